@@ -44,7 +44,9 @@ pub enum ArgType {
     Stored,
     /// The same, written by the kernel.
     StoredOut,
-    /// `double *`, whatever the bundle's real type, written by the kernel.
+    /// `const double *`, whatever the bundle's real type.
+    Doubles,
+    /// The same, written by the kernel.
     DoublesOut,
 }
 
@@ -113,6 +115,7 @@ macro_rules! arg_type {
     (write Real) => { $crate::ArgType::RealsOut };
     (read Stored) => { $crate::ArgType::Stored };
     (write Stored) => { $crate::ArgType::StoredOut };
+    (read Double) => { $crate::ArgType::Doubles };
     (write Double) => { $crate::ArgType::DoublesOut };
 }
 

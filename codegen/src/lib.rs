@@ -26,6 +26,7 @@ pub mod lower;
 pub mod mesh;
 pub mod options;
 pub mod pipeline;
+pub mod prescribed;
 pub mod relations;
 pub mod schedule;
 pub mod simplify;

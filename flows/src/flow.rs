@@ -9,37 +9,37 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lbm_bundle::criteria::{CriteriaBundle, CriterionRole};
+use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::{Bundle, Manifest};
 use miette::Diagnostic;
 use thiserror::Error;
 
+mod grid;
 mod outbox;
 mod plan;
 
 pub use plan::{Plan, PlannedLevel, header};
 
 use lbm_runtime::device::{self, Available, Bytes, Device, DeviceError, copy_bandwidth};
-use lbm_runtime::geometry::{self, Block};
+use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::{Criterion, KernelError};
 use lbm_runtime::solver::memory::{Lack, Memory};
 use lbm_runtime::solver::observe::{Look, NotFinite};
 use lbm_runtime::solver::snapshot::Snapshot;
-use lbm_runtime::solver::{
-    Adaptations, FaceSpec, GridSpec, Phase, Prepared, Profile, Simulation, StepError, Timings, WallSpec,
-};
+use lbm_runtime::solver::{Adaptations, GridSpec, Phase, Prepared, Simulation, StepError, Timings};
 
-use crate::case::{Case, Dimension, Formula, InputFile, Refinement};
+use crate::case::{Case, Dimension, InputFile, Refinement};
 use crate::output::progress::{Facts, Progress, Show, duration};
 use crate::output::series::Decay;
 use crate::output::sink::{self, OutputError};
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError};
+use grid::grid_of;
 use outbox::Outbox;
 
 /// Longest stretch between two looks at the progress line, in seconds.
@@ -133,6 +133,8 @@ pub struct Kernels<'a> {
     pub method: &'a Bundle,
     /// Those of [`Refinement::criteria`], for a case that is refined.
     pub criteria: Option<&'a CriteriaBundle>,
+    /// Those of [`Case::prescribed`], for a case with something that depends on time.
+    pub prescribed: Option<&'a PrescribedBundle>,
 }
 
 /// How a run begins, and how it may be cut short.
@@ -204,7 +206,7 @@ impl<'a> Run<'a> {
         restart: Option<Restart>,
     ) -> Result<Run<'a>, FlowError> {
         let began = Instant::now();
-        let grid = grid_of(case);
+        let grid = grid_of(case, kernels, device)?;
         let (prepared, memory) = prepare(case, kernels, device, &grid, restart.as_ref(), Available::on(device))?;
         let mut flow = prepared.simulation(&case.params)?;
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
@@ -616,24 +618,6 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     let restart = (summary.stop == StopReason::Interrupted).then_some(sink::RESTART);
     let files: Vec<&str> = summary.files.iter().map(String::as_str).chain(restart).chain(["summary.json"]).collect();
     text + &format!("{}: {}\n", folder.display(), files.join(", "))
-}
-
-/// The grid of a case and what lies behind its faces.
-fn grid_of(case: &Case) -> GridSpec {
-    let mut grid = GridSpec::periodic(case.size);
-    for wall in &case.walls {
-        let face = geometry::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
-        let profile = |formula: Formula| -> Profile { Arc::new(move |at| formula.at(at)) };
-        let profiles =
-            |(name, formulas): &(String, Vec<Formula>)| (name.clone(), formulas.iter().cloned().map(profile).collect());
-        grid.faces[face.index()] = FaceSpec::Wall(WallSpec {
-            rule: wall.rule.clone(),
-            values: wall.values.clone(),
-            profiles: wall.formulas.iter().map(profiles).collect(),
-        });
-    }
-    grid.solids = case.solids.iter().map(|body| body.solid.clone()).collect();
-    grid
 }
 
 /// The grid of a case, refined as it says, or as it was; refused where it does not fit into what was available before.

@@ -1,6 +1,7 @@
 //! A case made ready to run: from its text to a valid case, and the kernels of its method on a device.
 
 use lbm_bundle::criteria::CriteriaBundle;
+use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::{Bundle, Layout};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
@@ -30,6 +31,8 @@ pub struct Ready {
     pub method: Bundle,
     /// Kernels of the criteria of refinement, for a case that is refined.
     pub criteria: Option<CriteriaBundle>,
+    /// Kernels of what depends on time at walls, for a case that has such.
+    pub prescribed: Option<PrescribedBundle>,
 }
 
 impl Ready {
@@ -88,7 +91,11 @@ impl Ready {
             lbm_codegen::criteria::bundle(&method.manifest, &refinement.criteria(case.dim)).into_diagnostic()
         });
         let criteria = criteria.transpose()?;
-        Ok(Ready { raw, spec, case, device, method, criteria })
+        let formulas = case.prescribed();
+        let prescribed = (!formulas.is_empty())
+            .then(|| lbm_codegen::prescribed::bundle(&method.manifest, &formulas).into_diagnostic())
+            .transpose()?;
+        Ok(Ready { raw, spec, case, device, method, criteria, prescribed })
     }
 }
 

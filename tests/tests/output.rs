@@ -77,7 +77,7 @@ impl Flow {
         case.stop.steps = steps;
         set(&mut case.output);
         let (device, folder) = (Device::host(2).expect("the host"), self.folder.path().join(name));
-        let kernels = Kernels { method: &self.bundle, criteria: Some(&self.criteria) };
+        let kernels = Kernels { method: &self.bundle, criteria: Some(&self.criteria), prescribed: None };
         let summary = flow::run(&case, kernels, &device, &folder, Control::default(), |_| ()).expect("it runs");
         (folder, summary)
     }

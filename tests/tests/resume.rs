@@ -93,7 +93,7 @@ impl Flow {
     fn run(&self, resume: Option<&Path>) -> Result<(), String> {
         let device = Device::host(1).expect("the host");
         let control = Control { resume, ..Control::default() };
-        let kernels = Kernels { method: &self.bundle, criteria: Some(&self.criteria) };
+        let kernels = Kernels { method: &self.bundle, criteria: Some(&self.criteria), prescribed: None };
         let run = flow::run(&self.case, kernels, &device, &self.out(), control, |_| ());
         run.map(drop).map_err(|error| error.to_string())
     }

@@ -231,7 +231,7 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
     let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().unwrap());
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let kernels = Kernels { method: &bundle, criteria: None };
+    let kernels = Kernels { method: &bundle, criteria: None, prescribed: None };
     let summary = flow::run(&case, kernels, &device, folder.path(), Default::default(), |_| ()).unwrap();
     let settled = &summary.forces[0];
     let (drag, lift) = (settled.drag.as_ref().unwrap().mean, settled.lift.as_ref().unwrap().mean);
@@ -254,7 +254,7 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
         .with_wall(Face::YMax, "bounce_back", &[])
         .with_solid(Solid { level: 1, ..solid(circle(40.2, 15.7, 4.1), "interpolated_bounce_back") });
     if let FaceSpec::Wall(inlet) = &mut grid.faces[Face::XMin.index()] {
-        inlet.profiles.push(("velocity".into(), vec![Arc::new(move |at| profile.at(at)), Arc::new(|_| 0.0)]));
+        inlet.profiles.push(("velocity".into(), vec![Arc::new(move |at| profile.at(at, 0.0)), Arc::new(|_| 0.0)]));
     }
     let everywhere = |level: usize| everywhere(&device, &bundle, level);
     let adaptivity = Adaptivity {

@@ -224,6 +224,7 @@ fn launch(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
         ArgType::RealsOut => quote!(*mut #real),
         ArgType::Stored => quote!(*const #stored),
         ArgType::StoredOut => quote!(*mut #stored),
+        ArgType::Doubles => quote!(*const f64),
         ArgType::DoublesOut => quote!(*mut f64),
     });
     let docs = kernel.args.iter().map(|arg| spoken(&signature::spoken(arg)));

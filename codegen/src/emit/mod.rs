@@ -8,7 +8,8 @@
 //! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
 //! - `banner`, `constants`, `work`, `arithmetic`, `signature`: parts of every file and kernel
 //! - `walls`, `solids`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
-//! - `mesh`: kernels that change the forest, for both targets; `criteria`: those that say which levels blocks should have
+//! - `mesh`: kernels that change the forest, for both targets; `criteria`: those that say which levels blocks should have;
+//!   `prescribed`: those of values at walls
 //! - `rust`, `soa`, `c`, `cuda`, `bindings`: what differs between the files
 
 mod arithmetic;
@@ -28,6 +29,7 @@ mod mesh;
 mod method;
 mod number;
 mod packets;
+mod prescribed;
 mod render;
 mod rust;
 mod signature;
@@ -42,6 +44,7 @@ mod work;
 pub use criteria::criteria;
 pub use mesh::mesh;
 pub use method::{Interface, Method, NodeForm, PointSet, Rescaled, Stencil, Wall};
+pub use prescribed::prescribed;
 
 use lbm_bundle::{File, Layout, Target};
 

@@ -112,6 +112,7 @@ pub fn declaration(arg: &Arg, types: &Types, dialect: &Dialect) -> String {
         ArgType::RealsOut => format!("{real} *{restrict}{name}"),
         ArgType::Stored => format!("const {stored} *{restrict}{name}"),
         ArgType::StoredOut => format!("{stored} *{restrict}{name}"),
+        ArgType::Doubles => format!("const double *{restrict}{name}"),
         ArgType::DoublesOut => format!("double *{restrict}{name}"),
     }
 }
@@ -130,6 +131,7 @@ pub fn packed(symbol: &str, args: &[Arg], types: &Types) -> Packed {
             ArgType::RealsOut => format!("{real} *const *"),
             ArgType::Stored => format!("const {stored} *const *"),
             ArgType::StoredOut => format!("{stored} *const *"),
+            ArgType::Doubles => "const double *const *".to_string(),
             ArgType::DoublesOut => "double *const *".to_string(),
         };
         let end = if at + 1 == args.len() { ");" } else { "," };

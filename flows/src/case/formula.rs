@@ -1,7 +1,7 @@
-//! Formulas of position: `0.05 * sin(2*pi*x/lx) * cos(2*pi*y/ly)`.
+//! Formulas of position and time: `0.05 * sin(2*pi*x/lx) * cos(2*pi*t/600)`.
 //!
-//! They are [formulas](lbm_bundle::formula) of `pi` and of two variables for each axis: the position of a cell's centre from the lower
-//! corner of the domain, `x, y, z`, and the extent of the domain, `lx, ly, lz`.
+//! They are [formulas](lbm_bundle::formula) of `pi`, of two variables for each axis, the position of a cell's centre from the lower
+//! corner of the domain, `x, y, z`, and the extent of the domain, `lx, ly, lz`, and, where what they say may change, of the time `t`.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,17 +10,18 @@ use lbm_bundle::formula::{FormulaError, Function, Parsed};
 
 use super::schema;
 
-/// A formula of position.
+/// A formula of position and time.
 #[derive(Clone, PartialEq)]
 pub struct Formula(lbm_bundle::Formula);
 
 const POSITIONS: [&str; 3] = ["x", "y", "z"];
 const EXTENTS: [&str; 3] = ["lx", "ly", "lz"];
 const PI: &str = "pi";
+const TIME: &str = "t";
 
 /// Names that stand for a value.
 fn values() -> impl Iterator<Item = &'static str> {
-    POSITIONS.into_iter().chain(EXTENTS).chain([PI])
+    POSITIONS.into_iter().chain(EXTENTS).chain([PI, TIME])
 }
 
 fn suggest(name: &str) -> String {
@@ -51,7 +52,7 @@ impl Formula {
         Formula(lbm_bundle::Formula::number(value))
     }
 
-    /// The formula of position at the start of a text, and the rest of the text, without the blanks between.
+    /// The formula of position and time at the start of a text, and the rest of the text, without the blanks between.
     pub(super) fn parse(text: &str) -> Result<(Formula, &str), FormulaError> {
         let Parsed { formula, names, rest, .. } = parsed(text)?;
         match names.into_iter().find(|(name, _)| !values().any(|known| known == name)) {
@@ -108,17 +109,39 @@ impl Formula {
         Formula(self.0.with(&place))
     }
 
+    /// The formula for a time in steps, which are `step` long. Numbers are computed.
+    pub(super) fn in_steps(&self, step: f64) -> Formula {
+        if step == 1.0 {
+            return self.clone();
+        }
+        let [time, step] = [lbm_bundle::Formula::name(TIME), lbm_bundle::Formula::number(step)];
+        let time = lbm_bundle::Formula::apply(Function::Multiply, [time, step]);
+        Formula(self.0.with(&|name| (name == TIME).then(|| time.clone())))
+    }
+
+    /// Whether it depends on time.
+    pub fn varies_in_time(&self) -> bool {
+        self.0.names().contains(TIME)
+    }
+
+    /// Whether it depends on position.
+    pub fn varies_in_place(&self) -> bool {
+        self.0.names().iter().any(|name| POSITIONS.contains(name))
+    }
+
     /// The name of a variable of an axis beyond the dimension, if there is one.
     pub(super) fn beyond(&self, dim: usize) -> Option<&'static str> {
         let names = self.0.names();
         POSITIONS[dim..].iter().chain(&EXTENTS[dim..]).find(|name| names.contains(*name)).copied()
     }
 
-    /// Its value at a position: in cells from the lower corner of the domain, once a case is resolved.
-    pub fn at(&self, position: [f64; 3]) -> f64 {
-        let value = |name: &str| match axis(POSITIONS, name) {
-            Some(axis) => Some(position[axis]),
-            None => (name == PI).then_some(std::f64::consts::PI),
+    /// Its value at a position and a time: in cells from the lower corner of the domain and in steps, once a case is resolved.
+    pub fn at(&self, position: [f64; 3], time: f64) -> f64 {
+        let value = |name: &str| match (axis(POSITIONS, name), name) {
+            (Some(axis), _) => Some(position[axis]),
+            (None, PI) => Some(std::f64::consts::PI),
+            (None, TIME) => Some(time),
+            (None, _) => None,
         };
         self.0.value(&value).unwrap_or(f64::NAN)
     }
@@ -142,7 +165,7 @@ impl From<lbm_bundle::Formula> for Formula {
 impl std::str::FromStr for Formula {
     type Err = FormulaError;
 
-    /// A formula of `x, y, z`, in cells: what is wrong with the text, if it is none.
+    /// A formula of `x, y, z`, in cells, and `t`, in steps: what is wrong with the text, if it is none.
     fn from_str(text: &str) -> Result<Formula, FormulaError> {
         let parsed = parsed(text)?;
         parsed.complete()?;
@@ -163,7 +186,7 @@ mod tests {
     fn value(text: &str) -> f64 {
         let (formula, rest) = Formula::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
         assert_eq!(rest, "", "{text}");
-        formula.on([8, 4, 2], 1.0).at([3.0, 0.5, 0.25])
+        formula.on([8, 4, 2], 1.0).at([3.0, 0.5, 0.25], 0.0)
     }
 
     #[test]
@@ -194,9 +217,21 @@ mod tests {
     }
 
     #[test]
+    fn time_is_in_steps_and_told_apart_from_place() {
+        let formula = |text: &str| Formula::parse(text).expect(text).0;
+        assert_eq!(formula("x * t").in_steps(0.5).at([3.0, 0.0, 0.0], 4.0), 6.0);
+        let varies = |text: &str| (formula(text).varies_in_place(), formula(text).varies_in_time());
+        assert_eq!(
+            ["1 + lx", "x", "sin(t)", "x * t"].map(varies),
+            [(false, false), (true, false), (false, true), (true, true)]
+        );
+        assert_eq!(formula("2 * t").constant(), None);
+    }
+
+    #[test]
     fn on_a_grid_positions_are_cells() {
         let (formula, _) = Formula::parse("x / lx + y").expect("a formula");
-        assert_eq!(formula.on([8, 4, 1], 0.5).at([2.0, 3.0, 0.0]), 0.25 + 1.5);
+        assert_eq!(formula.on([8, 4, 1], 0.5).at([2.0, 3.0, 0.0], 0.0), 0.25 + 1.5);
         assert_eq!(formula.beyond(1), Some("y"));
         assert_eq!(formula.beyond(2), None);
         let (constant, _) = Formula::parse("2 * lx").expect("a formula");

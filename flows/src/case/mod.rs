@@ -63,7 +63,8 @@
 //! ```
 //!
 //! A formula of position takes `x, y, z`, the centre of a cell measured from the lower corner of the domain, and
-//! `lx, ly, lz`, the extents of the domain, both in cells, or in metres in SI units; see [`Formula`]. In SI units a formula is
+//! `lx, ly, lz`, the extents of the domain, both in cells, or in metres in SI units, and at faces the time `t` in steps, or in seconds; see
+//! [`Formula`]. In SI units a formula is
 //! followed by its unit: `"0.1 * sin(2*pi*x/lx) m/s"`. [`Start`] says what populations start from.
 //!
 //! In SI units, every physical quantity is a string with a unit, `domain.resolution` is the number of cells along x and
@@ -160,7 +161,7 @@ pub struct Wall {
     pub rule: String,
     /// Its parameters by name, with all their components, in lattice units.
     pub values: Vec<(String, Vec<f64>)>,
-    /// Parameters that vary along it, which `values` does not have: formulas of the place, in cells.
+    /// Parameters that vary along it or in time, which `values` does not have: formulas of place, in cells, and time, in steps.
     pub formulas: Vec<(String, Vec<Formula>)>,
     /// What its parameters say of a velocity, in lattice units: that called `velocity`; zero for a rule without parameters;
     /// nothing for other rules, or where it varies. What the velocity at the face is, [`Wall::velocity_at`] says.
@@ -170,36 +171,45 @@ pub struct Wall {
 }
 
 impl Wall {
-    /// Velocity in lattice units at a point of the face, in cells, where the flow beside it has the velocity `beside`; `None` where
-    /// the rule leaves it to the flow.
-    pub fn velocity_at(&self, point: [f64; 3], beside: [f64; 3]) -> Option<[f64; 3]> {
+    /// Whether a parameter depends on time.
+    pub fn varies_in_time(&self) -> bool {
+        self.formulas.iter().flat_map(|(_, formulas)| formulas).any(Formula::varies_in_time)
+    }
+
+    /// Velocity in lattice units at a point of the face, in cells, and a time, in steps, where the flow beside it has the velocity
+    /// `beside`; `None` where the rule leaves it to the flow.
+    pub fn velocity_at(&self, point: [f64; 3], time: f64, beside: [f64; 3]) -> Option<[f64; 3]> {
         match self.at_face {
             AtFace::Unknown => None,
-            AtFace::Prescribed => self.stated_velocity(point).or(self.velocity),
+            AtFace::Prescribed => self.stated_velocity(point, time).or(self.velocity),
             AtFace::Slip => Some(std::array::from_fn(|axis| if axis == self.face.axis { 0.0 } else { beside[axis] })),
         }
     }
 
-    /// The rule's parameter `velocity` at a point of the face, if it has one: what the case wants there, which the flow need not
+    /// The rule's parameter `velocity` at a point of the face and a time, if it has one: what the case wants there, which the flow need not
     /// have.
-    pub fn stated_velocity(&self, point: [f64; 3]) -> Option<[f64; 3]> {
+    pub fn stated_velocity(&self, point: [f64; 3], time: f64) -> Option<[f64; 3]> {
         if let Some((_, formulas)) = self.formulas.iter().find(|(name, _)| name == "velocity") {
-            return Some(std::array::from_fn(|axis| formulas.get(axis).map_or(0.0, |formula| formula.at(point))));
+            return Some(std::array::from_fn(|axis| formulas.get(axis).map_or(0.0, |formula| formula.at(point, time))));
         }
         let (_, values) = self.values.iter().find(|(name, _)| name == "velocity")?;
         Some(std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(0.0)))
     }
 
-    /// Whether the rule lets nothing through at a point of the face.
+    /// Whether the rule never lets anything through at a point of the face.
     pub fn is_closed_at(&self, point: [f64; 3]) -> bool {
-        let still = |velocity: [f64; 3]| velocity[self.face.axis] == 0.0;
+        let changes = |(name, formulas): &(String, Vec<Formula>)| {
+            name == "velocity" && formulas.get(self.face.axis).is_some_and(Formula::varies_in_time)
+        };
+        let changes = self.formulas.iter().any(changes);
+        let still = |velocity: [f64; 3]| !changes && velocity[self.face.axis] == 0.0;
         match self.at_face {
             AtFace::Slip => true,
-            AtFace::Prescribed => self.stated_velocity(point).is_none_or(still),
+            AtFace::Prescribed => self.stated_velocity(point, 0.0).is_none_or(still),
             // Rules of nodes that state a velocity, and walls at a distance.
             AtFace::Unknown => match self.values.iter().any(|(name, _)| name == "density") {
                 true => false,
-                false => self.stated_velocity(point).is_some_and(still) || self.rule == "interpolated_bounce_back",
+                false => self.stated_velocity(point, 0.0).is_some_and(still) || self.rule == "interpolated_bounce_back",
             },
         }
     }
@@ -337,6 +347,11 @@ impl Output {
     }
 }
 
+/// Whether one of a parameter's components depends on time.
+pub(crate) fn is_timed(formulas: &[Formula]) -> bool {
+    formulas.iter().any(Formula::varies_in_time)
+}
+
 fn is_due(every: Option<u64>, step: u64) -> bool {
     every.is_some_and(|every| step.is_multiple_of(every))
 }
@@ -392,6 +407,13 @@ impl Case {
     /// A change of velocity (cells per step) over the reference velocity, to be compared with `Steady::tolerance`.
     pub fn residual(&self, change: f64) -> f64 {
         if self.scales.velocity > 0.0 { change / self.scales.velocity } else { change }
+    }
+
+    /// The formulas of what depends on time at walls, which are compiled for it: wall by wall, parameter by parameter, each with all its
+    /// components.
+    pub fn prescribed(&self) -> Vec<lbm_bundle::Formula> {
+        let timed = self.walls.iter().flat_map(|wall| &wall.formulas).filter(|(_, formulas)| is_timed(formulas));
+        timed.flat_map(|(_, formulas)| formulas).map(|formula| formula.get().clone()).collect()
     }
 
     /// The wall at a face, if there is one.

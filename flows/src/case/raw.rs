@@ -69,8 +69,8 @@ pub(super) struct RawFluid {
     pub(super) length: Option<Spanned<f64>>,
 }
 
-/// A parameter of the method or of a boundary rule: a number or a list of them, each with the dimension of its unit. Along
-/// faces they may be formulas of the place, all but constants of which have a unit that fits the parameter's name.
+/// A parameter of the method or of a boundary rule: a number or a list of them, each with the dimension of its unit. Where
+/// they may vary they are formulas of place and time, all but constants of which have a unit that fits the parameter's name.
 #[derive(Clone, Debug)]
 pub(super) struct RawParam {
     pub(super) name: Spanned<String>,
@@ -279,7 +279,7 @@ impl RawCase {
 
     /// Whether it needs kernels for links that are cut one by one: it has solids, or faces along which values vary.
     pub fn cuts_links(&self) -> bool {
-        let varies = |param: &RawParam| param.values.iter().any(|(value, _)| value.constant().is_none());
+        let varies = |param: &RawParam| param.values.iter().any(|(value, _)| value.varies_in_place());
         !self.solids.is_empty() || self.faces().any(|face| face.params.iter().any(varies))
     }
 

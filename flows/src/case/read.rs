@@ -240,7 +240,7 @@ impl Reader {
         params
     }
 
-    /// A number with the dimension of its unit, or a formula of the place.
+    /// A number with the dimension of its unit, or a formula of place and time.
     fn param(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(Formula, Dimension)> {
         if let Kind::Text(text) = &value.kind {
             let parsed = Formula::parse(text);
@@ -250,7 +250,7 @@ impl Reader {
             };
             if varies {
                 let dimension = wanted.unwrap_or(Dimension::NUMBER);
-                return Some((self.formula(value, dimension)?, dimension));
+                return Some((self.timed_formula(value, dimension)?, dimension));
             }
         }
         let (value, dimension) = self.quantity(value, wanted)?;

@@ -102,7 +102,7 @@ impl Refinement {
         };
         let target = |cell: usize| {
             let at = [cell % cells[0], cell / cells[0] % cells[1], cell / (cells[0] * cells[1])];
-            level.at(std::array::from_fn(|axis| corner(axis, at[axis]) + 0.5 * width)).floor()
+            level.at(std::array::from_fn(|axis| corner(axis, at[axis]) + 0.5 * width), 0.0).floor()
         };
         (0..cells.iter().product()).any(|cell| target(cell) > block.level as f64)
     }

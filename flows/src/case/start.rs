@@ -47,7 +47,7 @@ impl Start {
     pub fn at(&self, centre: [f64; 3], out: &mut [f64]) {
         let formulas = self.fields.iter().flat_map(|field| &field.components);
         for (out, formula) in out.iter_mut().zip(formulas) {
-            *out = formula.at(centre);
+            *out = formula.at(centre, 0.0);
         }
     }
 
@@ -76,7 +76,7 @@ impl Survey {
         for (at, field) in start.fields.iter().enumerate() {
             let mut square = 0.0;
             for (component, formula) in field.components.iter().enumerate() {
-                let value = formula.at(centre);
+                let value = formula.at(centre, 0.0);
                 let sound = value.is_finite() && (field.name != "rho" || value > 0.0);
                 if !sound && self.wrong.iter().all(|wrong| wrong.field != at) {
                     self.wrong.push(Wrong { field: at, component, cell, value });

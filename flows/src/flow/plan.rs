@@ -47,7 +47,7 @@ impl Plan {
         let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);
         let restart = control.resume.map(open).transpose()?;
         let available = Available::on(device);
-        let grid = grid_of(case);
+        let grid = grid_of(case, kernels, device)?;
         let (prepared, memory) = prepare(case, kernels, device, &grid, restart.as_ref(), available)?;
         let cells = prepared.grid().cells_of_levels();
         let rates = rates(case, manifest, cells.len());

@@ -118,7 +118,7 @@ fn flux(case: &Case, snapshot: &Snapshot, wall: &Wall, rho: &[f64], u: &[&[f64]]
             }
             let mut point = snapshot.cell(position).centre();
             point[axis] = if high { case.size[axis] as f64 } else { 0.0 };
-            let stated = wall.stated_velocity(point).map(|velocity| inwards * velocity[axis]);
+            let stated = wall.stated_velocity(point, snapshot.step as f64).map(|velocity| inwards * velocity[axis]);
             closed &= wall.is_closed_at(point);
             area += of_cell;
             mass += of_cell * inwards * rho[position] * u[axis][position];

@@ -59,7 +59,8 @@ impl Plane {
     pub(super) fn velocity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
         let parts = snapshot.vector("u")?;
         let of = |at: usize| std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at]));
-        Some(Plane::new(case, snapshot, of, |face, point, beside| case.wall(face)?.velocity_at(point, beside)))
+        let time = snapshot.step as f64;
+        Some(Plane::new(case, snapshot, of, |face, point, beside| case.wall(face)?.velocity_at(point, time, beside)))
     }
 
     /// The vorticity, per time step; `None` where there is no velocity. What is no number counts as zero.

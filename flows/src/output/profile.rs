@@ -57,7 +57,7 @@ impl Profile {
             let wall = case.wall(Face { axis, high }).filter(|wall| wall.at_face == AtFace::Prescribed)?;
             let mut point = case.size.map(|cells| 0.5 * cells as f64);
             point[axis] = if high { case.size[axis] as f64 } else { 0.0 };
-            let velocity = wall.velocity_at(point, [0.0; 3])?;
+            let velocity = wall.velocity_at(point, snapshot.step as f64, [0.0; 3])?;
             Some(Point { position: if high { 1.0 } else { 0.0 }, velocity: velocity.map(|value| value / scale) })
         };
         let mut points: Vec<Point> = wall(false).into_iter().collect();

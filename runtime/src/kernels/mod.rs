@@ -50,6 +50,7 @@ mod launch;
 pub mod layout;
 pub mod mesh;
 mod method;
+pub mod prescribed;
 
 use lbm_bundle::{ABI, Bundle, Layout, Manifest, Role, Target};
 
@@ -58,6 +59,7 @@ pub use error::KernelError;
 pub use launch::{Launch, Params};
 pub use mesh::{MeshProgram, mesh_bundle};
 pub use method::*;
+pub use prescribed::Prescribed;
 
 use crate::device::{self, Device, DeviceError, Shape, Source};
 use launch::Arguments;

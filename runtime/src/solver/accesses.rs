@@ -19,17 +19,23 @@ enum Part {
     Inbox { level: usize, second: bool, by: Phase },
     /// What the blocks of a level save for ghosts, by the phase that streams them.
     Saved { level: usize, of: Phase },
+    /// Parameters of walls.
+    Walls,
+    /// The time of their formulas.
+    Clock,
 }
 
 impl Part {
     fn place(self) -> Place {
         let number = |kind: usize, level: usize, set: usize, phase: Phase| {
-            Place(((level * 3 + kind) * 2 + set) as u32 * Phase::ALL.len() as u32 + phase as u32)
+            Place(((level * 4 + kind) * 2 + set) as u32 * Phase::ALL.len() as u32 + phase as u32)
         };
         match self {
             Part::Populations { level, set, of } => number(0, level, set, of),
             Part::Inbox { level, second, by } => number(1, level, usize::from(second), by),
             Part::Saved { level, of } => number(2, level, 0, of),
+            Part::Walls => number(3, 0, 0, Phase::Prescribe),
+            Part::Clock => number(3, 0, 0, Phase::Tick),
         }
     }
 }
@@ -41,6 +47,19 @@ const STREAMING: [Phase; 5] = [
     Phase::StreamCollideInterface,
     Phase::StreamCollideInterfaceWalls,
     Phase::StreamCollideHeld,
+];
+
+/// Phases that do not read what walls are like.
+const AWAY_FROM_WALLS: [Phase; 9] = [
+    Phase::StreamCollide,
+    Phase::StreamCollideInterface,
+    Phase::ToFine,
+    Phase::ToCoarse,
+    Phase::Restrict,
+    Phase::Send,
+    Phase::Prolong,
+    Phase::Prescribe,
+    Phase::Tick,
 ];
 
 fn populations(level: usize, set: usize) -> impl Iterator<Item = Part> {
@@ -67,7 +86,15 @@ fn accesses(task: Task, together: Option<Phase>) -> Accesses {
     let Task { phase, level, start, .. } = task;
     let (second, current, other) = (!start, |level| task.current(level), |level| 1 - task.current(level));
     let (mut reads, mut writes): (Vec<Part>, Vec<Part>) = (vec![], vec![]);
+    if !AWAY_FROM_WALLS.contains(&phase) {
+        reads.push(Part::Walls);
+    }
     match phase {
+        Phase::Prescribe => {
+            reads.push(Part::Clock);
+            writes.push(Part::Walls);
+        }
+        Phase::Tick => writes.push(Part::Clock),
         Phase::ToFine | Phase::ToFineWalls => {
             reads.extend(populations(level, current(level)).chain(populations(level + 1, current(level + 1))));
             writes.extend(

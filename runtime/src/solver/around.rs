@@ -2,6 +2,7 @@
 
 use lbm_bundle::Manifest;
 
+use super::prescribed::Item;
 use super::setup::{self, GridSpec, Instance};
 use super::{StepError, bodies};
 use crate::geometry::Block;
@@ -13,15 +14,16 @@ use crate::mesh::forest::Bound;
 pub(super) struct Around {
     pub(super) faces: [Behind; 6],
     pub(super) instances: Vec<Instance>,
+    pub(super) items: Vec<Item>,
     pub(super) cutters: Option<Cutters>,
 }
 
 impl Around {
     pub(super) fn new(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Result<Self, StepError> {
-        let (faces, mut instances) = setup::faces(manifest, spec, levels)?;
+        let (faces, mut instances, items) = setup::faces(manifest, spec, levels)?;
         let cutters = bodies::cutters(manifest, spec, instances.len());
         instances.extend(bodies::surfaces(manifest, &spec.solids)?);
-        Ok(Around { faces, instances, cutters })
+        Ok(Around { faces, instances, items, cutters })
     }
 
     /// Whether a block must stay as it is.

@@ -6,7 +6,8 @@ use lbm_bundle::{DISTANCE, Manifest, Role};
 
 use super::error::StepError;
 use super::monitor::shares;
-use super::setup::{FaceSpec, GridSpec, Instance, Walls, list, resolve};
+use super::prescribed::Item;
+use super::setup::{FaceSpec, GridSpec, Instance, list, resolve};
 use super::step::Level;
 use super::subdomain::Subdomain;
 use crate::device::{Buffer, Device, Double, Int, Real};
@@ -75,27 +76,33 @@ pub(super) fn surfaces(manifest: &Manifest, solids: &[Solid]) -> Result<Vec<Inst
     solids.iter().map(surface).collect()
 }
 
-/// The walls at the links that cross faces along which values vary.
-fn crossings(manifest: &Manifest, spec: &GridSpec, tables: &Tables) -> Result<Vec<Instance>, StepError> {
-    let instance = |crossing: &crate::geometry::solid::Crossing| {
+/// Adds the walls at the links that cross faces along which values vary, and what formulas give of them.
+fn crossings(
+    manifest: &Manifest,
+    spec: &GridSpec,
+    tables: &Tables,
+    (instances, items): (&mut Vec<Instance>, &mut Vec<Item>),
+) -> Result<(), StepError> {
+    for crossing in &tables.crossings {
         let face = Face::ALL[crossing.face];
         let FaceSpec::Wall(wall) = &spec.faces[crossing.face] else { unreachable!("a face that varies is a wall") };
         let rule = super::setup::find_rule(manifest, face, &wall.rule)?;
         if !manifest.solid_rules.contains(&rule.code) {
             return Err(StepError::VaryingRule { face: face.name(), rule: rule.name.clone() });
         }
+        items.extend(Item::of_wall(spec, wall, rule, instances.len(), (crossing.at, Some(crossing.level)))?);
         let mut values = wall.values.clone();
         for (name, profiles) in &wall.profiles {
             values.push((name.clone(), profiles.iter().map(|profile| profile(crossing.at)).collect()));
         }
         let values = resolve(&format!("`{}` at {}", rule.name, face.name()), &rule.params, &values)?;
-        Ok(Instance { rule: rule.code, values: values.into_iter().flatten().collect() })
-    };
-    tables.crossings.iter().map(instance).collect()
+        instances.push(Instance { rule: rule.code, values: values.into_iter().flatten().collect() });
+    }
+    Ok(())
 }
 
 impl Bodies {
-    /// Tables on the device, and all walls: those of faces, `instances`, with those of links after them.
+    /// Tables on the device; those walls, and what formulas give of them, that are the links' own are added to those of faces.
     pub(super) fn new(
         device: &Device,
         manifest: &Manifest,
@@ -103,15 +110,15 @@ impl Bodies {
         spec: &GridSpec,
         levels: usize,
         cutters: &Cutters,
-        mut instances: Vec<Instance>,
-    ) -> Result<(Self, Walls), StepError> {
+        walls: (&mut Vec<Instance>, &mut Vec<Item>),
+    ) -> Result<Self, StepError> {
         if manifest.kernel(Role::StreamCollideSolid).is_none() {
             return Err(StepError::NoSolids { spec: manifest.spec.clone() });
         }
         let leaves = grid.forest().read_leaf_nodes()?;
         let blocks: Vec<Block> = leaves.iter().map(|(_, leaf)| leaf.block).collect();
         let tables = cutters.tables(&blocks, &manifest.directions)?;
-        instances.extend(crossings(manifest, spec, &tables)?);
+        crossings(manifest, spec, &tables, walls)?;
         let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.clone().map(|((node, _), row)| (*node as i32, *row)).unzip();
         let before = |level: usize| found.clone().filter(|((_, leaf), _)| leaf.block.level < level).count();
@@ -133,7 +140,7 @@ impl Bodies {
             count,
         };
         bodies.follow(grid)?;
-        Ok((bodies, Walls::new(device, manifest, &instances)?))
+        Ok(bodies)
     }
 
     /// Finds the slots of the blocks, which are others after the data have been put into another order.
@@ -145,9 +152,10 @@ impl Bodies {
 impl Subdomain {
     /// Adds to the force on each solid what its links here give.
     pub(super) fn add_forces(&mut self, levels: &[Level], total: &mut [[f64; 3]]) -> Result<(), StepError> {
-        let Some(bodies) = &mut self.bodies else { return Ok(()) };
         let dim = self.grid.dim();
         for (at, level) in levels.iter().enumerate() {
+            self.prescribe(at, 1)?;
+            let Some(bodies) = &mut self.bodies else { return Ok(()) };
             let listed = bodies.levels[at].clone();
             let (count, per) = shares(listed.len());
             self.program.launch(kernels::Force {

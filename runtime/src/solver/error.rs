@@ -36,6 +36,21 @@ pub enum StepError {
         rule: String,
     },
 
+    /// A parameter of a wall that depends on time, without its formula.
+    #[error("`{name}` of `{rule}` depends on time, and there is no formula {number}")]
+    #[diagnostic(
+        code(lbmc::setup::no_formula),
+        help("give the grid the kernels of the formulas: `GridSpec::prescribed`")
+    )]
+    NoFormula {
+        /// The rule.
+        rule: String,
+        /// The parameter.
+        name: String,
+        /// The number of the formula.
+        number: usize,
+    },
+
     /// A wet-node boundary condition where there are too few cells between two faces.
     #[error("`{rule}` at {face} needs three cells along its axis, and the domain has {cells}")]
     #[diagnostic(

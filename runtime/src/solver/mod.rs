@@ -21,6 +21,7 @@
 //! | `timing` | phases, and where the time goes |
 //! | `adapt`, `carry` | the grid follows the flow; populations follow the grid |
 //! | `monitor`, `observe` | what is measured: conserved sums, energy and enstrophy, forces, change, the first value that is not finite |
+//! | `prescribed` | parameters of walls that depend on time |
 //! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
 //! | `fields`, `memory` | per-block arrays, and what they take |
 //! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
@@ -41,6 +42,7 @@ pub mod memory;
 mod monitor;
 pub mod observe;
 mod prepare;
+mod prescribed;
 #[cfg(any(test, feature = "fixture"))]
 mod reordered;
 pub mod restore;

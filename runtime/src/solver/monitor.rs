@@ -94,6 +94,7 @@ impl Simulation {
     /// density 1.
     pub fn forces(&mut self) -> Result<Vec<[f64; 3]>, StepError> {
         let mut total = vec![[0.0; 3]; self.solids()];
+        self.subdomain.set_clock(self.stepper.step)?;
         self.subdomain.add_forces(&self.stepper.levels, &mut total)?;
         Ok(total)
     }

@@ -12,6 +12,7 @@ use super::fields::Fields;
 use super::inbox::Inbox;
 use super::memory::{Copies, Memory};
 use super::monitor::Monitor;
+use super::prescribed::Prescribed;
 use super::setup::{self, GridSpec, Params, Walls};
 use super::step::{Level, Stepper};
 use super::subdomain::Subdomain;
@@ -113,7 +114,8 @@ impl<'a> Prepared<'a> {
     /// What the user should know about it and about loading the kernels, a sentence each.
     pub fn notices(&self) -> Vec<String> {
         let mut notices: Vec<String> = vec![];
-        for notice in self.program.notices().iter().chain(self.grid.notices()).chain(&self.notices) {
+        let of_formulas = self.spec.prescribed.iter().flat_map(|prescribed| prescribed.notices());
+        for notice in self.program.notices().iter().chain(of_formulas).chain(self.grid.notices()).chain(&self.notices) {
             if !notices.contains(notice) {
                 notices.push(notice.clone());
             }
@@ -143,15 +145,17 @@ impl<'a> Prepared<'a> {
         let Prepared { device, program, mut grid, spec, around, levels, follows, adaptations, .. } = self;
         let manifest = program.manifest();
         let params = Params::new(manifest, params)?.of_levels(manifest, levels)?;
-        let Around { instances, cutters, .. } = around;
+        let Around { mut instances, mut items, cutters, .. } = around;
         // Before the populations are there: cutting links takes more memory than the cut ones.
-        let (bodies, walls) = match &cutters {
-            None => (None, Walls::new(&device, manifest, &instances)?),
+        let bodies = match &cutters {
+            None => None,
             Some(cutters) => {
-                let (bodies, walls) = Bodies::new(&device, manifest, &grid, spec, levels, cutters, instances)?;
-                (Some(bodies), walls)
+                let walls = (&mut instances, &mut items);
+                Some(Bodies::new(&device, manifest, &grid, spec, levels, cutters, walls)?)
             }
         };
+        let walls = Walls::new(&device, manifest, &instances)?;
+        let prescribed = Prescribed::new(&device, manifest, spec, &items, levels)?;
         let fields = Fields::new(&device, manifest, &grid, follows.is_some())?;
         let inbox = Inbox::new(&program, &mut grid, &walls)?;
         let (criterion, every, range) = match follows {
@@ -163,6 +167,7 @@ impl<'a> Prepared<'a> {
                 program,
                 grid,
                 walls,
+                prescribed,
                 bodies,
                 fields,
                 inbox,

@@ -27,6 +27,7 @@ impl Simulation {
 
     fn run_inside(&mut self, device: &Device, steps: u64) -> Result<(), StepError> {
         self.subdomain.sampled = false;
+        self.subdomain.set_clock(self.stepper.step)?;
         let mut left = steps;
         let mut sampled = Timings::SAMPLED_STEPS;
         while left > 0 {

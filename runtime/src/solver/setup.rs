@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::Adaptivity;
 use super::error::StepError;
 use super::fields::Fields;
+use super::prescribed::Item;
 use crate::device::{Buffer, Device, DeviceError, Int, Real};
 use crate::geometry::Face;
 use crate::geometry::solid::Solid;
-use crate::kernels;
 use crate::kernels::layout::Layout;
+use crate::kernels::{self, Prescribed};
 use crate::mesh::forest::{ForestError, Pool};
 use crate::mesh::{self, Behind, Room, WallId};
 
@@ -24,18 +25,21 @@ pub struct GridSpec {
     pub faces: [FaceSpec; 6],
     /// Solids in the box.
     pub solids: Vec<Solid>,
+    /// The formulas of what depends on time.
+    pub prescribed: Option<Prescribed>,
 }
 
 impl GridSpec {
     /// A box that is periodic along every axis.
     pub fn periodic(size: [usize; 3]) -> Self {
-        GridSpec { size, faces: std::array::from_fn(|_| FaceSpec::Periodic), solids: Vec::new() }
+        GridSpec { size, faces: std::array::from_fn(|_| FaceSpec::Periodic), solids: Vec::new(), prescribed: None }
     }
 
     /// The same with a wall at a face.
     pub fn with_wall(mut self, face: Face, rule: &str, values: &[(&str, &[f64])]) -> Self {
         let values = values.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
-        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.to_string(), values, profiles: Vec::new() });
+        let (profiles, timed) = (Vec::new(), Vec::new());
+        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.to_string(), values, profiles, timed });
         self
     }
 
@@ -67,6 +71,9 @@ pub struct WallSpec {
     pub values: Vec<(String, Vec<f64>)>,
     /// Those that vary along the face, whatever `values` has for them.
     pub profiles: Vec<(String, Vec<Profile>)>,
+    /// Those that depend on time, which `values` or `profiles` have at its beginning: for each component the number of its formula in
+    /// [`GridSpec::prescribed`].
+    pub timed: Vec<(String, Vec<usize>)>,
 }
 
 /// A wall instance as kernels see it.
@@ -79,13 +86,14 @@ pub(super) struct Instance {
 /// Cells that an axis has at least where a rule of nodes is at one of its ends: the next cell inwards then touches neither.
 const LEAST_BETWEEN_NODES: usize = 3;
 
-/// Resolves the faces of a grid of so many levels: what is behind each, and the wall instances they refer to.
+/// Resolves the faces of a grid of so many levels: what is behind each, the wall instances they refer to, and what formulas give of those
+/// that are the same all along their faces.
 pub(super) fn faces(
     manifest: &Manifest,
     spec: &GridSpec,
     levels: usize,
-) -> Result<([Behind; 6], Vec<Instance>), StepError> {
-    let mut instances = vec![];
+) -> Result<([Behind; 6], Vec<Instance>, Vec<Item>), StepError> {
+    let (mut instances, mut items) = (vec![], vec![]);
     let mut behind = [Behind::Periodic; 6];
     for face in Face::ALL.into_iter().take(2 * manifest.dim as usize) {
         if let FaceSpec::Wall(wall) = &spec.faces[face.index()] {
@@ -102,11 +110,14 @@ pub(super) fn faces(
             let varying = wall.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
             let values: Vec<_> = wall.values.iter().cloned().chain(varying).collect();
             let values = resolve(&owner, &rule.params, &values)?.into_iter().flatten().collect();
+            if wall.profiles.is_empty() {
+                items.extend(Item::of_wall(spec, wall, rule, instances.len(), ([0.0; 3], None))?);
+            }
             behind[face.index()] = Behind::Wall(WallId(instances.len() as u32));
             instances.push(Instance { rule: rule.code, values });
         }
     }
-    Ok((behind, instances))
+    Ok((behind, instances, items))
 }
 
 pub(super) fn find_rule<'a>(manifest: &'a Manifest, face: Face, name: &str) -> Result<&'a Boundary, StepError> {
@@ -289,7 +300,7 @@ mod tests {
         assert!(short.to_string().contains("2 component(s), given: 1"), "{short}");
         let surplus = at(&[("velocity", &[0.1, 0.0]), ("speed", &[1.0])]).expect_err("no such parameter");
         assert!(surplus.to_string().contains("`speed`") && help(&surplus).contains("`velocity`"), "{surplus}");
-        let (behind, instances) = at(&[("velocity", &[0.1, 0.2])]).unwrap();
+        let (behind, instances, _) = at(&[("velocity", &[0.1, 0.2])]).unwrap();
         assert_eq!(behind[Face::XMin.index()], Behind::Wall(WallId(0)));
         assert_eq!(instances, [Instance { rule: 1, values: vec![0.1, 0.2] }]);
     }

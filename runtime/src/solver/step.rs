@@ -4,7 +4,8 @@
 //! are all that is needed (`lbm_dsl::model::levels` in the compiler has the rule):
 //!
 //! ```text
-//! advance(l):  to fine            what level l sends to level l + 1 for both of its steps ──▶ inbox of l + 1
+//! advance(l):  prescribe          what formulas of time say of walls at this time; again after the first step of l + 1
+//!              to fine            what level l sends to level l + 1 for both of its steps ──▶ inbox of l + 1
 //!              advance(l + 1)     its first step in this one
 //!              to coarse          what has come out of level l + 1 ──▶ inbox of l
 //!              stream, collide    level l: reads one set and the inbox, writes the other set
@@ -45,6 +46,8 @@ pub(super) struct Task {
     pub(super) level: usize,
     /// Whether the step is the first of two in one of the coarser level.
     pub(super) start: bool,
+    /// Halves of steps of the level from the beginning of the grid's step to the middle of this one.
+    pub(super) half: i32,
     /// Which set of populations is current on each level at that time, a bit for each.
     sets: u64,
 }
@@ -86,7 +89,8 @@ impl Stepper {
     pub(super) fn tasks(&self, subdomain: &Subdomain) -> Vec<Task> {
         let current = self.levels.iter().enumerate().map(|(level, of)| (of.current as u64) << level);
         let mut schedule = Schedule { subdomain, sets: current.sum(), tasks: vec![] };
-        schedule.advance(0, false);
+        schedule.advance(0, 0);
+        schedule.phases(&[Phase::Tick], 0, 0);
         schedule.tasks
     }
 
@@ -95,7 +99,7 @@ impl Stepper {
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
         let device = subdomain.program.device().clone();
         let accesses = subdomain.accesses(task);
-        device.accessing(&accesses, || subdomain.run(task.phase, &self.levels, task.level, task.start))
+        device.accessing(&accesses, || subdomain.run(task, &self.levels))
     }
 
     /// Which set of populations is current on each level.
@@ -112,30 +116,33 @@ struct Schedule<'a> {
 }
 
 impl Schedule<'_> {
-    /// One step of a level and all finer ones; `start`: the first of the two in a step of the coarser level.
-    fn advance(&mut self, level: usize, start: bool) {
+    /// One step of a level and all finer ones, the one with that number in a step of the grid.
+    fn advance(&mut self, level: usize, number: i32) {
         let finer = level + 1 < self.subdomain.grid.levels().len();
-        let second = level > 0 && !start;
+        let second = number % 2 == 1;
+        self.phases(&[Phase::Prescribe], level, number);
         if finer {
-            self.phases(&Phase::TO_FINE, level, start);
-            self.advance(level + 1, true);
-            self.phases(&Phase::TO_COARSE, level, start);
+            self.phases(&Phase::TO_FINE, level, number);
+            self.advance(level + 1, 2 * number);
+            // The finer level has had walls as they are in its own steps.
+            self.phases(&[Phase::Prescribe], level, number);
+            self.phases(&Phase::TO_COARSE, level, number);
         }
-        self.phases(&Phase::STREAMING, level, start);
+        self.phases(&Phase::STREAMING, level, number);
         if second {
-            self.phases(&[Phase::Restrict], level, start);
+            self.phases(&[Phase::Restrict], level, number);
         }
         if finer {
-            self.advance(level + 1, false);
-            self.phases(&[Phase::Send, Phase::Prolong], level, start);
+            self.advance(level + 1, 2 * number + 1);
+            self.phases(&[Phase::Send, Phase::Prolong], level, number);
         }
         self.sets ^= 1 << level;
     }
 
     /// Those phases that have anything to do.
-    fn phases(&mut self, phases: &[Phase], level: usize, start: bool) {
-        let sets = self.sets;
+    fn phases(&mut self, phases: &[Phase], level: usize, number: i32) {
+        let (sets, start, half) = (self.sets, level > 0 && number % 2 == 0, 2 * number + 1);
         let tasks = phases.iter().filter(|phase| self.subdomain.has(**phase, level));
-        self.tasks.extend(tasks.map(|phase| Task { phase: *phase, level, start, sets }));
+        self.tasks.extend(tasks.map(|phase| Task { phase: *phase, level, start, half, sets }));
     }
 }

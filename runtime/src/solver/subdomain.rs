@@ -10,8 +10,9 @@ use super::StepError;
 use super::bodies::Bodies;
 use super::fields::Fields;
 use super::inbox::Inbox;
+use super::prescribed::Prescribed;
 use super::setup::Walls;
-use super::step::Level;
+use super::step::{Level, Task};
 use super::stream::blocks;
 use super::timing::Phase;
 use crate::device::{Buffer, Graph, Int, Part, Real};
@@ -24,6 +25,7 @@ pub(super) struct Subdomain {
     pub(super) program: Program,
     pub(super) grid: Grid,
     pub(super) walls: Walls,
+    pub(super) prescribed: Option<Prescribed>,
     pub(super) bodies: Option<Bodies>,
     pub(super) fields: Fields,
     pub(super) inbox: Option<Inbox>,
@@ -47,14 +49,19 @@ impl Subdomain {
     /// Whether a phase of a step of a level has anything to do.
     pub(super) fn has(&self, phase: Phase, level: usize) -> bool {
         match phase {
+            Phase::Prescribe => self.prescribed.as_ref().is_some_and(|prescribed| prescribed.has(level)),
+            Phase::Tick => self.prescribed.is_some(),
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
             _ => !blocks((&self.grid, self.bodies.as_ref(), self.inbox.as_ref()), phase, level).is_empty(),
         }
     }
 
-    /// A phase of a step of a level; `start`: whether the step is the first of two.
-    pub(super) fn run(&mut self, phase: Phase, levels: &[Level], level: usize, start: bool) -> Result<(), StepError> {
+    /// A phase of a step of a level.
+    pub(super) fn run(&mut self, task: Task, levels: &[Level]) -> Result<(), StepError> {
+        let Task { phase, level, start, half, .. } = task;
         match phase {
+            Phase::Prescribe => Ok(self.prescribe(level, half)?),
+            Phase::Tick => Ok(self.tick()?),
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)
             }

@@ -31,11 +31,15 @@ pub enum Phase {
     Send,
     /// Ghosts.
     Prolong,
+    /// What formulas say of walls.
+    Prescribe,
+    /// The clock of these formulas.
+    Tick,
 }
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 13] = [
+    pub const ALL: [Phase; 15] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideInterface,
@@ -49,6 +53,8 @@ impl Phase {
         Phase::Restrict,
         Phase::Send,
         Phase::Prolong,
+        Phase::Prescribe,
+        Phase::Tick,
     ];
 
     /// Those that fill the inbox before the first step of the next finer level, and after it.
@@ -81,6 +87,8 @@ impl Phase {
             "restrict",
             "send",
             "prolong",
+            "prescribe",
+            "tick",
         ][self as usize]
     }
 }

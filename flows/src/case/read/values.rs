@@ -147,6 +147,18 @@ impl Reader {
 
     /// A formula of position, or in SI units a string with a formula and a unit. A formula may be a number.
     pub(super) fn formula(&mut self, value: &Value, wanted: Dimension) -> Option<Formula> {
+        let formula = self.timed_formula(value, wanted)?;
+        if formula.varies_in_time() {
+            let message = "nothing changes with the time `t` here";
+            let help = "formulas of time are for what acts while the flow goes on: parameters of faces and solids, and \
+                        of the method in `[params]`";
+            return self.report.add(diag::FORMULA, &value.span, message, "a formula of time", help.to_string());
+        }
+        Some(formula)
+    }
+
+    /// The same, of position and time.
+    pub(super) fn timed_formula(&mut self, value: &Value, wanted: Dimension) -> Option<Formula> {
         let Kind::Text(text) = &value.kind else {
             return Some(Formula::number(self.quantity(value, Some(wanted))?.0));
         };

@@ -100,14 +100,28 @@ impl Resolver<'_> {
         for wanted in &boundary.params {
             match params.iter().find(|param| param.name.value == wanted.name) {
                 Some(param) if param.values.iter().any(|(value, _)| value.constant().is_none()) => {
-                    if !self.manifest.solid_rules.contains(&boundary.code) {
+                    let along = param.values.iter().any(|(value, _)| value.varies_in_place());
+                    if along && !self.manifest.solid_rules.contains(&boundary.code) {
                         let message = format!("`{}` of `{}` cannot vary along the face", wanted.name, boundary.name);
                         let help = "parameters of link-wise boundary conditions can: `moving_wall`, `equilibrium`, \
                              `anti_bounce_back`"
                             .to_string();
                         return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
                     }
-                    let points: Vec<[f64; 3]> = points(grid.0, self.dim, at, 0.0).collect();
+                    let in_time = param.values.iter().any(|(value, _)| value.varies_in_time());
+                    if in_time && wanted.name == "velocity" && self.raw.fluid.velocity.is_none() {
+                        let message = "the velocity of this face depends on time, and no reference velocity is given";
+                        let help = "give what the Mach and Reynolds numbers refer to: `[fluid] velocity = ...`";
+                        return self.report.add(
+                            diag::MISSING_KEY,
+                            &param.span,
+                            message,
+                            "changes with time",
+                            help.to_string(),
+                        );
+                    }
+                    let first = if along { usize::MAX } else { 1 };
+                    let points: Vec<[f64; 3]> = points(grid.0, self.dim, at, 0.0).take(first).collect();
                     match self.formulas(param, wanted, units?, grid, &points) {
                         Some(lattice) => formulas.push((wanted.name.clone(), lattice)),
                         None => sound = false,

@@ -23,7 +23,7 @@ fn is_for_under_resolved(spec: &str) -> bool {
 }
 
 impl Resolver<'_> {
-    /// Speeds of the walls and of the start, in the units of the case.
+    /// Speeds of the walls and of the start, in the units of the case, but for those that depend on time.
     pub(super) fn speeds(
         &self,
         faces: &[Option<Spanned<RawFace>>; 6],
@@ -33,14 +33,15 @@ impl Resolver<'_> {
         let dim = self.dim;
         let speed = |param: &RawParam, points: &mut dyn Iterator<Item = [f64; 3]>| {
             let formulas: Vec<Formula> = param.values.iter().map(|(value, _)| value.on(size, cell)).collect();
-            let at = |point| norm(formulas.iter().map(|formula| formula.at(point)));
-            let varies = formulas.iter().any(|formula| formula.constant().is_none());
+            let at = |point| norm(formulas.iter().map(|formula| formula.at(point, 0.0)));
+            let varies = formulas.iter().any(Formula::varies_in_place);
             let value = points
                 .take(if varies { usize::MAX } else { 1 })
                 .map(at)
                 .filter(|speed| speed.is_finite())
                 .fold(0.0, f64::max);
-            (param.name.value == "velocity").then(|| Speed { value, span: param.span.clone() })
+            let stated = param.name.value == "velocity" && !formulas.iter().any(Formula::varies_in_time);
+            stated.then(|| Speed { value, span: param.span.clone() })
         };
         let of_face = |(at, face): (usize, &Option<Spanned<RawFace>>)| -> Vec<Speed> {
             let at = Face { axis: at / 2, high: at % 2 == 1 };

@@ -6,7 +6,11 @@ use super::{Resolver, short};
 use crate::case::diag::{self, Span};
 use crate::case::formula::Formula;
 use crate::case::raw::RawParam;
-use crate::case::units::Units;
+use crate::case::units::{Dimension, Units};
+
+/// Times after the first at which formulas of time are looked at, and points at each of them.
+const TIMES: usize = 64;
+const SAMPLED: usize = 4096;
 
 impl Resolver<'_> {
     /// A parameter's components in lattice units, checked against its shape and range.
@@ -20,8 +24,7 @@ impl Resolver<'_> {
         let mut values = vec![];
         for (value, dimension) in &param.values {
             let Some(value) = value.constant() else {
-                let message =
-                    format!("`{}` is the same everywhere here: a number, no formula of position", wanted.name);
+                let message = format!("`{}` is a number here, the same everywhere and at all times", wanted.name);
                 let help = "only parameters at faces of the domain can vary".to_string();
                 return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
             };
@@ -41,7 +44,8 @@ impl Resolver<'_> {
         Some(values)
     }
 
-    /// Formulas of a parameter's components in lattice units, on the grid, finite and within its range at all of these points.
+    /// Formulas of a parameter's components in lattice units, on the grid, finite and within its range at all of these points; those of
+    /// time at times from the beginning of the run to its end, so many points at a time as [`SAMPLED`] says.
     pub(super) fn formulas(
         &mut self,
         param: &RawParam,
@@ -50,6 +54,7 @@ impl Resolver<'_> {
         (size, cell): ([usize; 3], f64),
         points: &[[f64; 3]],
     ) -> Option<Vec<Formula>> {
+        let steps = self.stop(units).steps as f64;
         if param.values.len() != wanted.components as usize {
             let (name, found) = (&wanted.name, param.values.len());
             let message = format!("`{name}` has {} components, not {found}", wanted.components);
@@ -65,15 +70,21 @@ impl Resolver<'_> {
             if dimension.kg != 0 && units.si && units.density.is_none() {
                 return self.needs_density(&param.span);
             }
-            let formula = value.on(size, cell).over(units.scale(*dimension));
-            for point in points {
-                let value = formula.at(*point);
-                if !value.is_finite() {
-                    let at: Vec<String> = point[..self.dim].iter().map(|at| short(*at)).collect();
-                    let message = format!("`{}` is not finite at ({}), in cells", wanted.name, at.join(", "));
-                    return self.report.add(diag::BAD_VALUE, &param.span, message, "not finite", None);
+            let formula = value.on(size, cell).in_steps(units.scale(Dimension::TIME)).over(units.scale(*dimension));
+            let times = if formula.varies_in_time() { TIMES } else { 0 };
+            for number in 0..=times {
+                let time = steps * number as f64 / times.max(1) as f64;
+                let apart = if number == 0 { 1 } else { points.len().div_ceil(SAMPLED) };
+                for point in points.iter().step_by(apart) {
+                    let value = formula.at(*point, time);
+                    if !value.is_finite() {
+                        let at: Vec<String> = point[..self.dim].iter().map(|at| short(*at)).collect();
+                        let when = if times == 0 { String::new() } else { format!(" at step {}", short(time)) };
+                        let message = format!("`{}` is not finite at ({}), in cells{when}", wanted.name, at.join(", "));
+                        return self.report.add(diag::BAD_VALUE, &param.span, message, "not finite", None);
+                    }
+                    self.in_range(value, wanted, &param.span)?;
                 }
-                self.in_range(value, wanted, &param.span)?;
             }
             formulas.push(formula);
         }

@@ -144,7 +144,8 @@ pub struct Run {
 pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: bool) -> Result<Run> {
     let began = Instant::now();
     let shipped = Shipped::find(case).ok_or_else(|| miette!(code = "lbmc::no_case", "no case `{case}` is shipped"))?;
-    let Ready { mut case, device, method, criteria, .. } = Ready::new(&CaseFile::of(shipped), settings, false)?;
+    let Ready { mut case, device, method, criteria, prescribed, .. } =
+        Ready::new(&CaseFile::of(shipped), settings, false)?;
     let generate_seconds = began.elapsed().as_secs_f64();
     if !writes {
         let directory = case.output.directory.clone();
@@ -164,7 +165,7 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
     let folder = tempfile::tempdir().into_diagnostic()?;
     let show = if notes::quiet() { Show::Nothing } else { Show::Line };
     let control = Control { show, bandwidth, ..Control::default() };
-    let kernels = Kernels { method: &method, criteria: criteria.as_ref() };
+    let kernels = Kernels { method: &method, criteria: criteria.as_ref(), prescribed: prescribed.as_ref() };
     let summary = flow::run(&case, kernels, &device, folder.path(), control, notes::note)?;
     Ok(Run { summary, generate_seconds })
 }

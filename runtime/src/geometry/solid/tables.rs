@@ -57,6 +57,8 @@ pub struct Cutters {
 pub struct Crossing {
     /// The face.
     pub face: usize,
+    /// Level of the cell.
+    pub level: usize,
     /// In cells of the coarsest level.
     pub at: Vector,
 }
@@ -254,7 +256,7 @@ impl Cutters {
                     Some(face) if self.varying[face] => {
                         let (one, other) = (centre(at), centre(upwind));
                         let at = [0, 1, 2].map(|axis| 0.5 * (one[axis] + other[axis]));
-                        row.crossings.push((link, Crossing { face, at }));
+                        row.crossings.push((link, Crossing { face, level: block.level, at }));
                         any = true;
                     }
                     None if solid(upwind) => {

@@ -1,0 +1,195 @@
+//! Parameters of walls that depend on time: flows against their solutions, on one level and on several.
+
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+use lbm_bundle::{Bundle, Formula, Real};
+use lbm_codegen::prescribed;
+use lbm_flows::case::RawCase;
+use lbm_flows::flow::{self, Control, Kernels};
+use lbm_runtime::device::{Available, Device};
+use lbm_runtime::geometry::{Block, Face};
+use lbm_runtime::kernels::Prescribed;
+use lbm_runtime::solver::snapshot::Snapshot;
+use lbm_runtime::solver::{FaceSpec, GridSpec, Profile, Simulation, WallSpec};
+use lbm_tests::compiled;
+use lbm_tests::flows::{at_rest, devices};
+
+/// Velocity of the plate, in cells per step.
+const SPEED: f64 = 0.02;
+/// Viscosity, in cells and steps.
+const VISCOSITY: f64 = 0.16;
+
+/// Steps of a period between plates so many cells apart: the same flow with any number of them.
+fn period(cells: usize) -> f64 {
+    5.0 * (cells * cells) as f64
+}
+
+/// Kernels of a method with all that walls need here, on blocks of 4 x 4.
+fn bundle(device: &Device, rules: &[&str]) -> Bundle {
+    let model = compiled::model_with_all("d2q9_trt", rules, Some("volumetric_shifted"));
+    compiled::compile_solids(&model, device.target(), Real::F64, [4, 4, 1])
+}
+
+/// A wall whose velocity along x is a formula, at the face in the place of the one that the grid has.
+fn prescribe(device: &Device, bundle: &Bundle, grid: &mut GridSpec, face: Face, rule: &str, [x, y]: [&str; 2]) {
+    let formulas = [x, y].map(|text| text.parse::<Formula>().expect(text));
+    let at_start = |formula: &Formula| {
+        let formula = formula.clone();
+        let at = move |place: [f64; 3]| {
+            formula.value(&|name| {
+                [("x", place[0]), ("y", place[1]), ("t", 0.0)]
+                    .into_iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, value)| value)
+            })
+        };
+        Arc::new(move |place| at(place).expect("known names")) as Profile
+    };
+    let varies = formulas.iter().any(|formula| formula.names().contains("x") || formula.names().contains("y"));
+    let first: Vec<Profile> = formulas.iter().map(at_start).collect();
+    let values = first.iter().map(|profile| profile([0.0; 3])).collect();
+    let name = || "velocity".to_string();
+    grid.faces[face.index()] = FaceSpec::Wall(WallSpec {
+        rule: rule.into(),
+        values: if varies { vec![] } else { vec![(name(), values)] },
+        profiles: if varies { vec![(name(), first)] } else { vec![] },
+        timed: vec![(name(), vec![0, 1])],
+    });
+    let bundle = prescribed::bundle(&bundle.manifest, &formulas).expect("known names");
+    grid.prescribed = Some(Prescribed::load(device, &bundle).expect("it compiles"));
+}
+
+/// The velocity between a plate at y = 0 that swings as `SPEED cos(angle)` and one at rest at y = `width`, over `SPEED`: the real part
+/// of `sinh(k (width - y)) / sinh(k width) exp(i angle)` with `k^2 = i frequency / viscosity` (Landau & Lifshitz, Fluid Mechanics,
+/// section 24, problem 1).
+fn swings(y: f64, width: f64, frequency: f64, viscosity: f64, angle: f64) -> f64 {
+    let k = (frequency / (2.0 * viscosity)).sqrt();
+    // sinh((1 + i) a), as real and imaginary part.
+    let sinh = |a: f64| [a.sinh() * a.cos(), a.cosh() * a.sin()];
+    let ([a, b], [c, d]) = (sinh(k * (width - y)), sinh(k * width));
+    let (re, im) = ((a * c + b * d) / (c * c + d * d), (b * c - a * d) / (c * c + d * d));
+    re * angle.cos() - im * angle.sin()
+}
+
+/// Root mean squares of the differences from the solution at three times of the fourth period, over the velocity of the plate: half a
+/// step before, at and half a step after these times. `offset`: where walls are beyond the ends of the domain.
+fn errors(flow: &mut Simulation, cells: usize, offset: f64) -> [f64; 3] {
+    let (n, period) = (cells as f64, period(cells));
+    let (mut sums, mut count) = ([0.0; 3], 0.0);
+    for step in [3.0, 3.3, 3.65].map(|periods| (periods * period).round() as u64) {
+        flow.run(step - flow.step()).expect("it runs");
+        let snapshot: Snapshot = flow.snapshot().expect("fields");
+        let u = snapshot.get("ux").expect("a velocity");
+        for at in 0..u.len() {
+            let cell = snapshot.cell(at);
+            let weight = 0.25f64.powi(cell.level as i32);
+            for (sum, late) in sums.iter_mut().zip([-0.5, 0.0, 0.5]) {
+                let angle = 2.0 * PI * (step as f64 + late) / period;
+                let y = cell.centre()[1] + offset;
+                let exact = swings(y, n + 2.0 * offset, 2.0 * PI / period, VISCOSITY, angle);
+                *sum += weight * (u[at] / SPEED - exact).powi(2);
+            }
+            count += weight;
+        }
+    }
+    sums.map(|sum: f64| (sum / count).sqrt())
+}
+
+fn params() -> Vec<(String, Vec<f64>)> {
+    vec![("omega".into(), vec![1.0 / (3.0 * VISCOSITY + 0.5)]), ("magic".into(), vec![3.0 / 16.0])]
+}
+
+fn formula(cells: usize) -> String {
+    format!("{SPEED} * cos(2 * {PI} * t / {})", period(cells))
+}
+
+/// Walls that were half a step early or late would be told apart.
+#[test]
+fn between_plates_one_of_which_swings_errors_are_of_second_order_and_walls_in_time() {
+    for device in devices() {
+        for (rule, other, offset) in [("moving_wall", "bounce_back", 0.0), ("zou_he_velocity", "zou_he_velocity", -0.5)]
+        {
+            let bundle = bundle(&device, &["bounce_back", "moving_wall", "zou_he_velocity"]);
+            let found = [8, 16, 32].map(|cells: usize| {
+                let still: &[(&str, &[f64])] = if other == "bounce_back" { &[] } else { &[("velocity", &[0.0, 0.0])] };
+                let mut grid = GridSpec::periodic([4, cells, 1]).with_wall(Face::YMax, other, still);
+                prescribe(&device, &bundle, &mut grid, Face::YMin, rule, [&formula(cells), "0"]);
+                let mut flow = Simulation::new(&device, &bundle, &grid, &params()).expect("a flow");
+                flow.init(at_rest).expect("a start");
+                errors(&mut flow, cells, offset)
+            });
+            println!("{rule}: {found:?}");
+            let orders = [found[0][1] / found[1][1], found[1][1] / found[2][1]].map(f64::log2);
+            assert!(orders.iter().all(|order| *order > 1.85), "{rule}: {found:?} {orders:?}");
+            let told = |[early, right, late]: &[f64; 3]| early.min(*late) > 1.5 * right;
+            assert!(found.iter().all(told), "{rule}: {found:?}");
+        }
+    }
+}
+
+/// The same formula for each link of the face; a grid whose cells are all of level 1, whose steps see the plate at their own times; and
+/// one that is refined at the plate alone.
+#[test]
+fn links_and_levels_have_the_wall_of_their_time() {
+    for device in devices() {
+        let bundle = bundle(&device, &["bounce_back", "moving_wall"]);
+        let found = |cells: usize, text: &str, refined: usize| {
+            let mut grid = GridSpec::periodic([16, cells, 1]).with_wall(Face::YMax, "bounce_back", &[]);
+            prescribe(&device, &bundle, &mut grid, Face::YMin, "moving_wall", [text, "0"]);
+            let refine = |block: Block| block.level == 0 && 4 * block.place[1] < refined;
+            let levels = 1 + usize::from(refined > 0);
+            let mut flow = Simulation::refined(&device, &bundle, &grid, &params(), levels, refine).expect("a flow");
+            flow.init(at_rest).expect("a start");
+            errors(&mut flow, cells, 0.0)
+        };
+        let in_time = |[early, right, late]: [f64; 3]| early.min(late) > 1.5 * right;
+        for refined in [0, 8, 16] {
+            let whole = found(16, &formula(16), refined);
+            let cut = found(16, &format!("{} + 0 * x", formula(16)), refined);
+            println!("{refined} of 16 cells refined: {whole:?}, link by link {cut:?}");
+            assert!((whole[1] - cut[1]).abs() < 1e-12, "{refined}: {whole:?} {cut:?}");
+            assert!(in_time(whole), "{refined}: {whole:?}");
+        }
+        let [coarse, fine] = [16, 32].map(|cells| found(cells, &formula(cells), cells / 2)[1]);
+        println!("refined at the plate: {coarse:e}, {fine:e}");
+        assert!((coarse / fine).log2() > 1.9, "{coarse:e} {fine:e}");
+    }
+}
+
+/// The shipped case at four phases of its third period, in the middle of the channel, against the solution that its inlet has: the largest
+/// difference over the reference velocity.
+#[test]
+fn a_channel_whose_inlet_swings_has_the_profile_of_womersley() {
+    let text = std::fs::read_to_string(lbm_tests::root().join("cases/womersley.toml")).expect("a shipped case");
+    let device = Device::host(2).expect("the host");
+    let worst = [16_000, 17_000, 18_000, 19_000].map(|steps: u64| {
+        let set = [("target", "cpu".to_string()), ("stop.steps", steps.to_string()), ("picture", "false".into())];
+        let set: Vec<(String, String)> = set.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        let raw = RawCase::parse("womersley.toml", &text, &set).expect("a case");
+        let rules = ["bounce_back", "moving_wall", "anti_bounce_back"];
+        let model = compiled::model_with_all("d2q9_trt", &rules, None);
+        let method = compiled::compile_solids(&model, device.target(), Real::F64, [8, 8, 1]);
+        let (case, warnings) = raw.resolve(&method.manifest, &[], Available::default()).expect("valid");
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let prescribed = prescribed::bundle(&method.manifest, &case.prescribed()).expect("known names");
+        let kernels = Kernels { method: &method, criteria: None, prescribed: Some(&prescribed) };
+        let folder = tempfile::tempdir().expect("a folder");
+        flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| {}).expect("it runs");
+        let profile = std::fs::read_to_string(folder.path().join("profile_y.csv")).expect("a profile");
+        let rows = profile.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+        let differences = rows.map(|row| {
+            let row: Vec<f64> = row.split(',').map(|value| value.trim().parse().expect("a number")).collect();
+            // cosh((1 + i) a), as real and imaginary part.
+            let cosh = |a: f64| [a.cosh() * a.cos(), a.sinh() * a.sin()];
+            let h = 8f64.sqrt();
+            let ([a, b], [c, d]) = (cosh(h * (2.0 * row[0] - 1.0)), cosh(h));
+            let (re, im) = (1.0 - (a * c + b * d) / (c * c + d * d), -(b * c - a * d) / (c * c + d * d));
+            let angle = 2.0 * PI * steps as f64 / 8000.0;
+            (row[1] - (re * angle.sin() + im * angle.cos())).abs()
+        });
+        differences.fold(0.0, f64::max)
+    });
+    println!("{worst:?}");
+    assert!(worst.iter().all(|worst| *worst < 0.01), "{worst:?}");
+}
