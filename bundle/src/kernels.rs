@@ -312,8 +312,8 @@ macro_rules! method_kernels {
                 src: read Stored [slot][q][pitch] in lattice "post-collision populations",
                 forces: write Double [share][bodies][axes] in lattice
                     "force of each share on each solid, on the level at hand",
-                first: value Int "the wall that is the surface of the first solid",
-                bodies: value Int "how many solids there are, on walls that follow each other",
+                owners: read Int [wall] "the solid whose surface each wall is, or -1",
+                bodies: value Int "how many solids there are",
             }
             /// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
             Look = "look" {

@@ -18,7 +18,7 @@ macro_rules! shipped {
 
 /// Every shipped case.
 pub const SHIPPED: &[Shipped] = shipped!("cases":
-    "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "double_shear_layer" "scalar_cavity"
+    "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "double_shear_layer" "rotating_cylinder" "scalar_cavity"
     "schaefer_turek_2d1" "schaefer_turek_2d2" "square_cylinder" "taylor_green3d" "womersley"
 );
 

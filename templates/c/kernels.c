@@ -349,7 +349,7 @@ static inline __attribute__((always_inline)) void gather(
                 const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
                 const int32_t *const near = neighbours + (size_t)slot * NEAR;
                 for (int cell = 0; cell < CELLS; ++cell) {
-                    push(first + body, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, sum);
+                    push(body, owners, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, sum);
                 }
             }
             for (int axis = 0; axis < DIM; ++axis) forces[(shares[item] * bodies + body) * DIM + axis] = sum[axis];

@@ -39,15 +39,16 @@
     }
 }
 
-// Adds to `sum` what the links of a cell give to the wall w: the momentum of what goes and of what comes back, as stored: beyond
+// Adds to `sum` what the links of a cell give to the walls that are surfaces of a solid: the momentum of what goes and of what comes back, as stored: beyond
 // that of a fluid at rest, whose pressure is the same from all sides.
 {{ function }} void push(
-    const {{ int }} w, const int cell, const {{ stored }} *src, const {{ int }} *near, const {{ int }} *of_row, const {{ real }} *distances,
-    const {{ int }} *wall_rules, const {{ real }} *wall_values, double *sum)
+    const {{ int }} body, const {{ int }} *owners, const int cell, const {{ stored }} *src, const {{ int }} *near, const {{ int }} *of_row,
+    const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values, double *sum)
 {
     const Spot here = spot_of(cell);
     for (int i = 0; i < {{ solids.carriers }}; ++i) {
-        if (of_row[i * CELLS + cell] != w + 1) continue;
+        const {{ int }} w = of_row[i * CELLS + cell] - 1;
+        if (w < 0 || owners[w] != body) continue;
         const {{ real }} back = off_solid(w, i, here, src, near, of_row, distances, wall_rules, wall_values);
         const double through = (double)load(src, near[{{ middle }}], OPPOSITE[i], cell) + (double)back;
         for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis];

@@ -11,7 +11,7 @@ use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::{Block, Face};
 use lbm_runtime::kernels::Prescribed;
 use lbm_runtime::solver::snapshot::Snapshot;
-use lbm_runtime::solver::{FaceSpec, GridSpec, Profile, Simulation, WallSpec};
+use lbm_runtime::solver::{FaceSpec, GridSpec, Profile, Simulation, Varying, WallSpec};
 use lbm_tests::compiled;
 use lbm_tests::flows::{at_rest, devices};
 
@@ -53,8 +53,10 @@ fn prescribe(device: &Device, bundle: &Bundle, grid: &mut GridSpec, face: Face, 
     grid.faces[face.index()] = FaceSpec::Wall(WallSpec {
         rule: rule.into(),
         values: if varies { vec![] } else { vec![(name(), values)] },
-        profiles: if varies { vec![(name(), first)] } else { vec![] },
-        timed: vec![(name(), vec![0, 1])],
+        varying: Varying {
+            profiles: if varies { vec![(name(), first)] } else { vec![] },
+            timed: vec![(name(), vec![0, 1])],
+        },
     });
     let bundle = prescribed::bundle(&bundle.manifest, &formulas).expect("known names");
     grid.prescribed = Some(Prescribed::load(device, &bundle).expect("it compiles"));

@@ -9,7 +9,7 @@ use lbm_flows::flow::{self, Kernels};
 use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::solid::{Shape, Shell, Solid, Solids};
 use lbm_runtime::geometry::{Block, Face};
-use lbm_runtime::solver::{Adaptivity, FaceSpec, GridSpec, Simulation};
+use lbm_runtime::solver::{Adaptivity, FaceSpec, GridSpec, Profile, Simulation, Varying};
 use lbm_tests::compiled;
 use lbm_tests::criteria::{criterion, everywhere};
 use lbm_tests::flows::{at_rest, devices, params, viscosity};
@@ -254,7 +254,10 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
         .with_wall(Face::YMax, "bounce_back", &[])
         .with_solid(Solid { level: 1, ..solid(circle(40.2, 15.7, 4.1), "interpolated_bounce_back") });
     if let FaceSpec::Wall(inlet) = &mut grid.faces[Face::XMin.index()] {
-        inlet.profiles.push(("velocity".into(), vec![Arc::new(move |at| profile.at(at, 0.0)), Arc::new(|_| 0.0)]));
+        inlet
+            .varying
+            .profiles
+            .push(("velocity".into(), vec![Arc::new(move |at| profile.at(at, 0.0)), Arc::new(|_| 0.0)]));
     }
     let everywhere = |level: usize| everywhere(&device, &bundle, level);
     let adaptivity = Adaptivity {
@@ -398,4 +401,85 @@ fn what_a_block_must_have_some_part_of_it_must() {
             }
         }
     }
+}
+
+/// Between a cylinder that turns and one at rest around it the velocity is `a r + b / r` (Couette flow). The outer one is what lies outside
+/// of a circle.
+#[test]
+fn between_cylinders_one_of_which_turns_the_flow_is_that_of_couette() {
+    let device = Device::host(2).unwrap();
+    let bundle =
+        bundle("d2q9_trt", &device, &["moving_wall", "interpolated_moving_wall", "interpolated_bounce_back"], None);
+    let error = |rule: &str, size: usize| {
+        let (centre, width) = (0.5 * size as f64 + 0.13, size as f64);
+        let (inner, outer, speed) = (0.2 * width, 0.45 * width, 0.8 / width);
+        let around = Shape::Outside(Box::new(circle(centre, centre, outer)));
+        let mut grid = GridSpec::periodic([size, size, 1])
+            .with_solid(solid(circle(centre, centre, inner), rule))
+            .with_solid(solid(around, "interpolated_bounce_back"));
+        let turns: [Profile; 2] = [
+            Arc::new(move |at| -speed * (at[1] - centre) / inner),
+            Arc::new(move |at| speed * (at[0] - centre) / inner),
+        ];
+        grid.surfaces = vec![Varying { profiles: vec![("velocity".into(), turns.to_vec())], timed: vec![] }];
+        let params = [("omega".to_string(), vec![1.25]), ("magic".into(), vec![0.1875])];
+        let mut flow = Simulation::new(&device, &bundle, &grid, &params).unwrap();
+        flow.init(at_rest).unwrap();
+        flow.run((size * size) as u64).unwrap();
+        let snapshot = flow.snapshot().unwrap();
+        let u = snapshot.vector("u").unwrap();
+        let b = speed * inner / (1.0 - (inner / outer).powi(2));
+        let (mut sum, mut count) = (0.0, 0.0);
+        for at in (0..snapshot.solid.len()).filter(|at| !snapshot.solid[*at]) {
+            let [x, y] = [0, 1].map(|axis| snapshot.cell(at).centre()[axis] - centre);
+            let r = x.hypot(y);
+            let exact = b / r - b / outer.powi(2) * r;
+            sum += (u[0][at] + exact * y / r).powi(2) + (u[1][at] - exact * x / r).powi(2);
+            count += 1.0;
+        }
+        let forces = flow.forces().unwrap();
+        assert_eq!(forces.len(), 2);
+        f64::sqrt(sum / count) / speed
+    };
+    // Where the staircase of a circle's cells lies is a matter of chance, so two steps are judged together.
+    for (rule, least) in [("moving_wall", 0.8), ("interpolated_moving_wall", 1.8)] {
+        let errors = [32, 64, 128].map(|size| error(rule, size));
+        let order = (errors[0] / errors[2]).log2() / 2.0;
+        println!("{rule}: {errors:?}, order {order}");
+        assert!(order > least, "{rule}: {errors:?}, order {order}");
+    }
+}
+
+/// A wall that varies over a solid and is the same everywhere is the wall that does not vary: the flow, and the force on each solid.
+#[test]
+fn a_surface_whose_links_have_walls_of_their_own_has_the_same_flow_and_force() {
+    let device = Device::host(2).unwrap();
+    let bundle = bundle("d2q9_trt", &device, &["moving_wall"], None);
+    let run = |varies: bool| {
+        let moving = |velocity: [f64; 2]| {
+            let values = if varies { vec![] } else { vec![("velocity".to_string(), velocity.to_vec())] };
+            let profiles: Vec<Profile> = velocity.map(|value| Arc::new(move |_| value) as Profile).to_vec();
+            let profiles = if varies { vec![("velocity".to_string(), profiles)] } else { vec![] };
+            (values, Varying { profiles, timed: vec![] })
+        };
+        let mut grid = GridSpec::periodic([48, 32, 1]);
+        for (centre, velocity) in [([14.2, 15.1], [0.02, 0.01]), ([34.0, 16.3], [-0.01, 0.0])] {
+            let (values, varying) = moving(velocity);
+            grid = grid.with_solid(Solid { values, ..solid(circle(centre[0], centre[1], 5.3), "moving_wall") });
+            grid.surfaces.push(varying);
+        }
+        let params = [("omega".to_string(), vec![1.25]), ("magic".into(), vec![0.1875])];
+        let mut flow = Simulation::new(&device, &bundle, &grid, &params).unwrap();
+        flow.init(at_rest).unwrap();
+        flow.run(50).unwrap();
+        (flow.forces().unwrap(), flow.snapshot().unwrap().vector("u").unwrap()[0].to_vec())
+    };
+    let ((forces, flow), (of_links, flow_of_links)) = (run(false), run(true));
+    assert!(forces[0][0].abs() > 1e-3 && forces[1][0].abs() > 1e-3, "{forces:?}");
+    let differ = |one: &f64, other: &f64| (one - other).abs() > 1e-13;
+    assert!(
+        !forces.iter().flatten().zip(of_links.iter().flatten()).any(|(a, b)| differ(a, b)),
+        "{forces:?} {of_links:?}"
+    );
+    assert!(!flow.iter().zip(&flow_of_links).any(|(a, b)| differ(a, b)));
 }

@@ -409,10 +409,12 @@ impl Case {
         if self.scales.velocity > 0.0 { change / self.scales.velocity } else { change }
     }
 
-    /// The formulas of what depends on time at walls, which are compiled for it: wall by wall, parameter by parameter, each with all its
-    /// components.
+    /// The formulas of what depends on time at walls, which are compiled for it: of faces, then of solids, parameter by parameter, each
+    /// with all its components.
     pub fn prescribed(&self) -> Vec<lbm_bundle::Formula> {
-        let timed = self.walls.iter().flat_map(|wall| &wall.formulas).filter(|(_, formulas)| is_timed(formulas));
+        let solids = self.solids.iter().flat_map(|body| &body.formulas);
+        let all = self.walls.iter().flat_map(|wall| &wall.formulas).chain(solids);
+        let timed = all.filter(|(_, formulas)| is_timed(formulas));
         timed.flat_map(|(_, formulas)| formulas).map(|formula| formula.get().clone()).collect()
     }
 

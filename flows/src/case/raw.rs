@@ -98,6 +98,8 @@ pub(super) struct RawFaces {
 #[derive(Clone, Debug)]
 pub(super) struct RawSolid {
     pub(super) shape: RawShape,
+    /// Whether it is what lies outside of the shape.
+    pub(super) inverted: bool,
     pub(super) surface: RawFace,
     pub(super) level: Option<Spanned<f64>>,
     /// With the dimension of its unit.

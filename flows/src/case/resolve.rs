@@ -15,6 +15,7 @@ use lbm_runtime::device::Available;
 
 use super::Case;
 use super::diag::{self, CaseError, Diagnostic, Report, Span};
+use super::formula::Formula;
 use super::raw::RawCase;
 use super::units::Dimension;
 
@@ -38,6 +39,9 @@ impl RawCase {
 
 /// Parameters by name, each with all its components.
 type Values = Vec<(String, Vec<f64>)>;
+
+/// Parameters by name, each with the formulas of all its components.
+type Formulas = Vec<(String, Vec<Formula>)>;
 
 /// A velocity that the case states, in its own units, with the place to point at.
 struct Speed {

@@ -33,7 +33,10 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid.velocity", "reference velocity"),
     key("fluid.length", "reference length"),
     key("params.*", "a parameter of the method"),
-    key("faces.left", "boundary at the lowest x"),
+    key(
+        "faces.left",
+        "boundary at the lowest x: a boundary condition, its parameters numbers, or formulas of position and time",
+    ),
     key("faces.right", "boundary at the highest x"),
     key("faces.bottom", "boundary at the lowest y"),
     key("faces.top", "boundary at the highest y"),
@@ -47,6 +50,10 @@ pub(super) const KEYS: &[Key] = &[
         "any other field of the method at the start, by its name: a number or a formula of position; else 0",
     ),
     key("solids.shape", "a solid, under `[[solids]]`: sphere, box, cylinder (in two dimensions a circle) or stl"),
+    key(
+        "solids.inverted",
+        "whether the solid is all that lies outside the shape, and the flow inside: false unless given",
+    ),
     key("solids.centre", "of a sphere or cylinder; of an STL, where the middle of its extents goes"),
     key("solids.radius", "of a sphere or cylinder"),
     key("solids.axis", "direction of a cylinder in three dimensions"),
@@ -64,7 +71,7 @@ pub(super) const KEYS: &[Key] = &[
         "reference area of the force's coefficients (a length in two dimensions); else that of a sphere's cross-section, or \
          fluid.length to the power of the dimension less one",
     ),
-    key("solids.*", "a parameter of the boundary condition"),
+    key("solids.*", "a parameter of the boundary condition: a number, or a formula of position and time"),
     key("refinement.finest", "the finest level: its cells and steps are the coarsest ones' over 2^finest"),
     key("refinement.level", "target level: a formula of position"),
     key(

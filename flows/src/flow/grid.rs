@@ -5,10 +5,10 @@ use std::sync::Arc;
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry;
 use lbm_runtime::kernels::Prescribed;
-use lbm_runtime::solver::{FaceSpec, GridSpec, Profile, StepError, WallSpec};
+use lbm_runtime::solver::{FaceSpec, GridSpec, Profile, StepError, Varying, WallSpec};
 
 use super::{FlowError, Kernels};
-use crate::case::{Case, Formula, Wall, is_timed};
+use crate::case::{Case, Formula, is_timed};
 
 /// The grid of a case on a device. Formulas of time are numbered as in [`Case::prescribed`].
 pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<GridSpec, FlowError> {
@@ -16,27 +16,39 @@ pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Res
     let mut formulas = 0..;
     for wall in &case.walls {
         let face = geometry::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
-        grid.faces[face.index()] = FaceSpec::Wall(spec_of(wall, &mut formulas));
+        let (values, varying) = varying(&wall.formulas, &mut formulas);
+        let values = wall.values.iter().cloned().chain(values).collect();
+        grid.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: wall.rule.clone(), values, varying });
     }
-    grid.solids = case.solids.iter().map(|body| body.solid.clone()).collect();
+    for body in &case.solids {
+        let (values, varying) = varying(&body.formulas, &mut formulas);
+        let mut solid = body.solid.clone();
+        solid.values.extend(values);
+        grid.solids.push(solid);
+        grid.surfaces.push(varying);
+    }
     grid.prescribed =
         kernels.prescribed.map(|bundle| Prescribed::load(device, bundle)).transpose().map_err(StepError::from)?;
     Ok(grid)
 }
 
-/// A wall with its parameters: at the beginning, where they depend on time. The numbers of its formulas are taken from `numbers`.
-fn spec_of(wall: &Wall, numbers: &mut impl Iterator<Item = usize>) -> WallSpec {
+/// What formulas say at the beginning, those that are the same everywhere as values and others as profiles. The numbers of those of time
+/// are taken from `numbers`.
+fn varying(
+    given: &[(String, Vec<Formula>)],
+    numbers: &mut impl Iterator<Item = usize>,
+) -> (Vec<(String, Vec<f64>)>, Varying) {
     let profile = |formula: Formula| -> Profile { Arc::new(move |at| formula.at(at, 0.0)) };
-    let (mut values, mut profiles, mut timed) = (wall.values.clone(), vec![], vec![]);
-    for (name, formulas) in &wall.formulas {
+    let (mut values, mut varying) = (vec![], Varying::default());
+    for (name, formulas) in given {
         if formulas.iter().any(Formula::varies_in_place) {
-            profiles.push((name.clone(), formulas.iter().cloned().map(profile).collect()));
+            varying.profiles.push((name.clone(), formulas.iter().cloned().map(profile).collect()));
         } else {
             values.push((name.clone(), formulas.iter().map(|formula| formula.at([0.0; 3], 0.0)).collect()));
         }
         if is_timed(formulas) {
-            timed.push((name.clone(), numbers.take(formulas.len()).collect()));
+            varying.timed.push((name.clone(), numbers.take(formulas.len()).collect()));
         }
     }
-    WallSpec { rule: wall.rule.clone(), values, profiles, timed }
+    (values, varying)
 }

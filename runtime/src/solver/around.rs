@@ -20,9 +20,11 @@ pub(super) struct Around {
 
 impl Around {
     pub(super) fn new(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Result<Self, StepError> {
-        let (faces, mut instances, items) = setup::faces(manifest, spec, levels)?;
+        let (faces, mut instances, mut items) = setup::faces(manifest, spec, levels)?;
         let cutters = bodies::cutters(manifest, spec, instances.len());
-        instances.extend(bodies::surfaces(manifest, &spec.solids)?);
+        let surfaces = bodies::surfaces(manifest, spec, instances.len())?;
+        instances.extend(surfaces.0);
+        items.extend(surfaces.1);
         Ok(Around { faces, instances, items, cutters })
     }
 

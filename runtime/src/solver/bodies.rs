@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use lbm_bundle::{DISTANCE, Manifest, Role};
+use lbm_bundle::{Boundary, DISTANCE, Manifest, Role};
 
 use super::error::StepError;
 use super::monitor::shares;
 use super::prescribed::Item;
-use super::setup::{FaceSpec, GridSpec, Instance, list, resolve};
+use super::setup::{FaceSpec, GridSpec, Instance, Profile, Varying, list, resolve};
 use super::step::Level;
 use super::subdomain::Subdomain;
 use crate::device::{Buffer, Device, Double, Int, Real};
-use crate::geometry::solid::{Cutters, Solid, Solids, Tables};
+use crate::geometry::solid::{Crossed, Crossing, Cutters, Solid, Solids, Tables};
 use crate::geometry::{Block, Face};
 use crate::kernels;
 use crate::mesh::Grid;
@@ -33,13 +33,14 @@ pub(super) struct Bodies {
     /// Their rows.
     row: Buffer<Int>,
     forces: Buffer<Double>,
-    first: usize,
+    /// The solid of each wall, or -1.
+    owners: Buffer<Int>,
     count: usize,
 }
 
 /// The solids of a grid, and the faces along which values vary.
 pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Option<Cutters> {
-    let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.profiles.is_empty());
+    let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.varying.profiles.is_empty());
     let varying: [bool; 6] = std::array::from_fn(|face| face < 2 * manifest.dim as usize && varies(&spec.faces[face]));
     if spec.solids.is_empty() && varying == [false; 6] {
         return None;
@@ -54,51 +55,102 @@ pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Opt
         manifest.boundaries.iter().any(|rule| rule.name == wall.rule && manifest.mirror_rules.contains(&rule.code))
     };
     let mirrors = std::array::from_fn(|face| face < 2 * dim && is_mirror(&spec.faces[face]));
-    Some(Cutters { solids: Solids::new(&spec.solids, dim, spec.size, block, periodic), first, varying, mirrors })
+    let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
+    let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic);
+    Some(Cutters { solids, first, varying, varying_solids, mirrors })
 }
 
-/// The walls that are the surfaces of solids.
-pub(super) fn surfaces(manifest: &Manifest, solids: &[Solid]) -> Result<Vec<Instance>, StepError> {
-    let fitting = || manifest.boundaries.iter().filter(|rule| manifest.solid_rules.contains(&rule.code));
-    let surface = |solid: &Solid| {
-        let rule = fitting().find(|rule| rule.name == solid.rule).ok_or_else(|| StepError::SolidRule {
-            rule: solid.rule.clone(),
-            known: list(fitting().map(|rule| rule.name.as_str())),
-        })?;
-        let mut values = solid.values.clone();
-        if let Some(distance) = rule.params.iter().find(|param| param.name == DISTANCE) {
-            // The kernels read that of the link.
-            values.push((distance.name.clone(), vec![0.5; distance.components as usize]));
+/// What varies over the surface of a solid, if something does.
+fn varying_of(spec: &GridSpec, solid: usize) -> Option<&Varying> {
+    spec.surfaces.get(solid).filter(|varying| !varying.profiles.is_empty())
+}
+
+/// The walls that are the surfaces of solids, the first with the number `first`, and what formulas give of them.
+pub(super) fn surfaces(
+    manifest: &Manifest,
+    spec: &GridSpec,
+    first: usize,
+) -> Result<(Vec<Instance>, Vec<Item>), StepError> {
+    let (mut instances, mut items) = (vec![], vec![]);
+    for (at, solid) in spec.solids.iter().enumerate() {
+        let rule = surface_rule(manifest, solid)?;
+        let varying = spec.surfaces.get(at).cloned().unwrap_or_default();
+        if varying.profiles.is_empty() {
+            items.extend(Item::of_wall(spec, &varying, rule, first + at, ([0.0; 3], None))?);
         }
-        let values = resolve(&format!("`{}` of a solid", rule.name), &rule.params, &values)?;
-        Ok(Instance { rule: rule.code, values: values.into_iter().flatten().collect() })
-    };
-    solids.iter().map(surface).collect()
+        // Where values vary, those of the solid itself are of no use.
+        let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
+        instances.push(surface(rule, solid, useless)?);
+    }
+    Ok((instances, items))
 }
 
-/// Adds the walls at the links that cross faces along which values vary, and what formulas give of them.
+/// The rule of a solid's surface.
+fn surface_rule<'a>(manifest: &'a Manifest, solid: &Solid) -> Result<&'a Boundary, StepError> {
+    let fitting = || manifest.boundaries.iter().filter(|rule| manifest.solid_rules.contains(&rule.code));
+    fitting().find(|rule| rule.name == solid.rule).ok_or_else(|| StepError::SolidRule {
+        rule: solid.rule.clone(),
+        known: list(fitting().map(|rule| rule.name.as_str())),
+    })
+}
+
+/// A wall of a solid, with these values besides its own.
+fn surface(
+    rule: &Boundary,
+    solid: &Solid,
+    more: impl Iterator<Item = (String, Vec<f64>)>,
+) -> Result<Instance, StepError> {
+    let mut values: Vec<_> = solid.values.iter().cloned().chain(more).collect();
+    if let Some(distance) = rule.params.iter().find(|param| param.name == DISTANCE) {
+        // The kernels read that of the link.
+        values.push((distance.name.clone(), vec![0.5; distance.components as usize]));
+    }
+    let values = resolve(&format!("`{}` of a solid", rule.name), &rule.params, &values)?;
+    Ok(Instance { rule: rule.code, values: values.into_iter().flatten().collect() })
+}
+
+/// Adds the walls at the links that cross faces and surfaces along which values vary, and what formulas give of them. Returns the solid
+/// of each wall, those that were there before included, or -1.
 fn crossings(
     manifest: &Manifest,
     spec: &GridSpec,
-    tables: &Tables,
+    (first, tables): (usize, &Tables),
     (instances, items): (&mut Vec<Instance>, &mut Vec<Item>),
-) -> Result<(), StepError> {
-    for crossing in &tables.crossings {
-        let face = Face::ALL[crossing.face];
-        let FaceSpec::Wall(wall) = &spec.faces[crossing.face] else { unreachable!("a face that varies is a wall") };
-        let rule = super::setup::find_rule(manifest, face, &wall.rule)?;
-        if !manifest.solid_rules.contains(&rule.code) {
-            return Err(StepError::VaryingRule { face: face.name(), rule: rule.name.clone() });
+) -> Result<Vec<i32>, StepError> {
+    let mut owners = vec![-1; first];
+    owners.extend(0..spec.solids.len() as i32);
+    for Crossing { of, level, at } in &tables.crossings {
+        let here = (*at, Some(*level));
+        let given = |(name, profiles): &(String, Vec<Profile>)| {
+            (name.clone(), profiles.iter().map(|profile| profile(*at)).collect::<Vec<f64>>())
+        };
+        match of {
+            Crossed::Face(number) => {
+                let (face, FaceSpec::Wall(wall)) = (Face::ALL[*number], &spec.faces[*number]) else {
+                    unreachable!("a face that varies is a wall")
+                };
+                let rule = super::setup::find_rule(manifest, face, &wall.rule)?;
+                if !manifest.solid_rules.contains(&rule.code) {
+                    return Err(StepError::VaryingRule { face: face.name(), rule: rule.name.clone() });
+                }
+                items.extend(Item::of_wall(spec, &wall.varying, rule, instances.len(), here)?);
+                let values: Vec<_> =
+                    wall.values.iter().cloned().chain(wall.varying.profiles.iter().map(given)).collect();
+                let values = resolve(&format!("`{}` at {}", rule.name, face.name()), &rule.params, &values)?;
+                instances.push(Instance { rule: rule.code, values: values.into_iter().flatten().collect() });
+                owners.push(-1);
+            }
+            Crossed::Solid(number) => {
+                let solid = &spec.solids[*number];
+                let rule = surface_rule(manifest, solid)?;
+                let varying = &spec.surfaces[*number];
+                items.extend(Item::of_wall(spec, varying, rule, instances.len(), here)?);
+                instances.push(surface(rule, solid, varying.profiles.iter().map(given))?);
+                owners.push(*number as i32);
+            }
         }
-        items.extend(Item::of_wall(spec, wall, rule, instances.len(), (crossing.at, Some(crossing.level)))?);
-        let mut values = wall.values.clone();
-        for (name, profiles) in &wall.profiles {
-            values.push((name.clone(), profiles.iter().map(|profile| profile(crossing.at)).collect()));
-        }
-        let values = resolve(&format!("`{}` at {}", rule.name, face.name()), &rule.params, &values)?;
-        instances.push(Instance { rule: rule.code, values: values.into_iter().flatten().collect() });
     }
-    Ok(())
+    Ok(owners)
 }
 
 impl Bodies {
@@ -118,7 +170,7 @@ impl Bodies {
         let leaves = grid.forest().read_leaf_nodes()?;
         let blocks: Vec<Block> = leaves.iter().map(|(_, leaf)| leaf.block).collect();
         let tables = cutters.tables(&blocks, &manifest.directions)?;
-        crossings(manifest, spec, &tables, walls)?;
+        let owners = crossings(manifest, spec, (cutters.first, &tables), walls)?;
         let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.clone().map(|((node, _), row)| (*node as i32, *row)).unzip();
         let before = |level: usize| found.clone().filter(|((_, leaf), _)| leaf.block.level < level).count();
@@ -136,7 +188,7 @@ impl Bodies {
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
             forces: device.alloc_doubles(sums * count * manifest.dim as usize)?,
-            first: cutters.first,
+            owners: device.ints(&owners)?,
             count,
         };
         bodies.follow(grid)?;
@@ -170,7 +222,7 @@ impl Subdomain {
                 distances: &bodies.distances,
                 src: &self.fields.populations[level.current],
                 forces: &mut bodies.forces,
-                first: bodies.first as i32,
+                owners: &bodies.owners,
                 bodies: bodies.count as i32,
             })?;
             let sums = bodies.forces.read_reals(0..count * bodies.count * dim)?;

@@ -64,7 +64,7 @@ use lbm_bundle::{Bundle, Manifest};
 pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
 pub use prepare::Prepared;
-pub use setup::{FaceSpec, GridSpec, Profile, WallSpec};
+pub use setup::{FaceSpec, GridSpec, Profile, Varying, WallSpec};
 pub use timing::{Phase, Timings};
 
 use crate::device::Device;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use lbm_bundle::{Boundary, Manifest};
 
 use super::StepError;
-use super::setup::{GridSpec, WallSpec};
+use super::setup::{GridSpec, Varying};
 use super::subdomain::Subdomain;
 use crate::device::{Buffer, Device, Double, Int};
 use crate::kernels::{self, KernelError, prescribed};
@@ -32,14 +32,14 @@ impl Item {
     /// What formulas give of a wall, which has the number `instance`.
     pub(super) fn of_wall(
         spec: &GridSpec,
-        wall: &WallSpec,
+        varying: &Varying,
         rule: &Boundary,
         instance: usize,
         (place, level): ([f64; 3], Option<usize>),
     ) -> Result<Vec<Item>, StepError> {
         let formulas = spec.prescribed.as_ref().map_or(0, kernels::Prescribed::formulas);
         let mut items = vec![];
-        for (name, numbers) in &wall.timed {
+        for (name, numbers) in &varying.timed {
             if let Some(missing) = numbers.iter().find(|number| **number >= formulas) {
                 return Err(StepError::NoFormula { rule: rule.name.clone(), name: name.clone(), number: *missing });
             }

@@ -25,6 +25,8 @@ pub struct GridSpec {
     pub faces: [FaceSpec; 6],
     /// Solids in the box.
     pub solids: Vec<Solid>,
+    /// What varies at their surfaces, in the same order; nothing at those for which there is no entry.
+    pub surfaces: Vec<Varying>,
     /// The formulas of what depends on time.
     pub prescribed: Option<Prescribed>,
 }
@@ -32,14 +34,20 @@ pub struct GridSpec {
 impl GridSpec {
     /// A box that is periodic along every axis.
     pub fn periodic(size: [usize; 3]) -> Self {
-        GridSpec { size, faces: std::array::from_fn(|_| FaceSpec::Periodic), solids: Vec::new(), prescribed: None }
+        GridSpec {
+            size,
+            faces: std::array::from_fn(|_| FaceSpec::Periodic),
+            solids: Vec::new(),
+            surfaces: Vec::new(),
+            prescribed: None,
+        }
     }
 
     /// The same with a wall at a face.
     pub fn with_wall(mut self, face: Face, rule: &str, values: &[(&str, &[f64])]) -> Self {
         let values = values.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
-        let (profiles, timed) = (Vec::new(), Vec::new());
-        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.to_string(), values, profiles, timed });
+        let (rule, varying) = (rule.to_string(), Varying::default());
+        self.faces[face.index()] = FaceSpec::Wall(WallSpec { rule, values, varying });
         self
     }
 
@@ -69,9 +77,16 @@ pub struct WallSpec {
     pub rule: String,
     /// Its parameters by name, each with all its components.
     pub values: Vec<(String, Vec<f64>)>,
-    /// Those that vary along the face, whatever `values` has for them.
+    /// What varies of them.
+    pub varying: Varying,
+}
+
+/// Parameters of a boundary rule that are not the same everywhere and at all times, by name, each with all its components.
+#[derive(Clone, Default)]
+pub struct Varying {
+    /// Those that vary along the face or over the surface, whatever other values they have.
     pub profiles: Vec<(String, Vec<Profile>)>,
-    /// Those that depend on time, which `values` or `profiles` have at its beginning: for each component the number of its formula in
+    /// Those that depend on time, which `profiles` or other values have at its beginning: the number of the formula of each component in
     /// [`GridSpec::prescribed`].
     pub timed: Vec<(String, Vec<usize>)>,
 }
@@ -107,11 +122,12 @@ pub(super) fn faces(
             }
             let owner = format!("`{}` at {}", rule.name, face.name());
             // Where values vary, those of the face itself are of no use.
-            let varying = wall.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
+            let varying =
+                wall.varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
             let values: Vec<_> = wall.values.iter().cloned().chain(varying).collect();
             let values = resolve(&owner, &rule.params, &values)?.into_iter().flatten().collect();
-            if wall.profiles.is_empty() {
-                items.extend(Item::of_wall(spec, wall, rule, instances.len(), ([0.0; 3], None))?);
+            if wall.varying.profiles.is_empty() {
+                items.extend(Item::of_wall(spec, &wall.varying, rule, instances.len(), ([0.0; 3], None))?);
             }
             behind[face.index()] = Behind::Wall(WallId(instances.len() as u32));
             instances.push(Instance { rule: rule.code, values });

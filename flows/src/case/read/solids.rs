@@ -8,7 +8,7 @@ use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
 /// Keys of every solid.
-const COMMON: [&str; 5] = ["shape", "rule", "level", "shells", "area"];
+const COMMON: [&str; 6] = ["shape", "inverted", "rule", "level", "shells", "area"];
 /// A shell, to show how one is written.
 const SHELL: &str = "{ level = 1, within = 16 }";
 /// Shapes and the keys that each has beyond those: first those that must be given.
@@ -83,7 +83,9 @@ impl Reader {
             }
             Some(value) => self.wrong_type(value, "a list", format!("write `shells = [{SHELL}]`"))?,
         };
-        let solid = RawSolid { shape: raw_shape?, surface: RawFace { rule: rule?, params }, level, area, shells };
+        let inverted = self.truth(table, "inverted");
+        let solid =
+            RawSolid { shape: raw_shape?, inverted, surface: RawFace { rule: rule?, params }, level, area, shells };
         Some(Spanned { value: solid, span })
     }
 

@@ -109,16 +109,9 @@ impl Resolver<'_> {
                         return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
                     }
                     let in_time = param.values.iter().any(|(value, _)| value.varies_in_time());
-                    if in_time && wanted.name == "velocity" && self.raw.fluid.velocity.is_none() {
-                        let message = "the velocity of this face depends on time, and no reference velocity is given";
-                        let help = "give what the Mach and Reynolds numbers refer to: `[fluid] velocity = ...`";
-                        return self.report.add(
-                            diag::MISSING_KEY,
-                            &param.span,
-                            message,
-                            "changes with time",
-                            help.to_string(),
-                        );
+                    if in_time && wanted.name == "velocity" && self.reference_velocity(param, "time").is_none() {
+                        sound = false;
+                        continue;
                     }
                     let first = if along { usize::MAX } else { 1 };
                     let points: Vec<[f64; 3]> = points(grid.0, self.dim, at, 0.0).take(first).collect();
@@ -142,6 +135,16 @@ impl Resolver<'_> {
         let velocity = if formulas.is_empty() { wall_velocity(&values) } else { None };
         let at_face = boundary.at_face;
         sound.then(|| Wall { face: at, rule: boundary.name.clone(), values, formulas, velocity, at_face })
+    }
+
+    /// Demands that the case says which velocity is the scale of the flow, where a wall has one that depends on `what`.
+    pub(super) fn reference_velocity(&mut self, param: &RawParam, what: &str) -> Option<()> {
+        if self.raw.fluid.velocity.is_some() {
+            return Some(());
+        }
+        let message = format!("this velocity depends on {what}, and no reference velocity is given");
+        let help = "give what the Mach and Reynolds numbers refer to: `[fluid] velocity = ...`".to_string();
+        self.report.add(diag::MISSING_KEY, &param.span, message, "no scale of the flow", help)
     }
 
     pub(super) fn surplus(&mut self, param: &RawParam, rule: &str, known: &[&str]) {

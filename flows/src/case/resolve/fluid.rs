@@ -23,7 +23,8 @@ fn is_for_under_resolved(spec: &str) -> bool {
 }
 
 impl Resolver<'_> {
-    /// Speeds of the walls and of the start, in the units of the case, but for those that depend on time.
+    /// Speeds of the walls and of the start, in the units of the case, but for those that depend on time, and those of solids that
+    /// depend on the place.
     pub(super) fn speeds(
         &self,
         faces: &[Option<Spanned<RawFace>>; 6],
@@ -50,6 +51,7 @@ impl Resolver<'_> {
         };
         let walls = faces.iter().enumerate().take(2 * dim).flat_map(of_face);
         let surfaces = self.raw.solids.iter().flat_map(|solid| &solid.value.surface.params);
+        let surfaces = surfaces.filter(|param| !param.values.iter().any(|(value, _)| value.varies_in_place()));
         let walls = walls.chain(surfaces.filter_map(|param| speed(param, &mut [[0.0; 3]].into_iter())));
         let given = self.raw.start.iter().filter(|given| given.key.value == "velocity");
         walls.chain(given.map(|given| Speed { value: start, span: given.components.span.clone() })).collect()

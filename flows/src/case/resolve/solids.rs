@@ -3,7 +3,7 @@
 use lbm_bundle::DISTANCE;
 use lbm_runtime::geometry::solid::{Open, Shape, Shell, Solid, Surface, Thickness, Vector};
 
-use super::{Resolver, axis_name, short};
+use super::{Formulas, Resolver, Values, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::raw::{RawShape, RawSolid};
 use crate::case::units::{Dimension, Units};
@@ -11,6 +11,19 @@ use crate::case::{SolidBody, Wall, schema};
 
 /// Beyond every domain, for extents that have no end.
 const FAR: f64 = f64::INFINITY;
+
+/// Where formulas of the parameters of a surface are looked at: the corners of its extents in the domain.
+fn near(shape: &Shape, size: [usize; 3], dim: usize) -> Vec<Vector> {
+    let (from, to) = shape.bounds();
+    let corner = |at: usize| {
+        [0, 1, 2].map(|axis| match axis < dim {
+            true if at >> axis & 1 == 0 => from[axis].max(0.0),
+            true => to[axis].min(size[axis] as f64),
+            false => 0.0,
+        })
+    };
+    (0..1 << dim).map(corner).collect()
+}
 
 impl Resolver<'_> {
     /// The solids; `cell` is the size of a cell in the units of the case, `length` the reference length in cells.
@@ -42,6 +55,10 @@ impl Resolver<'_> {
     ) -> Option<SolidBody> {
         let raw = &given.value;
         let shape = self.shape(given, cell)?;
+        if raw.inverted {
+            self.inside_domain(&given.span, &shape, size)?;
+        }
+        let shape = if raw.inverted { Shape::Outside(Box::new(shape)) } else { shape };
         let level = match &raw.level {
             Some(level) => self.level(level)?,
             None => self.finest().unwrap_or(0),
@@ -53,7 +70,7 @@ impl Resolver<'_> {
         let shells = shells.collect::<Option<Vec<_>>>()?;
         self.inside_domain(&given.span, &shape, size)?;
         self.thick_enough(&given.span, &shape, level, size)?;
-        let values = self.surface(raw, units)?;
+        let (values, formulas) = self.surface(raw, &shape, (size, cell), units)?;
         let area = match &raw.area {
             Some(area) => self.area(area, cell)?,
             None => match &shape {
@@ -61,7 +78,8 @@ impl Resolver<'_> {
                 _ => length.powi(self.dim as i32 - 1),
             },
         };
-        Some(SolidBody { solid: Solid { shape, rule: raw.surface.rule.value.clone(), values, level, shells }, area })
+        let solid = Solid { shape, rule: raw.surface.rule.value.clone(), values, level, shells };
+        Some(SolidBody { solid, formulas, area })
     }
 
     /// In cells of the coarsest level.
@@ -295,8 +313,15 @@ impl Resolver<'_> {
         self.report.add::<()>(diag::OVERLAPS, span, message, "has several shells", help.to_string());
     }
 
-    /// Parameters of the surface in lattice units, without the distance that the geometry gives.
-    fn surface(&mut self, raw: &RawSolid, units: &Units) -> Option<Vec<(String, Vec<f64>)>> {
+    /// Parameters of the rule of the surface of a shape in lattice units, without the distance that the geometry gives: those that are
+    /// the same all over it and at all times, and formulas of others.
+    fn surface(
+        &mut self,
+        raw: &RawSolid,
+        shape: &Shape,
+        grid: ([usize; 3], f64),
+        units: &Units,
+    ) -> Option<(Values, Formulas)> {
         let rule = &raw.surface.rule;
         let manifest = self.manifest;
         let Some(boundary) = manifest.boundaries.iter().find(|boundary| boundary.name == rule.value) else {
@@ -321,7 +346,7 @@ impl Resolver<'_> {
             }
             self.surplus(param, &boundary.name, &known);
         }
-        let mut values = Vec::new();
+        let (mut values, mut formulas) = (Vec::new(), Vec::new());
         for wanted in wanted {
             let Some(param) = raw.surface.params.iter().find(|param| param.name.value == wanted.name) else {
                 let message = format!("`{}` needs `{}`", boundary.name, wanted.name);
@@ -329,9 +354,18 @@ impl Resolver<'_> {
                 let help = help.trim_end_matches(": ").to_string();
                 return self.report.add(diag::RULE_PARAMETER, &rule.span, message, "parameter missing", help);
             };
-            values.push((wanted.name.clone(), self.values(param, wanted, units)?));
+            if param.values.iter().all(|(value, _)| value.constant().is_some()) {
+                values.push((wanted.name.clone(), self.values(param, wanted, units)?));
+                continue;
+            }
+            if wanted.name == "velocity" {
+                self.reference_velocity(param, "place or time")?;
+            }
+            let along = param.values.iter().any(|(value, _)| value.varies_in_place());
+            let points = if along { near(shape, grid.0, self.dim) } else { vec![[0.0; 3]] };
+            formulas.push((wanted.name.clone(), self.formulas(param, wanted, units, grid, &points)?));
         }
-        Some(values)
+        Some((values, formulas))
     }
 
     fn area(&mut self, area: &Spanned<(f64, Dimension)>, cell: f64) -> Option<f64> {

@@ -19,7 +19,7 @@ mod tree;
 
 pub use shape::{Shape, Vector};
 pub use surface::{Open, Surface, Thickness};
-pub use tables::{Crossing, Cutters, SolidError, Tables};
+pub use tables::{Crossed, Crossing, Cutters, SolidError, Tables};
 
 use crate::geometry::Block;
 
@@ -47,7 +47,7 @@ pub struct Shell {
     pub within: f64,
 }
 
-/// All solids of a domain, repeated along periodic axes.
+/// All solids of a domain, repeated along periodic axes, but for those that are outside of a shape.
 #[derive(Clone, Debug)]
 pub struct Solids {
     dim: usize,
@@ -66,9 +66,11 @@ pub struct Solids {
 impl Solids {
     /// Those of a domain of `size` cells of the coarsest level (1 beyond the dimension).
     pub fn new(solids: &[Solid], dim: usize, size: [usize; 3], block: [usize; 3], periodic: [bool; 3]) -> Self {
-        let turns = |axis: usize| if axis < dim && periodic[axis] { -1..=1 } else { 0..=0 };
         let mut images = Vec::new();
         for (number, solid) in solids.iter().enumerate() {
+            // What is outside of one image is not outside of all.
+            let repeats = !matches!(solid.shape, Shape::Outside(_));
+            let turns = |axis: usize| if repeats && axis < dim && periodic[axis] { -1..=1 } else { 0..=0 };
             for by in turns(2).flat_map(|z| turns(1).flat_map(move |y| turns(0).map(move |x| [x, y, z]))) {
                 let shape = solid.shape.shifted([0, 1, 2].map(|axis| f64::from(by[axis]) * size[axis] as f64));
                 let (from, to) = shape.bounds();

@@ -38,6 +38,8 @@ pub enum Shape {
     },
     /// What a closed surface of triangles encloses.
     Surface(Surface),
+    /// All that another shape does not contain.
+    Outside(Box<Shape>),
 }
 
 impl Shape {
@@ -52,6 +54,7 @@ impl Shape {
                 square(off) - along * along < radius * radius && length.is_none_or(|length| along.abs() < 0.5 * length)
             }
             Shape::Surface(surface) => surface.contains(at),
+            Shape::Outside(shape) => !shape.contains(at),
         }
     }
 
@@ -92,6 +95,7 @@ impl Shape {
                 first(side.into_iter().flatten().filter(on_side).chain(ends.into_iter().filter(on_end)))
             }
             Shape::Surface(surface) => surface.crossing(from, to),
+            Shape::Outside(shape) => shape.crossing(from, to),
         }
     }
 
@@ -109,6 +113,7 @@ impl Shape {
                 ([0, 1, 2].map(|at| centre[at] - reach[at]), [0, 1, 2].map(|at| centre[at] + reach[at]))
             }
             Shape::Surface(surface) => surface.bounds(),
+            Shape::Outside(_) => ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]),
         }
     }
 
@@ -143,16 +148,18 @@ impl Shape {
                 distance.abs() <= reach
             }
             Shape::Surface(surface) => surface.near(from, to),
+            Shape::Outside(shape) => shape.near(from, to),
         }
     }
 
-    /// The shortest extent across it, in cells of the coarsest level; not known for a surface of triangles.
+    /// The shortest extent across it, in cells of the coarsest level; not known for a surface of triangles, and for what is
+    /// outside.
     pub fn thickness(&self) -> Option<f64> {
         match self {
             Shape::Sphere { radius, .. } => Some(2.0 * radius),
             Shape::Box { from, to } => (0..3).map(|axis| to[axis] - from[axis]).min_by(f64::total_cmp),
             Shape::Cylinder { radius, length, .. } => Some(length.unwrap_or(f64::INFINITY).min(2.0 * radius)),
-            Shape::Surface(_) => None,
+            Shape::Surface(_) | Shape::Outside(_) => None,
         }
     }
 
@@ -166,6 +173,7 @@ impl Shape {
                 Shape::Cylinder { centre: plus(*centre), axis: *axis, radius: *radius, length: *length }
             }
             Shape::Surface(surface) => Shape::Surface(surface.shifted(by)),
+            Shape::Outside(shape) => Shape::Outside(Box::new(shape.shifted(by))),
         }
     }
 }
@@ -207,6 +215,7 @@ mod tests {
             Shape::Box { from: [2.3, 3.1, 4.2], to: [7.9, 8.2, 9.4] },
             Shape::Cylinder { centre: [5.0, 6.0, 7.0], axis: [0.0, 0.0, 1.0], radius: 2.7, length: None },
             Shape::Cylinder { centre: [5.0, 6.0, 7.0], axis: [slant, slant, 0.0], radius: 2.2, length: Some(5.3) },
+            Shape::Outside(Box::new(Shape::Sphere { centre: [5.0, 6.0, 7.0], radius: 3.1 })),
         ]
     }
 

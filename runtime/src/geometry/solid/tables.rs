@@ -1,6 +1,7 @@
 //! Links that are cut one by one, in rows of blocks: what [`lbm_bundle`] says of solids, made on the host.
 //!
-//! Besides the surfaces of solids these are the faces along which values vary: there, each link has a wall of its own.
+//! Besides the surfaces of solids these are the faces along which values vary. There, and at solids over whose surface they do, each link has
+//! a wall of its own.
 
 use std::collections::BTreeSet;
 
@@ -48,15 +49,26 @@ pub struct Cutters {
     pub first: usize,
     /// Whether values vary along each face, in the order of [`Face::ALL`].
     pub varying: [bool; 6],
+    /// The solids over whose surfaces values vary.
+    pub varying_solids: BTreeSet<usize>,
     /// Whether each face is a mirror.
     pub mirrors: [bool; 6],
 }
 
-/// The point of a face at which a link crosses it.
+/// What a link crosses, where values vary along it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossed {
+    /// A face of the domain.
+    Face(usize),
+    /// The surface of a solid.
+    Solid(usize),
+}
+
+/// The point at which a link crosses a face or a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// The face.
-    pub face: usize,
+    /// What it crosses.
+    pub of: Crossed,
     /// Level of the cell.
     pub level: usize,
     /// In cells of the coarsest level.
@@ -72,7 +84,7 @@ pub struct Tables {
     pub links: Vec<i32>,
     /// The distances of the surfaces, in the same order; 1/2 where there are none.
     pub distances: Vec<f64>,
-    /// The walls after those of solids: one for each link that crosses a face along which values vary.
+    /// The walls after those of solids: one for each link that crosses a face or a surface along which values vary.
     pub crossings: Vec<Crossing>,
 }
 
@@ -256,13 +268,19 @@ impl Cutters {
                     Some(face) if self.varying[face] => {
                         let (one, other) = (centre(at), centre(upwind));
                         let at = [0, 1, 2].map(|axis| 0.5 * (one[axis] + other[axis]));
-                        row.crossings.push((link, Crossing { face, level: block.level, at }));
+                        row.crossings.push((link, Crossing { of: Crossed::Face(face), level: block.level, at }));
                         any = true;
                     }
                     None if solid(upwind) => {
                         let (solid, distance) = first(&near, centre(at), centre(upwind), seen);
-                        row.links[link] = (self.first + solid) as i32 + 1;
                         row.distances[link] = distance;
+                        if self.varying_solids.contains(&solid) {
+                            let (from, to) = (centre(at), centre(upwind));
+                            let at = [0, 1, 2].map(|axis| from[axis] + distance * (to[axis] - from[axis]));
+                            row.crossings.push((link, Crossing { of: Crossed::Solid(solid), level: block.level, at }));
+                        } else {
+                            row.links[link] = (self.first + solid) as i32 + 1;
+                        }
                         any = true;
                     }
                     _ => {}
@@ -307,7 +325,7 @@ mod tests {
         let shape = Shape::Cylinder { centre: [13.0, 8.5, 0.0], axis: [0.0, 0.0, 1.0], radius: 3.2, length: None };
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false, true, true]);
-        Cutters { solids, first: 2, varying, mirrors: [false; 6] }
+        Cutters { solids, first: 2, varying, varying_solids: BTreeSet::new(), mirrors: [false; 6] }
     }
 
     fn blocks(count: [usize; 2]) -> Vec<Block> {
@@ -363,7 +381,7 @@ mod tests {
         let (cutters, manifest) = (channel(varying), manifest());
         let tables = cutters.tables(&blocks([4, 2]), &manifest.directions).unwrap();
         assert_eq!(tables.crossings.len(), 3 * 16);
-        assert!(tables.crossings.iter().all(|crossing| crossing.face == 0 && crossing.at[0] == 0.0));
+        assert!(tables.crossings.iter().all(|crossing| crossing.of == Crossed::Face(0) && crossing.at[0] == 0.0));
         let largest = tables.links.iter().max().copied();
         assert_eq!(largest, Some(3 + 3 * 16));
     }
@@ -373,7 +391,8 @@ mod tests {
         let shape = Shape::Box { from: [-1.0, -1.0, -1.0], to: [9.0, 9.0, 1.0] };
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false; 3]);
-        let cutters = Cutters { solids, first: 4, varying: [false; 6], mirrors: [false; 6] };
+        let cutters =
+            Cutters { varying_solids: BTreeSet::new(), solids, first: 4, varying: [false; 6], mirrors: [false; 6] };
         let tables = cutters.tables(&blocks([4, 2]), &manifest().directions).unwrap();
         assert_eq!(tables.rows, [0, 1, -1, -1, 2, 3, -1, -1]);
     }
