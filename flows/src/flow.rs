@@ -39,7 +39,7 @@ use crate::output::sink::{self, OutputError};
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError};
-use grid::grid_of;
+use grid::{courses_of, grid_of};
 use outbox::Outbox;
 
 /// Longest stretch between two looks at the progress line, in seconds.
@@ -209,6 +209,9 @@ impl<'a> Run<'a> {
         let grid = grid_of(case, kernels, device)?;
         let (prepared, memory) = prepare(case, kernels, device, &grid, restart.as_ref(), Available::on(device))?;
         let mut flow = prepared.simulation(&case.params)?;
+        if !case.courses.is_empty() {
+            flow.follow_courses(courses_of(case))?;
+        }
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         match restart {
             Some(restart) => {

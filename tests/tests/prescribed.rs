@@ -18,7 +18,7 @@ use lbm_tests::flows::{at_rest, devices};
 /// Velocity of the plate, in cells per step.
 const SPEED: f64 = 0.02;
 /// Viscosity, in cells and steps.
-const VISCOSITY: f64 = 0.16;
+const VISCOSITY: f64 = 0.072_168_784;
 
 /// Steps of a period between plates so many cells apart: the same flow with any number of them.
 fn period(cells: usize) -> f64 {
@@ -65,8 +65,8 @@ fn prescribe(device: &Device, bundle: &Bundle, grid: &mut GridSpec, face: Face, 
 /// The velocity between a plate at y = 0 that swings as `SPEED cos(angle)` and one at rest at y = `width`, over `SPEED`: the real part
 /// of `sinh(k (width - y)) / sinh(k width) exp(i angle)` with `k^2 = i frequency / viscosity` (Landau & Lifshitz, Fluid Mechanics,
 /// section 24, problem 1).
-fn swings(y: f64, width: f64, frequency: f64, viscosity: f64, angle: f64) -> f64 {
-    let k = (frequency / (2.0 * viscosity)).sqrt();
+fn swings(y: f64, width: f64, frequency: f64, angle: f64) -> f64 {
+    let k = (frequency / (2.0 * VISCOSITY)).sqrt();
     // sinh((1 + i) a), as real and imaginary part.
     let sinh = |a: f64| [a.sinh() * a.cos(), a.cosh() * a.sin()];
     let ([a, b], [c, d]) = (sinh(k * (width - y)), sinh(k * width));
@@ -75,9 +75,9 @@ fn swings(y: f64, width: f64, frequency: f64, viscosity: f64, angle: f64) -> f64
 }
 
 /// Root mean squares of the differences from the solution at three times of the fourth period, over the velocity of the plate: half a
-/// step before, at and half a step after these times. `offset`: where walls are beyond the ends of the domain.
-fn errors(flow: &mut Simulation, cells: usize, offset: f64) -> [f64; 3] {
-    let (n, period) = (cells as f64, period(cells));
+/// step before, at and half a step after these times. `exact`: the solution at a height and an angle.
+fn errors(flow: &mut Simulation, cells: usize, exact: impl Fn(f64, f64) -> f64) -> [f64; 3] {
+    let period = period(cells);
     let (mut sums, mut count) = ([0.0; 3], 0.0);
     for step in [3.0, 3.3, 3.65].map(|periods| (periods * period).round() as u64) {
         flow.run(step - flow.step()).expect("it runs");
@@ -88,9 +88,7 @@ fn errors(flow: &mut Simulation, cells: usize, offset: f64) -> [f64; 3] {
             let weight = 0.25f64.powi(cell.level as i32);
             for (sum, late) in sums.iter_mut().zip([-0.5, 0.0, 0.5]) {
                 let angle = 2.0 * PI * (step as f64 + late) / period;
-                let y = cell.centre()[1] + offset;
-                let exact = swings(y, n + 2.0 * offset, 2.0 * PI / period, VISCOSITY, angle);
-                *sum += weight * (u[at] / SPEED - exact).powi(2);
+                *sum += weight * (u[at] / SPEED - exact(cell.centre()[1], angle)).powi(2);
             }
             count += weight;
         }
@@ -119,7 +117,9 @@ fn between_plates_one_of_which_swings_errors_are_of_second_order_and_walls_in_ti
                 prescribe(&device, &bundle, &mut grid, Face::YMin, rule, [&formula(cells), "0"]);
                 let mut flow = Simulation::new(&device, &bundle, &grid, &params()).expect("a flow");
                 flow.init(at_rest).expect("a start");
-                errors(&mut flow, cells, offset)
+                errors(&mut flow, cells, |y, angle| {
+                    swings(y + offset, cells as f64 + 2.0 * offset, 2.0 * PI / period(cells), angle)
+                })
             });
             println!("{rule}: {found:?}");
             let orders = [found[0][1] / found[1][1], found[1][1] / found[2][1]].map(f64::log2);
@@ -143,7 +143,7 @@ fn links_and_levels_have_the_wall_of_their_time() {
             let levels = 1 + usize::from(refined > 0);
             let mut flow = Simulation::refined(&device, &bundle, &grid, &params(), levels, refine).expect("a flow");
             flow.init(at_rest).expect("a start");
-            errors(&mut flow, cells, 0.0)
+            errors(&mut flow, cells, |y, angle| swings(y, cells as f64, 2.0 * PI / period(cells), angle))
         };
         let in_time = |[early, right, late]: [f64; 3]| early.min(late) > 1.5 * right;
         for refined in [0, 8, 16] {
@@ -156,6 +156,48 @@ fn links_and_levels_have_the_wall_of_their_time() {
         let [coarse, fine] = [16, 32].map(|cells| found(cells, &formula(cells), cells / 2)[1]);
         println!("refined at the plate: {coarse:e}, {fine:e}");
         assert!((coarse / fine).log2() > 1.9, "{coarse:e} {fine:e}");
+    }
+}
+
+/// The velocity that a force `frequency * SPEED * cos(angle)` drives between plates at rest, `width` apart, over `SPEED`: the real part of
+/// `(1 - cosh(k (y - h)) / cosh(k h)) exp(i angle) / i`, with `h` half the width and `k` as in [`swings`].
+fn is_driven(y: f64, width: f64, frequency: f64, viscosity: f64, angle: f64) -> f64 {
+    let k = (frequency / (2.0 * viscosity)).sqrt();
+    // cosh((1 + i) a), as real and imaginary part.
+    let cosh = |a: f64| [a.cosh() * a.cos(), a.sinh() * a.sin()];
+    let ([a, b], [c, d]) = (cosh(k * (y - 0.5 * width)), cosh(0.5 * k * width));
+    let (re, im) = (1.0 - (a * c + b * d) / (c * c + d * d), -(b * c - a * d) / (c * c + d * d));
+    re * angle.sin() + im * angle.cos()
+}
+
+/// Between plates at rest, with cells of level 0 and with cells of level 1 alone.
+#[test]
+fn a_force_that_swings_drives_the_flow_of_womersley_in_time() {
+    for device in devices() {
+        let model = compiled::model_with_all("d2q9_guo", &["bounce_back"], Some("volumetric_shifted"));
+        let bundle = compiled::compile_levels(&model, device.target(), Real::F64, [4, 4, 1]);
+        let found = |cells: usize, levels: usize| {
+            let plates = GridSpec::periodic([4, cells, 1]);
+            let grid = [Face::YMin, Face::YMax]
+                .into_iter()
+                .fold(plates, |grid, face| grid.with_wall(face, "bounce_back", &[]));
+            // The wall that half-way bounce-back makes for a single rate is then where it should be, on the level that there is.
+            let viscosity = 3f64.sqrt() / 12.0 / levels as f64;
+            let params = [("omega".to_string(), vec![1.0 / (3.0 * viscosity + 0.5)]), ("force".into(), vec![0.0; 2])];
+            let refine = |block: Block| block.level + 1 < levels;
+            let mut flow = Simulation::refined(&device, &bundle, &grid, &params, levels, refine).expect("a flow");
+            let frequency = 2.0 * PI / period(cells);
+            let push = move |t: f64| frequency * SPEED * (frequency * t).cos();
+            flow.follow_courses(vec![("force".into(), vec![Arc::new(push), Arc::new(|_| 0.0)])]).expect("a parameter");
+            flow.init(at_rest).expect("a start");
+            errors(&mut flow, cells, |y, angle| is_driven(y, cells as f64, frequency, viscosity, angle))
+        };
+        for levels in [1, 2] {
+            let all = [8, 16].map(|cells| found(cells, levels));
+            println!("{levels} levels: {all:?}");
+            assert!(all.iter().all(|[early, right, late]| early.min(*late) > 1.5 * right), "{levels}: {all:?}");
+            assert!((all[0][1] / all[1][1]).log2() > 1.85, "{levels}: {all:?}");
+        }
     }
 }
 

@@ -377,8 +377,10 @@ pub struct Case {
     pub periodic: [bool; 3],
     /// The walls, in the order left, right, bottom, top, back, front: both faces of every axis that is not periodic.
     pub walls: Vec<Wall>,
-    /// All of the method's parameters by name, with all their components, in lattice units.
+    /// All of the method's parameters by name, with all their components, in lattice units: at the start, where they depend on time.
     pub params: Vec<(String, Vec<f64>)>,
+    /// Those that depend on time, in steps.
+    pub courses: Vec<(String, Vec<Formula>)>,
     /// State at the start.
     pub start: Start,
     /// Solids.

@@ -249,8 +249,7 @@ impl Reader {
                 Err(_) => text.contains(['(', '*']),
             };
             if varies {
-                let dimension = wanted.unwrap_or(Dimension::NUMBER);
-                return Some((self.timed_formula(value, dimension)?, dimension));
+                return self.timed_formula(value, wanted);
             }
         }
         let (value, dimension) = self.quantity(value, wanted)?;

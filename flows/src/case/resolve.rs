@@ -81,12 +81,14 @@ impl<'a> Resolver<'a> {
             Some(given) => given.value / units.scale(Dimension::LENGTH),
             None => size[0] as f64,
         };
-        let (params, scales) = self.params(&units, velocity, length);
+        let (params, courses, scales) = self.params(&units, velocity, length, (size, cell));
         let solids = self.solids(size, cell, &units, length, &walls);
         let refinement = self.refinement(size, cell, params.as_ref(), &scales);
         self.mach(&speeds, reference, &units);
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
-        self.drive(&walls, solids.as_deref(), start.as_ref(), params.as_ref());
+        if courses.is_empty() {
+            self.drive(&walls, solids.as_deref(), start.as_ref(), params.as_ref());
+        }
         self.outlet(&walls, size);
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
         Some(Case {
@@ -100,6 +102,7 @@ impl<'a> Resolver<'a> {
             periodic,
             walls,
             params: params?,
+            courses,
             start: start?,
             solids: solids?,
             refinement,

@@ -32,7 +32,10 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid.omega", "relaxation rate that sets the viscosity"),
     key("fluid.velocity", "reference velocity"),
     key("fluid.length", "reference length"),
-    key("params.*", "a parameter of the method"),
+    key(
+        "params.*",
+        "a parameter of the method: a number, or a formula of the time, but for the rate that sets the viscosity",
+    ),
     key(
         "faces.left",
         "boundary at the lowest x: a boundary condition, its parameters numbers, or formulas of position and time",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry;
 use lbm_runtime::kernels::Prescribed;
-use lbm_runtime::solver::{FaceSpec, GridSpec, Profile, StepError, Varying, WallSpec};
+use lbm_runtime::solver::{Course, FaceSpec, GridSpec, Profile, StepError, Varying, WallSpec};
 
 use super::{FlowError, Kernels};
 use crate::case::{Case, Formula, is_timed};
@@ -30,6 +30,14 @@ pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Res
     grid.prescribed =
         kernels.prescribed.map(|bundle| Prescribed::load(device, bundle)).transpose().map_err(StepError::from)?;
     Ok(grid)
+}
+
+/// The parameters of the method that depend on time.
+pub(super) fn courses_of(case: &Case) -> Vec<(String, Vec<Course>)> {
+    let course = |formula: Formula| -> Course { Arc::new(move |time| formula.at([0.0; 3], time)) };
+    let of_param =
+        |(name, formulas): &(String, Vec<Formula>)| (name.clone(), formulas.iter().cloned().map(course).collect());
+    case.courses.iter().map(of_param).collect()
 }
 
 /// What formulas say at the beginning, those that are the same everywhere as values and others as profiles. The numbers of those of time

@@ -65,6 +65,7 @@ pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
 pub use prepare::Prepared;
 pub use setup::{FaceSpec, GridSpec, Profile, Varying, WallSpec};
+pub use step::Course;
 pub use timing::{Phase, Timings};
 
 use crate::device::Device;
@@ -121,17 +122,28 @@ impl Simulation {
         Prepared::adaptive(device, bundle, spec, adaptivity, refined)?.simulation(params)
     }
 
-    /// Changes a parameter of the method from the next step on; finer levels follow.
+    /// Changes a parameter of the method from the next step on, unless it depends on time; finer levels follow.
     pub fn set_param(&mut self, name: &str, values: &[f64]) -> Result<(), StepError> {
         let manifest = self.subdomain.program.manifest();
         let levels = &mut self.stepper.levels;
         let mut coarsest = levels[0].params.clone();
         coarsest.set(manifest, name, values)?;
+        if let Some(courses) = &mut self.stepper.courses {
+            courses.set(manifest, name, values)?;
+        }
         let params = coarsest.of_levels(manifest, levels.len())?;
         levels.iter_mut().zip(params).for_each(|(level, params)| level.params = params);
         self.subdomain.recording = None;
         self.subdomain.sampled = false;
         Ok(())
+    }
+
+    /// Lets parameters of the method depend on time, in steps of the coarsest level, from now on: each by its name, with all its
+    /// components. Collisions have them as they are at the end of their step. On a GPU steps are not recorded then.
+    pub fn follow_courses(&mut self, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
+        self.subdomain.recording = None;
+        self.subdomain.sampled = false;
+        self.stepper.follow(self.subdomain.program.manifest(), courses)
     }
 
     /// Steps done.

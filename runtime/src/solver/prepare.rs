@@ -179,6 +179,7 @@ impl<'a> Prepared<'a> {
             stepper: Stepper {
                 levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
                 step: 0,
+                courses: None,
             },
             adapter: Adapter::new(every, range, adaptations),
             monitor: Monitor { notices, ..Monitor::default() },

@@ -61,7 +61,9 @@ impl Simulation {
         }
         let pairs = (PHASES_RECORDED / stepper.tasks(subdomain).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
-        if left >= 2 * pairs * least && subdomain.recording.is_none() {
+        // A recording has parameters as they were when it was made.
+        let changes = stepper.courses.is_some();
+        if !changes && left >= 2 * pairs * least && subdomain.recording.is_none() {
             let graph = record(device, subdomain, stepper, pairs)?;
             subdomain.recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
         }

@@ -18,6 +18,10 @@
 //! A coupling of packets has an inbox and no ghosts, a coupling of ghosts no inbox; phases that a grid has no blocks for do nothing.
 //! This order is one of many: a recording keeps of it what [`accesses`](super::accesses) demands.
 
+use std::sync::Arc;
+
+use lbm_bundle::Manifest;
+
 use super::StepError;
 use super::setup::Params;
 use super::subdomain::Subdomain;
@@ -31,12 +35,41 @@ pub(super) struct Level {
     pub(super) current: usize,
 }
 
+/// A number at each time, in steps of the coarsest level.
+pub type Course = Arc<dyn Fn(f64) -> f64 + Send + Sync>;
+
+/// Parameters of the method that depend on time.
+pub(super) struct Courses {
+    /// The parameters of the coarsest level, as they were last.
+    coarsest: Params,
+    /// Those that change, by name, each with all its components.
+    courses: Vec<(String, Vec<Course>)>,
+}
+
+impl Courses {
+    /// Changes another parameter.
+    pub(super) fn set(&mut self, manifest: &Manifest, name: &str, values: &[f64]) -> Result<(), StepError> {
+        self.coarsest.set(manifest, name, values)
+    }
+
+    /// The parameters of so many levels at a time.
+    fn at(&mut self, manifest: &Manifest, time: f64, levels: usize) -> Result<Vec<Params>, StepError> {
+        for (name, courses) in &self.courses {
+            let values: Vec<f64> = courses.iter().map(|course| course(time)).collect();
+            self.coarsest.set(manifest, name, &values)?;
+        }
+        self.coarsest.clone().of_levels(manifest, levels)
+    }
+}
+
 /// How far a flow has come: the same on all devices.
 pub(super) struct Stepper {
     /// Levels that there may be, the coarsest first.
     pub(super) levels: Vec<Level>,
     /// Steps done.
     pub(super) step: u64,
+    /// What changes of the parameters, if something does.
+    pub(super) courses: Option<Courses>,
 }
 
 /// A phase of a step of a level, in the course of a step of the grid.
@@ -94,8 +127,27 @@ impl Stepper {
         schedule.tasks
     }
 
+    /// Lets parameters of the method change from now on.
+    pub(super) fn follow(&mut self, manifest: &Manifest, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
+        self.courses = Some(Courses { coarsest: self.levels[0].params.clone(), courses });
+        self.set_time(manifest, self.step as f64)
+    }
+
+    /// Parameters of all levels as they are at a time.
+    pub(super) fn set_time(&mut self, manifest: &Manifest, time: f64) -> Result<(), StepError> {
+        let Some(courses) = &mut self.courses else { return Ok(()) };
+        let params = courses.at(manifest, time, self.levels.len())?;
+        self.levels.iter_mut().zip(params).for_each(|(level, params)| level.params = params);
+        Ok(())
+    }
+
     /// Does one of them.
     pub(super) fn run(&mut self, task: Task, subdomain: &mut Subdomain) -> Result<(), StepError> {
+        if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
+            // Cells collide at the end of the step.
+            let time = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
+            self.set_time(subdomain.program.manifest(), time)?;
+        }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
         let device = subdomain.program.device().clone();
         let accesses = subdomain.accesses(task);

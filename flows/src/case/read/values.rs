@@ -147,7 +147,7 @@ impl Reader {
 
     /// A formula of position, or in SI units a string with a formula and a unit. A formula may be a number.
     pub(super) fn formula(&mut self, value: &Value, wanted: Dimension) -> Option<Formula> {
-        let formula = self.timed_formula(value, wanted)?;
+        let (formula, _) = self.timed_formula(value, Some(wanted))?;
         if formula.varies_in_time() {
             let message = "nothing changes with the time `t` here";
             let help = "formulas of time are for what acts while the flow goes on: parameters of faces and solids, and \
@@ -157,10 +157,11 @@ impl Reader {
         Some(formula)
     }
 
-    /// The same, of position and time.
-    pub(super) fn timed_formula(&mut self, value: &Value, wanted: Dimension) -> Option<Formula> {
+    /// The same, of position and time, with the dimension of its unit: any, if none is wanted.
+    pub(super) fn timed_formula(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(Formula, Dimension)> {
         let Kind::Text(text) = &value.kind else {
-            return Some(Formula::number(self.quantity(value, Some(wanted))?.0));
+            let (number, dimension) = self.quantity(value, wanted)?;
+            return Some((Formula::number(number), dimension));
         };
         match Formula::parse(text) {
             Ok((formula, rest)) => {
@@ -171,8 +172,8 @@ impl Reader {
                     let error = FormulaError::new(at, message, "the formula has ended", help);
                     return self.no_formula(value, text, error);
                 }
-                let (size, _) = self.unit(&value.span, rest, formula.constant() == Some(0.0), Some(wanted))?;
-                Some(if size == 1.0 { formula } else { formula.times(size) })
+                let (size, dimension) = self.unit(&value.span, rest, formula.constant() == Some(0.0), wanted)?;
+                Some((if size == 1.0 { formula } else { formula.times(size) }, dimension))
             }
             Err(error) => self.no_formula(value, text, error),
         }

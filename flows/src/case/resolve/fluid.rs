@@ -2,7 +2,7 @@
 
 use lbm_bundle::Param;
 
-use super::{Resolver, Speed, Values, norm};
+use super::{Formulas, Resolver, Speed, Values, norm};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::raw::{RawFace, RawFluid, RawParam};
@@ -72,8 +72,14 @@ impl Resolver<'_> {
         Some(Units { si: true, cell, step, density: raw.density.as_ref().map(|density| density.value) })
     }
 
-    /// Values of the method's parameters, and the scales that follow.
-    pub(super) fn params(&mut self, units: &Units, velocity: f64, length: f64) -> (Option<Values>, Scales) {
+    /// Values of the method's parameters, those that depend on time, and the scales that follow.
+    pub(super) fn params(
+        &mut self,
+        units: &Units,
+        velocity: f64,
+        length: f64,
+        grid: ([usize; 3], f64),
+    ) -> (Option<Values>, Formulas, Scales) {
         let cs2 = self.manifest.main().cs2;
         let mach = velocity / cs2.sqrt();
         let mut scales = Scales { velocity, length, viscosity: None, omega: None, re: None, mach };
@@ -84,12 +90,19 @@ impl Resolver<'_> {
             self.report.add::<()>(diag::METHOD_PARAMETER, &param.name.span, message, "unknown parameter", help);
         }
         let rate = self.rate(units, velocity, length);
-        let mut values = vec![];
+        let (mut values, mut courses) = (vec![], vec![]);
         let mut sound = true;
         for param in &self.manifest.params {
             let is_rate = self.manifest.viscosity.rate.as_ref() == Some(&param.name);
             let given = self.raw.params.iter().find(|given| given.name.value == param.name);
             let found = match (given, &rate) {
+                (Some(given), _) if !is_rate && given.values.iter().any(|(value, _)| value.varies_in_time()) => {
+                    self.course(given, param, units, grid).map(|formulas| {
+                        let start = formulas.iter().map(|formula| formula.at([0.0; 3], 0.0)).collect();
+                        courses.push((param.name.clone(), formulas));
+                        (start, given.span.clone())
+                    })
+                }
                 (Some(given), _) => self.values(given, param, units).map(|values| (values, given.span.clone())),
                 (None, Some(rate)) if is_rate => {
                     self.in_range(rate.value, param, &rate.span).map(|()| (vec![rate.value], rate.span.clone()))
@@ -124,7 +137,23 @@ impl Resolver<'_> {
             }
             values.push((param.name.clone(), components));
         }
-        (sound.then_some(values), scales)
+        (sound.then_some(values), courses, scales)
+    }
+
+    /// A parameter of the method that depends on time.
+    fn course(
+        &mut self,
+        given: &RawParam,
+        param: &Param,
+        units: &Units,
+        grid: ([usize; 3], f64),
+    ) -> Option<Vec<Formula>> {
+        if given.values.iter().any(|(value, _)| value.varies_in_place()) {
+            let message = format!("`{}` is the same everywhere: a formula of the time `t` alone", param.name);
+            let help = "parameters at faces and at surfaces of solids may vary with the place, too".to_string();
+            return self.report.add(diag::CANNOT_VARY, &given.span, message, "varies with the place", help);
+        }
+        self.formulas(given, param, units, grid, &[[0.0; 3]])
     }
 
     /// The rate that sets the viscosity, from `[fluid]`, with the place of what it follows from.

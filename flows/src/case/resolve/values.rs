@@ -25,7 +25,9 @@ impl Resolver<'_> {
         for (value, dimension) in &param.values {
             let Some(value) = value.constant() else {
                 let message = format!("`{}` is a number here, the same everywhere and at all times", wanted.name);
-                let help = "only parameters at faces of the domain can vary".to_string();
+                let help = "parameters at faces of the domain and of solids can vary, and in time those of the method but for \
+                     the rate that sets the viscosity"
+                    .to_string();
                 return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
             };
             if dimension.kg != 0 && units.si && units.density.is_none() {
@@ -69,6 +71,11 @@ impl Resolver<'_> {
             }
             if dimension.kg != 0 && units.si && units.density.is_none() {
                 return self.needs_density(&param.span);
+            }
+            let found = Unit { length: dimension.m + 3 * dimension.kg, time: dimension.s };
+            if let Some(unit) = wanted.unit.filter(|unit| units.si && *unit != found) {
+                let message = format!("`{}` is measured in {}, or that times a density", wanted.name, symbol(unit));
+                return self.report.add(diag::WRONG_UNIT, &param.span, message, "another unit", None);
             }
             let formula = value.on(size, cell).in_steps(units.scale(Dimension::TIME)).over(units.scale(*dimension));
             let times = if formula.varies_in_time() { TIMES } else { 0 };
