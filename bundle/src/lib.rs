@@ -189,7 +189,10 @@ pub struct Cost {
     pub divs: u32,
     /// Square roots.
     pub sqrts: u32,
-    /// `adds + muls + 2 fmas + divs + sqrts`; negations are free.
+    /// Other functions: exponentials, powers, angles.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls: u32,
+    /// `adds + muls + 2 fmas + divs + sqrts + calls`; negations are free.
     pub flops: u32,
     /// Values loaded from memory per cell (indices not counted).
     pub loads: u32,
@@ -209,6 +212,7 @@ impl std::ops::Add for Cost {
             fmas: self.fmas + other.fmas,
             divs: self.divs + other.divs,
             sqrts: self.sqrts + other.sqrts,
+            calls: self.calls + other.calls,
             flops: self.flops + other.flops,
             loads: self.loads + other.loads,
             stores: self.stores + other.stores,

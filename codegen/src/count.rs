@@ -1,6 +1,6 @@
 //! Counts the arithmetic of a kernel, whichever stage it is in.
 //!
-//! Every distinct operation that a root needs counts once. A multiply-add is one `fma` and two flops; negations,
+//! Every distinct operation that a root needs counts once. A multiply-add is one `fma` and two flops, a function one; negations,
 //! comparisons and choices are free; what is computed from constants alone is folded by any compiler and not counted,
 //! while what is computed from run-time parameters alone (`1 - omega`) is.
 
@@ -27,11 +27,12 @@ pub fn count(exprs: &Exprs, roots: &[ExprId]) -> Cost {
             Expr::Mul(..) => cost.muls += 1,
             Expr::Div(..) => cost.divs += 1,
             Expr::Sqrt(..) => cost.sqrts += 1,
+            Expr::Call(..) => cost.calls += 1,
             Expr::Fma(..) => cost.fmas += 1,
             Expr::Const(_) | Expr::Symbol(_) | Expr::Neg(_) | Expr::Again(_) | Expr::Select { .. } => {}
         }
     }
-    cost.flops = cost.adds + cost.muls + 2 * cost.fmas + cost.divs + cost.sqrts;
+    cost.flops = cost.adds + cost.muls + 2 * cost.fmas + cost.divs + cost.sqrts + cost.calls;
     cost
 }
 

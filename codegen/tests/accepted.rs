@@ -100,7 +100,8 @@ fn pair(spec: &str, coupling: &str) -> Result<Model, Vec<&'static str>> {
         .map_err(|report| report.diagnostics().iter().map(|fault| fault.code().code()).collect())
 }
 
-/// Couplings of the prelude are about `f` alone, so a second set of populations has nothing to cross with.
+/// Couplings of the prelude are about `f` alone, so a second set of populations has nothing to cross with; and about one rate, which
+/// a fluid whose viscosity varies has not.
 #[test]
 fn every_shipped_method_takes_every_coupling_or_says_why_not() {
     let couplings = shipped::couplings(&Prelude).expect("the prelude parses");
@@ -109,6 +110,7 @@ fn every_shipped_method_takes_every_coupling_or_says_why_not() {
         for (_, coupling) in &couplings {
             match pair(spec, coupling) {
                 Ok(model) => assert!(model.couplings().iter().any(|own| own.name() == coupling), "{spec} {coupling}"),
+                Err(codes) if spec == "d2q9_power_law" => assert!(codes.contains(&"E0301"), "{coupling} {codes:?}"),
                 Err(codes) => assert_eq!((spec, &codes[..]), ("d2q9_scalar", &["E0503"][..]), "{coupling}"),
             }
         }

@@ -15,6 +15,7 @@ use std::ops::Index;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
+use crate::function::{self, Function, Image};
 use crate::lattice::Dir;
 
 /// An exact rational number.
@@ -145,6 +146,8 @@ pub enum Expr {
     Div(ExprId, ExprId),
     /// Square root.
     Sqrt(ExprId),
+    /// A function that is none of the other operations, with as many operands as it has.
+    Call(Function, Vec<ExprId>),
     /// `a`, for a compiler of its own: what is computed from it is not taken for what was computed from `a` before.
     Again(ExprId),
     /// `a * b + c`, rounded once on a machine.
@@ -172,6 +175,7 @@ impl Expr {
             Expr::Neg(a) | Expr::Sqrt(a) | Expr::Again(a) => vec![a],
             Expr::Add(a, b) | Expr::Sub(a, b) | Expr::Mul(a, b) | Expr::Div(a, b) => vec![a, b],
             Expr::Fma(a, b, c) => vec![a, b, c],
+            Expr::Call(_, ref operands) => operands.clone(),
             Expr::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
         }
     }
@@ -186,6 +190,9 @@ impl Expr {
             Expr::Mul(a, b) => Expr::Mul(new(a), new(b)),
             Expr::Div(a, b) => Expr::Div(new(a), new(b)),
             Expr::Sqrt(a) => Expr::Sqrt(new(a)),
+            Expr::Call(function, ref operands) => {
+                Expr::Call(function, operands.iter().map(|operand| new(*operand)).collect())
+            }
             Expr::Again(a) => Expr::Again(new(a)),
             Expr::Fma(a, b, c) => Expr::Fma(new(a), new(b), new(c)),
             Expr::Select { compare, left, right, then, otherwise } => {
@@ -457,6 +464,10 @@ impl Exprs {
                 Expr::Mul(a, b) => get(*a).mul(get(*b)),
                 Expr::Div(a, b) => get(*a).div(get(*b)),
                 Expr::Sqrt(a) => get(*a).sqrt(),
+                Expr::Call(function, operands) => {
+                    let operands: Vec<N> = operands.iter().map(|operand| get(*operand).clone()).collect();
+                    N::call(*function, &operands)
+                }
                 Expr::Again(a) => get(*a).clone(),
                 Expr::Fma(a, b, c) => get(*a).fma(get(*b), get(*c)),
                 Expr::Select { compare, left, right, then, otherwise } => {
@@ -511,6 +522,8 @@ pub trait Number: Clone {
     fn div(&self, other: &Self) -> Self;
     /// Square root.
     fn sqrt(&self) -> Self;
+    /// A function of as many operands as it has.
+    fn call(function: Function, operands: &[Self]) -> Self;
     /// `self * factor + addend`
     fn fma(&self, factor: &Self, addend: &Self) -> Self {
         self.mul(factor).add(addend)
@@ -519,7 +532,8 @@ pub trait Number: Clone {
     fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self;
 }
 
-/// A rational, or `None` where it is undefined (divided by zero, or the square root of what is no square).
+/// A rational, or `None` where it is undefined (divided by zero) or not known to be rational (the square root of what is no square,
+/// most values of functions).
 pub type Exact = Option<Rational>;
 
 impl Number for Exact {
@@ -544,10 +558,13 @@ impl Number for Exact {
         Some(self.as_ref()? / divisor)
     }
     fn sqrt(&self) -> Self {
-        let value = self.as_ref()?;
-        (value >= &Rational::zero()).then_some(())?;
-        let root = Rational::new(value.numer().sqrt(), value.denom().sqrt());
-        (&(&root * &root) == value).then_some(root)
+        Self::call(Function::Sqrt, std::slice::from_ref(self))
+    }
+    fn call(function: Function, operands: &[Self]) -> Self {
+        match function::image(function, &operands.iter().cloned().collect::<Option<Vec<_>>>()?) {
+            Image::Rational(value) => Some(value),
+            Image::Somehow | Image::Undefined => None,
+        }
     }
     fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
         let (left, right) = (left.as_ref()?, right.as_ref()?);
@@ -583,6 +600,10 @@ macro_rules! float_number {
             }
             fn sqrt(&self) -> Self {
                 <$float>::sqrt(*self)
+            }
+            fn call(function: Function, operands: &[Self]) -> Self {
+                let operands: Vec<f64> = operands.iter().map(|operand| f64::from(*operand)).collect();
+                function.of(&operands) as $float
             }
             fn fma(&self, factor: &Self, addend: &Self) -> Self {
                 self.mul_add(*factor, *addend)

@@ -10,6 +10,7 @@
 //! - [`lexer`], [`parser`], [`ast`]: the tree as written
 //! - [`check`]: the tree to a model, or all that is wrong with it
 //! - [`model`], [`lattice`], [`expr`]: the method, its velocities, its formulas over exact rationals
+//! - [`function`]: what is known of exponentials, angles and powers, whose values are mostly irrational
 //! - [`unit`]: what parameters are measured in
 //! - [`prove`]: conservation, transport coefficients, where walls lie, linear stability
 //! - [`format`](mod@format): a text in the house style
@@ -33,6 +34,7 @@ pub mod check;
 pub mod diag;
 pub mod expr;
 pub mod format;
+pub mod function;
 pub mod lattice;
 pub mod lexer;
 pub mod model;

@@ -76,9 +76,11 @@ pub fn bundle(spec: &'static str, target: Target, real: Real) -> Arc<Bundle> {
     })
 }
 
-/// Shipped methods that are flows, whose first fields are `rho` and `u`.
+/// Shipped methods that are flows of one viscosity, which the compiler tells; their first fields are `rho` and `u`.
 pub fn flows() -> Vec<&'static str> {
-    compiled::specs().into_iter().filter(|spec| compiled::is_flow(&compiled::model(spec))).collect()
+    let is_flow = |spec: &&'static str| compiled::is_flow(&compiled::model(spec));
+    let is_newtonian = |spec: &&'static str| method(spec).findings.viscosity.at(|_| 1.0).is_some();
+    compiled::specs().into_iter().filter(is_flow).filter(is_newtonian).collect()
 }
 
 /// Number of axes of a shipped method.

@@ -11,6 +11,7 @@ use lbm_codegen::ir::{Dag, KernelIr};
 use lbm_codegen::lower::levels;
 use lbm_codegen::simplify::simplify;
 use lbm_dsl::expr::{Compare, LevelSymbol, Number, Pop, Rational, Symbol};
+use lbm_dsl::function::Function;
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::{Coupling, Exchange, PointSet, Target};
 use num_traits::ToPrimitive;
@@ -303,6 +304,9 @@ impl Number for Batch {
     }
     fn sqrt(&self) -> Self {
         self.with(&Batch::Same(0.0), |a, _| a.sqrt())
+    }
+    fn call(_: Function, _: &[Self]) -> Self {
+        unreachable!("rescaling takes no functions")
     }
     fn select(_: Compare, _: &Self, _: &Self, _: &Self, _: &Self) -> Self {
         unreachable!("rescaling chooses nothing")

@@ -6,8 +6,14 @@ use lbm_codegen::eval::{eval_dag, eval_ir};
 use lbm_codegen::options::Options;
 use lbm_codegen::{lower, pipeline, simplify};
 use lbm_dsl::expr::{Exact, Expr, Rational, Symbol};
-use lbm_tests::compiled;
+use lbm_dsl::function;
+use lbm_dsl::model::Model;
+use lbm_dsl::shipped::Prelude;
+use lbm_dsl::source::Source;
+use lbm_tests::{compiled, toolchain};
 use num_traits::ToPrimitive;
+
+lbm_macros::lbm! { mod functions(f64) = "own/functions.lbm"; }
 
 const OMEGA: f64 = 1.7;
 const STATES: usize = 37;
@@ -35,37 +41,67 @@ fn input(state: &[f64], params: &[(String, Vec<f64>)], symbol: Symbol) -> f64 {
 fn all_executions_of_a_collision_agree() {
     for spec in compiled::specs() {
         let model = compiled::model(spec);
-        let states = compiled::states(&model, STATES);
-        let params = compiled::params(&model, OMEGA);
-        let input = |state: &[f64], symbol| input(state, &params, symbol);
-        let kernel = lower::collide(&model);
-        let dag = simplify::simplify(&kernel).unwrap_or_else(|error| panic!("{spec}: {error}"));
+        agree(spec, &model);
+    }
+}
 
-        // Roots are mostly irrational: what has some is compared with the kernel as written.
-        let roots = kernel.exprs.iter().any(|(_, node)| matches!(node, Expr::Sqrt(_)));
-        let exact = |state: &Vec<f64>| -> Vec<f64> {
-            if roots {
-                return eval_ir(&kernel, |symbol| input(state, symbol));
-            }
-            let given = |symbol| -> Exact { Rational::from_float(input(state, symbol)) };
-            let values = eval_ir(&kernel, given);
-            values.into_iter().map(|value| value.and_then(|value| value.to_f64()).expect("defined")).collect()
-        };
-        let exact: Vec<Vec<f64>> = states.iter().map(exact).collect();
-        let ir: Vec<Vec<f64>> = states.iter().map(|state| eval_ir(&kernel, |symbol| input(state, symbol))).collect();
-        let simple: Vec<Vec<f64>> = states.iter().map(|state| eval_dag(&dag, |symbol| input(state, symbol))).collect();
-        assert!(difference(&ir, &exact) < 1e-13, "{spec}, as written: {}", difference(&ir, &exact));
-        assert!(difference(&simple, &exact) < 1e-13, "{spec}, simplified: {}", difference(&simple, &exact));
+/// Compares the executions of a method's collision; the states, and what the collision makes of them.
+fn agree(spec: &str, model: &Model) -> [Vec<Vec<f64>>; 2] {
+    let states = compiled::states(model, STATES);
+    let params = compiled::params(model, OMEGA);
+    let input = |state: &[f64], symbol| input(state, &params, symbol);
+    let kernel = lower::collide(model);
+    let dag = simplify::simplify(&kernel).unwrap_or_else(|error| panic!("{spec}: {error}"));
 
-        let plans =
-            pipeline::plan(&model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{spec}: {error}"));
-        for (real, bound) in [(Real::F64, 1e-12), (Real::F32, 2e-6)] {
-            let block = Options::default_block(model.lattice().dim());
-            let options =
-                Options { target: Target::C, real, layout: Layout::Blocks, block, coupling: None, solids: false };
-            let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{spec}: {error}")).bundle;
-            let found = compiled::collide(&bundle, &params, &states);
-            assert!(difference(&found, &exact) < bound, "{spec}, C {real:?}: {}", difference(&found, &exact));
+    // Roots and functions are mostly irrational: what has some is compared with the kernel as written.
+    let roots = kernel.exprs.iter().any(|(_, node)| matches!(node, Expr::Sqrt(_) | Expr::Call(..)));
+    let exact = |state: &Vec<f64>| -> Vec<f64> {
+        if roots {
+            return eval_ir(&kernel, |symbol| input(state, symbol));
         }
+        let given = |symbol| -> Exact { Rational::from_float(input(state, symbol)) };
+        let values = eval_ir(&kernel, given);
+        values.into_iter().map(|value| value.and_then(|value| value.to_f64()).expect("defined")).collect()
+    };
+    let exact: Vec<Vec<f64>> = states.iter().map(exact).collect();
+    let ir: Vec<Vec<f64>> = states.iter().map(|state| eval_ir(&kernel, |symbol| input(state, symbol))).collect();
+    let simple: Vec<Vec<f64>> = states.iter().map(|state| eval_dag(&dag, |symbol| input(state, symbol))).collect();
+    assert!(difference(&ir, &exact) < 1e-13, "{spec}, as written: {}", difference(&ir, &exact));
+    assert!(difference(&simple, &exact) < 1e-13, "{spec}, simplified: {}", difference(&simple, &exact));
+
+    let plans = pipeline::plan(model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{spec}: {error}"));
+    for (real, bound) in [(Real::F64, 1e-12), (Real::F32, 2e-6)] {
+        let block = Options::default_block(model.lattice().dim());
+        let options = Options { target: Target::C, real, layout: Layout::Blocks, block, coupling: None, solids: false };
+        let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{spec}: {error}")).bundle;
+        let found = compiled::collide(&bundle, &params, &states);
+        assert!(difference(&found, &exact) < bound, "{spec}, C {real:?}: {}", difference(&found, &exact));
+    }
+    [states, exact]
+}
+
+/// Functions are those of the mathematical libraries of Rust, C and CUDA, within a few roundings.
+#[test]
+fn every_function_is_the_same_in_all_executions() {
+    let text = include_str!("../own/functions.lbm");
+    for name in function::names() {
+        assert!(text.contains(&format!("{name}(")), "the method has no `{name}`");
+    }
+    let model = lbm_dsl::compile(&Source::new("functions.lbm", text), &Prelude).expect("it is valid");
+    let [states, exact] = agree("functions", &model);
+
+    let before = std::array::from_fn(|i| std::array::from_fn(|at| states[at][i]));
+    let mut after = [[0.0; STATES]; functions::Q];
+    functions::collide_lanes(&before, &mut after, functions::Params { omega_: f64::from(OMEGA as f32) });
+    let found: Vec<Vec<f64>> = (0..STATES).map(|at| after.iter().map(|lanes| lanes[at]).collect()).collect();
+    assert!(difference(&found, &exact) < 1e-12, "Rust: {}", difference(&found, &exact));
+
+    let Some(toolkit) = toolchain::cuda() else { return };
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    for real in [Real::F32, Real::F64, Real::F16F32] {
+        let bundle = compiled::compile(&model, Target::Cuda, real, [8, 8, 1]).bundle;
+        let source = temporary.path().join(&bundle.source.name);
+        std::fs::write(&source, &bundle.source.text).expect("a temporary file");
+        toolchain::nvcc_reads(&toolkit, &source, "90");
     }
 }

@@ -29,6 +29,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
         &[
             "text",
             "number",
+            "function",
             "formula",
             "double",
             "method",

@@ -48,7 +48,14 @@ fn block(manifest: &Manifest) -> String {
 
 fn cost(method: &Method, kernel: &Kernel, head: &str) -> [String; 2] {
     let cost = &kernel.cost;
-    let parts = [(cost.adds, "add"), (cost.muls, "mul"), (cost.fmas, "fma"), (cost.divs, "div"), (cost.sqrts, "sqrt")];
+    let parts = [
+        (cost.adds, "add"),
+        (cost.muls, "mul"),
+        (cost.fmas, "fma"),
+        (cost.divs, "div"),
+        (cost.sqrts, "sqrt"),
+        (cost.calls, "call"),
+    ];
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };

@@ -1,7 +1,7 @@
 //! Formulas of named values as C and CUDA in 64 bits: what is used several times is computed once and has a name.
 //!
 //! Nothing of a formula's text reaches the emitted one but its numbers, printed so that they read back as the same, and the functions of
-//! [`call`]. Names become what the caller says.
+//! [`library`]. Names become what the caller says.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use lbm_bundle::Formula;
 use lbm_bundle::formula::Function;
 
 use super::formula::wrap;
+use super::function::library;
 
 /// A value. Operands come before what takes them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,23 +142,7 @@ fn call(function: Function, operands: &[Value], values: &Doubles) -> (String, bo
         Function::NotEqual => truth("!="),
         Function::If => (format!("{} != 0.0 ? {} : {}", operand(0), operand(1), operand(2)), false),
         Function::Power => values.power(operands[0], operands[1]),
-        Function::Sin => named("sin"),
-        Function::Cos => named("cos"),
-        Function::Tan => named("tan"),
-        Function::Asin => named("asin"),
-        Function::Acos => named("acos"),
-        Function::Atan => named("atan"),
-        Function::Atan2 => named("atan2"),
-        Function::Sinh => named("sinh"),
-        Function::Cosh => named("cosh"),
-        Function::Tanh => named("tanh"),
-        Function::Exp => named("exp"),
-        Function::Ln => named("log"),
-        Function::Log10 => named("log10"),
-        Function::Sqrt => named("sqrt"),
-        Function::Abs => named("fabs"),
-        Function::Min => named("fmin"),
-        Function::Max => named("fmax"),
+        function => named(library(function)),
     }
 }
 

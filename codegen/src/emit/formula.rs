@@ -8,9 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbm_bundle::Real;
+use lbm_bundle::formula::Function;
 use lbm_dsl::expr::{Compare, Expr, ExprId, LevelSymbol, Rational, Symbol};
 use num_traits::Signed;
 
+use super::function::library;
 use super::number::literal;
 use crate::ir::Plan;
 
@@ -171,14 +173,10 @@ impl<'a> Printer<'a> {
             }
             Expr::Again(a) => self.term(a),
             Expr::Sqrt(a) => {
-                let text = match (self.language, self.real) {
-                    (Language::Rust, _) if self.term(a).negative => format!("({}).sqrt()", self.operand(a)),
-                    (Language::Rust, _) => format!("{}.sqrt()", self.term(a).magnitude(Binding::Atom)),
-                    (Language::C, Real::F32 | Real::F16F32) => format!("sqrtf({})", self.operand(a)),
-                    (Language::C, Real::F64) => format!("sqrt({})", self.operand(a)),
-                };
+                let text = self.call(Function::Sqrt, &[a]);
                 Term::new(Binding::Atom, text)
             }
+            Expr::Call(function, ref operands) => Term::new(Binding::Atom, self.call(function, operands)),
             Expr::Select { compare, left, right, then, otherwise } => {
                 let sign = match compare {
                     Compare::Less => "<",
@@ -201,6 +199,27 @@ impl<'a> Printer<'a> {
                     Language::Rust => format!("if {left} {sign} {right} {{ {then} }} else {{ {otherwise} }}"),
                 };
                 Term::new(Binding::Choice, text)
+            }
+        }
+    }
+
+    /// A function of the mathematical library.
+    fn call(&self, function: Function, operands: &[ExprId]) -> String {
+        let texts = |operands: &[ExprId]| operands.iter().map(|id| self.operand(*id)).collect::<Vec<_>>().join(", ");
+        match self.language {
+            Language::C => {
+                let suffix = if self.real.computed() == Real::F64 { "" } else { "f" };
+                format!("{}{suffix}({})", library(function), texts(operands))
+            }
+            Language::Rust => {
+                let term = self.term(operands[0]);
+                let first = if term.negative {
+                    format!("({})", term.first(Binding::Choice))
+                } else {
+                    term.magnitude(Binding::Atom)
+                };
+                let name = if function == Function::Power { "powf" } else { function.name() };
+                format!("{first}.{name}({})", texts(&operands[1..]))
             }
         }
     }

@@ -21,6 +21,7 @@ mod criteria;
 mod cuda;
 mod double;
 mod formula;
+mod function;
 mod ghosts;
 mod inbox;
 mod interface;

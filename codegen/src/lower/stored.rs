@@ -13,7 +13,7 @@
 //! | `a / b` | `ra / rb` | `(da - r * db) / b` |
 //! | `sqrt(a)` | `sqrt(ra)` | `da / (sqrt(a) + r)` |
 //!
-//! A value that is zero at rest is its own difference. So is one whose value at rest is not known.
+//! A value that is zero at rest is its own difference. So is one whose value at rest is not known, as that of other functions.
 
 use lbm_dsl::expr::{Exact, Expr, ExprId, Exprs, Number, Pop, Rational, Symbol};
 use lbm_dsl::model::{Model, Param, Populations};
@@ -199,6 +199,11 @@ impl Work<'_> {
                     }
                     _ => unknown(to, whole),
                 }
+            }
+            Expr::Call(function, ref operands) => {
+                let operands = operands.iter().map(|operand| at(*operand).whole).collect();
+                let whole = to.add(Expr::Call(function, operands));
+                unknown(to, whole)
             }
             Expr::Fma(..) | Expr::Again(_) => unreachable!("specs have neither fused multiply-adds nor phases"),
             Expr::Select { compare, left, right, then, otherwise } => {

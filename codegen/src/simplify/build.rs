@@ -32,6 +32,10 @@ pub(super) fn build(system: &System) -> (Exprs, Vec<ExprId>) {
                 let operand = work.vars[operand];
                 work.exprs.add(Expr::Sqrt(operand))
             }
+            Def::Call(function, operands) => {
+                let operands = operands.iter().map(|operand| work.vars[operand]).collect();
+                work.exprs.add(Expr::Call(*function, operands))
+            }
             Def::Select { compare, left, right, then, otherwise } => {
                 let [left, right, then, otherwise] = [left, right, then, otherwise].map(|var| work.vars[var]);
                 work.exprs.add(Expr::Select { compare: *compare, left, right, then, otherwise })

@@ -9,7 +9,7 @@ use crate::count::count;
 const PLAIN: u32 = 2;
 const FUSED: u32 = 3;
 
-/// Weight of a division or a root, by what the targets' units take.
+/// Weight of a division, a root or another function, by what the targets' units take.
 const SLOW: u32 = 16;
 
 /// Price of expressions. A product that only one addition needs counts as fused with it, which it may yet be.
@@ -24,7 +24,7 @@ pub(super) fn price(exprs: &Exprs, roots: &[ExprId]) -> u32 {
     });
     let fused = fusable.count() as u32;
     let plain = PLAIN * (cost.adds + cost.muls) - (2 * PLAIN - FUSED) * fused;
-    plain + FUSED * cost.fmas + SLOW * (cost.divs + cost.sqrts)
+    plain + FUSED * cost.fmas + SLOW * (cost.divs + cost.sqrts + cost.calls)
 }
 
 /// Price of one operation.
@@ -32,7 +32,7 @@ pub(super) fn node_price(node: &Math) -> u32 {
     match node {
         Math::Add(_) | Math::Sub(_) | Math::Mul(_) => PLAIN,
         Math::Fma(_) => FUSED,
-        Math::Div(_) | Math::Sqrt(_) => SLOW,
+        Math::Div(_) | Math::Sqrt(_) | Math::Call(..) => SLOW,
         Math::Neg(_) | Math::Less(_) | Math::LessEqual(_) | Math::Equal(_) | Math::Constant(_) | Math::Input(_) => 0,
     }
 }

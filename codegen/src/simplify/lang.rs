@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use egg::{Analysis, DidMerge, EGraph, Id, RecExpr, define_language};
 use lbm_dsl::expr::{Compare, Expr, ExprId, Exprs, Number, Rational, Symbol};
+use lbm_dsl::function::Function;
 
 /// An exact constant as a leaf.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +44,25 @@ impl FromStr for Input {
     }
 }
 
+/// A function, as the operation that rules know nothing of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Opaque(Function);
+
+impl fmt::Display for Opaque {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "call-{}", self.0.name())
+    }
+}
+
+impl FromStr for Opaque {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = |function: &&Function| text.strip_prefix("call-") == Some(function.name());
+        let function = Function::ALL.iter().find(named);
+        function.map(|function| Opaque(*function)).ok_or_else(|| format!("{text} is no function"))
+    }
+}
+
 define_language! {
     /// The operations of [`Expr`].
     pub(super) enum Math {
@@ -56,6 +76,7 @@ define_language! {
         "less" = Less([Id; 4]),
         "less-equal" = LessEqual([Id; 4]),
         "equal" = Equal([Id; 4]),
+        Call(Opaque, Vec<Id>),
         Constant(Constant),
         Input(Input),
     }
@@ -113,6 +134,9 @@ pub(super) fn to_egg(exprs: &Exprs) -> (RecExpr<Math>, Vec<Symbol>) {
             Expr::Div(a, b) => Math::Div([at(*a), at(*b)]),
             Expr::Again(_) => unreachable!("phases are simplified one by one"),
             Expr::Sqrt(a) => Math::Sqrt([at(*a)]),
+            Expr::Call(function, operands) => {
+                Math::Call(Opaque(*function), operands.iter().map(|operand| at(*operand)).collect())
+            }
             Expr::Fma(a, b, c) => Math::Fma([at(*a), at(*b), at(*c)]),
             Expr::Select { compare, left, right, then, otherwise } => {
                 let sides = [at(*left), at(*right), at(*then), at(*otherwise)];
@@ -150,6 +174,9 @@ pub(super) fn from_egg(node: &Math, inputs: &[Symbol], mut at: impl FnMut(Id) ->
         Math::Mul([a, b]) => Expr::Mul(at(*a), at(*b)),
         Math::Div([a, b]) => Expr::Div(at(*a), at(*b)),
         Math::Sqrt([a]) => Expr::Sqrt(at(*a)),
+        Math::Call(Opaque(function), operands) => {
+            Expr::Call(*function, operands.iter().map(|operand| at(*operand)).collect())
+        }
         Math::Fma([a, b, c]) => Expr::Fma(at(*a), at(*b), at(*c)),
         Math::Input(Input(number)) => Expr::Symbol(inputs[*number as usize]),
         Math::Constant(Constant(value)) => Expr::Const(value.clone()),

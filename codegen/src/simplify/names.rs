@@ -97,6 +97,10 @@ pub(super) fn prints(exprs: &Exprs) -> Vec<Print> {
                 Expr::Fma(a, b, c) => add(multiply(at(*a), at(*b)), at(*c)),
                 Expr::Again(a) => at(*a),
                 Expr::Sqrt(a) => mix(&[place as u64, 5, at(*a)]),
+                Expr::Call(function, operands) => {
+                    let operands = operands.iter().map(|operand| at(*operand));
+                    mix(&[place as u64, 9, *function as u64].into_iter().chain(operands).collect::<Vec<_>>())
+                }
                 Expr::Select { compare, left, right, then, otherwise } => {
                     mix(&[place as u64, 6 + *compare as u64, at(*left), at(*right), at(*then), at(*otherwise)])
                 }

@@ -3,7 +3,7 @@
 //! After: every let and every output is a sum of products over inputs and those lets that were kept. A let that is one
 //! product is always inlined; a let that is a sum is inlined where `inline` says so, else it stays a variable: the
 //! author's names are the places where formulas are cut. Products of two long sums are not expanded, nor are squares of
-//! sums under a root: what is never negative must not become so by rounding.
+//! sums under a root, a power or another function: what is never negative must not become so by rounding.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,12 +64,12 @@ pub(super) fn normal(kernel: &KernelIr, inline: &BTreeSet<Edge>) -> Normal {
     Normal { system: work.system, edges: work.edges.into_iter().collect() }
 }
 
-/// The squares among the terms and factors of what square roots are taken of.
+/// The squares among the terms and factors of what roots and other functions are taken of.
 fn squares_under_roots(exprs: &Exprs) -> BTreeSet<ExprId> {
     let mut squares = BTreeSet::new();
     let mut seen = BTreeSet::new();
-    let mut left: Vec<ExprId> =
-        exprs.iter().filter_map(|(_, node)| if let Expr::Sqrt(a) = node { Some(*a) } else { None }).collect();
+    let function = |node: &&Expr| matches!(node, Expr::Sqrt(_) | Expr::Call(..));
+    let mut left: Vec<ExprId> = exprs.iter().map(|(_, node)| node).filter(function).flat_map(Expr::operands).collect();
     while let Some(id) = left.pop() {
         match *exprs.get(id) {
             _ if !seen.insert(id) => {}
@@ -162,6 +162,11 @@ impl Work<'_> {
                 let a = self.var(a, user);
                 let root = self.system.push(Def::Sqrt(a));
                 self.system.single(root, Coef::ONE)
+            }
+            Expr::Call(function, operands) => {
+                let operands = operands.iter().map(|operand| self.var(*operand, user)).collect();
+                let value = self.system.push(Def::Call(function, operands));
+                self.system.single(value, Coef::ONE)
             }
             Expr::Select { compare, left, right, then, otherwise } => {
                 let [left, right, then, otherwise] = [left, right, then, otherwise].map(|side| self.var(side, user));

@@ -409,11 +409,11 @@ fn divide_out(value: &mut BigInt, prime: &BigInt) -> i16 {
     count
 }
 
-/// Variables that must keep their value: outputs and operands of roots and choices.
+/// Variables that must keep their value: outputs and operands of roots, other functions and choices.
 fn fixed(system: &System) -> BTreeSet<Var> {
     let mut fixed: BTreeSet<Var> = system.outputs.iter().copied().collect();
     for var in system.order() {
-        if matches!(system.defs[var.index()], Def::Sqrt(_) | Def::Select { .. }) {
+        if matches!(system.defs[var.index()], Def::Sqrt(_) | Def::Call(..) | Def::Select { .. }) {
             system.visit_operands(var, |operand| _ = fixed.insert(operand));
         }
     }

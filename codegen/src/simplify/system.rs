@@ -1,4 +1,5 @@
-//! A kernel as a set of variables, each an input, a sum of products of other variables, a square root or a choice.
+//! A kernel as a set of variables, each an input, a sum of products of other variables, a square root or another
+//! function, or a choice.
 //!
 //! After: every variable that an output needs is defined, without cycles; sums that differ only by a factor have one
 //! variable. What the passes change is how sums are cut into variables, never the value of an output.
@@ -6,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use lbm_dsl::expr::{Compare, Symbol};
+use lbm_dsl::function::Function;
 
 use super::algebra::{Algebra, Coef, Mono, Poly, Var};
 
@@ -18,6 +20,8 @@ pub(super) enum Def {
     Sum(Poly),
     /// Square root.
     Sqrt(Var),
+    /// Another function.
+    Call(Function, Vec<Var>),
     /// `then` where `left compare right`, else `otherwise`.
     Select { compare: Compare, left: Var, right: Var, then: Var, otherwise: Var },
 }
@@ -102,6 +106,7 @@ impl System {
                 factors.for_each(|(var, _)| visit(*var));
             }
             Def::Sqrt(operand) => visit(*operand),
+            Def::Call(_, operands) => operands.iter().for_each(|var| visit(*var)),
             Def::Select { left, right, then, otherwise, .. } => {
                 [left, right, then, otherwise].into_iter().for_each(|var| visit(*var));
             }

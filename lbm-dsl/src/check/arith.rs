@@ -7,6 +7,7 @@ use num_traits::{One, Signed, Zero};
 
 use crate::check::value::Condition;
 use crate::expr::{Compare, Expr, ExprId, Exprs, Rational};
+use crate::function::{self, Function, Image};
 
 fn negated(exprs: &Exprs, a: ExprId) -> Option<ExprId> {
     match exprs.get(a) {
@@ -94,12 +95,33 @@ pub fn power(exprs: &mut Exprs, a: ExprId, n: i32) -> ExprId {
     }
 }
 
-/// Square root, taken where it is rational.
-pub fn sqrt(exprs: &mut Exprs, a: ExprId) -> ExprId {
-    let root = exprs.as_const(a).and_then(|value| crate::expr::Number::sqrt(&Some(value.clone())));
-    match root {
-        Some(root) => exprs.constant(root),
-        None => exprs.add(Expr::Sqrt(a)),
+/// A function that is called by name, or a power; computed where the value is known to be rational. None where it is undefined, whatever
+/// the state.
+///
+/// `abs`, `min` and `max` are choices, exact like these. Of two numbers one of which is none (NaN), `min` and `max` are the second.
+pub fn call(exprs: &mut Exprs, function: Function, operands: &[ExprId]) -> Option<ExprId> {
+    match (function, operands) {
+        (Function::Abs, [a]) => {
+            let (zero, minus) = (exprs.int(0), neg(exprs, *a));
+            let negative = compare(exprs, Compare::Less, *a, zero);
+            return Some(select(exprs, &negative, minus, *a));
+        }
+        (Function::Min, [a, b]) => {
+            let less = compare(exprs, Compare::Less, *a, *b);
+            return Some(select(exprs, &less, *a, *b));
+        }
+        (Function::Max, [a, b]) => {
+            let greater = compare(exprs, Compare::Less, *b, *a);
+            return Some(select(exprs, &greater, *a, *b));
+        }
+        _ => {}
+    }
+    let constants: Option<Vec<Rational>> = operands.iter().map(|id| exprs.as_const(*id).cloned()).collect();
+    match (constants.map(|constants| function::image(function, &constants)), operands) {
+        (Some(Image::Undefined), _) => None,
+        (Some(Image::Rational(value)), _) => Some(exprs.constant(value)),
+        (_, [a]) if function == Function::Sqrt => Some(exprs.add(Expr::Sqrt(*a))),
+        _ => Some(exprs.add(Expr::Call(function, operands.to_vec()))),
     }
 }
 
@@ -194,6 +216,21 @@ mod tests {
         let third = div(&mut exprs, a, three);
         let Expr::Mul(factor, _) = *exprs.get(third) else { panic!("no product") };
         assert_eq!(exprs.as_const(factor), Some(&Rational::new(2.into(), 3.into())));
+    }
+
+    #[test]
+    fn functions_are_computed_where_they_are_rational() {
+        let (mut exprs, x, _) = setting();
+        let [minus, zero, one, four] = [-1, 0, 1, 4].map(|value| exprs.int(value));
+        assert_eq!(call(&mut exprs, Function::Exp, &[zero]), Some(one));
+        assert_eq!(call(&mut exprs, Function::Sqrt, &[one]), Some(one));
+        assert_eq!(call(&mut exprs, Function::Abs, &[minus]), Some(one));
+        assert_eq!(call(&mut exprs, Function::Max, &[minus, four]), Some(four));
+        assert_eq!(call(&mut exprs, Function::Min, &[x, x]), Some(x));
+        assert_eq!(call(&mut exprs, Function::Power, &[zero, minus]), None);
+        assert_eq!(call(&mut exprs, Function::Ln, &[minus]), None);
+        let exp = call(&mut exprs, Function::Exp, &[one]).unwrap();
+        assert_eq!(*exprs.get(exp), Expr::Call(Function::Exp, vec![one]));
     }
 
     #[test]

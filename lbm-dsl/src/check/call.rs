@@ -8,6 +8,7 @@ use crate::check::program::{Def, ModuleId};
 use crate::check::value::{Condition, Dim, Direction, LatticeId, Tensor, Value};
 use crate::diag::Code;
 use crate::expr::{ExprId, Rational};
+use crate::function::{self, Function};
 use crate::model::NodeForm;
 use crate::source::Span;
 
@@ -27,7 +28,7 @@ impl Elaborator<'_> {
                 let value = self.of_lattice(name, indices.first())?;
                 return self.component(span, name, value, indices);
             }
-            "opp" | "dot" | "delta" | "sqrt" | "known" => {
+            "opp" | "dot" | "delta" | "known" => {
                 let Some(args) = args else {
                     return self.fault(Code::NameKind, name.span, format!("`{}` is a function", name.text));
                 };
@@ -54,12 +55,66 @@ impl Elaborator<'_> {
             (Some((_, other)), _) => {
                 self.fault(Code::NameKind, name.span, format!("`{}` is {}, not a value", name.text, other.kind()))
             }
-            (None, _) => self.fault(Code::Undefined, name.span, format!("`{}` is not defined here", name.text)),
+            (None, _) => match function::called(&name.text) {
+                Some(function) => self.function(span, name, function, indices, args),
+                None => self.fault(Code::Undefined, name.span, format!("`{}` is not defined here", name.text)),
+            },
+        }
+    }
+
+    /// `exp(x)`, `min(x, y)`: a function of numbers.
+    fn function(
+        &mut self,
+        span: Span,
+        name: &Name,
+        function: Function,
+        indices: &[Expr],
+        args: Option<&[Expr]>,
+    ) -> Eval<Value> {
+        let text = &name.text;
+        let Some(args) = args else {
+            let hint = format!("give it its arguments: `{text}({})`", function.operands().join(", "));
+            return self.hinted(Code::NameKind, name.span, format!("`{text}` is a function"), hint);
+        };
+        if !indices.is_empty() {
+            return self.fault(Code::IndexCount, span, format!("`{text}` has no indices"));
+        }
+        let due = function.operands().len();
+        if args.len() != due {
+            let label = format!("`{text}` takes {}, not {}", count(due, "argument"), args.len());
+            return self.fault(Code::Arguments, span, label);
+        }
+        // All arguments are looked at even if one is wrong.
+        let operands: Vec<Eval<ExprId>> = args.iter().map(|arg| self.number(arg)).collect();
+        self.apply(span, function, &operands.into_iter().collect::<Eval<Vec<_>>>()?)
+    }
+
+    /// A function of numbers; refused where it has no value, whatever the state.
+    pub(super) fn apply(&mut self, span: Span, function: Function, operands: &[ExprId]) -> Eval<Value> {
+        match arith::call(&mut self.exprs, function, operands) {
+            Some(value) => Ok(Value::Number(value)),
+            None => {
+                let form = match function {
+                    Function::Power => "a^b".into(),
+                    _ => format!("{}({})", function.name(), function.operands().join(", ")),
+                };
+                let given = self.exprs.as_const(operands[0]).map_or(String::new(), |value| format!(", a is {value}"));
+                self.fault(
+                    Code::OutOfDomain,
+                    span,
+                    format!("`{form}` has a value for {}{given}", function::domain(function)),
+                )
+            }
         }
     }
 
     fn not_a_function<T>(&mut self, name: &Name) -> Eval<T> {
-        let hint = format!("indices stand in square brackets: `{}[...]`; write a product with `*`", name.text);
+        let hint = match function::called(&name.text) {
+            Some(_) => {
+                "here it is a value, which hides the function of that name: call the value something else".into()
+            }
+            None => format!("indices stand in square brackets: `{}[...]`; write a product with `*`", name.text),
+        };
         self.hinted(Code::NameKind, name.span, format!("`{}` is no function", name.text), hint)
     }
 
@@ -204,10 +259,6 @@ impl Elaborator<'_> {
                 let velocity = self.lattice(lattice).velocity(dir);
                 Ok(Value::Condition(Condition::Known(NodeForm::known(velocity, normals))))
             }
-            "sqrt" => {
-                let inner = self.number(&args[0])?;
-                Ok(Value::Number(arith::sqrt(&mut self.exprs, inner)))
-            }
             "delta" => {
                 let (left, right) = (self.eval(&args[0])?, self.eval(&args[1])?);
                 let same = match (left, right) {
@@ -323,7 +374,7 @@ impl Elaborator<'_> {
         let id: ExprId = self.number(expr)?;
         match self.exprs.as_const(id).cloned() {
             Some(value) => Ok(value),
-            None => self.fault(Code::NotConstant, expr.span, "this depends on run-time values"),
+            None => self.not_constant(expr.span, id),
         }
     }
 }
@@ -341,5 +392,41 @@ fn count(number: usize, thing: &str) -> String {
         (1, _) => format!("one {thing}"),
         (_, "index") => format!("{number} indices"),
         _ => format!("{number} {thing}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::expr::Expr;
+    use crate::model::Model;
+    use crate::shipped::{self, Prelude};
+    use crate::source::Source;
+
+    /// BGK on D2Q9 whose rate is `omega` times a formula, with more statements.
+    fn method(more: &str, factor: &str) -> Model {
+        let text = shipped::spec("d2q9_bgk").unwrap().replace("omega * (", &format!("omega * {factor} * ("));
+        crate::compile(&Source::new("own.lbm", &format!("{more}\n{text}")), &Prelude)
+            .unwrap_or_else(|report| panic!("{}", report.render(100)))
+    }
+
+    fn functions(model: &Model) -> usize {
+        model.exprs().iter().filter(|(_, node)| matches!(node, Expr::Call(..))).count()
+    }
+
+    #[test]
+    fn names_of_a_text_hide_functions() {
+        assert_eq!(functions(&method("", "exp(rho)")), 1);
+        assert_eq!(functions(&method("fn exp(x) = 1 + x;", "exp(rho)")), 0);
+        assert_eq!(functions(&method("param exp in (0, 1);", "exp")), 0);
+        assert_eq!(functions(&method("fn own(tanh) = tanh^2;", "own(rho) * tanh(rho)")), 1);
+    }
+
+    #[test]
+    fn powers_are_products_and_roots_where_they_can_be() {
+        for (factor, calls) in
+            [("rho^3", 0), ("rho^(-2)", 0), ("rho^0.5", 0), ("rho^(-3/2)", 0), ("rho^0.3", 1), ("2^rho", 1)]
+        {
+            assert_eq!(functions(&method("", factor)), calls, "{factor}");
+        }
     }
 }

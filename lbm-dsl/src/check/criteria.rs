@@ -15,6 +15,7 @@ use crate::check::program::{Def, ModuleId, Program};
 use crate::check::value::{Dim, Tensor, Value};
 use crate::diag::{Code, suggest};
 use crate::expr::{Expr as Node, ExprId, Symbol};
+use crate::function::Function;
 use crate::model::{Criterion, Field};
 use crate::source::Span;
 use crate::unit::Unit;
@@ -177,6 +178,7 @@ impl Elaborator<'_> {
                     }
                     (Some(Unit { length: length / 2, time: time / 2 }), 6)
                 }
+                Node::Call(function, _) => (Some(self.unit_of_function(function, &units, span)?), 8),
                 Node::Mul(..) => (Some(units[0].unwrap_or_default() * units[1].unwrap_or_default()), 5),
                 Node::Div(..) => (Some(units[0].unwrap_or_default() / units[1].unwrap_or_default()), 5),
                 Node::Add(..) | Node::Sub(..) => (self.unit_of_both("adds", units[0], units[1], span)?, 5),
@@ -195,6 +197,22 @@ impl Elaborator<'_> {
             found.insert(id, Part { unit, length, depth });
         }
         Ok(found.get(&value).ok_or(Poisoned)?.unit.unwrap_or_default())
+    }
+
+    /// The unit of a function, which is of numbers; but the angle of a point is one whatever its coordinates are measured in.
+    fn unit_of_function(&mut self, function: Function, units: &[Option<Unit>], span: Span) -> Eval<Unit> {
+        let number = Unit::default();
+        if let (Function::Atan2, [one, other]) = (function, units) {
+            self.unit_of_both("takes the angle of", *one, *other, span)?;
+            return Ok(number);
+        }
+        let Some(unit) = units.iter().flatten().find(|unit| **unit != number) else { return Ok(number) };
+        let what = match function {
+            Function::Power => "a power with a fraction or a value as its exponent".into(),
+            _ => format!("`{}`", function.name()),
+        };
+        let label = format!("this takes {what} of {}", unit.describe());
+        self.hinted(Code::CriterionForm, span, label, "functions are of numbers: divide by what has the same unit")
     }
 
     /// The unit of two values, which must have the same.

@@ -11,6 +11,7 @@ use crate::check::program::{ModuleId, Program};
 use crate::check::value::{Condition, Dim, Direction, Dirs, LatticeId, Tensor, Value};
 use crate::diag::{Code, Diagnostic, Report};
 use crate::expr::{Compare, ExprId, Exprs, Rational};
+use crate::function::Function;
 use crate::lattice::{Dir, Lattice};
 use crate::model::Populations;
 use crate::model::levels::Stencil;
@@ -202,11 +203,18 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// Refuses a number that is not known exactly when formulas are expanded.
+    pub fn not_constant<T>(&mut self, span: Span, id: ExprId) -> Eval<T> {
+        let given = self.exprs.symbols(&[id]).next().is_some();
+        let label = if given { "this depends on run-time values" } else { "this is not known to be rational" };
+        self.fault(Code::NotConstant, span, label)
+    }
+
     /// The whole constant that a formula stands for.
     pub fn whole(&mut self, expr: &Expr) -> Eval<i64> {
         let id = self.number(expr)?;
         let Some(value) = self.exprs.as_const(id).cloned() else {
-            return self.fault(Code::NotConstant, expr.span, "this depends on run-time values");
+            return self.not_constant(expr.span, id);
         };
         match value.is_integer().then(|| value.to_integer().to_i64()).flatten() {
             Some(whole) => Ok(whole),
@@ -408,20 +416,32 @@ impl<'a> Elaborator<'a> {
         Ok(a.dir == b.dir)
     }
 
+    /// A whole power is a product, one with half of a whole number is that of the square root; others are functions.
     fn power(&mut self, base: &Expr, exponent: &Expr) -> Eval<Value> {
-        let (a, n) = (self.number(base), self.whole(exponent));
+        let span = base.span.to(exponent.span);
+        let (a, n) = (self.number(base), self.number(exponent));
         let (a, n) = (a?, n?);
-        if n.abs() > MAX_EXPONENT {
-            return self.fault(
-                Code::TooLarge,
-                exponent.span,
-                format!("exponents go from -{MAX_EXPONENT} to {MAX_EXPONENT}"),
-            );
-        }
-        if n < 0 && self.exprs.as_const(a).is_some_and(Zero::is_zero) {
+        let Some(constant) = self.exprs.as_const(n).cloned() else {
+            return self.apply(span, Function::Power, &[a, n]);
+        };
+        if constant.is_negative() && self.exprs.as_const(a).is_some_and(Zero::is_zero) {
             return self.fault(Code::DivisionByZero, base.span, "this is zero, its power negative");
         }
-        Ok(Value::Number(arith::power(&mut self.exprs, a, n as i32)))
+        let halves = &constant * Rational::from_integer(2.into());
+        if !halves.is_integer() {
+            return self.apply(span, Function::Power, &[a, n]);
+        }
+        if constant.abs() > Rational::from_integer(MAX_EXPONENT.into()) {
+            let label = format!("whole exponents, and halves, go from -{MAX_EXPONENT} to {MAX_EXPONENT}");
+            return self.fault(Code::TooLarge, exponent.span, label);
+        }
+        let (root, power) = if constant.is_integer() {
+            (Value::Number(a), constant.to_i32())
+        } else {
+            (self.apply(span, Function::Sqrt, &[a])?, halves.to_i32())
+        };
+        let (Value::Number(root), Some(power)) = (root, power) else { return Err(Poisoned) };
+        Ok(Value::Number(arith::power(&mut self.exprs, root, power)))
     }
 
     fn fold(&mut self, fold: Fold, binders: &[Binder], filter: Option<&Expr>, body: &Expr) -> Eval<Value> {

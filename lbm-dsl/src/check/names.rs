@@ -6,6 +6,7 @@
 //! What is visible: formulas of the spec see the parameters and every `let` above them; a function sees its arguments
 //! alone; a boundary rule sees populations, its own parameters and what its kind is given, a coupling populations, the
 //! rates it names and what it is given, a criterion its arguments and `gradient`; all see functions and the lattice.
+//! A name of the text hides a function of numbers (`exp`) that has the same.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use crate::ast::{
 };
 use crate::check::program::{ModuleId, Program};
 use crate::diag::{Code, Diagnostic, Report, suggest};
+use crate::function;
 use crate::parser::BUILTINS;
 use crate::shipped::Library;
 use crate::source::{Source, Span};
@@ -528,6 +530,7 @@ impl Names<'_> {
                 let label = format!("`{}` exists in link-wise boundary conditions only", name.text);
                 self.fault(Code::NotVisible, name.span, label, "write `link f[i] <- ...;`".into());
             }
+            None if function::called(&name.text).is_some() => {}
             None => self.undefined(name, called),
         }
     }
@@ -546,7 +549,8 @@ impl Names<'_> {
             has("fn ") || has("stencil ")
         });
         let visible = self.globals.iter().filter(|entry| entry.defined || called).chain(&self.locals);
-        let visible = visible.map(|entry| entry.name.text.as_str()).chain(BUILTINS.iter().copied());
+        let functions: Vec<&str> = function::names().filter(|_| called).collect();
+        let visible = visible.map(|entry| entry.name.text.as_str()).chain(BUILTINS.iter().copied()).chain(functions);
         let hint = match import {
             _ if index => format!("bind the index: `let x[{text}] = ...` or `sum({text}: ...)`"),
             Some(module) => format!("import it: `use {module}::{text};`"),

@@ -86,13 +86,14 @@ codes! {
     IndexCount       "E0402" "wrong number of indices" "";
     IndexKind        "E0403" "wrong kind of index" "";
     OutOfRange       "E0404" "index out of range" "";
-    NotConstant      "E0405" "not a constant" "indices, ranges, exponents, weights and filters must be known when the formula is expanded";
+    NotConstant      "E0405" "not a constant" "indices, ranges, weights and filters must be known when the formula is expanded";
     NotWhole         "E0406" "not a whole number" "";
     Arguments        "E0407" "wrong number of arguments" "";
     NotCondition     "E0408" "condition and number mixed up" "";
     DivisionByZero   "E0409" "division by zero" "";
     NoSuchVelocity   "E0410" "no such velocity" "";
     TooLarge         "E0411" "formula too large" "expanded formulas have a limit: shorten ranges and exponents";
+    OutOfDomain      "E0412" "function outside of its domain" "";
 
     MissingPart      "E0501" "method without a part" "";
     RepeatedPart     "E0502" "part of a method given twice" "";
@@ -115,7 +116,7 @@ codes! {
     Mass             "E0601" "collision does not conserve mass" "";
     Momentum         "E0602" "collision does not conserve momentum" "";
     InitFields       "E0603" "initial populations do not have the given fields" "";
-    UndefinedValue   "E0604" "collision is undefined" "guard the division: `if d > 0 then n / d else 0`";
+    UndefinedValue   "E0604" "collision is undefined" "guard the division, root or logarithm: `if d > 0 then n / d else 0`";
     NotConserved     "E0605" "collision does not conserve what it must" "";
     ForceUnit        "E0606" "force with the unit of something else" "what a step adds to the momentum is measured in `length / time^2`";
 

@@ -2,7 +2,8 @@
 
 use num_traits::Zero;
 
-use crate::expr::{Compare, Exact, Number, Rational};
+use crate::expr::{Compare, Number, Rational};
+use crate::function::{self, Function, Image};
 
 /// Most bits of an exact number; beyond, exactness costs more than it tells.
 const MAX_BITS: u64 = 200_000;
@@ -14,7 +15,7 @@ pub enum Known {
     Value(Rational),
     /// It exists, but is irrational or too long to write down.
     Somehow,
-    /// There is none: a division by zero or the root of a negative number is in it.
+    /// There is none: a division by zero, the root of a negative number or the like is in it.
     Undefined,
 }
 
@@ -58,10 +59,18 @@ impl Number for Known {
         }
     }
     fn sqrt(&self) -> Self {
-        match self {
-            Known::Value(value) if value < &Rational::zero() => Known::Undefined,
-            Known::Value(value) => <Exact as Number>::sqrt(&Some(value.clone())).map_or(Known::Somehow, Known::Value),
-            other => other.clone(),
+        Known::call(Function::Sqrt, std::slice::from_ref(self))
+    }
+    fn call(function: Function, operands: &[Self]) -> Self {
+        if operands.contains(&Known::Undefined) {
+            return Known::Undefined;
+        }
+        let exact = |operand: &Known| if let Known::Value(value) = operand { Some(value.clone()) } else { None };
+        let Some(operands) = operands.iter().map(exact).collect::<Option<Vec<_>>>() else { return Known::Somehow };
+        match function::image(function, &operands) {
+            Image::Rational(value) => Known::of(value),
+            Image::Somehow => Known::Somehow,
+            Image::Undefined => Known::Undefined,
         }
     }
     fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
@@ -93,6 +102,9 @@ mod tests {
         assert_eq!(whole(2).sqrt().add(&whole(1)), Known::Somehow);
         assert_eq!(whole(-1).sqrt(), Known::Undefined);
         assert_eq!(whole(1).div(&whole(0)).add(&whole(2).sqrt()), Known::Undefined);
+        assert_eq!(Known::call(Function::Exp, &[whole(0)]), whole(1));
+        assert_eq!(Known::call(Function::Exp, &[whole(1)]), Known::Somehow);
+        assert_eq!(Known::call(Function::Ln, &[whole(0)]), Known::Undefined);
         assert_eq!(Number::select(Compare::Less, &whole(0), &whole(1), &whole(5), &Known::Undefined), whole(5));
     }
 

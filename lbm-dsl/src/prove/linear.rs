@@ -11,6 +11,7 @@ use nalgebra::DMatrix;
 use num_traits::ToPrimitive;
 
 use crate::expr::{Compare, ExprId, Number, Rational, Symbol};
+use crate::function::{self, Function};
 use crate::model::Model;
 
 /// What counts as zero: values are of the order of one, rounding of 1e-16.
@@ -68,6 +69,11 @@ impl Dual {
         self.value.abs() <= TINY
     }
 
+    /// Whether its derivatives vanish.
+    fn is_flat(&self) -> bool {
+        self.slope.iter().all(|slope| slope.abs() <= TINY.sqrt())
+    }
+
     /// `value` with the slope `a * self' + b * other'`.
     fn joined(&self, other: &Dual, value: f64, a: f64, b: f64, smooth: u8) -> Dual {
         let slope = match (self.slope.is_empty(), other.slope.is_empty()) {
@@ -116,8 +122,24 @@ impl Number for Dual {
             return self.scaled(root, 0.5 / root, self.smooth);
         }
         // The root of something like a square: continuous, with a kink.
-        let flat = self.slope.iter().all(|slope| slope.abs() <= TINY.sqrt());
-        self.scaled(0.0, 0.0, if flat { self.smooth.min(1) } else { 0 })
+        self.scaled(0.0, 0.0, if self.is_flat() { self.smooth.min(1) } else { 0 })
+    }
+    fn call(function: Function, operands: &[Self]) -> Self {
+        let values: Vec<f64> = operands.iter().map(|operand| operand.value).collect();
+        let value = function.of(&values);
+        let mut found = Dual::constant(value);
+        for (operand, slope) in operands.iter().zip(function::slopes(function, &values)) {
+            found = if operand.slope.is_empty() {
+                found
+            } else if slope.is_finite() {
+                found.joined(operand, value, 1.0, slope, found.smooth.min(operand.smooth))
+            } else {
+                // The end of its domain, as zero is that of a root.
+                let smooth = if operand.is_flat() { operand.smooth.min(1) } else { 0 };
+                found.joined(operand, value, 1.0, 0.0, found.smooth.min(smooth))
+            };
+        }
+        found
     }
     fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
         let difference = left.sub(right);
@@ -211,12 +233,17 @@ mod tests {
         let value = x(4.0).mul(&x(4.0).sqrt()).div(&Dual::constant(1.0).sub(&x(4.0)));
         assert!((value.value + 8.0 / 3.0).abs() < 1e-15 && (value.slope[0] + 1.0 / 9.0).abs() < 1e-14);
         assert_eq!(value.smooth, 2);
+        // x^x at 2: slope 4 (1 + ln 2).
+        let value = Dual::call(Function::Power, &[x(2.0), x(2.0)]);
+        assert!((value.slope[0] - 4.0 * (1.0 + 2.0_f64.ln())).abs() < 1e-14 && value.smooth == 2);
     }
 
     #[test]
     fn a_kink_is_smooth_only_behind_a_factor_that_vanishes() {
         let norm = x(0.0).mul(&x(0.0)).sqrt();
         assert_eq!((norm.smooth, norm.mul(&x(0.0)).smooth, norm.mul(&x(1.0)).smooth), (1, 2, 1));
+        let fourth = Dual::call(Function::Power, &[x(0.0).mul(&x(0.0)), Dual::constant(0.25)]);
+        assert_eq!((fourth.smooth, fourth.mul(&x(0.0)).smooth), (1, 2));
     }
 
     #[test]

@@ -126,6 +126,11 @@ mod tests {
                 assert_eq!((viscosity.rate.as_deref(), viscosity.at(|_| 1.0)), (None, None), "{name}");
                 continue;
             }
+            if name == "d2q9_power_law" {
+                assert!(viscosity.formula.starts_with("not found: the collision takes functions"), "{name}");
+                assert_eq!((viscosity.rate.as_deref(), viscosity.at(|_| 1.0)), (None, None), "{name}");
+                continue;
+            }
             assert_eq!(viscosity.formula, "1/3*(1/omega - 1/2)", "{name}");
             assert_eq!(viscosity.rate.as_deref(), Some("omega"), "{name}");
             assert_eq!(viscosity.at(|_| 1.0), Some(1.0 / 6.0), "{name}");

@@ -5,7 +5,8 @@
 
 use num_traits::{Signed, Zero};
 
-use crate::expr::{Compare, Expr, ExprId, Exprs, Rational, Symbol};
+use crate::expr::{Compare, Exact, Expr, ExprId, Exprs, Number, Rational, Symbol};
+use crate::function::Function;
 use crate::prove::ratio::Ratio;
 
 /// `eps^order (c0 + c1 eps + ...)`, known up to but without `eps^known`. `c0` is not zero; without coefficients the series
@@ -184,6 +185,9 @@ pub fn eval(
             Expr::Div(a, b) => both(get(a), get(b)).and_then(|(a, b)| a.div(b, terms)),
             Expr::Again(a) => get(a).cloned(),
             Expr::Sqrt(a) => get(a).and_then(|a| a.sqrt(terms)),
+            Expr::Call(function, operands) => {
+                operands.iter().map(&get).collect::<Option<Vec<_>>>().and_then(|operands| call(*function, &operands))
+            }
             Expr::Fma(a, b, c) => both(get(a), get(b)).and_then(|(a, b)| Some(a.mul(b, terms).add(get(c)?, terms))),
             Expr::Select { compare, left, right, then, otherwise } => {
                 let difference = both(get(left), get(right)).map(|(a, b)| a.add(&b.neg(), terms));
@@ -200,6 +204,17 @@ pub fn eval(
         values[id.index()] = value.filter(|value| value.coefficients.iter().all(|c| c.size() <= MAX_SIZE));
     }
     roots.iter().map(|root| values[root.index()].clone()).collect()
+}
+
+/// A function of constants, where its value is known to be rational.
+fn call(function: Function, operands: &[&Series]) -> Option<Series> {
+    let constant = |operand: &&Series| match (&operand.coefficients[..], operand.order, operand.known) {
+        ([], _, EXACT) => Some(Rational::zero()),
+        ([Ratio::Constant(value)], 0, EXACT) => Some(value.clone()),
+        _ => None,
+    };
+    let constants: Vec<Exact> = operands.iter().map(constant).collect();
+    Some(Series::exact(vec![Ratio::Constant(Exact::call(function, &constants)?)]))
 }
 
 fn both<'a>(a: Option<&'a Series>, b: Option<&'a Series>) -> Option<(&'a Series, &'a Series)> {

@@ -2,7 +2,7 @@
 //!
 //! Unknowns are the density and the momentum of each set of populations, which formulas divide by, and as many populations as
 //! are left: the others follow from them. So the usual operators stay polynomials over powers of the density, and what is
-//! conserved cancels to zero. Roots, choices and long quotients are given up; random states decide there.
+//! conserved cancels to zero. Roots, functions, choices and long quotients are given up; random states decide there.
 
 use num_traits::{One, Zero};
 
@@ -37,6 +37,10 @@ fn eval(model: &Model, roots: &[ExprId], symbol: impl Fn(Symbol) -> Ratio) -> Op
             Expr::Fma(a, b, c) => get(a)?.mul(get(b)?).add(get(c)?),
             Expr::Again(a) => get(a)?.clone(),
             Expr::Sqrt(a) => Ratio::Constant(<Exact as Number>::sqrt(&Some(constant(get(a)?)?))?),
+            Expr::Call(function, operands) => {
+                let operands = operands.iter().map(|operand| Some(Some(constant(get(operand)?)?)));
+                Ratio::Constant(Exact::call(*function, &operands.collect::<Option<Vec<Exact>>>()?)?)
+            }
             Expr::Select { compare, left, right, then, otherwise } => {
                 let (left, right) = (constant(get(left)?)?, constant(get(right)?)?);
                 let yes = match compare {

@@ -13,7 +13,7 @@
 
 use num_traits::{One, ToPrimitive, Zero};
 
-use crate::expr::{Rational, Symbol};
+use crate::expr::{Expr, Rational, Symbol};
 use crate::model::{Law, Model, Populations};
 use crate::prove::ratio::Ratio;
 use crate::prove::series::{self, Series};
@@ -121,6 +121,7 @@ fn relaxed(model: &Model, set: &Populations, factor: Rational, shape: &dyn Fn(&[
     });
     let (lambda, why) = match kept {
         Ok(kept) => (Some(Ratio::whole(1).add(&kept.neg())), None),
+        Err(NotFound::Rough) if takes_functions(model) => (None, Some(NotFound::Function)),
         Err(why) => (None, Some(why)),
     };
     let time = lambda.as_ref().and_then(Ratio::recip);
@@ -135,6 +136,12 @@ fn relaxed(model: &Model, set: &Populations, factor: Rational, shape: &dyn Fn(&[
     Transport { formula, rate, factor: factor.to_f64().unwrap_or(f64::NAN), names: given.names, time }
 }
 
+/// Whether the collision takes functions that are mostly irrational.
+fn takes_functions(model: &Model) -> bool {
+    let needed = model.exprs.needed(&model.collide.outputs);
+    model.exprs.iter().any(|(id, node)| needed[id.index()] && matches!(node, Expr::Call(..)))
+}
+
 /// Why a share was not found.
 #[derive(Clone, Copy)]
 enum NotFound {
@@ -144,6 +151,8 @@ enum NotFound {
     Moves,
     /// The collision has no linear part there.
     Rough,
+    /// The same, and the collision takes functions, of which only rational values are followed.
+    Function,
     /// No population carries such a moment.
     NoMoment,
 }
@@ -154,6 +163,9 @@ impl NotFound {
             NotFound::Rest => "`init` gives no populations where scalar fields are 1 and nothing moves",
             NotFound::Moves => "the collision changes what `init` gives where scalar fields are 1 and nothing moves",
             NotFound::Rough => "the collision has no linear part at rest",
+            NotFound::Function => {
+                "the collision takes functions such as `exp` or powers, whose values at rest are not known to be rational"
+            }
             NotFound::NoMoment => "no velocity has two components, so there is no shear stress",
         }
     }

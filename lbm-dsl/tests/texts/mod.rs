@@ -54,6 +54,9 @@ const STRAY: &[&str] = &[
     "init",
     "collide",
     "sqrt(",
+    "ln(",
+    "min(rho, ",
+    "^0.3",
     "opp(",
     "dot(u, u)",
     "delta(",
@@ -295,7 +298,7 @@ fn formula_of(leaves: &[&str], random: &mut Random, depth: usize) -> String {
     let mut part = || formula_of(leaves, random, depth - 1);
     let (left, right) = (part(), part());
     let third = part();
-    match random.below(13) {
+    match random.below(16) {
         0 => format!("({left} + {right})"),
         1 => format!("({left} - {right})"),
         2 | 3 => format!("{left} * {right}"),
@@ -307,6 +310,9 @@ fn formula_of(leaves: &[&str], random: &mut Random, depth: usize) -> String {
         9 => format!("(if {left} > {right} && !({third} == 0) then {left} else {right})"),
         10 => format!("sqrt({left})"),
         11 => format!("dot({left}, {right})"),
+        12 => format!("{}({left})", ["exp", "ln", "tanh", "acos", "abs"][random.below(5)]),
+        13 => format!("{}({left}, {right})", ["min", "max", "atan2"][random.below(3)]),
+        14 => format!("({left})^({right})"),
         _ => format!("-({left})"),
     }
 }

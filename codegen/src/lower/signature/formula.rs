@@ -26,6 +26,7 @@ pub fn formula(model: &Model, id: ExprId) -> Formula {
         Expr::Symbol(other) => unreachable!("{other:?} in a rate of a level or a criterion"),
         Expr::Neg(a) => apply(Function::Negate, &[a]),
         Expr::Sqrt(a) => apply(Function::Sqrt, &[a]),
+        Expr::Call(function, ref operands) => apply(function, operands),
         Expr::Again(a) => of(a),
         Expr::Add(a, b) => apply(Function::Add, &[a, b]),
         Expr::Sub(a, b) => apply(Function::Subtract, &[a, b]),
@@ -91,6 +92,21 @@ mod tests {
         ] {
             let model = model(spec, None, Some(criterion));
             assert_eq!(formula(&model, model.criteria()[0].formula).to_string(), expected, "{criterion}");
+        }
+    }
+
+    #[test]
+    fn functions_are_those_of_formulas() {
+        let text = shipped::spec("d2q9_bgk").unwrap();
+        for (criterion, expected) in [
+            ("exp(-rho) + rho^0.3", "exp(-rho) + rho^(3 / 10)"),
+            ("atan2(u[1], u[0])", "atan2(uy, ux)"),
+            ("max(rho, 1)", "if(1 < rho, rho, 1)"),
+        ] {
+            let text = format!("{text}criterion own(rho, u[a]) = {criterion} + 0 * rho * u[0];");
+            let model = lbm_dsl::compile(&Source::new("own.lbm", &text), &Prelude)
+                .unwrap_or_else(|report| panic!("{}", report.render(100)));
+            assert_eq!(formula(&model, model.criteria()[0].formula).to_string(), expected);
         }
     }
 

@@ -45,7 +45,7 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::NotConstant,
         instead: RHO,
-        text: "Indices, ranges, exponents, weights and filters shape the formula, so they must be known when it is \
+        text: "Indices, ranges, weights and filters shape the formula, so they must be known when it is \
                written out; populations, fields and parameters are known only in the running kernel. A choice that \
                depends on those is `if ... then ... else`.",
         wrong: "let rho = sum(i if f[i] > 0: f[i]);",
@@ -54,9 +54,9 @@ pub const TABLE: &[Long] = &[
     Long {
         code: Code::NotWhole,
         instead: COLLIDE,
-        text: "Exponents and indices are whole numbers. A square root is `sqrt(x)`; other roots have no exact meaning here.",
-        wrong: "let rate = omega / (1 + rho^0.5);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
-        right: "let rate = omega / (1 + sqrt(rho));\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        text: "Indices and the ends of ranges are whole numbers.",
+        wrong: "let rate = omega / (1 + u[1/2]^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = omega / (1 + u[1]^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
     },
     Long {
         code: Code::Arguments,
@@ -96,5 +96,13 @@ pub const TABLE: &[Long] = &[
                 f[i] <- f[i] + rate * (feq[i] - f[i]);",
         right: "let rate = omega / (1 + sum(x in 0..4, y in 0..4: (rho + x)^2 * (rho + y)^2));\n    \
                 f[i] <- f[i] + rate * (feq[i] - f[i]);",
+    },
+    Long {
+        code: Code::OutOfDomain,
+        instead: COLLIDE,
+        text: "A function is given a constant for which it has no value: logarithms are of positive numbers, roots of numbers that \
+               are not negative, `asin` and `acos` of numbers from -1 to 1.",
+        wrong: "let rate = omega / (2 + ln(cs2 - 1));\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = omega / (2 + ln(1 - cs2));\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
     },
 ];
