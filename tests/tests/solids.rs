@@ -483,3 +483,34 @@ fn a_surface_whose_links_have_walls_of_their_own_has_the_same_flow_and_force() {
     );
     assert!(!flow.iter().zip(&flow_of_links).any(|(a, b)| differ(a, b)));
 }
+
+/// A pipe is what an inverted cylinder leaves: the flow that a force drives has the parabola of Hagen and Poiseuille.
+#[test]
+fn in_an_inverted_cylinder_a_force_drives_the_flow_of_hagen_and_poiseuille() {
+    let device = Device::host(2).unwrap();
+    let bundle = bundle("d3q19_trt_guo", &device, &["interpolated_bounce_back"], None);
+    let error = |size: usize| {
+        let (centre, radius, force) = (0.5 * size as f64 + 0.11, 0.43 * size as f64, 1e-6);
+        let line = Shape::Cylinder { centre: [0.0, centre, centre], axis: [1.0, 0.0, 0.0], radius, length: None };
+        let pipe = solid(Shape::Outside(Box::new(line)), "interpolated_bounce_back");
+        let grid = GridSpec::periodic([4, size, size]).with_solid(pipe);
+        let params = [("omega", vec![1.25]), ("magic", vec![0.1875]), ("force", vec![force, 0.0, 0.0])];
+        let params = params.map(|(name, values)| (name.to_string(), values));
+        let mut flow = Simulation::new(&device, &bundle, &grid, &params).unwrap();
+        flow.init(at_rest).unwrap();
+        flow.run((10 * size * size) as u64).unwrap();
+        let snapshot = flow.snapshot().unwrap();
+        let u = snapshot.vector("u").unwrap()[0];
+        let most = force * radius * radius / (4.0 * viscosity("d3q19_trt_guo", 1.25));
+        let fluid = (0..u.len()).filter(|at| !snapshot.solid[*at]);
+        let differ = |at: usize| {
+            let [y, z] = [1, 2].map(|axis| (snapshot.cell(at).centre()[axis] - centre) / radius);
+            (u[at] / most - (1.0 - y * y - z * z)).powi(2)
+        };
+        let count = fluid.clone().count() as f64;
+        f64::sqrt(fluid.map(differ).sum::<f64>() / count)
+    };
+    let errors = [16, 32].map(error);
+    println!("{errors:?}");
+    assert!(errors[0] < 0.01 && errors[0] / errors[1] > 3.0, "{errors:?}");
+}

@@ -1,7 +1,7 @@
 //! What follows from the velocity of a snapshot: its slopes, and the vorticity.
 //!
 //! Slopes are central differences over the two neighbours of the same level, across periodic axes too; in the outermost
-//! cells of an axis with walls, one-sided differences of second order over three cells. Where there is no such neighbour,
+//! cells of an axis with walls and beside solid cells, one-sided differences of second order over three cells. Where there is no such neighbour,
 //! its place is read as [`Snapshot::read`] says: a mean over finer cells, or on the plane through the coarser one. There
 //! slopes are of first order, in cells along jumps only; their integrals stay of second order.
 
@@ -51,7 +51,7 @@ impl<'a> Velocity<'a> {
         Some(Velocity { snapshot, components, across })
     }
 
-    /// Values of a component at a distance along an axis from a cell; `None` behind a wall.
+    /// Values of a component at a distance along an axis from a cell; `None` behind a wall and in a solid.
     fn value(&self, component: usize, axis: usize, place: Place, by: isize) -> Option<f64> {
         let (data, snapshot) = (self.components[component], self.snapshot);
         let (side, mut place) = (snapshot.block()[axis] as isize, place);
@@ -70,7 +70,9 @@ impl<'a> Velocity<'a> {
             }
             return Some(snapshot.read(cell, &|at| [data[at]])[0]);
         }
-        Some(data[self.position(place)])
+        let position = self.position(place);
+        let is_solid = self.snapshot.solid.get(position).is_some_and(|solid| *solid);
+        (!is_solid).then(|| data[position])
     }
 
     fn position(&self, place: Place) -> usize {
@@ -128,6 +130,19 @@ mod tests {
     use crate::geometry::Domain;
     use crate::solver::snapshot::Component;
     use std::f64::consts::TAU;
+
+    /// What solid cells hold is no velocity.
+    #[test]
+    fn slopes_beside_a_solid_are_those_of_the_fluid() {
+        let mut snapshot = snapshot([8, 8, 1], [true, true, true], |[_, y, _]| [0.1 * y * y, 0.0, 0.0]);
+        snapshot.solid = (0..64).map(|at| at / 8 < 3).collect();
+        for at in 0..24 {
+            snapshot.components[0].data[at] = 1e3;
+        }
+        let velocity = Velocity::new(&snapshot).unwrap();
+        // At y = 3.5, of 0.1 y^2; the row below it is solid.
+        assert!((velocity.gradient(3 * 8 + 2)[1][0] - 0.7).abs() < 1e-12, "{:?}", velocity.gradient(3 * 8 + 2));
+    }
 
     fn snapshot(size: [usize; 3], periodic: [bool; 3], velocity: impl Fn([f64; 3]) -> [f64; 3]) -> Snapshot {
         let dim = if size[2] > 1 { 3 } else { 2 };
