@@ -146,7 +146,8 @@ pub enum Expr {
     Div(ExprId, ExprId),
     /// Square root.
     Sqrt(ExprId),
-    /// A function that is none of the other operations, with as many operands as it has.
+    /// A function that is none of the other operations: an exponential, an angle, a power that is no product. It has as many operands as
+    /// the function.
     Call(Function, Vec<ExprId>),
     /// `a`, for a compiler of its own: what is computed from it is not taken for what was computed from `a` before.
     Again(ExprId),
@@ -522,7 +523,7 @@ pub trait Number: Clone {
     fn div(&self, other: &Self) -> Self;
     /// Square root.
     fn sqrt(&self) -> Self;
-    /// A function of as many operands as it has.
+    /// The function of these operands, as many as it has.
     fn call(function: Function, operands: &[Self]) -> Self;
     /// `self * factor + addend`
     fn fma(&self, factor: &Self, addend: &Self) -> Self {

@@ -1,5 +1,5 @@
 //! One arithmetic, many executions: the kernel as the spec says it = its simplified form = compiled C, on random states
-//! near equilibrium. Errors are relative to the largest population of the state.
+//! near equilibrium. Functions are compared in compiled Rust, too. Errors are relative to the largest population of the state.
 
 use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::eval::{eval_dag, eval_ir};

@@ -2,7 +2,7 @@
 //!
 //! With the viscosity `nu (rate / reference)^(n - 1)` and `reference` the shear rate at the walls, a channel of height `h` has the
 //! velocity `U (1 - |1 - 2 y / h|^((n + 1) / n))`, where the rate at the walls is `2 U (n + 1) / (n h)` and the force `2 nu rate / h`
-//! (Bird, Armstrong & Hassager, Dynamics of Polymeric Liquids 1 (1987), section 4.2). The error is measured in the L2 norm over
+//! (Bird, Armstrong & Hassager, Dynamics of Polymeric Liquids 1 (1987), chapter 4). The error is measured in the L2 norm over
 //! the cells, relative to the profile; as the cells become smaller, the velocity falls with them (diffusive scaling).
 
 use lbm_bundle::Real;

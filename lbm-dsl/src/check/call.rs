@@ -86,13 +86,13 @@ impl Elaborator<'_> {
         }
         // All arguments are looked at even if one is wrong.
         let operands: Vec<Eval<ExprId>> = args.iter().map(|arg| self.number(arg)).collect();
-        self.apply(span, function, &operands.into_iter().collect::<Eval<Vec<_>>>()?)
+        Ok(Value::Number(self.apply(span, function, &operands.into_iter().collect::<Eval<Vec<_>>>()?)?))
     }
 
     /// A function of numbers; refused where it has no value, whatever the state.
-    pub(super) fn apply(&mut self, span: Span, function: Function, operands: &[ExprId]) -> Eval<Value> {
+    pub(super) fn apply(&mut self, span: Span, function: Function, operands: &[ExprId]) -> Eval<ExprId> {
         match arith::call(&mut self.exprs, function, operands) {
-            Some(value) => Ok(Value::Number(value)),
+            Some(value) => Ok(value),
             None => {
                 let form = match function {
                     Function::Power => "a^b".into(),

@@ -208,7 +208,7 @@ impl Elaborator<'_> {
         }
         let Some(unit) = units.iter().flatten().find(|unit| **unit != number) else { return Ok(number) };
         let what = match function {
-            Function::Power => "a power with a fraction or a value as its exponent".into(),
+            Function::Power => "a fractional power".into(),
             _ => format!("`{}`", function.name()),
         };
         let label = format!("this takes {what} of {}", unit.describe());

@@ -422,26 +422,24 @@ impl<'a> Elaborator<'a> {
         let (a, n) = (self.number(base), self.number(exponent));
         let (a, n) = (a?, n?);
         let Some(constant) = self.exprs.as_const(n).cloned() else {
-            return self.apply(span, Function::Power, &[a, n]);
+            return Ok(Value::Number(self.apply(span, Function::Power, &[a, n])?));
         };
         if constant.is_negative() && self.exprs.as_const(a).is_some_and(Zero::is_zero) {
             return self.fault(Code::DivisionByZero, base.span, "this is zero, its power negative");
         }
         let halves = &constant * Rational::from_integer(2.into());
         if !halves.is_integer() {
-            return self.apply(span, Function::Power, &[a, n]);
+            return Ok(Value::Number(self.apply(span, Function::Power, &[a, n])?));
         }
         if constant.abs() > Rational::from_integer(MAX_EXPONENT.into()) {
             let label = format!("whole exponents, and halves, go from -{MAX_EXPONENT} to {MAX_EXPONENT}");
             return self.fault(Code::TooLarge, exponent.span, label);
         }
-        let (root, power) = if constant.is_integer() {
-            (Value::Number(a), constant.to_i32())
-        } else {
-            (self.apply(span, Function::Sqrt, &[a])?, halves.to_i32())
+        let (base, exponent) = match constant.is_integer() {
+            true => (a, constant),
+            false => (self.apply(span, Function::Sqrt, &[a])?, halves),
         };
-        let (Value::Number(root), Some(power)) = (root, power) else { return Err(Poisoned) };
-        Ok(Value::Number(arith::power(&mut self.exprs, root, power)))
+        Ok(Value::Number(arith::power(&mut self.exprs, base, exponent.to_i32().unwrap_or(0))))
     }
 
     fn fold(&mut self, fold: Fold, binders: &[Binder], filter: Option<&Expr>, body: &Expr) -> Eval<Value> {
