@@ -26,11 +26,13 @@
 //! | `fields`, `memory` | per-block arrays, and what they take |
 //! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
 //! | `snapshot`, `capture` | macroscopic fields on the host; on their way there while the flow goes on |
+//! | `probe`, `around_point` | fields at points, from the blocks around them alone |
 //! | `velocity` | slopes of the velocity, and vorticity |
 
 mod accesses;
 mod adapt;
 mod around;
+mod around_point;
 mod bodies;
 pub mod capture;
 mod carry;
@@ -43,6 +45,7 @@ mod monitor;
 pub mod observe;
 mod prepare;
 mod prescribed;
+pub mod probe;
 #[cfg(any(test, feature = "fixture"))]
 mod reordered;
 pub mod restore;

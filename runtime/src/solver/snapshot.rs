@@ -1,6 +1,6 @@
 //! Macroscopic fields on the host, for output and for tests: every cell of every level, and how to read them on any level.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::geometry::{Block, Cell, Domain};
 
@@ -183,14 +183,36 @@ impl Snapshot {
 
     /// The mean over what refines a cell.
     fn mean<const N: usize>(&self, cell: Cell, of: &impl Fn(usize) -> [f64; N]) -> [f64; N] {
-        let (mut sum, parts) = ([0.0; N], 1usize << self.dim());
-        for part in 0..parts {
-            let at =
-                std::array::from_fn(|axis| if axis < self.dim() { 2 * cell.at[axis] + (part >> axis & 1) } else { 0 });
-            let values = self.read(Cell { level: cell.level + 1, at }, of);
-            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        let (mut sum, parts) = ([0.0; N], self.parts(cell).len());
+        for part in self.parts(cell) {
+            sum.iter_mut().zip(self.read(part, of)).for_each(|(sum, value)| *sum += value);
         }
         sum.map(|sum| sum / parts as f64)
+    }
+
+    /// Adds to `weights`, by position in `Component::data`, those with which [`Self::read`] takes values for a cell, times a factor.
+    pub(crate) fn weigh(&self, cell: Cell, factor: f64, weights: &mut BTreeMap<usize, f64>) {
+        let Some((position, around)) = self.cover(cell) else {
+            let share = factor / self.parts(cell).len() as f64;
+            return self.parts(cell).for_each(|part| self.weigh(part, share, weights));
+        };
+        *weights.entry(position).or_default() += factor;
+        for axis in (0..self.dim()).filter(|_| around.level < cell.level) {
+            let (low, high) = (self.beside(around, axis, false), self.beside(around, axis, true));
+            let apart = f64::from(u8::from(low.is_some()) + u8::from(high.is_some())).max(1.0);
+            let slope = factor * (cell.centre()[axis] - around.centre()[axis]) / around.width() / apart;
+            self.weigh(high.unwrap_or(around), slope, weights);
+            self.weigh(low.unwrap_or(around), -slope, weights);
+        }
+    }
+
+    /// The cells of the next finer level in a cell.
+    fn parts(&self, cell: Cell) -> impl ExactSizeIterator<Item = Cell> + use<> {
+        let dim = self.dim();
+        (0..1usize << dim).map(move |part| {
+            let at = |axis: usize| if axis < dim { 2 * cell.at[axis] + (part >> axis & 1) } else { 0 };
+            Cell { level: cell.level + 1, at: std::array::from_fn(at) }
+        })
     }
 
     /// The cell of the same level next to a cell along an axis; `None` behind a wall.
@@ -251,6 +273,24 @@ mod tests {
             let Cell { level, at: [x, y, _] } = snapshot.cell(at);
             assert_eq!(snapshot.cover(snapshot.cell(at)), Some((at, snapshot.cell(at))));
             assert_eq!(read(&snapshot, level, x, y), *value);
+        }
+    }
+
+    #[test]
+    fn weights_are_those_of_what_is_read() {
+        for periodic in [false, true] {
+            let snapshot = levels(periodic, &[("a", &|[x, y, _]| (17.0 * x).sin() + y * y)]);
+            let values = snapshot.get("a").unwrap();
+            for level in 0..=3 {
+                let [width, height, _] = snapshot.size_of(level);
+                for (x, y) in (0..width).flat_map(|x| (0..height).map(move |y| (x, y))) {
+                    let mut weights = BTreeMap::new();
+                    snapshot.weigh(Cell { level, at: [x, y, 0] }, 2.0, &mut weights);
+                    let found: f64 = weights.iter().map(|(at, weight)| weight * values[*at]).sum();
+                    let expected = 2.0 * read(&snapshot, level, x, y);
+                    assert!((found - expected).abs() < 1e-11, "level {level}, ({x}, {y}): {found} {expected}");
+                }
+            }
         }
     }
 

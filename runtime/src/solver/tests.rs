@@ -159,3 +159,38 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
     other.keep().unwrap();
     assert!(other.subdomain.is_whole());
 }
+
+#[test]
+fn a_probe_at_a_cell_centre_reads_the_bits_of_a_snapshot_and_one_between_them_what_is_linear() {
+    let device = Device::host(2).unwrap();
+    let mut simulation = cavity(&device, 24);
+    simulation.run(50).unwrap();
+    let cells = [(0, 0), (7, 8), (8, 7), (23, 23), (12, 20)];
+    let points = cells.iter().map(|(x, y)| [*x as f64 + 0.5, *y as f64 + 0.5, 0.0]).collect();
+    let (mut centres, mut between) =
+        (probe::Probe::new(points, true), probe::Probe::new(vec![[8.0, 8.25, 0.0]], false));
+    // Before fields are known, and after.
+    for _ in 0..2 {
+        let (readings, read) = (simulation.probe(&mut centres).unwrap(), simulation.probe(&mut between).unwrap());
+        let snapshot = simulation.snapshot().unwrap();
+        let velocity = velocity::Velocity::new(&snapshot).unwrap();
+        for ((x, y), reading) in cells.into_iter().zip(&readings) {
+            let at = snapshot.index(x, y, 0);
+            let expected: Vec<f64> = snapshot.components.iter().map(|component| component.data[at]).collect();
+            assert_eq!(reading.values, expected, "({x}, {y})");
+            let (found, gradient) = (reading.gradient, velocity.gradient(at));
+            let slopes = (0..3).flat_map(|axis| (0..3).map(move |component| (axis, component)));
+            for (axis, component) in slopes {
+                assert!((found[axis][component] - gradient[axis][component]).abs() < 1e-15, "({x}, {y})");
+            }
+        }
+        let ux = snapshot.get("ux").unwrap();
+        let row = |y: usize| 0.5 * (ux[snapshot.index(7, y, 0)] + ux[snapshot.index(8, y, 0)]);
+        assert!((read[0].values[1] - 0.25 * row(7) - 0.75 * row(8)).abs() < 1e-16);
+        simulation.sample().unwrap();
+    }
+    simulation.run(3).unwrap();
+    let again = simulation.probe(&mut centres).unwrap();
+    let snapshot = simulation.snapshot().unwrap();
+    assert_eq!(again[1].values[1], snapshot.get("ux").unwrap()[snapshot.index(7, 8, 0)]);
+}

@@ -1,0 +1,155 @@
+//! Fields at points while the flow goes on. Only those of the blocks that the points need are computed and visit the host.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::around_point::{Around, Stencil};
+use super::snapshot::Snapshot;
+use super::step::Level;
+use super::subdomain::Subdomain;
+use super::{Simulation, StepError, fields};
+use crate::device::{Buffer, Int};
+use crate::kernels;
+use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::forest::Leaf;
+
+/// Points at which fields are read, and how on the grid as it was the last time.
+pub struct Probe {
+    /// In cells of the coarsest level, from the lower corner of the domain.
+    points: Vec<[f64; 3]>,
+    /// Whether slopes of the velocity are asked for.
+    slopes: bool,
+    plan: Option<Plan>,
+}
+
+/// What the fields are at a point, in lattice units of the coarsest level. Inside a solid all values are NaN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Level of the leaf that has the point.
+    pub level: usize,
+    /// The components of the fields in the order of the manifest.
+    pub values: Vec<f64>,
+    /// Slopes of the velocity `u`, index `[axis][component]`, per cell; 0 where they are not asked for, or there is no velocity.
+    pub gradient: [[f64; 3]; 3],
+}
+
+/// How points are read on a grid.
+struct Plan {
+    leaves: Arc<[Leaf]>,
+    /// The slots of the blocks that are read, level by level, rising on each.
+    slots: Vec<SlotId>,
+    /// The same on the device.
+    ids: Buffer<Int>,
+    /// The part of them on each level.
+    levels: Vec<Range<usize>>,
+    /// By position in the values of those blocks' first component; `None` inside a solid.
+    points: Vec<Option<Stencil>>,
+}
+
+impl Probe {
+    /// At points in cells of the coarsest level from the lower corner of the domain; coordinates beyond the dimension do not matter.
+    pub fn new(points: Vec<[f64; 3]>, slopes: bool) -> Probe {
+        Probe { points, slopes, plan: None }
+    }
+}
+
+impl Simulation {
+    /// The fields of the current step at the points of a probe, in their order.
+    pub fn probe(&mut self, probe: &mut Probe) -> Result<Vec<Reading>, StepError> {
+        let leaves = self.grid().shared_leaves()?;
+        let plan = match probe.plan.take().filter(|plan| Arc::ptr_eq(&plan.leaves, &leaves)) {
+            Some(plan) => plan,
+            None => self.plan_probe(probe, leaves)?,
+        };
+        let values = self.subdomain.fields_of(&self.stepper.levels, &plan)?;
+        let layout = Layout::fields(self.manifest());
+        let velocity = fields::component_names(self.manifest()).iter().position(|name| name == "ux");
+        let dim = self.grid().dim();
+        let of = |weights: &[(usize, f64)], component: usize| -> f64 {
+            weights.iter().map(|(at, weight)| weight * values[at + component * layout.cells()]).sum()
+        };
+        let read = |stencil: &Option<Stencil>| match stencil {
+            None => Reading { level: 0, values: vec![f64::NAN; layout.components()], gradient: [[f64::NAN; 3]; 3] },
+            Some(Stencil { level, value, slopes }) => {
+                let slope = |axis: usize, component: usize| match velocity {
+                    Some(first) if component < dim => of(&slopes[axis], first + component),
+                    _ => 0.0,
+                };
+                Reading {
+                    level: *level,
+                    values: (0..layout.components()).map(|component| of(value, component)).collect(),
+                    gradient: std::array::from_fn(|axis| std::array::from_fn(|component| slope(axis, component))),
+                }
+            }
+        };
+        let readings = plan.points.iter().map(read).collect();
+        probe.plan = Some(plan);
+        Ok(readings)
+    }
+
+    fn plan_probe(&self, probe: &Probe, leaves: Arc<[Leaf]>) -> Result<Plan, StepError> {
+        let (layout, block) = (Layout::fields(self.manifest()), self.manifest().block.map(|side| side as usize));
+        let blocks = leaves.iter().map(|leaf| leaf.block).collect();
+        let blocks = Snapshot::new(self.step(), self.grid().domain(), block, blocks, vec![]);
+        let around = Around { blocks: &blocks, solids: self.cutters.as_ref().map(|cutters| &cutters.solids) };
+        let mut points: Vec<Option<Stencil>> =
+            probe.points.par_iter().map(|point| around.stencil(*point, probe.slopes)).collect();
+
+        let leaf = |position: usize| &leaves[position / layout.cells()];
+        let weights = points.iter().flatten().flat_map(|stencil| stencil.slopes.iter().chain([&stencil.value]));
+        let read: BTreeSet<(usize, SlotId)> =
+            weights.flatten().map(|(position, _)| (leaf(*position).block.level, leaf(*position).slot)).collect();
+        let places: BTreeMap<SlotId, usize> = read.iter().enumerate().map(|(at, (_, slot))| (*slot, at)).collect();
+        // From the position among all leaves to that among those which are read. The order stays, and with it the last bits of sums.
+        for stencil in points.iter_mut().flatten() {
+            for (position, _) in stencil.slopes.iter_mut().chain([&mut stencil.value]).flatten() {
+                *position = places[&leaf(*position).slot] * layout.slot_len() + *position % layout.cells();
+            }
+        }
+        let read: Vec<(usize, SlotId)> = read.into_iter().collect();
+        let first = |level: usize| read.partition_point(|(of, _)| *of < level);
+        let levels = (0..self.stepper.levels.len()).map(|level| first(level)..first(level + 1)).collect();
+        let slots: Vec<SlotId> = read.iter().map(|(_, slot)| *slot).collect();
+        let ints: Vec<i32> = slots.iter().map(|slot| slot.0 as i32).collect();
+        let ids = self.device().ints(&ints)?;
+        Ok(Plan { leaves, slots, ids, levels, points })
+    }
+}
+
+impl Subdomain {
+    /// The macroscopic fields of the slots of a plan, `[slot][component][cell]`.
+    fn fields_of(&mut self, levels: &[Level], plan: &Plan) -> Result<Vec<f64>, StepError> {
+        let slot_len = Layout::fields(self.program.manifest()).slot_len();
+        let mut values = vec![0.0; plan.slots.len() * slot_len];
+        for window in self.windows() {
+            for (level, listed) in levels.iter().zip(&plan.levels) {
+                let slots = &plan.slots[listed.clone()];
+                let until = |end: usize| listed.start + slots.partition_point(|slot| slot.index() < end);
+                let inside = until(window.start)..until(window.end);
+                if inside.is_empty() {
+                    continue;
+                }
+                if !self.sampled {
+                    self.program.launch(kernels::Macroscopic {
+                        ids: plan.ids.part(inside.clone()),
+                        src: &self.fields.populations[level.current],
+                        first: window.start as i32,
+                        fields: &mut self.fields.macroscopic,
+                        params: level.params.packed(),
+                    })?;
+                }
+                let mut at = inside.start;
+                for run in plan.slots[inside].chunk_by(|one, next| one.0 + 1 == next.0) {
+                    let first = (run[0].index() - window.start) * slot_len;
+                    let read = self.fields.macroscopic.read_reals(first..first + run.len() * slot_len)?;
+                    values[at * slot_len..][..read.len()].copy_from_slice(&read);
+                    at += run.len();
+                }
+            }
+        }
+        Ok(values)
+    }
+}
