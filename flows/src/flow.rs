@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use lbm_bundle::criteria::{CriteriaBundle, CriterionRole};
 use lbm_bundle::prescribed::PrescribedBundle;
@@ -21,15 +21,17 @@ use thiserror::Error;
 mod grid;
 mod outbox;
 mod plan;
+mod probes;
+mod watch;
 
 pub use plan::{Plan, PlannedLevel, header};
 
-use lbm_runtime::device::{self, Available, Bytes, Device, DeviceError, copy_bandwidth};
+use lbm_runtime::device::{Available, Bytes, Device, DeviceError, copy_bandwidth};
 use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::{Criterion, KernelError};
 use lbm_runtime::solver::memory::{Lack, Memory};
 use lbm_runtime::solver::observe::{Look, NotFinite};
-use lbm_runtime::solver::snapshot::Snapshot;
+use lbm_runtime::solver::probe::Probe;
 use lbm_runtime::solver::{Adaptations, GridSpec, Phase, Prepared, Simulation, StepError, Timings};
 
 use crate::case::{Case, Dimension, InputFile, Refinement};
@@ -41,19 +43,10 @@ use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError};
 use grid::{courses_of, grid_of};
 use outbox::Outbox;
+use watch::{Good, Watch};
 
 /// Longest stretch between two looks at the progress line, in seconds.
 const STRETCH: f64 = 0.25;
-/// Steps between two checks for values that are not finite, at least. A check reads all populations once, and writes and reads the
-/// fields: of D2Q9 15 values a cell, of D3Q19 27, of D3Q27 35. A step reads and writes 18, 38, 54. So a check takes at most the
-/// time of 0.85 steps, which is 0.4 % of 200; and where launches take longer than the work, [`CHECK_SHARE`] holds.
-const CHECK_EVERY: u64 = 200;
-/// Steps until the first check; then twice as many, up to [`CHECK_EVERY`], as many flows blow up soon.
-const FIRST_CHECK: u64 = 25;
-/// Share of the time that these checks take, at most, and share that copies of the fields take which they leave on the host.
-const CHECK_SHARE: f64 = 0.005;
-/// Seconds that these copies may take besides: those of small grids take no time that anyone would miss.
-const COPIES_FREE: f64 = 0.2;
 /// Seconds of waiting for output from which on the user is told.
 const LONG_WAIT: f64 = 1.0;
 
@@ -184,6 +177,8 @@ struct Run<'a> {
     good: Good,
     /// Step of the last restart file of this run.
     saved: Option<u64>,
+    /// The probes of the case, in their order.
+    probes: Vec<Probe>,
 }
 
 /// How the steps of a run ended.
@@ -235,7 +230,23 @@ impl<'a> Run<'a> {
             flow.keep()?;
         }
         let (good, saved, first_step) = (Good::new(), None, 0.0);
-        Ok(Run { case, identity, flow, memory, began, first_step, start, before, waited, residual, well, good, saved })
+        let probes = probes::of(case);
+        Ok(Run {
+            case,
+            identity,
+            flow,
+            memory,
+            began,
+            first_step,
+            start,
+            before,
+            waited,
+            residual,
+            well,
+            good,
+            saved,
+            probes,
+        })
     }
 
     /// Leaves the fields of this step to be recorded, if they are wanted.
@@ -417,6 +428,9 @@ impl<'a> Run<'a> {
         {
             recorder.row(self.flow.step(), &means);
         }
+        for number in 0..self.probes.len() {
+            recorder.probe(number, self.flow.step(), &self.flow.probe(&mut self.probes[number])?);
+        }
         let end = self.flow.snapshot()?;
         Ok(recorder.finish(&end, manifest, &measured)?)
     }
@@ -435,6 +449,7 @@ impl<'a> Run<'a> {
         self.record_fields(records)?;
         self.record_row(records)?;
         self.record_forces(records)?;
+        self.record_probes(records)?;
         while self.flow.step() < case.stop.steps {
             if self.flow.adaptations().refusals > 0 && !told {
                 told = true;
@@ -452,6 +467,7 @@ impl<'a> Run<'a> {
             }
             let step = self.flow.step();
             self.record_forces(records)?;
+            self.record_probes(records)?;
             let interrupted = control.is_interrupted();
             if self.is_due(step) || interrupted || step == watch.next {
                 let look = watch.time(|| self.flow.look())?;
@@ -688,8 +704,7 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
     if let Some(steady) = case.stop.steady {
         steps = steps.min(until(steady.check_every));
     }
-    let output = &case.output;
-    for every in [output.every, output.series, output.forces, output.restart].into_iter().flatten() {
+    for every in case.output.intervals() {
         steps = steps.min(until(every));
     }
     steps
@@ -701,86 +716,4 @@ fn position(case: &Case, point: [f64; 3]) -> String {
     let along = |axis: usize| format!("{:.6}", point[axis] * case.units.scale(Dimension::LENGTH));
     let point = (0..case.dim).map(along).collect::<Vec<_>>().join(", ");
     format!("{} = ({point}) {unit}", &["x, y", "x, y, z"][case.dim - 2])
-}
-
-/// When to check again for values that are not finite.
-struct Watch {
-    /// The step of the next check.
-    next: u64,
-    /// Steps from the last to that.
-    every: u64,
-    cost: Duration,
-}
-
-impl Watch {
-    fn new(step: u64) -> Self {
-        Watch { next: step + FIRST_CHECK, every: FIRST_CHECK, cost: Duration::ZERO }
-    }
-
-    /// The next check after one at a step, at a rate of so many steps per second.
-    fn plan(&mut self, step: u64, rate: f64) {
-        let least = (self.cost.as_secs_f64() * rate / CHECK_SHARE) as u64;
-        self.every = (2 * self.every).min(CHECK_EVERY.max(least));
-        self.next = step + self.every;
-    }
-
-    fn time<T>(&mut self, look: impl FnOnce() -> T) -> T {
-        let before = Instant::now();
-        let result = look();
-        self.cost = before.elapsed();
-        result
-    }
-}
-
-/// Fields of a step at which all was well, on the host: the last, or one not long before, as copies take time.
-struct Good {
-    fields: Option<Snapshot>,
-    began: Instant,
-    /// Time that all copies took, and the last one.
-    spent: Duration,
-    cost: Duration,
-}
-
-impl Good {
-    fn new() -> Self {
-        Good { fields: None, began: Instant::now(), spent: Duration::ZERO, cost: Duration::ZERO }
-    }
-
-    /// Whether a copy may be taken: there is time for another, and memory beside it.
-    fn is_due(&self) -> bool {
-        let bytes = self.fields.as_ref().map_or(0, Snapshot::bytes);
-        (self.spent + self.cost).as_secs_f64() <= COPIES_FREE + CHECK_SHARE * self.began.elapsed().as_secs_f64()
-            && device::host_memory().is_none_or(|available| bytes < available / 4)
-    }
-
-    fn take<E>(&mut self, snapshot: impl FnOnce() -> Result<Snapshot, E>) -> Result<(), E> {
-        let before = Instant::now();
-        self.fields = Some(snapshot()?);
-        self.cost = before.elapsed();
-        self.spent += self.cost;
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn checks_take_a_share_of_the_time_and_are_not_more_often_than_their_bytes_allow() {
-        let checks = |cost: Duration, rate: f64| -> Vec<u64> {
-            let mut watch = Watch { cost, ..Watch::new(1000) };
-            let mut next = || {
-                let step = watch.next;
-                watch.plan(step, rate);
-                step - 1000
-            };
-            (0..12).map(|_| next()).collect()
-        };
-        // Where bytes rule: a check takes 0.8 steps.
-        assert_eq!(checks(Duration::from_millis(8), 100.0)[..6], [25, 75, 175, 375, 575, 775]);
-        // Where launches rule: 100 us a check, 200 000 steps a second.
-        let steps = checks(Duration::from_micros(100), 2e5);
-        assert_eq!(steps[11] - steps[10], 4000);
-    }
 }

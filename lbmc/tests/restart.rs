@@ -33,6 +33,17 @@ vtk = true
 every = 20
 series = 10
 forces = 7
+[[probes]]
+name = "around"
+at = [[12.25, 12.5], [25, 14], [34.1, 14]]
+fields = ["density", "velocity", "vorticity", "level"]
+every = 4
+[[probes]]
+name = "across"
+from = [0, 16]
+to = [48, 12]
+points = 13
+every = 9
 [[solids]]
 shape = "cylinder"
 centre = [30, 14]
@@ -184,6 +195,13 @@ fn a_run_killed_at_any_moment_goes_on_from_its_last_file() {
     same(&here.path().join("whole"), &here.path().join("out"));
 }
 
+/// For a run that does not end by itself.
+fn without_end() -> [&'static str; 10] {
+    let (steps, every, steady) = ("stop.steps=100000000", "output.every=100000000", "steady=1e-300");
+    let (around, across) = ("probes.0.every=1000", "probes.1.every=1000");
+    ["--set", steps, "--set", every, "--set", steady, "--set", around, "--set", across]
+}
+
 /// Waits until a file is there.
 fn wait_for(path: &Path, running: &mut Child) {
     let start = Instant::now();
@@ -196,7 +214,7 @@ fn wait_for(path: &Path, running: &mut Child) {
 
 /// Starts a run without an end in sight, and waits for its first restart file.
 fn endless(folder: &Path) -> Child {
-    let arguments = ["--set", "stop.steps=100000000", "--set", "output.every=100000000", "--set", "steady=1e-300"];
+    let arguments = without_end();
     // Who runs the tests may ignore SIGHUP (`nohup`), and what they start would too.
     let mut running = Command::new("env")
         .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_lbmc"), "run", "flow.toml"])
@@ -234,10 +252,7 @@ fn a_signal_ends_a_run_with_its_results_and_a_file_from_which_it_goes_on() {
         let step = reached["steps"].as_u64().expect("a number");
         // The results are those of a run that was to end there.
         let until = |step: u64| format!("stop.steps={step}");
-        let every = ["--set", "output.every=100000000", "--set", "steady=1e-300", "--set"];
-        let arguments =
-            |more: &[&str]| -> Vec<String> { every.iter().chain(more).map(|text| text.to_string()).collect() };
-        let run = |more: &[&str]| works(here.path(), &arguments(more).iter().map(String::as_str).collect::<Vec<_>>());
+        let run = |more: &[&str]| works(here.path(), &[&without_end()[..], &["--set"], more].concat());
         run(&[&until(step), "--out", "whole"]);
         same_files(&whole, &out);
         (reached["stop"], reached["status"]) = ("steps".into(), "completed".into());
@@ -250,7 +265,7 @@ fn a_signal_ends_a_run_with_its_results_and_a_file_from_which_it_goes_on() {
 #[test]
 fn a_run_under_nohup_outlives_its_terminal() {
     let here = folder(false);
-    let arguments = ["--set", "stop.steps=100000000", "--set", "output.every=100000000", "--set", "steady=1e-300"];
+    let arguments = without_end();
     let mut running = Command::new("sh")
         .args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_lbmc"), "run", "flow.toml"])
         .args(arguments)

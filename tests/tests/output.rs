@@ -49,6 +49,11 @@ directory = "unused"
 profiles = false
 picture = false
 vtk = true
+[[probes]]
+name = "p"
+at = [11.3, 9.1]
+fields = ["density", "velocity", "vorticity", "q_criterion", "level"]
+every = 1
 "#
     )
 }
@@ -111,11 +116,12 @@ fn same_beside_and_at_the_end(flow: &Flow) -> Summary {
     for step in 1..=STEPS {
         let (alone, _) = flow.run(step, "alone", |output| {
             (output.series, output.forces, output.restart) = (seldom, seldom, seldom);
+            output.probes[0].every = 1000;
         });
         let frame = summary.files.iter().find(|name| name.starts_with(&format!("fields_{step:08}."))).expect("a frame");
         let read = |folder: &Path| std::fs::read(folder.join(frame)).expect("fields");
         assert!(read(&beside) == read(&alone), "the fields of step {step}");
-        for table in ["series.csv", "forces.csv"] {
+        for table in ["series.csv", "forces.csv", "probe_p.csv"] {
             assert_eq!(rows(&beside, table)[step as usize], rows(&alone, table)[1], "{table} at step {step}");
         }
         if step == STEPS {

@@ -49,6 +49,11 @@ every = 2
 series = 2
 forces = 2
 restart = 7
+[[probes]]
+name = "p"
+at = [[2, 2], [11, 8]]
+fields = ["density", "vorticity"]
+every = 3
 "#;
 
 /// A flow that has been run, and its restart file.

@@ -70,10 +70,13 @@ pub(super) fn find(root: &Table, key: &str, parameters: &[Parameter]) -> Result<
             let name = &parameters[at].name;
             locate(root, &component.map_or(format!("params.{name}"), |component| format!("params.{name}.{component}")))
         }
-        ([], None) if schema::KEYS.iter().any(|known| known.path.strip_prefix("solids.") == Some(key)) => {
-            locate(root, &format!("solids.{key}"))
+        ([], None) => {
+            let in_lists = schema::KEYS.iter().filter_map(|known| schema::in_list(known.path));
+            match in_lists.into_iter().find(|(_, rest)| *rest == key) {
+                Some((list, _)) => locate(root, &format!("{list}.{key}")),
+                None => Err(Problem::Unknown),
+            }
         }
-        ([], None) => Err(Problem::Unknown),
         (_, _) => Err(Problem::Several(fits)),
     }
 }
@@ -92,7 +95,7 @@ fn ends(root: &Table, key: &str) -> Vec<String> {
 /// What a mistyped key was probably meant to be: a path that [`find`] knows.
 pub(super) fn suggest(root: &Table, key: &str, parameters: &[Parameter]) -> Option<String> {
     let mut places = places(root);
-    places.extend(places_of_solids(root));
+    places.extend(places_in_lists(root));
     places.extend(parameters.iter().map(|parameter| format!("params.{}", parameter.name)));
     // A table that was named is no news.
     places.retain(|place| !key.strip_prefix(&place[..]).is_some_and(|rest| rest.starts_with('.')));
@@ -159,9 +162,9 @@ fn locate(root: &Table, path: &str) -> Result<Vec<Part>, Problem> {
         schema_path += &format!("{dot}{part}");
         here = table.and_then(|table| table.get(part)).map(|entry| Here::of(&entry.value));
         way.push(Part::Key(part.to_string()));
-        if part == "solids" && way.len() == 1 && here.is_none() && parts.peek().is_some() {
-            let help = "write them into the case under `[[solids]]`".to_string();
-            return Err(Problem::OutOfReach("this case has no solids".to_string(), help));
+        if schema::LISTS.contains(&part) && way.len() == 1 && here.is_none() && parts.peek().is_some() {
+            let help = format!("write them into the case under `[[{part}]]`");
+            return Err(Problem::OutOfReach(format!("this case has no {part}"), help));
         }
     }
     if here.is_some() || is_known(&schema_path) { Ok(way) } else { Err(Problem::Unknown) }
@@ -192,20 +195,25 @@ impl<'a> Here<'a> {
     }
 }
 
-/// Paths that can be set in this case: what it says itself, and all keys of case files but those of solids.
+/// Paths that can be set in this case: what it says itself, and all keys of case files but those in lists of tables.
 fn places(root: &Table) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
     inside(root, "", &mut places);
     let keys = schema::KEYS.iter().map(|key| key.path);
-    places.extend(keys.filter(|path| !path.ends_with('*') && !path.starts_with("solids.")).map(String::from));
+    places.extend(keys.filter(|path| !path.ends_with('*') && schema::in_list(path).is_none()).map(String::from));
     places
 }
 
-/// The keys that each solid of this case might have.
-fn places_of_solids(root: &Table) -> Vec<String> {
-    let Some(Kind::List(list)) = root.get("solids").map(|entry| &entry.value.kind) else { return vec![] };
-    let keys = schema::KEYS.iter().filter_map(|key| key.path.strip_prefix("solids.")).filter(|key| *key != "*");
-    entries("solids", list).flat_map(|(path, _)| keys.clone().map(move |key| format!("{path}.{key}"))).collect()
+/// The keys that each table of the lists of this case might have.
+fn places_in_lists(root: &Table) -> Vec<String> {
+    let mut places = vec![];
+    for name in schema::LISTS {
+        let Some(Kind::List(list)) = root.get(name).map(|entry| &entry.value.kind) else { continue };
+        let in_lists = schema::KEYS.iter().filter_map(|key| schema::in_list(key.path));
+        let keys: Vec<&str> = in_lists.filter(|(of, key)| *of == name && *key != "*").map(|(_, key)| key).collect();
+        places.extend(entries(name, list).flat_map(|(path, _)| keys.iter().map(move |key| format!("{path}.{key}"))));
+    }
+    places
 }
 
 /// The paths of all that a table holds.

@@ -48,7 +48,7 @@ codes! {
     PARTIAL_BLOCK     "C0301" error   "a size that is not a multiple of the block size";
     WRONG_DIMENSION   "C0302" error   "the wrong number of axes";
     PERIODIC_PAIR     "C0303" error   "a periodic face whose opposite is not periodic";
-    OUTSIDE           "C0304" error   "a refinement region or a solid outside the domain";
+    OUTSIDE           "C0304" error   "a refinement region, a solid or a probe that is not where the flow is";
     NO_LEVELS         "C0305" warning "a refinement that refines nothing";
     TOO_THIN          "C0306" error   "a solid too thin for the grid";
     COVERED           "C0307" error   "a solid that covers a face";

@@ -89,6 +89,8 @@ mod address;
 mod diag;
 mod explain;
 mod formula;
+mod probes;
+mod quantity;
 mod raw;
 mod read;
 mod record;
@@ -110,6 +112,8 @@ pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
+pub use probes::{MOST_NUMBERS, Probe};
+pub use quantity::Quantity;
 pub use raw::RawCase;
 #[cfg(test)]
 pub(crate) use record::heading;
@@ -317,6 +321,8 @@ pub struct Output {
     pub forces: Option<u64>,
     /// Published data to compare with.
     pub compare: Option<Reference>,
+    /// Points at which fields are recorded.
+    pub probes: Vec<Probe>,
 }
 
 impl Output {
@@ -333,6 +339,12 @@ impl Output {
     /// Whether the forces of a step are recorded.
     pub fn wants_forces(&self, step: u64) -> bool {
         is_due(self.forces, step)
+    }
+
+    /// Steps between all that is written on the way.
+    pub fn intervals(&self) -> impl Iterator<Item = u64> + '_ {
+        let tables = [self.every, self.series, self.forces, self.restart].into_iter().flatten();
+        tables.chain(self.probes.iter().map(|probe| probe.every))
     }
 
     /// Whether a restart file is written at a step on the way.
@@ -395,8 +407,8 @@ pub struct Case {
     pub units: Units,
     /// Scales of the flow.
     pub scales: Scales,
-    /// What the file and its overrides say of the flow, value by value: every key but `stop` and `output` and those of which
-    /// the kernels tell.
+    /// What the file and its overrides say of the flow, value by value: every key but `stop`, `output` and `probes`, and those of
+    /// which the kernels tell.
     pub keys: BTreeMap<String, String>,
 }
 

@@ -37,6 +37,7 @@ pub struct RawCase {
     pub(super) refinement: Option<RawRefinement>,
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
+    pub(super) probes: Vec<Spanned<RawProbe>>,
     /// What tells this flow from others, by key.
     pub(super) keys: BTreeMap<String, String>,
     pub(super) warnings: Vec<Diagnostic>,
@@ -115,7 +116,7 @@ pub(super) struct RawShell {
 }
 
 /// A point or a vector, in m or in cells.
-type RawVector = Spanned<Vec<Spanned<f64>>>;
+pub(super) type RawVector = Spanned<Vec<Spanned<f64>>>;
 
 /// The shape of a solid, in m or in cells.
 #[derive(Clone, Debug)]
@@ -218,6 +219,22 @@ pub(super) struct RawOutput {
     pub(super) restart: Option<Spanned<f64>>,
     pub(super) forces: Option<Spanned<f64>>,
     pub(super) compare: Option<Spanned<String>>,
+}
+
+/// A probe.
+#[derive(Clone, Debug)]
+pub(super) struct RawProbe {
+    pub(super) name: Spanned<String>,
+    pub(super) points: RawPoints,
+    pub(super) fields: Option<Vec<Spanned<String>>>,
+    pub(super) every: u64,
+}
+
+/// Points, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) enum RawPoints {
+    At(Vec<RawVector>),
+    Line { from: RawVector, to: RawVector, points: Spanned<f64> },
 }
 
 impl RawCase {

@@ -1,5 +1,6 @@
 //! Reads a case file: the type of every value, the kind of its unit, and whether its key is known.
 
+mod probes;
 mod refinement;
 mod solids;
 mod values;
@@ -112,6 +113,7 @@ impl Reader {
             root.get("refinement").and_then(|_| self.refinement(&refinement, root.get("solids").is_some()));
         let stop = self.stop(&stop);
         let output = self.output(&output);
+        let probes = self.probes(root);
         Some(RawCase {
             name: name.to_string(),
             title,
@@ -137,7 +139,8 @@ impl Reader {
             refinement,
             stop,
             output,
-            keys: root.values(&["name", "spec", "target", "precision", "block", "stop", "output"]),
+            probes,
+            keys: root.values(&["name", "spec", "target", "precision", "block", "stop", "output", "probes"]),
             warnings: vec![],
         })
     }

@@ -5,6 +5,7 @@ mod domain;
 mod faces;
 mod fluid;
 mod output;
+mod probes;
 mod refinement;
 mod solids;
 mod start;
@@ -91,6 +92,9 @@ impl<'a> Resolver<'a> {
         }
         self.outlet(&walls, size);
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
+        let stop = self.stop(&units);
+        let solids = solids?;
+        let probes = self.probes((size, periodic), &units, &solids, stop);
         Some(Case {
             name: raw.title().to_string(),
             spec: self.manifest.spec.clone(),
@@ -104,10 +108,10 @@ impl<'a> Resolver<'a> {
             params: params?,
             courses,
             start: start?,
-            solids: solids?,
+            solids,
             refinement,
-            stop: self.stop(&units),
-            output: self.output(size, &units, scales.re),
+            stop,
+            output: self.output(size, &units, scales.re, probes?),
             units,
             scales,
             keys: raw.keys.clone(),

@@ -114,7 +114,22 @@ pub(super) const KEYS: &[Key] = &[
     key("output.restart", "time steps between files from which the run goes on (`--resume`); one more at the end"),
     key("output.forces", "time steps between rows of the force on solids"),
     key("output.compare", "published profiles, or a published series, to compare with"),
+    key("probes.name", "points at which fields are recorded, under `[[probes]]`: the file is `probe_NAME.csv`"),
+    key("probes.at", "the points: [[40, 32], [60, 32]], or one"),
+    key("probes.from", "first point of a line, in the place of `at`"),
+    key("probes.to", "last point of a line"),
+    key("probes.points", "number of points of a line, both ends among them"),
+    key("probes.fields", "what is recorded, by name; else [\"density\", \"velocity\"]"),
+    key("probes.every", "time steps between rows"),
 ];
+
+/// Lists of tables: a case has as many as it likes of each.
+pub(super) const LISTS: [&str; 2] = ["solids", "probes"];
+
+/// The list of tables that a key belongs to, and the rest of its path.
+pub(super) fn in_list(path: &str) -> Option<(&str, &str)> {
+    path.split_once('.').filter(|(list, _)| LISTS.contains(list))
+}
 
 /// Every key of a case file and what it is, for help texts.
 pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {

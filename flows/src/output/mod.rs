@@ -13,6 +13,7 @@
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
+//! | [`probes`] | `probe_*.csv`: fields at points over time |
 //! | [`flux`] | nothing of its own: what flows through open faces |
 //! | [`chart`], [`bars`] | nothing of their own: lines and points; bars |
 //! | `recorded` | nothing: what has been written so far, for a run that goes on |
@@ -32,6 +33,7 @@ mod lock;
 pub mod picture;
 mod plane;
 pub mod plot;
+pub mod probes;
 pub mod profile;
 pub mod progress;
 mod recorded;
@@ -50,11 +52,13 @@ use serde::Serialize;
 pub use recorded::{Bits, Recorded};
 
 use lbm_runtime::solver::observe::Means;
+use lbm_runtime::solver::probe::Reading;
 use lbm_runtime::solver::snapshot::Snapshot;
 
 use crate::case::{Case, Dimension, InputFile, Reference, Vtk};
 use flux::Fluxes;
 use forces::Forces;
+use probes::Probed;
 use profile::Profile;
 use series::Series;
 use sink::{OutputError, RESTART, SUMMARY, Sink};
@@ -72,6 +76,8 @@ pub struct Recorder<'a> {
     frames: Vec<(u64, String)>,
     series: Series,
     forces: Forces,
+    /// What the probes of the case have recorded, in their order.
+    probes: Vec<Probed>,
 }
 
 /// Name of the fields of a step.
@@ -90,6 +96,7 @@ impl<'a> Recorder<'a> {
             frames: vec![],
             series: Series::default(),
             forces: Forces::default(),
+            probes: vec![Probed::default(); case.output.probes.len()],
         })
     }
 
@@ -110,6 +117,8 @@ impl<'a> Recorder<'a> {
         self.frames = recorded.frames.iter().filter(|(_, name)| self.sink.has(name)).cloned().collect();
         self.series = Series::of_saved(&recorded.series);
         self.forces = Forces::of_saved(&recorded.forces);
+        let probes = self.case.output.probes.iter();
+        self.probes = probes.map(|probe| Probed::of_saved(probe, &recorded.probes)).collect();
         Ok(())
     }
 
@@ -125,6 +134,7 @@ impl<'a> Recorder<'a> {
             frames: self.frames.clone(),
             series: self.series.saved(),
             forces: self.forces.saved(),
+            probes: self.case.output.probes.iter().zip(&self.probes).map(|(probe, of)| of.saved(probe)).collect(),
         }
     }
 
@@ -143,6 +153,11 @@ impl<'a> Recorder<'a> {
         self.forces.add(step, forces);
     }
 
+    /// Records what a probe of the case, by its number, has read.
+    pub fn probe(&mut self, number: usize, step: u64, readings: &[Reading]) {
+        self.probes[number].add(&self.case.output.probes[number], step, readings);
+    }
+
     /// Records a row of the series.
     pub fn row(&mut self, step: u64, means: &Means) {
         self.series.add(self.case, step, means);
@@ -156,6 +171,7 @@ impl<'a> Recorder<'a> {
         if self.case.output.forces.is_some() {
             self.write_forces()?;
         }
+        self.write_probes()?;
         // Frames are in the order of time, and those on the way may be later than the one that was kept.
         let later = |good: &&Snapshot| self.frames.last().is_none_or(|(step, _)| *step < good.step);
         if let Some(good) = good.filter(later) {
@@ -198,6 +214,7 @@ impl<'a> Recorder<'a> {
             self.write_forces()?;
             summary.forces = self.forces.settled(case);
         }
+        self.write_probes()?;
         summary.fluxes = Fluxes::new(case, snapshot);
         if output.picture {
             let mut pictures = vec![
@@ -267,6 +284,14 @@ impl<'a> Recorder<'a> {
         self.sink.write("forces.csv", |out| forces.write(case, out))?;
         let image = forces.draw(case).png();
         self.sink.write("forces.png", |out| out.write_all(&image))
+    }
+
+    fn write_probes(&mut self) -> Result<(), OutputError> {
+        let case = self.case;
+        for (probe, probed) in case.output.probes.iter().zip(&self.probes) {
+            self.sink.write(&probes::file_name(probe), |out| probed.write(case, probe, out))?;
+        }
+        Ok(())
     }
 
     fn series(&mut self) -> Result<(), OutputError> {

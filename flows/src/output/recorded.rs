@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::frame_name;
+use super::probes::SavedProbe;
 use super::series::Series;
 use crate::case::{Case, Vtk, is_plain};
 
@@ -30,6 +31,8 @@ pub struct Recorded {
     pub(super) frames: Vec<(u64, String)>,
     pub(super) series: Vec<[Bits; 6]>,
     pub(super) forces: Vec<(u64, Vec<[Bits; 3]>)>,
+    #[serde(default)]
+    pub(super) probes: Vec<SavedProbe>,
 }
 
 impl Recorded {
@@ -49,6 +52,10 @@ impl Recorded {
         let complete = self.forces.iter().all(|(_, forces)| forces.len() == case.solids.len());
         if !complete || !rises(self.forces.iter().map(|(step, _)| *step), until) {
             return Some("its forces are not those of this flow's solids");
+        }
+        let of_probe = |probe: &SavedProbe| probe.is_whole() && rises(probe.steps.iter().copied(), until);
+        if !self.probes.iter().all(of_probe) {
+            return Some("its probes have recorded what no run does");
         }
         None
     }

@@ -5,7 +5,7 @@
 //! name only when it is whole ([`lbm_runtime::file`]), so that an error leaves what was there before as it was.
 //!
 //! What an earlier run has written is known by its name; the names that a method or a case chooses are listed in
-//! `summary.json` (pictures of scalars) and at the top of `case.toml` (the spec, its modules, surfaces).
+//! `summary.json` (pictures of scalars, probes) and at the top of `case.toml` (the spec, its modules, surfaces).
 
 use std::fmt;
 use std::fs;
@@ -53,12 +53,13 @@ fn is_result(name: &str) -> bool {
     RESULTS.contains(&name) || name.strip_prefix("fields_").is_some_and(is_frame)
 }
 
-/// Pictures that the summary in a folder lists. One that cannot be read lists nothing.
-fn listed_pictures(folder: &Path) -> Vec<String> {
+/// Pictures and probes that the summary in a folder lists. One that cannot be read lists nothing.
+fn listed_results(folder: &Path) -> Vec<String> {
     let text = there(&folder.join(SUMMARY)).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
     let files = summary["files"].as_array().into_iter().flatten().filter_map(|name| name.as_str());
-    files.filter(|name| name.ends_with(".png") && is_plain(name)).map(String::from).collect()
+    let of_a_run = |name: &&str| name.ends_with(".png") || name.starts_with("probe_") && name.ends_with(".csv");
+    files.filter(|name| of_a_run(name) && is_plain(name)).map(String::from).collect()
 }
 
 /// The bytes of a file that may be anybody's, if it is one.
@@ -157,11 +158,11 @@ impl Sink {
             let source = io::Error::new(ErrorKind::AlreadyExists, "it is not of a run");
             return Err(OutputError { path: path(&input.name), what: REPLACE, source });
         }
-        let pictures = listed_pictures(&self.folder);
+        let listed = listed_results(&self.folder);
         for entry in fs::read_dir(&self.folder).map_err(fail("read", ""))? {
             let entry = entry.map_err(fail("read", ""))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let of_a_run = is_result(&name) || pictures.contains(&name) || earlier.contains(&name);
+            let of_a_run = is_result(&name) || listed.contains(&name) || earlier.contains(&name);
             let stays = stay.contains(&name) || inputs.iter().any(|input| input.name == name);
             if of_a_run && !stays && entry.file_type().is_ok_and(|ty| !ty.is_dir()) {
                 fs::remove_file(entry.path()).map_err(fail("remove", &name))?;
@@ -285,12 +286,15 @@ mod tests {
             "fields_1.vti",
             "fields_00000010.csv",
             "mine.toml",
+            "probe_mine.csv",
             "b.png",
             ".notes.partial",
         ];
         results.iter().chain(&foreign).for_each(|name| put(name));
         put("phi.png");
-        fs::write(folder.path().join(SUMMARY), r#"{"files": ["phi.png", "notes.txt", "../b.png"]}"#).unwrap();
+        put("probe_wake.csv");
+        let listed = r#"{"files": ["phi.png", "notes.txt", "../b.png", "probe_wake.csv"]}"#;
+        fs::write(folder.path().join(SUMMARY), listed).unwrap();
         fs::create_dir(folder.path().join("series.csv")).unwrap();
         let mut sink = Sink::create(folder.path()).unwrap();
         sink.begin(&[], &["fields.pvd".into()]).unwrap();

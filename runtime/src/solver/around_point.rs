@@ -192,7 +192,7 @@ fn solve(mut matrix: [[f64; 4]; 4], mut right: [f64; 4]) -> Option<[f64; 4]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::snapshots::levels;
+    use crate::fixture::snapshots::{Field, levels};
     use crate::geometry::Domain;
     use crate::geometry::solid::{Shape, Solid};
     use crate::solver::snapshot::Component;
@@ -223,8 +223,7 @@ mod tests {
 
     #[test]
     fn at_a_cell_centre_the_value_is_that_of_the_cell_and_slopes_are_those_of_pictures() {
-        let fields: [(&str, &dyn Fn([f64; 3]) -> f64); 2] =
-            [("ux", &|[x, y, _]| (0.7 * x).sin() * y), ("uy", &|[x, y, _]| x * y * y)];
+        let fields: [Field<'_>; 2] = [("ux", &|[x, y, _]| (0.7 * x).sin() * y), ("uy", &|[x, y, _]| x * y * y)];
         for periodic in [false, true] {
             let snapshot = levels(periodic, &fields);
             let velocity = Velocity::new(&snapshot).unwrap();

@@ -143,6 +143,11 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
         start(flow).unwrap();
         flow.run(7).unwrap();
     }
+    let read = |flow: &mut Simulation| {
+        let points = (0..50).map(|at| [24.0 * at as f64 / 49.0, 20.0 - 0.4 * at as f64, 0.0]).collect();
+        flow.probe(&mut probe::Probe::new(points, true)).unwrap()
+    };
+    assert_eq!(read(&mut whole), read(&mut other));
     assert_eq!(whole.snapshot().unwrap(), other.snapshot().unwrap());
     assert_eq!(whole.look().unwrap(), other.look().unwrap());
     // A value that is not finite is found in whichever piece it is.

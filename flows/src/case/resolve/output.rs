@@ -4,7 +4,7 @@ use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::raw::{RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Output, Reference, Slice, Steady, Stop, Vtk, reference, schema};
+use crate::case::{Output, Probe, Reference, Slice, Steady, Stop, Vtk, reference, schema};
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -21,7 +21,7 @@ impl Resolver<'_> {
         Stop { steps: steps as u64, steady: raw.steady.map(|tolerance| Steady { tolerance, check_every }) }
     }
 
-    pub(super) fn output(&mut self, size: [usize; 3], units: &Units, re: Option<f64>) -> Output {
+    pub(super) fn output(&mut self, size: [usize; 3], units: &Units, re: Option<f64>, probes: Vec<Probe>) -> Output {
         let raw = &self.raw.output;
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
         let slice = raw.slice.as_ref().and_then(|slice| self.slice(slice, size, units));
@@ -39,6 +39,7 @@ impl Resolver<'_> {
             restart: raw.restart.as_ref().map(|every| every.value as u64),
             forces: self.forces(),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
+            probes,
         }
     }
 

@@ -160,6 +160,7 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             restart: None,
             forces: None,
             compare: None,
+            probes: vec![],
         };
     }
     let folder = tempfile::tempdir().into_diagnostic()?;

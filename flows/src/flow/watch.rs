@@ -1,0 +1,99 @@
+//! When a run checks that all is well, and when it copies fields of a flow that is.
+
+use std::time::{Duration, Instant};
+
+use lbm_runtime::device;
+use lbm_runtime::solver::snapshot::Snapshot;
+
+/// Steps between two checks for values that are not finite, at least. A check reads all populations once, and writes and reads the
+/// fields: of D2Q9 15 values a cell, of D3Q19 27, of D3Q27 35. A step reads and writes 18, 38, 54. So a check takes at most the
+/// time of 0.85 steps, which is 0.4 % of 200; and where launches take longer than the work, [`CHECK_SHARE`] holds.
+const CHECK_EVERY: u64 = 200;
+/// Steps until the first check; then twice as many, up to [`CHECK_EVERY`], as many flows blow up soon.
+const FIRST_CHECK: u64 = 25;
+/// Share of the time that these checks take, at most, and share that copies of the fields take which they leave on the host.
+const CHECK_SHARE: f64 = 0.005;
+/// Seconds that these copies may take besides: those of small grids take no time that anyone would miss.
+const COPIES_FREE: f64 = 0.2;
+
+/// When to check again for values that are not finite.
+pub(super) struct Watch {
+    /// The step of the next check.
+    pub(super) next: u64,
+    /// Steps from the last to that.
+    every: u64,
+    cost: Duration,
+}
+
+impl Watch {
+    pub(super) fn new(step: u64) -> Self {
+        Watch { next: step + FIRST_CHECK, every: FIRST_CHECK, cost: Duration::ZERO }
+    }
+
+    /// The next check after one at a step, at a rate of so many steps per second.
+    pub(super) fn plan(&mut self, step: u64, rate: f64) {
+        let least = (self.cost.as_secs_f64() * rate / CHECK_SHARE) as u64;
+        self.every = (2 * self.every).min(CHECK_EVERY.max(least));
+        self.next = step + self.every;
+    }
+
+    pub(super) fn time<T>(&mut self, look: impl FnOnce() -> T) -> T {
+        let before = Instant::now();
+        let result = look();
+        self.cost = before.elapsed();
+        result
+    }
+}
+
+/// Fields of a step at which all was well, on the host: the last, or one not long before, as copies take time.
+pub(super) struct Good {
+    pub(super) fields: Option<Snapshot>,
+    began: Instant,
+    /// Time that all copies took, and the last one.
+    spent: Duration,
+    cost: Duration,
+}
+
+impl Good {
+    pub(super) fn new() -> Self {
+        Good { fields: None, began: Instant::now(), spent: Duration::ZERO, cost: Duration::ZERO }
+    }
+
+    /// Whether a copy may be taken: there is time for another, and memory beside it.
+    pub(super) fn is_due(&self) -> bool {
+        let bytes = self.fields.as_ref().map_or(0, Snapshot::bytes);
+        (self.spent + self.cost).as_secs_f64() <= COPIES_FREE + CHECK_SHARE * self.began.elapsed().as_secs_f64()
+            && device::host_memory().is_none_or(|available| bytes < available / 4)
+    }
+
+    pub(super) fn take<E>(&mut self, snapshot: impl FnOnce() -> Result<Snapshot, E>) -> Result<(), E> {
+        let before = Instant::now();
+        self.fields = Some(snapshot()?);
+        self.cost = before.elapsed();
+        self.spent += self.cost;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_take_a_share_of_the_time_and_are_not_more_often_than_their_bytes_allow() {
+        let checks = |cost: Duration, rate: f64| -> Vec<u64> {
+            let mut watch = Watch { cost, ..Watch::new(1000) };
+            let mut next = || {
+                let step = watch.next;
+                watch.plan(step, rate);
+                step - 1000
+            };
+            (0..12).map(|_| next()).collect()
+        };
+        // Where bytes rule: a check takes 0.8 steps.
+        assert_eq!(checks(Duration::from_millis(8), 100.0)[..6], [25, 75, 175, 375, 575, 775]);
+        // Where launches rule: 100 us a check, 200 000 steps a second.
+        let steps = checks(Duration::from_micros(100), 2e5);
+        assert_eq!(steps[11] - steps[10], 4000);
+    }
+}

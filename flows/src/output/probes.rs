@@ -1,0 +1,127 @@
+//! Fields at points over time, as CSV: a row for each time and point.
+
+use std::io::{self, Write};
+
+use lbm_runtime::solver::probe::Reading;
+use serde::{Deserialize, Serialize};
+
+use super::Bits;
+use super::profile::{cells, real_name};
+use crate::case::{Case, Dimension, Probe};
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Name of the file of a probe.
+pub fn file_name(probe: &Probe) -> String {
+    format!("probe_{}.csv", probe.name)
+}
+
+/// A number with nine digits, without trailing zeros.
+fn short(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
+}
+
+/// What a probe has recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Probed {
+    /// The step of each row.
+    steps: Vec<u64>,
+    /// In lattice units, index `[row][point][component]`.
+    values: Vec<f64>,
+}
+
+/// The same to the last bit, for a run that goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SavedProbe {
+    name: String,
+    points: Vec<[Bits; 3]>,
+    columns: Vec<String>,
+    pub(super) steps: Vec<u64>,
+    values: Vec<Bits>,
+}
+
+impl SavedProbe {
+    /// Whether it has all values of its rows, and its name is one that a case may choose.
+    pub(super) fn is_whole(&self) -> bool {
+        let of_row = self.points.len().checked_mul(self.columns.len());
+        of_row.and_then(|of_row| of_row.checked_mul(self.steps.len())) == Some(self.values.len())
+    }
+}
+
+impl Probed {
+    /// Adds what was read at a step, unless it is there.
+    pub fn add(&mut self, probe: &Probe, step: u64, readings: &[Reading]) {
+        if self.steps.last() == Some(&step) {
+            return;
+        }
+        self.steps.push(step);
+        for Reading { level, values, gradient } in readings {
+            for field in &probe.fields {
+                let components = field.at(|at| values[at], gradient, *level);
+                self.values.extend(&components[..field.columns().len()]);
+            }
+        }
+    }
+
+    /// To the last bit.
+    pub(super) fn saved(&self, probe: &Probe) -> SavedProbe {
+        SavedProbe {
+            name: probe.name.clone(),
+            points: probe.points.iter().map(|point| point.map(Bits)).collect(),
+            columns: probe.columns(),
+            steps: self.steps.clone(),
+            values: self.values.iter().copied().map(Bits).collect(),
+        }
+    }
+
+    /// What [`Self::saved`] gave of a probe of this name, points and fields, if it is there.
+    pub(super) fn of_saved(probe: &Probe, all: &[SavedProbe]) -> Probed {
+        let none = Probed::default().saved(probe);
+        let same = |saved: &&SavedProbe| {
+            saved.name == none.name && saved.points == none.points && saved.columns == none.columns
+        };
+        all.iter().find(same).map_or(Probed::default(), |saved| Probed {
+            steps: saved.steps.clone(),
+            values: saved.values.iter().map(|bits| bits.0).collect(),
+        })
+    }
+
+    /// Writes it in the units of the case, with comments that say what it is.
+    pub fn write(&self, case: &Case, probe: &Probe, out: &mut dyn Write) -> io::Result<()> {
+        let (units, axes) = (&case.units, &AXES[..case.dim]);
+        let points =
+            if probe.points.len() == 1 { "1 point".to_string() } else { format!("{} points", probe.points.len()) };
+        writeln!(out, "# {}: probe `{}`, {points}, every {} steps", case.name, probe.name, probe.every)?;
+        writeln!(out, "# {}, {}, {}", case.spec, cells(case, " x "), real_name(case))?;
+        let re = case.scales.re.map_or(String::new(), |re| format!("Re = {re:.6}; "));
+        let (u, l) = (case.scales.velocity, case.scales.length);
+        writeln!(out, "# {re}reference velocity U = {u} cells per step, reference length L = {l} cells")?;
+        let described = probe.fields.iter().map(|field| {
+            let (columns, symbol) = (field.columns().join(", "), field.symbol(units));
+            if symbol.is_empty() { columns } else { format!("{columns}: {symbol}") }
+        });
+        let described: Vec<String> = described.collect();
+        match units.si {
+            true => writeln!(out, "# time: s; {}: m; {}", axes.join(", "), described.join("; "))?,
+            false => writeln!(out, "# units: cells and time steps of level 0; the density at rest is 1")?,
+        }
+        writeln!(out, "# values: linear between cell centres; NaN inside solids")?;
+        writeln!(out, "step,time,{},{}", axes.join(","), probe.columns().join(","))?;
+        let (length, time) = (units.scale(Dimension::LENGTH), units.scale(Dimension::TIME));
+        let scales: Vec<f64> =
+            probe.fields.iter().flat_map(|field| vec![field.scale(units); field.columns().len()]).collect();
+        for (step, row) in self.steps.iter().zip(self.values.chunks(probe.numbers())) {
+            for (point, values) in probe.points.iter().zip(row.chunks(scales.len())) {
+                write!(out, "{step},{}", short(*step as f64 * time))?;
+                for place in &point[..case.dim] {
+                    write!(out, ",{}", short(place * length))?;
+                }
+                for (value, scale) in values.iter().zip(&scales) {
+                    write!(out, ",{:.8e}", value * scale)?;
+                }
+                writeln!(out)?;
+            }
+        }
+        Ok(())
+    }
+}

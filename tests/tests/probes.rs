@@ -1,0 +1,103 @@
+//! Probes of cases in flows whose fields are known: their files have the values of theory.
+
+use lbm_bundle::{Real, Target};
+use lbm_flows::case::RawCase;
+use lbm_flows::flow::{self, Control, Kernels};
+use lbm_runtime::device::{Available, Device};
+use lbm_tests::compiled;
+
+/// The rows of a probe by the names of their columns, after a run of a case in `f64` on blocks of 4 x 4 cells.
+fn rows(text: &str, rules: &[&str], probe: &str) -> Vec<Vec<f64>> {
+    let raw = RawCase::parse("flow.toml", text, &[]).expect("a case");
+    let model = compiled::model_with_all(raw.spec(), rules, raw.coupling());
+    let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
+    let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
+    let levels = case.refinement.as_ref().map(|refinement| refinement.criteria(case.dim));
+    let criteria = levels.map(|levels| lbm_codegen::criteria::bundle(&bundle.manifest, &levels).expect("variables"));
+    let (device, folder) = (Device::host(2).expect("the host"), tempfile::tempdir().expect("a folder"));
+    let kernels = Kernels { method: &bundle, criteria: criteria.as_ref() };
+    flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| ()).expect("it runs");
+    let text = std::fs::read_to_string(folder.path().join(probe)).expect("a table");
+    let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+    lines.map(|line| line.split(',').map(|value| value.parse().expect("a number")).collect()).collect()
+}
+
+#[test]
+fn in_a_channel_a_probe_follows_the_parabola_to_the_order_of_its_interpolation() {
+    // Largest differences from the parabola and its slope, along a line from wall to wall.
+    let difference = |height: f64| {
+        let (omega, fastest) = (1.2, 0.01);
+        let nu = (1.0 / omega - 0.5) / 3.0;
+        let (force, steps) = (8.0 * nu * fastest / (height * height), 32.0 * height * height / (nu * 9.87));
+        let text = format!(
+            "spec = \"d2q9_guo\"\ntarget = \"cpu\"\nprecision = \"f64\"\n[domain]\nsize = [4, {height}]\n[fluid]\nomega = {omega}\n\
+             velocity = {fastest}\n[params]\nforce = [{force}, 0]\n[faces]\nbottom = \"bounce_back\"\ntop = \"bounce_back\"\n\
+             others = \"periodic\"\n[stop]\nsteps = {}\n[[probes]]\nname = \"line\"\nfrom = [1.7, 0]\nto = [1.7, {height}]\n\
+             points = 41\nfields = [\"velocity\", \"strain_rate\"]\nevery = {}\n",
+            steps as u64, steps as u64
+        );
+        let rows = rows(&text, &["bounce_back"], "probe_line.csv");
+        let last = &rows[rows.len() - 41..];
+        let of = |row: &Vec<f64>| {
+            let (y, ux, shear) = (row[3], row[4], row[6]);
+            let expected = force * y * (height - y) / (2.0 * nu);
+            let slope = (force * (0.5 * height - y) / nu).abs();
+            ((ux - expected).abs() / fastest, (shear - slope).abs() * height / fastest)
+        };
+        last.iter().map(of).fold((0.0_f64, 0.0_f64), |most, of| (most.0.max(of.0), most.1.max(of.1)))
+    };
+    // At the wall the straight line through the outermost two cells is off by 3 of the flow's height, over the cells squared; there is
+    // the slip of BGK besides. Slopes of a parabola are exact.
+    let magic = (1.0_f64 / 1.2 - 0.5).powi(2);
+    for height in [8.0, 16.0] {
+        let (value, slope) = difference(height);
+        let expected = (3.0 + (16.0 * magic - 3.0) / 3.0) / (height * height);
+        assert!((value / expected - 1.0).abs() < 1e-6 && slope < 1e-7, "{height}: {value} {expected}, {slope}");
+    }
+}
+
+#[test]
+fn in_a_linear_shear_a_line_across_refinement_interfaces_is_straight_to_round_off() {
+    let text = r#"
+spec = "d2q9_bgk"
+target = "cpu"
+precision = "f64"
+block = [4, 4]
+[domain]
+size = [32, 32]
+[fluid]
+omega = 1.2
+velocity = 0.1
+[faces]
+left = "periodic"
+right = "periodic"
+bottom = "bounce_back"
+top = { rule = "moving_wall", velocity = [0.096, 0] }
+[start]
+velocity = ["0.003 * y", 0]
+[refinement]
+finest = 2
+boxes = [{ level = 1, from = [4, 8], to = [28, 24] }, { level = 2, from = [10, 12], to = [20, 20] }]
+[stop]
+steps = 1
+[[probes]]
+name = "line"
+from = [0, 0]
+to = [31.7, 32]
+points = 333
+fields = ["velocity", "vorticity", "level"]
+every = 1000
+"#;
+    let rows = rows(text, &["bounce_back", "moving_wall"], "probe_line.csv");
+    let start: Vec<_> = rows.iter().filter(|row| row[0] == 0.0).collect();
+    assert_eq!(start.len(), 333);
+    let mut levels = [false; 3];
+    for row in start {
+        let [_, _, _, y, ux, uy, vorticity, level] = row[..] else { panic!("{row:?}") };
+        levels[level as usize] = true;
+        // What a file has of the position and of values are nine digits.
+        assert!((ux - 0.003 * y).abs() < 1e-9 && uy.abs() < 1e-15, "{row:?}");
+        assert!((vorticity + 0.003).abs() < 1e-11, "{row:?}");
+    }
+    assert_eq!(levels, [true; 3]);
+}
