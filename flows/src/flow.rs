@@ -249,12 +249,19 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Leaves the fields of this step to be recorded, if they are wanted.
+    /// Leaves the fields of this step to be recorded and drawn, if they are wanted.
     fn record_fields(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let (output, step) = (&self.case.output, self.flow.step());
-        if output.wants_fields(step) {
+        let (written, drawn) = (output.wants_fields(step), output.wants_pictures(step));
+        if written || drawn {
             let fields = self.flow.capture(records.for_fields(&mut self.waited))?;
-            records.post(move |recorder| Ok(recorder.fields(&fields.snapshot()?)?));
+            records.post(move |recorder| {
+                let snapshot = fields.snapshot()?;
+                if written {
+                    recorder.fields(&snapshot)?;
+                }
+                Ok(recorder.pictures_on_the_way(&snapshot)?)
+            });
         }
         Ok(())
     }
@@ -352,7 +359,8 @@ impl<'a> Run<'a> {
     /// Whether something is due at a step besides the forces.
     fn is_due(&self, step: u64) -> bool {
         let output = &self.case.output;
-        let wanted = output.wants_fields(step) || output.wants_row(step) || output.wants_restart(step);
+        let fields = output.wants_fields(step) || output.wants_pictures(step);
+        let wanted = fields || output.wants_row(step) || output.wants_restart(step);
         wanted || self.checks(step) || step == self.case.stop.steps
     }
 

@@ -38,6 +38,13 @@ name = "around"
 at = [[12.25, 12.5], [25, 14], [34.1, 14]]
 fields = ["density", "velocity", "vorticity", "level"]
 every = 4
+[[pictures]]
+field = "pressure"
+every = 25
+size = 300
+[[pictures]]
+field = "strain_rate"
+size = 300
 [[probes]]
 name = "across"
 from = [0, 16]
@@ -196,10 +203,23 @@ fn a_run_killed_at_any_moment_goes_on_from_its_last_file() {
 }
 
 /// For a run that does not end by itself.
-fn without_end() -> [&'static str; 10] {
+fn without_end() -> [&'static str; 12] {
     let (steps, every, steady) = ("stop.steps=100000000", "output.every=100000000", "steady=1e-300");
     let (around, across) = ("probes.0.every=1000", "probes.1.every=1000");
-    ["--set", steps, "--set", every, "--set", steady, "--set", around, "--set", across]
+    [
+        "--set",
+        steps,
+        "--set",
+        every,
+        "--set",
+        steady,
+        "--set",
+        around,
+        "--set",
+        across,
+        "--set",
+        "pictures.0.every=100000000",
+    ]
 }
 
 /// Waits until a file is there.

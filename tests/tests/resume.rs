@@ -49,6 +49,10 @@ every = 2
 series = 2
 forces = 2
 restart = 7
+[[pictures]]
+field = "speed"
+size = 200
+every = 4
 [[probes]]
 name = "p"
 at = [[2, 2], [11, 8]]

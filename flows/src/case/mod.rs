@@ -89,6 +89,7 @@ mod address;
 mod diag;
 mod explain;
 mod formula;
+mod pictures;
 mod probes;
 mod quantity;
 mod raw;
@@ -112,13 +113,14 @@ pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
+pub use pictures::{Colours, Picture};
 pub use probes::{MOST_NUMBERS, Probe};
 pub use quantity::Quantity;
 pub use raw::RawCase;
 #[cfg(test)]
 pub(crate) use record::heading;
 pub use record::{CASE, InputFile};
-pub(crate) use record::{is_plain, listed_inputs};
+pub(crate) use record::{is_plain, listed_inputs, listed_sequences};
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use schema::{keys, nearest};
@@ -311,6 +313,8 @@ pub struct Output {
     pub slice: Option<Slice>,
     /// Fields for ParaView at the end.
     pub vtk: Option<Vtk>,
+    /// What these files have, if not the fields of the method.
+    pub fields: Option<Vec<Quantity>>,
     /// And every so many steps.
     pub every: Option<u64>,
     /// Energy, enstrophy, dissipation and the like every so many steps.
@@ -323,12 +327,19 @@ pub struct Output {
     pub compare: Option<Reference>,
     /// Points at which fields are recorded.
     pub probes: Vec<Probe>,
+    /// Pictures of fields by name.
+    pub pictures: Vec<Picture>,
 }
 
 impl Output {
     /// Whether fields are written at a step on the way.
     pub fn wants_fields(&self, step: u64) -> bool {
         self.vtk.is_some() && step > 0 && is_due(self.every, step)
+    }
+
+    /// Whether there are pictures of a step on the way.
+    pub fn wants_pictures(&self, step: u64) -> bool {
+        self.pictures.iter().any(|picture| picture.wants(step))
     }
 
     /// Whether the series has a row of a step on the way.
@@ -344,7 +355,8 @@ impl Output {
     /// Steps between all that is written on the way.
     pub fn intervals(&self) -> impl Iterator<Item = u64> + '_ {
         let tables = [self.every, self.series, self.forces, self.restart].into_iter().flatten();
-        tables.chain(self.probes.iter().map(|probe| probe.every))
+        let pictures = self.pictures.iter().filter_map(|picture| picture.every);
+        tables.chain(self.probes.iter().map(|probe| probe.every)).chain(pictures)
     }
 
     /// Whether a restart file is written at a step on the way.
@@ -354,8 +366,8 @@ impl Output {
 
     /// Copies that are on their way to files at a time: one of fields is written while the next is taken.
     pub fn copies(&self) -> Copies {
-        let fields = self.vtk.and(self.every);
-        Copies { fields: if fields.is_some() { 2 } else { 0 }, states: usize::from(self.restart.is_some()) }
+        let fields = self.vtk.and(self.every).is_some() || self.pictures.iter().any(|picture| picture.every.is_some());
+        Copies { fields: if fields { 2 } else { 0 }, states: usize::from(self.restart.is_some()) }
     }
 }
 
@@ -407,8 +419,8 @@ pub struct Case {
     pub units: Units,
     /// Scales of the flow.
     pub scales: Scales,
-    /// What the file and its overrides say of the flow, value by value: every key but `stop`, `output` and `probes`, and those of
-    /// which the kernels tell.
+    /// What the file and its overrides say of the flow, value by value: every key but those of output and of when to stop, and
+    /// those of which the kernels tell.
     pub keys: BTreeMap<String, String>,
 }
 

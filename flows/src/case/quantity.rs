@@ -98,6 +98,34 @@ impl Quantity {
         matches!(self.kind, Kind::Vorticity | Kind::QCriterion | Kind::StrainRate)
     }
 
+    /// Whether it has one component, which may have either sign.
+    pub fn is_signed(&self) -> bool {
+        match &self.kind {
+            Kind::Stored { columns, dimension, .. } => *dimension == Dimension::VELOCITY && columns.len() == 1,
+            Kind::Pressure { .. } | Kind::QCriterion => true,
+            Kind::Vorticity => self.dim == 2,
+            _ => false,
+        }
+    }
+
+    /// Whether the value that a picture shows is a magnitude, 0 at least.
+    pub fn is_magnitude(&self) -> bool {
+        self.columns().len() > 1 || matches!(self.kind, Kind::Speed { .. } | Kind::StrainRate)
+    }
+
+    /// Its unit in powers of the reference velocity and of the reference length, and how that is written; densities and pure numbers have
+    /// none.
+    pub fn reference(&self) -> ([i32; 2], &'static str) {
+        match &self.kind {
+            Kind::Stored { dimension, .. } if *dimension != Dimension::VELOCITY => ([0, 0], ""),
+            Kind::Stored { .. } | Kind::Speed { .. } => ([1, 0], "U"),
+            Kind::Pressure { .. } => ([2, 0], "ρU²"),
+            Kind::Vorticity | Kind::StrainRate => ([1, -1], "(U/L)"),
+            Kind::QCriterion => ([2, -2], "(U/L)²"),
+            Kind::Level => ([0, 0], ""),
+        }
+    }
+
     /// A lattice unit of it in the units of the case.
     pub fn scale(&self, units: &Units) -> f64 {
         match &self.kind {

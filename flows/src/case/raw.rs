@@ -38,6 +38,7 @@ pub struct RawCase {
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
     pub(super) probes: Vec<Spanned<RawProbe>>,
+    pub(super) pictures: Vec<Spanned<RawPicture>>,
     /// What tells this flow from others, by key.
     pub(super) keys: BTreeMap<String, String>,
     pub(super) warnings: Vec<Diagnostic>,
@@ -214,6 +215,7 @@ pub(super) struct RawOutput {
     pub(super) picture: bool,
     pub(super) slice: Option<Spanned<RawSlice>>,
     pub(super) vtk: Option<Spanned<RawVtk>>,
+    pub(super) fields: Option<Vec<Spanned<String>>>,
     pub(super) every: Option<Spanned<f64>>,
     pub(super) series: Option<Spanned<f64>>,
     pub(super) restart: Option<Spanned<f64>>,
@@ -228,6 +230,18 @@ pub(super) struct RawProbe {
     pub(super) points: RawPoints,
     pub(super) fields: Option<Vec<Spanned<String>>>,
     pub(super) every: u64,
+}
+
+/// A picture.
+#[derive(Clone, Debug)]
+pub(super) struct RawPicture {
+    pub(super) name: Option<Spanned<String>>,
+    pub(super) field: Spanned<String>,
+    pub(super) range: Option<[f64; 2]>,
+    pub(super) colours: Option<Spanned<String>>,
+    pub(super) slice: Option<Spanned<RawSlice>>,
+    pub(super) size: Option<Spanned<f64>>,
+    pub(super) every: Option<Spanned<f64>>,
 }
 
 /// Points, in m or in cells.

@@ -1,5 +1,6 @@
 //! Reads a case file: the type of every value, the kind of its unit, and whether its key is known.
 
+mod pictures;
 mod probes;
 mod refinement;
 mod solids;
@@ -113,7 +114,7 @@ impl Reader {
             root.get("refinement").and_then(|_| self.refinement(&refinement, root.get("solids").is_some()));
         let stop = self.stop(&stop);
         let output = self.output(&output);
-        let probes = self.probes(root);
+        let (probes, pictures) = (self.probes(root), self.pictures(root));
         Some(RawCase {
             name: name.to_string(),
             title,
@@ -140,7 +141,18 @@ impl Reader {
             stop,
             output,
             probes,
-            keys: root.values(&["name", "spec", "target", "precision", "block", "stop", "output", "probes"]),
+            pictures,
+            keys: root.values(&[
+                "name",
+                "spec",
+                "target",
+                "precision",
+                "block",
+                "stop",
+                "output",
+                "probes",
+                "pictures",
+            ]),
             warnings: vec![],
         })
     }
@@ -295,14 +307,19 @@ impl Reader {
             picture: self.truth(table, "picture"),
             slice: table.get("slice").and_then(|entry| self.slice(&entry.value)),
             vtk: self.vtk(table),
+            fields: table
+                .get("fields")
+                .and_then(|entry| self.words(&entry.value, "fields = [\"velocity\", \"vorticity\"]")),
             every: self.count(table, "every"),
             series: self.count(table, "series"),
             restart: self.count(table, "restart"),
             forces: self.count(table, "forces"),
             compare: self.text(table, "compare"),
         };
-        if let (Some(entry), false) = (table.get("every"), output.vtk.is_some()) {
-            self.no_effect(&entry.span, "every", " without `vtk`", Some("add `vtk = true`".to_string()));
+        for key in ["every", "fields"] {
+            if let (Some(entry), false) = (table.get(key), output.vtk.is_some()) {
+                self.no_effect(&entry.span, key, " without `vtk`", Some("add `vtk = true`".to_string()));
+            }
         }
         output
     }

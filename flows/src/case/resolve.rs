@@ -5,6 +5,7 @@ mod domain;
 mod faces;
 mod fluid;
 mod output;
+mod pictures;
 mod probes;
 mod refinement;
 mod solids;
@@ -95,6 +96,7 @@ impl<'a> Resolver<'a> {
         let stop = self.stop(&units);
         let solids = solids?;
         let probes = self.probes((size, periodic), &units, &solids, stop);
+        let pictures = self.pictures(size, &units);
         Some(Case {
             name: raw.title().to_string(),
             spec: self.manifest.spec.clone(),
@@ -111,7 +113,7 @@ impl<'a> Resolver<'a> {
             solids,
             refinement,
             stop,
-            output: self.output(size, &units, scales.re, probes?),
+            output: self.output(size, &units, scales.re, (probes?, pictures?)),
             units,
             scales,
             keys: raw.keys.clone(),

@@ -109,6 +109,7 @@ pub(super) const KEYS: &[Key] = &[
         "output.vtk",
         "write fields for ParaView: true, and of a refined grid \"amr\" (the default in 3-D) or \"unstructured\" (in 2-D)",
     ),
+    key("output.fields", "what VTK files have, by name: [\"velocity\", \"vorticity\"]; else the fields of the method"),
     key("output.every", "time steps between VTK files"),
     key("output.series", "time steps between rows of energy, enstrophy, dissipation and the like"),
     key("output.restart", "time steps between files from which the run goes on (`--resume`); one more at the end"),
@@ -121,10 +122,23 @@ pub(super) const KEYS: &[Key] = &[
     key("probes.points", "number of points of a line, both ends among them"),
     key("probes.fields", "what is recorded, by name; else [\"density\", \"velocity\"]"),
     key("probes.every", "time steps between rows"),
+    key("pictures.field", "a picture of a field by its name, under `[[pictures]]`; of vectors the magnitude"),
+    key("pictures.name", "what its file is called: `NAME.png`, with `every` `NAME_00001000.png`; else as the field"),
+    key(
+        "pictures.range",
+        "values at the ends of the colour bar, in its units: [-2, 2]; else they follow from the field",
+    ),
+    key("pictures.colours", "sequential or diverging; else as suits the field"),
+    key(
+        "pictures.slice",
+        "its plane in three dimensions: { normal = \"y\", at = 32 }; else the middle one normal to z",
+    ),
+    key("pictures.size", "pixels along the longer side of the field: 1000 unless given"),
+    key("pictures.every", "time steps between pictures; else there is one at the end"),
 ];
 
 /// Lists of tables: a case has as many as it likes of each.
-pub(super) const LISTS: [&str; 2] = ["solids", "probes"];
+pub(super) const LISTS: [&str; 3] = ["solids", "probes", "pictures"];
 
 /// The list of tables that a key belongs to, and the rest of its path.
 pub(super) fn in_list(path: &str) -> Option<(&str, &str)> {

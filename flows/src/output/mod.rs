@@ -9,11 +9,12 @@
 //! | [`sink`] | nothing of its own: the folder, without what earlier runs have left, and files that appear only when they are whole |
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
-//! | [`picture`] | `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
+//! | [`picture`] | pictures of fields by name, also on the way; `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
 //! | [`probes`] | `probe_*.csv`: fields at points over time |
+//! | `derived` | nothing: fields by name on all cells |
 //! | [`flux`] | nothing of its own: what flows through open faces |
 //! | [`chart`], [`bars`] | nothing of their own: lines and points; bars |
 //! | `recorded` | nothing: what has been written so far, for a run that goes on |
@@ -25,6 +26,7 @@ pub mod bars;
 mod canvas;
 pub mod chart;
 mod colours;
+mod derived;
 #[cfg(test)]
 mod example;
 pub mod flux;
@@ -55,7 +57,7 @@ use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::probe::Reading;
 use lbm_runtime::solver::snapshot::Snapshot;
 
-use crate::case::{Case, Dimension, InputFile, Reference, Vtk};
+use crate::case::{Case, Dimension, InputFile, Picture, Reference, Vtk};
 use flux::Fluxes;
 use forces::Forces;
 use probes::Probed;
@@ -231,9 +233,25 @@ impl<'a> Recorder<'a> {
                 self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
             }
         }
+        self.pictures(snapshot, |_| true)?;
         (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
         self.write_summary(&summary)?;
         Ok(summary)
+    }
+
+    /// Draws those pictures of the case that are due at a step on the way.
+    pub fn pictures_on_the_way(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        self.pictures(snapshot, |picture| picture.wants(snapshot.step))
+    }
+
+    fn pictures(&mut self, snapshot: &Snapshot, wanted: impl Fn(&Picture) -> bool) -> Result<(), OutputError> {
+        let case = self.case;
+        for picture in case.output.pictures.iter().filter(|picture| wanted(picture)) {
+            let Some(canvas) = picture::draw(case, snapshot, picture) else { continue };
+            let image = canvas.png();
+            self.sink.write(&picture.file_name(snapshot.step), |out| out.write_all(&image))?;
+        }
+        Ok(())
     }
 
     /// Writes the summary of a run that failed.
@@ -265,10 +283,11 @@ impl<'a> Recorder<'a> {
         if self.frames.last().is_some_and(|(_, last)| *last == name) {
             return Ok(());
         }
+        let fields = case.output.fields.as_deref();
         self.sink.write(&name, |out| match format {
-            Vtk::Image => vtk::write_image(out, snapshot, &case.units, case.real),
-            Vtk::Amr => vtk::write_amr(out, snapshot, &case.units, case.real),
-            Vtk::Unstructured => vtk::write_unstructured(out, snapshot, &case.units, case.real),
+            Vtk::Image => vtk::write_image(out, snapshot, fields, &case.units, case.real),
+            Vtk::Amr => vtk::write_amr(out, snapshot, fields, &case.units, case.real),
+            Vtk::Unstructured => vtk::write_unstructured(out, snapshot, fields, &case.units, case.real),
         })?;
         self.frames.push((snapshot.step, name));
         let time = |step: u64| step as f64 * case.units.scale(Dimension::TIME);

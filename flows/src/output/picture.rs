@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
 use super::colours::{Colour, Map};
-use super::plane::{Plane, Section, length, outlines};
+use super::plane::{Plane, Section, View, length, outlines};
 use super::profile::{cells, real_name};
 use super::streamlines::streamlines;
-use crate::case::{Case, Dimension};
+use crate::case::{Case, Colours, Dimension, Picture};
 
 /// Longer side of the field, in pixels.
 const FIELD: f64 = 1000.0;
@@ -48,7 +48,7 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::velocity(case, snapshot)?;
     let fastest = plane.longest();
     let scale = Scale { map: Map::sequential(), least: 0.0, most: fastest };
-    let (mut canvas, cells) = paint(case, snapshot, &plane, &scale, length);
+    let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, length);
     let from = cells.from;
     let (width, height) = (cells.to.0 - from.0, cells.to.1 - from.1);
     let lines = streamlines([width, height], |x, y| on_pixels(&plane, &cells, x, y), SEPARATION, STILL * fastest);
@@ -59,7 +59,7 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
         canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
     }
-    solids(&mut canvas, case, &cells);
+    solids(&mut canvas, case.into(), &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (most, label) = if case.units.si {
         let most = fastest * case.units.scale(Dimension::VELOCITY);
@@ -84,8 +84,8 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
         _ => (Map::sequential(), 0.0, length),
     };
     let scale = Scale { map, least, most };
-    let (mut canvas, cells) = paint(case, snapshot, &plane, &scale, value);
-    solids(&mut canvas, case, &cells);
+    let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, value);
+    solids(&mut canvas, case.into(), &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (unit, label) = if case.units.si {
         (case.units.step, "vorticity / (1/s)")
@@ -103,11 +103,51 @@ pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canva
     let (plane, least) = Plane::scalar(case, snapshot, name)?;
     let range = plane.longest();
     let scale = Scale { map: Map::sequential(), least: 0.0, most: range };
-    let (mut canvas, cells) = paint(case, snapshot, &plane, &scale, length);
-    solids(&mut canvas, case, &cells);
+    let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, length);
+    solids(&mut canvas, case.into(), &cells);
     frame(&mut canvas, case, &plane, &cells);
     colour_bar(&mut canvas, cells, &Scale { least, most: least + range, ..scale }, name);
     Some(canvas)
+}
+
+/// Draws a picture that a case asks for.
+pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canvas> {
+    let view = View { case, slice: picture.slice };
+    let plane = Plane::field(view, snapshot, &picture.field)?;
+    let (unit, label) = bar_unit(case, picture);
+    // Where most of the plane is at rest the largest value counts, and where all of it is, a unit of the bar.
+    let most =
+        || [plane.quantile(TOLD_APART), plane.longest(), unit].into_iter().find(|most| *most > 0.0).unwrap_or(unit);
+    let [least, most] = match picture.range {
+        Some(range) => range.map(|end| end * unit),
+        None if picture.field.is_signed() => [-most(), most()],
+        None if picture.field.is_magnitude() => [0.0, most()],
+        None => plane.extremes(),
+    };
+    let map = match picture.colours {
+        Colours::Sequential => Map::sequential(),
+        Colours::Diverging => Map::diverging(),
+    };
+    let scale = Scale { map, least, most };
+    let (mut canvas, cells) = paint((view, picture.size as f64), snapshot, &plane, &scale, |value| value[0]);
+    solids(&mut canvas, view, &cells);
+    frame(&mut canvas, case, &plane, &cells);
+    colour_bar(&mut canvas, cells, &Scale { least: least / unit, most: most / unit, ..scale }, &label);
+    Some(canvas)
+}
+
+/// The unit of the colour bar of a picture, in lattice units, and what stands beside it: SI units, or those of the reference velocity and
+/// length where something sets a velocity.
+fn bar_unit(case: &Case, picture: &Picture) -> (f64, String) {
+    let (field, scales) = (&picture.field, &case.scales);
+    let ([of_velocity, of_length], reference) = field.reference();
+    let (unit, symbol) = match (case.units.si, scales.velocity > 0.0) {
+        (true, _) => (1.0 / field.scale(&case.units), format!("({})", field.symbol(&case.units))),
+        (false, true) => (scales.velocity.powi(of_velocity) * scales.length.powi(of_length), reference.to_string()),
+        (false, false) => (1.0, String::new()),
+    };
+    let name = field.name().replace('_', " ");
+    (unit, if symbol.is_empty() || symbol == "()" { name } else { format!("{name} / {symbol}") })
 }
 
 /// What colours mean.
@@ -124,15 +164,15 @@ impl Scale {
     }
 }
 
-/// A titled canvas with a value of the vectors in colour, and the area where they are.
+/// A titled canvas with a value of the vectors in colour, so many pixels along its longer side, and the area where they are.
 fn paint(
-    case: &Case,
+    (view, field): (View<'_>, f64),
     snapshot: &Snapshot,
     plane: &Plane,
     scale: &Scale,
     value: impl Fn([f64; 3]) -> f64,
 ) -> (Canvas, Area) {
-    let pixels = FIELD / plane.extent[0].max(plane.extent[1]);
+    let pixels = field / plane.extent[0].max(plane.extent[1]);
     let (width, height) =
         ((plane.extent[0] * pixels).max(300.0).round(), (plane.extent[1] * pixels).max(300.0).round());
     let mut canvas = Canvas::new(
@@ -148,18 +188,18 @@ fn paint(
         scale.colour(value(plane.at(x, y)))
     });
     if !snapshot.is_uniform() {
-        let edges = outlines(case, snapshot, NARROWEST / pixels);
+        let edges = outlines(view, snapshot, NARROWEST / pixels);
         let line = |edge: [[f64; 2]; 2]| edge.map(|[x, y]| cells.pixel(x, y)).to_vec();
         let lines: Vec<Vec<Pixel>> = edges.into_iter().map(line).collect();
         canvas.lines(&lines, 1.0, OUTLINE, 0.5);
     }
-    title(&mut canvas, case, snapshot);
+    title(&mut canvas, view, snapshot);
     (canvas, cells)
 }
 
 /// Fills the solids in the plane and outlines them.
-fn solids(canvas: &mut Canvas, case: &Case, area: &Area) {
-    let Some(section) = Section::new(case) else { return };
+fn solids(canvas: &mut Canvas, view: View<'_>, area: &Area) {
+    let Some(section) = Section::new(view) else { return };
     let [width, height] = [area.to.0 - area.from.0, area.to.1 - area.from.1].map(|side| side.round() as usize * POINTS);
     let spacing = 1.0 / POINTS as f64;
     let pixel = |x: f64, y: f64| (area.from.0 + x * spacing, area.from.1 + y * spacing);
@@ -264,9 +304,10 @@ fn colour_bar(canvas: &mut Canvas, cells: Area, scale: &Scale, label: &str) {
     bar.label_right(canvas, label);
 }
 
-fn title(canvas: &mut Canvas, case: &Case, snapshot: &Snapshot) {
+fn title(canvas: &mut Canvas, view: View<'_>, snapshot: &Snapshot) {
+    let case = view.case;
     let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {:.0}", re));
-    let plane = match &case.output.slice {
+    let plane = match view.slice {
         Some(slice) if case.units.si => {
             let (size, prefix) = prefix(slice.at * case.units.cell);
             format!(", {} = {:.4} {prefix}m", axis(slice.normal), slice.at * case.units.cell / size)
@@ -310,6 +351,7 @@ fn prefix(value: f64) -> (f64, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Quantity;
     use crate::output::example;
 
     #[test]
@@ -341,6 +383,45 @@ mod tests {
         snapshot.components[1..].iter_mut().for_each(|part| part.data.iter_mut().for_each(|value| *value = -*value));
         let [red, _, blue] = colour(&snapshot);
         assert!(red > blue + 0.1, "{red} {blue}");
+    }
+
+    fn picture(name: &str, range: Option<[f64; 2]>, colours: Colours) -> Picture {
+        let field = Quantity::all(&lbm_runtime::fixture::manifest()).into_iter().find(|field| field.name() == name);
+        let field = field.expect("a field");
+        Picture { name: name.into(), field, range, colours, slice: None, size: 640, every: None }
+    }
+
+    #[test]
+    fn a_picture_of_a_field_has_its_size_and_the_colours_of_its_range() {
+        let (case, snapshot) = example::cavity(32);
+        let colour = |canvas: &Canvas, x: f64, y: f64| {
+            canvas.pixel((MARGIN.left + 20.0 * x) as usize, (MARGIN.top + 20.0 * (32.0 - y)) as usize)
+        };
+        let near = |found: Colour, expected: Colour| found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.02);
+        let at = snapshot.index(16, 28, 0);
+        let ux = snapshot.get("ux").unwrap()[at] / case.scales.velocity;
+        for (range, colours, map) in [
+            (Some([-1.0, 1.0]), Colours::Diverging, Map::diverging()),
+            (Some([0.0, 2.0]), Colours::Sequential, Map::sequential()),
+            (Some([-9.0, -8.0]), Colours::Sequential, Map::sequential()),
+        ] {
+            let [least, most] = range.unwrap();
+            let canvas = draw(&case, &snapshot, &picture("ux", range, colours)).unwrap();
+            let expected = map.at((ux - least) / (most - least));
+            let found = colour(&canvas, 16.5, 28.5);
+            assert!(near(found, expected), "{range:?}: {found:?} {expected:?}");
+            let image = canvas.png();
+            let reader = png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap();
+            assert_eq!(f64::from(reader.info().width), 640.0 + MARGIN.left + MARGIN.right);
+        }
+        // Without a range, zero of what has a sign is white, and the least of what has none the darkest.
+        let mut level = snapshot.clone();
+        level.components[1].data.fill(0.0);
+        level.components[1].data[at] = 0.1;
+        let canvas = draw(&case, &level, &picture("ux", None, Colours::Diverging)).unwrap();
+        assert!(near(colour(&canvas, 5.5, 5.5), Map::diverging().at(0.5)));
+        let canvas = draw(&case, &snapshot, &picture("speed", None, Colours::Sequential)).unwrap();
+        assert!(near(colour(&canvas, 0.5, 0.5), Map::sequential().at(0.0)));
     }
 
     #[test]

@@ -12,10 +12,26 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::velocity::Velocity;
 use rayon::prelude::*;
 
-use crate::case::{Case, Face};
+use super::derived::Derived;
+use crate::case::{Case, Face, Quantity, Slice};
 
 /// Cells along the longer side of the plane of a refined grid, at most, where the coarsest level has not more.
 const WIDEST: usize = 1024;
+
+/// A case, and the plane through it that is shown.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) case: &'a Case,
+    /// `None` for the middle one normal to z.
+    pub(super) slice: Option<Slice>,
+}
+
+impl<'a> From<&'a Case> for View<'a> {
+    /// That of the case.
+    fn from(case: &'a Case) -> View<'a> {
+        View { case, slice: case.output.slice }
+    }
+}
 
 /// Where a plane lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,10 +45,10 @@ struct Cut {
 }
 
 impl Cut {
-    fn new(case: &Case) -> Cut {
-        let (normal, at) = match &case.output.slice {
+    fn new(view: View<'_>) -> Cut {
+        let (normal, at) = match view.slice {
             Some(slice) => (slice.normal, slice.at),
-            None => (2, 0.5 * case.size[2] as f64),
+            None => (2, 0.5 * view.case.size[2] as f64),
         };
         Cut { axes: [[1, 2], [0, 2], [0, 1]][normal], normal, at }
     }
@@ -59,21 +75,39 @@ impl Plane {
     pub(super) fn velocity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
         let parts = snapshot.vector("u")?;
         let of = |at: usize| std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at]));
-        let time = snapshot.step as f64;
-        Some(Plane::new(case, snapshot, of, |face, point, beside| case.wall(face)?.velocity_at(point, time, beside)))
+        let (view, time) = (case.into(), snapshot.step as f64);
+        Some(Plane::new(view, snapshot, of, |face, point, beside| case.wall(face)?.velocity_at(point, time, beside)))
     }
 
     /// The vorticity, per time step; `None` where there is no velocity. What is no number counts as zero.
     pub(super) fn vorticity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
         let velocity = Velocity::new(snapshot)?;
-        Some(Plane::new(case, snapshot, |at| velocity.vorticity(at), |_, _, _| None))
+        Some(Plane::new(case.into(), snapshot, |at| velocity.vorticity(at), |_, _, _| None))
+    }
+
+    /// A field by its name, of vectors the magnitude, along the first axis, in lattice units; `None` where there is no velocity that it
+    /// follows from. What is no number counts as zero.
+    pub(super) fn field(view: View<'_>, snapshot: &Snapshot, field: &Quantity) -> Option<Plane> {
+        let (derived, magnitude) = (Derived::new(snapshot, field)?, field.columns().len() > 1);
+        let of = |at: usize| {
+            let values = derived.at(at);
+            [if magnitude { length(values) } else { values[0] }, 0.0, 0.0]
+        };
+        Some(Plane::new(view, snapshot, of, |_, _, _| None))
+    }
+
+    /// The least and the largest first component in the fluid.
+    pub(super) fn extremes(&self) -> [f64; 2] {
+        let firsts = (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| self.vectors[at][0]);
+        let [least, most] = firsts.fold([f64::MAX, f64::MIN], |[least, most], at| [least.min(at), most.max(at)]);
+        if least <= most { [least, most] } else { [0.0; 2] }
     }
 
     /// How far a scalar lies above its least value, along the first axis, and that value; `None` where there is no such
     /// field. What is no number counts as the least.
     pub(super) fn scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<(Plane, f64)> {
         let values = snapshot.get(name)?;
-        let plane = |least: f64| Plane::new(case, snapshot, |at| [values[at] - least, 0.0, 0.0], |_, _, _| None);
+        let plane = |least: f64| Plane::new(case.into(), snapshot, |at| [values[at] - least, 0.0, 0.0], |_, _, _| None);
         let raw = plane(0.0);
         let [width, height] = raw.nodes.map(|nodes| nodes - 2);
         let centres = (0..width * height).map(|at| at % width + 1 + raw.nodes[0] * (at / width + 1));
@@ -85,12 +119,12 @@ impl Plane {
     /// From the vector of each cell, by its position in the snapshot's values, and that at a point of a face beside a cell, where
     /// that is known.
     fn new(
-        case: &Case,
+        view: View<'_>,
         snapshot: &Snapshot,
         of: impl Fn(usize) -> [f64; 3] + Sync,
         wall: impl Fn(Face, [f64; 3], [f64; 3]) -> Option<[f64; 3]>,
     ) -> Plane {
-        let cut = Cut::new(case);
+        let (case, cut) = (view.case, Cut::new(view));
         let shown = |level: &usize| cut.axes.iter().all(|axis| snapshot.size_of(*level)[*axis] <= WIDEST);
         let level = (0..=snapshot.finest()).rev().find(shown).unwrap_or(0);
         let (size, scale) = (snapshot.size_of(level), (1u64 << level) as f64);
@@ -147,7 +181,7 @@ impl Plane {
             vectors,
             solid: vec![],
         };
-        if let Some(section) = Section::new(case) {
+        if let Some(section) = Section::new(view) {
             let centre = |at: usize| (at as f64 - 0.5) / scale;
             let node = |at: usize| section.contains(centre(at % nodes[0]), centre(at / nodes[0]));
             plane.solid = (0..plane.vectors.len()).into_par_iter().map(node).collect();
@@ -217,11 +251,12 @@ pub(super) struct Section {
 
 impl Section {
     /// `None` where the case has no solids.
-    pub(super) fn new(case: &Case) -> Option<Section> {
+    pub(super) fn new(view: View<'_>) -> Option<Section> {
+        let case = view.case;
         let solids: Vec<Solid> = case.solids.iter().map(|body| body.solid.clone()).collect();
         let block = case.block.map(|side| side as usize);
         let all = || Solids::new(&solids, case.dim, case.size, block, case.periodic);
-        (!solids.is_empty()).then(|| Section { cut: Cut::new(case), dim: case.dim, solids: all() })
+        (!solids.is_empty()).then(|| Section { cut: Cut::new(view), dim: case.dim, solids: all() })
     }
 
     fn point(&self, x: f64, y: f64) -> [f64; 3] {
@@ -243,8 +278,8 @@ impl Section {
 
 /// The edges of the blocks in the plane of a refined grid, in cells of the coarsest level: those of blocks that are at least
 /// so wide, and all between levels.
-pub(super) fn outlines(case: &Case, snapshot: &Snapshot, narrowest: f64) -> Vec<[[f64; 2]; 2]> {
-    let cut = Cut::new(case);
+pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> Vec<[[f64; 2]; 2]> {
+    let cut = Cut::new(view);
     let side = snapshot.block();
     let crosses = |block: &&Block| {
         let width = 0.5f64.powi(block.level as i32) * side[cut.normal] as f64;
@@ -381,8 +416,8 @@ mod tests {
         let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place == [1, 1, 0], &[]);
         // Inside the domain: 20 edges between coarse blocks and 4 between fine ones, met from both sides; at the jump 4 coarse
         // and 8 fine ones.
-        assert_eq!(outlines(&case, &snapshot, 0.0).len(), 2 * 20 + 4 + 2 * 4 + 8);
-        let jumps = outlines(&case, &snapshot, 100.0);
+        assert_eq!(outlines((&case).into(), &snapshot, 0.0).len(), 2 * 20 + 4 + 2 * 4 + 8);
+        let jumps = outlines((&case).into(), &snapshot, 100.0);
         assert_eq!(jumps.len(), 4 + 8);
         let on_it =
             |[x, y]: [f64; 2]| (x == 4.0 || x == 8.0 || y == 4.0 || y == 8.0) && x.min(y) >= 4.0 && x.max(y) <= 8.0;
@@ -399,7 +434,7 @@ mod tests {
         snapshot.components[3].data[16 + 32 * 16] = -5.0;
         assert!((Plane::velocity(&case, &snapshot).unwrap().longest() - 0.1).abs() < 1e-12);
         assert_eq!(Plane::scalar(&case, &snapshot, "phi").unwrap().1, 2.0);
-        let section = Section::new(&case).unwrap();
+        let section = Section::new((&case).into()).unwrap();
         assert!(section.contains(13.0, 17.0) && !section.contains(12.0, 12.0));
         assert_eq!(section.fills([15.0, 15.0], [17.0, 17.0]), Some(true));
         assert_eq!(section.fills([1.0, 1.0], [2.0, 30.0]), Some(false));

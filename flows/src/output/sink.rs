@@ -17,7 +17,7 @@ use lbm_runtime::file;
 use miette::Diagnostic;
 
 use super::lock::Lock;
-use crate::case::{CASE, InputFile, is_plain, listed_inputs};
+use crate::case::{CASE, InputFile, is_plain, listed_inputs, listed_sequences};
 
 /// Name of the summary.
 pub const SUMMARY: &str = "summary.json";
@@ -51,6 +51,13 @@ fn is_result(name: &str) -> bool {
         digits && ["vti", "vtu", "vtkhdf"].contains(&ending)
     };
     RESULTS.contains(&name) || name.strip_prefix("fields_").is_some_and(is_frame)
+}
+
+/// Whether a file of that name is a picture on the way of a run whose case asks for sequences of these names.
+fn is_in_sequence(name: &str, sequences: &[String]) -> bool {
+    let of = |sequence: &String| name.strip_prefix(&sequence[..])?.strip_prefix('_')?.strip_suffix(".png");
+    let is_step = |step: &str| step.len() >= 8 && step.bytes().all(|byte| byte.is_ascii_digit());
+    sequences.iter().filter_map(of).any(is_step)
 }
 
 /// Pictures and probes that the summary in a folder lists. One that cannot be read lists nothing.
@@ -149,7 +156,8 @@ impl Sink {
             let path = path(name);
             move |source| OutputError { path, what, source }
         };
-        let earlier = listed_inputs(&there(&path(CASE)).unwrap_or_default());
+        let case = there(&path(CASE)).unwrap_or_default();
+        let (earlier, sequences) = (listed_inputs(&case), listed_sequences(&case));
         let same = |input: &InputFile| there(&path(&input.name)).is_some_and(|there| there == input.bytes);
         let foreign = |input: &&InputFile| {
             fs::symlink_metadata(path(&input.name)).is_ok() && !same(input) && !earlier.contains(&input.name)
@@ -162,7 +170,10 @@ impl Sink {
         for entry in fs::read_dir(&self.folder).map_err(fail("read", ""))? {
             let entry = entry.map_err(fail("read", ""))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let of_a_run = is_result(&name) || listed.contains(&name) || earlier.contains(&name);
+            let of_a_run = is_result(&name)
+                || listed.contains(&name)
+                || earlier.contains(&name)
+                || is_in_sequence(&name, &sequences);
             let stays = stay.contains(&name) || inputs.iter().any(|input| input.name == name);
             if of_a_run && !stays && entry.file_type().is_ok_and(|ty| !ty.is_dir()) {
                 fs::remove_file(entry.path()).map_err(fail("remove", &name))?;
@@ -301,6 +312,20 @@ mod tests {
         let mut expected: Vec<&str> = foreign.into_iter().chain(["fields.pvd", "series.csv", ".lbmc.lock"]).collect();
         expected.sort();
         assert_eq!(names(folder.path()), expected);
+    }
+
+    #[test]
+    fn pictures_on_the_way_of_a_run_that_was_killed_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str| fs::write(folder.path().join(name), "").unwrap();
+        let foreign = ["wake_1.png", "photo_20260101.png", "wake_00000010.csv", "ux.png"];
+        foreign.iter().for_each(|name| put(name));
+        ["wake_00000010.png", "ux_123456789.png"].iter().for_each(|name| put(name));
+        let tables = "[[pictures]]\nfield = \"vorticity\"\nname = \"wake\"\n[[pictures]]\nfield = \"ux\"\n";
+        let text = crate::case::heading(&[]) + tables;
+        fs::write(folder.path().join(CASE), text).unwrap();
+        Sink::create(folder.path()).unwrap().begin(&[], &[]).unwrap();
+        assert_eq!(names(folder.path()), ["photo_20260101.png", "ux.png", "wake_00000010.csv", "wake_1.png"]);
     }
 
     #[test]

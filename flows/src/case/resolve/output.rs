@@ -4,7 +4,7 @@ use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::raw::{RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Output, Probe, Reference, Slice, Steady, Stop, Vtk, reference, schema};
+use crate::case::{Output, Picture, Probe, Reference, Slice, Steady, Stop, Vtk, reference, schema};
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -21,9 +21,16 @@ impl Resolver<'_> {
         Stop { steps: steps as u64, steady: raw.steady.map(|tolerance| Steady { tolerance, check_every }) }
     }
 
-    pub(super) fn output(&mut self, size: [usize; 3], units: &Units, re: Option<f64>, probes: Vec<Probe>) -> Output {
+    pub(super) fn output(
+        &mut self,
+        size: [usize; 3],
+        units: &Units,
+        re: Option<f64>,
+        (probes, pictures): (Vec<Probe>, Vec<Picture>),
+    ) -> Output {
         let raw = &self.raw.output;
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
+        let fields = raw.fields.as_ref().and_then(|names| self.quantities(names));
         let slice = raw.slice.as_ref().and_then(|slice| self.slice(slice, size, units));
         Output {
             directory: match &raw.directory {
@@ -34,12 +41,14 @@ impl Resolver<'_> {
             picture: raw.picture,
             slice,
             vtk,
+            fields,
             every: raw.every.as_ref().map(|every| every.value as u64),
             series: raw.series.as_ref().map(|every| every.value as u64),
             restart: raw.restart.as_ref().map(|every| every.value as u64),
             forces: self.forces(),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
             probes,
+            pictures,
         }
     }
 
@@ -59,13 +68,19 @@ impl Resolver<'_> {
     }
 
     fn slice(&mut self, slice: &Spanned<RawSlice>, size: [usize; 3], units: &Units) -> Option<Slice> {
-        if self.dim == 2 || !self.raw.output.picture {
-            let (when, help) = match self.dim {
-                2 => ("in two dimensions", "take it away: the plane is the domain"),
-                _ => ("without `picture`", "add `picture = true`"),
-            };
-            let message = format!("`slice` has no effect {when}");
-            return self.report.add(diag::NO_EFFECT, &slice.span, message, "has no effect", help.to_string());
+        if self.dim == 3 && !self.raw.output.picture {
+            let (message, help) = ("`slice` has no effect without `picture`", "add `picture = true`".to_string());
+            return self.report.add(diag::NO_EFFECT, &slice.span, message, "has no effect", help);
+        }
+        self.plane(slice, size, units)
+    }
+
+    /// A plane through the domain.
+    pub(super) fn plane(&mut self, slice: &Spanned<RawSlice>, size: [usize; 3], units: &Units) -> Option<Slice> {
+        if self.dim == 2 {
+            let message = "`slice` has no effect in two dimensions";
+            let help = "take it away: the plane is the domain".to_string();
+            return self.report.add(diag::NO_EFFECT, &slice.span, message, "has no effect", help);
         }
         let RawSlice { normal, at } = &slice.value;
         let (at, cells) = (at.value / units.scale(Dimension::LENGTH), size[*normal]);

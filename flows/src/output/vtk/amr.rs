@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::hdf5::{self, Attribute, Group, Node, Type};
 use super::{HIDDEN, Kind, kinds};
-use crate::case::{Dimension, Units};
+use crate::case::{Dimension, Quantity, Units};
 
 /// Rows of cells that are written at a time.
 const ROWS_AT_ONCE: usize = 1024;
@@ -35,9 +35,15 @@ impl Region {
 }
 
 /// Writes the fields of a snapshot in the units of the case, named as in `write_image`.
-pub fn write_amr(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<()> {
+pub fn write_amr(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    fields: Option<&[Quantity]>,
+    units: &Units,
+    real: Real,
+) -> io::Result<()> {
     let regions: Vec<Vec<Region>> = (0..=snapshot.finest()).map(|level| regions(snapshot, level)).collect();
-    let kinds = kinds(snapshot, units);
+    let kinds = kinds(snapshot, fields, units);
     let cell = units.scale(Dimension::LENGTH);
     let text = |name: &'static str, text: &str| Attribute {
         name,
@@ -260,7 +266,7 @@ mod tests {
         let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place[0] == 1, &fields);
         let units = Units { si: true, cell: 0.5, step: 0.25, density: Some(2.0) };
         let mut file = vec![];
-        write_amr(&mut file, &snapshot, &units, Real::F64).unwrap();
+        write_amr(&mut file, &snapshot, None, &units, Real::F64).unwrap();
         for (level, region) in [(0, [0, 11, 0, 7, 0, 7]), (1, [8, 15, 0, 15, 0, 15])] {
             let of = |path: &[&str]| dataset(&file, &[&["VTKHDF", &format!("Level{level}")], path].concat());
             let ends: Vec<usize> = of(&["AMRBox"]).chunks(4).map(|bytes| number(bytes, 4)).collect();

@@ -8,6 +8,7 @@ mod amr;
 mod hdf5;
 mod unstructured;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -21,7 +22,8 @@ pub use unstructured::write_unstructured;
 use lbm_runtime::geometry::Block;
 use lbm_runtime::solver::snapshot::Snapshot;
 
-use crate::case::{Dimension, Units};
+use super::derived::Derived;
+use crate::case::{Dimension, Quantity, Units};
 
 /// Cells that are encoded at a time, by all threads, while those before are written.
 const CELLS_AT_ONCE: usize = 1 << 20;
@@ -80,8 +82,8 @@ impl<'a> Appended<'a> {
     }
 
     /// The XML of the fields on the cells.
-    fn cells(&mut self, snapshot: &'a Snapshot, units: &Units, real: Real) -> String {
-        let arrays = arrays(snapshot, units, real);
+    fn cells(&mut self, snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units, real: Real) -> String {
+        let arrays = arrays(snapshot, fields, units, real);
         let first = |components| arrays.iter().find(|array| array.components == components).map(|array| &array.name);
         let mut active = String::new();
         for (kind, name) in [("Scalars", first(1)), ("Vectors", first(3))] {
@@ -124,16 +126,22 @@ fn time(snapshot: &Snapshot, units: &Units) -> f64 {
     snapshot.step as f64 * units.scale(Dimension::TIME)
 }
 
-/// Writes the fields of a snapshot of one level in the units of the case: scalars, and vectors with three components. `rho`
-/// is called `density` and `u` is called `velocity`.
-pub fn write_image(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<()> {
+/// Writes a snapshot of one level in the units of the case: these fields, or else all that it has; scalars, and vectors with three
+/// components. `rho` is called `density` and `u` is called `velocity`.
+pub fn write_image(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    fields: Option<&[Quantity]>,
+    units: &Units,
+    real: Real,
+) -> io::Result<()> {
     // In two dimensions the extent along z is 0: the cells are pixels, not voxels.
     let extent: Vec<String> =
         (0..3).map(|axis| format!("0 {}", if axis < snapshot.dim() { snapshot.size()[axis] } else { 0 })).collect();
     let (extent, cell) = (extent.join(" "), units.scale(Dimension::LENGTH));
     let opening = format!(r#"<ImageData WholeExtent="{extent}" Origin="0 0 0" Spacing="{cell} {cell} {cell}">"#);
     let mut appended = Appended::default();
-    let cells = appended.cells(snapshot, units, real);
+    let cells = appended.cells(snapshot, fields, units, real);
     let content = format!("    <Piece Extent=\"{extent}\">\n{cells}    </Piece>\n");
     appended.write(out, "ImageData", time(snapshot, units), &opening, &content)
 }
@@ -164,7 +172,7 @@ struct Kind<'a> {
     /// Factor to the units of the case.
     scale: f64,
     /// Values for each axis that there is.
-    parts: Vec<&'a [f64]>,
+    parts: Vec<Cow<'a, [f64]>>,
 }
 
 impl Kind<'_> {
@@ -213,9 +221,17 @@ impl Kind<'_> {
     }
 }
 
-/// The fields of a snapshot: components `ax`, `ay` (and `az`) make a vector `a`.
-fn kinds<'a>(snapshot: &'a Snapshot, units: &Units) -> Vec<Kind<'a>> {
+/// Fields by name; or, where none are named, those of a snapshot: components `ax`, `ay` (and `az`) make a vector `a`.
+fn kinds<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units) -> Vec<Kind<'a>> {
     let mut kinds = vec![];
+    if let Some(fields) = fields {
+        let kind = |field: &Quantity| {
+            let parts: Vec<_> = Derived::new(snapshot, field)?.columns().into_iter().map(Cow::from).collect();
+            let components = if parts.len() > 1 { 3 } else { 1 };
+            Some(Kind { name: field.name().to_string(), components, scale: field.scale(units), parts })
+        };
+        return fields.iter().filter_map(kind).collect();
+    }
     for component in &snapshot.components {
         let vector = component.name.strip_suffix('x').and_then(|stem| Some((stem, snapshot.vector(stem)?)));
         if let Some((stem, parts)) = vector {
@@ -223,13 +239,18 @@ fn kinds<'a>(snapshot: &'a Snapshot, units: &Units) -> Vec<Kind<'a>> {
                 "u" => ("velocity", units.scale(Dimension::VELOCITY)),
                 _ => (stem, 1.0),
             };
-            kinds.push(Kind { name: name.to_string(), components: 3, scale, parts });
+            kinds.push(Kind {
+                name: name.to_string(),
+                components: 3,
+                scale,
+                parts: parts.into_iter().map(Cow::from).collect(),
+            });
         } else if !is_later_component(snapshot, &component.name) {
             let (name, scale) = match &component.name[..] {
                 "rho" => ("density", units.scale(Dimension::DENSITY)),
                 name => (name, 1.0),
             };
-            kinds.push(Kind { name: name.to_string(), components: 1, scale, parts: vec![&component.data] });
+            kinds.push(Kind { name: name.to_string(), components: 1, scale, parts: vec![Cow::from(&component.data)] });
         }
     }
     kinds
@@ -240,15 +261,16 @@ const HIDDEN: u8 = 32;
 
 /// The fields on all cells. On a refined grid each cell also tells its level; where there are solids, whether it is one, and
 /// those that are are hidden.
-fn arrays<'a>(snapshot: &'a Snapshot, units: &Units, real: Real) -> Vec<Array<'a>> {
+fn arrays<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units, real: Real) -> Vec<Array<'a>> {
     let array = |kind: Kind<'a>| Array {
         name: kind.name.clone(),
         components: kind.components,
         ty: real_name(real),
         values: Values::Field(kind, real),
     };
-    let mut arrays: Vec<Array<'_>> = kinds(snapshot, units).into_iter().map(array).collect();
+    let mut arrays: Vec<Array<'_>> = kinds(snapshot, fields, units).into_iter().map(array).collect();
     if !snapshot.is_uniform() {
+        arrays.retain(|array| array.name != "level");
         let of_block = |block: &Block| std::iter::repeat_n(block.level as u8, snapshot.block_cells());
         let bytes = snapshot.blocks().iter().flat_map(of_block).collect();
         arrays.push(Array { name: "level".into(), components: 1, ty: "UInt8", values: Values::Bytes(bytes) });
@@ -312,12 +334,31 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn fields_by_name_are_in_the_place_of_those_of_the_method() {
+        use lbm_runtime::solver::velocity::Velocity;
+        let (_, snapshot) = crate::output::example::cavity(32);
+        let units = Units { si: true, cell: 0.5, step: 0.25, density: Some(2.0) };
+        let all = Quantity::all(&lbm_runtime::fixture::manifest()).into_iter();
+        let fields: Vec<Quantity> = all.filter(|field| ["vorticity", "velocity"].contains(&field.name())).collect();
+        let mut file = vec![];
+        write_image(&mut file, &snapshot, Some(&fields), &units, Real::F64).unwrap();
+        assert!(!String::from_utf8_lossy(&file).contains("density"));
+        let (components, vorticity) = read(&file, "vorticity");
+        assert_eq!((components, read(&file, "velocity").0), (1, 3));
+        let slopes = Velocity::new(&snapshot).unwrap();
+        for (at, bytes) in vorticity.as_chunks::<8>().0.iter().enumerate() {
+            let expected = slopes.vorticity(at)[2] / units.step;
+            assert!((f64::from_le_bytes(*bytes) - expected).abs() < 1e-14, "{at}");
+        }
+    }
+
+    #[test]
     fn what_is_written_is_read_back() {
         for (dim, real) in [(2, Real::F32), (3, Real::F64)] {
             let snapshot = snapshot(dim);
             let units = Units { si: true, cell: 0.5, step: 0.25, density: Some(2.0) };
             let mut file = vec![];
-            write_image(&mut file, &snapshot, &units, real).unwrap();
+            write_image(&mut file, &snapshot, None, &units, real).unwrap();
             let number = |bytes: &[u8], at: usize| match real {
                 Real::F32 | Real::F16F32 => {
                     f64::from(f32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().unwrap()))
@@ -348,7 +389,7 @@ pub(super) mod tests {
         let mut snapshot = snapshot(2);
         let written = |snapshot: &Snapshot| {
             let mut file = vec![];
-            write_image(&mut file, snapshot, &Units::LATTICE, Real::F32).unwrap();
+            write_image(&mut file, snapshot, None, &Units::LATTICE, Real::F32).unwrap();
             file
         };
         assert!(!String::from_utf8_lossy(&written(&snapshot)).contains("vtkGhostType"));

@@ -10,7 +10,7 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
 
 use super::{Appended, Array, Values, time};
-use crate::case::{Dimension, Units};
+use crate::case::{Dimension, Quantity, Units};
 
 /// Cell types of VTK; their points follow x, then y, then z.
 const PIXEL: u8 = 8;
@@ -20,7 +20,13 @@ const VOXEL: u8 = 11;
 type Point = [u32; 3];
 
 /// Writes the fields of a snapshot in the units of the case, named as in `write_image`, and the level of each cell.
-pub fn write_unstructured(out: &mut dyn Write, snapshot: &Snapshot, units: &Units, real: Real) -> io::Result<()> {
+pub fn write_unstructured(
+    out: &mut dyn Write,
+    snapshot: &Snapshot,
+    fields: Option<&[Quantity]>,
+    units: &Units,
+    real: Real,
+) -> io::Result<()> {
     let points = points(snapshot);
     let cells = snapshot.blocks().len() * snapshot.block_cells();
     let corners = 1usize << snapshot.dim();
@@ -40,10 +46,10 @@ pub fn write_unstructured(out: &mut dyn Write, snapshot: &Snapshot, units: &Unit
     let offsets = (1..=cells).flat_map(|cell| ((cell * corners) as i64).to_le_bytes()).collect();
     let offsets = appended.add(array("offsets", 1, "Int64", offsets));
     let types = appended.add(array("types", 1, "UInt8", vec![kind; cells]));
-    let fields = appended.cells(snapshot, units, real);
+    let values = appended.cells(snapshot, fields, units, real);
     let content = format!(
         "    <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{cells}\">\n      <Points>\n        {places}\n      </Points>\n      \
-         <Cells>\n        {connectivity}\n        {offsets}\n        {types}\n      </Cells>\n{fields}    </Piece>\n",
+         <Cells>\n        {connectivity}\n        {offsets}\n        {types}\n      </Cells>\n{values}    </Piece>\n",
         points.len()
     );
     appended.write(out, "UnstructuredGrid", time(snapshot, units), "<UnstructuredGrid>", &content)
@@ -114,7 +120,7 @@ mod tests {
         for (snapshot, points) in [(two, 17 * 9 + 2 * (81 - 25)), (three, 9 * 5 * 5 + 9 * 9 * 9 - 5 * 5 * 5)] {
             let units = Units { si: true, cell: 0.5, step: 1.0, density: None };
             let mut file = vec![];
-            write_unstructured(&mut file, &snapshot, &units, Real::F64).unwrap();
+            write_unstructured(&mut file, &snapshot, None, &units, Real::F64).unwrap();
             let places = numbers(&read(&file, "Points").1, f64::from_le_bytes);
             let corners = numbers(&read(&file, "connectivity").1, i64::from_le_bytes);
             let offsets = numbers(&read(&file, "offsets").1, i64::from_le_bytes);

@@ -155,12 +155,14 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             picture: false,
             slice: None,
             vtk: None,
+            fields: None,
             every: None,
             series: None,
             restart: None,
             forces: None,
             compare: None,
             probes: vec![],
+            pictures: vec![],
         };
     }
     let folder = tempfile::tempdir().into_diagnostic()?;

@@ -1,0 +1,53 @@
+//! Pictures that a case asks for one by one.
+
+use super::{Quantity, Slice};
+
+/// Most pictures of a case.
+pub(super) const MOST_PICTURES: usize = 32;
+/// Pixels along the longer side of the field: the fewest, the most, and what there are unless a case says more.
+pub(super) const FEWEST_PIXELS: f64 = 200.0;
+pub(super) const MOST_PIXELS: f64 = 8192.0;
+pub(super) const PIXELS: f64 = 1000.0;
+
+/// What colours stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colours {
+    /// From a least value to a largest.
+    Sequential,
+    /// Two that go apart from white in the middle.
+    Diverging,
+}
+
+/// A picture of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// The beginning of its file's name.
+    pub name: String,
+    /// What is drawn; of vectors the magnitude.
+    pub field: Quantity,
+    /// Values at the ends of the colour bar, in its units; else they follow from the field.
+    pub range: Option<[f64; 2]>,
+    /// Its colours.
+    pub colours: Colours,
+    /// Its plane in three dimensions, if that is not the middle one normal to z.
+    pub slice: Option<Slice>,
+    /// Pixels along the longer side of the field.
+    pub size: usize,
+    /// Steps between pictures; one at the end alone where there is none.
+    pub every: Option<u64>,
+}
+
+impl Picture {
+    /// Whether there is one of a step on the way.
+    pub fn wants(&self, step: u64) -> bool {
+        step > 0 && self.every.is_some_and(|every| step.is_multiple_of(every))
+    }
+
+    /// Name of the file of a step.
+    pub fn file_name(&self, step: u64) -> String {
+        match self.every {
+            Some(_) => format!("{}_{step:08}.png", self.name),
+            None => format!("{}.png", self.name),
+        }
+    }
+}
