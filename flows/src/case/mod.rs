@@ -60,6 +60,16 @@
 //! series = 100                  # energy, enstrophy, dissipation, ... every so many steps
 //! restart = 100_000             # a file to go on from, every so many steps and at the end
 //! compare = "ghia1982"          # published profiles, or a published series, to compare with
+//!
+//! [[probes]]                    # fields over time at points, or along a line
+//! name = "middle"
+//! at = [64, 64]
+//! fields = ["velocity", "pressure"]
+//! every = 100
+//!
+//! [[pictures]]                  # of fields by name
+//! field = "speed"
+//! every = 10_000                # on the way; else at the end
 //! ```
 //!
 //! A formula of position takes `x, y, z`, the centre of a cell measured from the lower corner of the domain, and
