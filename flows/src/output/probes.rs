@@ -125,3 +125,69 @@ impl Probed {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lbm_runtime::fixture::manifest;
+
+    use super::*;
+    use crate::case::{Quantity, Units};
+    use crate::output::example;
+
+    fn probe(points: Vec<[f64; 3]>, fields: &[&str]) -> Probe {
+        let all = Quantity::all(&manifest()).into_iter();
+        let fields = all.filter(|field| fields.contains(&field.name())).collect();
+        Probe { name: "wake".into(), points, fields, every: 10 }
+    }
+
+    fn reading(density: f64) -> Reading {
+        let gradient = [[0.0, 0.02, 0.0], [0.01, 0.0, 0.0], [0.0; 3]];
+        Reading { level: 1, values: vec![density, 0.1, -0.2], gradient }
+    }
+
+    #[test]
+    fn rows_are_in_the_units_of_the_case() {
+        let (mut case, _) = example::cavity(32);
+        let probe = probe(vec![[4.0, 8.5, 0.0], [5.0, 8.0, 0.0]], &["velocity", "pressure", "vorticity", "level"]);
+        let mut probed = Probed::default();
+        for step in [0, 10, 10] {
+            probed.add(&probe, step, &[reading(1.03), reading(f64::NAN)]);
+        }
+        let mut lines = |units: Units| {
+            case.units = units;
+            let mut text = vec![];
+            probed.write(&case, &probe, &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let (comments, rows): (Vec<_>, Vec<_>) =
+                text.lines().map(String::from).partition(|line| line.starts_with('#'));
+            (comments.join("\n"), rows)
+        };
+        let (_, rows) = lines(Units::LATTICE);
+        assert_eq!(rows[0], "step,time,x,y,pressure,ux,uy,vorticity,level");
+        assert_eq!(rows.len(), 5);
+        assert_eq!(rows[3], "10,10,4,8.5,1.00000000e-2,1.00000000e-1,-2.00000000e-1,1.00000000e-2,1.00000000e0");
+        assert!(rows[4].starts_with("10,10,5,8,NaN,"), "{}", rows[4]);
+        let (comments, rows) = lines(Units { si: true, cell: 1e-3, step: 1e-2, density: Some(1000.0) });
+        assert!(
+            comments.contains("# time: s; x, y: m; pressure: Pa; ux, uy: m/s; vorticity: 1/s; level"),
+            "{comments}"
+        );
+        assert_eq!(rows[3], "10,0.1,0.004,0.0085,1.00000000e-1,1.00000000e-2,-2.00000000e-2,1.00000000e0,1.00000000e0");
+    }
+
+    #[test]
+    fn a_probe_goes_on_with_its_rows_and_one_that_is_another_begins_anew() {
+        let this = probe(vec![[4.0, 8.5, 0.0]], &["velocity"]);
+        let mut probed = Probed::default();
+        probed.add(&this, 0, &[reading(1.0 / 3.0)]);
+        let saved = [probed.saved(&this)];
+        assert!(saved[0].is_whole());
+        assert_eq!(Probed::of_saved(&Probe { every: 7, ..this.clone() }, &saved), probed);
+        let others = [
+            probe(vec![[4.0, 8.0, 0.0]], &["velocity"]),
+            probe(vec![[4.0, 8.5, 0.0]], &["speed"]),
+            Probe { name: "other".into(), ..this },
+        ];
+        assert!(others.iter().all(|other| Probed::of_saved(other, &saved) == Probed::default()));
+    }
+}
