@@ -50,7 +50,7 @@ const VERSION: u32 = 3;
 const LEAVES: &str = "leaves";
 const POPULATIONS: &str = "populations";
 const CHECKED: &str = "checked";
-/// Most bytes of the head: a million rows of series and forces.
+/// Most bytes of the head: a million rows of series and forces, or all numbers that probes may record ([`crate::case::MOST_NUMBERS`]).
 const LONGEST_HEAD: u64 = 256 << 20;
 /// Differences that are listed one by one.
 const LISTED: usize = 8;
