@@ -83,12 +83,12 @@ fn errors(flow: &mut Simulation, cells: usize, exact: impl Fn(f64, f64) -> f64) 
         flow.run(step - flow.step()).expect("it runs");
         let snapshot: Snapshot = flow.snapshot().expect("fields");
         let u = snapshot.get("ux").expect("a velocity");
-        for at in 0..u.len() {
+        for (at, u) in u.iter().enumerate() {
             let cell = snapshot.cell(at);
             let weight = 0.25f64.powi(cell.level as i32);
             for (sum, late) in sums.iter_mut().zip([-0.5, 0.0, 0.5]) {
                 let angle = 2.0 * PI * (step as f64 + late) / period;
-                *sum += weight * (u[at] / SPEED - exact(cell.centre()[1], angle)).powi(2);
+                *sum += weight * (u / SPEED - exact(cell.centre()[1], angle)).powi(2);
             }
             count += weight;
         }

@@ -3,7 +3,7 @@
 use lbm_bundle::Manifest;
 
 use super::prescribed::Item;
-use super::setup::{self, GridSpec, Instance};
+use super::setup::{self, Faces, GridSpec, Instance};
 use super::{StepError, bodies};
 use crate::geometry::Block;
 use crate::geometry::solid::Cutters;
@@ -20,7 +20,7 @@ pub(super) struct Around {
 
 impl Around {
     pub(super) fn new(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Result<Self, StepError> {
-        let (faces, mut instances, mut items) = setup::faces(manifest, spec, levels)?;
+        let Faces { behind: faces, mut instances, mut items } = setup::faces(manifest, spec, levels)?;
         let cutters = bodies::cutters(manifest, spec, instances.len());
         let surfaces = bodies::surfaces(manifest, spec, instances.len())?;
         instances.extend(surfaces.0);

@@ -101,13 +101,18 @@ pub(super) struct Instance {
 /// Cells that an axis has at least where a rule of nodes is at one of its ends: the next cell inwards then touches neither.
 const LEAST_BETWEEN_NODES: usize = 3;
 
-/// Resolves the faces of a grid of so many levels: what is behind each, the wall instances they refer to, and what formulas give of those
-/// that are the same all along their faces.
-pub(super) fn faces(
-    manifest: &Manifest,
-    spec: &GridSpec,
-    levels: usize,
-) -> Result<([Behind; 6], Vec<Instance>, Vec<Item>), StepError> {
+/// The faces of a grid.
+pub(super) struct Faces {
+    /// What is behind each.
+    pub(super) behind: [Behind; 6],
+    /// The walls that they refer to.
+    pub(super) instances: Vec<Instance>,
+    /// What formulas give of those that are the same all along their faces.
+    pub(super) items: Vec<Item>,
+}
+
+/// Resolves the faces of a grid of so many levels.
+pub(super) fn faces(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Result<Faces, StepError> {
     let (mut instances, mut items) = (vec![], vec![]);
     let mut behind = [Behind::Periodic; 6];
     for face in Face::ALL.into_iter().take(2 * manifest.dim as usize) {
@@ -133,7 +138,7 @@ pub(super) fn faces(
             instances.push(Instance { rule: rule.code, values });
         }
     }
-    Ok((behind, instances, items))
+    Ok(Faces { behind, instances, items })
 }
 
 pub(super) fn find_rule<'a>(manifest: &'a Manifest, face: Face, name: &str) -> Result<&'a Boundary, StepError> {
@@ -300,7 +305,7 @@ mod tests {
     #[test]
     fn an_unknown_rule_lists_those_there_are() {
         let spec = GridSpec::periodic([8, 8, 1]).with_wall(Face::YMax, "free_slip", &[]);
-        let error = faces(&manifest(), &spec, 1).expect_err("no such rule");
+        let error = faces(&manifest(), &spec, 1).err().expect("no such rule");
         assert!(error.to_string().contains("y_max") && error.to_string().contains("`free_slip`"), "{error}");
         assert!(help(&error).contains("`bounce_back`, `moving_wall`"), "{}", help(&error));
     }
@@ -310,13 +315,13 @@ mod tests {
         let at = |values: &[(&str, &[f64])]| {
             faces(&manifest(), &GridSpec::periodic([8, 8, 1]).with_wall(Face::XMin, "moving_wall", values), 1)
         };
-        let missing = at(&[]).expect_err("no velocity");
+        let missing = at(&[]).err().expect("no velocity");
         assert!(missing.to_string().contains("`velocity`"), "{missing}");
-        let short = at(&[("velocity", &[0.1])]).expect_err("one component");
+        let short = at(&[("velocity", &[0.1])]).err().expect("one component");
         assert!(short.to_string().contains("2 component(s), given: 1"), "{short}");
-        let surplus = at(&[("velocity", &[0.1, 0.0]), ("speed", &[1.0])]).expect_err("no such parameter");
+        let surplus = at(&[("velocity", &[0.1, 0.0]), ("speed", &[1.0])]).err().expect("no such parameter");
         assert!(surplus.to_string().contains("`speed`") && help(&surplus).contains("`velocity`"), "{surplus}");
-        let (behind, instances, _) = at(&[("velocity", &[0.1, 0.2])]).unwrap();
+        let Faces { behind, instances, .. } = at(&[("velocity", &[0.1, 0.2])]).unwrap();
         assert_eq!(behind[Face::XMin.index()], Behind::Wall(WallId(0)));
         assert_eq!(instances, [Instance { rule: 1, values: vec![0.1, 0.2] }]);
     }

@@ -223,11 +223,14 @@ fn measure(device: &Device, model: &Model, real: Real, block: [u32; 3], gib: f64
 }
 
 /// The largest box, close to a cube, whose two buffers of populations fit in `gib`; two blocks along each axis at least, or a block
-/// would be its own neighbour and find it in a cache.
+/// would be its own neighbour and find it in a cache. No cells where not one block fits.
 fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
     let manifest = &bundle.manifest;
     let dim = manifest.dim as usize;
     let mut cells = gib * f64::from(1u32 << 30) / (2 * manifest.q() * manifest.real.stored_bytes()) as f64;
+    if cells < manifest.cells() as f64 {
+        return [0; 3];
+    }
     let mut size = [1; 3];
     for (axis, block) in manifest.block.into_iter().enumerate().take(dim) {
         let side = cells.powf(1.0 / (dim - axis) as f64);
