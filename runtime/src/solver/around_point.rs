@@ -147,7 +147,8 @@ impl Around<'_> {
 
     /// The cells that the slope along an axis at a cell is made of, with their weights.
     fn slope(&self, cell: Cell, axis: usize) -> Vec<(Cell, f64)> {
-        let beside = |cell: Cell, high: bool| self.blocks.beside(cell, axis, high);
+        let fluid = |cell: &Cell| !self.is_solid(*cell);
+        let beside = |cell: Cell, high: bool| self.blocks.beside(cell, axis, high).filter(fluid);
         let one_sided = |next: Cell, high: bool, sign: f64| match beside(next, high) {
             Some(third) => vec![(cell, -1.5 * sign), (next, 2.0 * sign), (third, -0.5 * sign)],
             None => vec![(cell, -sign), (next, sign)],
