@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lbm_bundle::{Layout, Real, Target};
+use lbm_bundle::formula::Function;
+use lbm_bundle::{Formula, Layout, Real, Target};
 use lbm_codegen::options::Options;
-use lbm_codegen::{criteria, mesh, pipeline};
+use lbm_codegen::{criteria, mesh, pipeline, prescribed};
 use lbm_tests::criteria::of_every_kind;
 use lbm_tests::toolchain::{self, ARCHITECTURES};
 use lbm_tests::{compiled, root, update};
@@ -209,6 +210,32 @@ fn criteria_compile_for_both_targets() {
     }
 }
 
+/// Writes kernels of prescribed values for a target into a folder: a formula with every function that there is.
+fn write_prescribed(folder: &Path, target: Target) -> [PathBuf; 2] {
+    [("d2q9_bgk", Real::F32, [8, 8, 1]), ("d3q19_bgk", Real::F64, [4, 4, 4])].map(|(spec, real, block)| {
+        let manifest = compiled::compile(&compiled::model(spec), target, real, block).bundle.manifest;
+        let of_all = |function: &Function| {
+            let operands = ["x", "y * t", "z"].map(|text| text.parse::<Formula>().expect("a formula"));
+            Formula::apply(*function, operands[..function.operands().len()].to_vec())
+        };
+        let formulas: Vec<Formula> = Function::ALL.iter().map(of_all).collect();
+        let bundle = prescribed::bundle(&manifest, &formulas).unwrap_or_else(|error| panic!("{error}"));
+        let path = folder.join(bundle.source.name);
+        std::fs::write(&path, bundle.source.text).expect("a temporary file");
+        path
+    })
+}
+
+#[test]
+fn prescribed_values_compile_for_both_targets() {
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    write_prescribed(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
+    let Some(toolkit) = toolchain::cuda() else { return };
+    for source in write_prescribed(temporary.path(), Target::Cuda) {
+        toolchain::nvcc_reads(&toolkit, &source, "90");
+    }
+}
+
 /// With and without the rules of nodes that read the next cell, in both dimensions and real types.
 #[test]
 fn kernels_at_level_jumps_compile_for_both_targets() {
@@ -283,6 +310,7 @@ fn nvrtc_accepts_every_way_of_writing_kernels() {
     }
     command.args(write_mesh(temporary.path(), Target::Cuda));
     command.args(write_criteria(temporary.path(), Target::Cuda));
+    command.args(write_prescribed(temporary.path(), Target::Cuda));
     toolchain::run(command);
 }
 

@@ -206,7 +206,7 @@ mod tests {
             ("1 + sinn(2)", 4..8, "`sinn`", "`sinh`"),
             ("1 + yy", 4..6, "`yy`", "did you mean"),
             ("sin", 0..3, "is a function", "`sin(a)`"),
-            ("x + é", 4..6, "`é`", "`x`"),
+            ("x + é", 4..6, "`é`", "`t`"),
         ] {
             let error = Formula::parse(text).expect_err(text);
             assert_eq!(error.at, at, "{text}: {error:?}");

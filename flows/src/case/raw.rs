@@ -182,6 +182,15 @@ pub(super) struct RawBox {
     pub(super) to: Spanned<Vec<Spanned<f64>>>,
 }
 
+/// What lies between two times at which something is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Interval {
+    /// So many steps of the coarsest level.
+    Steps(u64),
+    /// So many seconds.
+    Seconds(f64),
+}
+
 /// `[stop]`.
 #[derive(Clone, Debug)]
 pub(super) struct RawStop {
@@ -216,10 +225,10 @@ pub(super) struct RawOutput {
     pub(super) slice: Option<Spanned<RawSlice>>,
     pub(super) vtk: Option<Spanned<RawVtk>>,
     pub(super) fields: Option<Vec<Spanned<String>>>,
-    pub(super) every: Option<Spanned<f64>>,
-    pub(super) series: Option<Spanned<f64>>,
-    pub(super) restart: Option<Spanned<f64>>,
-    pub(super) forces: Option<Spanned<f64>>,
+    pub(super) every: Option<Spanned<Interval>>,
+    pub(super) series: Option<Spanned<Interval>>,
+    pub(super) restart: Option<Spanned<Interval>>,
+    pub(super) forces: Option<Spanned<Interval>>,
     pub(super) compare: Option<Spanned<String>>,
 }
 
@@ -229,7 +238,7 @@ pub(super) struct RawProbe {
     pub(super) name: Spanned<String>,
     pub(super) points: RawPoints,
     pub(super) fields: Option<Vec<Spanned<String>>>,
-    pub(super) every: u64,
+    pub(super) every: Spanned<Interval>,
 }
 
 /// A picture.
@@ -241,7 +250,7 @@ pub(super) struct RawPicture {
     pub(super) colours: Option<Spanned<String>>,
     pub(super) slice: Option<Spanned<RawSlice>>,
     pub(super) size: Option<Spanned<f64>>,
-    pub(super) every: Option<Spanned<f64>>,
+    pub(super) every: Option<Spanned<Interval>>,
 }
 
 /// Points, in m or in cells.

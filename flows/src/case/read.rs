@@ -310,10 +310,10 @@ impl Reader {
             fields: table
                 .get("fields")
                 .and_then(|entry| self.words(&entry.value, "fields = [\"velocity\", \"vorticity\"]")),
-            every: self.count(table, "every"),
-            series: self.count(table, "series"),
-            restart: self.count(table, "restart"),
-            forces: self.count(table, "forces"),
+            every: self.interval(table, "every"),
+            series: self.interval(table, "series"),
+            restart: self.interval(table, "restart"),
+            forces: self.interval(table, "forces"),
             compare: self.text(table, "compare"),
         };
         for key in ["every", "fields"] {

@@ -110,10 +110,13 @@ pub(super) const KEYS: &[Key] = &[
         "write fields for ParaView: true, and of a refined grid \"amr\" (the default in 3-D) or \"unstructured\" (in 2-D)",
     ),
     key("output.fields", "what VTK files have, by name: [\"velocity\", \"vorticity\"]; else the fields of the method"),
-    key("output.every", "time steps between VTK files"),
-    key("output.series", "time steps between rows of energy, enstrophy, dissipation and the like"),
-    key("output.restart", "time steps between files from which the run goes on (`--resume`); one more at the end"),
-    key("output.forces", "time steps between rows of the force on solids"),
+    key("output.every", "time steps between VTK files, or in SI units a time"),
+    key("output.series", "time steps, or a time, between rows of energy, enstrophy, dissipation and the like"),
+    key(
+        "output.restart",
+        "time steps, or a time, between files from which the run goes on (`--resume`); one more at the end",
+    ),
+    key("output.forces", "time steps, or a time, between rows of the force on solids"),
     key("output.compare", "published profiles, or a published series, to compare with"),
     key("probes.name", "points at which fields are recorded, under `[[probes]]`: the file is `probe_NAME.csv`"),
     key("probes.at", "the points: [[40, 32], [60, 32]], or one"),
@@ -121,7 +124,7 @@ pub(super) const KEYS: &[Key] = &[
     key("probes.to", "last point of a line"),
     key("probes.points", "number of points of a line, both ends among them"),
     key("probes.fields", "what is recorded, by name; else [\"density\", \"velocity\"]"),
-    key("probes.every", "time steps between rows"),
+    key("probes.every", "time steps, or in SI units a time, between rows"),
     key("pictures.field", "a picture of a field by its name, under `[[pictures]]`; of vectors the magnitude"),
     key("pictures.name", "what its file is called: `NAME.png`, with `every` `NAME_00001000.png`; else as the field"),
     key(
@@ -134,7 +137,7 @@ pub(super) const KEYS: &[Key] = &[
         "its plane in three dimensions: { normal = \"y\", at = 32 }; else the middle one normal to z",
     ),
     key("pictures.size", "pixels along the longer side of the field: 1000 unless given"),
-    key("pictures.every", "time steps between pictures; else there is one at the end"),
+    key("pictures.every", "time steps, or a time, between pictures; else there is one at the end"),
 ];
 
 /// Lists of tables: a case has as many as it likes of each.

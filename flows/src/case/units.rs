@@ -145,6 +145,19 @@ impl Units {
         self.cell.powi(dimension.m) * self.step.powi(dimension.s) * kilogram.powi(dimension.kg)
     }
 
+    /// What one lattice unit of a force is in the units of the case, and their name: in two dimensions of a force per length, and where
+    /// the density of the fluid is not known, over that.
+    pub fn force(&self, dim: usize) -> (f64, &'static str) {
+        let name = match (self.si, self.density, dim) {
+            (false, ..) => "lattice units of the coarsest level",
+            (true, Some(_), 2) => "N/m",
+            (true, Some(_), _) => "N",
+            (true, None, 2) => "m³/s² (over the density of the fluid)",
+            (true, None, _) => "m⁴/s² (over the density of the fluid)",
+        };
+        (self.density.unwrap_or(1.0) * self.cell.powi(dim as i32 + 1) / self.step.powi(2), name)
+    }
+
     /// The symbol of a unit of length, velocity, ... for headings; empty in lattice units.
     pub fn symbol(&self, dimension: Dimension) -> &'static str {
         match dimension {
@@ -199,5 +212,11 @@ mod tests {
         assert!((units.scale(Dimension::VISCOSITY) - 1e-4).abs() < 1e-18);
         assert!((units.scale(Dimension::DENSITY) - 1000.0).abs() < 1e-9);
         assert_eq!(Units::LATTICE.scale(Dimension::VISCOSITY), 1.0);
+        let force = units.scale(Dimension { m: 1, kg: 1, s: -2 });
+        assert!((units.force(3).0 / force - 1.0).abs() < 1e-12 && units.force(3).1 == "N");
+        assert_eq!(
+            (Units::LATTICE.force(2).0, Units { density: None, ..units }.force(2).1.split(' ').next()),
+            (1.0, Some("m³/s²"))
+        );
     }
 }

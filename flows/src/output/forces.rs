@@ -195,10 +195,8 @@ impl Forces {
         let axes = ["x", "y", "z"];
         writeln!(out, "# {}: {}, {}", case.name, case.spec, real_name(case))?;
         writeln!(out, "# L = {l} cells, U = {u} cells per step; time: over L/U; solids in the order of the case")?;
-        writeln!(
-            out,
-            "# force: lattice units of the coarsest level; coefficients: force over U^2 area / 2, with these areas:"
-        )?;
+        let (newton, symbol) = case.units.force(case.dim);
+        writeln!(out, "# force: {symbol}; coefficients: force over U^2 area / 2, with these areas:")?;
         for (at, body) in case.solids.iter().enumerate() {
             writeln!(out, "# solid {}: {} cells{}", at + 1, body.area, if case.dim == 3 { "^2" } else { "" })?;
         }
@@ -208,7 +206,7 @@ impl Forces {
             for (solid, force) in row.forces.iter().enumerate() {
                 write!(out, "{},{:.8},{}", row.step, row.step as f64 * u / l, solid + 1)?;
                 for value in &force[..case.dim] {
-                    write!(out, ",{value:.10e}")?;
+                    write!(out, ",{:.10e}", value * newton)?;
                 }
                 for value in &force[..case.dim] {
                     match Self::unit(case, solid) {

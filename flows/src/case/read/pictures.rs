@@ -44,7 +44,7 @@ impl Reader {
         };
         let colours = self.word(table, "colours", &["sequential", "diverging"]);
         let slice = table.get("slice").and_then(|entry| self.slice(&entry.value));
-        let (size, every) = (self.count(table, "size"), self.count(table, "every"));
+        let (size, every) = (self.count(table, "size"), self.interval(table, "every"));
         Some(Spanned { value: RawPicture { name, field: field?, range, colours, slice, size, every }, span })
     }
 

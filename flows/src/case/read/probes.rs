@@ -51,7 +51,7 @@ impl Reader {
                 self.missing::<()>(&span, &format!("probes.{key}"), what, example.to_string());
             }
         }
-        let (name, every) = (self.file_name(table, "name"), self.count(table, "every"));
+        let (name, every) = (self.file_name(table, "name"), self.interval(table, "every"));
         let points = match (table.get("at"), table.get("from").or(table.get("to")).or(table.get("points"))) {
             (Some(at), None) => self.points(&at.value).map(RawPoints::At),
             (None, Some(_)) => self.line(table, &span),
@@ -69,7 +69,7 @@ impl Reader {
             None => None,
             Some(entry) => Some(self.words(&entry.value, "fields = [\"velocity\", \"pressure\"]")?),
         };
-        let probe = RawProbe { name: name?, points: points?, fields, every: every?.value as u64 };
+        let probe = RawProbe { name: name?, points: points?, fields, every: every? };
         Some(Spanned { value: probe, span })
     }
 

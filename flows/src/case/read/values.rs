@@ -5,6 +5,7 @@ use crate::case::diag::{self, Span, Spanned};
 use lbm_bundle::formula::FormulaError;
 
 use crate::case::formula::Formula;
+use crate::case::raw::Interval;
 use crate::case::schema;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::{self, Dimension};
@@ -84,6 +85,20 @@ impl Reader {
                 self.report.add(diag::BAD_VALUE, &span, format!("`{key}` must be positive"), "not positive", None)
             }
             _ => self.wrong_type(&entry.value, "an integer", format!("write `{key} = 1000`")),
+        }
+    }
+
+    /// A number of steps, or in SI units a time with its unit.
+    pub(super) fn interval(&mut self, table: &Table, key: &str) -> Option<Spanned<Interval>> {
+        match table.get(key)?.value.kind {
+            Kind::Text(_) if self.si => {
+                let time = self.positive(table, key, Dimension::TIME)?;
+                Some(Spanned { value: Interval::Seconds(time.value), span: time.span })
+            }
+            _ => {
+                let steps = self.count(table, key)?;
+                Some(Spanned { value: Interval::Steps(steps.value as u64), span: steps.span })
+            }
         }
     }
 

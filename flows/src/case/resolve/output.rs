@@ -2,7 +2,7 @@
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
-use crate::case::raw::{RawSlice, RawVtk};
+use crate::case::raw::{Interval, RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
 use crate::case::{Output, Picture, Probe, Reference, Slice, Steady, Stop, Vtk, reference, schema};
 
@@ -42,10 +42,10 @@ impl Resolver<'_> {
             slice,
             vtk,
             fields,
-            every: raw.every.as_ref().map(|every| every.value as u64),
-            series: raw.series.as_ref().map(|every| every.value as u64),
-            restart: raw.restart.as_ref().map(|every| every.value as u64),
-            forces: self.forces(),
+            every: raw.every.as_ref().and_then(|every| self.interval(every, units)),
+            series: raw.series.as_ref().and_then(|every| self.interval(every, units)),
+            restart: raw.restart.as_ref().and_then(|every| self.interval(every, units)),
+            forces: self.forces(units),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
             probes,
             pictures,
@@ -92,13 +92,28 @@ impl Resolver<'_> {
         self.report.add(diag::OUTSIDE, &slice.value.at.span, message, "outside", help)
     }
 
-    fn forces(&mut self) -> Option<u64> {
+    /// An interval in steps: of a time, the number nearest to it.
+    pub(super) fn interval(&mut self, interval: &Spanned<Interval>, units: &Units) -> Option<u64> {
+        let seconds = match interval.value {
+            Interval::Steps(steps) => return Some(steps),
+            Interval::Seconds(seconds) => seconds,
+        };
+        let steps = (seconds / units.step).round();
+        if steps >= 1.0 {
+            return Some(steps as u64);
+        }
+        let message = format!("{} s are less than a time step, which is {} s", short(seconds), short(units.step));
+        let help = "give a longer time, or a number of steps without a unit: `every = 1`".to_string();
+        self.report.add(diag::BAD_VALUE, &interval.span, message, "less than a step", help)
+    }
+
+    fn forces(&mut self, units: &Units) -> Option<u64> {
         let every = self.raw.output.forces.as_ref()?;
         if self.raw.solids.is_empty() {
             let help = "only solids have forces: add `[[solids]]`".to_string();
             return self.report.add(diag::NO_EFFECT, &every.span, "`forces` has no effect", "has no effect", help);
         }
-        Some(every.value as u64)
+        self.interval(every, units)
     }
 
     fn compare(&mut self, name: &Spanned<String>, re: Option<f64>) -> Option<Reference> {

@@ -48,13 +48,17 @@ impl Resolver<'_> {
             Some(word) => word.value == "diverging",
             None => field.is_signed(),
         };
+        let every = match &raw.every {
+            Some(every) => Some(self.interval(every, units)?),
+            None => None,
+        };
         Some(Picture {
             name: raw.name.as_ref().map_or(field.name(), |name| &name.value).to_string(),
             range: raw.range,
             colours: if diverging { Colours::Diverging } else { Colours::Sequential },
             slice,
             size: pixels as usize,
-            every: raw.every.as_ref().map(|every| every.value as u64),
+            every,
             field,
         })
     }

@@ -52,7 +52,8 @@ impl Resolver<'_> {
             Some(names) => self.quantities(names),
             None => Some(self.default_fields()),
         };
-        Some(Probe { name: raw.name.value.clone(), points: points?, fields: fields?, every: raw.every })
+        let every = self.interval(&raw.every, units);
+        Some(Probe { name: raw.name.value.clone(), points: points?, fields: fields?, every: every? })
     }
 
     fn default_fields(&self) -> Vec<Quantity> {

@@ -73,7 +73,8 @@ impl Resolver<'_> {
                 return self.needs_density(&param.span);
             }
             let found = Unit { length: dimension.m + 3 * dimension.kg, time: dimension.s };
-            if let Some(unit) = wanted.unit.filter(|unit| units.si && *unit != found) {
+            let is_zero = value.constant() == Some(0.0);
+            if let Some(unit) = wanted.unit.filter(|unit| units.si && !is_zero && *unit != found) {
                 let message = format!("`{}` is measured in {}, or that times a density", wanted.name, symbol(unit));
                 return self.report.add(diag::WRONG_UNIT, &param.span, message, "another unit", None);
             }
