@@ -8,8 +8,8 @@
 //! | `-` `+` before a value | | `-x^2` is `-(x^2)` |
 //! | `^` | most, from the right | `2^3^2` is `2^(3^2)` |
 //!
-//! Further there are numbers (`12`, `1_000`, `.5`, `1.5e-3`), parentheses, functions of [`Function`] (`sqrt(a)`, `if(a < b, c, d)`), and
-//! names, which whoever computes a formula knows. All numbers are of 64 bits. A text is a [`Formula`] and back: `Display` writes what
+//! Further there are numbers (`12`, `1_000`, `.5`, `1.5e-3`), parentheses, functions of [`Function`] (`sqrt(a)`, `if(a < b, c, d)`), names,
+//! which whoever computes a formula knows, and [tables](Table) of files (`table("inflow.csv", t)`), which others read. All numbers are of 64 bits. A text is a [`Formula`] and back: `Display` writes what
 //! parses to the same tree, and so do manifests.
 //!
 //! Texts come from strangers: length and depth are limited, so that nothing here recurses far.
@@ -18,14 +18,22 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+mod table;
+
+pub use table::{Points, Table};
 
 /// Longest text of a formula, in bytes.
 pub const LONGEST: usize = 1 << 14;
 
 /// Most operations inside each other that a text may have.
 pub const DEEPEST: usize = 512;
+
+/// What a table is called in formulas.
+pub const TABLE: &str = "table";
 
 /// A formula of named values.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +44,8 @@ pub enum Formula {
     Name(String),
     /// A function, with as many operands as it has.
     Apply(Function, Vec<Formula>),
+    /// A table at a value: straight lines between its points, and beyond its ends what it has there.
+    Table(Table, Box<Formula>),
 }
 
 macro_rules! functions {
@@ -253,6 +263,7 @@ impl Formula {
                 }
                 Some(function.of(&values[..operands.len()]))
             }
+            Formula::Table(table, at) => table.at(at.value(named)?),
         }
     }
 
@@ -267,6 +278,41 @@ impl Formula {
             Formula::Number(_) => BTreeSet::new(),
             Formula::Name(name) => BTreeSet::from([&name[..]]),
             Formula::Apply(_, operands) => operands.iter().flat_map(Formula::names).collect(),
+            Formula::Table(_, at) => at.names(),
+        }
+    }
+
+    /// The files of all tables in it.
+    pub fn tables(&self) -> BTreeSet<&str> {
+        match self {
+            Formula::Number(_) | Formula::Name(_) => BTreeSet::new(),
+            Formula::Apply(_, operands) => operands.iter().flat_map(Formula::tables).collect(),
+            Formula::Table(table, at) => at.tables().into_iter().chain([&table.file[..]]).collect(),
+        }
+    }
+
+    /// The formula with the points of its tables, by their files; those that `points` does not know stay as they are.
+    pub fn with_tables(&self, points: &dyn Fn(&str) -> Option<Points>) -> Formula {
+        match self {
+            Formula::Number(_) | Formula::Name(_) => self.clone(),
+            Formula::Apply(function, operands) => {
+                Formula::Apply(*function, operands.iter().map(|operand| operand.with_tables(points)).collect())
+            }
+            Formula::Table(Table { file, points: old }, at) => {
+                let points_of = points(file).unwrap_or_else(|| old.clone());
+                Formula::Table(Table { file: file.clone(), points: points_of }, Box::new(at.with_tables(points)))
+            }
+        }
+    }
+
+    /// The formula with operations in the place of tables, which have been read.
+    pub fn without_tables(&self) -> Formula {
+        match self {
+            Formula::Number(_) | Formula::Name(_) => self.clone(),
+            Formula::Apply(function, operands) => {
+                Formula::Apply(*function, operands.iter().map(Formula::without_tables).collect())
+            }
+            Formula::Table(table, at) => table.pieces(&at.without_tables()),
         }
     }
 
@@ -277,6 +323,10 @@ impl Formula {
             Formula::Name(name) => given(name).unwrap_or_else(|| self.clone()),
             Formula::Apply(function, operands) => {
                 let formula = Formula::Apply(*function, operands.iter().map(|operand| operand.with(given)).collect());
+                formula.constant().map_or(formula, Formula::number)
+            }
+            Formula::Table(table, at) => {
+                let formula = Formula::Table(table.clone(), Box::new(at.with(given)));
                 formula.constant().map_or(formula, Formula::number)
             }
         }
@@ -310,6 +360,11 @@ impl Formula {
                 out.write_str(")")
             }
             Formula::Apply(function, operands) => Formula::write_apply(*function, operands, out),
+            Formula::Table(table, at) => {
+                write!(out, "table(\"{}\", ", table.file)?;
+                at.write(out, 0)?;
+                out.write_str(")")
+            }
         }
     }
 
@@ -576,6 +631,28 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `"inflow.csv", t)` of a table.
+    fn table(&mut self, start: usize, open: usize, inside: usize) -> Read {
+        let help = "write `table(\"inflow.csv\", t)`";
+        self.skip_blanks();
+        let quoted = self.at;
+        if !self.take("\"") {
+            return Parser::wrong(start..self.at, "a table is that of a file".into(), "no file", help);
+        }
+        let file = self.take_while(|letter| letter != '"' && !letter.is_control());
+        if !self.take("\"") || file.is_empty() {
+            return Parser::wrong(quoted..self.at, "the name of a file does not end".into(), "no name", help);
+        }
+        self.skip_blanks();
+        if !self.take(",") {
+            return Parser::wrong(start..self.at, "a table is read at a value".into(), "no value", help);
+        }
+        let (at, depth) = self.formula(0, inside + 1)?;
+        self.close(open)?;
+        self.limit(start, depth + 1)?;
+        Ok((Formula::Table(Table { file: file.into(), points: Arc::new([]) }, Box::new(at)), depth + 1))
+    }
+
     /// A name, or a function if a parenthesis follows at once.
     fn name(&mut self, inside: usize) -> Read {
         let start = self.at;
@@ -584,6 +661,9 @@ impl<'a> Parser<'a> {
         if !self.take("(") {
             self.names.push((name.into(), at));
             return Ok((Formula::name(name), 0));
+        }
+        if name == TABLE {
+            return self.table(start, open, inside);
         }
         let Some(function) = Function::called(name) else {
             let help = format!("functions: {}", Function::names().collect::<Vec<_>>().join(", "));

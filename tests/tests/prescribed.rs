@@ -25,6 +25,9 @@ fn period(cells: usize) -> f64 {
     5.0 * (cells * cells) as f64
 }
 
+/// What tables of files hold here.
+const RAMP: [[f64; 2]; 3] = [[0.0, 0.0], [100.0, SPEED], [200.0, 0.5 * SPEED]];
+
 /// Kernels of a method with all that walls need here, on blocks of 4 x 4.
 fn bundle(device: &Device, rules: &[&str]) -> Bundle {
     let model = compiled::model_with_all("d2q9_trt", rules, Some("volumetric_shifted"));
@@ -33,7 +36,8 @@ fn bundle(device: &Device, rules: &[&str]) -> Bundle {
 
 /// A wall whose velocity along x is a formula, at the face in the place of the one that the grid has.
 fn prescribe(device: &Device, bundle: &Bundle, grid: &mut GridSpec, face: Face, rule: &str, [x, y]: [&str; 2]) {
-    let formulas = [x, y].map(|text| text.parse::<Formula>().expect(text));
+    let read = |text: &str| text.parse::<Formula>().expect(text);
+    let formulas = [x, y].map(|text| read(text).with_tables(&|_| Some(Arc::from(RAMP))));
     let at_start = |formula: &Formula| {
         let formula = formula.clone();
         let at = move |place: [f64; 3]| {
@@ -156,6 +160,31 @@ fn links_and_levels_have_the_wall_of_their_time() {
         let [coarse, fine] = [16, 32].map(|cells| found(cells, &formula(cells), cells / 2)[1]);
         println!("refined at the plate: {coarse:e}, {fine:e}");
         assert!((coarse / fine).log2() > 1.9, "{coarse:e} {fine:e}");
+    }
+}
+
+/// A table moves a wall as the formula does that it is the points of, on the way, between its points and beyond them.
+#[test]
+fn a_table_of_a_file_is_the_lines_between_its_points() {
+    for device in devices() {
+        let bundle = bundle(&device, &["bounce_back", "moving_wall"]);
+        let flow = |text: &str| {
+            let mut grid = GridSpec::periodic([4, 16, 1]).with_wall(Face::YMax, "bounce_back", &[]);
+            prescribe(&device, &bundle, &mut grid, Face::YMin, "moving_wall", [text, "0"]);
+            let mut flow = Simulation::new(&device, &bundle, &grid, &params()).expect("a flow");
+            flow.init(at_rest).expect("a start");
+            let after = |steps: u64| {
+                flow.run(steps).expect("it runs");
+                flow.snapshot().expect("fields").get("ux").expect("a velocity").to_vec()
+            };
+            [50, 100, 200].map(after)
+        };
+        let formula = format!("{SPEED} * (min(t / 100, 1) - 0.5 * min(max(t / 100 - 1, 0), 1))");
+        let (table, formula) = (flow("table(\"ramp.csv\", t)"), flow(&formula));
+        for (one, other) in table.iter().flatten().zip(formula.iter().flatten()) {
+            assert!((one - other).abs() < 1e-15, "{one:e} {other:e}");
+        }
+        assert!(table[0][0] > 0.1 * SPEED && table[2][0] > 0.3 * SPEED, "{:?}", table[2]);
     }
 }
 

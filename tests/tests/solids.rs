@@ -215,6 +215,7 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
         ("length = 40", "length = 10"),
         ("centre = [80, 80]", "centre = [20, 20]"),
         ("radius = 20", "radius = 5"),
+        ("at = [[60, 80], [100, 80]]", "at = [[15, 20], [25, 20]]"),
         ("0.02", "0.04"),
         ("steady = 1e-7", "steady = 2e-6"),
         ("picture = true", ""),

@@ -51,6 +51,7 @@ impl Doubles {
         let node = match formula {
             Formula::Number(value) => Node::Number(value.to_bits()),
             Formula::Name(name) => Node::Given(spell(name).ok_or_else(|| name.clone())?),
+            Formula::Table(..) => return self.node(&formula.without_tables(), spell),
             Formula::Apply(function, operands) => match formula.constant() {
                 Some(value) => Node::Number(value.to_bits()),
                 None => {

@@ -94,10 +94,18 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::FORMULA,
-        "A start may be a formula of the place in quotation marks: numbers, x, y, z, pi, + - * / ^, brackets and functions such \
-         as sin(...). Something else stands in this one.",
+        "A formula of the place, or of the time t where that may change something, stands in quotation marks: numbers, x, y, z, t, pi, \
+         + - * / ^, brackets and functions such as sin(...). Something else stands in this one.",
         "[start]\nvelocity = [\"0.05 sin(2*pi*y)\", 0]",
         "[start]\nvelocity = [\"0.05*sin(2*pi*y)\", 0]",
+    ),
+    long(
+        diag::TABLE,
+        "`table(\"inflow.csv\", t)` is the value at `t` of straight lines through the points of a file: a text in the folder of the \
+         case with two numbers to a line, separated by a comma, of which the first rises. `#` begins a comment, and the \
+         first line may have names. Before the first point and beyond the last the value is that of the point.",
+        "velocity = [\"table('../inflow.csv', t)\", 0]",
+        "velocity = ['table(\"inflow.csv\", t)', 0]",
     ),
     long(
         diag::MISSING_UNIT,

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use lbm_bundle::formula::{FormulaError, Function, Parsed};
+use lbm_bundle::formula::{FormulaError, Function, Parsed, Points, TABLE};
 
 use super::schema;
 
@@ -25,7 +25,7 @@ fn values() -> impl Iterator<Item = &'static str> {
 }
 
 fn suggest(name: &str) -> String {
-    schema::suggest(name, &values().chain(Function::names()).collect::<Vec<_>>())
+    schema::suggest(name, &values().chain(Function::names()).chain([TABLE]).collect::<Vec<_>>())
 }
 
 /// What is wrong with a name that stands for nothing.
@@ -144,6 +144,16 @@ impl Formula {
             (None, _) => None,
         };
         self.0.value(&value).unwrap_or(f64::NAN)
+    }
+
+    /// The files of tables in it.
+    pub(super) fn tables(&self) -> std::collections::BTreeSet<&str> {
+        self.0.tables()
+    }
+
+    /// The formula with the points of tables, by their files.
+    pub(super) fn with_tables(&self, points: &dyn Fn(&str) -> Option<Points>) -> Formula {
+        Formula(self.0.with_tables(points))
     }
 
     /// The formula for others than cases.

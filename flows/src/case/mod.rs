@@ -111,6 +111,7 @@ mod resolve;
 mod schema;
 mod solids;
 mod start;
+mod table;
 mod tree;
 mod units;
 

@@ -11,6 +11,7 @@ use super::TargetChoice;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::formula::Formula;
 use super::refinement::COUPLING;
+use super::table::TableFile;
 use super::tree::Table;
 use super::units::Dimension;
 
@@ -39,6 +40,8 @@ pub struct RawCase {
     pub(super) output: RawOutput,
     pub(super) probes: Vec<Spanned<RawProbe>>,
     pub(super) pictures: Vec<Spanned<RawPicture>>,
+    /// The tables of its formulas by file, once they are read.
+    pub(super) tables: BTreeMap<String, TableFile>,
     /// What tells this flow from others, by key.
     pub(super) keys: BTreeMap<String, String>,
     pub(super) warnings: Vec<Diagnostic>,
@@ -294,6 +297,7 @@ impl RawCase {
     /// Reads the files that it names. `read` gives the bytes of a file, or says why it has none.
     pub fn load(&mut self, read: impl Fn(&str) -> Result<Vec<u8>, String>) -> Result<(), CaseError> {
         let mut report = Report::default();
+        self.load_tables(&read, &mut report);
         for solid in &mut self.solids {
             let RawShape::Stl { file, bytes: content, surface, .. } = &mut solid.value.shape else { continue };
             let bytes = read(&file.value);
@@ -313,6 +317,39 @@ impl RawCase {
             }
         }
         report.finish(&self.name, Some(())).map(|_| ())
+    }
+
+    /// Reads the tables of formulas.
+    fn load_tables(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
+        let faces = self.faces.named.iter_mut().flatten().chain(&mut self.faces.others);
+        let surfaces = self.solids.iter_mut().map(|solid| &mut solid.value.surface);
+        let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(|face| &mut face.params);
+        let params = of_faces.chain(&mut self.params);
+        let params =
+            params.flat_map(|RawParam { span, values, .. }| values.iter_mut().map(|(value, _)| (&*span, value)));
+        let start = self.start.iter_mut().flat_map(|start| &mut start.components.value);
+        let all = params.chain(start.map(|Spanned { value, span }| (&*span, value)));
+        for (span, formula) in all {
+            let files: Vec<String> = formula.tables().into_iter().map(String::from).collect();
+            for file in files.iter().filter(|file| !self.tables.contains_key(*file)).collect::<Vec<_>>() {
+                match TableFile::read(file, read) {
+                    Ok(table) => {
+                        // A flow that goes on must have the same table.
+                        let content = blake3::hash(&table.bytes).to_hex().to_string();
+                        self.keys.insert(format!("content of {file}"), content);
+                        self.tables.insert(file.clone(), table);
+                    }
+                    Err(error) => {
+                        let message = format!("`{file}` is no table: {error}");
+                        let help = "a text beside the case: two numbers to a line, separated by a comma, of which the \
+                                    first rises; `#` begins a comment"
+                            .to_string();
+                        report.add::<()>(diag::TABLE, span, message, "cannot be read", help);
+                    }
+                }
+            }
+            *formula = formula.with_tables(&|file| self.tables.get(file).map(|table| table.points.clone()));
+        }
     }
 
     fn faces(&self) -> impl Iterator<Item = &RawFace> {

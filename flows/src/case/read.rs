@@ -10,6 +10,8 @@ use lbm_bundle::Real;
 
 use super::TargetChoice;
 use super::address::Parameter;
+use std::collections::BTreeMap;
+
 use super::diag::{self, CaseError, Report, Spanned};
 use super::formula::Formula;
 use super::raw::{
@@ -142,6 +144,7 @@ impl Reader {
             output,
             probes,
             pictures,
+            tables: BTreeMap::new(),
             keys: root.values(&[
                 "name",
                 "spec",

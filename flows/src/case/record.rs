@@ -53,7 +53,7 @@ pub(crate) fn listed_sequences(text: &[u8]) -> Vec<String> {
 }
 
 impl RawCase {
-    /// The files that make this case again: itself, and the surfaces that it reads. `spec` is what its spec is called there, and
+    /// The files that make this case again: itself, and the tables and surfaces that it reads. `spec` is what its spec is called there, and
     /// `beside` the spec's file and its modules.
     pub fn inputs(&self, spec: &str, beside: Vec<InputFile>) -> Vec<InputFile> {
         let mut files = beside;
@@ -63,6 +63,10 @@ impl RawCase {
             put(&mut root, "name", Kind::Text(self.title().to_string()));
         }
         put(&mut root, "spec", Kind::Text(spec.to_string()));
+        for (name, table) in &self.tables {
+            taken.insert(name.clone());
+            files.push(InputFile { name: name.clone(), bytes: table.bytes.clone() });
+        }
         let solids = root.entries.iter_mut().find(|entry| entry.key == "solids").map(|entry| &mut entry.value.kind);
         let tables = if let Some(Kind::List(list)) = solids { &mut list[..] } else { &mut [] };
         for (solid, value) in self.solids.iter().zip(tables) {
