@@ -29,6 +29,9 @@ pub use table::{Points, Table};
 /// Longest text of a formula, in bytes.
 pub const LONGEST: usize = 1 << 14;
 
+/// Most tables that a text may read: each becomes some operations for each of its points.
+pub const MOST_TABLES: usize = 8;
+
 /// Most operations inside each other that a text may have.
 pub const DEEPEST: usize = 512;
 
@@ -305,17 +308,6 @@ impl Formula {
         }
     }
 
-    /// The formula with operations in the place of tables, which have been read.
-    pub fn without_tables(&self) -> Formula {
-        match self {
-            Formula::Number(_) | Formula::Name(_) => self.clone(),
-            Formula::Apply(function, operands) => {
-                Formula::Apply(*function, operands.iter().map(Formula::without_tables).collect())
-            }
-            Formula::Table(table, at) => table.pieces(&at.without_tables()),
-        }
-    }
-
     /// The formula with others in the place of names; names that `given` does not know stay. What is then a number is computed.
     pub fn with(&self, given: &dyn Fn(&str) -> Option<Formula>) -> Formula {
         match self {
@@ -339,7 +331,7 @@ impl Formula {
             let help = format!("a formula may have {LONGEST}");
             return Err(FormulaError::new(0..text.len(), message, "too long", help));
         }
-        let mut parser = Parser { text, at: 0, names: Vec::new() };
+        let mut parser = Parser { text, at: 0, names: Vec::new(), tables: 0 };
         let (formula, _) = parser.formula(0, 0)?;
         let end = parser.at;
         let rest = text[end..].trim();
@@ -482,6 +474,7 @@ struct Parser<'a> {
     text: &'a str,
     at: usize,
     names: Vec<(String, Range<usize>)>,
+    tables: usize,
 }
 
 /// A formula, and how many operations inside each other it has.
@@ -650,6 +643,11 @@ impl<'a> Parser<'a> {
         let (at, depth) = self.formula(0, inside + 1)?;
         self.close(open)?;
         self.limit(start, depth + 1)?;
+        self.tables += 1;
+        if self.tables > MOST_TABLES {
+            let message = format!("a formula of more than {MOST_TABLES} tables");
+            return Parser::wrong(start..self.at, message, "one too many", "add them up in one file");
+        }
         Ok((Formula::Table(Table { file: file.into(), points: Arc::new([]) }, Box::new(at)), depth + 1))
     }
 

@@ -32,8 +32,8 @@ impl Table {
         })
     }
 
-    /// The same as a formula without tables: the first value, and for each piece what it adds up to `x`.
-    pub(super) fn pieces(&self, x: &Formula) -> Formula {
+    /// The same as a formula without tables: the first value, and for each piece what it adds up to `x`, which it has once for each point.
+    pub fn pieces(&self, x: &Formula) -> Formula {
         let number = Formula::number;
         let apply = |function, a, b| Formula::apply(function, [a, b]);
         let piece = |ends: &[[f64; 2]]| {
@@ -68,12 +68,23 @@ mod tests {
         text.with_tables(&|file| (file == "inflow.csv").then(|| Arc::from(points)))
     }
 
+    /// The formula with operations in the place of tables.
+    fn without_tables(formula: &Formula) -> Formula {
+        match formula {
+            Formula::Apply(function, operands) => {
+                Formula::apply(*function, operands.iter().map(without_tables).collect::<Vec<_>>())
+            }
+            Formula::Table(table, at) => table.pieces(&without_tables(at)),
+            other => other.clone(),
+        }
+    }
+
     #[test]
     fn a_table_is_straight_between_its_points_and_the_same_beyond_them() {
         let formula = formula(&[[0.0, 1.0], [2.0, 5.0], [3.0, 4.0]]);
         for (t, expected) in [(-7.0, 2.0), (1.0, 2.0), (2.0, 6.0), (3.0, 10.0), (3.5, 9.0), (4.0, 8.0), (99.0, 8.0)] {
             assert_eq!(formula.value(&|_| Some(t)), Some(expected), "{t}");
-            let pieces = formula.without_tables().value(&|_| Some(t)).expect("operations");
+            let pieces = without_tables(&formula).value(&|_| Some(t)).expect("operations");
             assert!((pieces - expected).abs() < 1e-12, "{t}: {pieces}");
         }
         assert!(formula.value(&|_| Some(f64::NAN)).expect("a number").is_nan());
@@ -83,9 +94,9 @@ mod tests {
     #[test]
     fn many_points_are_not_deep() {
         let points: Vec<[f64; 2]> = (0..1000).map(|at| [f64::from(at), f64::from(at % 7)]).collect();
-        let text = formula(&points).without_tables().to_string();
+        let text = without_tables(&formula(&points)).to_string();
         assert!(text.len() > super::super::LONGEST && text.split(' ').count() > 1000);
-        let value = formula(&points).without_tables().value(&|_| Some(501.5)).expect("a value");
+        let value = without_tables(&formula(&points)).value(&|_| Some(501.5)).expect("a value");
         assert!((value - 2.0 * 0.5 * f64::from(500 % 7 + 501 % 7)).abs() < 1e-9, "{value}");
     }
 
@@ -97,6 +108,7 @@ mod tests {
             ("table(\"a.csv, t)", "does not end"),
             ("table(\"\", t)", "does not end"),
             ("table(\"a.csv\", t", "not closed"),
+            (&format!("{}t{}", "table(\"a.csv\", ".repeat(9), ")".repeat(9)), "more than 8 tables"),
         ] {
             let error = text.parse::<Formula>().expect_err(text);
             assert!(error.message.contains(part), "{text}: {error:?}");

@@ -21,6 +21,9 @@ enum Node {
     Apply(Function, Vec<Value>),
 }
 
+/// What no text can be the name of.
+const HELD: &str = "";
+
 /// A value of a [`Doubles`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(usize);
@@ -42,20 +45,31 @@ impl Doubles {
         uses: usize,
         spell: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Value, String> {
-        let value = self.node(&formula.with(&|_| None), spell)?;
+        let value = self.node(&formula.with(&|_| None), spell, None)?;
         self.uses[value.0] += uses;
         Ok(value)
     }
 
-    fn node(&mut self, formula: &Formula, spell: &dyn Fn(&str) -> Option<String>) -> Result<Value, String> {
+    /// `held`: the value that is called [`HELD`].
+    fn node(
+        &mut self,
+        formula: &Formula,
+        spell: &dyn Fn(&str) -> Option<String>,
+        held: Option<Value>,
+    ) -> Result<Value, String> {
         let node = match formula {
             Formula::Number(value) => Node::Number(value.to_bits()),
+            Formula::Name(name) if name == HELD => return held.ok_or_else(|| name.clone()),
             Formula::Name(name) => Node::Given(spell(name).ok_or_else(|| name.clone())?),
-            Formula::Table(..) => return self.node(&formula.without_tables(), spell),
+            Formula::Table(table, at) => {
+                // Each piece reads what the table is read at, which is computed once.
+                let at = self.node(at, spell, held)?;
+                return self.node(&table.pieces(&Formula::name(HELD)), spell, Some(at));
+            }
             Formula::Apply(function, operands) => match formula.constant() {
                 Some(value) => Node::Number(value.to_bits()),
                 None => {
-                    let operands = operands.iter().map(|operand| self.node(operand, spell));
+                    let operands = operands.iter().map(|operand| self.node(operand, spell, held));
                     Node::Apply(*function, operands.collect::<Result<_, String>>()?)
                 }
             },
@@ -193,6 +207,17 @@ mod tests {
         let (statements, texts) = printed(&["sqrt(a + b)", "(a + b)^2", "1 / (a * b)^2"]);
         assert_eq!(statements, ["const double t2 = given_a + given_b;", "const double t7 = given_a * given_b;"]);
         assert_eq!(texts, ["sqrt(t2)", "t2 * t2", "1.0 / (t7 * t7)"]);
+    }
+
+    /// Tables in tables would else grow by their points for each of these.
+    #[test]
+    fn what_a_table_is_read_at_is_computed_once() {
+        let text: Formula = "table(\"f\", table(\"f\", table(\"f\", a)))".parse().unwrap();
+        let points: Vec<[f64; 2]> = (0..200).map(|at| [f64::from(at), f64::from(at % 7)]).collect();
+        let formula = text.with_tables(&|_| Some(points.clone().into()));
+        let mut doubles = Doubles::default();
+        doubles.add(&formula, 1, &|name| (name == "a").then(|| name.into())).unwrap();
+        assert!(doubles.nodes.len() < 3 * 6 * points.len(), "{}", doubles.nodes.len());
     }
 
     #[test]

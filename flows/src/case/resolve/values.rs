@@ -15,12 +15,7 @@ const SAMPLED: usize = 4096;
 impl Resolver<'_> {
     /// A parameter's components in lattice units, checked against its shape and range.
     pub(super) fn values(&mut self, param: &RawParam, wanted: &Param, units: &Units) -> Option<Vec<f64>> {
-        if param.values.len() != wanted.components as usize {
-            let (name, found) = (&wanted.name, param.values.len());
-            let message = format!("`{name}` has {} components, not {found}", wanted.components);
-            let label = format!("{} expected", wanted.components);
-            return self.report.add(diag::COMPONENTS, &param.span, message, label, None);
-        }
+        self.components(param, wanted)?;
         let mut values = vec![];
         for (value, dimension) in &param.values {
             let Some(value) = value.constant() else {
@@ -30,15 +25,7 @@ impl Resolver<'_> {
                     .to_string();
                 return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
             };
-            if dimension.kg != 0 && units.si && units.density.is_none() {
-                return self.needs_density(&param.span);
-            }
-            // With the density of the fluid at rest for 1.
-            let found = Unit { length: dimension.m + 3 * dimension.kg, time: dimension.s };
-            if let Some(unit) = wanted.unit.filter(|unit| units.si && value != 0.0 && *unit != found) {
-                let message = format!("`{}` is measured in {}, or that times a density", wanted.name, symbol(unit));
-                return self.report.add(diag::WRONG_UNIT, &param.span, message, "another unit", None);
-            }
+            self.measured(param, wanted, units, (*dimension, value == 0.0))?;
             let value = value / units.scale(*dimension);
             self.in_range(value, wanted, &param.span)?;
             values.push(value);
@@ -57,27 +44,14 @@ impl Resolver<'_> {
         points: &[[f64; 3]],
     ) -> Option<Vec<Formula>> {
         let steps = self.stop(units).steps as f64;
-        if param.values.len() != wanted.components as usize {
-            let (name, found) = (&wanted.name, param.values.len());
-            let message = format!("`{name}` has {} components, not {found}", wanted.components);
-            let label = format!("{} expected", wanted.components);
-            return self.report.add(diag::COMPONENTS, &param.span, message, label, None);
-        }
+        self.components(param, wanted)?;
         let mut formulas = vec![];
         for (value, dimension) in &param.values {
             if let Some(name) = value.beyond(self.dim) {
                 let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
                 return self.report.add(diag::WRONG_DIMENSION, &param.span, message, "no such axis", None);
             }
-            if dimension.kg != 0 && units.si && units.density.is_none() {
-                return self.needs_density(&param.span);
-            }
-            let found = Unit { length: dimension.m + 3 * dimension.kg, time: dimension.s };
-            let is_zero = value.constant() == Some(0.0);
-            if let Some(unit) = wanted.unit.filter(|unit| units.si && !is_zero && *unit != found) {
-                let message = format!("`{}` is measured in {}, or that times a density", wanted.name, symbol(unit));
-                return self.report.add(diag::WRONG_UNIT, &param.span, message, "another unit", None);
-            }
+            self.measured(param, wanted, units, (*dimension, value.constant() == Some(0.0)))?;
             let formula = value.on(size, cell).in_steps(units.scale(Dimension::TIME)).over(units.scale(*dimension));
             let times = if formula.varies_in_time() { TIMES } else { 0 };
             for number in 0..=times {
@@ -97,6 +71,35 @@ impl Resolver<'_> {
             formulas.push(formula);
         }
         Some(formulas)
+    }
+
+    /// Refuses another number of components than a parameter has.
+    fn components(&mut self, param: &RawParam, wanted: &Param) -> Option<()> {
+        let found = param.values.len();
+        if found == wanted.components as usize {
+            return Some(());
+        }
+        let message = format!("`{}` has {} components, not {found}", wanted.name, wanted.components);
+        let label = format!("{} expected", wanted.components);
+        self.report.add(diag::COMPONENTS, &param.span, message, label, None)
+    }
+
+    /// Refuses a value of another unit than a parameter has; zero needs none.
+    fn measured(
+        &mut self,
+        param: &RawParam,
+        wanted: &Param,
+        units: &Units,
+        (dimension, is_zero): (Dimension, bool),
+    ) -> Option<()> {
+        if dimension.kg != 0 && units.si && units.density.is_none() {
+            return self.needs_density(&param.span);
+        }
+        // With the density of the fluid at rest for 1.
+        let found = Unit { length: dimension.m + 3 * dimension.kg, time: dimension.s };
+        let Some(unit) = wanted.unit.filter(|unit| units.si && !is_zero && *unit != found) else { return Some(()) };
+        let message = format!("`{}` is measured in {}, or that times a density", wanted.name, symbol(unit));
+        self.report.add(diag::WRONG_UNIT, &param.span, message, "another unit", None)
     }
 
     pub(super) fn needs_density<T>(&mut self, span: &Span) -> Option<T> {
