@@ -289,7 +289,7 @@ static inline __attribute__((always_inline)) void gather(
 {%- endfor %}
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
-                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, 0{% endif %});
             }
 {%- endif %}
             collide_slab(before, dst, slot, row * BX, past{{ param_names }});
@@ -327,7 +327,7 @@ static inline __attribute__((always_inline)) void gather(
                     }
                 }
 {%- if walls.nodes %}
-                node(arrived, SLAB, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+                node(arrived, SLAB, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, of_row{% endif %});
 {%- endif %}
             }
             collide_slab(before, dst, slot, row * BX, 0{{ param_names }});
@@ -382,7 +382,7 @@ static inline __attribute__((always_inline)) void gather(
 {%- endfor %}
 {%- if kernel.walls and walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
-                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values, mask, in);
+                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values, mask, in{% if solids %}, 0{% endif %});
             }
 {%- endif %}
             collide_slab(before, dst, slot, row * BX, past{{ param_names }});
@@ -557,7 +557,7 @@ static inline __attribute__((always_inline)) void gather(
             {{ real }} before[Q], after[Q];
             for (int i = 0; i < Q; ++i) before[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
 {%- if kernel.walls and walls.nodes %}
-            node(before, 1, here, src, around, wall_rules, wall_values);
+            node(before, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0{% endif %});
 {%- endif %}
             if (rows[slot] >= 0) {
                 {{ real }} *const keep = saved + kept_at(rows, slot, cell);

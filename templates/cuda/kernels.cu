@@ -88,7 +88,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 
     {{<gather walls={true} inbox={false} late={false} />}}
 {%- if walls.nodes %}
-    node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+    node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, 0{% endif %});
 {%- endif %}
 
     {{<finish />}}
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
                 if (of_row[i * CELLS + cell] > 0) f[i] = back[i][thread];
             }
 {%- if walls.nodes %}
-            node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %});
+            node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, of_row{% endif %});
 {%- endif %}
 
             {{<finish />}}
@@ -185,7 +185,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 
     {{<gather walls={kernel.walls} inbox={true} late={false} />}}
 {%- if kernel.walls and walls.nodes %}
-    node(f, 1, here, src, near, wall_rules, wall_values, mask, in);
+    node(f, 1, here, src, near, wall_rules, wall_values, mask, in{% if solids %}, 0{% endif %});
 {%- endif %}
 
     {{<finish />}}
@@ -364,7 +364,7 @@ static __device__ __forceinline__ int place_of_block()
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
 {%- if kernel.walls and walls.nodes %}
-    node(f, 1, here, src, around, wall_rules, wall_values);
+    node(f, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0{% endif %});
 {%- endif %}
     if (rows[slot] >= 0) {
         {{ real }} *const keep = saved + kept_at(rows, slot, cell);

@@ -79,10 +79,13 @@
 
 // Gives a cell that touches walls of nodes the populations that their rule defines. arrived[i * stride] is what direction i
 // has brought; what nothing has brought is of no meaning yet. Where several walls meet, the rule is that of the first axis.
+{%- if solids %}
+// Where values vary along its face, the link straight through the face has the cell's own wall: of_row, or 0 where none does.
+{%- endif %}
 {{ function }} void node(
     {{ real }} *arrived, const int stride, const Spot here, const {{ stored }} *src, const {{ int }} *near,
     const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %},
-    const int mask, const {{ real }} *in{% endif %})
+    const int mask, const {{ real }} *in{% endif %}{% if solids %}, const {{ int }} *of_row{% endif %})
 {
 {%- if not walls.own and not walls.inside %}
     (void)src;  // no rule reads what other cells hold
@@ -110,6 +113,14 @@
         if (normal[axis] == 0) axes[next++] = axis;
     }
     for (int axis = 0; axis < {{ dim }}; ++axis) sign[axis] = normal[axes[axis]] < 0 ? -1 : 1;
+
+{%- if solids %}
+    if (of_row != 0) {
+        const int step[3] = {1, 3, 9};
+        const {{ int }} straight = of_row[NUMBER[{{ middle }} + sign[0] * step[axes[0]]] * CELLS + index_of(here)];
+        if (straight > 0) w = straight - 1;
+    }
+{%- endif %}
 
     int turn[Q];
     {{ real }} streamed[Q];

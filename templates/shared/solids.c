@@ -28,7 +28,7 @@
     const {{ int }} slot = near[{{ middle }}];
     const int cell = index_of(here);
     {{ walls.values }}
-    (void)of_row, (void)distances;
+    (void)of_row, (void)distances{% if not solids.rules %}, (void)direction, (void)src, (void)slot, (void)cell{% endif %};
     switch (wall_rules[w]) {
 {%- for rule in solids.rules %}
     case {{ rule.code }}:

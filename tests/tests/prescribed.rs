@@ -134,6 +134,64 @@ fn between_plates_one_of_which_swings_errors_are_of_second_order_and_walls_in_ti
     }
 }
 
+/// Cells of a face of nodes take a formula where their centres are: one that does not depend on the place gives the same bits as the same for
+/// the whole face.
+#[test]
+fn a_formula_of_place_at_nodes_is_that_of_the_face_where_it_does_not_vary() {
+    for device in devices() {
+        let bundle = bundle(&device, &["zou_he_velocity"]);
+        let found = |text: &str, levels: usize| {
+            let still: &[(&str, &[f64])] = &[("velocity", &[0.0, 0.0])];
+            let mut grid = GridSpec::periodic([16, 16, 1]).with_wall(Face::YMax, "zou_he_velocity", still);
+            prescribe(&device, &bundle, &mut grid, Face::YMin, "zou_he_velocity", [text, "0"]);
+            let refine = |block: Block| block.level == 0 && block.place[1] == 2;
+            let mut flow = Simulation::refined(&device, &bundle, &grid, &params(), levels, refine).expect("a flow");
+            flow.init(at_rest).expect("a start");
+            flow.run(50).expect("it runs");
+            let snapshot: Snapshot = flow.snapshot().expect("fields");
+            snapshot.get("ux").expect("a velocity").to_vec()
+        };
+        for levels in [1, 2] {
+            let (whole, cells) = (found(&formula(16), levels), found(&format!("{} + 0 * x", formula(16)), levels));
+            assert!(whole == cells && whole.iter().any(|u| *u > 0.1 * SPEED), "{levels} levels");
+        }
+    }
+}
+
+/// A channel between nodes at rest, with a parabola of velocity at the nodes of its inlet: the largest difference from it half-way, over its
+/// largest velocity. Half a cell off it would be of first order.
+#[test]
+fn a_parabola_at_the_nodes_of_an_inlet_is_that_of_the_channel_with_second_order() {
+    for device in devices() {
+        for inlet in ["zou_he_velocity", "regularized_velocity"] {
+            let bundle = bundle(&device, &[inlet, "zou_he_velocity", "zou_he_pressure"]);
+            let found = [8, 16, 32].map(|cells: usize| {
+                let (width, speed) = ((cells - 1) as f64, 0.32 / cells as f64);
+                let mut grid = GridSpec::periodic([2 * cells, cells, 1])
+                    .with_wall(Face::YMin, "zou_he_velocity", &[("velocity", &[0.0, 0.0])])
+                    .with_wall(Face::YMax, "zou_he_velocity", &[("velocity", &[0.0, 0.0])])
+                    .with_wall(Face::XMax, "zou_he_pressure", &[("density", &[1.0])]);
+                let text = format!("4 * {speed} * (y - 0.5) * ({width} - (y - 0.5)) / {width}^2");
+                prescribe(&device, &bundle, &mut grid, Face::XMin, inlet, [&text, "0"]);
+                let mut flow = Simulation::new(&device, &bundle, &grid, &params()).expect("a flow");
+                flow.init(at_rest).expect("a start");
+                flow.run((40 * cells * cells) as u64).expect("it runs");
+                let snapshot: Snapshot = flow.snapshot().expect("fields");
+                let u = snapshot.get("ux").expect("a velocity");
+                let differences = u.iter().enumerate().filter_map(|(at, u)| {
+                    let [x, y, _] = snapshot.cell(at).centre();
+                    let exact = 4.0 * speed * (y - 0.5) * (width - (y - 0.5)) / width.powi(2);
+                    ((x - cells as f64).abs() < 1.0).then(|| (u - exact).abs() / speed)
+                });
+                differences.fold(0.0, f64::max)
+            });
+            println!("{inlet}: {found:?}");
+            let orders = [found[0] / found[1], found[1] / found[2]].map(f64::log2);
+            assert!(orders.iter().all(|order| *order > 1.8), "{inlet}: {found:?} {orders:?}");
+        }
+    }
+}
+
 /// The same formula for each link of the face; a grid whose cells are all of level 1, whose steps see the plate at their own times; and
 /// one that is refined at the plate alone.
 #[test]

@@ -79,7 +79,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
             .filter(|interface| !interface.packets.is_empty())
             .map(|interface| inbox::view(manifest, interface, kernel)),
         ghosts: method.interface.as_ref().and_then(|interface| ghosts::view(method, interface, kernel)),
-        solids: (!manifest.solid_rules.is_empty()).then(|| solids::view(method, |role| kernel(role, None))),
+        solids: manifest.kernel(Role::StreamCollideSolid).map(|_| solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
         transfer: method.interface.as_ref().map(|interface| transfer::view(manifest, interface)),

@@ -133,7 +133,7 @@ pub fn manifest(
         roles.extend([Role::Average, Role::Fill, Role::AverageFields, Role::FillFields]);
         roles.extend([Role::Relocate, Role::RelocateFields]);
     }
-    if !manifest.solid_rules.is_empty() {
+    if options.solids && !manifest.boundaries.is_empty() {
         roles.extend([Role::StreamCollideSolid, Role::Force]);
     }
     roles.extend([Role::Macroscopic, Role::Look, Role::Sums]);

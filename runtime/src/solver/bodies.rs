@@ -50,14 +50,17 @@ pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Opt
         axis >= dim || Face::of_axis(axis).iter().all(|face| matches!(spec.faces[face.index()], FaceSpec::Periodic))
     });
     let block = manifest.block.map(|side| side as usize);
-    let is_mirror = |face: &FaceSpec| {
-        let FaceSpec::Wall(wall) = face else { return false };
-        manifest.boundaries.iter().any(|rule| rule.name == wall.rule && manifest.mirror_rules.contains(&rule.code))
+    let rule_is = |face: usize, what: &dyn Fn(&Boundary) -> bool| match &spec.faces[face] {
+        FaceSpec::Wall(wall) => {
+            face < 2 * dim && manifest.boundaries.iter().any(|rule| rule.name == wall.rule && what(rule))
+        }
+        FaceSpec::Periodic => false,
     };
-    let mirrors = std::array::from_fn(|face| face < 2 * dim && is_mirror(&spec.faces[face]));
+    let mirrors = std::array::from_fn(|face| rule_is(face, &|rule| manifest.mirror_rules.contains(&rule.code)));
+    let nodes = std::array::from_fn(|face| rule_is(face, &|rule| rule.nodes));
     let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
     let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic);
-    Some(Cutters { solids, first, varying, varying_solids, mirrors })
+    Some(Cutters { solids, first, varying, varying_solids, mirrors, nodes })
 }
 
 /// What varies over the surface of a solid, if something does.
@@ -130,7 +133,7 @@ fn crossings(
                     unreachable!("a face that varies is a wall")
                 };
                 let rule = super::setup::find_rule(manifest, face, &wall.rule)?;
-                if !manifest.solid_rules.contains(&rule.code) {
+                if !rule.nodes && !manifest.solid_rules.contains(&rule.code) {
                     return Err(StepError::VaryingRule { face: face.name(), rule: rule.name.clone() });
                 }
                 items.extend(Item::of_wall(spec, &wall.varying, rule, instances.len(), here)?);

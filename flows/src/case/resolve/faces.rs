@@ -101,10 +101,10 @@ impl Resolver<'_> {
             match params.iter().find(|param| param.name.value == wanted.name) {
                 Some(param) if param.values.iter().any(|(value, _)| value.constant().is_none()) => {
                     let along = param.values.iter().any(|(value, _)| value.varies_in_place());
-                    if along && !self.manifest.solid_rules.contains(&boundary.code) {
+                    if along && !boundary.nodes && !self.manifest.solid_rules.contains(&boundary.code) {
                         let message = format!("`{}` of `{}` cannot vary along the face", wanted.name, boundary.name);
-                        let help = "parameters of link-wise boundary conditions can: `moving_wall`, `equilibrium`, \
-                             `anti_bounce_back`"
+                        let help = "parameters of other boundary conditions can: `moving_wall`, `equilibrium`, \
+                             `anti_bounce_back`, `zou_he_velocity`"
                             .to_string();
                         return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
                     }
@@ -114,7 +114,8 @@ impl Resolver<'_> {
                         continue;
                     }
                     let first = if along { usize::MAX } else { 1 };
-                    let points: Vec<[f64; 3]> = points(grid.0, self.dim, at, 0.0).take(first).collect();
+                    let depth = if boundary.nodes { 0.5 } else { 0.0 };
+                    let points: Vec<[f64; 3]> = points(grid.0, self.dim, at, depth).take(first).collect();
                     match self.formulas(param, wanted, units?, grid, &points) {
                         Some(lattice) => formulas.push((wanted.name.clone(), lattice)),
                         None => sound = false,

@@ -1,7 +1,7 @@
 //! Links that are cut one by one, in rows of blocks: what [`lbm_bundle`] says of solids, made on the host.
 //!
 //! Besides the surfaces of solids these are the faces along which values vary. There, and at solids over whose surface they do, each link has
-//! a wall of its own.
+//! a wall of its own. At a face of nodes each cell has one: that of the link straight through the face.
 
 use std::collections::BTreeSet;
 
@@ -53,6 +53,8 @@ pub struct Cutters {
     pub varying_solids: BTreeSet<usize>,
     /// Whether each face is a mirror.
     pub mirrors: [bool; 6],
+    /// Whether the wall at each face lies on the centres of the outermost cells.
+    pub nodes: [bool; 6],
 }
 
 /// What a link crosses, where values vary along it.
@@ -64,7 +66,7 @@ pub enum Crossed {
     Solid(usize),
 }
 
-/// The point at which a link crosses a face or a surface.
+/// The point at which a link crosses a face or a surface; at a face of nodes, the centre of the cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// What it crosses.
@@ -236,6 +238,33 @@ impl Cutters {
             };
             [0, 1, 2].map(|axis| if axis < dim { image(axis) } else { point[axis] })
         };
+        // The face of nodes that says what a cell is given, and the link straight through it.
+        let node = |at: [i32; 3]| {
+            (0..dim).find_map(|axis| {
+                let place = lowest(axis) + at[axis] as usize;
+                let last = (size[axis] << block.level) - 1;
+                let high = if place == 0 {
+                    false
+                } else if place == last {
+                    true
+                } else {
+                    return None;
+                };
+                let face = Face::of_axis(axis)[usize::from(high)].index();
+                let inwards: [i32; 3] = std::array::from_fn(|other| match (other == axis, high) {
+                    (false, _) => 0,
+                    (true, high) => {
+                        if high {
+                            -1
+                        } else {
+                            1
+                        }
+                    }
+                });
+                let straight = || directions.iter().position(|direction| direction.c == inwards);
+                if self.nodes[face] && !periodic[axis] { Some((face, straight()?)) } else { None }
+            })
+        };
         // Which cells of the block and of one layer around it are solid.
         let border = [0, 1, 2].map(|axis| i32::from(axis < dim));
         let around = [0, 1, 2].map(|axis| sides[axis] + 2 * border[axis] as usize);
@@ -261,11 +290,16 @@ impl Cutters {
                 continue;
             }
             all = false;
+            if let Some((face, dir)) = node(at).filter(|(face, _)| self.varying[*face]) {
+                let crossing = Crossing { of: Crossed::Face(face), level: block.level, at: centre(at) };
+                row.crossings.push((dir * cells + cell, crossing));
+                any = true;
+            }
             for (dir, direction) in directions.iter().enumerate() {
                 let upwind = [0, 1, 2].map(|axis| at[axis] - direction.c[axis]);
                 let link = dir * cells + cell;
                 match left(upwind) {
-                    Some(face) if self.varying[face] => {
+                    Some(face) if self.varying[face] && !self.nodes[face] => {
                         let (one, other) = (centre(at), centre(upwind));
                         let at = [0, 1, 2].map(|axis| 0.5 * (one[axis] + other[axis]));
                         row.crossings.push((link, Crossing { of: Crossed::Face(face), level: block.level, at }));
@@ -325,7 +359,8 @@ mod tests {
         let shape = Shape::Cylinder { centre: [13.0, 8.5, 0.0], axis: [0.0, 0.0, 1.0], radius: 3.2, length: None };
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false, true, true]);
-        Cutters { solids, first: 2, varying, varying_solids: BTreeSet::new(), mirrors: [false; 6] }
+        let (mirrors, nodes) = ([false; 6], [false; 6]);
+        Cutters { solids, first: 2, varying, varying_solids: BTreeSet::new(), mirrors, nodes }
     }
 
     fn blocks(count: [usize; 2]) -> Vec<Block> {
@@ -387,12 +422,29 @@ mod tests {
     }
 
     #[test]
+    fn cells_at_a_varying_face_of_nodes_have_walls_of_their_own_unless_another_face_of_nodes_comes_first() {
+        let only = |face: usize| std::array::from_fn(|other| other == face);
+        let count = |varying: usize, nodes: &[usize]| {
+            let mut cutters = channel(only(varying));
+            cutters.solids.periodic = [false; 3];
+            nodes.iter().for_each(|face| cutters.nodes[*face] = true);
+            let tables = cutters.tables(&blocks([4, 2]), &manifest().directions).unwrap();
+            assert!(tables.crossings.iter().all(|crossing| crossing.of == Crossed::Face(varying)));
+            let rim = if varying / 2 == 0 { 0.5 } else { 15.5 };
+            assert!(tables.crossings.iter().all(|crossing| crossing.at[varying / 2] == rim));
+            tables.crossings.len()
+        };
+        assert_eq!(count(0, &[0]), 16);
+        assert_eq!(count(3, &[3]), 32);
+        assert_eq!(count(3, &[0, 1, 3]), 30);
+    }
+
+    #[test]
     fn a_block_within_a_solid_is_in_row_0() {
         let shape = Shape::Box { from: [-1.0, -1.0, -1.0], to: [9.0, 9.0, 1.0] };
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false; 3]);
-        let cutters =
-            Cutters { varying_solids: BTreeSet::new(), solids, first: 4, varying: [false; 6], mirrors: [false; 6] };
+        let cutters = Cutters { solids, first: 4, ..channel([false; 6]) };
         let tables = cutters.tables(&blocks([4, 2]), &manifest().directions).unwrap();
         assert_eq!(tables.rows, [0, 1, -1, -1, 2, 3, -1, -1]);
     }
