@@ -143,6 +143,70 @@ fn fields_series_forces_and_restart_files_of_a_grid_that_follows_the_flow_are_th
     assert!(changes > 0, "the grid must change while files are written");
 }
 
+/// What a run writes for ParaView is what another one starts from: the same values where the cells are the same, and those between on a finer
+/// grid; a numpy array of the same values, too.
+#[test]
+fn a_run_starts_from_the_fields_that_another_has_written() {
+    let text = |side: usize, start: &str| {
+        format!(
+            "spec = \"d2q9_bgk\"\ntarget = \"cpu\"\nprecision = \"f64\"\n[domain]\nsize = [{side}, {side}]\n[fluid]\nomega = 1.2\n\
+             velocity = 0.1\nlength = 16\n[faces]\nothers = \"periodic\"\n[start]\n{start}\n[stop]\nsteps = 3\n[output]\nvtk = true\n"
+        )
+    };
+    let resolved = |text: &str, files: &dyn Fn(&str) -> Result<Vec<u8>, String>| -> (Case, Bundle) {
+        let mut raw = RawCase::parse("case.toml", text, &[]).expect("a case");
+        raw.load(files).expect("files");
+        let model = compiled::model("d2q9_bgk");
+        let bundle = compiled::compile(&model, Target::C, Real::F64, [16, 16, 1]).bundle;
+        let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
+        (case, bundle)
+    };
+    let vortex = "velocity = [\"0.05 * sin(2*pi*x/lx) * cos(2*pi*y/ly)\", \"-0.05 * cos(2*pi*x/lx) * sin(2*pi*y/ly)\"]\n\
+                  density = \"1 + 0.01 * cos(2*pi*x/lx)\"";
+    let (case, bundle) = resolved(&text(16, vortex), &|_| Err("none".into()));
+    let device = Device::host(2).expect("the host");
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernels = Kernels { method: &bundle, criteria: None, prescribed: None };
+    flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| {}).expect("it runs");
+    let image = std::fs::read(folder.path().join("fields_00000003.vti")).expect("fields");
+
+    // The velocity again, as numpy writes it.
+    let from_image = "velocity = { file = \"end.vti\" }\ndensity = { file = \"end.vti\" }";
+    let (same, _) = resolved(&text(16, from_image), &|_| Ok(image.clone()));
+    let at = |case: &Case, place: [f64; 3]| {
+        let mut out = [0.0; 3];
+        case.start.at(place, &mut out);
+        out
+    };
+    let mut array = b"\x93NUMPY\x01\x00".to_vec();
+    let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (16, 16, 2), }\n";
+    array.extend((header.len() as u16).to_le_bytes());
+    array.extend(header.as_bytes());
+    let centre = |cell: usize| [(cell % 16) as f64 + 0.5, (cell / 16) as f64 + 0.5, 0.5];
+    for cell in 0..256 {
+        array.extend(at(&same, centre(cell))[1..].iter().flat_map(|u| u.to_le_bytes()));
+    }
+    let of_numpy = "velocity = { file = \"u.npy\" }\ndensity = { file = \"end.vti\" }";
+    let files = |name: &str| Ok(if name == "u.npy" { array.clone() } else { image.clone() });
+    let (numpy, _) = resolved(&text(16, of_numpy), &files);
+    let (finer, _) = resolved(&text(32, from_image), &|_| Ok(image.clone()));
+    let written = |cell: usize| {
+        // The image ends with the arrays, each after its length: density, then velocity with three components.
+        let arrays = &image[image.windows(2).position(|window| window == b">_").expect("data") + 2..];
+        let number = |at: usize| f64::from_le_bytes(arrays[at..at + 8].try_into().expect("eight bytes"));
+        let (rho, u) = (8 + 8 * cell, 8 + 8 * 256 + 8 + 24 * cell);
+        [number(rho), number(u), number(u + 8)]
+    };
+    for cell in 0..256 {
+        assert_eq!(at(&same, centre(cell)), written(cell), "{cell}");
+        assert_eq!(at(&numpy, centre(cell)), written(cell), "{cell}");
+        // Of a grid twice as fine, the middle of four cells is the centre of this one.
+        let middle = centre(cell).map(|at| 2.0 * at);
+        let finer = at(&finer, [middle[0], middle[1], 0.5]);
+        assert!(std::iter::zip(finer, written(cell)).all(|(found, wanted)| (found - wanted).abs() < 1e-14), "{cell}");
+    }
+}
+
 #[test]
 fn restart_files_have_what_refined_blocks_hold_at_their_step() {
     same_beside_and_at_the_end(&Flow::new(

@@ -41,6 +41,7 @@ codes! {
     NO_EFFECT         "C0109" warning "an option without effect";
     FORMULA           "C0110" error   "a formula that cannot be read";
     TABLE             "C0111" error   "a file that holds no table";
+    SAMPLES           "C0123" error   "a file that holds no field";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";

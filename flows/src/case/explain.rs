@@ -108,6 +108,13 @@ const LONG: &[Long] = &[
         "velocity = ['table(\"inflow.csv\", t)', 0]",
     ),
     long(
+        diag::SAMPLES,
+        "A field at the start may come from a file: a numpy array of 32 or 64 bit numbers with the axes [y][x] or [y][x][component], in three \
+         dimensions [z] before them, or an array of image data of VTK (.vti), uncompressed or with zlib. Its points fill the domain.",
+        "[start]\nvelocity = { file = \"u.txt\" }",
+        "[start]\nvelocity = { file = \"u.npy\" }",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",
@@ -277,10 +284,10 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::CANNOT_VARY,
-        "A formula of position stands where one number is needed: for a parameter of the method or of a solid, or of a \
-         wet-node boundary condition at a face. Parameters of link-wise boundary conditions may vary along a face.",
-        "left = { rule = \"zou_he_velocity\", velocity = [\"0.1 * y / ly\", 0] }",
-        "left = { rule = \"moving_wall\", velocity = [\"0.1 * y / ly\", 0] }",
+        "A formula of position stands where one number is needed: for a parameter of the method, or for one of a boundary \
+         condition that takes it from its neighbourhood. Parameters of other boundary conditions may vary along a face.",
+        "[params]\nforce = [\"1e-6 * y\", 0]",
+        "[params]\nforce = [1e-6, 0]",
     ),
     long(
         diag::RATE_OUT_OF_RANGE,

@@ -108,6 +108,7 @@ mod record;
 mod reference;
 mod refinement;
 mod resolve;
+mod samples;
 mod schema;
 mod solids;
 mod start;
@@ -136,7 +137,7 @@ pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use schema::{keys, nearest};
 pub use solids::SolidBody;
-pub use start::{Start, StartField};
+pub use start::{Start, StartField, StartValue};
 pub use units::{Dimension, Units};
 
 /// Mach number above which a case gets a warning.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
+use std::sync::Arc;
 
 use lbm_bundle::Real;
 use lbm_runtime::geometry::solid::Surface;
@@ -11,6 +12,7 @@ use super::TargetChoice;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::formula::Formula;
 use super::refinement::COUPLING;
+use super::samples::Samples;
 use super::table::TableFile;
 use super::tree::Table;
 use super::units::Dimension;
@@ -52,7 +54,24 @@ pub struct RawCase {
 pub(super) struct RawStart {
     /// Its name in the file: `density`.
     pub(super) key: Spanned<String>,
-    pub(super) components: Spanned<Vec<Spanned<Formula>>>,
+    pub(super) span: Span,
+    pub(super) given: RawGiven,
+}
+
+/// What a field is at the start.
+#[derive(Clone, Debug)]
+pub(super) enum RawGiven {
+    /// A formula for each component.
+    Formulas(Vec<Spanned<Formula>>),
+    /// What a file has.
+    File {
+        file: Spanned<String>,
+        /// Which array of the file; else that called as the field.
+        array: Option<Spanned<String>>,
+        /// What the file holds, once it is read.
+        bytes: Vec<u8>,
+        samples: Option<Arc<Samples>>,
+    },
 }
 
 /// `[units]` of a case in SI units.
@@ -298,6 +317,7 @@ impl RawCase {
     pub fn load(&mut self, read: impl Fn(&str) -> Result<Vec<u8>, String>) -> Result<(), CaseError> {
         let mut report = Report::default();
         self.load_tables(&read, &mut report);
+        self.load_start(&read, &mut report);
         for solid in &mut self.solids {
             let RawShape::Stl { file, bytes: content, surface, .. } = &mut solid.value.shape else { continue };
             let bytes = read(&file.value);
@@ -319,6 +339,32 @@ impl RawCase {
         report.finish(&self.name, Some(())).map(|_| ())
     }
 
+    /// Reads the fields of files at the start.
+    fn load_start(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
+        let dim = self.size.value.len();
+        // A finer grid has at most this many points in a cell of this one.
+        let most = self.cells().iter().product::<usize>().saturating_mul(64).max(1 << 20);
+        for RawStart { key, given, .. } in &mut self.start {
+            let RawGiven::File { file, array, bytes: content, samples } = given else { continue };
+            let name = array.as_ref().map_or(&key.value, |array| &array.value);
+            match read(&file.value).and_then(|bytes| Ok((Samples::read(&bytes, dim, name, most)?, bytes))) {
+                Ok((found, bytes)) => {
+                    let hash = blake3::hash(&bytes).to_hex().to_string();
+                    self.keys.insert(format!("content of {}", file.value), hash);
+                    (*samples, *content) = (Some(Arc::new(found)), bytes);
+                }
+                Err(error) => {
+                    let message = format!("`{}` is no field: {error}", file.value);
+                    let help =
+                        "a file beside the case: `numpy.save` of an array [y][x] or [y][x][component], in three \
+                                dimensions with [z] before, or image data of VTK"
+                            .to_string();
+                    report.add::<()>(diag::SAMPLES, &file.span, message, "cannot be read", help);
+                }
+            }
+        }
+    }
+
     /// Reads the tables of formulas.
     fn load_tables(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
         let faces = self.faces.named.iter_mut().flatten().chain(&mut self.faces.others);
@@ -327,7 +373,11 @@ impl RawCase {
         let params = of_faces.chain(&mut self.params);
         let params =
             params.flat_map(|RawParam { span, values, .. }| values.iter_mut().map(|(value, _)| (&*span, value)));
-        let start = self.start.iter_mut().flat_map(|start| &mut start.components.value);
+        let start = self.start.iter_mut().filter_map(|start| match &mut start.given {
+            RawGiven::Formulas(formulas) => Some(formulas),
+            RawGiven::File { .. } => None,
+        });
+        let start = start.flatten();
         let all = params.chain(start.map(|Spanned { value, span }| (&*span, value)));
         for (span, formula) in all {
             let files: Vec<String> = formula.tables().into_iter().map(String::from).collect();

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::diag::{self, CaseError, Report, Spanned};
 use super::formula::Formula;
 use super::raw::{
-    RawCase, RawFace, RawFaces, RawFluid, RawOutput, RawParam, RawSlice, RawStart, RawStop, RawUnits, RawVtk,
+    RawCase, RawFace, RawFaces, RawFluid, RawGiven, RawOutput, RawParam, RawSlice, RawStart, RawStop, RawUnits, RawVtk,
 };
 use super::schema::{self, keys_of, suggest};
 use super::tree::{self, Kind, Table, Value};
@@ -277,15 +277,25 @@ impl Reader {
     /// A field at the start; those called `velocity` and `density` are what they say, any other is a number.
     fn start(&mut self, table: &Table, entry: &tree::Entry) -> Option<RawStart> {
         let (key, span) = (&entry.key, &entry.value.span);
+        let name = || Spanned { value: key.clone(), span: entry.span.clone() };
+        if let Kind::Table(of_file) = &entry.value.kind {
+            self.only_keys(of_file, &["file", "array"], "a field of a file")?;
+            let Some(file) = self.text(of_file, "file") else {
+                let help = format!("write `{key} = {{ file = \"{key}.npy\" }}`");
+                return self.missing(span, "file", "the file that has the field", help);
+            };
+            let array = self.text(of_file, "array");
+            let given = RawGiven::File { file, array, bytes: vec![], samples: None };
+            return Some(RawStart { key: name(), span: span.clone(), given });
+        }
         let components = if key == "velocity" || matches!(entry.value.kind, Kind::List(_)) {
             let dimension = if key == "velocity" { Dimension::VELOCITY } else { Dimension::NUMBER };
-            self.vector(table, key, |reader, value| reader.formula(value, dimension))?
+            self.vector(table, key, |reader, value| reader.formula(value, dimension))?.value
         } else {
             let dimension = if key == "density" { Dimension::DENSITY } else { Dimension::NUMBER };
-            let value = self.formula(&entry.value, dimension)?;
-            Spanned { value: vec![Spanned { value, span: span.clone() }], span: span.clone() }
+            vec![Spanned { value: self.formula(&entry.value, dimension)?, span: span.clone() }]
         };
-        Some(RawStart { key: Spanned { value: key.clone(), span: entry.span.clone() }, components })
+        Some(RawStart { key: name(), span: span.clone(), given: RawGiven::Formulas(components) })
     }
 
     fn stop(&mut self, table: &Table) -> RawStop {

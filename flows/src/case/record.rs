@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 
 use super::diag::Span;
-use super::raw::{RawCase, RawShape};
+use super::raw::{RawCase, RawGiven, RawShape, RawStart};
+use super::table::is_written;
 use super::tree::{Entry, Kind, Table, Value};
 
 /// Name of the case in the folder of its results.
@@ -73,17 +74,15 @@ impl RawCase {
             let (RawShape::Stl { file, bytes, .. }, Kind::Table(table)) = (&solid.value.shape, &mut value.kind) else {
                 continue;
             };
-            let own = file.value.rsplit(['/', '\\']).next().unwrap_or(&file.value).replace([',', '\n', '\r'], "_");
-            let known = files.iter().find(|known| known.bytes == *bytes && known.name.ends_with(&own));
-            let name = known.map(|known| known.name.clone()).unwrap_or_else(|| {
-                let numbered = (2..).map(|number| format!("{number}_{own}"));
-                let free = std::iter::once(own.clone()).chain(numbered).find(|name| !taken.contains(name));
-                let name = free.unwrap_or_default();
-                taken.insert(name.clone());
-                files.push(InputFile { name: name.clone(), bytes: bytes.clone() });
-                name
-            });
-            put(table, "file", Kind::Text(name));
+            put(table, "file", Kind::Text(copied(&mut files, &mut taken, &file.value, bytes)));
+        }
+        let start = root.entries.iter_mut().find(|entry| entry.key == "start").map(|entry| &mut entry.value.kind);
+        let entries = if let Some(Kind::Table(table)) = start { &mut table.entries[..] } else { &mut [] };
+        for RawStart { key, given, .. } in &self.start {
+            let RawGiven::File { file, bytes, .. } = given else { continue };
+            let Some(entry) = entries.iter_mut().find(|entry| entry.key == key.value) else { continue };
+            let Kind::Table(table) = &mut entry.value.kind else { continue };
+            put(table, "file", Kind::Text(copied(&mut files, &mut taken, &file.value, bytes)));
         }
         let reads: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
         let mut text = heading(&reads);
@@ -91,6 +90,21 @@ impl RawCase {
         files.insert(0, InputFile { name: CASE.to_string(), bytes: text.into_bytes() });
         files
     }
+}
+
+/// Adds a copy of a file, unless there is one; returns what it is called.
+fn copied(files: &mut Vec<InputFile>, taken: &mut BTreeSet<String>, file: &str, bytes: &[u8]) -> String {
+    let own = file.rsplit(['/', '\\']).next().unwrap_or(file).replace([',', '\n', '\r'], "_");
+    if let Some(known) = files.iter().find(|known| known.bytes == bytes && known.name.ends_with(&own)) {
+        return known.name.clone();
+    }
+    // The files that a run writes have other names.
+    let own = if is_written(&own) { format!("start_{own}") } else { own };
+    let numbered = (2..).map(|number| format!("{number}_{own}"));
+    let name = std::iter::once(own.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or_default();
+    taken.insert(name.clone());
+    files.push(InputFile { name: name.clone(), bytes: bytes.to_vec() });
+    name
 }
 
 /// Sets a key of a table, before all others if it is new.

@@ -46,11 +46,14 @@ pub(super) const KEYS: &[Key] = &[
     key("faces.back", "boundary at the lowest z"),
     key("faces.front", "boundary at the highest z"),
     key("faces.others", "boundary at the faces not named"),
-    key("start.density", "density at the start: a number or a formula of position"),
-    key("start.velocity", "velocity at the start: for each axis a number or a formula of position"),
+    key("start.density", "density at the start: a number, a formula of position, or { file = \"rho.npy\" }"),
+    key(
+        "start.velocity",
+        "velocity at the start: for each axis a number or a formula of position, or { file = \"u.npy\" }",
+    ),
     key(
         "start.*",
-        "any other field of the method at the start, by its name: a number or a formula of position; else 0",
+        "any other field of the method at the start, by its name: a number, a formula of position or a file; else 0",
     ),
     key("solids.shape", "a solid, under `[[solids]]`: sphere, box, cylinder (in two dimensions a circle) or stl"),
     key(

@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 
 use super::formula::Formula;
+use super::samples::Placed;
 
-/// State at the start, in lattice units, as formulas of the position of a cell's centre in cells.
+/// State at the start, in lattice units: formulas of the position of a cell's centre in cells, or what files have there.
 ///
 /// Populations start in equilibrium at this state, with the viscous stress of the velocity's gradients (by central
 /// differences) where the viscosity is known. A pressure that balances the velocity is the case's to give, as a density; else
@@ -20,8 +21,54 @@ pub struct Start {
 pub struct StartField {
     /// Name as in the spec: `rho`.
     pub name: String,
-    /// A formula for each component.
-    pub components: Vec<Formula>,
+    /// What each component is.
+    pub components: Vec<StartValue>,
+}
+
+/// A component of a field at the start.
+#[derive(Clone, PartialEq)]
+pub enum StartValue {
+    /// A formula of position.
+    Formula(Formula),
+    /// A component of what a file has.
+    Sample(Placed, usize),
+}
+
+impl StartValue {
+    /// Its value at a place, in cells of level 0.
+    fn at(&self, place: [f64; 3]) -> f64 {
+        match self {
+            StartValue::Formula(formula) => formula.at(place, 0.0),
+            StartValue::Sample(placed, component) => placed.at(place, *component),
+        }
+    }
+
+    /// Its value, if it is the same everywhere.
+    pub(super) fn constant(&self) -> Option<f64> {
+        match self {
+            StartValue::Formula(formula) => formula.constant(),
+            StartValue::Sample(..) => None,
+        }
+    }
+
+    /// The value over a divisor.
+    pub(super) fn over(&self, divisor: f64) -> StartValue {
+        match self {
+            StartValue::Formula(formula) => StartValue::Formula(formula.over(divisor)),
+            StartValue::Sample(placed, component) => {
+                StartValue::Sample(Placed { scale: placed.scale * divisor, ..placed.clone() }, *component)
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for StartValue {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StartValue::Formula(formula) => formula.fmt(out),
+            StartValue::Sample(placed, component) => write!(out, "component {component} of {:?}", placed.samples),
+        }
+    }
 }
 
 /// What a start does on a grid.
@@ -45,16 +92,16 @@ pub(super) struct Wrong {
 impl Start {
     /// Fields of the cell with its centre at a place, all components in order.
     pub fn at(&self, centre: [f64; 3], out: &mut [f64]) {
-        let formulas = self.fields.iter().flat_map(|field| &field.components);
-        for (out, formula) in out.iter_mut().zip(formulas) {
-            *out = formula.at(centre, 0.0);
+        let values = self.fields.iter().flat_map(|field| &field.components);
+        for (out, value) in out.iter_mut().zip(values) {
+            *out = value.at(centre);
         }
     }
 
     /// Whether it is the same everywhere.
     pub fn is_uniform(&self) -> bool {
-        let mut formulas = self.fields.iter().flat_map(|field| &field.components);
-        formulas.all(|formula| formula.constant().is_some())
+        let mut values = self.fields.iter().flat_map(|field| &field.components);
+        values.all(|value| value.constant().is_some())
     }
 
     pub(super) fn survey(&self, size: [usize; 3]) -> Survey {
@@ -75,8 +122,8 @@ impl Survey {
         let centre = cell.map(|position| position as f64 + 0.5);
         for (at, field) in start.fields.iter().enumerate() {
             let mut square = 0.0;
-            for (component, formula) in field.components.iter().enumerate() {
-                let value = formula.at(centre, 0.0);
+            for (component, value) in field.components.iter().enumerate() {
+                let value = value.at(centre);
                 let sound = value.is_finite() && (field.name != "rho" || value > 0.0);
                 if !sound && self.wrong.iter().all(|wrong| wrong.field != at) {
                     self.wrong.push(Wrong { field: at, component, cell, value });
@@ -106,7 +153,7 @@ mod tests {
         let formula = |text: &str| Formula::parse(text).expect("a formula").0.on([8, 4, 1], 1.0);
         let field = |name: &str, components: &[&str]| StartField {
             name: name.into(),
-            components: components.iter().map(|text| formula(text)).collect(),
+            components: components.iter().map(|text| StartValue::Formula(formula(text))).collect(),
         };
         Start { fields: vec![field("phi", &["z"]), field("u", &[ux, "0", "0.3"]), field("rho", &[density])] }
     }

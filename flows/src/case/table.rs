@@ -26,7 +26,7 @@ impl TableFile {
             return Err("its name is not that of a file in the folder of the case".into());
         }
         // It is copied to the folder of the results.
-        if WRITTEN.iter().any(|name| file.starts_with(name)) || file.ends_with(".lbm") {
+        if is_written(file) {
             return Err("a run writes files of such names: call it something else".into());
         }
         let bytes = read(file)?;
@@ -34,6 +34,11 @@ impl TableFile {
         let points = points(text)?;
         Ok(TableFile { points: points.into(), bytes })
     }
+}
+
+/// Whether a run may write a file of that name, or copies its spec to it.
+pub(super) fn is_written(file: &str) -> bool {
+    WRITTEN.iter().any(|name| file.starts_with(name)) || file.ends_with(".lbm")
 }
 
 /// The points of a text: a line of names may come first.

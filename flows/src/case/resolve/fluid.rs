@@ -54,7 +54,7 @@ impl Resolver<'_> {
         let surfaces = surfaces.filter(|param| !param.values.iter().any(|(value, _)| value.varies_in_place()));
         let walls = walls.chain(surfaces.filter_map(|param| speed(param, &mut [[0.0; 3]].into_iter())));
         let given = self.raw.start.iter().filter(|given| given.key.value == "velocity");
-        walls.chain(given.map(|given| Speed { value: start, span: given.components.span.clone() })).collect()
+        walls.chain(given.map(|given| Speed { value: start, span: given.span.clone() })).collect()
     }
 
     pub(super) fn units(&mut self, cell: f64, reference: Option<&Speed>) -> Option<Units> {

@@ -1,10 +1,12 @@
 //! What the flow starts from, and whether anything drives it.
 
 use super::{Resolver, Values, axis_name, short};
-use crate::case::diag::{self, Spanned};
+use crate::case::diag;
 use crate::case::formula::Formula;
+use crate::case::raw::{RawGiven, RawStart};
+use crate::case::samples::Placed;
 use crate::case::units::{Dimension, Units};
-use crate::case::{SolidBody, Start, StartField, Wall, schema};
+use crate::case::{SolidBody, Start, StartField, StartValue, Wall, schema};
 
 impl<'a> Resolver<'a> {
     /// The state at the start in the units of the case, checked on every cell, and its largest speed.
@@ -18,7 +20,8 @@ impl<'a> Resolver<'a> {
                 let help = schema::suggest(key, &keys);
                 return self.report.add(diag::UNKNOWN_KEY, &given.key.span, message, "unknown field", help);
             }
-            for component in &given.components.value {
+            let RawGiven::Formulas(components) = &given.given else { continue };
+            for component in components {
                 if let Some(name) = component.value.beyond(self.dim) {
                     let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
                     return self.report.add(diag::WRONG_DIMENSION, &component.span, message, "no such axis", None);
@@ -29,15 +32,19 @@ impl<'a> Resolver<'a> {
         for field in &self.manifest.fields {
             let count = field.components as usize;
             let components = match self.started(&field.name) {
-                Some(given) if given.value.len() == count => {
-                    given.value.iter().map(|component| component.value.on(size, cell)).collect()
+                Some(RawStart { given: RawGiven::Formulas(given), .. }) if given.len() == count => {
+                    given.iter().map(|component| StartValue::Formula(component.value.on(size, cell))).collect()
                 }
-                Some(given) => {
+                Some(RawStart { given: RawGiven::Formulas(given), span, .. }) => {
                     let key = start_key(&field.name);
-                    let message = format!("`{key}` has {count} components, not {}", given.value.len());
-                    return self.report.add(diag::COMPONENTS, &given.span, message, format!("{count} expected"), None);
+                    let message = format!("`{key}` has {count} components, not {}", given.len());
+                    return self.report.add(diag::COMPONENTS, span, message, format!("{count} expected"), None);
                 }
-                None => vec![Formula::number(if field.name == "rho" { 1.0 } else { 0.0 }); count],
+                Some(given) => self.of_file(given, count, size)?,
+                None => {
+                    let number = if field.name == "rho" { 1.0 } else { 0.0 };
+                    vec![StartValue::Formula(Formula::number(number)); count]
+                }
             };
             start.fields.push(StartField { name: field.name.clone(), components });
         }
@@ -53,22 +60,45 @@ impl<'a> Resolver<'a> {
                 }
             };
             let key = start_key(name);
+            let span = match &given.given {
+                RawGiven::Formulas(formulas) => &formulas[wrong.component].span,
+                RawGiven::File { file, .. } => &file.span,
+            };
+            let several = start.fields[wrong.field].components.len() > 1;
             let (message, label) = if name == "rho" {
                 (format!("the density must be positive, and is {}{place}", short(wrong.value)), "not positive")
-            } else if given.value.len() > 1 {
+            } else if several {
                 (format!("the {key} along {} is not finite{place}", axis_name(wrong.component)), "not finite")
             } else {
                 (format!("`{key}` is not finite{place}"), "not finite")
             };
-            self.report.add::<()>(diag::BAD_VALUE, &given.value[wrong.component].span, message, label, None);
+            self.report.add::<()>(diag::BAD_VALUE, span, message, label, None);
         }
         survey.wrong.is_empty().then_some((start, survey.fastest))
     }
 
     /// What the case gives a field of the method at the start.
-    fn started(&self, field: &str) -> Option<&'a Spanned<Vec<Spanned<Formula>>>> {
-        let given = self.raw.start.iter().find(|given| given.key.value == start_key(field));
-        given.map(|given| &given.components)
+    fn started(&self, field: &str) -> Option<&'a RawStart> {
+        self.raw.start.iter().find(|given| given.key.value == start_key(field))
+    }
+
+    /// So many components of what a file has.
+    fn of_file(&mut self, given: &RawStart, count: usize, size: [usize; 3]) -> Option<Vec<StartValue>> {
+        let RawGiven::File { file, samples: Some(samples), .. } = &given.given else { return None };
+        let found = samples.shape(self.dim);
+        if !samples.fits(count) {
+            let message = format!("`{}` has {found}, and `{}` has {count} component(s)", file.value, given.key.value);
+            return self.report.add(diag::COMPONENTS, &file.span, message, format!("{count} expected"), None);
+        }
+        if !samples.fills(size, self.dim) {
+            let cells: Vec<String> = size[..self.dim].iter().map(usize::to_string).collect();
+            let message = format!("`{}` has {found}, and the domain {} cells", file.value, cells.join(" x "));
+            let help =
+                "points fill the domain, as far apart along each axis: as many as cells, or so many times more or less";
+            return self.report.add(diag::SAMPLES, &file.span, message, "another shape", help.to_string());
+        }
+        let placed = Placed { samples: samples.clone(), domain: size, periodic: self.raw.periodic(), scale: 1.0 };
+        Some((0..count).map(|component| StartValue::Sample(placed.clone(), component)).collect())
     }
 
     pub(super) fn start_in_lattice(&mut self, start: Option<Start>, units: &Units) -> Option<Start> {

@@ -1,0 +1,473 @@
+//! Fields of files: numpy arrays (`.npy`) and image data of VTK (`.vti`).
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::ZlibDecoder;
+use roxmltree::{Document, Node};
+
+/// Values at the points of a regular grid that fills the domain.
+#[derive(Clone, PartialEq)]
+pub struct Samples {
+    /// Points along each axis, 1 beyond the dimension.
+    size: [usize; 3],
+    /// Whether the outermost points lie on the faces of the domain; if not, half a distance of points inside.
+    corners: bool,
+    /// Components of a value, as the file has them.
+    components: usize,
+    /// `values[((z * size[1] + y) * size[0] + x) * components + component]`
+    values: Vec<f64>,
+}
+
+impl std::fmt::Debug for Samples {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:?} points of {} components", self.size, self.components)
+    }
+}
+
+/// Samples in a domain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The values.
+    pub(super) samples: Arc<Samples>,
+    /// Cells of the domain along each axis.
+    pub(super) domain: [usize; 3],
+    /// Whether each axis is periodic.
+    pub(super) periodic: [bool; 3],
+    /// What values are divided by.
+    pub(super) scale: f64,
+}
+
+impl Placed {
+    /// A component at a place in cells of level 0: linear between the points, and beyond the outermost ones as they are, or, along a
+    /// periodic axis, linear between the last and the first.
+    pub fn at(&self, place: [f64; 3], component: usize) -> f64 {
+        let Samples { size, corners, components, values } = &*self.samples;
+        let around: [[(usize, f64); 2]; 3] = std::array::from_fn(|axis| {
+            let count = size[axis];
+            if count == 1 {
+                return [(0, 1.0), (0, 0.0)];
+            }
+            let along = place[axis] / self.domain[axis] as f64;
+            let at = if *corners { along * (count - 1) as f64 } else { along * count as f64 - 0.5 };
+            let (below, part) = (at.floor(), at - at.floor());
+            let point = |at: f64| match self.periodic[axis] && !corners {
+                true => at.rem_euclid(count as f64) as usize,
+                false => at.clamp(0.0, (count - 1) as f64) as usize,
+            };
+            [(point(below), 1.0 - part), (point(below + 1.0), part)]
+        });
+        let mut sum = 0.0;
+        for (z, of_z) in around[2] {
+            for (y, of_y) in around[1] {
+                for (x, of_x) in around[0] {
+                    let weight = of_x * of_y * of_z;
+                    if weight != 0.0 {
+                        sum += weight * values[((z * size[1] + y) * size[0] + x) * components + component];
+                    }
+                }
+            }
+        }
+        sum / self.scale
+    }
+}
+
+impl Samples {
+    /// Reads a file for a flow in so many dimensions; `name` is that of an array of image data. At most `most` points are accepted. The error
+    /// says what is wrong with the file.
+    pub(super) fn read(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples, String> {
+        let samples = if bytes.starts_with(b"\x93NUMPY") {
+            of_numpy(bytes, dim, most)?
+        } else if bytes.get(..1000).unwrap_or(bytes).windows(8).any(|window| window == b"<VTKFile") {
+            of_image(bytes, dim, name, most)?
+        } else {
+            return Err("it is neither a numpy array (.npy) nor image data of VTK (.vti)".into());
+        };
+        match samples.values.iter().position(|value| !value.is_finite()) {
+            Some(at) => Err(format!("its number {at} is not finite")),
+            None => Ok(samples),
+        }
+    }
+
+    /// Whether they have so many components; image data in two dimensions may have a third one, which is not read.
+    pub(super) fn fits(&self, components: usize) -> bool {
+        self.components == components || self.components == 3 && components == 2
+    }
+
+    /// Whether its points are as far apart along all axes of a domain in so many dimensions.
+    pub(super) fn fills(&self, domain: [usize; 3], dim: usize) -> bool {
+        let between = |axis: usize| self.size[axis] - usize::from(self.corners && self.size[axis] > 1);
+        (0..dim).all(|axis| between(axis) * domain[0] == between(0) * domain[axis])
+    }
+
+    /// What it has, in words: `64 x 32 points of 2 components`.
+    pub(super) fn shape(&self, dim: usize) -> String {
+        let size: Vec<String> = self.size[..dim].iter().map(usize::to_string).collect();
+        format!("{} points of {} component(s)", size.join(" x "), self.components)
+    }
+}
+
+/// The number of points, if there are not too many.
+fn points(size: [usize; 3], most: usize) -> Result<usize, String> {
+    let count = size.iter().try_fold(1usize, |product, side| product.checked_mul(*side));
+    match count {
+        Some(0) => Err("it has no points".into()),
+        Some(count) if count <= most => Ok(count),
+        _ => Err(format!("it has more than {most} points, which no grid of this case needs")),
+    }
+}
+
+/// The numbers of bytes, each `width` of them.
+fn numbers(bytes: &[u8], width: usize, big_endian: bool) -> Vec<f64> {
+    let number = |chunk: &[u8]| {
+        let byte = |at: usize| chunk[if big_endian { chunk.len() - 1 - at } else { at }];
+        match chunk.len() {
+            4 => f64::from(f32::from_le_bytes(std::array::from_fn(byte))),
+            _ => f64::from_le_bytes(std::array::from_fn(byte)),
+        }
+    };
+    bytes.chunks_exact(width).map(number).collect()
+}
+
+/// An array `[z][y][x]` or `[z][y][x][component]`, in two dimensions without `[z]`. The format is that of numpy's documentation,
+/// `numpy.lib.format`: magic, version, length of the header, header, numbers.
+fn of_numpy(bytes: &[u8], dim: usize, most: usize) -> Result<Samples, String> {
+    let early = || "it ends too early".to_string();
+    // The length of the header is a number of two bytes, from version 2 on of four.
+    let begins = if bytes.get(6) == Some(&1) { 10 } else { 12 };
+    let length =
+        bytes.get(8..begins).ok_or_else(early)?.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+    let header = bytes.get(begins..begins + length).ok_or_else(early)?;
+    let header = std::str::from_utf8(header).map_err(|_| "its header is no text".to_string())?;
+    let value = |key: &str| {
+        let (_, rest) = header.split_once(&format!("'{key}':"))?;
+        Some(rest.trim_start())
+    };
+    let quoted = value("descr").and_then(|rest| rest.strip_prefix('\'')?.split_once('\''));
+    let (width, big_endian) = match quoted.map(|(ty, _)| ty) {
+        Some("<f8") => (8, false),
+        Some("<f4") => (4, false),
+        Some(">f8") => (8, true),
+        Some(">f4") => (4, true),
+        Some(ty) => return Err(format!("its entries are `{ty}`: write it with `.astype(\"f8\")`")),
+        None => return Err("its entries are no plain numbers".into()),
+    };
+    let fortran = value("fortran_order").is_some_and(|rest| rest.starts_with("True"));
+    let inside = value("shape").and_then(|rest| rest.strip_prefix('(')?.split_once(')'));
+    let sides = inside.map(|(sides, _)| sides.split(',').map(str::trim).filter(|side| !side.is_empty()));
+    let shape: Option<Vec<usize>> = sides.and_then(|sides| sides.map(|side| side.parse().ok()).collect());
+    let shape = shape.ok_or("its header has no shape")?;
+    let text = || format!("({})", shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", "));
+    if shape.len() != dim && shape.len() != dim + 1 {
+        let wanted =
+            if dim == 2 { "(ny, nx) or (ny, nx, components)" } else { "(nz, ny, nx) or (nz, ny, nx, components)" };
+        return Err(format!("its shape is {}, not {wanted}", text()));
+    }
+    let mut size = [1; 3];
+    (0..dim).for_each(|axis| size[axis] = shape[dim - 1 - axis]);
+    let components = shape.get(dim).copied().unwrap_or(1);
+    let count = points(size, most)?;
+    if !(1..=9).contains(&components) {
+        return Err(format!("its shape {} has {components} components", text()));
+    }
+    let count = count * components;
+    let raw = bytes.get(begins + length..begins + length + count * width).ok_or_else(early)?;
+    let raw = numbers(raw, width, big_endian);
+    if !fortran {
+        return Ok(Samples { size, corners: false, components, values: raw });
+    }
+    // The first index runs fastest: z, then y, x and the component.
+    let from = |at: usize| {
+        let (component, point) = (at % components, at / components);
+        let (x, y, z) = (point % size[0], point / size[0] % size[1], point / (size[0] * size[1]));
+        z + size[2] * (y + size[1] * (x + size[0] * component))
+    };
+    let values = (0..count).map(|at| raw[from(at)]).collect();
+    Ok(Samples { size, corners: false, components, values })
+}
+
+/// How the arrays of a VTK file are encoded.
+struct Encoding<'a> {
+    big_endian: bool,
+    /// Bytes of a number in headers of arrays.
+    header: usize,
+    zlib: bool,
+    /// What follows the underscore of the appended data, and whether it is text.
+    appended: Option<(&'a [u8], bool)>,
+}
+
+/// An array of the cells or the points of a VTK XML file of one piece.
+fn of_image(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples, String> {
+    let (text, appended) = match bytes.windows(13).position(|window| window == b"<AppendedData") {
+        None => (Cow::Borrowed(bytes), None),
+        Some(at) => {
+            let rest = &bytes[at..];
+            let begins = rest.iter().position(|byte| *byte == b'_').ok_or("its appended data have no beginning")?;
+            let is_text = rest[..begins].windows(6).any(|window| window == b"base64");
+            (Cow::Owned([&bytes[..at], b"</VTKFile>"].concat()), Some((&rest[begins + 1..], is_text)))
+        }
+    };
+    let text = std::str::from_utf8(&text).map_err(|_| "it is no XML".to_string())?;
+    let document = Document::parse(text).map_err(|error| format!("it is no XML: {error}"))?;
+    let root = document.root_element();
+    if root.attribute("type") != Some("ImageData") {
+        let found = root.attribute("type").unwrap_or("no type");
+        return Err(format!("it holds {found}, not ImageData (.vti)"));
+    }
+    let zlib = match root.attribute("compressor") {
+        None => false,
+        Some("vtkZLibDataCompressor") => true,
+        Some(other) => return Err(format!("it is compressed by {other}: save it with zlib or uncompressed")),
+    };
+    let header = if root.attribute("header_type") == Some("UInt64") { 8 } else { 4 };
+    let encoding = Encoding { big_endian: root.attribute("byte_order") == Some("BigEndian"), header, zlib, appended };
+
+    let image = child(root, "ImageData").ok_or("it has no ImageData")?;
+    let extent = image.attribute("WholeExtent").ok_or("its image has no extent")?;
+    let pieces: Vec<Node> = image.children().filter(|node| node.has_tag_name("Piece")).collect();
+    let [piece] = pieces[..] else { return Err(format!("it has {} pieces, not one", pieces.len())) };
+    if piece.attribute("Extent").is_some_and(|of_piece| of_piece != extent) {
+        return Err("its piece is a part of the image".into());
+    }
+    let ends: Option<Vec<i64>> = extent.split_whitespace().map(|end| end.parse().ok()).collect();
+    let ends = ends.filter(|ends| ends.len() == 6).ok_or("its extent is not six whole numbers")?;
+
+    let array = |group: &str| {
+        let mut arrays = child(piece, group)?.children().filter(|node| node.has_tag_name("DataArray"));
+        arrays.find(|node| node.attribute("Name") == Some(name))
+    };
+    let (array, corners) = match (array("CellData"), array("PointData")) {
+        (Some(array), _) => (array, false),
+        (None, Some(array)) => (array, true),
+        (None, None) => {
+            let all = piece.descendants().filter(|node| node.has_tag_name("DataArray"));
+            let known: Vec<String> =
+                all.filter_map(|node| node.attribute("Name")).map(|name| format!("`{name}`")).collect();
+            return Err(format!("it has no array `{name}`, but {}", known.join(", ")));
+        }
+    };
+    let mut size = [1; 3];
+    for (axis, side) in size.iter_mut().enumerate() {
+        let cells = ends[2 * axis + 1].checked_sub(ends[2 * axis]).and_then(|cells| usize::try_from(cells).ok());
+        let cells = cells.ok_or("its extent ends before it begins")?;
+        let points = cells.checked_add(1).ok_or("its extent is too large")?;
+        *side = if corners || cells == 0 { points } else { cells };
+    }
+    if dim == 2 && size[2] != 1 {
+        return Err("it has several layers along z, and the flow has two dimensions".into());
+    }
+    let count = points(size, most)?;
+    let components: usize =
+        array.attribute("NumberOfComponents").map_or(Some(1), |text| text.parse().ok()).unwrap_or(0);
+    if !(1..=9).contains(&components) {
+        return Err(format!("`{name}` has no number of components from 1 to 9"));
+    }
+    let values = encoding.values(array, count * components)?;
+    Ok(Samples { size, corners, components, values })
+}
+
+fn child<'a>(node: Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {
+    node.children().find(|node| node.has_tag_name(name))
+}
+
+impl Encoding<'_> {
+    fn values(&self, array: Node, count: usize) -> Result<Vec<f64>, String> {
+        let bytes = match array.attribute("type") {
+            Some("Float32") => 4,
+            Some("Float64") => 8,
+            other => return Err(format!("its type is {}, not Float32 or Float64", other.unwrap_or("not said"))),
+        };
+        let content = array.text().unwrap_or_default();
+        let data = match array.attribute("format") {
+            Some("ascii") => {
+                let values: Vec<f64> =
+                    content.split_whitespace().map_while(|text| text.parse().ok()).take(count + 1).collect();
+                return if values.len() == count { Ok(values) } else { Err(format!("it has not {count} numbers")) };
+            }
+            Some("binary") => self.decoded(content.trim().as_bytes(), true, count * bytes)?,
+            Some("appended") => {
+                let (data, is_text) = self.appended.ok_or("it has no appended data")?;
+                let offset = array.attribute("offset").and_then(|offset| offset.parse().ok());
+                let data =
+                    offset.and_then(|offset: usize| data.get(offset..)).ok_or("an array has no place in its data")?;
+                self.decoded(data, is_text, count * bytes)?
+            }
+            _ => return Err("it does not say how its arrays are written".into()),
+        };
+        Ok(numbers(&data, bytes, self.big_endian))
+    }
+
+    /// `length` bytes of an array that begins here.
+    fn decoded(&self, data: &[u8], is_text: bool, length: usize) -> Result<Vec<u8>, String> {
+        let early = || "it ends too early".to_string();
+        // Bytes from a place on; of text, the place is that of a piece that has been encoded by itself.
+        let bytes = |from: usize, count: usize| -> Result<Cow<'_, [u8]>, String> {
+            if !is_text {
+                let end = from.checked_add(count).ok_or_else(early)?;
+                return data.get(from..end).map(Cow::Borrowed).ok_or_else(early);
+            }
+            let text = data.get(from..from.saturating_add(count.div_ceil(3).saturating_mul(4))).ok_or_else(early)?;
+            BASE64_STANDARD.decode(text).map(Cow::Owned).map_err(|error| format!("its data are not base64: {error}"))
+        };
+        let number = |bytes: &[u8], at: usize| -> usize {
+            let number = &bytes[at * self.header..(at + 1) * self.header];
+            let folded = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
+            let value =
+                if self.big_endian { number.iter().fold(0, folded) } else { number.iter().rev().fold(0, folded) };
+            usize::try_from(value).unwrap_or(usize::MAX)
+        };
+        if !self.zlib {
+            let whole = bytes(0, self.header + length)?;
+            let said = number(&whole, 0);
+            return if said == length {
+                Ok(whole[self.header..].to_vec())
+            } else {
+                Err(format!("an array has {said} bytes, not {length}"))
+            };
+        }
+        // Number of blocks, size of a block, of the last one, then the compressed size of each.
+        let blocks = number(&bytes(0, 3 * self.header)?, 0);
+        let head = blocks
+            .checked_add(3)
+            .and_then(|numbers| numbers.checked_mul(self.header))
+            .filter(|head| *head <= data.len());
+        let head = bytes(0, head.ok_or_else(early)?)?;
+        let sizes: Vec<usize> = (0..blocks).map(|block| number(&head, 3 + block)).collect();
+        let total =
+            sizes.iter().try_fold(0usize, |sum, size| sum.checked_add(*size)).filter(|total| *total <= data.len());
+        let begins = if is_text { head.len().div_ceil(3) * 4 } else { head.len() };
+        let packed = bytes(begins, total.ok_or_else(early)?)?;
+        let (mut out, mut at) = (Vec::new(), 0);
+        for size in sizes {
+            let left = (length - out.len()) as u64 + 1;
+            let unpacked = ZlibDecoder::new(&packed[at..at + size]).take(left).read_to_end(&mut out);
+            unpacked.map_err(|error| format!("its compressed data are broken: {error}"))?;
+            if out.len() > length {
+                break;
+            }
+            at += size;
+        }
+        if out.len() == length { Ok(out) } else { Err(format!("an array has not {length} bytes")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
+
+    use super::*;
+
+    fn numpy(header: &str, values: &[f64]) -> Vec<u8> {
+        let header = format!("{header}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        bytes
+    }
+
+    fn placed(samples: Samples, domain: [usize; 3], periodic: [bool; 3]) -> Placed {
+        Placed { samples: Arc::new(samples), domain, periodic, scale: 1.0 }
+    }
+
+    #[test]
+    fn arrays_of_both_orders_have_the_same_values() {
+        let c = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3, 2), }";
+        let fortran = "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3, 2), }";
+        // [y][x][component] is 100 y + 10 x + component.
+        let of_c: Vec<f64> = (0..12).map(|at| f64::from(at / 6 * 100 + at / 2 % 3 * 10 + at % 2)).collect();
+        let of_fortran: Vec<f64> = (0..12).map(|at| f64::from(at % 2 * 100 + at / 2 % 3 * 10 + at / 6)).collect();
+        let read = |bytes: &[u8]| Samples::read(bytes, 2, "u", 100).expect("an array");
+        let samples = read(&numpy(c, &of_c));
+        assert_eq!(samples, read(&numpy(fortran, &of_fortran)));
+        assert!(samples.fits(2) && !samples.fits(1) && samples.fills([6, 4, 1], 2) && !samples.fills([3, 3, 1], 2));
+        let placed = placed(samples, [6, 4, 1], [false; 3]);
+        assert_eq!([0, 1].map(|component| placed.at([5.0, 3.0, 0.5], component)), [120.0, 121.0]);
+        assert_eq!(placed.at([4.0, 2.0, 0.5], 0), 65.0);
+    }
+
+    #[test]
+    fn beyond_the_outermost_points_the_other_end_follows_where_the_axis_is_periodic() {
+        let array = numpy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 4)}", &[1.0, 2.0, 4.0, 8.0]);
+        let read = || Samples::read(&array, 2, "rho", 4).expect("an array");
+        let at = |periodic: bool, x: f64| placed(read(), [4, 1, 1], [periodic, false, false]).at([x, 0.5, 0.5], 0);
+        assert_eq!([0.5, 1.0, 3.5].map(|x| at(true, x)), [1.0, 1.5, 8.0]);
+        assert_eq!([at(false, 0.25), at(true, 0.25), at(true, 3.75)], [1.0, 2.75, 6.25]);
+    }
+
+    /// Image data of 2 x 1 cells with an array of two numbers, encoded in every way.
+    #[test]
+    fn image_data_are_read_however_they_are_encoded() {
+        let raw: Vec<u8> = [1.5f64, -2.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+        let header = |numbers: &[u32]| -> Vec<u8> { numbers.iter().flat_map(|number| number.to_le_bytes()).collect() };
+        let zip = |bytes: &[u8]| {
+            let mut encoder = ZlibEncoder::new(vec![], Compression::default());
+            encoder.write_all(bytes).expect("memory");
+            encoder.finish().expect("memory")
+        };
+        let text = |bytes: &[u8]| BASE64_STANDARD.encode(bytes);
+        let plain = [header(&[16]), raw.clone()].concat();
+        // Two blocks of 8 bytes.
+        let (one, other) = (zip(&raw[..8]), zip(&raw[8..]));
+        let head = header(&[2, 8, 0, one.len() as u32, other.len() as u32]);
+        let packed = [one, other].concat();
+        let file = |root: &str, array: &str, content: &str, appended: &[u8]| -> Vec<u8> {
+            let xml = format!(
+                "<?xml version=\"1.0\"?><VTKFile type=\"ImageData\" {root}><ImageData WholeExtent=\"0 2 0 1 0 0\"><Piece \
+                 Extent=\"0 2 0 1 0 0\"><CellData><DataArray type=\"Float64\" Name=\"rho\" {array}>{content}</DataArray>\
+                 </CellData></Piece></ImageData>"
+            );
+            [xml.as_bytes(), appended, b"</VTKFile>"].concat()
+        };
+        let behind = |encoding: &str, data: &[u8]| {
+            [format!("<AppendedData encoding=\"{encoding}\">_").as_bytes(), data, b"</AppendedData>"].concat()
+        };
+        let (zlib, offset) = ("compressor=\"vtkZLibDataCompressor\"", "format=\"appended\" offset=\"0\"");
+        let files = [
+            file("", "format=\"ascii\"", " 1.5\n-2 ", b""),
+            file("", "format=\"binary\"", &text(&plain), b""),
+            file(zlib, "format=\"binary\"", &(text(&head) + &text(&packed)), b""),
+            file("", offset, "", &behind("raw", &plain)),
+            file(zlib, offset, "", &behind("raw", &[head.clone(), packed.clone()].concat())),
+            file("", offset, "", &behind("base64", text(&plain).as_bytes())),
+            file(zlib, offset, "", &behind("base64", (text(&head) + &text(&packed)).as_bytes())),
+        ];
+        for file in &files {
+            let samples = Samples::read(file, 2, "rho", 2).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((samples.size, samples.components, &samples.values[..]), ([2, 1, 1], 1, &[1.5, -2.0][..]));
+        }
+        // What is cut off or changed is refused, and nothing panics.
+        for file in &files {
+            for at in 0..file.len() {
+                let _ = Samples::read(&file[..at], 2, "rho", 2);
+                let mut changed = file.clone();
+                changed[at] ^= 0x55;
+                let _ = Samples::read(&changed, 2, "rho", 2);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_field_is_told() {
+        let header = |ty: &str, shape: &str| format!("{{'descr': '{ty}', 'fortran_order': False, 'shape': {shape}}}");
+        for (bytes, part) in [
+            (b"rho\n1.0".to_vec(), "neither"),
+            (numpy(&header("<i8", "(1, 1)"), &[1.0]), "<i8"),
+            (numpy(&header("<f8", "(1,)"), &[1.0]), "(ny, nx)"),
+            (numpy(&header("<f8", "(4, 4)"), &[1.0]), "too early"),
+            (numpy(&header("<f8", "(99999999999, 99999999999)"), &[1.0]), "more than"),
+            (numpy(&header("<f8", "(0, 3)"), &[]), "no points"),
+            (numpy(&header("<f8", "(1, 1)"), &[f64::NAN]), "not finite"),
+            (b"<VTKFile type=\"PolyData\"></VTKFile>".to_vec(), "PolyData"),
+        ] {
+            let error = Samples::read(&bytes, 2, "rho", 100).expect_err(part);
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
