@@ -42,6 +42,7 @@ codes! {
     FORMULA           "C0110" error   "a formula that cannot be read";
     TABLE             "C0111" error   "a file that holds no table";
     SAMPLES           "C0123" error   "a file that holds no field";
+    VIEW_OF_PLANE     "C0115" error   "a view of a flow in two dimensions";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";

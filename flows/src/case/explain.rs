@@ -115,6 +115,13 @@ const LONG: &[Long] = &[
         "[start]\nvelocity = { file = \"u.npy\" }",
     ),
     long(
+        diag::VIEW_OF_PLANE,
+        "A view shows a surface on which a field has a value, as one sees it from a direction. In two dimensions there is a \
+         line in its place, and nothing that hides anything: a picture shows the whole field in colours.",
+        "spec = \"d2q9_bgk\"\n[[views]]\nisosurface = \"vorticity\"\nvalue = 1",
+        "spec = \"d2q9_bgk\"\n[[pictures]]\nfield = \"vorticity\"",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",

@@ -115,6 +115,7 @@ mod start;
 mod table;
 mod tree;
 mod units;
+mod views;
 
 use std::collections::BTreeMap;
 
@@ -125,7 +126,7 @@ pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
-pub use pictures::{Colours, Picture};
+pub use pictures::{Colours, Frames, Picture};
 pub use probes::{MOST_NUMBERS, Probe};
 pub use quantity::Quantity;
 pub use raw::RawCase;
@@ -139,6 +140,7 @@ pub use schema::{keys, nearest};
 pub use solids::SolidBody;
 pub use start::{Start, StartField, StartValue};
 pub use units::{Dimension, Units};
+pub use views::View;
 
 /// Mach number above which a case gets a warning.
 pub const MACH_ADVISED: f64 = 0.3;
@@ -341,6 +343,8 @@ pub struct Output {
     pub probes: Vec<Probe>,
     /// Pictures of fields by name.
     pub pictures: Vec<Picture>,
+    /// Views of surfaces in three dimensions.
+    pub views: Vec<View>,
 }
 
 impl Output {
@@ -349,9 +353,14 @@ impl Output {
         self.vtk.is_some() && step > 0 && is_due(self.every, step)
     }
 
-    /// Whether there are pictures of a step on the way.
+    /// The files of all pictures and views.
+    fn frames(&self) -> impl Iterator<Item = &Frames> {
+        self.pictures.iter().map(|picture| &picture.frames).chain(self.views.iter().map(|view| &view.frames))
+    }
+
+    /// Whether there are pictures or views of a step on the way.
     pub fn wants_pictures(&self, step: u64) -> bool {
-        self.pictures.iter().any(|picture| picture.wants(step))
+        self.frames().any(|frames| frames.wants(step))
     }
 
     /// Whether the series has a row of a step on the way.
@@ -367,7 +376,7 @@ impl Output {
     /// Steps between all that is written on the way.
     pub fn intervals(&self) -> impl Iterator<Item = u64> + '_ {
         let tables = [self.every, self.series, self.forces, self.restart].into_iter().flatten();
-        let pictures = self.pictures.iter().filter_map(|picture| picture.every);
+        let pictures = self.frames().filter_map(|frames| frames.every);
         tables.chain(self.probes.iter().map(|probe| probe.every)).chain(pictures)
     }
 
@@ -378,7 +387,7 @@ impl Output {
 
     /// Copies that are on their way to files at a time: one of fields is written while the next is taken.
     pub fn copies(&self) -> Copies {
-        let fields = self.vtk.and(self.every).is_some() || self.pictures.iter().any(|picture| picture.every.is_some());
+        let fields = self.vtk.and(self.every).is_some() || self.frames().any(|frames| frames.every.is_some());
         Copies { fields: if fields { 2 } else { 0 }, states: usize::from(self.restart.is_some()) }
     }
 }

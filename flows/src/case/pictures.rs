@@ -18,11 +18,20 @@ pub enum Colours {
     Diverging,
 }
 
+/// The file of something that is drawn, or the files of a sequence.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frames {
+    /// The beginning of their names.
+    pub name: String,
+    /// Steps between them; one at the end alone where there is none.
+    pub every: Option<u64>,
+}
+
 /// A picture of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// The beginning of its file's name.
-    pub name: String,
+    /// Its file, and when there is one.
+    pub frames: Frames,
     /// What is drawn; of vectors the magnitude.
     pub field: Quantity,
     /// Values at the ends of the colour bar, in its units; else they follow from the field.
@@ -33,11 +42,9 @@ pub struct Picture {
     pub slice: Option<Slice>,
     /// Pixels along the longer side of the field.
     pub size: usize,
-    /// Steps between pictures; one at the end alone where there is none.
-    pub every: Option<u64>,
 }
 
-impl Picture {
+impl Frames {
     /// Whether there is one of a step on the way.
     pub fn wants(&self, step: u64) -> bool {
         step > 0 && self.every.is_some_and(|every| step.is_multiple_of(every))

@@ -42,6 +42,7 @@ pub struct RawCase {
     pub(super) output: RawOutput,
     pub(super) probes: Vec<Spanned<RawProbe>>,
     pub(super) pictures: Vec<Spanned<RawPicture>>,
+    pub(super) views: Vec<Spanned<RawView>>,
     /// The tables of its formulas by file, once they are read.
     pub(super) tables: BTreeMap<String, TableFile>,
     /// What tells this flow from others, by key.
@@ -266,12 +267,31 @@ pub(super) struct RawProbe {
 /// A picture.
 #[derive(Clone, Debug)]
 pub(super) struct RawPicture {
-    pub(super) name: Option<Spanned<String>>,
+    pub(super) frames: RawFrames,
     pub(super) field: Spanned<String>,
     pub(super) range: Option<[f64; 2]>,
     pub(super) colours: Option<Spanned<String>>,
     pub(super) slice: Option<Spanned<RawSlice>>,
     pub(super) size: Option<Spanned<f64>>,
+}
+
+/// A view.
+#[derive(Clone, Debug)]
+pub(super) struct RawView {
+    pub(super) frames: RawFrames,
+    pub(super) isosurface: Spanned<String>,
+    pub(super) value: f64,
+    pub(super) colour: Option<Spanned<String>>,
+    pub(super) range: Option<[f64; 2]>,
+    pub(super) colours: Option<Spanned<String>>,
+    pub(super) from: Option<[f64; 3]>,
+    pub(super) size: Option<Spanned<f64>>,
+}
+
+/// The files of a picture or a view.
+#[derive(Clone, Debug)]
+pub(super) struct RawFrames {
+    pub(super) name: Option<Spanned<String>>,
     pub(super) every: Option<Spanned<Interval>>,
 }
 

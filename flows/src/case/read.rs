@@ -116,7 +116,7 @@ impl Reader {
             root.get("refinement").and_then(|_| self.refinement(&refinement, root.get("solids").is_some()));
         let stop = self.stop(&stop);
         let output = self.output(&output);
-        let (probes, pictures) = (self.probes(root), self.pictures(root));
+        let (probes, pictures, views) = (self.probes(root), self.pictures(root), self.views(root));
         Some(RawCase {
             name: name.to_string(),
             title,
@@ -144,6 +144,7 @@ impl Reader {
             output,
             probes,
             pictures,
+            views,
             tables: BTreeMap::new(),
             keys: root.values(&[
                 "name",
@@ -155,6 +156,7 @@ impl Reader {
                 "output",
                 "probes",
                 "pictures",
+                "views",
             ]),
             warnings: vec![],
         })

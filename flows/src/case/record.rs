@@ -44,13 +44,16 @@ pub(crate) fn listed_inputs(text: &[u8]) -> Vec<String> {
     reads.split(", ").filter(|name| is_plain(name)).chain([CASE]).map(String::from).collect()
 }
 
-/// The names of the pictures that a case asks for, from its text, if it begins as a case in the folder of a run does.
+/// The names of the pictures and views that a case asks for, from its text, if it begins as a case in the folder of a run does.
 pub(crate) fn listed_sequences(text: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(text);
     let table = text.strip_prefix(HEADING).and_then(|rest| rest.parse::<toml::Table>().ok()).unwrap_or_default();
-    let pictures = table.get("pictures").and_then(|pictures| pictures.as_array()).into_iter().flatten();
-    let name = |picture: &toml::Value| picture.get("name").or(picture.get("field"))?.as_str().map(String::from);
-    pictures.filter_map(name).filter(|name| is_plain(name)).collect()
+    let list = |key: &str| table.get(key).and_then(|list| list.as_array()).into_iter().flatten();
+    let name = |picture: &toml::Value| {
+        let name = picture.get("name").or(picture.get("field")).or(picture.get("isosurface"))?;
+        name.as_str().map(String::from)
+    };
+    list("pictures").chain(list("views")).filter_map(name).filter(|name| is_plain(name)).collect()
 }
 
 impl RawCase {

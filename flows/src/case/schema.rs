@@ -141,10 +141,22 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("pictures.size", "pixels along the longer side of the field: 1000 unless given"),
     key("pictures.every", "time steps, or a time, between pictures; else there is one at the end"),
+    key(
+        "views.isosurface",
+        "a view, under `[[views]]`, of the surface on which a field has a value: its name; of vectors the magnitude",
+    ),
+    key("views.value", "the value on the surface, in the units of a colour bar"),
+    key("views.colour", "the field, by its name, that colours the surface; else it has one colour"),
+    key("views.name", "what its file is called: `NAME.png`, with `every` `NAME_00001000.png`; else as the field"),
+    key("views.range", "values at the ends of the colour bar, in its units: [0, 1.5]; else those on the surface"),
+    key("views.colours", "sequential or diverging; else as suits the field that colours the surface"),
+    key("views.from", "direction from which it is looked at: [0.5, -1, 0.6] unless given"),
+    key("views.size", "pixels along the longer side of what is seen of the domain: 1000 unless given"),
+    key("views.every", "time steps, or a time, between views; else there is one at the end"),
 ];
 
 /// Lists of tables: a case has as many as it likes of each.
-pub(super) const LISTS: [&str; 3] = ["solids", "probes", "pictures"];
+pub(super) const LISTS: [&str; 4] = ["solids", "probes", "pictures", "views"];
 
 /// The list of tables that a key belongs to, and the rest of its path.
 pub(super) fn in_list(path: &str) -> Option<(&str, &str)> {

@@ -59,6 +59,14 @@ impl Canvas {
         }
     }
 
+    /// Covers so many pixels from a corner on, right and down, each by its place there with a colour and as much as is said.
+    pub(super) fn lay(&mut self, from: Pixel, of: impl Fn(usize, usize) -> (Colour, f32), [width, height]: [usize; 2]) {
+        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+            let (colour, cover) = of(x, y);
+            self.dab(from.0.round() + x as f64, from.1.round() + y as f64, cover, colour);
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn pixel(&self, x: usize, y: usize) -> Colour {
         self.pixels[y * self.width + x]

@@ -10,6 +10,7 @@ use crate::case::Quantity;
 pub(super) struct Derived<'a> {
     snapshot: &'a Snapshot,
     field: &'a Quantity,
+    is_vector: bool,
     /// Where slopes are needed.
     velocity: Option<Velocity<'a>>,
 }
@@ -21,7 +22,7 @@ impl<'a> Derived<'a> {
             true => Some(Velocity::new(snapshot)?),
             false => None,
         };
-        Some(Derived { snapshot, field, velocity })
+        Some(Derived { snapshot, field, is_vector: field.columns().len() > 1, velocity })
     }
 
     /// Its components in the cell at a position in the snapshot's values, in lattice units.
@@ -29,6 +30,12 @@ impl<'a> Derived<'a> {
         let gradient = self.velocity.as_ref().map_or([[0.0; 3]; 3], |velocity| velocity.gradient(position));
         let level = self.snapshot.blocks()[position / self.snapshot.block_cells()].level;
         self.field.at(|component| self.snapshot.components[component].data[position], &gradient, level)
+    }
+
+    /// What pictures show of it in a cell: of a vector the magnitude.
+    pub(super) fn shown(&self, position: usize) -> f64 {
+        let values = self.at(position);
+        if self.is_vector { values.iter().map(|value| value * value).sum::<f64>().sqrt() } else { values[0] }
     }
 
     /// Each of its components on all cells.

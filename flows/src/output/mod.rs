@@ -10,6 +10,7 @@
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
 //! | [`picture`] | pictures of fields by name, also on the way; `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
+//! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
@@ -31,18 +32,23 @@ mod derived;
 mod example;
 pub mod flux;
 pub mod forces;
+mod hull;
+mod isosurface;
 mod lock;
+mod march;
 pub mod picture;
 mod plane;
 pub mod plot;
 pub mod probes;
 pub mod profile;
 pub mod progress;
+mod raster;
 mod recorded;
 pub mod series;
 pub mod sink;
 mod streamlines;
 pub mod summary;
+mod views;
 pub mod vtk;
 
 use std::io::{self, Write};
@@ -57,7 +63,8 @@ use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::probe::Reading;
 use lbm_runtime::solver::snapshot::Snapshot;
 
-use crate::case::{Case, Dimension, InputFile, Picture, Reference, Vtk};
+use crate::case::{Case, Dimension, Frames, InputFile, Reference, Vtk};
+use canvas::Canvas;
 use flux::Fluxes;
 use forces::Forces;
 use probes::Probed;
@@ -239,19 +246,27 @@ impl<'a> Recorder<'a> {
         Ok(summary)
     }
 
-    /// Draws those pictures of the case that are due at a step on the way.
+    /// Draws those pictures and views of the case that are due at a step on the way.
     pub fn pictures_on_the_way(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
-        self.pictures(snapshot, |picture| picture.wants(snapshot.step))
+        self.pictures(snapshot, |frames| frames.wants(snapshot.step))
     }
 
-    fn pictures(&mut self, snapshot: &Snapshot, wanted: impl Fn(&Picture) -> bool) -> Result<(), OutputError> {
+    fn pictures(&mut self, snapshot: &Snapshot, wanted: impl Fn(&Frames) -> bool) -> Result<(), OutputError> {
         let case = self.case;
-        for picture in case.output.pictures.iter().filter(|picture| wanted(picture)) {
-            let Some(canvas) = picture::draw(case, snapshot, picture) else { continue };
-            let image = canvas.png();
-            self.sink.write(&picture.file_name(snapshot.step), |out| out.write_all(&image))?;
+        let output = &case.output;
+        for picture in output.pictures.iter().filter(|picture| wanted(&picture.frames)) {
+            self.draw(&picture.frames, snapshot.step, picture::draw(case, snapshot, picture))?;
+        }
+        for view in output.views.iter().filter(|view| wanted(&view.frames)) {
+            self.draw(&view.frames, snapshot.step, views::draw(case, snapshot, view))?;
         }
         Ok(())
+    }
+
+    fn draw(&mut self, frames: &Frames, step: u64, canvas: Option<Canvas>) -> Result<(), OutputError> {
+        let Some(canvas) = canvas else { return Ok(()) };
+        let image = canvas.png();
+        self.sink.write(&frames.file_name(step), |out| out.write_all(&image))
     }
 
     /// Writes the summary of a run that failed.

@@ -10,7 +10,7 @@ use super::colours::{Colour, Map};
 use super::plane::{Plane, Section, View, length, outlines};
 use super::profile::{cells, real_name};
 use super::streamlines::streamlines;
-use crate::case::{Case, Colours, Dimension, Picture};
+use crate::case::{Case, Colours, Dimension, Picture, Quantity};
 
 /// Longer side of the field, in pixels.
 const FIELD: f64 = 1000.0;
@@ -23,7 +23,7 @@ const ARROWS: f64 = 420.0;
 const STILL: f64 = 2e-5;
 
 /// Solids: a grey that no value has, and their outlines.
-const SOLID: Colour = [0.72, 0.72, 0.72];
+pub(super) const SOLID: Colour = [0.72, 0.72, 0.72];
 /// Points along a side of a pixel at which solids are looked for, and along a side of a tile in which they are at once.
 const POINTS: usize = 2;
 const TILE: usize = 16;
@@ -114,7 +114,7 @@ pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canva
 pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canvas> {
     let view = View { case, slice: picture.slice };
     let plane = Plane::field(view, snapshot, &picture.field)?;
-    let (unit, label) = bar_unit(case, picture);
+    let (unit, label) = bar_unit(case, &picture.field);
     // Where most of the plane is at rest the largest value counts, and where all of it is, a unit of the bar.
     let most =
         || [plane.quantile(TOLD_APART), plane.longest(), unit].into_iter().find(|most| *most > 0.0).unwrap_or(unit);
@@ -136,10 +136,10 @@ pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canva
     Some(canvas)
 }
 
-/// The unit of the colour bar of a picture, in lattice units, and what stands beside it: SI units, or those of the reference velocity and
+/// The unit of the colour bar of a field, in lattice units, and what stands beside it: SI units, or those of the reference velocity and
 /// length where something sets a velocity.
-fn bar_unit(case: &Case, picture: &Picture) -> (f64, String) {
-    let (field, scales) = (&picture.field, &case.scales);
+pub(super) fn bar_unit(case: &Case, field: &Quantity) -> (f64, String) {
+    let scales = &case.scales;
     let ([of_velocity, of_length], reference) = field.reference();
     let (unit, symbol) = match (case.units.si, scales.velocity > 0.0) {
         (true, _) => (1.0 / field.scale(&case.units), format!("({})", field.symbol(&case.units))),
@@ -151,15 +151,15 @@ fn bar_unit(case: &Case, picture: &Picture) -> (f64, String) {
 }
 
 /// What colours mean.
-struct Scale {
-    map: Map,
+pub(super) struct Scale {
+    pub(super) map: Map,
     /// The values at the ends of the map.
-    least: f64,
-    most: f64,
+    pub(super) least: f64,
+    pub(super) most: f64,
 }
 
 impl Scale {
-    fn colour(&self, value: f64) -> Colour {
+    pub(super) fn colour(&self, value: f64) -> Colour {
         self.map.at((value - self.least) / (self.most - self.least).max(f64::MIN_POSITIVE))
     }
 }
@@ -193,7 +193,7 @@ fn paint(
         let lines: Vec<Vec<Pixel>> = edges.into_iter().map(line).collect();
         canvas.lines(&lines, 1.0, OUTLINE, 0.5);
     }
-    title(&mut canvas, view, snapshot);
+    title(&mut canvas, view.case, MARGIN.left, &plane_shown(view), snapshot);
     (canvas, cells)
 }
 
@@ -277,25 +277,30 @@ fn arrow((x, y): Pixel, (dx, dy): Pixel) -> [Pixel; 3] {
 }
 
 fn frame(canvas: &mut Canvas, case: &Case, plane: &Plane, cells: &Area) {
-    let (unit, name) = match case.units.si {
-        false => (case.scales.length, "L".to_string()),
-        true => {
-            let (size, prefix) = prefix(cells.x.1.max(cells.y.1) * case.units.cell);
-            (size / case.units.cell, format!("{prefix}m"))
-        }
-    };
+    let (unit, name) = extent_unit(case, cells.x.1.max(cells.y.1));
     let area = Area { x: (0.0, cells.x.1 / unit), y: (0.0, cells.y.1 / unit), ..*cells };
     area.frame(canvas);
     let [right, up] = plane.axes.map(axis);
     area.label(canvas, &format!("{right} / {name}"), &format!("{up} / {name}"));
 }
 
-fn axis(axis: usize) -> &'static str {
+/// The unit of lengths up to one of so many cells, in cells, and its symbol.
+pub(super) fn extent_unit(case: &Case, longest: f64) -> (f64, String) {
+    match case.units.si {
+        false => (case.scales.length, "L".to_string()),
+        true => {
+            let (size, prefix) = prefix(longest * case.units.cell);
+            (size / case.units.cell, format!("{prefix}m"))
+        }
+    }
+}
+
+pub(super) fn axis(axis: usize) -> &'static str {
     ["x", "y", "z"][axis]
 }
 
 /// What the colours mean, from the least value to the largest.
-fn colour_bar(canvas: &mut Canvas, cells: Area, scale: &Scale, label: &str) {
+pub(super) fn colour_bar(canvas: &mut Canvas, cells: Area, scale: &Scale, label: &str) {
     let left = cells.to.0 + 40.0;
     let y = (scale.least, scale.most);
     let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y };
@@ -304,10 +309,10 @@ fn colour_bar(canvas: &mut Canvas, cells: Area, scale: &Scale, label: &str) {
     bar.label_right(canvas, label);
 }
 
-fn title(canvas: &mut Canvas, view: View<'_>, snapshot: &Snapshot) {
+/// Where the plane of a picture lies, in three dimensions.
+fn plane_shown(view: View<'_>) -> String {
     let case = view.case;
-    let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {:.0}", re));
-    let plane = match view.slice {
+    match view.slice {
         Some(slice) if case.units.si => {
             let (size, prefix) = prefix(slice.at * case.units.cell);
             format!(", {} = {:.4} {prefix}m", axis(slice.normal), slice.at * case.units.cell / size)
@@ -315,8 +320,13 @@ fn title(canvas: &mut Canvas, view: View<'_>, snapshot: &Snapshot) {
         Some(slice) => format!(", {} = {:.4} L", axis(slice.normal), slice.at / case.scales.length),
         None if case.dim == 3 => ", middle plane".to_string(),
         None => String::new(),
-    };
-    canvas.text((MARGIN.left, 52.0), &format!("{}{re}{plane}", case.name), 36.0, Align::Left, INK, false);
+    }
+}
+
+/// Says at the top, from `left` on, which flow is shown, what of it, and when.
+pub(super) fn title(canvas: &mut Canvas, case: &Case, left: f64, shown: &str, snapshot: &Snapshot) {
+    let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {:.0}", re));
+    canvas.text((left, 52.0), &format!("{}{re}{shown}", case.name), 36.0, Align::Left, INK, false);
     let time = match case.units.si {
         true => format!("{:.4} s", snapshot.step as f64 * case.units.step),
         false => format!("step {}", thousands(snapshot.step)),
@@ -329,7 +339,7 @@ fn title(canvas: &mut Canvas, view: View<'_>, snapshot: &Snapshot) {
         real_name(case),
         case.scales.mach,
     );
-    canvas.text((MARGIN.left, 92.0), &facts, 22.0, Align::Left, FAINT, false);
+    canvas.text((left, 92.0), &facts, 22.0, Align::Left, FAINT, false);
 }
 
 /// Digits in groups of three.
@@ -351,7 +361,7 @@ fn prefix(value: f64) -> (f64, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Quantity;
+    use crate::case::Frames;
     use crate::output::example;
 
     #[test]
@@ -388,7 +398,8 @@ mod tests {
     fn picture(name: &str, range: Option<[f64; 2]>, colours: Colours) -> Picture {
         let field = Quantity::all(&lbm_runtime::fixture::manifest()).into_iter().find(|field| field.name() == name);
         let field = field.expect("a field");
-        Picture { name: name.into(), field, range, colours, slice: None, size: 640, every: None }
+        let frames = Frames { name: name.into(), every: None };
+        Picture { frames, field, range, colours, slice: None, size: 640 }
     }
 
     #[test]

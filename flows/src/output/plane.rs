@@ -88,12 +88,8 @@ impl Plane {
     /// A field by its name, of vectors the magnitude, along the first axis, in lattice units; `None` where there is no velocity that it
     /// follows from. What is no number counts as zero.
     pub(super) fn field(view: View<'_>, snapshot: &Snapshot, field: &Quantity) -> Option<Plane> {
-        let (derived, magnitude) = (Derived::new(snapshot, field)?, field.columns().len() > 1);
-        let of = |at: usize| {
-            let values = derived.at(at);
-            [if magnitude { length(values) } else { values[0] }, 0.0, 0.0]
-        };
-        Some(Plane::new(view, snapshot, of, |_, _, _| None))
+        let derived = Derived::new(snapshot, field)?;
+        Some(Plane::new(view, snapshot, |at| [derived.shown(at), 0.0, 0.0], |_, _, _| None))
     }
 
     /// The least and the largest first component in the fluid.

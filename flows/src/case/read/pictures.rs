@@ -1,27 +1,41 @@
-//! `[[pictures]]`.
+//! `[[pictures]]` and `[[views]]`.
 
 use super::Reader;
 use crate::case::diag::{self, Spanned};
 use crate::case::pictures::MOST_PICTURES;
-use crate::case::raw::RawPicture;
+use crate::case::raw::{RawFrames, RawPicture, RawView};
 use crate::case::tree::{Kind, Table, Value};
+use crate::case::views::MOST_VIEWS;
 
 /// Keys of a picture.
 const KNOWN: [&str; 7] = ["field", "name", "range", "colours", "slice", "size", "every"];
+/// Keys of a view.
+const OF_VIEWS: [&str; 9] = ["isosurface", "value", "colour", "name", "range", "colours", "from", "size", "every"];
 
 impl Reader {
     pub(super) fn pictures(&mut self, root: &Table) -> Vec<Spanned<RawPicture>> {
-        let help = "write `[[pictures]]` above the keys of each".to_string();
-        let list = match root.get("pictures").map(|entry| &entry.value) {
+        let tables = self.tables(root, "pictures", MOST_PICTURES);
+        tables.into_iter().filter_map(|value| self.picture(value)).collect()
+    }
+
+    pub(super) fn views(&mut self, root: &Table) -> Vec<Spanned<RawView>> {
+        let tables = self.tables(root, "views", MOST_VIEWS);
+        tables.into_iter().filter_map(|value| self.view(value)).collect()
+    }
+
+    /// The tables of a list, no more than there may be.
+    fn tables<'t>(&mut self, root: &'t Table, name: &str, most: usize) -> Vec<&'t Value> {
+        let help = format!("write `[[{name}]]` above the keys of each");
+        let list = match root.get(name).map(|entry| &entry.value) {
             None => return vec![],
             Some(Value { kind: Kind::List(list), .. }) => list,
             Some(value) => return self.wrong_type(value, "a list of tables", help).unwrap_or_default(),
         };
-        if let Some(beyond) = list.get(MOST_PICTURES) {
-            let message = format!("{} pictures are more than {MOST_PICTURES}", list.len());
+        if let Some(beyond) = list.get(most) {
+            let message = format!("{} {name} are more than {most}", list.len());
             self.report.add::<()>(diag::BAD_VALUE, &beyond.span, message, "one too many", None);
         }
-        list.iter().take(MOST_PICTURES).filter_map(|value| self.picture(value)).collect()
+        list.iter().take(most).collect()
     }
 
     fn picture(&mut self, value: &Value) -> Option<Spanned<RawPicture>> {
@@ -34,33 +48,93 @@ impl Reader {
             Some(_) => self.text(table, "field"),
             None => self.missing(&span, "pictures.field", "what is drawn", "`field = \"vorticity\"`".to_string()),
         };
-        let name = match table.get("name") {
-            Some(_) => Some(self.file_name(table, "name")?),
-            None => None,
-        };
         let range = match table.get("range") {
             Some(entry) => Some(self.range(&entry.value)?),
             None => None,
         };
         let colours = self.word(table, "colours", &["sequential", "diverging"]);
         let slice = table.get("slice").and_then(|entry| self.slice(&entry.value));
-        let (size, every) = (self.count(table, "size"), self.interval(table, "every"));
-        Some(Spanned { value: RawPicture { name, field: field?, range, colours, slice, size, every }, span })
+        let (size, frames) = (self.count(table, "size"), self.frames(table)?);
+        Some(Spanned { value: RawPicture { frames, field: field?, range, colours, slice, size }, span })
+    }
+
+    fn view(&mut self, value: &Value) -> Option<Spanned<RawView>> {
+        let Kind::Table(table) = &value.kind else {
+            return self.wrong_type(value, "a table", "write `[[views]]` above the keys of each".to_string());
+        };
+        self.only_keys(table, &OF_VIEWS, "a view")?;
+        let span = table.entries.first().map_or(&value.span, |entry| &entry.span).clone();
+        let isosurface = match table.get("isosurface") {
+            Some(_) => self.text(table, "isosurface"),
+            None => {
+                let help = "`isosurface = \"q_criterion\"`".to_string();
+                self.missing(&span, "views.isosurface", "the field whose surface is drawn", help)
+            }
+        };
+        let level = match table.get("value") {
+            Some(entry) => {
+                let help =
+                    "the value of the field on the surface, in the units of a colour bar: `value = 0.5`".to_string();
+                number(&entry.value).or_else(|| self.wrong_type(&entry.value, "a number", help))
+            }
+            None => self.missing(&span, "views.value", "where the surface lies", "`value = 0.5`".to_string()),
+        };
+        for key in ["range", "colours"] {
+            if let (Some(entry), None) = (table.get(key), table.get("colour")) {
+                let help = Some("add the field that colours the surface: `colour = \"speed\"`".to_string());
+                self.no_effect(&entry.span, key, " without `colour`", help);
+            }
+        }
+        let range = match table.get("range") {
+            Some(entry) => Some(self.range(&entry.value)?),
+            None => None,
+        };
+        let colour = self.text(table, "colour");
+        let colours = self.word(table, "colours", &["sequential", "diverging"]);
+        let from = match table.get("from") {
+            Some(entry) => Some(self.direction(&entry.value)?),
+            None => None,
+        };
+        let (size, frames) = (self.count(table, "size"), self.frames(table)?);
+        let view = RawView { frames, isosurface: isosurface?, value: level?, colour, range, colours, from, size };
+        Some(Spanned { value: view, span })
+    }
+
+    fn frames(&mut self, table: &Table) -> Option<RawFrames> {
+        let name = match table.get("name") {
+            Some(_) => Some(self.file_name(table, "name")?),
+            None => None,
+        };
+        Some(RawFrames { name, every: self.interval(table, "every") })
+    }
+
+    /// Three numbers, not all of them zero.
+    fn direction(&mut self, value: &Value) -> Option<[f64; 3]> {
+        let help = "for example `from = [1, -1, 0.6]`, along x, y and z".to_string();
+        let Kind::List(list) = &value.kind else { return self.wrong_type(value, "three numbers", help) };
+        match list.iter().map(number).collect::<Option<Vec<f64>>>().as_deref() {
+            Some(&[x, y, z]) if (1e-6..1e6).contains(&x.hypot(y).hypot(z)) => Some([x, y, z]),
+            _ => self.report.add(diag::BAD_VALUE, &value.span, "a direction has three numbers", "no direction", help),
+        }
     }
 
     /// Two numbers, the first one less.
     fn range(&mut self, value: &Value) -> Option<[f64; 2]> {
         let help = "for example `range = [-2, 2]`, in the units of the colour bar".to_string();
         let Kind::List(list) = &value.kind else { return self.wrong_type(value, "two numbers", help) };
-        let number = |value: &Value| match value.kind {
-            Kind::Integer(number) => Some(number as f64),
-            Kind::Float(number) => Some(number).filter(|number| number.is_finite()),
-            _ => None,
-        };
         match list.iter().map(number).collect::<Option<Vec<f64>>>().as_deref() {
             Some([least, most]) if least < most => Some([*least, *most]),
             Some([_, _]) => self.report.add(diag::BAD_VALUE, &value.span, "a range rises", "not rising", help),
             _ => self.report.add(diag::BAD_VALUE, &value.span, "a range has two finite numbers", "no range", help),
         }
+    }
+}
+
+/// A finite number.
+fn number(value: &Value) -> Option<f64> {
+    match value.kind {
+        Kind::Integer(number) => Some(number as f64),
+        Kind::Float(number) => Some(number).filter(|number| number.is_finite()),
+        _ => None,
     }
 }

@@ -4,7 +4,7 @@ use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::raw::{Interval, RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Output, Picture, Probe, Reference, Slice, Steady, Stop, Vtk, reference, schema};
+use crate::case::{Output, Picture, Probe, Reference, Slice, Steady, Stop, View, Vtk, reference, schema};
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -26,7 +26,8 @@ impl Resolver<'_> {
         size: [usize; 3],
         units: &Units,
         re: Option<f64>,
-        (probes, pictures): (Vec<Probe>, Vec<Picture>),
+        probes: Vec<Probe>,
+        (pictures, views): (Vec<Picture>, Vec<View>),
     ) -> Output {
         let raw = &self.raw.output;
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
@@ -49,6 +50,7 @@ impl Resolver<'_> {
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
             probes,
             pictures,
+            views,
         }
     }
 

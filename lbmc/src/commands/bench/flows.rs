@@ -163,6 +163,7 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             compare: None,
             probes: vec![],
             pictures: vec![],
+            views: vec![],
         };
     }
     let folder = tempfile::tempdir().into_diagnostic()?;

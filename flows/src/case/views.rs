@@ -1,0 +1,32 @@
+//! Views that a case asks for: surfaces in three dimensions, seen from a direction.
+
+use super::pictures::Frames;
+use super::{Colours, Quantity};
+
+/// Most views of a case.
+pub(super) const MOST_VIEWS: usize = 32;
+/// Most pixels along the longer side of a view, which is drawn with several samples to a pixel.
+pub(super) const MOST_PIXELS: f64 = 4096.0;
+/// Direction from which a view looks unless a case says more.
+pub(super) const FROM: [f64; 3] = [0.5, -1.0, 0.6];
+
+/// A view of a surface on which a field has a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// Its file, and when there is one.
+    pub frames: Frames,
+    /// The field; of vectors the magnitude.
+    pub isosurface: Quantity,
+    /// Its value on the surface, in units of the colour bar that a picture of it has.
+    pub value: f64,
+    /// The field whose values are the colours of the surface, if it has not one colour everywhere.
+    pub colour: Option<Quantity>,
+    /// Values at the ends of the colour bar, in its units; else they follow from the field on the surface.
+    pub range: Option<[f64; 2]>,
+    /// Its colours.
+    pub colours: Colours,
+    /// The direction from which it is looked at, of length 1.
+    pub from: [f64; 3],
+    /// Pixels along the longer side of what is seen of the domain.
+    pub size: usize,
+}

@@ -1,0 +1,415 @@
+//! Views of surfaces in three dimensions: where a field has a value, in the colours of another, with the solids and the edges of the domain.
+//!
+//! The projection is parallel, so lengths along an axis are the same near and far. Light comes from beside the viewer. Surfaces are made
+//! and drawn a few tiles at a time and never kept.
+
+use lbm_runtime::geometry::solid::{Shape, Solid, Solids};
+use lbm_runtime::solver::snapshot::Snapshot;
+use rayon::prelude::*;
+
+use super::axes::{Area, FAINT, INK, PAPER};
+use super::canvas::{Align, Canvas, Pixel};
+use super::colours::{Colour, Map};
+use super::derived::Derived;
+use super::hull::{Hull, Point, dot};
+use super::isosurface::{Isosurface, Vertex};
+use super::march::Tile;
+use super::picture::{SOLID, Scale, axis, bar_unit, colour_bar, extent_unit, title};
+use super::raster::{Corner, Facet, Raster};
+use crate::case::{Case, Colours, View};
+
+/// Space around what is seen of the domain, in pixels.
+const LEFT: f64 = 90.0;
+const RIGHT: f64 = 230.0;
+const TOP: f64 = 150.0;
+const BOTTOM: f64 = 90.0;
+/// The surface where no field colours it.
+const PLAIN: Colour = [0.36, 0.58, 0.74];
+/// Light without a direction; the rest is Lambert's.
+const AMBIENT: f64 = 0.32;
+/// Where the light is: to the right of the viewer, above, towards the viewer.
+const LIGHT: [f64; 3] = [-0.35, 0.45, 0.82];
+/// Cells whose triangles are made at a time.
+const AT_ONCE: usize = 1 << 18;
+/// Distance in pixels of names from the edges that they name.
+const APART: f64 = 30.0;
+
+/// A direction from which the domain is looked at.
+struct Camera {
+    /// Directions of length 1: to the right, up, and towards the viewer.
+    axes: [[f64; 3]; 3],
+    /// Where the left upper corner of what is seen lies, in cells to the right and up.
+    corner: [f64; 2],
+    /// Pixels of a cell.
+    scale: f64,
+    /// What is seen, in pixels.
+    size: [f64; 2],
+}
+
+impl Camera {
+    fn new(size: [usize; 3], towards: [f64; 3], pixels: f64) -> Camera {
+        let unit = |vector: [f64; 3]| vector.map(|part| part / dot(vector, vector).sqrt());
+        let cross = |a: [f64; 3], b: [f64; 3]| {
+            [0, 1, 2].map(|at| a[(at + 1) % 3] * b[(at + 2) % 3] - a[(at + 2) % 3] * b[(at + 1) % 3])
+        };
+        // Along z, y is up.
+        let along = towards[2].abs() > 1.0 - 1e-9;
+        let right = unit(cross(if along { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] }, towards));
+        let axes = [right, cross(towards, right), towards];
+        let corners = (0..8).map(|at| box_corner(size, at));
+        let places: Vec<[f64; 2]> = corners.map(|corner| [dot(corner, axes[0]), dot(corner, axes[1])]).collect();
+        let ends = [0, 1].map(|at| {
+            let along = places.iter().map(|place| place[at]);
+            [along.clone().fold(f64::MAX, f64::min), along.fold(f64::MIN, f64::max)]
+        });
+        let extent = ends.map(|[low, high]| high - low);
+        let scale = pixels / extent[0].max(extent[1]);
+        Camera {
+            axes,
+            corner: [ends[0][0], ends[1][1]],
+            scale,
+            size: extent.map(|extent| (extent * scale).max(1.0).ceil()),
+        }
+    }
+
+    /// Where a point is seen, in pixels from the left upper corner of what is seen.
+    fn place(&self, point: [f64; 3]) -> [f64; 2] {
+        let [right, up] = [dot(point, self.axes[0]), dot(point, self.axes[1])];
+        [(right - self.corner[0]) * self.scale, (self.corner[1] - up) * self.scale]
+    }
+
+    /// A corner of a triangle in a colour, in the light that falls on a surface with that normal, of any length, seen from either side.
+    fn lit(&self, at: [f64; 3], normal: [f64; 3], colour: Colour) -> Corner {
+        let turned = self.axes.map(|axis| dot(axis, normal));
+        let norm = dot(turned, turned).sqrt() * if turned[2] < 0.0 { -1.0 } else { 1.0 };
+        let light = if norm == 0.0 { 1.0 } else { (dot(turned, LIGHT) / norm / dot(LIGHT, LIGHT).sqrt()).max(0.0) };
+        let light = (AMBIENT + (1.0 - AMBIENT) * light) as f32;
+        let near = dot(at, self.axes[2]) as f32;
+        Corner { at: self.place(at).map(|at| at as f32), near, colour: colour.map(|channel| channel * light) }
+    }
+}
+
+/// Draws a view. `None` if the snapshot has no velocity that its fields follow from.
+pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canvas> {
+    let field = Derived::new(snapshot, &view.isosurface)?;
+    let colour = match &view.colour {
+        Some(colour) => Some(Derived::new(snapshot, colour)?),
+        None => None,
+    };
+    let (unit, symbol) = bar_unit(case, &view.isosurface);
+    let surface = Isosurface::new(snapshot, &field, colour.as_ref(), view.value * unit);
+    let tiles = Tiles { snapshot, count: Tile::count(snapshot) };
+    let scale = view.colour.as_ref().map(|of| {
+        let unit = bar_unit(case, of).0;
+        let map = match view.colours {
+            Colours::Sequential => Map::sequential(),
+            Colours::Diverging => Map::diverging(),
+        };
+        let [least, most] =
+            view.range.map_or_else(|| range(&surface, &tiles, view, unit), |ends| ends.map(|end| end * unit));
+        Scale { map, least, most }
+    });
+
+    let camera = Camera::new(case.size, view.from, view.size as f64);
+    let mut raster = Raster::new(camera.size[0] as usize, camera.size[1] as usize);
+    if !case.solids.is_empty() {
+        let bodies: Vec<Solid> = case.solids.iter().map(|body| body.solid.clone()).collect();
+        let solids = Solids::new(&bodies, case.dim, case.size, snapshot.block(), case.periodic);
+        let ends: Vec<bool> = bodies.iter().map(|body| !matches!(body.shape, Shape::Outside(_))).collect();
+        let hull = Hull { snapshot, solids: &solids, ends: &ends };
+        tiles.each(
+            |tile| hull.triangles(tile),
+            |triangles| {
+                // What is seen from inside a solid is none of its surface: so one looks through the near wall of a pipe.
+                let facet = |points: &[Point; 3]| {
+                    let seen = dot(super::hull::normal(points.map(|point| point.at)), camera.axes[2]) > 0.0;
+                    seen.then(|| points.map(|point| camera.lit(point.at, point.normal, SOLID)))
+                };
+                raster.draw(&triangles.par_iter().filter_map(facet).collect::<Vec<Facet>>());
+            },
+        );
+    }
+    tiles.each(
+        |tile| surface.triangles(tile),
+        |triangles| {
+            let lit = |vertex: Vertex| {
+                let colour = scale.as_ref().map_or(PLAIN, |scale| scale.colour(vertex.colour));
+                camera.lit(vertex.at, vertex.slope, colour)
+            };
+            raster.draw(&triangles.par_iter().map(|corners| corners.map(lit)).collect::<Vec<Facet>>());
+        },
+    );
+
+    let [width, height] = camera.size;
+    let mut canvas = Canvas::new((LEFT + width + RIGHT) as usize, (TOP + height + BOTTOM) as usize, PAPER);
+    let (from, to) = ((LEFT, TOP), (LEFT + width, TOP + height));
+    let edges = edges(&camera, case.size);
+    let lines = |hidden: bool| -> Vec<Vec<Pixel>> {
+        edges.iter().filter(|edge| edge.hidden == hidden).map(|edge| edge.ends.to_vec()).collect()
+    };
+    canvas.lines(&lines(true), 1.4, FAINT, 0.7);
+    canvas.lay(from, |x, y| raster.pixel(x, y), camera.size.map(|side| side as usize));
+    canvas.lines(&lines(false), 1.4, FAINT, 0.7);
+    name_axes(&mut canvas, case, &edges, (LEFT + 0.5 * width, TOP + 0.5 * height));
+    let name = view.isosurface.name().replace('_', " ");
+    let unit_of_it = symbol.strip_prefix(&format!("{name} / ")).map_or(String::new(), |unit| format!(" {unit}"));
+    title(&mut canvas, case, LEFT, &format!(", {name} = {}{unit_of_it}", view.value), snapshot);
+    if let (Some(scale), Some(of)) = (scale, &view.colour) {
+        let (unit, label) = bar_unit(case, of);
+        let area = Area { from, to, x: (0.0, 1.0), y: (0.0, 1.0) };
+        colour_bar(&mut canvas, area, &Scale { least: scale.least / unit, most: scale.most / unit, ..scale }, &label);
+    }
+    Some(canvas)
+}
+
+/// The tiles of a snapshot.
+struct Tiles<'a> {
+    snapshot: &'a Snapshot,
+    count: usize,
+}
+
+impl Tiles<'_> {
+    /// Makes what is in each tile, a few at once, and hands it on in their order.
+    fn each<T: Send>(&self, make: impl Fn(&Tile) -> Vec<T> + Sync, mut take: impl FnMut(Vec<T>)) {
+        let of_tile = Tile::new(self.snapshot, 0).cells().max(1);
+        let at_once = (AT_ONCE / of_tile).max(1);
+        for first in (0..self.count).step_by(at_once) {
+            let tiles = (first..(first + at_once).min(self.count)).into_par_iter();
+            take(tiles.flat_map_iter(|tile| make(&Tile::new(self.snapshot, tile))).collect());
+        }
+    }
+}
+
+/// The values of the colour between which it lies on the surface: to both sides of zero for what has a sign, from zero for magnitudes. Where
+/// it is the same everywhere, or there is no surface, at least a unit apart.
+fn range(surface: &Isosurface<'_>, tiles: &Tiles<'_>, view: &View, unit: f64) -> [f64; 2] {
+    let (mut least, mut most) = (f64::MAX, f64::MIN);
+    tiles.each(
+        |tile| surface.triangles(tile),
+        |triangles| {
+            for vertex in triangles.iter().flatten().filter(|vertex| vertex.colour.is_finite()) {
+                (least, most) = (least.min(vertex.colour), most.max(vertex.colour));
+            }
+        },
+    );
+    if least > most {
+        (least, most) = (0.0, 0.0);
+    }
+    let of = view.colour.as_ref();
+    if of.is_some_and(|of| of.is_signed()) {
+        let far = most.max(-least);
+        (least, most) = (-far, far);
+    } else if of.is_some_and(|of| of.is_magnitude()) {
+        least = 0.0;
+    }
+    if most > least { [least, most] } else { [least, least + unit] }
+}
+
+/// A corner of the domain, by the bits of a number.
+fn box_corner(size: [usize; 3], at: usize) -> [f64; 3] {
+    [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { size[axis] as f64 } else { 0.0 })
+}
+
+/// An edge of the domain on a canvas.
+struct Edge {
+    axis: usize,
+    ends: [Pixel; 2],
+    /// Whether it lies behind all that is in the domain.
+    hidden: bool,
+}
+
+fn edges(camera: &Camera, size: [usize; 3]) -> Vec<Edge> {
+    let corners = (0..8).map(|at| box_corner(size, at));
+    let far = corners.enumerate().map(|(at, corner)| (dot(corner, camera.axes[2]), at));
+    let (_, far) = far.fold((f64::MAX, 0), |far, corner| if corner.0 < far.0 { corner } else { far });
+    let pixel = |at: usize| {
+        let [x, y] = camera.place(box_corner(size, at));
+        (LEFT + x, TOP + y)
+    };
+    let of_axis = |axis: usize| {
+        let lower = (0..8usize).filter(move |at| at >> axis & 1 == 0);
+        lower.map(move |at| (axis, at, at | 1 << axis))
+    };
+    let edge =
+        |(axis, a, b): (usize, usize, usize)| Edge { axis, ends: [pixel(a), pixel(b)], hidden: a == far || b == far };
+    (0..3).flat_map(of_axis).map(edge).collect()
+}
+
+/// Writes beside an edge along each axis which axis that is, and how long.
+fn name_axes(canvas: &mut Canvas, case: &Case, edges: &[Edge], centre: Pixel) {
+    let longest = case.size.iter().copied().max().unwrap_or(1) as f64;
+    let (unit, symbol) = extent_unit(case, longest);
+    for along in 0..3 {
+        let middle = |edge: &&Edge| {
+            let [a, b] = edge.ends;
+            (0.5 * (a.0 + b.0), 0.5 * (a.1 + b.1))
+        };
+        // Of edges across the image the lowest is free below, of those upwards that farthest to the left.
+        let outwards = |edge: &&Edge| {
+            let (x, y) = middle(edge);
+            if along == 2 { -x } else { y }
+        };
+        let of_axis = edges.iter().filter(|edge| edge.axis == along);
+        let Some(edge) = of_axis.max_by(|a, b| outwards(a).total_cmp(&outwards(b))) else { continue };
+        let [a, b] = edge.ends;
+        let (x, y) = middle(&edge);
+        let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+        let long = dx.hypot(dy);
+        if long < APART {
+            continue;
+        }
+        // Away from the centre, across the edge.
+        let side = if -dy * (x - centre.0) + dx * (y - centre.1) < 0.0 { -1.0 } else { 1.0 };
+        let at = (x - side * dy / long * APART, y + side * dx / long * APART + 8.0);
+        let extent = (case.size[along] as f64 / unit * 1e4).round() / 1e4;
+        let text = format!("{}: {extent} {symbol}", axis(along));
+        if along == 2 && dx.abs() < 0.2 * long {
+            canvas.text((at.0 + 8.0, 0.5 * (a.1 + b.1)), &text, 22.0, Align::Centre, INK, true);
+        } else {
+            canvas.text(at, &text, 22.0, Align::Centre, INK, false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_runtime::fixture::{manifest, snapshots};
+    use lbm_runtime::geometry::Domain;
+
+    use super::*;
+    use crate::case::{Frames, Quantity, SolidBody};
+    use crate::output::example;
+
+    const SIZE: usize = 32;
+
+    fn quantity(name: &str) -> Quantity {
+        let mut manifest = manifest();
+        manifest.dim = 3;
+        manifest.fields.iter_mut().filter(|field| field.name == "u").for_each(|field| field.components = 3);
+        Quantity::all(&manifest).into_iter().find(|field| field.name() == name).expect("a field")
+    }
+
+    fn case() -> Case {
+        let (mut case, _) = example::cavity(SIZE);
+        (case.dim, case.size, case.periodic) = (3, [SIZE; 3], [false; 3]);
+        (case.scales.velocity, case.scales.length) = (0.0, SIZE as f64);
+        case.walls.clear();
+        case
+    }
+
+    /// Falls with the distance from the middle: 0.5 at a distance of 9 cells.
+    fn ball([x, y, z]: [f64; 3]) -> f64 {
+        1.4 - 0.1 * [x - 16.0, y - 16.0, z - 16.0].iter().map(|off| off * off).sum::<f64>().sqrt()
+    }
+
+    fn snapshot(levels: bool) -> Snapshot {
+        let domain = Domain { dim: 3, size: [SIZE; 3], periodic: [false; 3] };
+        let fields: [snapshots::Field<'_>; 4] =
+            [("rho", &|_| 1.0), ("ux", &ball), ("uy", &|[x, _, _]| x), ("uz", &|_| 0.0)];
+        let refines = |block: lbm_runtime::geometry::Block| levels && block.level == 0 && block.place[0] >= 4;
+        snapshots::refined(domain, refines, &fields)
+    }
+
+    fn view(colour: Option<&str>) -> View {
+        View {
+            frames: Frames { name: "ball".into(), every: None },
+            isosurface: quantity("ux"),
+            value: 0.5,
+            colour: colour.map(quantity),
+            range: Some([0.0, 32.0]),
+            colours: Colours::Sequential,
+            from: [0.0, -1.0, 0.0],
+            size: 320,
+        }
+    }
+
+    /// The colour of a pixel of a scene that is seen along y.
+    fn seen(canvas: &Canvas, x: f64, z: f64) -> Colour {
+        canvas.pixel((LEFT + 10.0 * x) as usize, (TOP + 10.0 * (SIZE as f64 - z)) as usize)
+    }
+
+    #[test]
+    fn a_ball_is_a_shaded_disc_where_it_is() {
+        let canvas = draw(&case(), &snapshot(false), &view(None)).expect("a view");
+        let is_paper = |colour: Colour| colour == PAPER;
+        for at in 0..32 {
+            let angle = f64::from(at) / 32.0 * std::f64::consts::TAU;
+            let on = |radius: f64| seen(&canvas, 16.0 + radius * angle.cos(), 16.0 + radius * angle.sin());
+            assert!(!is_paper(on(8.7)) && is_paper(on(9.3)), "{at}: {:?} {:?}", on(8.7), on(9.3));
+        }
+        // Blue of one hue, lightest where the light comes from and dark on the other side.
+        let light = |x: f64, z: f64| seen(&canvas, x, z)[2];
+        assert!(light(13.0, 20.0) > 0.7 && light(21.0, 10.0) < 0.5 * light(13.0, 20.0), "{}", light(21.0, 10.0));
+    }
+
+    #[test]
+    fn colours_are_those_of_the_other_field_and_their_bar() {
+        let canvas = draw(&case(), &snapshot(false), &view(Some("uy"))).expect("a view");
+        // The field is x; light changes all channels alike.
+        let map = Map::sequential();
+        for x in [9.5, 13.0, 18.0, 22.0] {
+            let (found, expected) = (seen(&canvas, x, 16.0), map.at(x / 32.0));
+            let light = found[1] / expected[1];
+            assert!((0..3).all(|channel| (found[channel] - light * expected[channel]).abs() < 0.03), "{x}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_field_on_two_levels_has_the_view_of_one_level() {
+        let (one, two) = (draw(&case(), &snapshot(false), &view(None)), draw(&case(), &snapshot(true), &view(None)));
+        let (one, two) = (one.expect("a view"), two.expect("a view"));
+        let mut differ = 0;
+        for at in 0..320 * 320 {
+            let (x, z) = ((at % 320) as f64 / 10.0, (at / 320) as f64 / 10.0);
+            let (a, b) = (seen(&one, x, z), seen(&two, x, z));
+            differ += usize::from(a.iter().zip(b).any(|(a, b)| (a - b).abs() > 0.06));
+            let inside = (x - 16.0).hypot(z - 16.0) < 8.7;
+            assert!(!inside || b != PAPER, "a hole at ({x}, {z})");
+        }
+        assert!(differ < 320 * 320 / 200, "{differ} pixels");
+    }
+
+    #[test]
+    fn a_view_is_the_same_on_any_number_of_threads() {
+        let image = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            let of_speed = View { range: None, ..view(Some("speed")) };
+            pool.install(|| draw(&case(), &snapshot(true), &of_speed).expect("a view").png())
+        };
+        assert!(image(1) == image(3));
+    }
+
+    #[test]
+    fn a_solid_hides_what_is_behind_it_and_one_looks_through_the_near_wall_of_a_pipe() {
+        let mut case = case();
+        let body = |shape: Shape| {
+            let solid = Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
+            SolidBody { formulas: vec![], solid, area: 1.0 }
+        };
+        let is_grey = |colour: Colour| colour[0] == colour[1] && colour[1] == colour[2] && colour != PAPER;
+        case.solids = vec![body(Shape::Sphere { centre: [16.0, 3.5, 16.0], radius: 3.0 })];
+        let canvas = draw(&case, &snapshot(false), &view(None)).expect("a view");
+        assert!(is_grey(seen(&canvas, 16.0, 16.0)) && !is_grey(seen(&canvas, 20.0, 16.0)));
+        // A pipe along x, and the ball in it.
+        let pipe = Shape::Cylinder { centre: [16.0; 3], axis: [1.0, 0.0, 0.0], radius: 12.0, length: None };
+        case.solids = vec![body(Shape::Outside(Box::new(pipe)))];
+        let canvas = draw(&case, &snapshot(false), &view(None)).expect("a view");
+        assert!(
+            !is_grey(seen(&canvas, 16.0, 16.0))
+                && is_grey(seen(&canvas, 4.0, 16.0))
+                && seen(&canvas, 4.0, 30.0) == PAPER
+        );
+    }
+
+    #[test]
+    fn the_camera_sees_the_whole_domain_however_it_looks() {
+        for from in [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0], [0.6, -0.64, 0.48]] {
+            let camera = Camera::new([8, 16, 4], from, 400.0);
+            let places: Vec<[f64; 2]> = (0..8).map(|at| camera.place(box_corner([8, 16, 4], at))).collect();
+            let inside = |place: &[f64; 2]| (0..2).all(|at| (-1e-9..=camera.size[at] + 1e-9).contains(&place[at]));
+            assert!(places.iter().all(inside), "{from:?}: {places:?}");
+            assert!((camera.size[0].max(camera.size[1]) - 400.0).abs() < 1.0);
+            assert_eq!(edges(&camera, [8, 16, 4]).iter().filter(|edge| edge.hidden).count(), 3);
+        }
+    }
+}
