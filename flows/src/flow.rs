@@ -569,7 +569,11 @@ fn complete<'a>(
         notice(&slow_output(run.waited - before));
     }
     match ended? {
-        Ended::Stopped(stop) => run.end(stop, recorder, manifest, bandwidth),
+        Ended::Stopped(stop) => {
+            let summary = run.end(stop, recorder, manifest, bandwidth)?;
+            recorder.notices().iter().for_each(|text| notice(text));
+            Ok(summary)
+        }
         Ended::Broken(place) => Err(run.broken(place, recorder)?),
     }
 }

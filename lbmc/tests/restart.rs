@@ -42,6 +42,7 @@ every = 4
 field = "pressure"
 every = 25
 size = 300
+film = true
 [[pictures]]
 field = "strain_rate"
 size = 300
@@ -412,4 +413,18 @@ fn where_there_is_no_more_room_the_last_file_stays() {
             .all(|name| !name.display().to_string().contains("partial"))
     );
     works(here.path(), &["--resume", "--set", "stop.steps=80"]);
+}
+
+#[test]
+fn a_film_has_the_pictures_of_all_parts_and_says_how_many_are_missing() {
+    let here = folder(false);
+    works(here.path(), &["--set", "stop.steps=30", "--set", "output.restart=30"]);
+    let (film, first) = (here.path().join("out/pressure.gif"), here.path().join("out/pressure_00000025.png"));
+    let short = std::fs::metadata(&film).expect("a film").len();
+    works(here.path(), &["--resume"]);
+    assert!(std::fs::metadata(&film).expect("a film").len() > short);
+    works(here.path(), &["--set", "stop.steps=30", "--set", "output.restart=30"]);
+    std::fs::remove_file(first).expect("removed");
+    let output = run(here.path(), &["--resume"]);
+    assert!(output.status.success() && words(&output).contains("1 pictures of `pressure` are not in the folder"));
 }

@@ -80,6 +80,13 @@ vtk = true
 every = 10
 series = 5
 forces = 5
+[[views]]
+isosurface = "speed"
+value = 0.8
+colour = "pressure"
+size = 200
+every = 10
+film = 10
 "#;
 
 /// A folder with the case, its own method with a module, and a surface.

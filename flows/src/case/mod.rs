@@ -354,7 +354,7 @@ impl Output {
     }
 
     /// The files of all pictures and views.
-    fn frames(&self) -> impl Iterator<Item = &Frames> {
+    pub fn frames(&self) -> impl Iterator<Item = &Frames> {
         self.pictures.iter().map(|picture| &picture.frames).chain(self.views.iter().map(|view| &view.frames))
     }
 

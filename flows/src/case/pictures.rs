@@ -18,6 +18,9 @@ pub enum Colours {
     Diverging,
 }
 
+/// Most pictures a second of a film: faster, programs slow it down.
+pub(super) const MOST_PER_SECOND: i64 = 50;
+
 /// The file of something that is drawn, or the files of a sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frames {
@@ -25,6 +28,8 @@ pub struct Frames {
     pub name: String,
     /// Steps between them; one at the end alone where there is none.
     pub every: Option<u64>,
+    /// Pictures a second of the film that they make, if they make one.
+    pub film: Option<u32>,
 }
 
 /// A picture of a field.
@@ -45,6 +50,20 @@ pub struct Picture {
 }
 
 impl Frames {
+    /// Pictures a second of a film, where a case does not say.
+    pub(super) const PER_SECOND: u32 = 20;
+
+    /// Name of the film.
+    pub fn film_name(&self) -> String {
+        format!("{}.gif", self.name)
+    }
+
+    /// The step of a file, if it is one of a sequence.
+    pub fn step(&self, file_name: &str) -> Option<u64> {
+        let step = file_name.strip_prefix(&self.name)?.strip_prefix('_')?.strip_suffix(".png")?;
+        step.parse().ok().filter(|step| self.every.is_some() && self.file_name(*step) == file_name)
+    }
+
     /// Whether there is one of a step on the way.
     pub fn wants(&self, step: u64) -> bool {
         step > 0 && self.every.is_some_and(|every| step.is_multiple_of(every))

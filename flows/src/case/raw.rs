@@ -293,6 +293,8 @@ pub(super) struct RawView {
 pub(super) struct RawFrames {
     pub(super) name: Option<Spanned<String>>,
     pub(super) every: Option<Spanned<Interval>>,
+    /// Pictures a second of a film.
+    pub(super) film: Option<u32>,
 }
 
 /// Points, in m or in cells.

@@ -141,6 +141,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("pictures.size", "pixels along the longer side of the field: 1000 unless given"),
     key("pictures.every", "time steps, or a time, between pictures; else there is one at the end"),
+    key("pictures.film", "true, or pictures a second: with `every`, also one film of them all, `NAME.gif`"),
     key(
         "views.isosurface",
         "a view, under `[[views]]`, of the surface on which a field has a value: its name; of vectors the magnitude",
@@ -153,6 +154,7 @@ pub(super) const KEYS: &[Key] = &[
     key("views.from", "direction from which it is looked at: [0.5, -1, 0.6] unless given"),
     key("views.size", "pixels along the longer side of what is seen of the domain: 1000 unless given"),
     key("views.every", "time steps, or a time, between views; else there is one at the end"),
+    key("views.film", "true, or views a second: with `every`, also one film of them all, `NAME.gif`"),
 ];
 
 /// Lists of tables: a case has as many as it likes of each.

@@ -10,6 +10,7 @@
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
 //! | [`picture`] | pictures of fields by name, also on the way; `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
+//! | `film` | films of pictures or views: `NAME.gif` |
 //! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
@@ -30,6 +31,7 @@ mod colours;
 mod derived;
 #[cfg(test)]
 mod example;
+mod film;
 pub mod flux;
 pub mod forces;
 mod hull;
@@ -52,7 +54,7 @@ mod views;
 pub mod vtk;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lbm_bundle::Manifest;
 use serde::Serialize;
@@ -87,6 +89,8 @@ pub struct Recorder<'a> {
     forces: Forces,
     /// What the probes of the case have recorded, in their order.
     probes: Vec<Probed>,
+    /// What the user should know.
+    notices: Vec<String>,
 }
 
 /// Name of the fields of a step.
@@ -106,6 +110,7 @@ impl<'a> Recorder<'a> {
             series: Series::default(),
             forces: Forces::default(),
             probes: vec![Probed::default(); case.output.probes.len()],
+            notices: vec![],
         })
     }
 
@@ -241,6 +246,7 @@ impl<'a> Recorder<'a> {
             }
         }
         self.pictures(snapshot, |_| true)?;
+        self.films()?;
         (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
         self.write_summary(&summary)?;
         Ok(summary)
@@ -263,14 +269,46 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
+    /// Writes the films of the pictures that there are.
+    fn films(&mut self) -> Result<(), OutputError> {
+        let frames: Vec<&Frames> = self.case.output.frames().collect();
+        for (frames, rate) in frames.into_iter().filter_map(|frames| Some((frames, frames.film?))) {
+            let files = self.sink.files().iter();
+            let mut there: Vec<(u64, &String)> = files.filter_map(|name| Some((frames.step(name)?, name))).collect();
+            there.sort();
+            let is_there = |step: u64| there.binary_search_by_key(&step, |(step, _)| *step).is_ok();
+            let mut due =
+                (1..).filter_map(|at: u64| at.checked_mul(frames.every?)).take_while(|step| *step <= self.reached);
+            let mut missing = due.by_ref().filter(|step| !is_there(*step)).count();
+            let paths: Vec<PathBuf> = there.iter().map(|(_, name)| self.folder().join(name)).collect();
+            if !paths.is_empty() {
+                self.sink.write(&frames.film_name(), |out| {
+                    missing += film::write(out, &paths, rate)?;
+                    Ok(())
+                })?;
+            }
+            if missing > 0 {
+                let text = "are not in the folder, or of another size than the last, and so not in the film";
+                self.notices.push(format!("{missing} pictures of `{}` {text}", frames.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the user should know of what was written.
+    pub fn notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
     fn draw(&mut self, frames: &Frames, step: u64, canvas: Option<Canvas>) -> Result<(), OutputError> {
         let Some(canvas) = canvas else { return Ok(()) };
         let image = canvas.png();
         self.sink.write(&frames.file_name(step), |out| out.write_all(&image))
     }
 
-    /// Writes the summary of a run that failed.
-    pub fn fail(&self, error: &dyn miette::Diagnostic) -> Result<(), OutputError> {
+    /// Writes the films of what was drawn, and the summary of a run that failed.
+    pub fn fail(&mut self, error: &dyn miette::Diagnostic) -> Result<(), OutputError> {
+        let films = self.films();
         let text = |part: Option<Box<dyn std::fmt::Display + '_>>| part.map(|part| part.to_string());
         self.write_summary(&Failed {
             about: self.about.clone(),
@@ -279,7 +317,8 @@ impl<'a> Recorder<'a> {
             steps: self.reached,
             inputs: self.sink.inputs().to_vec(),
             files: self.sink.files().to_vec(),
-        })
+        })?;
+        films
     }
 
     fn write_summary(&self, summary: &impl Serialize) -> Result<(), OutputError> {

@@ -398,7 +398,7 @@ mod tests {
     fn picture(name: &str, range: Option<[f64; 2]>, colours: Colours) -> Picture {
         let field = Quantity::all(&lbm_runtime::fixture::manifest()).into_iter().find(|field| field.name() == name);
         let field = field.expect("a field");
-        let frames = Frames { name: name.into(), every: None };
+        let frames = Frames { name: name.into(), every: None, film: None };
         Picture { frames, field, range, colours, slice: None, size: 640 }
     }
 

@@ -60,12 +60,14 @@ fn is_in_sequence(name: &str, sequences: &[String]) -> bool {
     sequences.iter().filter_map(of).any(is_step)
 }
 
-/// Pictures and probes that the summary in a folder lists. One that cannot be read lists nothing.
+/// Pictures, films and probes that the summary in a folder lists. One that cannot be read lists nothing.
 fn listed_results(folder: &Path) -> Vec<String> {
     let text = there(&folder.join(SUMMARY)).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
     let files = summary["files"].as_array().into_iter().flatten().filter_map(|name| name.as_str());
-    let of_a_run = |name: &&str| name.ends_with(".png") || name.starts_with("probe_") && name.ends_with(".csv");
+    let of_a_run = |name: &&str| {
+        name.ends_with(".png") || name.ends_with(".gif") || name.starts_with("probe_") && name.ends_with(".csv")
+    };
     files.filter(|name| of_a_run(name) && is_plain(name)).map(String::from).collect()
 }
 

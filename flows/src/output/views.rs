@@ -312,7 +312,7 @@ mod tests {
 
     fn view(colour: Option<&str>) -> View {
         View {
-            frames: Frames { name: "ball".into(), every: None },
+            frames: Frames { name: "ball".into(), every: None, film: None },
             isosurface: quantity("ux"),
             value: 0.5,
             colour: colour.map(quantity),

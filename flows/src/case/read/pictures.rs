@@ -2,15 +2,16 @@
 
 use super::Reader;
 use crate::case::diag::{self, Spanned};
-use crate::case::pictures::MOST_PICTURES;
+use crate::case::pictures::{Frames, MOST_PER_SECOND, MOST_PICTURES};
 use crate::case::raw::{RawFrames, RawPicture, RawView};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::views::MOST_VIEWS;
 
 /// Keys of a picture.
-const KNOWN: [&str; 7] = ["field", "name", "range", "colours", "slice", "size", "every"];
+const KNOWN: [&str; 8] = ["field", "name", "range", "colours", "slice", "size", "every", "film"];
 /// Keys of a view.
-const OF_VIEWS: [&str; 9] = ["isosurface", "value", "colour", "name", "range", "colours", "from", "size", "every"];
+const OF_VIEWS: [&str; 10] =
+    ["isosurface", "value", "colour", "name", "range", "colours", "from", "size", "every", "film"];
 
 impl Reader {
     pub(super) fn pictures(&mut self, root: &Table) -> Vec<Spanned<RawPicture>> {
@@ -105,7 +106,29 @@ impl Reader {
             Some(_) => Some(self.file_name(table, "name")?),
             None => None,
         };
-        Some(RawFrames { name, every: self.interval(table, "every") })
+        let film = match table.get("film") {
+            Some(entry) => self.film(&entry.value)?,
+            None => None,
+        };
+        if let (Some(entry), None) = (table.get("film"), table.get("every")) {
+            let help = Some("one picture is no film: add the steps between pictures, `every = 100`".to_string());
+            self.no_effect(&entry.span, "film", " without `every`", help);
+        }
+        Some(RawFrames { name, every: self.interval(table, "every"), film })
+    }
+
+    /// Whether there is a film, and its pictures a second.
+    fn film(&mut self, value: &Value) -> Option<Option<u32>> {
+        let help = format!("`film = true`, or pictures a second, up to {MOST_PER_SECOND}: `film = 20`");
+        match value.kind {
+            Kind::Bool(truth) => Some(truth.then_some(Frames::PER_SECOND)),
+            Kind::Integer(rate) if (1..=MOST_PER_SECOND).contains(&rate) => Some(Some(rate as u32)),
+            Kind::Integer(_) => {
+                let message = format!("a film has 1 to {MOST_PER_SECOND} pictures a second");
+                self.report.add(diag::BAD_VALUE, &value.span, message, "out of range", help)
+            }
+            _ => self.wrong_type(value, "true or a number of pictures a second", help),
+        }
     }
 
     /// Three numbers, not all of them zero.

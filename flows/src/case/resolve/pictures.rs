@@ -45,7 +45,11 @@ impl Resolver<'_> {
             Some(every) => Some(self.interval(every, units)?),
             None => None,
         };
-        Some(Frames { name: given.name.as_ref().map_or(field.name(), |name| &name.value).to_string(), every })
+        Some(Frames {
+            name: given.name.as_ref().map_or(field.name(), |name| &name.value).to_string(),
+            every,
+            film: given.film,
+        })
     }
 
     /// The longer side, in pixels.
