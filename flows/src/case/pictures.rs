@@ -12,10 +12,55 @@ pub(super) const PIXELS: f64 = 1000.0;
 /// What colours stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// From a least value to a largest.
+    /// From a least value to a largest: from dark to light.
     Sequential,
     /// Two that go apart from white in the middle.
     Diverging,
+    /// Those of matplotlib, from dark to light.
+    Viridis,
+    /// Black over red to pale yellow.
+    Inferno,
+    /// Black over purple to pale yellow.
+    Magma,
+    /// Blue over purple to yellow.
+    Plasma,
+    /// Blue over grey to yellow, nearly the same to the colour-blind.
+    Cividis,
+    /// Of all hues, which tells most values apart and has no even steps.
+    Turbo,
+    /// ColorBrewer's RdBu, the other way round.
+    BlueRed,
+    /// ColorBrewer's PRGn.
+    PurpleGreen,
+    /// ColorBrewer's BrBG.
+    BrownTeal,
+}
+
+impl Colours {
+    /// All of them by the names that cases have for them.
+    pub const ALL: [(&'static str, Colours); 11] = [
+        ("sequential", Colours::Sequential),
+        ("diverging", Colours::Diverging),
+        ("viridis", Colours::Viridis),
+        ("inferno", Colours::Inferno),
+        ("magma", Colours::Magma),
+        ("plasma", Colours::Plasma),
+        ("cividis", Colours::Cividis),
+        ("turbo", Colours::Turbo),
+        ("blue_red", Colours::BlueRed),
+        ("purple_green", Colours::PurpleGreen),
+        ("brown_teal", Colours::BrownTeal),
+    ];
+
+    /// Those that suit a field, if a case names none.
+    pub(super) fn of(field: &Quantity) -> Colours {
+        if field.is_signed() { Colours::Diverging } else { Colours::Sequential }
+    }
+
+    /// Those of that name.
+    pub(super) fn find(name: &str) -> Option<Colours> {
+        Colours::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, colours)| colours)
+    }
 }
 
 /// Most pictures a second of a film: faster, programs slow it down.
@@ -45,6 +90,10 @@ pub struct Picture {
     pub colours: Colours,
     /// Its plane in three dimensions, if that is not the middle one normal to z.
     pub slice: Option<Slice>,
+    /// The corners of the part of the plane that is shown, if that is not the whole: along its axes, in cells.
+    pub window: Option<[[f64; 2]; 2]>,
+    /// Whether streamlines of the velocity are drawn over it.
+    pub streamlines: bool,
     /// Pixels along the longer side of the field.
     pub size: usize,
 }

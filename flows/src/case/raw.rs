@@ -272,6 +272,9 @@ pub(super) struct RawPicture {
     pub(super) range: Option<[f64; 2]>,
     pub(super) colours: Option<Spanned<String>>,
     pub(super) slice: Option<Spanned<RawSlice>>,
+    pub(super) from: Option<RawVector>,
+    pub(super) to: Option<RawVector>,
+    pub(super) streamlines: Option<Span>,
     pub(super) size: Option<Spanned<f64>>,
 }
 

@@ -1,9 +1,12 @@
-//! Colour maps, made in Oklab (Ottosson, "A perceptual color space for image processing", 2020).
+//! Colour maps: those of matplotlib and ColorBrewer, and two made in Oklab (Ottosson, "A perceptual color space for image
+//! processing", 2020).
 //!
 //! | map | for | path |
 //! | --- | --- | --- |
 //! | [`Map::sequential`] | what has a least value | from deep indigo over teal to pale yellow: a straight line of lightness and of hue with as much chroma as the screen has, walked at constant speed, so that equal steps look equal |
 //! | [`Map::diverging`] | what has a sign | from blue over nearly white to red: both ends are as dark, and equal distances from the middle equally light |
+
+use crate::case::Colours;
 
 /// A colour on the screen (sRGB), each channel 0 to 1.
 pub(super) type Colour = [f32; 3];
@@ -31,6 +34,29 @@ const END_CHROMA: f64 = 0.16;
 const ARMS: [f64; 2] = [262.0, 28.0];
 
 impl Map {
+    /// Those of that name: two made here, the others by colorous.
+    pub(super) fn of(colours: Colours) -> Map {
+        let (gradient, turned) = match colours {
+            Colours::Sequential => return Map::sequential(),
+            Colours::Diverging => return Map::diverging(),
+            Colours::Viridis => (colorous::VIRIDIS, false),
+            Colours::Inferno => (colorous::INFERNO, false),
+            Colours::Magma => (colorous::MAGMA, false),
+            Colours::Plasma => (colorous::PLASMA, false),
+            Colours::Cividis => (colorous::CIVIDIS, false),
+            Colours::Turbo => (colorous::TURBO, false),
+            Colours::BlueRed => (colorous::RED_BLUE, true),
+            Colours::PurpleGreen => (colorous::PURPLE_GREEN, false),
+            Colours::BrownTeal => (colorous::BROWN_GREEN, false),
+        };
+        let colour = |entry: usize| {
+            let place = entry as f64 / (ENTRIES - 1) as f64;
+            let colorous::Color { r, g, b } = gradient.eval_continuous(if turned { 1.0 - place } else { place });
+            [r, g, b].map(|channel| f32::from(channel) / 255.0)
+        };
+        Map { table: (0..ENTRIES).map(colour).collect() }
+    }
+
     pub(super) fn diverging() -> Map {
         let table = (0..ENTRIES).map(|entry| {
             let place = 2.0 * entry as f64 / (ENTRIES - 1) as f64 - 1.0;
@@ -163,5 +189,22 @@ mod tests {
         assert_eq!(map.at(-1.0), map.at(0.0));
         assert_eq!(map.at(7.0), map.at(1.0));
         assert_eq!(map.at(f64::NAN), map.at(0.0));
+    }
+
+    #[test]
+    fn every_name_has_a_map_of_its_own_with_the_ends_that_it_says() {
+        let maps: Vec<Map> = Colours::ALL.iter().map(|(_, colours)| Map::of(*colours)).collect();
+        for (at, map) in maps.iter().enumerate() {
+            assert!(maps[..at].iter().all(|other| other.table != map.table), "{}", Colours::ALL[at].0);
+        }
+        let ends = |colours: Colours| [0.05, 0.95].map(|value| Map::of(colours).at(value));
+        let [[red, _, blue], [also_red, _, also_blue]] = ends(Colours::BlueRed);
+        assert!(blue > red && also_red > also_blue);
+        let [[red, green, _], [also_red, also_green, _]] = ends(Colours::PurpleGreen);
+        assert!(red > green && also_green > also_red);
+        // Published: viridis begins with #440154 and ends with #fde725.
+        let of = |value: f64| Map::of(Colours::Viridis).at(value).map(|channel| (channel * 255.0).round() as i32);
+        let near = |found: [i32; 3], expected: [i32; 3]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 2);
+        assert!(near(of(0.0), [0x44, 0x01, 0x54]) && near(of(1.0), [0xfd, 0xe7, 0x25]), "{:?} {:?}", of(0.0), of(1.0));
     }
 }

@@ -10,7 +10,7 @@ use super::colours::{Colour, Map};
 use super::plane::{Plane, Section, View, length, outlines};
 use super::profile::{cells, real_name};
 use super::streamlines::streamlines;
-use crate::case::{Case, Colours, Dimension, Picture, Quantity};
+use crate::case::{Case, Dimension, Picture, Quantity};
 
 /// Longer side of the field, in pixels.
 const FIELD: f64 = 1000.0;
@@ -45,20 +45,11 @@ const TOLD_APART: f64 = 0.995;
 
 /// Draws the velocity of a snapshot; in three dimensions, on a plane through it. `None` if it has none.
 pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
-    let plane = Plane::velocity(case, snapshot)?;
+    let plane = Plane::velocity(case.into(), snapshot)?;
     let fastest = plane.longest();
     let scale = Scale { map: Map::sequential(), least: 0.0, most: fastest };
     let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, length);
-    let from = cells.from;
-    let (width, height) = (cells.to.0 - from.0, cells.to.1 - from.1);
-    let lines = streamlines([width, height], |x, y| on_pixels(&plane, &cells, x, y), SEPARATION, STILL * fastest);
-    let lines: Vec<Vec<Pixel>> =
-        lines.iter().map(|line| line.iter().map(|(x, y)| (from.0 + x, from.1 + height - y)).collect()).collect();
-    canvas.lines(&lines, 3.6, [0.0, 0.0, 0.1], 0.22);
-    canvas.lines(&lines, 1.7, PAPER, 0.85);
-    for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
-        canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
-    }
+    flow_lines(&mut canvas, &plane, &cells);
     solids(&mut canvas, case.into(), &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (most, label) = if case.units.si {
@@ -72,6 +63,21 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     };
     colour_bar(&mut canvas, cells, &Scale { most, ..scale }, &label);
     Some(canvas)
+}
+
+/// Draws streamlines of a velocity, with arrows.
+fn flow_lines(canvas: &mut Canvas, plane: &Plane, cells: &Area) {
+    let from = cells.from;
+    let (width, height) = (cells.to.0 - from.0, cells.to.1 - from.1);
+    let slowest = STILL * plane.longest();
+    let lines = streamlines([width, height], |x, y| on_pixels(plane, cells, x, y), SEPARATION, slowest);
+    let lines: Vec<Vec<Pixel>> =
+        lines.iter().map(|line| line.iter().map(|(x, y)| (from.0 + x, from.1 + height - y)).collect()).collect();
+    canvas.lines(&lines, 3.6, [0.0, 0.0, 0.1], 0.22);
+    canvas.lines(&lines, 1.7, PAPER, 0.85);
+    for (tip, heading) in lines.iter().flat_map(|line| arrows(line)) {
+        canvas.polygon(&arrow(tip, heading), PAPER, 0.95);
+    }
 }
 
 /// Draws the vorticity on the same plane: its component along z in two dimensions, positive where the flow turns to the left, its
@@ -112,7 +118,7 @@ pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canva
 
 /// Draws a picture that a case asks for.
 pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canvas> {
-    let view = View { case, slice: picture.slice };
+    let view = View { case, slice: picture.slice, window: picture.window };
     let plane = Plane::field(view, snapshot, &picture.field)?;
     let (unit, label) = bar_unit(case, &picture.field);
     // Where most of the plane is at rest the largest value counts, and where all of it is, a unit of the bar.
@@ -124,12 +130,11 @@ pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canva
         None if picture.field.is_magnitude() => [0.0, most()],
         None => plane.extremes(),
     };
-    let map = match picture.colours {
-        Colours::Sequential => Map::sequential(),
-        Colours::Diverging => Map::diverging(),
-    };
-    let scale = Scale { map, least, most };
+    let scale = Scale { map: Map::of(picture.colours), least, most };
     let (mut canvas, cells) = paint((view, picture.size as f64), snapshot, &plane, &scale, |value| value[0]);
+    if let Some(velocity) = Plane::velocity(view, snapshot).filter(|_| picture.streamlines) {
+        flow_lines(&mut canvas, &velocity, &cells);
+    }
     solids(&mut canvas, view, &cells);
     frame(&mut canvas, case, &plane, &cells);
     colour_bar(&mut canvas, cells, &Scale { least: least / unit, most: most / unit, ..scale }, &label);
@@ -172,17 +177,17 @@ fn paint(
     scale: &Scale,
     value: impl Fn([f64; 3]) -> f64,
 ) -> (Canvas, Area) {
-    let pixels = field / plane.extent[0].max(plane.extent[1]);
-    let (width, height) =
-        ((plane.extent[0] * pixels).max(300.0).round(), (plane.extent[1] * pixels).max(300.0).round());
+    let [low, high] = plane.window;
+    let extent = [0, 1].map(|axis| high[axis] - low[axis]);
+    let pixels = field / extent[0].max(extent[1]);
+    let (width, height) = ((extent[0] * pixels).max(300.0).round(), (extent[1] * pixels).max(300.0).round());
     let mut canvas = Canvas::new(
         (MARGIN.left + width + MARGIN.right) as usize,
         (MARGIN.top + height + MARGIN.bottom) as usize,
         PAPER,
     );
     let from = (MARGIN.left, MARGIN.top);
-    let cells =
-        Area { from, to: (from.0 + width, from.1 + height), x: (0.0, plane.extent[0]), y: (0.0, plane.extent[1]) };
+    let cells = Area { from, to: (from.0 + width, from.1 + height), x: (low[0], high[0]), y: (low[1], high[1]) };
     canvas.paint(cells.from, cells.to, |x, y| {
         let (x, y) = cells.point((x, y));
         scale.colour(value(plane.at(x, y)))
@@ -278,7 +283,8 @@ fn arrow((x, y): Pixel, (dx, dy): Pixel) -> [Pixel; 3] {
 
 fn frame(canvas: &mut Canvas, case: &Case, plane: &Plane, cells: &Area) {
     let (unit, name) = extent_unit(case, cells.x.1.max(cells.y.1));
-    let area = Area { x: (0.0, cells.x.1 / unit), y: (0.0, cells.y.1 / unit), ..*cells };
+    let of = |(low, high): (f64, f64)| (low / unit, high / unit);
+    let area = Area { x: of(cells.x), y: of(cells.y), ..*cells };
     area.frame(canvas);
     let [right, up] = plane.axes.map(axis);
     area.label(canvas, &format!("{right} / {name}"), &format!("{up} / {name}"));
@@ -361,7 +367,7 @@ fn prefix(value: f64) -> (f64, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Frames;
+    use crate::case::{Colours, Frames};
     use crate::output::example;
 
     #[test]
@@ -399,7 +405,7 @@ mod tests {
         let field = Quantity::all(&lbm_runtime::fixture::manifest()).into_iter().find(|field| field.name() == name);
         let field = field.expect("a field");
         let frames = Frames { name: name.into(), every: None, film: None };
-        Picture { frames, field, range, colours, slice: None, size: 640 }
+        Picture { frames, field, range, colours, slice: None, window: None, streamlines: false, size: 640 }
     }
 
     #[test]
@@ -433,6 +439,31 @@ mod tests {
         assert!(near(colour(&canvas, 5.5, 5.5), Map::diverging().at(0.5)));
         let canvas = draw(&case, &snapshot, &picture("speed", None, Colours::Sequential)).unwrap();
         assert!(near(colour(&canvas, 0.5, 0.5), Map::sequential().at(0.0)));
+    }
+
+    #[test]
+    fn a_part_of_the_plane_fills_the_picture_and_streamlines_are_drawn_over_it() {
+        let (case, snapshot) = example::cavity(32);
+        let part =
+            Picture { window: Some([[8.0, 16.0], [24.0, 32.0]]), ..picture("ux", Some([-1.0, 1.0]), Colours::Plasma) };
+        let canvas = draw(&case, &snapshot, &part).unwrap();
+        for (x, y) in [(10.5, 20.5), (16.5, 30.5), (22.5, 17.5)] {
+            let at = snapshot.index(x as usize, y as usize, 0);
+            let value = snapshot.get("ux").unwrap()[at] / case.scales.velocity;
+            let found =
+                canvas.pixel((MARGIN.left + 40.0 * (x - 8.0)) as usize, (MARGIN.top + 40.0 * (32.0 - y)) as usize);
+            let expected = Map::of(Colours::Plasma).at(0.5 * (value + 1.0));
+            assert!(
+                found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.02),
+                "({x}, {y}): {found:?} {expected:?}"
+            );
+        }
+        let with_lines = draw(&case, &snapshot, &Picture { streamlines: true, ..part }).unwrap();
+        let differ = (0..640 * 640).filter(|at| {
+            let (x, y) = (MARGIN.left as usize + at % 640, MARGIN.top as usize + at / 640);
+            canvas.pixel(x, y) != with_lines.pixel(x, y)
+        });
+        assert!((20_000..200_000).contains(&differ.count()));
     }
 
     #[test]

@@ -24,12 +24,14 @@ pub(super) struct View<'a> {
     pub(super) case: &'a Case,
     /// `None` for the middle one normal to z.
     pub(super) slice: Option<Slice>,
+    /// The corners of the part of it that is shown, along its axes in cells; `None` for the whole.
+    pub(super) window: Option<[[f64; 2]; 2]>,
 }
 
 impl<'a> From<&'a Case> for View<'a> {
     /// That of the case.
     fn from(case: &'a Case) -> View<'a> {
-        View { case, slice: case.output.slice }
+        View { case, slice: case.output.slice, window: None }
     }
 }
 
@@ -58,8 +60,10 @@ impl Cut {
 pub(super) struct Plane {
     /// The axes along its sides.
     pub(super) axes: [usize; 2],
-    /// Extent in cells of the coarsest level along both.
-    pub(super) extent: [f64; 2],
+    /// The corners of what is shown, in cells of the coarsest level along both.
+    pub(super) window: [[f64; 2]; 2],
+    /// The first cell along both.
+    first: [usize; 2],
     /// Cells of the plane in one of the coarsest level.
     scale: f64,
     /// Nodes along both: cells plus two.
@@ -72,10 +76,10 @@ pub(super) struct Plane {
 
 impl Plane {
     /// The velocity in the units of the snapshot; `None` where it has none. What is no number counts as zero.
-    pub(super) fn velocity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
+    pub(super) fn velocity(view: View<'_>, snapshot: &Snapshot) -> Option<Plane> {
         let parts = snapshot.vector("u")?;
         let of = |at: usize| std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at]));
-        let (view, time) = (case.into(), snapshot.step as f64);
+        let (case, time) = (view.case, snapshot.step as f64);
         Some(Plane::new(view, snapshot, of, |face, point, beside| case.wall(face)?.velocity_at(point, time, beside)))
     }
 
@@ -121,10 +125,18 @@ impl Plane {
         wall: impl Fn(Face, [f64; 3], [f64; 3]) -> Option<[f64; 3]>,
     ) -> Plane {
         let (case, cut) = (view.case, Cut::new(view));
-        let shown = |level: &usize| cut.axes.iter().all(|axis| snapshot.size_of(*level)[*axis] <= WIDEST);
+        let whole = [[0.0; 2], cut.axes.map(|axis| case.size[axis] as f64)];
+        let window = view.window.unwrap_or(whole);
+        let shown = |level: &usize| {
+            let scale = (1u64 << level) as f64;
+            (0..2).all(|axis| (window[1][axis] - window[0][axis]) * scale <= WIDEST as f64)
+        };
         let level = (0..=snapshot.finest()).rev().find(shown).unwrap_or(0);
         let (size, scale) = (snapshot.size_of(level), (1u64 << level) as f64);
-        let [width, height] = cut.axes.map(|axis| size[axis]);
+        // Of a part, the cells whose centres are around it: beyond the outermost the plane goes on as in the domain, or is not shown.
+        let first = [0, 1].map(|axis| (window[0][axis] * scale - 1.0).floor().max(0.0) as usize);
+        let end = [0, 1].map(|axis| ((window[1][axis] * scale + 1.0).ceil() as usize).min(size[cut.axes[axis]]));
+        let [width, height] = [0, 1].map(|axis| end[axis] - first[axis]);
         let nodes = [width + 2, height + 2];
         // The plane lies between two layers of cells, or in one.
         let last = size[cut.normal] - 1;
@@ -133,7 +145,7 @@ impl Plane {
         let node = |x: usize, y: usize| -> [f64; 3] {
             let read = |layer: usize| {
                 let mut at = [0; 3];
-                (at[cut.axes[0]], at[cut.axes[1]], at[cut.normal]) = (x, y, layer);
+                (at[cut.axes[0]], at[cut.axes[1]], at[cut.normal]) = (first[0] + x, first[1] + y, layer);
                 snapshot.read(Cell { level, at }, &of)
             };
             let mut vector = read(below);
@@ -146,12 +158,19 @@ impl Plane {
         // `along` is the number of the node along the edge.
         let edge = |side: usize, high: bool, along: usize, inner: [f64; 3], opposite: [f64; 3]| {
             let (axis, other) = (cut.axes[side], cut.axes[1 - side]);
+            let is_face = if high { end[side] == size[axis] } else { first[side] == 0 };
+            if !is_face {
+                return inner;
+            }
+            if case.periodic[axis] && end[side] - first[side] < size[axis] {
+                return inner;
+            }
             if case.periodic[axis] {
                 return std::array::from_fn(|component| 0.5 * (inner[component] + opposite[component]));
             }
             let mut point = [cut.at; 3];
             point[axis] = if high { case.size[axis] as f64 } else { 0.0 };
-            point[other] = ((along as f64 - 0.5) / scale).clamp(0.0, case.size[other] as f64);
+            point[other] = (((first[1 - side] + along) as f64 - 0.5) / scale).clamp(0.0, case.size[other] as f64);
             wall(Face { axis, high }, point, inner).unwrap_or(inner)
         };
         let mut vectors = vec![[0.0; 3]; nodes[0] * nodes[1]];
@@ -169,17 +188,10 @@ impl Plane {
             vectors[x] = edge(1, false, x, first, last);
             vectors[x + nodes[0] * (height + 1)] = edge(1, true, x, last, first);
         }
-        let mut plane = Plane {
-            axes: cut.axes,
-            extent: cut.axes.map(|axis| case.size[axis] as f64),
-            scale,
-            nodes,
-            vectors,
-            solid: vec![],
-        };
+        let mut plane = Plane { axes: cut.axes, window, first, scale, nodes, vectors, solid: vec![] };
         if let Some(section) = Section::new(view) {
-            let centre = |at: usize| (at as f64 - 0.5) / scale;
-            let node = |at: usize| section.contains(centre(at % nodes[0]), centre(at / nodes[0]));
+            let centre = |side: usize, at: usize| ((first[side] + at) as f64 - 0.5) / scale;
+            let node = |at: usize| section.contains(centre(0, at % nodes[0]), centre(1, at / nodes[0]));
             plane.solid = (0..plane.vectors.len()).into_par_iter().map(node).collect();
         }
         plane
@@ -226,7 +238,7 @@ impl Plane {
     /// The node below a coordinate and the way from there to the next, 0 to 1. The outermost gaps are half a cell.
     fn place(&self, axis: usize, at: f64) -> (usize, f64) {
         let cells = self.nodes[axis] - 2;
-        let at = at.clamp(0.0, cells as f64);
+        let at = (at - self.first[axis] as f64).clamp(0.0, cells as f64);
         if at < 0.5 {
             (0, 2.0 * at)
         } else if at >= cells as f64 - 0.5 {
@@ -276,6 +288,7 @@ impl Section {
 /// so wide, and all between levels.
 pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> Vec<[[f64; 2]; 2]> {
     let cut = Cut::new(view);
+    let [lowest, highest] = view.window.unwrap_or([[0.0; 2], cut.axes.map(|axis| view.case.size[axis] as f64)]);
     let side = snapshot.block();
     let crosses = |block: &&Block| {
         let width = 0.5f64.powi(block.level as i32) * side[cut.normal] as f64;
@@ -305,7 +318,11 @@ pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> V
                 from[across] += if high { width[across] } else { 0.0 };
                 let mut to = from;
                 to[along] += width[along];
-                edges.push([from, to]);
+                let inside = |at: [f64; 2]| [0, 1].map(|axis| at[axis].clamp(lowest[axis], highest[axis]));
+                let (from, to, across_from) = (inside(from), inside(to), from[across]);
+                if from[along] < to[along] && from[across] == across_from {
+                    edges.push([from, to]);
+                }
             }
         }
     }
@@ -330,7 +347,7 @@ mod tests {
     #[test]
     fn the_plane_reaches_the_walls() {
         let (case, snapshot) = example::cavity(32);
-        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         assert_eq!(plane.at(16.0, 32.0), [0.1, 0.0, 0.0]);
         assert_eq!(plane.at(16.0, 0.0), [0.0; 3]);
         assert_eq!(plane.at(0.0, 10.0), [0.0; 3]);
@@ -349,14 +366,14 @@ mod tests {
             wall.at_face = if wall.face.axis == 1 { AtFace::Slip } else { AtFace::Unknown };
             wall.velocity = Some([0.0; 3]);
         }
-        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         assert!(plane.vectors.iter().all(|vector| *vector == [0.05, 0.0, 0.0]));
     }
 
     #[test]
     fn what_varies_along_a_face_is_drawn_as_it_varies() {
         let (case, snapshot) = example::cavity_under(16, "[\"0.01 * x\", 0]");
-        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         for x in [0.0, 3.25, 8.0, 16.0] {
             assert!((plane.at(x, 16.0)[0] - 0.01 * x).abs() < 1e-15, "{x}: {:?}", plane.at(x, 16.0));
         }
@@ -365,7 +382,7 @@ mod tests {
     #[test]
     fn between_cells_it_follows_the_flow() {
         let (case, snapshot) = example::cavity(64);
-        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         for (x, y) in [(0.31, 0.77), (0.5, 0.5), (0.9, 0.2)] {
             let (u, v) = example::velocity(x, y);
             let found = plane.at(64.0 * x, 64.0 * y);
@@ -380,10 +397,29 @@ mod tests {
         let refines = |block: Block| block.level < 2 && (0..2).all(|axis| block.place[axis] >> block.level == 1);
         let linear = |[x, y, _]: [f64; 3]| 0.01 * x - 0.002 * y;
         let snapshot = snapshots::refined(domain, refines, &[("ux", &linear), ("uy", &|_| 0.0)]);
-        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         assert_eq!(plane.nodes, [66, 66]);
         for (x, y) in [(1.0, 1.0), (4.0, 5.5), (6.1, 6.2), (8.0, 8.0), (12.3, 15.0)] {
             assert!((plane.at(x, y)[0] - linear([x, y, 0.0])).abs() < 1e-14, "({x}, {y})");
+        }
+    }
+
+    #[test]
+    fn a_part_of_the_plane_is_that_of_the_whole_at_a_finer_level() {
+        let (case, _) = example::cavity(16);
+        let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
+        let refines = |block: Block| block.level < 1;
+        let field = |[x, y, _]: [f64; 3]| (0.4 * x).sin() * y;
+        let snapshot = snapshots::refined(domain, refines, &[("ux", &field), ("uy", &|_| 0.0)]);
+        let whole = Plane::velocity((&case).into(), &snapshot).unwrap();
+        for window in [[[3.3, 5.0], [7.1, 9.9]], [[0.0, 0.0], [2.0, 16.0]], [[12.0, 8.0], [16.0, 16.0]]] {
+            let part = Plane::velocity(View { window: Some(window), ..(&case).into() }, &snapshot).unwrap();
+            assert!(part.vectors.len() < whole.vectors.len());
+            for at in 0..400 {
+                let share = [(at % 20) as f64 / 19.0, (at / 20) as f64 / 19.0];
+                let [x, y] = [0, 1].map(|axis| window[0][axis] + share[axis] * (window[1][axis] - window[0][axis]));
+                assert!((part.at(x, y)[0] - whole.at(x, y)[0]).abs() < 1e-12, "({x}, {y})");
+            }
         }
     }
 
@@ -397,8 +433,8 @@ mod tests {
         let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place[1] == 1, &parts);
         for (normal, at, axes) in [(0, 8.0, [1, 2]), (1, 5.3, [0, 2]), (2, 6.25, [0, 1])] {
             case.output.slice = Some(Slice { normal, at });
-            let plane = Plane::velocity(&case, &snapshot).unwrap();
-            assert_eq!((plane.axes, plane.extent), (axes, axes.map(|axis| case.size[axis] as f64)));
+            let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
+            assert_eq!((plane.axes, plane.window), (axes, [[0.0; 2], axes.map(|axis| case.size[axis] as f64)]));
             let found = plane.at(3.7, 5.1);
             let expected = [(normal, at), (axes[0], 3.7), (axes[1], 5.1)];
             assert!(expected.iter().all(|(axis, at)| (found[*axis] - at).abs() < 1e-12), "{normal}: {found:?}");
@@ -428,7 +464,7 @@ mod tests {
         let scalar = snapshot.components[0].data.iter().map(|_| 2.0).collect();
         snapshot.components.push(lbm_runtime::solver::snapshot::Component { name: "phi".into(), data: scalar });
         snapshot.components[3].data[16 + 32 * 16] = -5.0;
-        assert!((Plane::velocity(&case, &snapshot).unwrap().longest() - 0.1).abs() < 1e-12);
+        assert!((Plane::velocity((&case).into(), &snapshot).unwrap().longest() - 0.1).abs() < 1e-12);
         assert_eq!(Plane::scalar(&case, &snapshot, "phi").unwrap().1, 2.0);
         let section = Section::new((&case).into()).unwrap();
         assert!(section.contains(13.0, 17.0) && !section.contains(12.0, 12.0));
@@ -441,7 +477,7 @@ mod tests {
     fn periodic_edges_join() {
         let (mut case, snapshot) = example::cavity(16);
         case.periodic[0] = true;
-        let plane = Plane::velocity(&case, &snapshot).unwrap();
+        let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         assert_eq!(plane.at(0.0, 9.3), plane.at(16.0, 9.3));
     }
 
@@ -449,7 +485,7 @@ mod tests {
     fn what_is_no_number_counts_as_zero() {
         let (case, mut snapshot) = example::cavity(16);
         snapshot.components[1].data[40] = f64::NAN;
-        assert!(Plane::velocity(&case, &snapshot).unwrap().longest().is_finite());
+        assert!(Plane::velocity((&case).into(), &snapshot).unwrap().longest().is_finite());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::isosurface::{Isosurface, Vertex};
 use super::march::Tile;
 use super::picture::{SOLID, Scale, axis, bar_unit, colour_bar, extent_unit, title};
 use super::raster::{Corner, Facet, Raster};
-use crate::case::{Case, Colours, View};
+use crate::case::{Case, View};
 
 /// Space around what is seen of the domain, in pixels.
 const LEFT: f64 = 90.0;
@@ -101,10 +101,7 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
     let tiles = Tiles { snapshot, count: Tile::count(snapshot) };
     let scale = view.colour.as_ref().map(|of| {
         let unit = bar_unit(case, of).0;
-        let map = match view.colours {
-            Colours::Sequential => Map::sequential(),
-            Colours::Diverging => Map::diverging(),
-        };
+        let map = Map::of(view.colours);
         let [least, most] =
             view.range.map_or_else(|| range(&surface, &tiles, view, unit), |ends| ends.map(|end| end * unit));
         Scale { map, least, most }
@@ -277,7 +274,7 @@ mod tests {
     use lbm_runtime::geometry::Domain;
 
     use super::*;
-    use crate::case::{Frames, Quantity, SolidBody};
+    use crate::case::{Colours, Frames, Quantity, SolidBody};
     use crate::output::example;
 
     const SIZE: usize = 32;

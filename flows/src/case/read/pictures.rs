@@ -1,14 +1,17 @@
 //! `[[pictures]]` and `[[views]]`.
 
 use super::Reader;
+use crate::case::Colours;
 use crate::case::diag::{self, Spanned};
 use crate::case::pictures::{Frames, MOST_PER_SECOND, MOST_PICTURES};
 use crate::case::raw::{RawFrames, RawPicture, RawView};
 use crate::case::tree::{Kind, Table, Value};
+use crate::case::units::Dimension;
 use crate::case::views::MOST_VIEWS;
 
 /// Keys of a picture.
-const KNOWN: [&str; 8] = ["field", "name", "range", "colours", "slice", "size", "every", "film"];
+const KNOWN: [&str; 11] =
+    ["field", "name", "range", "colours", "slice", "from", "to", "streamlines", "size", "every", "film"];
 /// Keys of a view.
 const OF_VIEWS: [&str; 10] =
     ["isosurface", "value", "colour", "name", "range", "colours", "from", "size", "every", "film"];
@@ -53,10 +56,18 @@ impl Reader {
             Some(entry) => Some(self.range(&entry.value)?),
             None => None,
         };
-        let colours = self.word(table, "colours", &["sequential", "diverging"]);
+        let colours = self.word(table, "colours", &Colours::ALL.map(|(name, _)| name));
         let slice = table.get("slice").and_then(|entry| self.slice(&entry.value));
+        let corner = |reader: &mut Self, key: &str| {
+            let length = if reader.si { Dimension::LENGTH } else { Dimension::NUMBER };
+            reader.vector(table, key, |reader, value| Some(reader.quantity(value, Some(length))?.0))
+        };
+        let (from, to) = (corner(self, "from"), corner(self, "to"));
+        let streamlines = table.get("streamlines").filter(|_| self.truth(table, "streamlines"));
+        let streamlines = streamlines.map(|entry| entry.span.clone());
         let (size, frames) = (self.count(table, "size"), self.frames(table)?);
-        Some(Spanned { value: RawPicture { frames, field: field?, range, colours, slice, size }, span })
+        let picture = RawPicture { frames, field: field?, range, colours, slice, from, to, streamlines, size };
+        Some(Spanned { value: picture, span })
     }
 
     fn view(&mut self, value: &Value) -> Option<Spanned<RawView>> {
@@ -91,7 +102,7 @@ impl Reader {
             None => None,
         };
         let colour = self.text(table, "colour");
-        let colours = self.word(table, "colours", &["sequential", "diverging"]);
+        let colours = self.word(table, "colours", &Colours::ALL.map(|(name, _)| name));
         let from = match table.get("from") {
             Some(entry) => Some(self.direction(&entry.value)?),
             None => None,

@@ -1,12 +1,14 @@
 //! Pictures and views against the method and the domain.
 
-use super::Resolver;
+use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::pictures::{FEWEST_PIXELS, MOST_PIXELS, PIXELS};
-use crate::case::raw::{RawFrames, RawPicture, RawView};
-use crate::case::units::Units;
+use crate::case::raw::{RawFrames, RawPicture, RawVector, RawView};
+use crate::case::units::{Dimension, Units};
 use crate::case::{Colours, Frames, Picture, Quantity, View, views};
 
+/// Least extent of what is shown of a plane, in cells.
+const NARROWEST: f64 = 0.25;
 /// Names of other pictures.
 const TAKEN: [&str; 3] = ["profiles", "series", "forces"];
 
@@ -70,10 +72,8 @@ impl Resolver<'_> {
             Some(colour) => Some(self.quantity(colour)?),
             None => None,
         };
-        let diverging = match &raw.colours {
-            Some(word) => word.value == "diverging",
-            None => colour.as_ref().is_some_and(Quantity::is_signed),
-        };
+        let suited = || colour.as_ref().map_or(Colours::Sequential, Colours::of);
+        let colours = raw.colours.as_ref().and_then(|word| Colours::find(&word.value)).unwrap_or_else(suited);
         let from = raw.from.unwrap_or(views::FROM);
         let norm = from.iter().map(|part| part * part).sum::<f64>().sqrt();
         Some(View {
@@ -82,7 +82,7 @@ impl Resolver<'_> {
             value: raw.value,
             colour,
             range: raw.range,
-            colours: if diverging { Colours::Diverging } else { Colours::Sequential },
+            colours,
             from: from.map(|part| part / norm),
             size: self.pixels(raw.size.as_ref(), views::MOST_PIXELS)?,
         })
@@ -101,17 +101,61 @@ impl Resolver<'_> {
         let raw = &given.value;
         let field = self.quantity(&raw.field)?;
         let slice = raw.slice.as_ref().and_then(|slice| self.plane(slice, size, units));
-        let diverging = match &raw.colours {
-            Some(word) => word.value == "diverging",
-            None => field.is_signed(),
-        };
+        let colours = raw.colours.as_ref().and_then(|word| Colours::find(&word.value));
+        let axes = [0, 1, 2].into_iter().filter(|axis| *axis != slice.map_or(2, |slice| slice.normal));
+        let window = self.window((raw.from.as_ref(), raw.to.as_ref()), &axes.collect::<Vec<_>>(), size, units);
+        if let (Some(span), true) =
+            (&raw.streamlines, Quantity::all(self.manifest).iter().all(|any| any.name() != "speed"))
+        {
+            let message = format!("`streamlines` has no effect: `{}` has no velocity", self.manifest.spec);
+            self.report.add::<()>(diag::NO_EFFECT, span, message, "has no effect", None);
+        }
         Some(Picture {
             frames: self.frames(&raw.frames, &field, units)?,
             range: raw.range,
-            colours: if diverging { Colours::Diverging } else { Colours::Sequential },
+            colours: colours.unwrap_or_else(|| Colours::of(&field)),
             slice,
+            window: window?,
+            streamlines: raw.streamlines.is_some(),
             size: self.pixels(raw.size.as_ref(), MOST_PIXELS)?,
             field,
         })
+    }
+
+    /// The corners of the part of a plane with these axes that is shown, in cells, if one is given.
+    fn window(
+        &mut self,
+        (from, to): (Option<&RawVector>, Option<&RawVector>),
+        axes: &[usize],
+        size: [usize; 3],
+        units: &Units,
+    ) -> Option<Option<[[f64; 2]; 2]>> {
+        let Some(given) = from.or(to) else { return Some(None) };
+        let mut corners = [[0.0; 2], [0, 1].map(|at| size[axes[at]] as f64)];
+        for (corner, given) in corners.iter_mut().zip([from, to]) {
+            let Some(given) = given else { continue };
+            if given.value.len() != 2 {
+                let message = format!("a plane has 2 axes, and this corner has {} components", given.value.len());
+                let help = "one along the axis to the right, one along that upwards: `from = [40, 20]`".to_string();
+                return self.report.add(diag::WRONG_DIMENSION, &given.span, message, "2 expected", help);
+            }
+            for at in 0..2 {
+                let (place, cells) = (given.value[at].value / units.scale(Dimension::LENGTH), size[axes[at]] as f64);
+                if !(-1e-9 * cells..=cells * (1.0 + 1e-9)).contains(&place) {
+                    let name = axis_name(axes[at]);
+                    let message = format!("the corner lies {} cells along {name}, outside the domain", short(place));
+                    let help = format!("the domain has 0 to {cells} cells along {name}");
+                    return self.report.add(diag::OUTSIDE, &given.value[at].span, message, "outside", help);
+                }
+                corner[at] = place.clamp(0.0, cells);
+            }
+        }
+        let [low, high] = corners;
+        if (0..2).all(|at| high[at] - low[at] >= NARROWEST) {
+            return Some(Some(corners));
+        }
+        let message = "the part of the plane from `from` to `to` has no extent";
+        let help = "`from` is its lower left corner, `to` its upper right one".to_string();
+        self.report.add(diag::BAD_VALUE, &given.span, message, "nothing to show", help)
     }
 }
