@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lbm_bundle::input::Limit;
 use lbm_dsl::shipped as specs;
 use lbm_flows::case;
-use miette::{Result, miette};
+use miette::miette;
 
 use crate::files;
 
@@ -18,7 +18,7 @@ macro_rules! shipped {
 
 /// Every shipped case.
 pub const SHIPPED: &[Shipped] = shipped!("cases":
-    "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "double_shear_layer" "rotating_cylinder" "scalar_cavity"
+    "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "double_shear_layer" "porous_spheres" "rotating_cylinder" "scalar_cavity"
     "schaefer_turek_2d1" "schaefer_turek_2d2" "square_cylinder" "taylor_green3d" "womersley"
 );
 
@@ -26,6 +26,9 @@ pub const SHIPPED: &[Shipped] = shipped!("cases":
 const BENCHMARKS: &[Shipped] = shipped!("benchmarks":
     "cavity240" "cavity2d_agal" "cavity3d_adaptive" "cavity3d_agal" "cavity512" "sphere" "square_cylinder_agal" "taylor_green_box" "wind_tunnel"
 );
+
+/// The files that shipped cases read, by name.
+const FILES: &[(&str, &[u8])] = &[("porous_spheres.nrrd", include_bytes!("../../cases/porous_spheres.nrrd"))];
 
 /// A shipped case.
 #[derive(Debug)]
@@ -77,7 +80,7 @@ impl CaseFile {
     }
 
     /// The file `path`; else the shipped case of that name, which `note` is told.
-    pub fn find(path: &Path, note: impl FnOnce(&str)) -> Result<CaseFile> {
+    pub fn find(path: &Path, note: impl FnOnce(&str)) -> miette::Result<CaseFile> {
         let name = path.display().to_string();
         if path.is_dir() {
             return Err(miette!(
@@ -122,6 +125,42 @@ impl CaseFile {
         let path = self.folder.join(file);
         if path.is_file() { path.display().to_string() } else { file.to_string() }
     }
+
+    /// The bytes of a surface or an image that the case names, or why there are none. A file that is not there may be one of a shipped
+    /// case, of which this one is a copy.
+    pub fn read(&self, file: &str) -> Result<Vec<u8>, String> {
+        let path = self.beside(file);
+        match FILES.iter().find(|(name, _)| *name == file) {
+            Some((_, bytes)) if !Path::new(&path).exists() => Ok(bytes.to_vec()),
+            _ => files::read_surface(&path),
+        }
+    }
+
+    /// The files that a name with a `*` stands for, in the order of their names: beside the case if there are any, else as the case has it.
+    pub fn stack(&self, pattern: &str) -> Result<Vec<String>, String> {
+        let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+        let Some((begin, end)) = name.split_once('*').filter(|(_, end)| !end.contains('*')) else {
+            return Err(format!("`{pattern}` has more than one `*`, or one in the name of a folder"));
+        };
+        let names = |folder: &Path| -> Vec<String> {
+            let all = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let names = all.filter_map(|entry| entry.file_name().into_string().ok());
+            let fits =
+                |name: &String| name.len() >= begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end);
+            let mut names: Vec<String> = names.filter(fits).collect();
+            names.sort();
+            names
+        };
+        let beside = names(&self.folder.join(folder).join("."));
+        let found = if beside.is_empty() { names(&Path::new(folder).join(".")) } else { beside };
+        match &found[..] {
+            [] => Err(format!("no file fits `{pattern}`")),
+            [first, ..] if found.iter().any(|name| name.len() != first.len()) => Err(format!(
+                "the files of `{pattern}` have names of several lengths: write their numbers with as many digits each"
+            )),
+            _ => Ok(found.iter().map(|name| Path::new(folder).join(name).display().to_string()).collect()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -138,6 +177,26 @@ mod tests {
                 files.filter_map(|file| Some(file.strip_suffix(".toml")?.to_string())).collect();
             stems.sort();
             assert_eq!(list.iter().map(|case| case.name).collect::<Vec<_>>(), stems);
+        }
+        for case in SHIPPED {
+            let file = CaseFile::of(case);
+            for name in case.text.lines().filter_map(|line| line.strip_prefix("file = \"")?.split('"').next()) {
+                assert!(file.read(name).is_ok(), "{}: {name}", case.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stack_is_in_the_order_of_its_numbers_or_refused() {
+        let here = tempfile::tempdir().unwrap();
+        let write = |name: &str| std::fs::write(here.path().join(name), "").unwrap();
+        ["s_10.png", "s_02.png", "s_01.png", "s.png", "t_01.png"].iter().for_each(|name| write(name));
+        let file = CaseFile { name: String::new(), text: String::new(), folder: here.path().to_path_buf() };
+        assert_eq!(file.stack("s_*.png"), Ok(["s_01.png", "s_02.png", "s_10.png"].map(String::from).to_vec()));
+        write("s_3.png");
+        assert!(file.stack("s_*.png").expect_err("another length").contains("as many digits"));
+        for nothing in ["u_*.png", "s_01.png*.png", "../*/s_*.png", "s_*_*.png"] {
+            assert!(file.stack(nothing).is_err(), "{nothing}");
         }
     }
 

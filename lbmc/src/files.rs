@@ -18,7 +18,7 @@ pub fn unreadable(error: &ReadError) -> Report {
     miette!(code = "lbmc::file", help = error.help(), "{}", shown_line(&error.to_string()))
 }
 
-/// The bytes of a surface, or why there are none.
+/// The bytes of a surface or an image, or why there are none.
 pub fn read_surface(path: &str) -> Result<Vec<u8>, String> {
     input::bytes(Path::new(path), Limit::SURFACE).map_err(|error| error.to_string())
 }

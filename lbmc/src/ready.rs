@@ -14,8 +14,8 @@ use lbm_runtime::mesh::{Filled, preferred_block};
 use miette::{IntoDiagnostic, Report, Result};
 
 use crate::cases::CaseFile;
+use crate::notes;
 use crate::spec::{self, Spec};
-use crate::{files, notes};
 
 /// A case and what it is run with.
 pub struct Ready {
@@ -41,7 +41,8 @@ impl Ready {
     pub fn new(file: &CaseFile, overrides: &[(String, String)], writes: bool) -> Result<Ready> {
         let parameters = |spec: &str| Spec::parameters(&file.beside(spec));
         let mut raw = RawCase::parse_with(&file.name, &file.text, overrides, &parameters)?;
-        raw.load(|name| files::read_surface(&file.beside(name)))?;
+        raw.find_stacks(|pattern| file.stack(pattern))?;
+        raw.load(|name| file.read(name))?;
         if writes {
             raw.writes_below()?;
         }

@@ -52,7 +52,8 @@ fn every_snapshot_has_its_case() {
 fn every_shipped_case_is_valid_without_warnings_but_those_it_speaks_of() {
     for path in files("../cases").iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
         let text = fs::read_to_string(path).expect("readable");
-        let raw = RawCase::parse(&stem(path), &text, &[]).unwrap_or_else(|error| panic!("{}", render(&error)));
+        let mut raw = RawCase::parse(&stem(path), &text, &[]).unwrap_or_else(|error| panic!("{}", render(&error)));
+        raw.load(|file| fs::read(path.with_file_name(file)).map_err(|error| error.to_string())).expect("files");
         match raw.resolve(&shipped(&raw), &[], Available::default()) {
             Ok((_, warnings)) => {
                 let unspoken = warnings.iter().find(|warning| !text.contains(warning.code().id));

@@ -122,6 +122,21 @@ const LONG: &[Long] = &[
         "spec = \"d2q9_bgk\"\n[[pictures]]\nfield = \"vorticity\"",
     ),
     long(
+        diag::NO_IMAGE,
+        "A solid of `shape = \"image\"` is made of the voxels of a file: NRRD with the voxels in the same file (encodings raw and gzip, \
+         integers of 8 or 16 bits), `.raw` with a byte for each voxel and `voxels = [nx, ny, nz]` in the case, a grey PNG in two \
+         dimensions, or a stack of them in three, whose name has a `*`: `slice_*.png`. The file has to have as many voxels as it says.",
+        "file = \"rock.tif\"",
+        "file = \"rock.nrrd\"",
+    ),
+    long(
+        diag::SOLID_VOXELS,
+        "In an image with two values the voxels with the larger one are solid, or with `solid = \"below\"` those with the lesser. With \
+         more values a `threshold` is needed: the voxels above it, or below it, are solid. At least one has to be.",
+        "shape = \"image\"\nfile = \"tomogram.nrrd\"",
+        "shape = \"image\"\nfile = \"tomogram.nrrd\"\nthreshold = 117",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",

@@ -35,7 +35,7 @@
 //! phi = "exp(-(x/10)^2)"        # any other field of the method, by its name; else 0
 //!
 //! [[solids]]                    # any number of them
-//! shape = "cylinder"            # sphere, box, cylinder or stl
+//! shape = "cylinder"            # sphere, box, cylinder, stl or image
 //! centre = [32, 64]
 //! radius = 8
 //! rule = "interpolated_bounce_back"   # of its surface, with its parameters
@@ -99,6 +99,7 @@ mod address;
 mod diag;
 mod explain;
 mod formula;
+mod image;
 mod pictures;
 mod probes;
 mod quantity;
@@ -126,6 +127,7 @@ pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
+pub use image::nrrd;
 pub use pictures::{Colours, Frames, Picture};
 pub use probes::{MOST_NUMBERS, Probe};
 pub use quantity::Quantity;

@@ -6,11 +6,13 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use lbm_bundle::Real;
-use lbm_runtime::geometry::solid::Surface;
+use lbm_bundle::input::Limit;
+use lbm_runtime::geometry::solid::{Surface, Voxels};
 
 use super::TargetChoice;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::formula::Formula;
+use super::image::{self, ImageError, Kind};
 use super::refinement::COUPLING;
 use super::samples::Samples;
 use super::table::TableFile;
@@ -167,6 +169,20 @@ pub(super) enum RawShape {
         scale: Option<Spanned<f64>>,
         centre: Option<RawVector>,
         rotate: Option<RawVector>,
+    },
+    Image {
+        file: Spanned<String>,
+        kind: Kind,
+        /// The files that a name with `*` stands for, once they are known.
+        stack: Vec<String>,
+        /// What the file holds, once it is read; of pictures their voxels as an NRRD file.
+        bytes: Vec<u8>,
+        voxels: Option<Arc<Voxels>>,
+        /// How many voxels there are along each axis, of plain bytes.
+        size: [usize; 3],
+        from: Option<RawVector>,
+        scale: Option<Spanned<f64>>,
+        solid: image::Solid,
     },
 }
 
@@ -343,6 +359,7 @@ impl RawCase {
         let mut report = Report::default();
         self.load_tables(&read, &mut report);
         self.load_start(&read, &mut report);
+        self.load_images(&read, &mut report);
         for solid in &mut self.solids {
             let RawShape::Stl { file, bytes: content, surface, .. } = &mut solid.value.shape else { continue };
             let bytes = read(&file.value);
@@ -385,6 +402,72 @@ impl RawCase {
                                 dimensions with [z] before, or image data of VTK"
                             .to_string();
                     report.add::<()>(diag::SAMPLES, &file.span, message, "cannot be read", help);
+                }
+            }
+        }
+    }
+
+    /// Finds the files of stacks of pictures, whose names have a `*`. `list` gives the names that a pattern stands for, in their order,
+    /// or says why there are none.
+    pub fn find_stacks(&mut self, list: impl Fn(&str) -> Result<Vec<String>, String>) -> Result<(), CaseError> {
+        let mut report = Report::default();
+        for solid in &mut self.solids {
+            let RawShape::Image { file, stack, .. } = &mut solid.value.shape else { continue };
+            if !file.value.contains('*') {
+                continue;
+            }
+            match list(&file.value) {
+                Ok(names) => *stack = names,
+                Err(error) => {
+                    let help = "pictures `slice_000.png`, `slice_001.png`, ... are `slice_*.png`".to_string();
+                    report.add::<()>(diag::NO_IMAGE, &file.span, error, "no stack of pictures", help);
+                }
+            }
+        }
+        report.finish(&self.name, Some(())).map(|_| ())
+    }
+
+    /// Reads the images of solids.
+    fn load_images(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
+        for solid in &mut self.solids {
+            let RawShape::Image { file, kind, stack, bytes, voxels, size, solid, .. } = &mut solid.value.shape else {
+                continue;
+            };
+            let names = if stack.is_empty() { std::slice::from_ref(&file.value) } else { &stack[..] };
+            let mut files = Vec::new();
+            let mut total = 0;
+            let found = names.iter().try_for_each(|name| {
+                let found = read(name)?;
+                total += found.len() as u64;
+                files.push(found);
+                let most = Limit::SURFACE.bytes;
+                if total > most { Err(format!("its files have more than {most} bytes")) } else { Ok(()) }
+            });
+            let found = found.map_err(ImageError::File).and_then(|()| image::read(*kind, &files, *size, *solid));
+            match found {
+                Ok(found) => {
+                    // A flow that goes on must be around the same image, whatever its file is called.
+                    let mut content = blake3::Hasher::new();
+                    files.iter().for_each(|file| {
+                        content.update(blake3::hash(file).as_bytes());
+                    });
+                    self.keys.insert(format!("content of {}", file.value), content.finalize().to_hex().to_string());
+                    *bytes = if *kind == Kind::Png { image::nrrd(&found) } else { files.swap_remove(0) };
+                    *voxels = Some(Arc::new(found));
+                }
+                Err(ImageError::File(error)) => {
+                    let message = format!("`{}` is no image: {error}", file.value);
+                    let help = "an NRRD file (raw or gzip, integers of 8 or 16 bits), plain bytes (`.raw`) or grey PNG files, beside \
+                                the case or relative to where the command runs"
+                        .to_string();
+                    report.add::<()>(diag::NO_IMAGE, &file.span, message, "cannot be read", help);
+                }
+                Err(ImageError::Values(error)) => {
+                    let message = format!("`{}` does not say which voxels are solid: {error}", file.value);
+                    let help =
+                        "with `threshold = ...`, values above it are solid, or with `solid = \"below\"` those below it"
+                            .to_string();
+                    report.add::<()>(diag::SOLID_VOXELS, &file.span, message, "which are solid?", help);
                 }
             }
         }

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::diag::Span;
+use super::image;
 use super::raw::{RawCase, RawGiven, RawShape, RawStart};
 use super::table::is_written;
 use super::tree::{Entry, Kind, Table, Value};
@@ -74,10 +75,17 @@ impl RawCase {
         let solids = root.entries.iter_mut().find(|entry| entry.key == "solids").map(|entry| &mut entry.value.kind);
         let tables = if let Some(Kind::List(list)) = solids { &mut list[..] } else { &mut [] };
         for (solid, value) in self.solids.iter().zip(tables) {
-            let (RawShape::Stl { file, bytes, .. }, Kind::Table(table)) = (&solid.value.shape, &mut value.kind) else {
-                continue;
+            let (shape, Kind::Table(table)) = (&solid.value.shape, &mut value.kind) else { continue };
+            let (RawShape::Stl { file, bytes, .. } | RawShape::Image { file, bytes, .. }) = shape else { continue };
+            let name = match shape {
+                // The voxels of pictures are in one file, which has two values.
+                RawShape::Image { kind: image::Kind::Png, .. } => {
+                    table.entries.retain(|entry| !["solid", "threshold"].contains(&&entry.key[..]));
+                    file.value.replace('*', "stack") + ".nrrd"
+                }
+                _ => file.value.clone(),
             };
-            put(table, "file", Kind::Text(copied(&mut files, &mut taken, &file.value, bytes)));
+            put(table, "file", Kind::Text(copied(&mut files, &mut taken, &name, bytes)));
         }
         let start = root.entries.iter_mut().find(|entry| entry.key == "start").map(|entry| &mut entry.value.kind);
         let entries = if let Some(Kind::Table(table)) = start { &mut table.entries[..] } else { &mut [] };
@@ -102,7 +110,7 @@ fn copied(files: &mut Vec<InputFile>, taken: &mut BTreeSet<String>, file: &str, 
         return known.name.clone();
     }
     // The files that a run writes have other names.
-    let own = if is_written(&own) { format!("start_{own}") } else { own };
+    let own = if is_written(&own) { format!("input_{own}") } else { own };
     let numbered = (2..).map(|number| format!("{number}_{own}"));
     let name = std::iter::once(own.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or_default();
     taken.insert(name.clone());

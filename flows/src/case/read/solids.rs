@@ -2,9 +2,10 @@
 
 use super::Reader;
 use crate::case::diag::{self, Spanned};
+use crate::case::image::{self, Kind};
 use crate::case::raw::{RawFace, RawShape, RawShell, RawSolid};
 use crate::case::schema::{self, suggest};
-use crate::case::tree::{Kind, Table, Value};
+use crate::case::tree::{self, Table, Value};
 use crate::case::units::Dimension;
 
 /// Keys of every solid.
@@ -12,11 +13,12 @@ const COMMON: [&str; 6] = ["shape", "inverted", "rule", "level", "shells", "area
 /// A shell, to show how one is written.
 const SHELL: &str = "{ level = 1, within = 16 }";
 /// Shapes and the keys that each has beyond those: first those that must be given.
-const SHAPES: [(&str, &[&str], &[&str]); 4] = [
+const SHAPES: [(&str, &[&str], &[&str]); 5] = [
     ("sphere", &["centre", "radius"], &[]),
     ("box", &["from", "to"], &[]),
     ("cylinder", &["centre", "radius"], &["axis", "length"]),
     ("stl", &["file"], &["scale", "rotate", "centre"]),
+    ("image", &["file"], &["from", "scale", "voxels", "solid", "threshold"]),
 ];
 
 impl Reader {
@@ -24,13 +26,15 @@ impl Reader {
         let help = "write `[[solids]]` above the keys of each solid".to_string();
         match root.get("solids").map(|entry| &entry.value) {
             None => Vec::new(),
-            Some(Value { kind: Kind::List(list), .. }) => list.iter().filter_map(|value| self.solid(value)).collect(),
+            Some(Value { kind: tree::Kind::List(list), .. }) => {
+                list.iter().filter_map(|value| self.solid(value)).collect()
+            }
             Some(value) => self.wrong_type(value, "a list of tables", help).unwrap_or_default(),
         }
     }
 
     fn solid(&mut self, value: &Value) -> Option<Spanned<RawSolid>> {
-        let Kind::Table(table) = &value.kind else {
+        let tree::Kind::Table(table) = &value.kind else {
             return self.wrong_type(value, "a table", "write `[[solids]]` above the keys of each solid".to_string());
         };
         // A heading of its own is a better place to point at than all that stands below it.
@@ -65,7 +69,7 @@ impl Reader {
         let rest: Vec<_> = rest.cloned().collect();
         let params = self.params(&rest);
         let level = table.get("level").and_then(|entry| match entry.value.kind {
-            Kind::Integer(level @ 0..) => Some(Spanned { value: level as f64, span: entry.value.span.clone() }),
+            tree::Kind::Integer(level @ 0..) => Some(Spanned { value: level as f64, span: entry.value.span.clone() }),
             _ => self.wrong_type(&entry.value, "a level, 0 or more", "write `level = 2`".to_string()),
         });
         let area = table.get("area").and_then(|entry| {
@@ -78,7 +82,7 @@ impl Reader {
         });
         let shells = match table.get("shells").map(|entry| &entry.value) {
             None => Vec::new(),
-            Some(Value { kind: Kind::List(list), .. }) => {
+            Some(Value { kind: tree::Kind::List(list), .. }) => {
                 list.iter().map(|value| self.shell(value)).collect::<Option<Vec<_>>>()?
             }
             Some(value) => self.wrong_type(value, "a list", format!("write `shells = [{SHELL}]`"))?,
@@ -91,7 +95,7 @@ impl Reader {
 
     fn shell(&mut self, value: &Value) -> Option<RawShell> {
         let example = format!("for example `{SHELL}`");
-        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
         self.only_keys(table, &["level", "within"], "a shell")?;
         let Some(entry) = table.get("within").filter(|_| table.get("level").is_some()) else {
             let key = if table.get("level").is_some() { "within" } else { "level" };
@@ -134,6 +138,7 @@ impl Reader {
                 let (axis, length) = (numbers(self, "axis"), self.positive(table, "length", length));
                 RawShape::Cylinder { centre: centre?, radius: radius?, axis, length }
             }
+            "image" => return self.image(table, length),
             _ => {
                 let (file, centre, rotate) = (self.text(table, "file"), point(self, "centre"), numbers(self, "rotate"));
                 // What a unit of length of the file is.
@@ -141,5 +146,67 @@ impl Reader {
                 RawShape::Stl { file: file?, bytes: vec![], surface: None, scale, centre, rotate }
             }
         })
+    }
+
+    fn image(&mut self, table: &Table, length: Dimension) -> Option<RawShape> {
+        let file = self.text(table, "file")?;
+        let Some(kind) = Kind::of(&file.value) else {
+            let message =
+                format!("`{}` is no image: its name ends neither in `.nrrd` nor in `.raw` or `.png`", file.value);
+            return self.report.add(diag::NO_IMAGE, &file.span, message, "of another kind", None);
+        };
+        if file.value.contains('*') && kind != Kind::Png {
+            let message = "a stack of files, with `*` in its name, is made of PNG files";
+            return self.report.add(diag::NO_IMAGE, &file.span, message, "a file is named by its whole name", None);
+        }
+        let from = self.vector(table, "from", |reader, value| Some(reader.quantity(value, Some(length))?.0));
+        let scale = self.positive(table, "scale", length);
+        let size = self.image_size(table, kind);
+        let number = |reader: &mut Self, value: &Value| Some(reader.quantity(value, Some(Dimension::NUMBER))?.0);
+        let threshold = match table.get("threshold") {
+            Some(entry) => Some(number(self, &entry.value)?),
+            None => None,
+        };
+        let above = match table.get("solid") {
+            Some(_) => self.word(table, "solid", &["above", "below"])?.value == "above",
+            None => true,
+        };
+        let solid = match threshold {
+            None => image::Solid::OfTwo { larger: above },
+            Some(threshold) if above => image::Solid::Above(threshold),
+            Some(threshold) => image::Solid::Below(threshold),
+        };
+        let (stack, bytes, voxels) = (vec![], vec![], None);
+        Some(RawShape::Image { file, kind, stack, bytes, voxels, size: size?, from, scale, solid })
+    }
+
+    /// Numbers of voxels, of plain bytes.
+    fn image_size(&mut self, table: &Table, kind: Kind) -> Option<[usize; 3]> {
+        let Some(entry) = table.get("voxels") else {
+            if kind != Kind::Raw {
+                return Some([1; 3]);
+            }
+            let help = "for example `voxels = [64, 64, 64]`".to_string();
+            return self.missing(
+                &table.get("file")?.span,
+                "voxels",
+                "a `.raw` file does not say how many it has",
+                help,
+            );
+        };
+        if kind != Kind::Raw {
+            let help = "a `.raw` file needs it: others say how many voxels they have".to_string();
+            self.no_effect(&entry.span, "voxels", " here", Some(help));
+            return Some([1; 3]);
+        }
+        let sizes = self.vector(table, "voxels", |reader, value| match value.kind {
+            tree::Kind::Integer(size @ 1..) => Some(size as usize),
+            _ => reader.wrong_type(value, "a number of voxels", "for example `voxels = [64, 64, 64]`".to_string()),
+        })?;
+        if !(2..=3).contains(&sizes.value.len()) {
+            let message = "an image has two axes or three";
+            return self.report.add(diag::WRONG_DIMENSION, &sizes.span, message, "needs two or three numbers", None);
+        }
+        Some([0, 1, 2].map(|axis| sizes.value.get(axis).map_or(1, |size| size.value)))
     }
 }

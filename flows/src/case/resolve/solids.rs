@@ -1,7 +1,7 @@
 //! Solids against the domain and the rules of the method.
 
 use lbm_bundle::DISTANCE;
-use lbm_runtime::geometry::solid::{Open, Shape, Shell, Solid, Surface, Thickness, Vector};
+use lbm_runtime::geometry::solid::{Image, Open, Shape, Shell, Solid, Surface, Thickness, Vector};
 
 use super::{Formulas, Resolver, Values, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
@@ -162,6 +162,26 @@ impl Resolver<'_> {
                 let by = [0, 1, 2].map(|axis| centre[axis] - 0.5 * (from[axis] + to[axis]));
                 Some(Shape::Surface(turned).shifted(by))
             }
+            RawShape::Image { file, voxels, from, scale, .. } => {
+                let Some(voxels) = voxels else {
+                    let message = format!("`{}` has not been read", file.value);
+                    return self.report.add(diag::NO_IMAGE, &file.span, message, "cannot be read", None);
+                };
+                let [nx, ny, nz] = voxels.size();
+                if flat != (nz == 1) {
+                    let message = format!("the image has {nx} x {ny} x {nz} voxels, and the domain {} axes", self.dim);
+                    let help = "a stack of pictures is named with a `*`, `slice_*.png`".to_string();
+                    let help = (!flat).then_some(help);
+                    return self.report.add(diag::WRONG_DIMENSION, &file.span, message, "of another dimension", help);
+                }
+                let width = scale.as_ref().map_or(1.0, |scale| scale.value) / cell;
+                let from = match from {
+                    Some(from) => place(self, "`from`", from, 0.0)?,
+                    None => [0.0; 3],
+                };
+                let from = if flat { [from[0], from[1], -0.5 * width] } else { from };
+                Some(Shape::Image(Image::new(voxels.clone(), from, width)))
+            }
         }
     }
 
@@ -231,6 +251,9 @@ impl Resolver<'_> {
         if let Shape::Surface(surface) = shape {
             return self.thick_surface(span, surface, level, width, size);
         }
+        if let Shape::Image(image) = shape {
+            return self.thick_voxels(span, image, level, width, size);
+        }
         let thickness = shape.thickness().unwrap_or(FAR);
         if thickness >= width {
             return Some(());
@@ -239,6 +262,25 @@ impl Resolver<'_> {
         let message = format!("the solid is {} cells thick on level {level}, less than one", short(thickness / width));
         let help = format!("cells of level {enough} are thin enough: `[refinement] finest = {enough}`");
         self.report.add(diag::TOO_THIN, span, message, "too thin for the grid", help)
+    }
+
+    /// Refuses an image without a cell's centre in a solid voxel; says where voxels are smaller than cells.
+    fn thick_voxels(&mut self, span: &Span, image: &Image, level: usize, width: f64, size: [usize; 3]) -> Option<()> {
+        let enough = (1.0 / image.width()).log2().ceil();
+        let help =
+            (image.width() < width).then(|| format!("`[refinement] finest = {enough}` has cells as small as voxels"));
+        if !image.has_centres(width, self.dim, size.map(|cells| cells as f64)) {
+            let message = format!("no cell of level {level} has its centre in a solid voxel");
+            return self.report.add(diag::TOO_THIN, span, message, "too small for the grid", help);
+        }
+        if image.width() < width {
+            let message = format!(
+                "voxels are smaller than cells: {} cells of level {level} wide; a cell is solid if that at its centre is",
+                short(image.width() / width)
+            );
+            self.report.add::<()>(diag::THIN_PARTS, span, message, "finer than the grid", help);
+        }
+        Some(())
     }
 
     /// Refuses a surface without a cell's centre inside; where parts are that thin, or shells overlap, says where.

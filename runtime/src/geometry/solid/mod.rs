@@ -7,16 +7,19 @@
 //! | --- | --- |
 //! | `shape` | spheres, boxes, cylinders |
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds those near a place |
+//! | `image` | images of voxels |
 //! | `tables` | links and distances, block by block |
 //!
 //! Blocks with cut links and all that touch them are of one level: see [`Solids::level`].
 
+mod image;
 mod shape;
 mod stl;
 mod surface;
 mod tables;
 mod tree;
 
+pub use image::{Image, Voxels};
 pub use shape::{Shape, Vector};
 pub use surface::{Open, Surface, Thickness};
 pub use tables::{Crossed, Crossing, Cutters, SolidError, Tables};

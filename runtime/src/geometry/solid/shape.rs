@@ -3,6 +3,7 @@
 //! Lengths are in cells of the coarsest level, from the lower corner of the domain. In two dimensions every z is 0, and a
 //! cylinder along z is a circle.
 
+use super::image::Image;
 use super::surface::Surface;
 
 /// A point or a vector, 0 beyond the dimension.
@@ -38,6 +39,8 @@ pub enum Shape {
     },
     /// What a closed surface of triangles encloses.
     Surface(Surface),
+    /// The solid voxels of an image.
+    Image(Image),
     /// All that another shape does not contain.
     Outside(Box<Shape>),
 }
@@ -54,6 +57,7 @@ impl Shape {
                 square(off) - along * along < radius * radius && length.is_none_or(|length| along.abs() < 0.5 * length)
             }
             Shape::Surface(surface) => surface.contains(at),
+            Shape::Image(image) => image.contains(at),
             Shape::Outside(shape) => !shape.contains(at),
         }
     }
@@ -95,6 +99,7 @@ impl Shape {
                 first(side.into_iter().flatten().filter(on_side).chain(ends.into_iter().filter(on_end)))
             }
             Shape::Surface(surface) => surface.crossing(from, to),
+            Shape::Image(image) => image.crossing(from, to),
             Shape::Outside(shape) => shape.crossing(from, to),
         }
     }
@@ -113,6 +118,7 @@ impl Shape {
                 ([0, 1, 2].map(|at| centre[at] - reach[at]), [0, 1, 2].map(|at| centre[at] + reach[at]))
             }
             Shape::Surface(surface) => surface.bounds(),
+            Shape::Image(image) => image.bounds(),
             Shape::Outside(_) => ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]),
         }
     }
@@ -148,18 +154,19 @@ impl Shape {
                 distance.abs() <= reach
             }
             Shape::Surface(surface) => surface.near(from, to),
+            Shape::Image(image) => image.near(from, to),
             Shape::Outside(shape) => shape.near(from, to),
         }
     }
 
-    /// The shortest extent across it, in cells of the coarsest level; not known for a surface of triangles, and for what is
-    /// outside.
+    /// The shortest extent across it, in cells of the coarsest level; not known for a surface of triangles, for an image and for
+    /// what is outside.
     pub fn thickness(&self) -> Option<f64> {
         match self {
             Shape::Sphere { radius, .. } => Some(2.0 * radius),
             Shape::Box { from, to } => (0..3).map(|axis| to[axis] - from[axis]).min_by(f64::total_cmp),
             Shape::Cylinder { radius, length, .. } => Some(length.unwrap_or(f64::INFINITY).min(2.0 * radius)),
-            Shape::Surface(_) | Shape::Outside(_) => None,
+            Shape::Surface(_) | Shape::Image(_) | Shape::Outside(_) => None,
         }
     }
 
@@ -173,6 +180,7 @@ impl Shape {
                 Shape::Cylinder { centre: plus(*centre), axis: *axis, radius: *radius, length: *length }
             }
             Shape::Surface(surface) => Shape::Surface(surface.shifted(by)),
+            Shape::Image(image) => Shape::Image(image.shifted(by)),
             Shape::Outside(shape) => Shape::Outside(Box::new(shape.shifted(by))),
         }
     }

@@ -1,0 +1,443 @@
+//! Voxel images: NRRD files, plain bytes, pictures and stacks of them.
+//!
+//! In: the bytes of files, and which values are solid. After: as many voxels as the file says, and no more memory than its length
+//! allows for: sizes are compared with it before anything is allocated.
+
+use std::io::{BufReader, Cursor, Read};
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use lbm_runtime::geometry::solid::Voxels;
+
+/// Most voxels of an image.
+const MOST_VOXELS: usize = 1 << 31;
+/// Most pixels of a picture.
+const MOST_PIXELS: usize = 1 << 28;
+/// Deflate makes data smaller by this factor at most.
+const MOST_COMPRESSED: usize = 1032;
+
+/// Which values of an image are solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Solid {
+    /// The larger of two values, or the lesser: there are no others.
+    OfTwo { larger: bool },
+    /// Those above a threshold.
+    Above(f64),
+    /// Those below one.
+    Below(f64),
+}
+
+/// Why an image cannot be had.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ImageError {
+    /// What is wrong with a file.
+    File(String),
+    /// Why its values do not say which voxels are solid.
+    Values(String),
+}
+
+impl From<String> for ImageError {
+    fn from(what: String) -> Self {
+        ImageError::File(what)
+    }
+}
+
+impl From<&str> for ImageError {
+    fn from(what: &str) -> Self {
+        ImageError::File(what.into())
+    }
+}
+
+/// A kind of file, by the end of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nearly raw raster data, <https://teem.sourceforge.net/nrrd/format.html>.
+    Nrrd,
+    /// A byte for each voxel, and nothing else.
+    Raw,
+    /// A grey picture, or several, upwards along z.
+    Png,
+}
+
+impl Kind {
+    /// That of a file of a name, if it is one.
+    pub(super) fn of(file: &str) -> Option<Kind> {
+        let ending = file.rsplit_once('.')?.1.to_ascii_lowercase();
+        match &ending[..] {
+            "nrrd" => Some(Kind::Nrrd),
+            "raw" => Some(Kind::Raw),
+            "png" => Some(Kind::Png),
+            _ => None,
+        }
+    }
+}
+
+/// The voxels of an image. `sizes` are those of plain bytes.
+pub(super) fn read(kind: Kind, files: &[Vec<u8>], sizes: [usize; 3], solid: Solid) -> Result<Voxels, ImageError> {
+    match (kind, files) {
+        (Kind::Png, _) => pictures(files, solid),
+        (Kind::Nrrd, [bytes]) => {
+            let (header, data) = Header::read(bytes)?;
+            let length = header.size.iter().product::<usize>() * header.bytes;
+            let wrong = |has: &str| format!("{} bytes of voxels are expected, and there are {has}", length);
+            if header.gzip {
+                // A stream of that many bytes has at least so many.
+                if length / MOST_COMPRESSED > data.len() {
+                    return Err(wrong("too few to unpack them from").into());
+                }
+                let mut data = BufReader::new(MultiGzDecoder::new(data));
+                let voxels = chosen(header.size, header.values(&mut data), solid)?;
+                match data.read(&mut [0]) {
+                    Ok(0) => Ok(voxels),
+                    _ => Err(wrong("more").into()),
+                }
+            } else if data.len() != length {
+                Err(wrong(&data.len().to_string()).into())
+            } else {
+                chosen(header.size, header.values(data), solid)
+            }
+        }
+        (Kind::Raw, [bytes]) => {
+            let voxels = count(&sizes)?;
+            if bytes.len() != voxels {
+                let [x, y, z] = sizes;
+                return Err(format!("{x} x {y} x {z} voxels are {voxels} bytes, and it has {}", bytes.len()).into());
+            }
+            chosen(sizes, bytes.iter().map(|byte| Ok(f64::from(*byte))), solid)
+        }
+        _ => Err("it is one file".into()),
+    }
+}
+
+/// How many voxels an image of that size has.
+fn count(size: &[usize]) -> Result<usize, ImageError> {
+    let count = size.iter().try_fold(1usize, |count, side| count.checked_mul(*side));
+    match count {
+        Some(0) => Err("an image has at least one voxel along each axis".into()),
+        Some(count) if count <= MOST_VOXELS => Ok(count),
+        _ => Err(format!("it has more than {MOST_VOXELS} voxels").into()),
+    }
+}
+
+/// The voxels of these values.
+fn chosen(
+    size: [usize; 3],
+    values: impl Iterator<Item = Result<f64, ImageError>>,
+    solid: Solid,
+) -> Result<Voxels, ImageError> {
+    let voxels = match solid {
+        Solid::Above(threshold) => Voxels::new(size, values.map(|value| Ok::<_, ImageError>(value? > threshold)))?,
+        Solid::Below(threshold) => Voxels::new(size, values.map(|value| Ok::<_, ImageError>(value? < threshold)))?,
+        Solid::OfTwo { larger } => {
+            let (mut first, mut second) = (None, None);
+            let is_second = |value: Result<f64, ImageError>| {
+                let value = value?;
+                if value == *first.get_or_insert(value) {
+                    return Ok(false);
+                }
+                let second = *second.get_or_insert(value);
+                if value == second {
+                    return Ok(true);
+                }
+                let message = format!("it has more than two values: {}, {second}, {value}", first.unwrap_or_default());
+                Err(ImageError::Values(message))
+            };
+            let voxels = Voxels::new(size, values.map(is_second))?;
+            match (first, second) {
+                (Some(first), Some(second)) if (second > first) == larger => voxels,
+                (Some(_), Some(_)) => voxels.opposite(),
+                _ => {
+                    return Err(ImageError::Values(format!("all voxels have the value {}", first.unwrap_or_default())));
+                }
+            }
+        }
+    };
+    if voxels.count() == 0 {
+        return Err(ImageError::Values("no voxel is solid".into()));
+    }
+    Ok(voxels)
+}
+
+/// What the header of an NRRD file says.
+struct Header {
+    size: [usize; 3],
+    /// Of a voxel: 1 or 2.
+    bytes: usize,
+    signed: bool,
+    big_endian: bool,
+    gzip: bool,
+}
+
+impl Header {
+    /// The header of a file, and what follows it.
+    fn read(file: &[u8]) -> Result<(Header, &[u8]), ImageError> {
+        let mut rest = file;
+        let mut line = || -> Result<String, ImageError> {
+            let end = rest.iter().position(|byte| *byte == b'\n').ok_or("its header has no end")?;
+            let line = std::str::from_utf8(&rest[..end]).map_err(|_| "its header is no text")?.trim_end_matches('\r');
+            rest = &rest[end + 1..];
+            Ok(line.to_string())
+        };
+        if !file.starts_with(b"NRRD000") {
+            return Err("it does not begin with `NRRD000`".into());
+        }
+        line()?;
+        let (mut sizes, mut dimension, mut kind, mut endian, mut gzip) = (None, None, None, None, None);
+        loop {
+            let line = line()?;
+            if line.is_empty() {
+                break;
+            }
+            // Comments, and keys that are no fields.
+            if line.starts_with('#') || line.contains(":=") {
+                continue;
+            }
+            let shown = || line.chars().take(40).collect::<String>().escape_debug().to_string();
+            let (field, value) = line.split_once(": ").ok_or_else(|| format!("`{}` is no field", shown()))?;
+            let refused = || ImageError::File(format!("`{}` is not supported", shown()));
+            let value = value.trim();
+            match field {
+                "dimension" => dimension = Some(value.parse::<usize>().map_err(|_| refused())?),
+                "sizes" => {
+                    let all = value.split_whitespace().map(|size| size.parse::<usize>().ok());
+                    sizes = Some(all.take(4).collect::<Option<Vec<_>>>().ok_or_else(refused)?);
+                }
+                "type" => {
+                    kind = Some(match value {
+                        "uchar" | "unsigned char" | "uint8" | "uint8_t" => (1, false),
+                        "signed char" | "int8" | "int8_t" => (1, true),
+                        "ushort" | "unsigned short" | "unsigned short int" | "uint16" | "uint16_t" => (2, false),
+                        "short" | "short int" | "signed short" | "signed short int" | "int16" | "int16_t" => (2, true),
+                        _ => return Err(refused()),
+                    });
+                }
+                "encoding" => {
+                    gzip = Some(match value {
+                        "raw" => false,
+                        "gzip" | "gz" => true,
+                        _ => return Err(refused()),
+                    });
+                }
+                "endian" => {
+                    endian = Some(match value {
+                        "little" => false,
+                        "big" => true,
+                        _ => return Err(refused()),
+                    });
+                }
+                "data file" | "datafile" => return Err("its voxels are in another file: put them into one".into()),
+                "line skip" | "lineskip" | "byte skip" | "byteskip" if value != "0" => return Err(refused()),
+                // Where it lies and what it shows: `from` and `scale` of the case say that.
+                _ => {}
+            }
+        }
+        let sizes = sizes.ok_or("its header has no `sizes`")?;
+        if dimension != Some(sizes.len()) || !(2..=3).contains(&sizes.len()) {
+            return Err("it has to have two or three axes, and as many `sizes`".into());
+        }
+        count(&sizes)?;
+        let (bytes, signed) = kind.ok_or("its header has no `type`")?;
+        let gzip = gzip.ok_or("its header has no `encoding`")?;
+        if bytes == 2 && endian.is_none() {
+            return Err("its header has no `endian`, which values of 16 bits need".into());
+        }
+        let size = [0, 1, 2].map(|axis| sizes.get(axis).copied().unwrap_or(1));
+        Ok((Header { size, bytes, signed, big_endian: endian == Some(true), gzip }, rest))
+    }
+
+    /// The values of the voxels, x fastest.
+    fn values(&self, mut data: impl Read) -> impl Iterator<Item = Result<f64, ImageError>> {
+        let (bytes, signed, big_endian) = (self.bytes, self.signed, self.big_endian);
+        std::iter::from_fn(move || {
+            let mut read = [0; 2];
+            if let Err(error) = data.read_exact(&mut read[..bytes]) {
+                return Some(Err(ImageError::File(format!("its voxels cannot be read: {error}"))));
+            }
+            let word = if big_endian { u16::from_be_bytes(read) } else { u16::from_le_bytes(read) };
+            Some(Ok(match (bytes, signed) {
+                (1, false) => f64::from(read[0]),
+                (1, true) => f64::from(read[0] as i8),
+                (_, false) => f64::from(word),
+                (_, true) => f64::from(word as i16),
+            }))
+        })
+    }
+}
+
+/// The voxels of pictures that lie on each other.
+fn pictures(files: &[Vec<u8>], solid: Solid) -> Result<Voxels, ImageError> {
+    let size = {
+        let first = files.first().ok_or("it has no picture")?;
+        let reader =
+            png::Decoder::new(Cursor::new(first)).read_info().map_err(|error| format!("it is no PNG: {error}"))?;
+        [reader.info().width as usize, reader.info().height as usize, files.len()]
+    };
+    if count(&size)? / files.len() > MOST_PIXELS {
+        return Err(format!("a picture has more than {MOST_PIXELS} pixels").into());
+    }
+    let values = files.iter().enumerate().flat_map(|(number, file)| -> Box<dyn Iterator<Item = _>> {
+        match picture(file, [size[0], size[1]]) {
+            Ok(values) => Box::new(values.into_iter().map(|value| Ok(f64::from(value)))),
+            Err(error) => Box::new(std::iter::once(Err(ImageError::File(format!("picture {}: {error}", number + 1))))),
+        }
+    });
+    chosen(size, values, solid)
+}
+
+/// The values of a grey picture, the lowest row first: up in a picture is along y.
+fn picture(file: &[u8], [width, height]: [usize; 2]) -> Result<Vec<u16>, String> {
+    let mut decoder = png::Decoder::new(Cursor::new(file));
+    // Bytes of 1, 2 and 4 bits.
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
+    let found = [reader.info().width as usize, reader.info().height as usize];
+    if found != [width, height] {
+        return Err(format!("it has {} x {} pixels, the first has {width} x {height}", found[0], found[1]));
+    }
+    // A pixel has one bit at least.
+    if width * height / 8 / MOST_COMPRESSED > file.len() {
+        return Err(format!("its file is too short for {width} x {height} pixels"));
+    }
+    let (kind, depth) = reader.output_color_type();
+    if kind != png::ColorType::Grayscale {
+        return Err("it is not grey".into());
+    }
+    let mut pixels = vec![0; reader.output_buffer_size().ok_or("it is too large")?];
+    reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
+    let wide = depth == png::BitDepth::Sixteen;
+    let mut values = Vec::with_capacity(width * height);
+    for row in pixels.chunks_exact(if wide { 2 * width } else { width }).rev() {
+        match wide {
+            true => values.extend(row.as_chunks::<2>().0.iter().map(|two| u16::from_be_bytes(*two))),
+            false => values.extend(row.iter().map(|byte| u16::from(*byte))),
+        }
+    }
+    Ok(values)
+}
+
+/// An NRRD file of an image, in which solid voxels are 1 and others 0.
+pub fn nrrd(voxels: &Voxels) -> Vec<u8> {
+    let [x, y, z] = voxels.size();
+    let mut file = format!("NRRD0004\ntype: uint8\ndimension: 3\nsizes: {x} {y} {z}\nencoding: gzip\n\n").into_bytes();
+    let bytes: Vec<u8> = voxels.solid().map(u8::from).collect();
+    let mut packed = GzEncoder::new(&mut file, Compression::best());
+    std::io::Write::write_all(&mut packed, &bytes)
+        .and_then(|()| packed.finish().map(|_| ()))
+        .expect("memory takes all");
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGER: Solid = Solid::OfTwo { larger: true };
+
+    fn file(fields: &str, data: &[u8]) -> Vec<u8> {
+        [format!("NRRD0004\n{fields}\n\n").as_bytes(), data].concat()
+    }
+
+    fn of(file: Vec<u8>, solid: Solid) -> Result<Vec<bool>, ImageError> {
+        read(Kind::Nrrd, &[file], [1; 3], solid).map(|voxels| voxels.solid().collect())
+    }
+
+    fn png(width: u32, height: u32, depth: png::BitDepth, pixels: &[u8]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, width, height);
+        encoder.set_color(png::ColorType::Grayscale);
+        encoder.set_depth(depth);
+        encoder.write_header().unwrap().write_image_data(pixels).unwrap();
+        file
+    }
+
+    #[test]
+    fn values_of_every_kind_are_read() {
+        let of_type = |name: &str, rest: &str, data: &[u8]| {
+            let fields =
+                format!("# made by hand\ntype: {name}\ndimension: 2\nsizes: 2 2\nspace units: \"mm\"\na:=b{rest}");
+            of(file(&format!("{fields}\nencoding: raw"), data), Solid::Above(-2.0)).unwrap()
+        };
+        assert_eq!(of_type("int8", "", &[0xff, 0xfe, 3, 0x80]), [true, false, true, false]);
+        assert_eq!(of_type("uchar", "", &[0xff, 0xfe, 3, 0]), [true; 4]);
+        let words = [0xff, 0xff, 0xfe, 0xff, 0x00, 0x80, 0x01, 0x00];
+        assert_eq!(of_type("short", "\nendian: little", &words), [true, false, false, true]);
+        assert_eq!(of_type("short", "\nendian: big", &words), [true, false, true, true]);
+        assert_eq!(of_type("uint16", "\nendian: big", &words), [true; 4]);
+    }
+
+    #[test]
+    fn an_image_that_is_written_is_the_one_that_was_read() {
+        let data: Vec<u8> = (0..5 * 7 * 3).map(|at| if at % 4 < 2 { 9 } else { 200 }).collect();
+        let voxels = read(Kind::Raw, &[data.clone()], [5, 7, 3], LARGER).unwrap();
+        assert!(voxels.solid().zip(&data).all(|(solid, value)| solid == (*value == 200)));
+        assert_eq!(read(Kind::Nrrd, &[nrrd(&voxels)], [1; 3], LARGER).unwrap(), voxels);
+        let lesser = read(Kind::Raw, &[data], [5, 7, 3], Solid::OfTwo { larger: false }).unwrap();
+        assert_eq!(lesser, voxels.opposite());
+    }
+
+    #[test]
+    fn the_lowest_row_of_a_picture_is_the_first() {
+        let two = [png(2, 2, png::BitDepth::Eight, &[0, 0, 0, 50]), png(2, 2, png::BitDepth::Eight, &[50, 0, 0, 0])];
+        let voxels = read(Kind::Png, &two, [1; 3], LARGER).unwrap();
+        assert_eq!(voxels.size(), [2, 2, 2]);
+        assert_eq!(voxels.solid().collect::<Vec<_>>(), [false, true, false, false, false, false, true, false]);
+        let wide = png(2, 1, png::BitDepth::Sixteen, &[1, 0, 0, 255]);
+        let wide = read(Kind::Png, &[wide], [1; 3], Solid::Above(255.0)).unwrap();
+        assert_eq!(wide.solid().collect::<Vec<_>>(), [true, false]);
+        let bits = read(Kind::Png, &[png(3, 1, png::BitDepth::One, &[0b0100_0000])], [1; 3], LARGER).unwrap();
+        assert_eq!(bits.solid().collect::<Vec<_>>(), [false, true, false]);
+    }
+
+    #[test]
+    fn sizes_are_compared_with_the_file_before_they_are_believed() {
+        let expected = |error: Result<Vec<bool>, ImageError>, part: &str| match error {
+            Err(ImageError::File(text)) => assert!(text.contains(part), "{text}"),
+            other => panic!("{part}: {other:?}"),
+        };
+        let with = |sizes: &str, encoding: &str, data: &[u8]| {
+            let fields = format!("type: uint8\ndimension: 3\nsizes: {sizes}\nencoding: {encoding}");
+            of(file(&fields, data), Solid::Above(0.0))
+        };
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        std::io::Write::write_all(&mut packed, &[1; 8]).unwrap();
+        let packed = packed.finish().unwrap();
+        assert_eq!(with("2 2 2", "gzip", &packed), Ok(vec![true; 8]));
+        expected(with("2 2 1", "gzip", &packed), "more");
+        expected(with("2 2 3", "gzip", &packed), "cannot be read");
+        expected(with("2 2 2", "gzip", &packed[..packed.len() - 9]), "cannot be read");
+        expected(with("1024 1024 1024", "gzip", &packed), "too few");
+        expected(with("2 2 2", "raw", &[1; 7]), "8 bytes of voxels are expected, and there are 7");
+        for sizes in ["18446744073709551615 2 2", "65536 65536 65536", "2048 2048 1024"] {
+            expected(with(sizes, "raw", &[1; 7]), "more than");
+        }
+        expected(with("0 2 2", "raw", &[]), "at least one");
+        expected(with("2 2", "raw", &[1; 4]), "as many `sizes`");
+        expected(with("2 2 2", "bzip2", &[1; 8]), "not supported");
+        expected(of(b"NRRD0004\ntype: uint8".to_vec(), LARGER), "no end");
+        expected(of(b"NRRD0004\ntype: float\n\n".to_vec(), LARGER), "`type: float` is not supported");
+        expected(of(b"NRRD0004\ndata file: other.raw\n\n".to_vec(), LARGER), "another file");
+        expected(of(b"BMP".to_vec(), LARGER), "does not begin");
+        let mut wide = png(2, 2, png::BitDepth::Eight, &[0, 0, 0, 50]);
+        // Its head says 16384 x 16384; the checksum of that is right.
+        let head: Vec<u8> = [b"IHDR".as_slice(), &[0, 0, 64, 0, 0, 0, 64, 0, 8, 0, 0, 0, 0]].concat();
+        let mut sum = flate2::Crc::new();
+        sum.update(&head);
+        wide[12..29].copy_from_slice(&head);
+        wide[29..33].copy_from_slice(&sum.sum().to_be_bytes());
+        let found = read(Kind::Png, &[wide], [1; 3], LARGER).map(|voxels| voxels.solid().collect());
+        expected(found, "too short for 16384 x 16384");
+    }
+
+    #[test]
+    fn values_that_do_not_say_what_is_solid_are_refused() {
+        let bytes = |data: &[u8], solid| match read(Kind::Raw, &[data.to_vec()], [data.len(), 1, 1], solid) {
+            Err(ImageError::Values(text)) => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(bytes(&[1, 2, 3], LARGER), "it has more than two values: 1, 2, 3");
+        assert_eq!(bytes(&[7, 7], LARGER), "all voxels have the value 7");
+        assert_eq!(bytes(&[1, 2, 3], Solid::Above(3.0)), "no voxel is solid");
+        assert_eq!(bytes(&[1, 2, 3], Solid::Below(1.0)), "no voxel is solid");
+    }
+}
