@@ -41,10 +41,10 @@ codes! {
     NO_EFFECT         "C0109" warning "an option without effect";
     FORMULA           "C0110" error   "a formula that cannot be read";
     TABLE             "C0111" error   "a file that holds no table";
-    SAMPLES           "C0123" error   "a file that holds no field";
-    VIEW_OF_PLANE     "C0115" error   "a view of a flow in two dimensions";
     NO_IMAGE          "C0112" error   "a file that holds no image";
     SOLID_VOXELS      "C0113" error   "an image that does not say which voxels are solid";
+    VIEW_OF_PLANE     "C0115" error   "a view of a flow in two dimensions";
+    SAMPLES           "C0123" error   "a file that holds no field";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";
