@@ -18,7 +18,7 @@ macro_rules! shipped {
 
 /// Every shipped case.
 pub const SHIPPED: &[Shipped] = shipped!("cases":
-    "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "double_shear_layer" "porous_spheres" "rotating_cylinder" "scalar_cavity"
+    "building" "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "double_shear_layer" "pipe_stl" "porous_spheres" "rotating_cylinder" "scalar_cavity"
     "schaefer_turek_2d1" "schaefer_turek_2d2" "square_cylinder" "taylor_green3d" "womersley"
 );
 
@@ -28,7 +28,10 @@ const BENCHMARKS: &[Shipped] = shipped!("benchmarks":
 );
 
 /// The files that shipped cases read, by name.
-const FILES: &[(&str, &[u8])] = &[("porous_spheres.nrrd", include_bytes!("../../cases/porous_spheres.nrrd"))];
+const FILES: &[(&str, &[u8])] = &[
+    ("pipe.stl", include_bytes!("../../cases/pipe.stl")),
+    ("porous_spheres.nrrd", include_bytes!("../../cases/porous_spheres.nrrd")),
+];
 
 /// A shipped case.
 #[derive(Debug)]

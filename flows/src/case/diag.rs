@@ -43,6 +43,7 @@ codes! {
     TABLE             "C0111" error   "a file that holds no table";
     NO_IMAGE          "C0112" error   "a file that holds no image";
     SOLID_VOXELS      "C0113" error   "an image that does not say which voxels are solid";
+    HOLES_CLOSED      "C0114" warning "a surface whose holes are closed";
     VIEW_OF_PLANE     "C0115" error   "a view of a flow in two dimensions";
     SAMPLES           "C0123" error   "a file that holds no field";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
@@ -68,7 +69,7 @@ codes! {
     METHOD_PARAMETER  "C0404" error   "a parameter that the method lacks or does not have";
     NO_SINGLE_RATE    "C0405" error   "a viscosity that does not set a parameter of the method by itself";
     NO_SPEC           "C0406" error   "a method that cannot be found or compiled";
-    NOT_FOR_SOLIDS    "C0407" error   "a boundary condition that solids cannot have";
+    NOT_FOR_SOLIDS    "C0407" error   "a boundary condition that solids and parts of faces cannot have";
     CANNOT_VARY       "C0408" error   "a formula where one value is wanted";
     RATE_OUT_OF_RANGE "C0501" error   "a relaxation rate outside the method's range";
     RATE_NEAR_LIMIT   "C0502" warning "a relaxation rate close to its limit";

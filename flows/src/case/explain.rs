@@ -108,20 +108,6 @@ const LONG: &[Long] = &[
         "velocity = ['table(\"inflow.csv\", t)', 0]",
     ),
     long(
-        diag::SAMPLES,
-        "A field at the start may come from a file: a numpy array of 32 or 64 bit numbers with the axes [y][x] or [y][x][component], in three \
-         dimensions [z] before them, or an array of image data of VTK (.vti), uncompressed or with zlib. Its points fill the domain.",
-        "[start]\nvelocity = { file = \"u.txt\" }",
-        "[start]\nvelocity = { file = \"u.npy\" }",
-    ),
-    long(
-        diag::VIEW_OF_PLANE,
-        "A view shows a surface on which a field has a value, as one sees it from a direction. In two dimensions there is a \
-         line in its place, and nothing that hides anything: a picture shows the whole field in colours.",
-        "spec = \"d2q9_bgk\"\n[[views]]\nisosurface = \"vorticity\"\nvalue = 1",
-        "spec = \"d2q9_bgk\"\n[[pictures]]\nfield = \"vorticity\"",
-    ),
-    long(
         diag::NO_IMAGE,
         "A solid of `shape = \"image\"` is made of the voxels of a file: NRRD with the voxels in the same file (encodings raw and gzip, \
          integers of 8 or 16 bits), `.raw` with a byte for each voxel and `voxels = [nx, ny, nz]` in the case, a grey PNG in two \
@@ -135,6 +121,28 @@ const LONG: &[Long] = &[
          more values a `threshold` is needed: the voxels above it, or below it, are solid. At least one has to be.",
         "shape = \"image\"\nfile = \"tomogram.nrrd\"",
         "shape = \"image\"\nfile = \"tomogram.nrrd\"\nthreshold = 117",
+    ),
+    long(
+        diag::HOLES_CLOSED,
+        "The surface has holes that are not wider than `close`, the longest side of the box around a hole. Each is closed by a fan of \
+         triangles around the mean of its corners, and is listed with its place, its edges and its extent in the units of the file. \
+         Look whether the surface is meant to be whole there: a fan over a bent hole changes the shape.",
+        "file = \"wing_with_a_hole.stl\"\nclose = 1.5",
+        "file = \"wing.stl\"",
+    ),
+    long(
+        diag::VIEW_OF_PLANE,
+        "A view shows a surface on which a field has a value, as one sees it from a direction. In two dimensions there is a \
+         line in its place, and nothing that hides anything: a picture shows the whole field in colours.",
+        "spec = \"d2q9_bgk\"\n[[views]]\nisosurface = \"vorticity\"\nvalue = 1",
+        "spec = \"d2q9_bgk\"\n[[pictures]]\nfield = \"vorticity\"",
+    ),
+    long(
+        diag::SAMPLES,
+        "A field at the start may come from a file: a numpy array of 32 or 64 bit numbers with the axes [y][x] or [y][x][component], in three \
+         dimensions [z] before them, or an array of image data of VTK (.vti), uncompressed or with zlib. Its points fill the domain.",
+        "[start]\nvelocity = { file = \"u.txt\" }",
+        "[start]\nvelocity = { file = \"u.npy\" }",
     ),
     long(
         diag::MISSING_UNIT,
@@ -300,7 +308,8 @@ const LONG: &[Long] = &[
         diag::NOT_FOR_SOLIDS,
         "The surface of a solid cuts links in any direction. Its boundary condition must work link by link: link-wise \
          ones do, except those of a symmetry plane, and so does `interpolated_bounce_back`. Other wet-node boundary \
-         conditions need a flat face.",
+         conditions need a flat face. The same holds for patches, and for the rest of a face that has some: each link gets \
+         a boundary condition of its own.",
         "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"free_slip\"",
         "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"bounce_back\"",
     ),

@@ -90,7 +90,8 @@ pub(super) fn read(kind: Kind, files: &[Vec<u8>], sizes: [usize; 3], solid: Soli
                 let voxels = chosen(header.size, header.values(&mut data), solid)?;
                 match data.read(&mut [0]) {
                     Ok(0) => Ok(voxels),
-                    _ => Err(wrong("more").into()),
+                    Ok(_) => Err(wrong("more").into()),
+                    Err(error) => Err(format!("its voxels cannot be read: {error}").into()),
                 }
             } else if data.len() != length {
                 Err(wrong(&data.len().to_string()).into())

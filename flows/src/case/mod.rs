@@ -100,6 +100,7 @@ mod diag;
 mod explain;
 mod formula;
 mod image;
+mod patches;
 mod pictures;
 mod probes;
 mod quantity;
@@ -128,6 +129,7 @@ pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use formula::Formula;
 pub use image::nrrd;
+pub use patches::{Patch, Region};
 pub use pictures::{Colours, Frames, Picture};
 pub use probes::{MOST_NUMBERS, Probe};
 pub use quantity::Quantity;
@@ -190,20 +192,39 @@ pub struct Wall {
     pub velocity: Option<[f64; 3]>,
     /// What the rule says of the velocity at the face.
     pub at_face: AtFace,
+    /// Parts of the face with walls of their own; where several are, the first counts.
+    pub patches: Vec<Patch>,
 }
 
 impl Wall {
     /// Whether a parameter depends on time.
     pub fn varies_in_time(&self) -> bool {
-        self.formulas.iter().flat_map(|(_, formulas)| formulas).any(Formula::varies_in_time)
+        self.all().flat_map(|wall| &wall.formulas).flat_map(|(_, formulas)| formulas).any(Formula::varies_in_time)
+    }
+
+    /// The wall, and those of its patches.
+    pub fn all(&self) -> impl Iterator<Item = &Wall> {
+        std::iter::once(self).chain(self.patches.iter().map(|patch| &patch.wall))
+    }
+
+    /// Whether it is known to be at rest.
+    pub fn rests(&self) -> bool {
+        self.all().all(|wall| wall.velocity == Some([0.0; 3]))
+    }
+
+    /// The wall at a point of the face, in cells: that of a patch, if one is there.
+    fn at(&self, point: [f64; 3]) -> &Wall {
+        let patch = self.patches.iter().find(|patch| patch.region.contains(self.face.axis, point));
+        patch.map_or(self, |patch| &patch.wall)
     }
 
     /// Velocity in lattice units at a point of the face, in cells, and a time, in steps, where the flow beside it has the velocity
     /// `beside`; `None` where the rule leaves it to the flow.
     pub fn velocity_at(&self, point: [f64; 3], time: f64, beside: [f64; 3]) -> Option<[f64; 3]> {
-        match self.at_face {
+        let wall = self.at(point);
+        match wall.at_face {
             AtFace::Unknown => None,
-            AtFace::Prescribed => self.stated_velocity(point, time).or(self.velocity),
+            AtFace::Prescribed => wall.stated_velocity(point, time).or(wall.velocity),
             AtFace::Slip => Some(std::array::from_fn(|axis| if axis == self.face.axis { 0.0 } else { beside[axis] })),
         }
     }
@@ -211,10 +232,11 @@ impl Wall {
     /// The rule's parameter `velocity` at a point of the face and a time, if it has one: what the case wants there, which the flow need not
     /// have.
     pub fn stated_velocity(&self, point: [f64; 3], time: f64) -> Option<[f64; 3]> {
-        if let Some((_, formulas)) = self.formulas.iter().find(|(name, _)| name == "velocity") {
+        let wall = self.at(point);
+        if let Some((_, formulas)) = wall.formulas.iter().find(|(name, _)| name == "velocity") {
             return Some(std::array::from_fn(|axis| formulas.get(axis).map_or(0.0, |formula| formula.at(point, time))));
         }
-        let (_, values) = self.values.iter().find(|(name, _)| name == "velocity")?;
+        let (_, values) = wall.values.iter().find(|(name, _)| name == "velocity")?;
         Some(std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(0.0)))
     }
 
@@ -223,15 +245,16 @@ impl Wall {
         let changes = |(name, formulas): &(String, Vec<Formula>)| {
             name == "velocity" && formulas.get(self.face.axis).is_some_and(Formula::varies_in_time)
         };
-        let changes = self.formulas.iter().any(changes);
+        let wall = self.at(point);
+        let changes = wall.formulas.iter().any(changes);
         let still = |velocity: [f64; 3]| !changes && velocity[self.face.axis] == 0.0;
-        match self.at_face {
+        match wall.at_face {
             AtFace::Slip => true,
-            AtFace::Prescribed => self.stated_velocity(point, 0.0).is_none_or(still),
+            AtFace::Prescribed => wall.stated_velocity(point, 0.0).is_none_or(still),
             // Rules of nodes that state a velocity, and walls at a distance.
-            AtFace::Unknown => match self.values.iter().any(|(name, _)| name == "density") {
+            AtFace::Unknown => match wall.values.iter().any(|(name, _)| name == "density") {
                 true => false,
-                false => self.stated_velocity(point, 0.0).is_some_and(still) || self.rule == "interpolated_bounce_back",
+                false => wall.stated_velocity(point, 0.0).is_some_and(still) || wall.rule == "interpolated_bounce_back",
             },
         }
     }
@@ -458,11 +481,11 @@ impl Case {
         if self.scales.velocity > 0.0 { change / self.scales.velocity } else { change }
     }
 
-    /// The formulas of what depends on time at walls, which are compiled for it: of faces, then of solids, parameter by parameter, each
+    /// The formulas of what depends on time at walls, which are compiled for it: of faces, each before its patches, then of solids, parameter by parameter, each
     /// with all its components.
     pub fn prescribed(&self) -> Vec<lbm_bundle::Formula> {
         let solids = self.solids.iter().flat_map(|body| &body.formulas);
-        let all = self.walls.iter().flat_map(|wall| &wall.formulas).chain(solids);
+        let all = self.walls.iter().flat_map(Wall::all).flat_map(|wall| &wall.formulas).chain(solids);
         let timed = all.filter(|(_, formulas)| is_timed(formulas));
         timed.flat_map(|(_, formulas)| formulas).map(|formula| formula.get().clone()).collect()
     }

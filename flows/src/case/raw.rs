@@ -105,11 +105,69 @@ pub(super) struct RawParam {
     pub(super) values: Vec<(Formula, Dimension)>,
 }
 
+impl RawParam {
+    /// Its formulas, each with a place that shows it.
+    fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
+        let span = &self.span;
+        self.values.iter_mut().map(move |(value, _)| (span, value))
+    }
+}
+
 /// What a face is.
 #[derive(Clone, Debug)]
 pub(super) struct RawFace {
     pub(super) rule: Spanned<String>,
     pub(super) params: Vec<RawParam>,
+    pub(super) patches: Vec<RawPatch>,
+}
+
+impl RawFace {
+    /// What it is and what its patches are.
+    pub(super) fn all(&self) -> impl Iterator<Item = &RawFace> {
+        std::iter::once(self).chain(self.patches.iter().map(|patch| &patch.face))
+    }
+
+    /// All formulas of parameters and regions, each with a place that shows it.
+    fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
+        let of_patches = self.patches.iter_mut().flat_map(RawPatch::formulas);
+        self.params.iter_mut().flat_map(RawParam::formulas).chain(of_patches)
+    }
+}
+
+/// A part of a face.
+#[derive(Clone, Debug)]
+pub(super) struct RawPatch {
+    pub(super) region: RawRegion,
+    pub(super) span: Span,
+    /// Without patches.
+    pub(super) face: RawFace,
+}
+
+impl RawPatch {
+    /// All formulas of its region and its parameters.
+    fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
+        let region = match &mut self.region {
+            RawRegion::Where(formula) => Some((&formula.span, &mut formula.value)),
+            _ => None,
+        };
+        region.into_iter().chain(self.face.params.iter_mut().flat_map(RawParam::formulas))
+    }
+}
+
+/// Which part, in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) enum RawRegion {
+    Box {
+        from: RawVector,
+        to: RawVector,
+    },
+    Disc {
+        centre: RawVector,
+        radius: Spanned<f64>,
+    },
+    Where(Spanned<Formula>),
+    /// What a solid of that name is of the surface in an STL file.
+    Solid(Spanned<String>),
 }
 
 /// `[faces]`.
@@ -144,6 +202,13 @@ pub(super) struct RawShell {
 /// A point or a vector, in m or in cells.
 pub(super) type RawVector = Spanned<Vec<Spanned<f64>>>;
 
+/// A plane that cuts the surface of a file, in its units.
+#[derive(Clone, Debug)]
+pub(super) struct RawSection {
+    pub(super) normal: usize,
+    pub(super) at: f64,
+}
+
 /// The shape of a solid, in m or in cells.
 #[derive(Clone, Debug)]
 pub(super) enum RawShape {
@@ -166,9 +231,14 @@ pub(super) enum RawShape {
         /// What the file holds, once it is read.
         bytes: Vec<u8>,
         surface: Option<Surface>,
+        /// Names of the solids in the file, by the numbers of parts of the surface.
+        names: Vec<String>,
         scale: Option<Spanned<f64>>,
         centre: Option<RawVector>,
         rotate: Option<RawVector>,
+        section: Option<Spanned<RawSection>>,
+        /// Extent of the largest hole that is closed.
+        close: Option<Spanned<f64>>,
     },
     Image {
         file: Spanned<String>,
@@ -347,7 +417,8 @@ impl RawCase {
     /// The boundary rules that its faces and solids name, each once; `periodic` is none.
     pub fn rules(&self) -> Vec<&str> {
         let surfaces = self.solids.iter().map(|solid| &solid.value.surface);
-        let mut rules: Vec<&str> = self.faces().chain(surfaces).map(|face| face.rule.value.as_str()).collect();
+        let mut rules: Vec<&str> =
+            self.faces().chain(surfaces).flat_map(RawFace::all).map(|face| face.rule.value.as_str()).collect();
         rules.retain(|rule| *rule != "periodic");
         rules.sort_unstable();
         rules.dedup();
@@ -361,7 +432,7 @@ impl RawCase {
         self.load_start(&read, &mut report);
         self.load_images(&read, &mut report);
         for solid in &mut self.solids {
-            let RawShape::Stl { file, bytes: content, surface, .. } = &mut solid.value.shape else { continue };
+            let RawShape::Stl { file, bytes: content, surface, names, .. } = &mut solid.value.shape else { continue };
             let bytes = read(&file.value);
             if let Ok(bytes) = &bytes {
                 // A flow that goes on must be around the same surface, whatever its file is called.
@@ -369,7 +440,7 @@ impl RawCase {
                 self.keys.insert(format!("content of {}", file.value), content);
             }
             match bytes.and_then(|bytes| Ok((Surface::from_stl(&bytes)?, bytes))) {
-                Ok((found, bytes)) => (*surface, *content) = (Some(found), bytes),
+                Ok(((found, solids), bytes)) => (*surface, *names, *content) = (Some(found), solids, bytes),
                 Err(error) => {
                     let message = format!("`{}` is no surface: {error}", file.value);
                     let help = "an STL file, text or binary, beside the case or relative to where the command runs"
@@ -477,10 +548,8 @@ impl RawCase {
     fn load_tables(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
         let faces = self.faces.named.iter_mut().flatten().chain(&mut self.faces.others);
         let surfaces = self.solids.iter_mut().map(|solid| &mut solid.value.surface);
-        let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(|face| &mut face.params);
-        let params = of_faces.chain(&mut self.params);
-        let params =
-            params.flat_map(|RawParam { span, values, .. }| values.iter_mut().map(|(value, _)| (&*span, value)));
+        let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(RawFace::formulas);
+        let params = of_faces.chain(self.params.iter_mut().flat_map(RawParam::formulas));
         let start = self.start.iter_mut().filter_map(|start| match &mut start.given {
             RawGiven::Formulas(formulas) => Some(formulas),
             RawGiven::File { .. } => None,
@@ -517,7 +586,7 @@ impl RawCase {
     /// Whether it needs kernels for links that are cut one by one: it has solids, or faces along which values vary.
     pub fn cuts_links(&self) -> bool {
         let varies = |param: &RawParam| param.values.iter().any(|(value, _)| value.varies_in_place());
-        !self.solids.is_empty() || self.faces().any(|face| face.params.iter().any(varies))
+        !self.solids.is_empty() || self.faces().any(|face| !face.patches.is_empty() || face.params.iter().any(varies))
     }
 
     /// The coupling that level jumps take, if the case is refined.

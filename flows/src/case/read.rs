@@ -1,5 +1,6 @@
 //! Reads a case file: the type of every value, the kind of its unit, and whether its key is known.
 
+mod patches;
 mod pictures;
 mod probes;
 mod refinement;
@@ -216,7 +217,8 @@ impl Reader {
         let entry = table.get(name)?;
         let face = match &entry.value.kind {
             Kind::Text(rule) => {
-                RawFace { rule: Spanned { value: rule.clone(), span: entry.value.span.clone() }, params: vec![] }
+                let rule = Spanned { value: rule.clone(), span: entry.value.span.clone() };
+                RawFace { rule, params: vec![], patches: vec![] }
             }
             Kind::Table(inner) => {
                 if inner.get("rule").is_none() {
@@ -224,8 +226,10 @@ impl Reader {
                     let help = String::from("for example `{ rule = \"moving_wall\", velocity = [0.1, 0] }`");
                     return self.missing(&entry.value.span, &key, "the boundary condition", help);
                 }
-                let rest: Vec<_> = inner.entries.iter().filter(|entry| entry.key != "rule").cloned().collect();
-                RawFace { rule: self.text(inner, "rule")?, params: self.params(&rest) }
+                let is_param = |key: &str| key != "rule" && key != "patches";
+                let rest: Vec<_> = inner.entries.iter().filter(|entry| is_param(&entry.key)).cloned().collect();
+                let (params, patches) = (self.params(&rest), self.patches(inner));
+                RawFace { rule: self.text(inner, "rule")?, params, patches: patches? }
             }
             _ => {
                 let help = String::from(

@@ -282,4 +282,39 @@ rule = { "odd key" = 1 }
             .collect();
         assert_eq!(surfaces, ["body.stl", "2_body.stl", "body.stl"]);
     }
+
+    /// Two grey pictures of 2 x 2 pixels.
+    fn picture(pixels: [u8; 4]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, 2, 2);
+        encoder.set_color(png::ColorType::Grayscale);
+        encoder.write_header().and_then(|mut writer| writer.write_image_data(&pixels)).expect("memory takes all");
+        file
+    }
+
+    #[test]
+    fn a_stack_of_pictures_is_copied_as_one_image() {
+        let solids = &TEXT[TEXT.find("[[solids]]").expect("solids")..];
+        let image = "[[solids]]\nshape = \"image\"\nfile = \"s/slice_*.png\"\nsolid = \"below\"\nthreshold = 100\nrule = \"bounce_back\"\n";
+        let text =
+            TEXT.replace(solids, image).replace("[32, 16]", "[32, 16, 8]").replace("\\\"x\\\" \\\\ \\u0001", "x");
+        let voxels = |raw: &RawCase| match &raw.solids[0].value.shape {
+            RawShape::Image { voxels, .. } => voxels.clone().expect("they were read"),
+            other => panic!("{other:?}"),
+        };
+        let mut raw = RawCase::parse("flow.toml", &text, &[]).expect("valid");
+        let names = ["s/slice_1.png", "s/slice_2.png"].map(String::from);
+        raw.find_stacks(|pattern| (pattern == "s/slice_*.png").then(|| names.to_vec()).ok_or("none".into()))
+            .expect("a stack");
+        raw.load(|name| Ok(picture(if name == names[0] { [0, 99, 101, 255] } else { [255, 255, 255, 0] })))
+            .expect("images");
+        assert_eq!(voxels(&raw).solid().collect::<Vec<_>>(), [false, false, true, true, false, true, false, false]);
+        let files = raw.inputs("own.lbm", vec![]);
+        let [_, copy] = &files[..] else { panic!("{files:?}") };
+        assert_eq!(copy.name, "slice_stack.png.nrrd");
+        let text = String::from_utf8(files[0].bytes.clone()).expect("text");
+        let mut again = RawCase::parse("out/case.toml", &text, &[]).expect("valid");
+        again.load(|name| if name == copy.name { Ok(copy.bytes.clone()) } else { Err(name.into()) }).expect("the copy");
+        assert_eq!(voxels(&again), voxels(&raw));
+    }
 }

@@ -38,7 +38,8 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "faces.left",
-        "boundary at the lowest x: a boundary condition, its parameters numbers, or formulas of position and time",
+        "boundary at the lowest x: a boundary condition, its parameters numbers, or formulas of position and time, and `patches`: parts \
+         of the face with others",
     ),
     key("faces.right", "boundary at the highest x"),
     key("faces.bottom", "boundary at the lowest y"),
@@ -81,6 +82,15 @@ pub(super) const KEYS: &[Key] = &[
     key("solids.voxels", "numbers of voxels of a .raw file along each axis, x fastest, a byte each"),
     key("solids.solid", "which voxels of an image are solid: above (the default) or below its threshold"),
     key("solids.threshold", "value that solid voxels are above or below; else the image has two values"),
+    key(
+        "solids.patches",
+        "boundary conditions of the solids in an STL text file, by their names: [{ solid = \"lid\", rule = \"moving_wall\", ... }]",
+    ),
+    key(
+        "solids.section",
+        "in two dimensions the plane that cuts the STL surface, turned but not yet scaled: { normal = \"z\", at = 0.1 }",
+    ),
+    key("solids.close", "extent of the largest hole of an STL surface that is closed: cells, or a length in SI"),
     key("solids.rule", "boundary condition of the surface"),
     key("solids.level", "level of the cells at the surface; else refinement.finest"),
     key("solids.shells", "least levels around the surface: [{ level = 1, within = 16 }]"),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry;
 use lbm_runtime::kernels::Prescribed;
-use lbm_runtime::solver::{Course, FaceSpec, GridSpec, Profile, StepError, Varying, WallSpec};
+use lbm_runtime::solver::{Course, FaceSpec, GridSpec, Patch, Profile, Region, StepError, Varying, WallSpec};
 
 use super::{FlowError, Kernels};
-use crate::case::{Case, Formula, is_timed};
+use crate::case::{self, Case, Formula, Wall, is_timed};
 
 /// The grid of a case on a device. Formulas of time are numbered as in [`Case::prescribed`].
 pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<GridSpec, FlowError> {
@@ -16,9 +16,17 @@ pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Res
     let mut formulas = 0..;
     for wall in &case.walls {
         let face = geometry::Face::of_axis(wall.face.axis)[usize::from(wall.face.high)];
-        let (values, varying) = varying(&wall.formulas, &mut formulas);
-        let values = wall.values.iter().cloned().chain(values).collect();
-        grid.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: wall.rule.clone(), values, varying });
+        let mut spec = |wall: &Wall| {
+            let (values, varying) = varying(&wall.formulas, &mut formulas);
+            let values = wall.values.iter().cloned().chain(values).collect();
+            WallSpec { rule: wall.rule.clone(), values, varying }
+        };
+        grid.faces[face.index()] = FaceSpec::Wall(spec(wall));
+        for case::Patch { region, wall: patch } in &wall.patches {
+            let (region, normal) = (region.clone(), wall.face.axis);
+            let region: Region = Arc::new(move |at| region.contains(normal, at));
+            grid.patches.push(Patch { face, region, wall: spec(patch) });
+        }
     }
     for body in &case.solids {
         let (values, varying) = varying(&body.formulas, &mut formulas);

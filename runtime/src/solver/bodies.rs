@@ -41,7 +41,9 @@ pub(super) struct Bodies {
 /// The solids of a grid, and the faces along which values vary.
 pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Option<Cutters> {
     let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.varying.profiles.is_empty());
-    let varying: [bool; 6] = std::array::from_fn(|face| face < 2 * manifest.dim as usize && varies(&spec.faces[face]));
+    let is_patched = |face: usize| spec.patches.iter().any(|patch| patch.face.index() == face);
+    let varying: [bool; 6] =
+        std::array::from_fn(|face| face < 2 * manifest.dim as usize && (varies(&spec.faces[face]) || is_patched(face)));
     if spec.solids.is_empty() && varying == [false; 6] {
         return None;
     }
@@ -132,6 +134,8 @@ fn crossings(
                 let (face, FaceSpec::Wall(wall)) = (Face::ALL[*number], &spec.faces[*number]) else {
                     unreachable!("a face that varies is a wall")
                 };
+                let patch = spec.patches.iter().find(|patch| patch.face == face && (patch.region)(*at));
+                let wall = patch.map_or(wall, |patch| &patch.wall);
                 let rule = super::setup::find_rule(manifest, face, &wall.rule)?;
                 if !rule.nodes && !manifest.solid_rules.contains(&rule.code) {
                     return Err(StepError::VaryingRule { face: face.name(), rule: rule.name.clone() });

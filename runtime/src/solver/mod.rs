@@ -67,7 +67,7 @@ use lbm_bundle::{Bundle, Manifest};
 pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
 pub use prepare::Prepared;
-pub use setup::{FaceSpec, GridSpec, Profile, Varying, WallSpec};
+pub use setup::{FaceSpec, GridSpec, Patch, Profile, Region, Varying, WallSpec};
 pub use step::Course;
 pub use timing::{Phase, Timings};
 

@@ -27,6 +27,8 @@ pub struct GridSpec {
     pub solids: Vec<Solid>,
     /// What varies at their surfaces, in the same order; nothing at those for which there is no entry.
     pub surfaces: Vec<Varying>,
+    /// Walls at parts of faces, in the place of the face's own; where several are, the first.
+    pub patches: Vec<Patch>,
     /// The formulas of what depends on time.
     pub prescribed: Option<Prescribed>,
 }
@@ -39,6 +41,7 @@ impl GridSpec {
             faces: std::array::from_fn(|_| FaceSpec::Periodic),
             solids: Vec::new(),
             surfaces: Vec::new(),
+            patches: Vec::new(),
             prescribed: None,
         }
     }
@@ -69,6 +72,20 @@ pub enum FaceSpec {
 
 /// A number at each place of a face, `[x, y, z]` in cells of the coarsest level.
 pub type Profile = Arc<dyn Fn([f64; 3]) -> f64 + Send + Sync>;
+
+/// Which points of a face are meant, `[x, y, z]` in cells of the coarsest level.
+pub type Region = Arc<dyn Fn([f64; 3]) -> bool + Send + Sync>;
+
+/// A wall at a part of a face. It and the face have link-wise rules, because each link across the face gets a wall of its own.
+#[derive(Clone)]
+pub struct Patch {
+    /// The face.
+    pub face: Face,
+    /// The places at which links cross the face that have this wall.
+    pub region: Region,
+    /// The wall.
+    pub wall: WallSpec,
+}
 
 /// A boundary rule with its parameters.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::case::diag::{self, Spanned};
 use crate::case::image::{self, Kind};
-use crate::case::raw::{RawFace, RawShape, RawShell, RawSolid};
+use crate::case::raw::{RawFace, RawSection, RawShape, RawShell, RawSolid};
 use crate::case::schema::{self, suggest};
 use crate::case::tree::{self, Table, Value};
 use crate::case::units::Dimension;
@@ -17,7 +17,7 @@ const SHAPES: [(&str, &[&str], &[&str]); 5] = [
     ("sphere", &["centre", "radius"], &[]),
     ("box", &["from", "to"], &[]),
     ("cylinder", &["centre", "radius"], &["axis", "length"]),
-    ("stl", &["file"], &["scale", "rotate", "centre"]),
+    ("stl", &["file"], &["scale", "rotate", "centre", "section", "close", "patches"]),
     ("image", &["file"], &["from", "scale", "voxels", "solid", "threshold"]),
 ];
 
@@ -67,7 +67,7 @@ impl Reader {
         };
         let rest = table.entries.iter().filter(|entry| !known.contains(&&entry.key[..]) && !elsewhere(&entry.key));
         let rest: Vec<_> = rest.cloned().collect();
-        let params = self.params(&rest);
+        let (params, patches) = (self.params(&rest), self.patches_of_surface(table));
         let level = table.get("level").and_then(|entry| match entry.value.kind {
             tree::Kind::Integer(level @ 0..) => Some(Spanned { value: level as f64, span: entry.value.span.clone() }),
             _ => self.wrong_type(&entry.value, "a level, 0 or more", "write `level = 2`".to_string()),
@@ -88,8 +88,14 @@ impl Reader {
             Some(value) => self.wrong_type(value, "a list", format!("write `shells = [{SHELL}]`"))?,
         };
         let inverted = self.truth(table, "inverted");
-        let solid =
-            RawSolid { shape: raw_shape?, inverted, surface: RawFace { rule: rule?, params }, level, area, shells };
+        let solid = RawSolid {
+            shape: raw_shape?,
+            inverted,
+            surface: RawFace { rule: rule?, params, patches: patches? },
+            level,
+            area,
+            shells,
+        };
         Some(Spanned { value: solid, span })
     }
 
@@ -143,9 +149,39 @@ impl Reader {
                 let (file, centre, rotate) = (self.text(table, "file"), point(self, "centre"), numbers(self, "rotate"));
                 // What a unit of length of the file is.
                 let scale = self.positive(table, "scale", length);
-                RawShape::Stl { file: file?, bytes: vec![], surface: None, scale, centre, rotate }
+                let section = match table.get("section").map(|entry| &entry.value) {
+                    Some(value) => Some(self.section(value)?),
+                    None => None,
+                };
+                let close = self.positive(table, "close", length);
+                RawShape::Stl {
+                    file: file?,
+                    bytes: vec![],
+                    surface: None,
+                    names: vec![],
+                    scale,
+                    centre,
+                    rotate,
+                    section,
+                    close,
+                }
             }
         })
+    }
+
+    /// A plane through the surface of a file.
+    fn section(&mut self, value: &Value) -> Option<Spanned<RawSection>> {
+        let example = "for example `section = { normal = \"z\", at = 0.1 }`".to_string();
+        let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        self.only_keys(table, &["normal", "at"], "a section")?;
+        let Some(at) = table.get("at").filter(|_| table.get("normal").is_some()) else {
+            let key = if table.get("at").is_some() { "normal" } else { "at" };
+            return self.missing(&value.span, key, "a section has an axis and a place along it", example);
+        };
+        let normal = self.word(table, "normal", &["x", "y", "z"])?;
+        let (at, _) = self.quantity(&at.value, Some(Dimension::NUMBER))?;
+        let normal = ["x", "y", "z"].iter().position(|axis| *axis == normal.value)?;
+        Some(Spanned { value: RawSection { normal, at }, span: value.span.clone() })
     }
 
     fn image(&mut self, table: &Table, length: Dimension) -> Option<RawShape> {

@@ -3,10 +3,10 @@
 use lbm_bundle::Boundary;
 
 use super::Resolver;
-use crate::case::diag::{self, Spanned};
-use crate::case::raw::{RawFace, RawParam};
+use crate::case::diag::{self, Span, Spanned};
+use crate::case::raw::{RawFace, RawParam, RawPatch, RawRegion, RawVector};
 use crate::case::units::Units;
-use crate::case::{Face, Wall, schema};
+use crate::case::{Face, Patch, Region, Wall, schema};
 
 impl Resolver<'_> {
     /// What each face is, `None` where the case says nothing or the face does not exist.
@@ -62,6 +62,9 @@ impl Resolver<'_> {
                 for param in &face.value.params {
                     self.surplus(param, "periodic", &[]);
                 }
+                if let Some(patch) = face.value.patches.first() {
+                    self.no_patches::<()>(&patch.span, "periodic");
+                }
                 if pair[1 - side].is_some() && !periodic[axis] {
                     let (here, there) = (schema::FACES[2 * axis + side], schema::FACES[2 * axis + 1 - side]);
                     let message = format!("`{here}` is periodic, but `{there}` opposite is not");
@@ -80,7 +83,96 @@ impl Resolver<'_> {
         units: Option<&Units>,
         grid: ([usize; 3], f64),
     ) -> Option<Wall> {
-        let RawFace { rule, params } = &face.value;
+        let wall = self.whole_wall(at, &face.value, units, grid, None);
+        let patches: Vec<_> = face.value.patches.iter().map(|patch| self.patch(at, patch, units, grid)).collect();
+        let mut wall = wall?;
+        if let (Some(patch), false) = (face.value.patches.first(), self.is_link_wise(&wall.rule)) {
+            return self.no_patches(&patch.span, &wall.rule);
+        }
+        wall.patches = patches.into_iter().collect::<Option<_>>()?;
+        Some(wall)
+    }
+
+    fn is_link_wise(&self, rule: &str) -> bool {
+        let found = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule);
+        found.is_some_and(|boundary| !boundary.nodes && self.manifest.solid_rules.contains(&boundary.code))
+    }
+
+    fn no_patches<T>(&mut self, span: &Span, rule: &str) -> Option<T> {
+        let message = format!("`{rule}` is not link-wise: it cannot stand at a part of a face, nor beside patches");
+        let help = "link-wise boundary conditions are for example `bounce_back`, `moving_wall`, `equilibrium` and \
+                    `anti_bounce_back`"
+            .to_string();
+        self.report.add(diag::NOT_FOR_SOLIDS, span, message, "a part of the face", help)
+    }
+
+    fn patch(&mut self, at: Face, patch: &RawPatch, units: Option<&Units>, grid: ([usize; 3], f64)) -> Option<Patch> {
+        let region = self.region(at, patch, grid)?;
+        if !points(grid.0, self.dim, at, 0.0).any(|point| region.contains(at.axis, point)) {
+            let message = format!("no cell at `{}` is in the patch", at.name());
+            let help = "places are measured from the lower corner of the domain".to_string();
+            return self.report.add(diag::OUTSIDE, &patch.span, message, "not on the face", help);
+        }
+        let wall = self.whole_wall(at, &patch.face, units, grid, Some(&region))?;
+        if !self.is_link_wise(&wall.rule) {
+            return self.no_patches(&patch.face.rule.span, &wall.rule);
+        }
+        Some(Patch { region, wall })
+    }
+
+    /// A part of a face, in cells.
+    fn region(&mut self, at: Face, patch: &RawPatch, (size, cell): ([usize; 3], f64)) -> Option<Region> {
+        let place = |resolver: &mut Self, what: &str, point: &RawVector| {
+            if point.value.len() != resolver.dim {
+                resolver.wrong_dimension(&point.span, what, point.value.len());
+                return None;
+            }
+            Some([0, 1, 2].map(|axis| point.value.get(axis).map(|at| at.value / cell)))
+        };
+        let plane = if at.high { size[at.axis] as f64 } else { 0.0 };
+        let off = |resolver: &mut Self| {
+            let axis = super::axis_name(at.axis);
+            let message = format!("the patch is not on `{}`, where {axis} is {} cells", at.name(), super::short(plane));
+            resolver.report.add(diag::OUTSIDE, &patch.span, message, "elsewhere", None)
+        };
+        match &patch.region {
+            RawRegion::Box { from, to } => {
+                let (from, to) = (place(self, "`from`", from)?, place(self, "`to`", to)?);
+                let (from, to) =
+                    (from.map(|at| at.unwrap_or(f64::NEG_INFINITY)), to.map(|at| at.unwrap_or(f64::INFINITY)));
+                if from[at.axis] > plane || to[at.axis] < plane {
+                    return off(self);
+                }
+                Some(Region::Box { from, to })
+            }
+            RawRegion::Disc { centre, radius } => {
+                let centre = place(self, "`centre`", centre)?.map(|at| at.unwrap_or(0.0));
+                if (centre[at.axis] - plane).abs() > 0.5 {
+                    return off(self);
+                }
+                Some(Region::Disc { centre, radius: radius.value / cell })
+            }
+            RawRegion::Where(formula) => {
+                if let Some(name) = formula.value.beyond(self.dim) {
+                    let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
+                    return self.report.add(diag::WRONG_DIMENSION, &formula.span, message, "no such axis", None);
+                }
+                Some(Region::Where(formula.value.on(size, cell)))
+            }
+            RawRegion::Solid(_) => unreachable!("faces have no surfaces"),
+        }
+    }
+
+    /// The wall of a face, or of a region of it, without patches.
+    fn whole_wall(
+        &mut self,
+        at: Face,
+        face: &RawFace,
+        units: Option<&Units>,
+        grid: ([usize; 3], f64),
+        region: Option<&Region>,
+    ) -> Option<Wall> {
+        let RawFace { rule, params, .. } = face;
         let Some(boundary) = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule.value) else {
             let mut known: Vec<&str> = self.manifest.boundaries.iter().map(|boundary| &boundary.name[..]).collect();
             known.extend(
@@ -109,13 +201,17 @@ impl Resolver<'_> {
                         return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
                     }
                     let in_time = param.values.iter().any(|(value, _)| value.varies_in_time());
-                    if in_time && wanted.name == "velocity" && self.reference_velocity(param, "time").is_none() {
+                    let unsaid = if in_time { Some("time") } else { (along && region.is_some()).then_some("place") };
+                    let unsaid = unsaid.filter(|_| wanted.name == "velocity");
+                    if unsaid.is_some_and(|what| self.reference_velocity(param, what).is_none()) {
                         sound = false;
                         continue;
                     }
                     let first = if along { usize::MAX } else { 1 };
                     let depth = if boundary.nodes { 0.5 } else { 0.0 };
-                    let points: Vec<[f64; 3]> = points(grid.0, self.dim, at, depth).take(first).collect();
+                    let points = points(grid.0, self.dim, at, depth);
+                    let here = |point: &[f64; 3]| region.is_none_or(|region| region.contains(at.axis, *point));
+                    let points: Vec<[f64; 3]> = points.filter(here).take(first).collect();
                     match self.formulas(param, wanted, units?, grid, &points) {
                         Some(lattice) => formulas.push((wanted.name.clone(), lattice)),
                         None => sound = false,
@@ -135,7 +231,8 @@ impl Resolver<'_> {
         }
         let velocity = if formulas.is_empty() { wall_velocity(&values) } else { None };
         let at_face = boundary.at_face;
-        sound.then(|| Wall { face: at, rule: boundary.name.clone(), values, formulas, velocity, at_face })
+        let rule = boundary.name.clone();
+        sound.then(|| Wall { face: at, rule, values, formulas, velocity, at_face, patches: vec![] })
     }
 
     /// Demands that the case says which velocity is the scale of the flow, where a wall has one that depends on `what`.

@@ -46,11 +46,14 @@ impl Resolver<'_> {
         };
         let of_face = |(at, face): (usize, &Option<Spanned<RawFace>>)| -> Vec<Speed> {
             let at = Face { axis: at / 2, high: at % 2 == 1 };
-            let params = face.iter().flat_map(|face| &face.value.params);
+            // Of patches those that are the same all over them: others demand a reference velocity.
+            let same = |param: &&RawParam| !param.values.iter().any(|(value, _)| value.varies_in_place());
+            let patches = face.iter().flat_map(|face| &face.value.patches).flat_map(|patch| &patch.face.params);
+            let params = face.iter().flat_map(|face| &face.value.params).chain(patches.filter(same));
             params.filter_map(|param| speed(param, &mut super::faces::points(size, dim, at, 0.0))).collect()
         };
         let walls = faces.iter().enumerate().take(2 * dim).flat_map(of_face);
-        let surfaces = self.raw.solids.iter().flat_map(|solid| &solid.value.surface.params);
+        let surfaces = self.raw.solids.iter().flat_map(|solid| solid.value.surface.all()).flat_map(|face| &face.params);
         let surfaces = surfaces.filter(|param| !param.values.iter().any(|(value, _)| value.varies_in_place()));
         let walls = walls.chain(surfaces.filter_map(|param| speed(param, &mut [[0.0; 3]].into_iter())));
         let given = self.raw.start.iter().filter(|given| given.key.value == "velocity");

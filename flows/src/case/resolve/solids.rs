@@ -1,11 +1,11 @@
 //! Solids against the domain and the rules of the method.
 
 use lbm_bundle::DISTANCE;
-use lbm_runtime::geometry::solid::{Image, Open, Shape, Shell, Solid, Surface, Thickness, Vector};
+use lbm_runtime::geometry::solid::{Hole, Image, Open, Shape, Shell, Solid, Surface, Thickness, Vector};
 
 use super::{Formulas, Resolver, Values, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::raw::{RawShape, RawSolid};
+use crate::case::raw::{RawFace, RawRegion, RawShape, RawSolid};
 use crate::case::units::{Dimension, Units};
 use crate::case::{SolidBody, Wall, schema};
 
@@ -36,13 +36,15 @@ impl Resolver<'_> {
         walls: &[Wall],
     ) -> Option<Vec<SolidBody>> {
         let raw = self.raw;
-        let bodies: Vec<Option<SolidBody>> =
+        let bodies: Vec<Option<Vec<SolidBody>>> =
             raw.solids.iter().map(|given| self.solid(given, size, cell, units, length)).collect();
         let bodies = bodies.into_iter().collect::<Option<Vec<_>>>()?;
-        for (given, body) in raw.solids.iter().zip(&bodies) {
-            self.covered_face(&given.span, &body.solid.shape, size, walls);
+        for (given, parts) in raw.solids.iter().zip(&bodies) {
+            if let Some(body) = parts.first() {
+                self.covered_face(&given.span, &body.solid.shape, size, walls);
+            }
         }
-        Some(bodies)
+        Some(bodies.into_iter().flatten().collect())
     }
 
     fn solid(
@@ -52,7 +54,7 @@ impl Resolver<'_> {
         cell: f64,
         units: &Units,
         length: f64,
-    ) -> Option<SolidBody> {
+    ) -> Option<Vec<SolidBody>> {
         let raw = &given.value;
         let shape = self.shape(given, cell)?;
         if raw.inverted {
@@ -70,16 +72,61 @@ impl Resolver<'_> {
         let shells = shells.collect::<Option<Vec<_>>>()?;
         self.inside_domain(&given.span, &shape, size)?;
         self.thick_enough(&given.span, &shape, level, size)?;
-        let (values, formulas) = self.surface(raw, &shape, (size, cell), units)?;
+        let surfaces = self.patched(given, shape)?;
+        let near = near(&surfaces.first()?.0, size, self.dim);
         let area = match &raw.area {
             Some(area) => self.area(area, cell)?,
-            None => match &shape {
+            None => match &surfaces.first()?.0 {
                 Shape::Sphere { radius, .. } => std::f64::consts::PI * radius * radius,
                 _ => length.powi(self.dim as i32 - 1),
             },
         };
-        let solid = Solid { shape, rule: raw.surface.rule.value.clone(), values, level, shells };
-        Some(SolidBody { solid, formulas, area })
+        let body = |(shape, face): (Shape, &RawFace)| {
+            let (values, formulas) = self.surface(face, &near, (size, cell), units)?;
+            let (rule, shells) = (face.rule.value.clone(), shells.clone());
+            Some(SolidBody { solid: Solid { shape, rule, values, level, shells }, formulas, area })
+        };
+        surfaces.into_iter().map(body).collect()
+    }
+
+    /// The parts of a solid with boundary conditions of their own: the rest, where there is one, then the patches in their order. All have
+    /// the same inside; each is met by the links that cross its part of the surface.
+    fn patched<'a>(&mut self, given: &'a Spanned<RawSolid>, shape: Shape) -> Option<Vec<(Shape, &'a RawFace)>> {
+        let face = &given.value.surface;
+        let (RawShape::Stl { names, file, .. }, false) = (&given.value.shape, face.patches.is_empty()) else {
+            return Some(vec![(shape, face)]);
+        };
+        let only = |parts: &[u16]| match &shape {
+            Shape::Surface(surface) => Some(Shape::Surface(surface.only(parts)?)),
+            Shape::Outside(inside) => match &**inside {
+                Shape::Surface(surface) => Some(Shape::Outside(Box::new(Shape::Surface(surface.only(parts)?)))),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (mut rest, mut found): (Vec<u16>, _) = ((0..names.len() as u16).collect(), vec![]);
+        for patch in &face.patches {
+            let RawRegion::Solid(name) = &patch.region else { unreachable!("surfaces have solids") };
+            let number = names.iter().position(|known| *known == name.value).map(|at| at as u16);
+            let part =
+                number.filter(|number| rest.contains(number)).and_then(|number| Some((number, only(&[number])?)));
+            let Some((number, part)) = part else {
+                let known: Vec<&str> =
+                    names.iter().map(String::as_str).filter(|name| !name.is_empty()).take(20).collect();
+                let message = match number {
+                    Some(_) => format!("the solid `{}` has a boundary condition already, or is not cut", name.value),
+                    None => format!("`{}` has no solid `{}`", file.value, name.value),
+                };
+                let help = match known.is_empty() {
+                    true => "solids have names in text files alone: `solid NAME` to `endsolid NAME`".to_string(),
+                    false => schema::suggest(&name.value, &known),
+                };
+                return self.report.add(diag::UNKNOWN_WORD, &name.span, message, "no such part of the surface", help);
+            };
+            rest.retain(|other| *other != number);
+            found.push((part, &patch.face));
+        }
+        Some(only(&rest).map(|shape| (shape, face)).into_iter().chain(found).collect())
     }
 
     /// In cells of the coarsest level.
@@ -93,11 +140,18 @@ impl Resolver<'_> {
             Some([0, 1, 2].map(|axis| point.value.get(axis).map_or(rest, |at| at.value / cell)))
         };
         match &given.value.shape {
-            RawShape::Sphere { .. } | RawShape::Stl { .. } if flat => {
-                let message = format!("{} has two axes: a solid is a `cylinder`, which is a circle, or a `box`", {
-                    &self.manifest.main().lattice
-                });
-                self.report.add(diag::WRONG_DIMENSION, &given.span, message, "has three axes", None)
+            RawShape::Sphere { .. } | RawShape::Stl { section: None, .. } if flat => {
+                let message = format!(
+                    "{} has two axes: a solid is a `cylinder`, which is a circle, a `box`, an `image` or a section of an `stl`",
+                    self.manifest.main().lattice
+                );
+                let help = matches!(given.value.shape, RawShape::Stl { .. })
+                    .then(|| "say where it is cut: `section = { normal = \"z\", at = 0 }`".to_string());
+                self.report.add(diag::WRONG_DIMENSION, &given.span, message, "has three axes", help)
+            }
+            RawShape::Stl { section: Some(section), .. } if !flat => {
+                let message = "a surface is cut in two dimensions only";
+                self.report.add(diag::WRONG_DIMENSION, &section.span, message, "has no effect on a body", None)
             }
             RawShape::Sphere { centre, radius } => {
                 let centre = place(self, "`centre`", centre, 0.0)?;
@@ -130,15 +184,17 @@ impl Resolver<'_> {
                 let length = length.as_ref().map(|length| length.value / cell);
                 Some(Shape::Cylinder { centre, axis, radius: radius.value / cell, length })
             }
-            RawShape::Stl { file, surface, scale, centre, rotate, .. } => {
+            RawShape::Stl { file, surface, scale, centre, rotate, section, close, .. } => {
                 let Some(surface) = surface else {
                     let message = format!("`{}` has not been read", file.value);
                     return self.report.add(diag::NO_SURFACE, &file.span, message, "cannot be read", None);
                 };
+                let scale = scale.as_ref().map_or(1.0, |scale| scale.value) / cell;
+                let closed = close.as_ref().map(|most| self.without_holes(most, surface, most.value / cell / scale));
+                let surface = closed.as_ref().unwrap_or(surface);
                 if let Some(open) = surface.open() {
                     return self.open(&file.span, &open);
                 }
-                let scale = scale.as_ref().map_or(1.0, |scale| scale.value) / cell;
                 let turns = match rotate {
                     Some(turns) if turns.value.len() != 3 => {
                         self.wrong_dimension(&turns.span, "`rotate`", turns.value.len());
@@ -147,7 +203,23 @@ impl Resolver<'_> {
                     Some(turns) => [0, 1, 2].map(|axis| turns.value[axis].value.to_radians()),
                     None => [0.0; 3],
                 };
-                let turned = surface.map(|at| rotated(at.map(|at| at * scale), turns));
+                let turned = match section {
+                    None => surface.map(|at| rotated(at.map(|at| at * scale), turns)),
+                    Some(Spanned { value: plane, span }) => {
+                        let turned = surface.map(|at| rotated(at, turns));
+                        let Some(section) = turned.section(plane.normal, plane.at) else {
+                            let (from, to) = turned.bounds();
+                            let message = format!(
+                                "the plane does not cut the surface, which goes from {} to {} along {}",
+                                short(from[plane.normal]),
+                                short(to[plane.normal]),
+                                axis_name(plane.normal)
+                            );
+                            return self.report.add(diag::NO_SURFACE, span, message, "beside the surface", None);
+                        };
+                        section.map(|[x, y, z]| [x * scale, y * scale, z])
+                    }
+                };
                 let (from, to) = turned.bounds();
                 if turned.triangles() == 0 || from.iter().chain(&to).any(|at| !at.is_finite()) {
                     let extent =
@@ -185,13 +257,37 @@ impl Resolver<'_> {
         }
     }
 
+    /// The surface with holes closed that are at most so wide, in units of the file; says which.
+    fn without_holes(&mut self, close: &Spanned<f64>, surface: &Surface, most: f64) -> Surface {
+        /// Holes that are listed.
+        const LISTED: usize = 20;
+        let (closed, holes) = surface.close(most);
+        if holes.is_empty() {
+            let message = "`close` has no effect: the surface has no hole that is so narrow";
+            self.report.add::<()>(diag::NO_EFFECT, &close.span, message, "has no effect", None);
+            return closed;
+        }
+        let hole = |hole: &Hole| {
+            let at = hole.at.map(short).join(", ");
+            format!("{} edges around ({at}), {} wide", hole.edges, short(hole.extent))
+        };
+        let listed: Vec<String> = holes.iter().take(LISTED).map(hole).collect();
+        let more = if holes.len() > LISTED { format!("; and {} more", holes.len() - LISTED) } else { String::new() };
+        let plural = if holes.len() == 1 { "hole is" } else { "holes are" };
+        let message = format!("{} {plural} closed, in units of the file: {}{more}", holes.len(), listed.join("; "));
+        let help = "look whether the surface is meant to be whole there".to_string();
+        self.report.add::<()>(diag::HOLES_CLOSED, &close.span, message, "closes holes", help);
+        closed
+    }
+
     fn open<T>(&mut self, span: &Span, open: &Open) -> Option<T> {
         let at = open.at.map(short).join(", ");
         let edges = if open.edges == 1 { "1 edge has".to_string() } else { format!("{} edges have", open.edges) };
         let message = format!(
             "the surface is not closed: {edges} no triangle on one side, or one turned over; one is at ({at}) of the file"
         );
-        let help = "close its holes and give all triangles outward normals; mesh editors call that making it manifold"
+        let help = "close its holes and give all triangles outward normals; mesh editors call that making it manifold; `close = ...` \
+                    closes holes up to that width"
             .to_string();
         self.report.add(diag::OPEN_SURFACE, span, message, "not watertight", help)
     }
@@ -292,7 +388,12 @@ impl Resolver<'_> {
         width: f64,
         size: [usize; 3],
     ) -> Option<()> {
-        let found = surface.thickness(width, size.map(|cells| cells as f64));
+        let mut end = size.map(|cells| cells as f64);
+        if self.dim == 2 {
+            // One line of cells along z, at which a section is the same.
+            end[2] = width;
+        }
+        let found = surface.thickness(width, end);
         let Thickness { cells, thin, thinnest, .. } = found;
         let doubled = surface.doubled();
         if cells == 0 && doubled > 0 {
@@ -355,16 +456,16 @@ impl Resolver<'_> {
         self.report.add::<()>(diag::OVERLAPS, span, message, "has several shells", help.to_string());
     }
 
-    /// Parameters of the rule of the surface of a shape in lattice units, without the distance that the geometry gives: those that are
+    /// Parameters of the rule of a surface, formulas of which are looked at near it, in lattice units, without the distance that the geometry gives: those that are
     /// the same all over it and at all times, and formulas of others.
     fn surface(
         &mut self,
-        raw: &RawSolid,
-        shape: &Shape,
+        face: &RawFace,
+        near: &[Vector],
         grid: ([usize; 3], f64),
         units: &Units,
     ) -> Option<(Values, Formulas)> {
-        let rule = &raw.surface.rule;
+        let rule = &face.rule;
         let manifest = self.manifest;
         let Some(boundary) = manifest.boundaries.iter().find(|boundary| boundary.name == rule.value) else {
             let fitting = manifest.boundaries.iter().filter(|boundary| manifest.solid_rules.contains(&boundary.code));
@@ -381,7 +482,7 @@ impl Resolver<'_> {
         }
         let wanted: Vec<_> = boundary.params.iter().filter(|param| param.name != DISTANCE).collect();
         let known: Vec<&str> = wanted.iter().map(|param| &param.name[..]).collect();
-        for param in raw.surface.params.iter().filter(|param| !known.contains(&&param.name.value[..])) {
+        for param in face.params.iter().filter(|param| !known.contains(&&param.name.value[..])) {
             if param.name.value == DISTANCE && boundary.params.iter().any(|param| param.name == DISTANCE) {
                 let message = "the distance of a solid's surface is that of its shape";
                 return self.report.add(diag::RULE_PARAMETER, &param.name.span, message, "not to be given", None);
@@ -390,7 +491,7 @@ impl Resolver<'_> {
         }
         let (mut values, mut formulas) = (Vec::new(), Vec::new());
         for wanted in wanted {
-            let Some(param) = raw.surface.params.iter().find(|param| param.name.value == wanted.name) else {
+            let Some(param) = face.params.iter().find(|param| param.name.value == wanted.name) else {
                 let message = format!("`{}` needs `{}`", boundary.name, wanted.name);
                 let help = format!("write `{} = ...` below `rule`: {}", wanted.name, wanted.doc);
                 let help = help.trim_end_matches(": ").to_string();
@@ -404,8 +505,8 @@ impl Resolver<'_> {
                 self.reference_velocity(param, "place or time")?;
             }
             let along = param.values.iter().any(|(value, _)| value.varies_in_place());
-            let points = if along { near(shape, grid.0, self.dim) } else { vec![[0.0; 3]] };
-            formulas.push((wanted.name.clone(), self.formulas(param, wanted, units, grid, &points)?));
+            let points = if along { near } else { &[[0.0; 3]][..] };
+            formulas.push((wanted.name.clone(), self.formulas(param, wanted, units, grid, points)?));
         }
         Some((values, formulas))
     }
@@ -423,7 +524,7 @@ impl Resolver<'_> {
 
     /// Refuses a solid that fills all cells at a face through which something flows.
     fn covered_face(&mut self, span: &Span, shape: &Shape, size: [usize; 3], walls: &[Wall]) {
-        for wall in walls.iter().filter(|wall| wall.velocity != Some([0.0; 3])) {
+        for wall in walls.iter().filter(|wall| !wall.rests()) {
             if super::faces::points(size, self.dim, wall.face, 0.5).all(|point| shape.contains(point)) {
                 let name = wall.face.name();
                 let message = format!("the solid covers the face `{name}`");

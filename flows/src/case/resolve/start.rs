@@ -130,7 +130,9 @@ impl<'a> Resolver<'a> {
             "regularized_velocity",
         ];
         let through = |wall: &Wall| {
-            let velocity = wall.velocity.filter(|_| wall.formulas.is_empty() && CLOSED.contains(&&wall.rule[..]))?;
+            let velocity = wall
+                .velocity
+                .filter(|_| wall.formulas.is_empty() && wall.patches.is_empty() && CLOSED.contains(&&wall.rule[..]))?;
             let area =
                 size.iter().enumerate().filter(|(axis, _)| *axis != wall.face.axis).map(|(_, cells)| *cells as f64);
             let inwards = if wall.face.high { -1.0 } else { 1.0 };
@@ -163,7 +165,7 @@ impl<'a> Resolver<'a> {
             return; // a wall that was not understood may be the one that moves
         }
         let surfaces = solids.iter().flat_map(|body| &body.solid.values);
-        let rests = walls.iter().all(|wall| wall.velocity == Some([0.0; 3]))
+        let rests = walls.iter().all(Wall::rests)
             && surfaces.flat_map(|(_, values)| values).all(|value| *value == 0.0)
             && solids.iter().all(|body| body.formulas.is_empty())
             && start.is_uniform()

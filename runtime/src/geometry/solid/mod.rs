@@ -7,18 +7,22 @@
 //! | --- | --- |
 //! | `shape` | spheres, boxes, cylinders |
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds those near a place |
+//! | `section`, `holes` | surfaces cut by a plane, and small holes of them closed |
 //! | `image` | images of voxels |
 //! | `tables` | links and distances, block by block |
 //!
 //! Blocks with cut links and all that touch them are of one level: see [`Solids::level`].
 
+mod holes;
 mod image;
+mod section;
 mod shape;
 mod stl;
 mod surface;
 mod tables;
 mod tree;
 
+pub use holes::Hole;
 pub use image::{Image, Voxels};
 pub use shape::{Shape, Vector};
 pub use surface::{Open, Surface, Thickness};

@@ -1,8 +1,10 @@
 //! Triangles from STL files.
 //!
 //! A binary file has 80 bytes of anything, the number of triangles, and 50 bytes for each; so its length says that it is one, whatever
-//! it begins with. All else is text, in which only corners matter: `vertex` and three numbers, three times in each `facet`. Words may be
-//! in capitals, and a file may have several solids. What normals and attributes say is not used.
+//! it begins with. All else is text, in which only corners and names matter: `vertex` and three numbers, three times in each `facet`. Words may be
+//! in capitals, and a file may have several solids, `solid NAME` to `endsolid`. What normals and attributes say is not used.
+
+use std::collections::BTreeMap;
 
 use super::surface::Triangle;
 
@@ -11,11 +13,25 @@ const FRONT: usize = 84;
 /// Bytes of a triangle.
 const EACH: usize = 50;
 
-/// The triangles of a file, or why there are none.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Triangle>, String> {
+/// What is in a file.
+#[derive(Debug, PartialEq)]
+pub(super) struct Stl {
+    /// Its triangles.
+    pub(super) triangles: Vec<Triangle>,
+    /// The number of the solid of each, in `names`.
+    pub(super) parts: Vec<u16>,
+    /// Names of solids, each once, in the order of the file; of a binary file one without letters.
+    pub(super) names: Vec<String>,
+}
+
+/// What is in a file, or why there is nothing.
+pub(super) fn read(bytes: &[u8]) -> Result<Stl, String> {
     let text = || bytes.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"solid"));
-    let triangles = match counted(bytes) {
-        Some(count) if Some(bytes.len()) == length(count) => binary(&bytes[FRONT..]),
+    let found = match counted(bytes) {
+        Some(count) if Some(bytes.len()) == length(count) => {
+            let triangles = binary(&bytes[FRONT..]);
+            Stl { parts: vec![0; triangles.len()], triangles, names: vec![String::new()] }
+        }
         _ if text() => self::text(bytes)?,
         _ if !bytes.contains(&0) => {
             return Err("it is no STL file: it is text that does not begin with `solid`".to_string());
@@ -27,11 +43,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Triangle>, String> {
         }
         None => return Err("it is no STL file: it is too short to be one".to_string()),
     };
+    let triangles = &found.triangles;
     let wrong = triangles.iter().position(|triangle| triangle.iter().flatten().any(|at| !at.is_finite()));
     match wrong {
         Some(number) => Err(format!("a corner of triangle {} is not finite", number + 1)),
         None if triangles.is_empty() => Err("it has no triangles".to_string()),
-        None => Ok(triangles),
+        None => Ok(found),
     }
 }
 
@@ -55,15 +72,25 @@ fn binary(bytes: &[u8]) -> Vec<Triangle> {
     bytes.as_chunks::<EACH>().0.iter().map(triangle).collect()
 }
 
-fn text(bytes: &[u8]) -> Result<Vec<Triangle>, String> {
+fn text(bytes: &[u8]) -> Result<Stl, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is neither text nor a whole binary file".to_string())?;
     let (mut triangles, mut corners, mut open) = (vec![], vec![], false);
+    let (mut parts, mut names) = (vec![], Vec::<String>::new());
+    let (mut numbers, mut part) = (BTreeMap::new(), 0);
     for (number, line) in text.lines().enumerate() {
         let wrong = |what: &str| format!("line {}: {what}", number + 1);
         let mut words = line.split_ascii_whitespace();
         let Some(first) = words.next() else { continue };
         match &first.to_ascii_lowercase()[..] {
-            "solid" if !open => open = true,
+            "solid" if !open => {
+                open = true;
+                let name = words.collect::<Vec<_>>().join(" ");
+                let next = u16::try_from(names.len() + 1).map_err(|_| wrong("there are too many solids"))? - 1;
+                part = *numbers.entry(name.clone()).or_insert(next);
+                if part == next {
+                    names.push(name);
+                }
+            }
             "endsolid" if open => open = false,
             "facet" if open && corners.is_empty() => {}
             "outer" | "endloop" if open => {}
@@ -75,6 +102,7 @@ fn text(bytes: &[u8]) -> Result<Vec<Triangle>, String> {
             "endfacet" if open => {
                 let found = std::mem::take(&mut corners);
                 triangles.push(<Triangle>::try_from(found).map_err(|_| wrong("a facet has three vertices"))?);
+                parts.push(part);
             }
             _ => {
                 let word: String = first.chars().take(20).collect();
@@ -85,7 +113,7 @@ fn text(bytes: &[u8]) -> Result<Vec<Triangle>, String> {
     if open || !corners.is_empty() {
         return Err("it ends too early: there is no `endsolid`".to_string());
     }
-    Ok(triangles)
+    Ok(Stl { triangles, parts, names })
 }
 
 #[cfg(test)]
@@ -135,8 +163,17 @@ mod tests {
             as_binary(b"solid, says a program that writes binary files", &TETRAHEDRON),
         ];
         for (way, bytes) in all.iter().enumerate() {
-            assert_eq!(read(bytes).as_deref(), Ok(&TETRAHEDRON[..]), "{way}");
+            assert_eq!(read(bytes).map(|found| found.triangles), Ok(TETRAHEDRON.to_vec()), "{way}");
         }
+    }
+
+    #[test]
+    fn solids_of_a_name_are_one_part() {
+        let named = |name: &str, at: usize| as_text(&TETRAHEDRON[at..=at]).replace("some body", name);
+        let text = [named("a lid", 0), named("wall", 1), named("a  lid", 2), named("", 3)].concat();
+        let found = read(text.as_bytes()).unwrap();
+        assert_eq!((&found.parts[..], found.triangles), (&[0, 1, 0, 2][..], TETRAHEDRON.to_vec()), "{text}");
+        assert_eq!(found.names, ["a lid", "wall", ""]);
     }
 
     #[test]

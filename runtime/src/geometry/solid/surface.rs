@@ -17,10 +17,14 @@ use super::tree::Tree;
 #[derive(Clone)]
 pub struct Surface {
     mesh: Arc<Mesh>,
+    /// The parts that ways meet, if not all: what is inside is the same.
+    met: Option<Arc<[u16]>>,
 }
 
 struct Mesh {
     triangles: Vec<Triangle>,
+    /// The number of the solid of each in the file.
+    parts: Vec<u16>,
     tree: Tree,
 }
 
@@ -55,17 +59,43 @@ pub struct Thickness {
 const PARALLEL: f64 = 0.9;
 
 impl Surface {
-    /// The triangles of an STL file, text or binary; those without area are left out.
-    pub fn from_stl(bytes: &[u8]) -> Result<Surface, String> {
-        let surface = Surface::new(stl::read(bytes)?);
-        if surface.mesh.triangles.is_empty() { Err("its triangles have no area".to_string()) } else { Ok(surface) }
+    /// The triangles of an STL file, text or binary, and the names of its solids; triangles without area are left out.
+    pub fn from_stl(bytes: &[u8]) -> Result<(Surface, Vec<String>), String> {
+        let found = stl::read(bytes)?;
+        let surface = Surface::of_parts(found.triangles.into_iter().zip(found.parts));
+        if surface.mesh.triangles.is_empty() {
+            return Err("its triangles have no area".to_string());
+        }
+        Ok((surface, found.names))
     }
 
-    /// A surface of these triangles.
+    /// A surface of these triangles, all of one part.
     pub fn new(triangles: Vec<Triangle>) -> Surface {
-        let triangles: Vec<Triangle> = triangles.into_iter().filter(|[a, b, c]| a != b && b != c && c != a).collect();
+        Surface::of_parts(triangles.into_iter().map(|triangle| (triangle, 0)))
+    }
+
+    /// A surface of these triangles, each with the number of its part.
+    pub(super) fn of_parts(all: impl Iterator<Item = (Triangle, u16)>) -> Surface {
+        let (triangles, parts): (Vec<Triangle>, _) = all.filter(|([a, b, c], _)| a != b && b != c && c != a).unzip();
         let tree = Tree::new(&triangles.iter().map(bounds).collect::<Vec<_>>());
-        Surface { mesh: Arc::new(Mesh { triangles, tree }) }
+        Surface { mesh: Arc::new(Mesh { triangles, parts, tree }), met: None }
+    }
+
+    /// The same surface, of which ways meet these parts alone, in rising order. None if it has no triangle of them.
+    pub fn only(&self, parts: &[u16]) -> Option<Surface> {
+        let has = self.mesh.parts.iter().any(|part| parts.contains(part));
+        has.then(|| Surface { mesh: self.mesh.clone(), met: Some(parts.into()) })
+    }
+
+    /// Its triangles.
+    #[cfg(test)]
+    pub(super) fn corners(&self) -> &[Triangle] {
+        &self.mesh.triangles
+    }
+
+    /// Its triangles, each with the number of its part.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&Triangle, u16)> {
+        self.mesh.triangles.iter().zip(self.mesh.parts.iter().copied())
     }
 
     /// Number of triangles.
@@ -73,8 +103,9 @@ impl Surface {
         self.mesh.triangles.len()
     }
 
-    /// Edges without a triangle on each side, turned the same way; none if the surface is closed.
-    pub fn open(&self) -> Option<Open> {
+    /// The bits of the corners of edges without a triangle on each side, turned the same way, the lesser corner first, and how many more
+    /// triangles go from the lesser to the greater corner than back.
+    pub(super) fn open_edges(&self) -> Vec<([[u64; 3]; 2], i64)> {
         // Corners are equal or not: neighbours have the same numbers in a file.
         let key = |at: Vector| at.map(|at| (at + 0.0).to_bits());
         let mut edges: BTreeMap<[[u64; 3]; 2], i64> = BTreeMap::new();
@@ -85,7 +116,12 @@ impl Surface {
                 *edges.entry(edge).or_default() += turn;
             }
         }
-        let open: Vec<_> = edges.into_iter().filter(|(_, turns)| *turns != 0).collect();
+        edges.into_iter().filter(|(_, turns)| *turns != 0).collect()
+    }
+
+    /// Edges without a triangle on each side, turned the same way; none if the surface is closed.
+    pub fn open(&self) -> Option<Open> {
+        let open = self.open_edges();
         let (edge, _) = open.first()?;
         let middle = |axis: usize| 0.5 * (f64::from_bits(edge[0][axis]) + f64::from_bits(edge[1][axis]));
         Some(Open {
@@ -105,7 +141,8 @@ impl Surface {
 
     /// The same surface with every corner moved.
     pub fn map(&self, to: impl Fn(Vector) -> Vector) -> Surface {
-        Surface::new(self.mesh.triangles.iter().map(|corners| corners.map(&to)).collect())
+        let moved = Surface::of_parts(self.parts().map(|(corners, part)| (corners.map(&to), part)));
+        Surface { met: self.met.clone(), ..moved }
     }
 
     pub(super) fn contains(&self, at: Vector) -> bool {
@@ -147,7 +184,8 @@ impl Surface {
         let high = [0, 1, 2].map(|axis| from[axis].max(to[axis]));
         let mut nearest: Option<f64> = None;
         self.mesh.tree.overlapping(low, high, &mut |number| {
-            if let Some(part) = pierces(&self.mesh.triangles[number], from, way) {
+            let meets = self.met.as_ref().is_none_or(|met| met.binary_search(&self.mesh.parts[number]).is_ok());
+            if let Some(part) = pierces(&self.mesh.triangles[number], from, way).filter(|_| meets) {
                 nearest = Some(nearest.map_or(part, |nearest| nearest.min(part)));
             }
             true
@@ -261,7 +299,7 @@ impl Thickness {
 
 impl PartialEq for Surface {
     fn eq(&self, other: &Self) -> bool {
-        self.mesh.triangles == other.mesh.triangles
+        self.mesh.triangles == other.mesh.triangles && self.mesh.parts == other.mesh.parts && self.met == other.met
     }
 }
 
@@ -318,18 +356,18 @@ fn pierces(corners: &Triangle, from: Vector, way: Vector) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// A box of twelve triangles.
-    fn cuboid(low: Vector, high: Vector) -> Vec<Triangle> {
+    pub(in super::super) fn cuboid(low: Vector, high: Vector) -> Vec<Triangle> {
         let corner = |at: usize| [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { high[axis] } else { low[axis] });
         let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
         faces.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).map(|face| face.map(corner)).collect()
     }
 
     /// A sphere as an octahedron whose faces are divided.
-    fn ball(centre: Vector, radius: f64, rounds: usize) -> Surface {
+    pub(in super::super) fn ball(centre: Vector, radius: f64, rounds: usize) -> Surface {
         let unit = |at: Vector| {
             let norm = dot(at, at).sqrt();
             at.map(|x| x / norm)
