@@ -33,6 +33,7 @@ vtk = true
 every = 20
 series = 10
 forces = 7
+surfaces = 25
 [[probes]]
 name = "around"
 at = [[12.25, 12.5], [25, 14], [34.1, 14]]

@@ -80,6 +80,7 @@ vtk = true
 every = 10
 series = 5
 forces = 5
+surfaces = 20
 [[views]]
 isosurface = "speed"
 value = 0.8

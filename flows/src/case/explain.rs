@@ -145,6 +145,14 @@ const LONG: &[Long] = &[
         "[start]\nvelocity = { file = \"u.npy\" }",
     ),
     long(
+        diag::NO_FRICTION,
+        "Friction on solids is the viscosity times the slope of the velocity at the wall. Where the viscosity depends on the \
+         flow, as that of a power-law fluid, or on several rates, there is no number for it; `output.surfaces` then writes the \
+         pressure alone. Forces (`output.forces`) follow from what the populations exchange with the wall, and are whole.",
+        "spec = \"d2q9_power_law\"\n[output]\nsurfaces = 1000",
+        "spec = \"d2q9_power_law\"\n[output]\nforces = 1000",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",

@@ -141,7 +141,7 @@ pub(crate) use record::{is_plain, listed_inputs, listed_sequences};
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use schema::{keys, nearest};
-pub use solids::SolidBody;
+pub use solids::{SolidBody, Surfaces};
 pub use start::{Start, StartField, StartValue};
 pub use units::{Dimension, Units};
 pub use views::View;
@@ -362,6 +362,8 @@ pub struct Output {
     pub restart: Option<u64>,
     /// Steps between rows of the force on solids, if there are any.
     pub forces: Option<u64>,
+    /// Pressure and friction on solids.
+    pub surfaces: Option<Surfaces>,
     /// Published data to compare with.
     pub compare: Option<Reference>,
     /// Points at which fields are recorded.
@@ -383,9 +385,14 @@ impl Output {
         self.pictures.iter().map(|picture| &picture.frames).chain(self.views.iter().map(|view| &view.frames))
     }
 
-    /// Whether there are pictures or views of a step on the way.
+    /// Whether pressure and friction on solids are written at a step on the way.
+    pub fn wants_surfaces(&self, step: u64) -> bool {
+        step > 0 && is_due(self.surfaces.as_ref().map(|surfaces| surfaces.every), step)
+    }
+
+    /// Whether something is made of the fields of a step on the way: pictures, views, what is on solids.
     pub fn wants_pictures(&self, step: u64) -> bool {
-        self.frames().any(|frames| frames.wants(step))
+        self.wants_surfaces(step) || self.frames().any(|frames| frames.wants(step))
     }
 
     /// Whether the series has a row of a step on the way.
@@ -400,7 +407,8 @@ impl Output {
 
     /// Steps between all that is written on the way.
     pub fn intervals(&self) -> impl Iterator<Item = u64> + '_ {
-        let tables = [self.every, self.series, self.forces, self.restart].into_iter().flatten();
+        let surfaces = self.surfaces.as_ref().map(|surfaces| surfaces.every);
+        let tables = [self.every, self.series, self.forces, self.restart, surfaces].into_iter().flatten();
         let pictures = self.frames().filter_map(|frames| frames.every);
         tables.chain(self.probes.iter().map(|probe| probe.every)).chain(pictures)
     }
@@ -412,7 +420,9 @@ impl Output {
 
     /// Copies that are on their way to files at a time: one of fields is written while the next is taken.
     pub fn copies(&self) -> Copies {
-        let fields = self.vtk.and(self.every).is_some() || self.frames().any(|frames| frames.every.is_some());
+        let fields = self.vtk.and(self.every).is_some()
+            || self.frames().any(|frames| frames.every.is_some())
+            || self.surfaces.is_some();
         Copies { fields: if fields { 2 } else { 0 }, states: usize::from(self.restart.is_some()) }
     }
 }

@@ -338,6 +338,7 @@ pub(super) struct RawOutput {
     pub(super) series: Option<Spanned<Interval>>,
     pub(super) restart: Option<Spanned<Interval>>,
     pub(super) forces: Option<Spanned<Interval>>,
+    pub(super) surfaces: Option<Spanned<Interval>>,
     pub(super) compare: Option<Spanned<String>>,
 }
 

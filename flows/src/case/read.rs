@@ -333,6 +333,7 @@ impl Reader {
             series: self.interval(table, "series"),
             restart: self.interval(table, "restart"),
             forces: self.interval(table, "forces"),
+            surfaces: self.interval(table, "surfaces"),
             compare: self.text(table, "compare"),
         };
         for key in ["every", "fields"] {

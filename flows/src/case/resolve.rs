@@ -113,7 +113,7 @@ impl<'a> Resolver<'a> {
             solids,
             refinement,
             stop,
-            output: self.output(size, &units, scales.re, probes?, pictures?),
+            output: self.output(size, &units, &scales, probes?, pictures?),
             units,
             scales,
             keys: raw.keys.clone(),

@@ -142,6 +142,10 @@ pub(super) const KEYS: &[Key] = &[
         "time steps, or a time, between files from which the run goes on (`--resume`); one more at the end",
     ),
     key("output.forces", "time steps, or a time, between rows of the force on solids"),
+    key(
+        "output.surfaces",
+        "time steps, or a time, between files of pressure and friction on solids; one more at the end",
+    ),
     key("output.compare", "published profiles, or a published series, to compare with"),
     key("probes.name", "points at which fields are recorded, under `[[probes]]`: the file is `probe_NAME.csv`"),
     key("probes.at", "the points: [[40, 32], [60, 32]], or one"),

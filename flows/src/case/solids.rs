@@ -2,7 +2,7 @@
 
 use lbm_runtime::geometry::solid::Solid;
 
-use super::Formula;
+use super::{Formula, Quantity};
 
 /// A solid, and what its coefficients refer to.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,4 +14,17 @@ pub struct SolidBody {
     pub formulas: Vec<(String, Vec<Formula>)>,
     /// Reference area of its coefficients, in two dimensions a length, in cells of the coarsest level.
     pub area: f64,
+}
+
+/// What is written of the surfaces of solids: pressure and friction, by these fields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surfaces {
+    /// Steps between files; there is one at the end, too.
+    pub every: u64,
+    /// That of the fluid.
+    pub density: Quantity,
+    /// That above a fluid at rest.
+    pub pressure: Quantity,
+    /// That of the fluid.
+    pub velocity: Quantity,
 }

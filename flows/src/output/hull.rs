@@ -3,7 +3,8 @@
 //! A vertex lies where an edge between a node inside and one outside meets the surface, found by halving, so whatever says which points
 //! are inside has a surface. Edges of a body are bevelled by up to a cell.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 
 use lbm_runtime::geometry::solid::Solids;
 use lbm_runtime::solver::snapshot::Snapshot;
@@ -27,9 +28,22 @@ pub(super) struct Hull<'a> {
     pub(super) solids: &'a Solids,
     /// Whether each ends at the faces of the domain, with a surface there; else it is open where it reaches beyond.
     pub(super) ends: &'a [bool],
+    /// The only one whose surface counts, if it is not that of all together.
+    pub(super) only: Option<usize>,
 }
 
+/// A node by its place on the level of a surface.
+type Node = [isize; 3];
+
+/// A part of a contour in two dimensions, the solid on its left: the two edges between nodes that it begins and ends on, and where.
+pub(super) type Segment = [([Node; 2], [f64; 3]); 2];
+
 impl Hull<'_> {
+    /// The solid that a point is inside of.
+    fn solid(&self, at: [f64; 3]) -> Option<usize> {
+        self.solids.at(at).filter(|number| self.only.is_none_or(|only| only == *number))
+    }
+
     /// The triangles in a tile, counter-clockwise as seen from the fluid.
     pub(super) fn triangles(&self, tile: &Tile) -> Vec<[Point; 3]> {
         let (size, width) = (self.snapshot.size_of(tile.level).map(|cells| cells as isize), tile.width());
@@ -51,7 +65,7 @@ impl Hull<'_> {
             [0, 1, 2].map(|axis| first[axis] + place[axis] as isize)
         };
         let beyond = |node: [isize; 3]| (0..3).any(|axis| node[axis] < 0 || node[axis] > size[axis]);
-        let is_inside = |node: [isize; 3]| match self.solids.at(at(node)) {
+        let is_inside = |node: [isize; 3]| match self.solid(at(node)) {
             None => false,
             Some(number) => !(self.ends[number] && beyond(node)),
         };
@@ -106,16 +120,93 @@ impl Hull<'_> {
         triangles.into_iter().map(|corners| corners.map(|at| points[at])).collect()
     }
 
+    /// What a tile has of the contours of solids in two dimensions.
+    pub(super) fn segments(&self, tile: &Tile) -> Vec<Segment> {
+        let width = tile.width();
+        let at = |node: Node| node.map(|at| at as f64 * width);
+        let low = tile.low.map(|at| at as isize);
+        let high = [low[0] + tile.size[0] as isize, low[1] + tile.size[1] as isize, 0];
+        if self.solids.fills(at([low[0], low[1], 0]), at(high)).is_some() {
+            return vec![];
+        }
+        let mut segments = vec![];
+        for [x, y, _] in tile.places() {
+            let nodes = [0, 1, 2, 3]
+                .map(|corner| [low[0] + (x + (corner & 1)) as isize, low[1] + (y + (corner >> 1)) as isize, 0]);
+            let inside = nodes.map(|node| self.solid(at(node)).is_some());
+            for corners in [[0, 1, 3], [0, 2, 3]] {
+                let is_odd =
+                    |corner: &usize| corners.iter().filter(|other| inside[**other] == inside[*corner]).count() == 1;
+                let Some(odd) = corners.into_iter().find(is_odd) else { continue };
+                let mut others = corners.into_iter().filter(|corner| *corner != odd);
+                let (Some(a), Some(b)) = (others.next(), others.next()) else { continue };
+                let middle = |other: usize| [0, 1].map(|axis| (nodes[odd][axis] + nodes[other][axis]) as f64);
+                let along = [0, 1].map(|axis| middle(b)[axis] - middle(a)[axis]);
+                let out = if inside[odd] { 1.0 } else { -1.0 };
+                let outwards = [0, 1].map(|axis| out * (nodes[a][axis] - nodes[odd][axis]) as f64);
+                let is_left = along[1] * outwards[0] - along[0] * outwards[1] > 0.0;
+                let point = |other: usize| {
+                    let (one, two) = if inside[odd] { (nodes[odd], nodes[other]) } else { (nodes[other], nodes[odd]) };
+                    ([one, two], self.surface(at(one), at(two)))
+                };
+                segments.push(if is_left { [point(a), point(b)] } else { [point(b), point(a)] });
+            }
+        }
+        segments
+    }
+
+    /// The points of segments and the curves that they make, each a list of numbers of points: closed ones begin and end with the point that lies
+    /// farthest along x, others where nothing leads to.
+    pub(super) fn curves(segments: &[Segment]) -> (Vec<Point>, Vec<Vec<usize>>) {
+        let (mut points, mut known): (Vec<Point>, BTreeMap<[Node; 2], usize>) = (vec![], BTreeMap::new());
+        let mut number = |(edge, at): ([Node; 2], [f64; 3])| {
+            *known.entry(edge).or_insert_with(|| {
+                points.push(Point { at, normal: [0.0; 3] });
+                points.len() - 1
+            })
+        };
+        let ends: Vec<[usize; 2]> = segments.iter().map(|segment| segment.map(&mut number)).collect();
+        let (mut next, mut is_end) = (vec![None; points.len()], vec![false; points.len()]);
+        for [from, to] in ends {
+            (next[from], is_end[to]) = (Some(to), true);
+            let (a, b) = (points[from].at, points[to].at);
+            for point in [from, to] {
+                points[point].normal[0] += b[1] - a[1];
+                points[point].normal[1] -= b[0] - a[0];
+            }
+        }
+        for point in &mut points {
+            let norm = dot(point.normal, point.normal).sqrt().max(f64::MIN_POSITIVE);
+            point.normal = point.normal.map(|part| part / norm);
+        }
+        let mut starts: Vec<usize> = (0..points.len()).collect();
+        starts.sort_by(|a, b| {
+            (is_end[*a], -points[*a].at[0]).partial_cmp(&(is_end[*b], -points[*b].at[0])).unwrap_or(Ordering::Equal)
+        });
+        let mut curves = vec![];
+        for start in starts {
+            let (mut curve, mut at) = (vec![start], start);
+            while let Some(to) = next[at].take() {
+                curve.push(to);
+                at = to;
+            }
+            if curve.len() > 1 {
+                curves.push(curve);
+            }
+        }
+        (points, curves)
+    }
+
     /// Where the surface is met between a point inside and one outside; that one where it is outside only as the domain ends there.
     fn surface(&self, inside: [f64; 3], outside: [f64; 3]) -> [f64; 3] {
-        if self.solids.at(outside).is_some() {
+        if self.solid(outside).is_some() {
             return outside;
         }
         let (mut inside, mut outside) = (inside, outside);
         let middle = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|axis| 0.5 * (a[axis] + b[axis]));
         for _ in 0..HALVINGS {
             let between = middle(inside, outside);
-            if self.solids.at(between).is_some() { inside = between } else { outside = between }
+            if self.solid(between).is_some() { inside = between } else { outside = between }
         }
         middle(inside, outside)
     }
@@ -145,7 +236,7 @@ mod tests {
         let solid = Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 3, size, [8; 3], [false; 3]);
         let snapshot = Snapshot::uniform(0, Domain { dim: 3, size, periodic: [false; 3] }, vec![]);
-        let hull = Hull { snapshot: &snapshot, solids: &solids, ends: &[true] };
+        let hull = Hull { snapshot: &snapshot, solids: &solids, ends: &[true], only: None };
         (0..Tile::count(&snapshot)).flat_map(|tile| hull.triangles(&Tile::new(&snapshot, tile))).collect()
     }
 

@@ -10,6 +10,7 @@
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
 //! | [`picture`] | pictures of fields by name, also on the way; `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
+//! | `surfaces` | `surface_*.vtp`, `surface_*.csv`: pressure and friction on solids |
 //! | `film` | films of pictures or views: `NAME.gif` |
 //! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
 //! | [`plot`] | `profiles.png`: profiles and published points |
@@ -50,6 +51,7 @@ pub mod series;
 pub mod sink;
 mod streamlines;
 pub mod summary;
+mod surfaces;
 mod views;
 pub mod vtk;
 
@@ -74,6 +76,7 @@ use profile::Profile;
 use series::Series;
 use sink::{OutputError, RESTART, SUMMARY, Sink};
 use summary::{About, Failed, Failure, Measured, Status, Summary};
+use surfaces::Bodies;
 
 /// Writes what a case asks for.
 #[derive(Debug)]
@@ -245,6 +248,7 @@ impl<'a> Recorder<'a> {
                 self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
             }
         }
+        self.surfaces(snapshot)?;
         self.pictures(snapshot, |_| true)?;
         self.films()?;
         (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
@@ -252,8 +256,11 @@ impl<'a> Recorder<'a> {
         Ok(summary)
     }
 
-    /// Draws those pictures and views of the case that are due at a step on the way.
+    /// Draws those pictures and views of the case that are due at a step on the way, and writes what is due on solids.
     pub fn pictures_on_the_way(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        if self.case.output.wants_surfaces(snapshot.step) {
+            self.surfaces(snapshot)?;
+        }
         self.pictures(snapshot, |frames| frames.wants(snapshot.step))
     }
 
@@ -265,6 +272,17 @@ impl<'a> Recorder<'a> {
         }
         for view in output.views.iter().filter(|view| wanted(&view.frames)) {
             self.draw(&view.frames, snapshot.step, views::draw(case, snapshot, view))?;
+        }
+        Ok(())
+    }
+
+    /// Writes pressure and friction on solids, if they are wanted.
+    fn surfaces(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        let case = self.case;
+        let Some(surfaces) = &case.output.surfaces else { return Ok(()) };
+        let bodies = Bodies::new(case, snapshot, surfaces);
+        for number in 0..case.solids.len() {
+            self.sink.write(&bodies.file_name(number), |out| bodies.write(number, out))?;
         }
         Ok(())
     }

@@ -50,7 +50,15 @@ fn is_result(name: &str) -> bool {
         let digits = step.len() >= 8 && step.bytes().all(|byte| byte.is_ascii_digit());
         digits && ["vti", "vtu", "vtkhdf"].contains(&ending)
     };
-    RESULTS.contains(&name) || name.strip_prefix("fields_").is_some_and(is_frame)
+    let is_surface = |rest: &str| {
+        let (body, rest) = rest.split_once('_').unwrap_or((rest, ""));
+        let (step, ending) = rest.split_once('.').unwrap_or((rest, ""));
+        let digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|byte| byte.is_ascii_digit());
+        digits(body, 1) && digits(step, 8) && ["vtp", "csv"].contains(&ending)
+    };
+    RESULTS.contains(&name)
+        || name.strip_prefix("fields_").is_some_and(is_frame)
+        || name.strip_prefix("surface_").is_some_and(is_surface)
 }
 
 /// Whether a file of that name is a picture on the way of a run whose case asks for sequences of these names.
@@ -291,12 +299,15 @@ mod tests {
             "fields.pvd",
             "velocity.png",
             "restart.lbmc",
+            "surface_1_00000010.vtp",
+            "surface_12_00000010.csv",
             ".fields_00000020.vtu.AbCdEf.partial",
         ];
         let foreign = [
             "notes.txt",
             "fields_of_gold.png",
             "fields_1.vti",
+            "surface_area_00000010.csv",
             "fields_00000010.csv",
             "mine.toml",
             "probe_mine.csv",

@@ -113,7 +113,7 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
         let bodies: Vec<Solid> = case.solids.iter().map(|body| body.solid.clone()).collect();
         let solids = Solids::new(&bodies, case.dim, case.size, snapshot.block(), case.periodic);
         let ends: Vec<bool> = bodies.iter().map(|body| !matches!(body.shape, Shape::Outside(_))).collect();
-        let hull = Hull { snapshot, solids: &solids, ends: &ends };
+        let hull = Hull { snapshot, solids: &solids, ends: &ends, only: None };
         tiles.each(
             |tile| hull.triangles(tile),
             |triangles| {

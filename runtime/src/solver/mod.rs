@@ -27,12 +27,14 @@
 //! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
 //! | `snapshot`, `capture` | macroscopic fields on the host; on their way there while the flow goes on |
 //! | `probe`, `around_point` | fields at points, from the blocks around them alone |
+//! | `at_points` | fields of a snapshot at points |
 //! | `velocity` | slopes of the velocity, and vorticity |
 
 mod accesses;
 mod adapt;
 mod around;
 mod around_point;
+pub mod at_points;
 mod bodies;
 pub mod capture;
 mod carry;

@@ -4,7 +4,9 @@ use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::raw::{Interval, RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Output, Picture, Probe, Reference, Slice, Steady, Stop, View, Vtk, reference, schema};
+use crate::case::{
+    Output, Picture, Probe, Quantity, Reference, Scales, Slice, Steady, Stop, Surfaces, View, Vtk, reference, schema,
+};
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -25,7 +27,7 @@ impl Resolver<'_> {
         &mut self,
         size: [usize; 3],
         units: &Units,
-        re: Option<f64>,
+        scales: &Scales,
         probes: Vec<Probe>,
         (pictures, views): (Vec<Picture>, Vec<View>),
     ) -> Output {
@@ -47,7 +49,8 @@ impl Resolver<'_> {
             series: raw.series.as_ref().and_then(|every| self.interval(every, units)),
             restart: raw.restart.as_ref().and_then(|every| self.interval(every, units)),
             forces: self.forces(units),
-            compare: raw.compare.as_ref().and_then(|name| self.compare(name, re)),
+            surfaces: self.surfaces(units, scales),
+            compare: raw.compare.as_ref().and_then(|name| self.compare(name, scales.re)),
             probes,
             pictures,
             views,
@@ -116,6 +119,31 @@ impl Resolver<'_> {
             return self.report.add(diag::NO_EFFECT, &every.span, "`forces` has no effect", "has no effect", help);
         }
         self.interval(every, units)
+    }
+
+    fn surfaces(&mut self, units: &Units, scales: &Scales) -> Option<Surfaces> {
+        let every = self.raw.output.surfaces.as_ref()?;
+        if self.raw.solids.is_empty() {
+            let help = "only solids have surfaces: add `[[solids]]`".to_string();
+            return self.report.add(diag::NO_EFFECT, &every.span, "`surfaces` has no effect", "has no effect", help);
+        }
+        let all = Quantity::all(self.manifest);
+        let field = |name: &str| all.iter().find(|field| field.name() == name).cloned();
+        let (Some(density), Some(pressure), Some(velocity)) = (field("density"), field("pressure"), field("velocity"))
+        else {
+            let message =
+                format!("`surfaces` has no effect: `{}` has no density `rho` and velocity `u`", self.manifest.spec);
+            return self.report.add(diag::NO_EFFECT, &every.span, message, "has no effect", None);
+        };
+        if scales.viscosity.is_none() {
+            let message = format!(
+                "the pressure on solids is written and the friction is not: no number is the viscosity of `{}`",
+                self.manifest.spec
+            );
+            let help = "forces have it: `output.forces`".to_string();
+            self.report.add::<()>(diag::NO_FRICTION, &every.span, message, "without friction", help);
+        }
+        Some(Surfaces { every: self.interval(every, units)?, density, pressure, velocity })
     }
 
     fn compare(&mut self, name: &Spanned<String>, re: Option<f64>) -> Option<Reference> {

@@ -6,6 +6,7 @@
 
 mod amr;
 mod hdf5;
+mod polygons;
 mod unstructured;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 pub use amr::write_amr;
+pub use polygons::{Polygons, write_polygons};
 pub use unstructured::write_unstructured;
 
 use lbm_runtime::geometry::Block;

@@ -160,6 +160,7 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             series: None,
             restart: None,
             forces: None,
+            surfaces: None,
             compare: None,
             probes: vec![],
             pictures: vec![],

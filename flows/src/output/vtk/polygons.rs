@@ -1,0 +1,87 @@
+//! Surfaces of triangles with values at their points (`.vtp`).
+
+use std::io::{self, Write};
+
+use lbm_runtime::solver::snapshot::Snapshot;
+
+use super::{Appended, Array, Values, time};
+use crate::case::Units;
+
+/// A surface of triangles.
+pub struct Polygons<'a> {
+    /// Where points lie, in the units of the file.
+    pub points: &'a [[f64; 3]],
+    /// Corners of triangles by the numbers of points.
+    pub triangles: &'a [[usize; 3]],
+    /// At the points, of length 1.
+    pub normals: &'a [[f64; 3]],
+}
+
+/// Writes a surface with the pressure and the friction at its points, in the units of the file.
+pub fn write_polygons(
+    out: &mut dyn Write,
+    surface: &Polygons<'_>,
+    pressure: &[f64],
+    friction: Option<&[[f64; 3]]>,
+    snapshot: &Snapshot,
+    units: &Units,
+) -> io::Result<()> {
+    let mut appended = Appended::default();
+    let vectors = |of: &[[f64; 3]]| of.iter().flatten().flat_map(|part| part.to_le_bytes()).collect();
+    let mut array = |name: &str, components: usize, ty: &'static str, bytes: Vec<u8>| {
+        appended.add(Array { name: name.into(), components, ty, values: Values::Bytes(bytes) })
+    };
+    let points = array("Points", 3, "Float64", vectors(surface.points));
+    let corners = surface.triangles.iter().flatten().flat_map(|point| (*point as i64).to_le_bytes()).collect();
+    let connectivity = array("connectivity", 1, "Int64", corners);
+    let ends = (1..=surface.triangles.len()).flat_map(|triangle| (3 * triangle as i64).to_le_bytes()).collect();
+    let offsets = array("offsets", 1, "Int64", ends);
+    let pressure = array("pressure", 1, "Float64", pressure.iter().flat_map(|value| value.to_le_bytes()).collect());
+    let normals = array("normals", 3, "Float64", vectors(surface.normals));
+    let (friction, active) = match friction {
+        Some(friction) => {
+            (format!("        {}\n", array("friction", 3, "Float64", vectors(friction))), " Vectors=\"friction\"")
+        }
+        None => (String::new(), ""),
+    };
+    let content = format!(
+        "    <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"{}\">\n      \
+         <PointData Scalars=\"pressure\"{active} Normals=\"normals\">\n        {pressure}\n{friction}        {normals}\n      </PointData>\n      \
+         <Points>\n        {points}\n      </Points>\n      <Polys>\n        {connectivity}\n        {offsets}\n      </Polys>\n    </Piece>\n",
+        surface.points.len(),
+        surface.triangles.len(),
+    );
+    appended.write(out, "PolyData", time(snapshot, units), "<PolyData>", &content)
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_runtime::geometry::Domain;
+
+    use super::*;
+    use crate::output::vtk::tests::read;
+
+    #[test]
+    fn a_file_has_the_triangles_and_their_values() {
+        let snapshot = Snapshot::uniform(4, Domain { dim: 3, size: [4; 3], periodic: [true; 3] }, vec![]);
+        let (points, normals) = ([[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[0.0, 0.0, 1.0]; 4]);
+        let surface = Polygons { points: &points, triangles: &[[0, 1, 2], [0, 2, 3]], normals: &normals };
+        let (pressure, friction) = ([1.5, 2.5, 3.5, 4.5], [[1.0, 2.0, 3.0]; 4]);
+        let mut file = vec![];
+        write_polygons(&mut file, &surface, &pressure, Some(&friction), &snapshot, &Units::LATTICE).unwrap();
+        let floats = |name: &str| -> Vec<f64> {
+            read(&file, name).1.chunks(8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap())).collect()
+        };
+        let ints = |name: &str| -> Vec<i64> {
+            read(&file, name).1.chunks(8).map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap())).collect()
+        };
+        assert_eq!(floats("Points"), points.as_flattened());
+        assert_eq!((floats("pressure"), floats("friction")), (pressure.to_vec(), friction.as_flattened().to_vec()));
+        assert_eq!((ints("connectivity"), ints("offsets")), (vec![0, 1, 2, 0, 2, 3], vec![3, 6]));
+        let text = String::from_utf8_lossy(&file).into_owned();
+        assert!(text.contains("type=\"PolyData\"") && text.contains("NumberOfPolys=\"2\""));
+        let mut file = vec![];
+        write_polygons(&mut file, &surface, &pressure, None, &snapshot, &Units::LATTICE).unwrap();
+        assert!(!String::from_utf8_lossy(&file).contains("friction"));
+    }
+}
