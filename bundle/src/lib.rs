@@ -70,6 +70,7 @@ pub mod mesh;
 pub mod prescribed;
 mod read;
 mod soa;
+pub mod statistics;
 
 pub use args::{Arg, ArgType};
 pub use formula::Formula;

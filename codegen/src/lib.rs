@@ -30,3 +30,4 @@ pub mod prescribed;
 pub mod relations;
 pub mod schedule;
 pub mod simplify;
+pub mod statistics;

@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use lbm_bundle::criteria::{CriteriaBundle, CriterionRole};
 use lbm_bundle::prescribed::PrescribedBundle;
+use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Manifest};
 use miette::Diagnostic;
 use thiserror::Error;
@@ -22,6 +23,7 @@ mod grid;
 mod outbox;
 mod plan;
 mod probes;
+mod statistics;
 mod watch;
 
 pub use plan::{Plan, PlannedLevel, header};
@@ -40,7 +42,7 @@ use crate::output::series::Decay;
 use crate::output::sink::{self, OutputError};
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
 use crate::output::{Bits, Recorded, Recorder};
-use crate::restart::{self, Course, Identity, Restart, RestartError};
+use crate::restart::{self, Course, Identity, Restart, RestartError, Sampled};
 use grid::{courses_of, grid_of};
 use outbox::Outbox;
 use watch::{Good, Watch};
@@ -128,6 +130,8 @@ pub struct Kernels<'a> {
     pub criteria: Option<&'a CriteriaBundle>,
     /// Those of [`Case::prescribed`], for a case with something that depends on time.
     pub prescribed: Option<&'a PrescribedBundle>,
+    /// Those of [`Case::accumulated`], for a case with statistics.
+    pub statistics: Option<&'a StatisticsBundle>,
 }
 
 /// How a run begins, and how it may be cut short.
@@ -179,6 +183,8 @@ struct Run<'a> {
     saved: Option<u64>,
     /// The probes of the case, in their order.
     probes: Vec<Probe>,
+    /// Which steps each of the statistics of the case has samples of.
+    sampled: Vec<Option<Sampled>>,
 }
 
 /// How the steps of a run ended.
@@ -208,6 +214,7 @@ impl<'a> Run<'a> {
             flow.follow_courses(courses_of(case))?;
         }
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
+        let mut sampled = vec![None; case.output.statistics.len()];
         match restart {
             Some(restart) => {
                 let course = restart.course();
@@ -215,7 +222,7 @@ impl<'a> Run<'a> {
                 (before, waited) = ((course.seconds.0, course.updates), course.waited.0);
                 residual = course.residual.map(|change| change.0);
                 flow.restore_adaptations(course.adaptations, course.scattered);
-                restart.restore(&mut flow)?;
+                sampled = restart.restore(&mut flow, &case.output.statistics)?;
             }
             None => {
                 flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
@@ -246,6 +253,7 @@ impl<'a> Run<'a> {
             good,
             saved,
             probes,
+            sampled,
         })
     }
 
@@ -390,6 +398,7 @@ impl<'a> Run<'a> {
             start: self.start.iter().map(|(name, sum)| (name.clone(), Bits(*sum))).collect(),
             residual: self.residual.map(Bits),
             recorded: Recorded::default(),
+            statistics: restart::saved(&self.case.output.statistics, &self.sampled, self.flow.samples()),
         }
     }
 
@@ -439,6 +448,7 @@ impl<'a> Run<'a> {
         for number in 0..self.probes.len() {
             recorder.probe(number, self.flow.step(), &self.flow.probe(&mut self.probes[number])?);
         }
+        self.write_statistics(recorder)?;
         let end = self.flow.snapshot()?;
         Ok(recorder.finish(&end, manifest, &measured)?)
     }
@@ -458,6 +468,7 @@ impl<'a> Run<'a> {
         self.record_row(records)?;
         self.record_forces(records)?;
         self.record_probes(records)?;
+        self.accumulate()?;
         while self.flow.step() < case.stop.steps {
             if self.flow.adaptations().refusals > 0 && !told {
                 told = true;
@@ -476,6 +487,7 @@ impl<'a> Run<'a> {
             let step = self.flow.step();
             self.record_forces(records)?;
             self.record_probes(records)?;
+            self.accumulate()?;
             let interrupted = control.is_interrupted();
             if self.is_due(step) || interrupted || step == watch.next {
                 let look = watch.time(|| self.flow.look())?;
@@ -545,6 +557,9 @@ fn complete<'a>(
 ) -> Result<Summary, FlowError> {
     let case = run.case;
     run.flow.notices().iter().for_each(|text| notice(text));
+    if control.resume.is_some() {
+        run.begin_late().iter().for_each(|text| notice(text));
+    }
     let copying = Instant::now();
     let bandwidth = control.bandwidth.then(|| copy_bandwidth(device)).transpose()?;
     // That is no part of what it takes to get to the first step.
@@ -718,6 +733,9 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
     }
     for every in case.output.intervals() {
         steps = steps.min(until(every));
+    }
+    for statistics in &case.output.statistics {
+        steps = steps.min(statistics.until(step));
     }
     steps
 }

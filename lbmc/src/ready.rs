@@ -2,6 +2,7 @@
 
 use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
+use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Layout};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
@@ -33,6 +34,8 @@ pub struct Ready {
     pub criteria: Option<CriteriaBundle>,
     /// Kernels of what depends on time at walls, for a case that has such.
     pub prescribed: Option<PrescribedBundle>,
+    /// Kernels of statistics, for a case that has such.
+    pub statistics: Option<StatisticsBundle>,
 }
 
 impl Ready {
@@ -96,7 +99,11 @@ impl Ready {
         let prescribed = (!formulas.is_empty())
             .then(|| lbm_codegen::prescribed::bundle(&method.manifest, &formulas).into_diagnostic())
             .transpose()?;
-        Ok(Ready { raw, spec, case, device, method, criteria, prescribed })
+        let accumulated = case.accumulated();
+        let statistics = (!accumulated.is_empty())
+            .then(|| lbm_codegen::statistics::bundle(&method.manifest, &accumulated).into_diagnostic())
+            .transpose()?;
+        Ok(Ready { raw, spec, case, device, method, criteria, prescribed, statistics })
     }
 }
 

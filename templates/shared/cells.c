@@ -155,19 +155,6 @@ typedef unsigned short uint16_t;
 {% if interface -%}
 enum { PARTS = {{ interface.children }} };  // children of a refined block
 
-// Where the part of a coarse cell is in the children of its block: the octant and the cell there.
-{{ inline }} int part_of(const int cell, const int child, int *octant)
-{
-    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
-    const Spot spot = spot_of(cell);
-    int fine = 0;
-    *octant = 0;
-    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
-        const int place = 2 * spot.at[axis] + (child >> axis & 1), upper = place >= width[axis];
-        *octant |= upper << axis;
-        fine += stride * (place - upper * width[axis]);
-    }
-    return fine;
-}
+{{<part_of />}}
 
 {% endif -%}

@@ -20,3 +20,19 @@ typedef struct {
     return spot;
 }
 {%- endcomponent spot_of %}
+{% component part_of(@inline, @bx, @by, @bz) -%}
+// Where the part of a coarse cell is in the children of its block: the octant and the cell there.
+{{ inline }} int part_of(const int cell, const int child, int *octant)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const Spot spot = spot_of(cell);
+    int fine = 0;
+    *octant = 0;
+    for (int axis = 0, stride = 1; axis < DIM; stride *= width[axis], ++axis) {
+        const int place = 2 * spot.at[axis] + (child >> axis & 1), upper = place >= width[axis];
+        *octant |= upper << axis;
+        fine += stride * (place - upper * width[axis]);
+    }
+    return fine;
+}
+{%- endcomponent part_of %}

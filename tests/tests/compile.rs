@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lbm_bundle::formula::Function;
+use lbm_bundle::statistics::Statistic;
 use lbm_bundle::{Formula, Layout, Real, Target};
 use lbm_codegen::options::Options;
-use lbm_codegen::{criteria, mesh, pipeline, prescribed};
+use lbm_codegen::{criteria, mesh, pipeline, prescribed, statistics};
 use lbm_tests::criteria::of_every_kind;
 use lbm_tests::toolchain::{self, ARCHITECTURES};
 use lbm_tests::{compiled, root, update};
@@ -232,6 +233,35 @@ fn prescribed_values_compile_for_both_targets() {
     write_prescribed(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
     let Some(toolkit) = toolchain::cuda() else { return };
     for source in write_prescribed(temporary.path(), Target::Cuda) {
+        toolchain::nvcc_reads(&toolkit, &source, "90");
+    }
+}
+
+/// Writes kernels of statistics for a target into a folder: with all that may be accumulated, and with a mean alone.
+fn write_statistics(folder: &Path, target: Target) -> [PathBuf; 2] {
+    [("d2q9_bgk", Real::F32, [8, 8, 1]), ("d3q19_bgk", Real::F64, [4, 4, 4])].map(|(spec, real, block)| {
+        let manifest = compiled::compile(&compiled::model(spec), target, real, block).bundle.manifest;
+        let formula = |text: &str| text.parse::<Formula>().expect("a formula");
+        let all = Statistic {
+            quantities: vec![formula("ux"), formula("sqrt(ux * ux + uy * uy)"), formula("(rho - 1) / 3")],
+            pairs: vec![[0, 0], [0, 1]],
+            least: vec![2],
+            greatest: vec![0, 1],
+        };
+        let mean = Statistic { quantities: vec![formula("uy")], ..Statistic::default() };
+        let bundle = statistics::bundle(&manifest, &[all, mean]).unwrap_or_else(|error| panic!("{error}"));
+        let path = folder.join(bundle.source.name);
+        std::fs::write(&path, bundle.source.text).expect("a temporary file");
+        path
+    })
+}
+
+#[test]
+fn statistics_compile_for_both_targets() {
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    write_statistics(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
+    let Some(toolkit) = toolchain::cuda() else { return };
+    for source in write_statistics(temporary.path(), Target::Cuda) {
         toolchain::nvcc_reads(&toolkit, &source, "90");
     }
 }

@@ -82,7 +82,8 @@ impl Flow {
         case.stop.steps = steps;
         set(&mut case.output);
         let (device, folder) = (Device::host(2).expect("the host"), self.folder.path().join(name));
-        let kernels = Kernels { method: &self.bundle, criteria: Some(&self.criteria), prescribed: None };
+        let kernels =
+            Kernels { method: &self.bundle, criteria: Some(&self.criteria), prescribed: None, statistics: None };
         let summary = flow::run(&case, kernels, &device, &folder, Control::default(), |_| ()).expect("it runs");
         (folder, summary)
     }
@@ -166,7 +167,7 @@ fn a_run_starts_from_the_fields_that_another_has_written() {
     let (case, bundle) = resolved(&text(16, vortex), &|_| Err("none".into()));
     let device = Device::host(2).expect("the host");
     let folder = tempfile::tempdir().expect("a folder");
-    let kernels = Kernels { method: &bundle, criteria: None, prescribed: None };
+    let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };
     flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| {}).expect("it runs");
     let image = std::fs::read(folder.path().join("fields_00000003.vti")).expect("fields");
 

@@ -304,7 +304,7 @@ fn a_channel_whose_inlet_swings_has_the_profile_of_womersley() {
         let (case, warnings) = raw.resolve(&method.manifest, &[], Available::default()).expect("valid");
         assert!(warnings.is_empty(), "{warnings:?}");
         let prescribed = prescribed::bundle(&method.manifest, &case.prescribed()).expect("known names");
-        let kernels = Kernels { method: &method, criteria: None, prescribed: Some(&prescribed) };
+        let kernels = Kernels { method: &method, criteria: None, prescribed: Some(&prescribed), statistics: None };
         let folder = tempfile::tempdir().expect("a folder");
         flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| {}).expect("it runs");
         let profile = std::fs::read_to_string(folder.path().join("profile_y.csv")).expect("a profile");

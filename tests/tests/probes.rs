@@ -16,7 +16,7 @@ fn rows(text: &str, overrides: &[(&str, &str)], probe: &str) -> Vec<Vec<f64>> {
     let levels = case.refinement.as_ref().map(|refinement| refinement.criteria(case.dim));
     let criteria = levels.map(|levels| lbm_codegen::criteria::bundle(&bundle.manifest, &levels).expect("variables"));
     let (device, folder) = (Device::host(2).expect("the host"), tempfile::tempdir().expect("a folder"));
-    let kernels = Kernels { method: &bundle, criteria: criteria.as_ref(), prescribed: None };
+    let kernels = Kernels { method: &bundle, criteria: criteria.as_ref(), prescribed: None, statistics: None };
     flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| ()).expect("it runs");
     let text = std::fs::read_to_string(folder.path().join(probe)).expect("a table");
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);

@@ -5,6 +5,7 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::criteria::CriteriaBundle;
+use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_flows::case::{Case, RawCase};
 use lbm_flows::flow::{self, Control, Kernels};
@@ -58,6 +59,11 @@ name = "p"
 at = [[2, 2], [11, 8]]
 fields = ["density", "vorticity"]
 every = 3
+[[statistics]]
+name = "s"
+of = ["mean", "stresses", "max"]
+from = 2
+every = 2
 "#;
 
 /// A flow that has been run, and its restart file.
@@ -65,6 +71,7 @@ struct Flow {
     case: Case,
     bundle: Bundle,
     criteria: CriteriaBundle,
+    statistics: StatisticsBundle,
     identity: Identity,
     folder: tempfile::TempDir,
     head: Value,
@@ -82,8 +89,10 @@ impl Flow {
         let toolchain = Device::host(1).and_then(|host| host.toolchain()).expect("a compiler");
         let levels = case.refinement.as_ref().expect("a refined case").criteria(case.dim);
         let criteria = lbm_codegen::criteria::bundle(&bundle.manifest, &levels).expect("known variables");
+        let statistics = lbm_codegen::statistics::bundle(&bundle.manifest, &case.accumulated()).expect("known names");
         let identity = Identity::new(&case, &bundle, Some(&criteria), toolchain);
-        let mut flow = Flow { case, bundle, criteria, identity, folder, head: Value::Null, sections: vec![] };
+        let mut flow =
+            Flow { case, bundle, criteria, statistics, identity, folder, head: Value::Null, sections: vec![] };
         flow.run(None).expect("it runs");
         let whole = std::fs::read(flow.out().join(RESTART)).expect("a restart file");
         let head = 20 + u64::from_le_bytes(std::array::from_fn(|at| whole[12 + at])) as usize;
@@ -102,7 +111,12 @@ impl Flow {
     fn run(&self, resume: Option<&Path>) -> Result<(), String> {
         let device = Device::host(1).expect("the host");
         let control = Control { resume, ..Control::default() };
-        let kernels = Kernels { method: &self.bundle, criteria: Some(&self.criteria), prescribed: None };
+        let kernels = Kernels {
+            method: &self.bundle,
+            criteria: Some(&self.criteria),
+            prescribed: None,
+            statistics: Some(&self.statistics),
+        };
         let run = flow::run(&self.case, kernels, &device, &self.out(), control, |_| ());
         run.map(drop).map_err(|error| error.to_string())
     }
@@ -244,8 +258,8 @@ fn a_section_that_is_missing_or_one_too_many_is_refused() {
     let words = "a section is missing, or there is one too many";
     let sections = flow.head["sections"].as_array().expect("a list").clone();
     let bytes: Vec<usize> = sections.iter().map(|section| section["bytes"].as_u64().expect("bytes") as usize).collect();
-    assert_eq!(bytes.len(), 3, "leaves, populations, checked");
-    for left_out in 0..3 {
+    assert_eq!(bytes.len(), 4, "leaves, populations, checked, statistics");
+    for left_out in 0..4 {
         let mut head = flow.head.clone();
         head["sections"].as_array_mut().expect("a list").remove(left_out);
         let start: usize = bytes[..left_out].iter().sum();
@@ -301,8 +315,12 @@ fn sizes_of_terabytes_are_refused_before_anything_is_allocated() {
         OpenOptions::new().write(true).open(path).expect("it is there").set_len(bytes).expect("a file with a hole");
     };
     // A section that the file is long enough for.
-    for (section, words) in [(0, "do not cover the domain"), (1, "its populations are not"), (2, "its fields are not")]
-    {
+    for (section, words) in [
+        (0, "do not cover the domain"),
+        (1, "its populations are not"),
+        (2, "its fields are not"),
+        (3, "its statistics are not"),
+    ] {
         let mut head = flow.head.clone();
         let old = head["sections"][section]["bytes"].as_u64().expect("bytes");
         head["sections"][section]["bytes"] = json!(HUGE);

@@ -277,7 +277,7 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
     let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().unwrap());
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let kernels = Kernels { method: &bundle, criteria: None, prescribed: None };
+    let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };
     let summary = flow::run(&case, kernels, &device, folder.path(), Default::default(), |_| ()).unwrap();
     let settled = &summary.forces[0];
     let (drag, lift) = (settled.drag.as_ref().unwrap().mean, settled.lift.as_ref().unwrap().mean);

@@ -33,7 +33,7 @@ fn contour(cells: usize, steps: usize) -> (Vec<Vec<f64>>, [f64; 2]) {
     let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().expect("a block"));
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
     let folder = tempfile::tempdir().expect("a folder");
-    let kernels = Kernels { method: &bundle, criteria: None, prescribed: None };
+    let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };
     let summary = flow::run(&case, kernels, &device, folder.path(), Default::default(), |_| ()).expect("it runs");
     let file = format!("surface_1_{:08}.csv", summary.steps);
     assert!(summary.files.contains(&file), "{:?}", summary.files);

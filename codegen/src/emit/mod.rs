@@ -9,7 +9,7 @@
 //! - `banner`, `constants`, `work`, `arithmetic`, `signature`: parts of every file and kernel
 //! - `walls`, `solids`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
 //! - `mesh`: kernels that change the forest, for both targets; `criteria`: those that say which levels blocks should have;
-//!   `prescribed`: those of values at walls
+//!   `prescribed`: those of values at walls; `statistics`: those of statistics over time
 //! - `rust`, `soa`, `c`, `cuda`, `bindings`: what differs between the files
 
 mod arithmetic;
@@ -36,6 +36,7 @@ mod rust;
 mod signature;
 mod soa;
 mod solids;
+mod statistics;
 pub mod text;
 mod transfer;
 mod view;
@@ -46,6 +47,7 @@ pub use criteria::criteria;
 pub use mesh::mesh;
 pub use method::{Interface, Method, NodeForm, PointSet, Rescaled, Stencil, Wall};
 pub use prescribed::prescribed;
+pub use statistics::statistics;
 
 use lbm_bundle::{File, Layout, Target};
 

@@ -46,6 +46,8 @@ codes! {
     HOLES_CLOSED      "C0114" warning "a surface whose holes are closed";
     VIEW_OF_PLANE     "C0115" error   "a view of a flow in two dimensions";
     NO_FRICTION       "C0116" warning "a method whose friction on solids is not known";
+    NO_SAMPLES        "C0117" warning "statistics without a sample";
+    NOT_ACCUMULATED   "C0118" error   "a field that has no statistics";
     SAMPLES           "C0123" error   "a file that holds no field";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";

@@ -153,6 +153,21 @@ const LONG: &[Long] = &[
         "spec = \"d2q9_power_law\"\n[output]\nforces = 1000",
     ),
     long(
+        diag::NO_SAMPLES,
+        "Statistics are of the steps from `from` on, every so many. Where the run ends before the first of them there is nothing to make \
+         means of, and no file of them is written. A run that is to go on later has them then.",
+        "[stop]\nsteps = 10_000\n[[statistics]]\nname = \"mean\"\nfrom = 20_000\nevery = 10",
+        "[stop]\nsteps = 100_000\n[[statistics]]\nname = \"mean\"\nfrom = 20_000\nevery = 10",
+    ),
+    long(
+        diag::NOT_ACCUMULATED,
+        "Statistics are accumulated cell by cell, from what a cell has by itself: the fields of the method, and what is made of them \
+         without slopes. The mean vorticity is that of the mean velocity, since both are linear; other means of slopes need the slopes of \
+         each sample, which are not computed. Stresses are made of the velocity, which has to be among the fields.",
+        "[[statistics]]\nname = \"mean\"\nfields = [\"vorticity\"]\nfrom = 20_000\nevery = 10",
+        "[[statistics]]\nname = \"mean\"\nfields = [\"velocity\"]\nfrom = 20_000\nevery = 10",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",

@@ -67,6 +67,12 @@
 //! fields = ["velocity", "pressure"]
 //! every = 100
 //!
+//! [[statistics]]                # over time, in every cell
+//! name = "mean"
+//! fields = ["velocity"]
+//! from = 50_000
+//! every = 10
+//!
 //! [[pictures]]                  # of fields by name
 //! field = "speed"
 //! every = 10_000                # on the way; else at the end
@@ -114,6 +120,7 @@ mod samples;
 mod schema;
 mod solids;
 mod start;
+mod statistics;
 mod table;
 mod tree;
 mod units;
@@ -143,6 +150,7 @@ pub use refinement::{Follow, RefinedBox, Refinement};
 pub use schema::{keys, nearest};
 pub use solids::{SolidBody, Surfaces};
 pub use start::{Start, StartField, StartValue};
+pub use statistics::{Measure, Statistics};
 pub use units::{Dimension, Units};
 pub use views::View;
 
@@ -372,6 +380,8 @@ pub struct Output {
     pub pictures: Vec<Picture>,
     /// Views of surfaces in three dimensions.
     pub views: Vec<View>,
+    /// What is accumulated over time.
+    pub statistics: Vec<Statistics>,
 }
 
 impl Output {
@@ -498,6 +508,11 @@ impl Case {
         let all = self.walls.iter().flat_map(Wall::all).flat_map(|wall| &wall.formulas).chain(solids);
         let timed = all.filter(|(_, formulas)| is_timed(formulas));
         timed.flat_map(|(_, formulas)| formulas).map(|formula| formula.get().clone()).collect()
+    }
+
+    /// What is accumulated over time, which is compiled for it.
+    pub fn accumulated(&self) -> Vec<lbm_bundle::statistics::Statistic> {
+        self.output.statistics.iter().map(Statistics::accumulated).collect()
     }
 
     /// The wall at a face, if there is one.

@@ -84,6 +84,8 @@ pub struct Picture {
     pub frames: Frames,
     /// What is drawn; of vectors the magnitude.
     pub field: Quantity,
+    /// The number of the statistics that it is a result of, if it is.
+    pub statistics: Option<usize>,
     /// Values at the ends of the colour bar, in its units; else they follow from the field.
     pub range: Option<[f64; 2]>,
     /// Its colours.

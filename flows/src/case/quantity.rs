@@ -1,7 +1,9 @@
 //! Fields of a flow by their names, wherever output asks for them: those of the method, and what follows from them.
 
-use lbm_bundle::Manifest;
+use lbm_bundle::formula::Function;
+use lbm_bundle::{Formula, Manifest};
 
+use super::statistics::Measure;
 use super::units::{Dimension, Units};
 
 /// Suffixes of the components of a vector.
@@ -37,6 +39,19 @@ enum Kind {
     StrainRate,
     /// Level of the cell.
     Level,
+    /// A result of the statistics of a field. Positions are those among the results.
+    Statistic { first: usize, columns: Vec<String>, of: Box<Quantity>, form: Form },
+}
+
+/// How a result differs from its field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    /// A value that the field may have.
+    Value,
+    /// A root mean square.
+    Rms,
+    /// A product of two components, of which one may be negative if they are not the same.
+    Product { mixed: bool },
 }
 
 impl Quantity {
@@ -84,10 +99,49 @@ impl Quantity {
         &self.name
     }
 
+    /// A measure of its statistics, the first of whose components has a position among the results: `mean_velocity`.
+    pub(super) fn statistic(&self, measure: Measure, first: usize) -> Quantity {
+        let named = |name: &str| format!("{}_{name}", measure.name());
+        let columns = self.columns().iter().map(|column| named(column)).collect();
+        let form = if measure == Measure::Rms { Form::Rms } else { Form::Value };
+        Quantity {
+            name: named(&self.name),
+            kind: Kind::Statistic { first, columns, of: Box::new(self.clone()), form },
+            dim: self.dim,
+        }
+    }
+
+    /// A component of the stresses of this vector, by its axes: `stress_xy`.
+    pub(super) fn stress(&self, axes: &str, mixed: bool, first: usize) -> Quantity {
+        let (name, of) = (format!("stress_{axes}"), Box::new(self.clone()));
+        let kind = Kind::Statistic { first, columns: vec![name.clone()], of, form: Form::Product { mixed } };
+        Quantity { name, kind, dim: self.dim }
+    }
+
+    /// Its components as formulas of those of the method's fields, which are called `components`; `None` where it is made of more than
+    /// that.
+    pub(super) fn formulas(&self, components: &[String]) -> Option<Vec<Formula>> {
+        let component = |at: usize| Formula::name(&components[at]);
+        let apply = |function, a: Formula, b: Formula| Formula::apply(function, [a, b]);
+        match &self.kind {
+            Kind::Stored { first, columns, .. } => Some((0..columns.len()).map(|at| component(first + at)).collect()),
+            Kind::Speed { first } => {
+                let square = |axis: usize| apply(Function::Multiply, component(first + axis), component(first + axis));
+                let sum = (1..self.dim).fold(square(0), |sum, axis| apply(Function::Add, sum, square(axis)));
+                Some(vec![Formula::apply(Function::Sqrt, [sum])])
+            }
+            Kind::Pressure { density, cs2 } => {
+                let above = apply(Function::Subtract, component(*density), Formula::number(1.0));
+                Some(vec![apply(Function::Multiply, Formula::number(*cs2), above)])
+            }
+            Kind::Vorticity | Kind::QCriterion | Kind::StrainRate | Kind::Level | Kind::Statistic { .. } => None,
+        }
+    }
+
     /// The names of its components: `ux`, `uy` for the velocity.
     pub fn columns(&self) -> Vec<String> {
         match &self.kind {
-            Kind::Stored { columns, .. } => columns.clone(),
+            Kind::Stored { columns, .. } | Kind::Statistic { columns, .. } => columns.clone(),
             Kind::Vorticity if self.dim == 3 => AXES.map(|axis| format!("vorticity_{axis}")).to_vec(),
             _ => vec![self.name.clone()],
         }
@@ -104,13 +158,21 @@ impl Quantity {
             Kind::Stored { columns, dimension, .. } => *dimension == Dimension::VELOCITY && columns.len() == 1,
             Kind::Pressure { .. } | Kind::QCriterion => true,
             Kind::Vorticity => self.dim == 2,
+            Kind::Statistic { of, form: Form::Value, .. } => of.is_signed(),
+            Kind::Statistic { form: Form::Product { mixed }, .. } => *mixed,
             _ => false,
         }
     }
 
     /// Whether the value that a picture shows is a magnitude, 0 at least.
     pub fn is_magnitude(&self) -> bool {
-        self.columns().len() > 1 || matches!(self.kind, Kind::Speed { .. } | Kind::StrainRate)
+        let least_is_zero = match &self.kind {
+            Kind::Speed { .. } | Kind::StrainRate => true,
+            Kind::Statistic { of, form: Form::Value, .. } => of.is_magnitude(),
+            Kind::Statistic { form, .. } => *form != Form::Product { mixed: true },
+            _ => false,
+        };
+        self.columns().len() > 1 || least_is_zero
     }
 
     /// Its unit in powers of the reference velocity and of the reference length, and how that is written; densities and pure numbers have
@@ -123,6 +185,8 @@ impl Quantity {
             Kind::Vorticity | Kind::StrainRate => ([1, -1], "(U/L)"),
             Kind::QCriterion => ([2, -2], "(U/L)²"),
             Kind::Level => ([0, 0], ""),
+            Kind::Statistic { form: Form::Product { .. }, .. } => ([2, 0], "U²"),
+            Kind::Statistic { of, .. } => of.reference(),
         }
     }
 
@@ -135,6 +199,8 @@ impl Quantity {
             Kind::Vorticity | Kind::StrainRate => 1.0 / units.step,
             Kind::QCriterion => 1.0 / units.step.powi(2),
             Kind::Level => 1.0,
+            Kind::Statistic { of, form: Form::Product { .. }, .. } => of.scale(units).powi(2),
+            Kind::Statistic { of, .. } => of.scale(units),
         }
     }
 
@@ -149,6 +215,8 @@ impl Quantity {
             Kind::Vorticity | Kind::StrainRate => "1/s",
             Kind::QCriterion => "1/s²",
             Kind::Level => "",
+            Kind::Statistic { form: Form::Product { .. }, .. } => "m²/s²",
+            Kind::Statistic { of, .. } => of.symbol(units),
         }
     }
 
@@ -160,7 +228,7 @@ impl Quantity {
         };
         let one = |value: f64| [value, 0.0, 0.0];
         match &self.kind {
-            Kind::Stored { first, columns, .. } => {
+            Kind::Stored { first, columns, .. } | Kind::Statistic { first, columns, .. } => {
                 std::array::from_fn(|at| if at < columns.len() { value(first + at) } else { 0.0 })
             }
             Kind::Speed { first } => one((0..self.dim).map(|axis| value(first + axis).powi(2)).sum::<f64>().sqrt()),
@@ -220,6 +288,10 @@ mod tests {
             let found = quantity(name);
             assert!((found.scale(&units) / scale - 1.0).abs() < 1e-12 && found.symbol(&units) == symbol, "{name}");
         }
+        let velocity = quantity("velocity");
+        let (rms, stress) = (velocity.statistic(Measure::Rms, 0), velocity.stress("xy", true, 0));
+        assert!((rms.scale(&units) / 0.1 - 1.0).abs() < 1e-12 && rms.symbol(&units) == "m/s");
+        assert!((stress.scale(&units) / 0.01 - 1.0).abs() < 1e-12 && stress.symbol(&units) == "m²/s²");
         units.density = None;
         assert_eq!(quantity("pressure").symbol(&units), "m²/s²");
         assert_eq!(

@@ -15,6 +15,7 @@ use super::formula::Formula;
 use super::image::{self, ImageError, Kind};
 use super::refinement::COUPLING;
 use super::samples::Samples;
+use super::statistics::Measure;
 use super::table::TableFile;
 use super::tree::Table;
 use super::units::Dimension;
@@ -45,6 +46,7 @@ pub struct RawCase {
     pub(super) probes: Vec<Spanned<RawProbe>>,
     pub(super) pictures: Vec<Spanned<RawPicture>>,
     pub(super) views: Vec<Spanned<RawView>>,
+    pub(super) statistics: Vec<Spanned<RawStatistics>>,
     /// The tables of its formulas by file, once they are read.
     pub(super) tables: BTreeMap<String, TableFile>,
     /// What tells this flow from others, by key.
@@ -351,11 +353,23 @@ pub(super) struct RawProbe {
     pub(super) every: Spanned<Interval>,
 }
 
+/// What is accumulated over time.
+#[derive(Clone, Debug)]
+pub(super) struct RawStatistics {
+    pub(super) name: Spanned<String>,
+    pub(super) fields: Option<Vec<Spanned<String>>>,
+    pub(super) of: Vec<Measure>,
+    /// From the start of the flow.
+    pub(super) from: Spanned<Interval>,
+    pub(super) every: Spanned<Interval>,
+}
+
 /// A picture.
 #[derive(Clone, Debug)]
 pub(super) struct RawPicture {
     pub(super) frames: RawFrames,
     pub(super) field: Spanned<String>,
+    pub(super) statistics: Option<Spanned<String>>,
     pub(super) range: Option<[f64; 2]>,
     pub(super) colours: Option<Spanned<String>>,
     pub(super) slice: Option<Spanned<RawSlice>>,

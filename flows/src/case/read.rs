@@ -5,6 +5,7 @@ mod pictures;
 mod probes;
 mod refinement;
 mod solids;
+mod statistics;
 mod values;
 
 use lbm_bundle::Real;
@@ -118,6 +119,7 @@ impl Reader {
         let stop = self.stop(&stop);
         let output = self.output(&output);
         let (probes, pictures, views) = (self.probes(root), self.pictures(root), self.views(root));
+        let statistics = self.statistics(root);
         Some(RawCase {
             name: name.to_string(),
             title,
@@ -146,6 +148,7 @@ impl Reader {
             probes,
             pictures,
             views,
+            statistics,
             tables: BTreeMap::new(),
             keys: root.values(&[
                 "name",
@@ -158,6 +161,7 @@ impl Reader {
                 "probes",
                 "pictures",
                 "views",
+                "statistics",
             ]),
             warnings: vec![],
         })

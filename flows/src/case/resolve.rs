@@ -10,6 +10,7 @@ mod probes;
 mod refinement;
 mod solids;
 mod start;
+mod statistics;
 mod values;
 
 use lbm_bundle::Manifest;
@@ -96,7 +97,8 @@ impl<'a> Resolver<'a> {
         let stop = self.stop(&units);
         let solids = solids?;
         let probes = self.probes((size, periodic), &units, &solids, stop);
-        let pictures = self.pictures(size, &units);
+        let statistics = self.statistics(&units, stop);
+        let pictures = self.pictures(size, &units, statistics.as_deref());
         Some(Case {
             name: raw.title().to_string(),
             spec: self.manifest.spec.clone(),
@@ -113,7 +115,7 @@ impl<'a> Resolver<'a> {
             solids,
             refinement,
             stop,
-            output: self.output(size, &units, &scales, probes?, pictures?),
+            output: self.output(size, &units, &scales, (probes?, statistics?), pictures?),
             units,
             scales,
             keys: raw.keys.clone(),

@@ -155,6 +155,7 @@ pub(super) const KEYS: &[Key] = &[
     key("probes.fields", "what is recorded, by name; else [\"density\", \"velocity\"]"),
     key("probes.every", "time steps, or in SI units a time, between rows"),
     key("pictures.field", "a picture of a field by its name, under `[[pictures]]`; of vectors the magnitude"),
+    key("pictures.statistics", "the name of the statistics that the field is a result of: `mean_velocity`, `rms_ux`"),
     key("pictures.name", "what its file is called: `NAME.png`, with `every` `NAME_00001000.png`; else as the field"),
     key(
         "pictures.range",
@@ -184,10 +185,21 @@ pub(super) const KEYS: &[Key] = &[
     key("views.size", "pixels along the longer side of what is seen of the domain: 1000 unless given"),
     key("views.every", "time steps, or a time, between views; else there is one at the end"),
     key("views.film", "true, or views a second: with `every`, also one film of them all, `NAME.gif`"),
+    key(
+        "statistics.name",
+        "statistics over time in every cell, under `[[statistics]]`: the file is `statistics_NAME.vti`, or as fields of a refined grid",
+    ),
+    key("statistics.fields", "the fields, by name; else [\"density\", \"velocity\"]"),
+    key(
+        "statistics.of",
+        "what is made of them: mean, rms (of the fluctuation), stresses, min, max; else [\"mean\", \"rms\"]",
+    ),
+    key("statistics.from", "the first step that is sampled, or in SI units a time"),
+    key("statistics.every", "time steps, or a time, between samples"),
 ];
 
 /// Lists of tables: a case has as many as it likes of each.
-pub(super) const LISTS: [&str; 4] = ["solids", "probes", "pictures", "views"];
+pub(super) const LISTS: [&str; 5] = ["solids", "probes", "pictures", "views", "statistics"];
 
 /// The list of tables that a key belongs to, and the rest of its path.
 pub(super) fn in_list(path: &str) -> Option<(&str, &str)> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry;
-use lbm_runtime::kernels::Prescribed;
+use lbm_runtime::kernels::{Prescribed, Statistics};
 use lbm_runtime::solver::{Course, FaceSpec, GridSpec, Patch, Profile, Region, StepError, Varying, WallSpec};
 
 use super::{FlowError, Kernels};
@@ -37,6 +37,8 @@ pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Res
     }
     grid.prescribed =
         kernels.prescribed.map(|bundle| Prescribed::load(device, bundle)).transpose().map_err(StepError::from)?;
+    grid.statistics =
+        kernels.statistics.map(|bundle| Statistics::load(device, bundle)).transpose().map_err(StepError::from)?;
     Ok(grid)
 }
 

@@ -67,7 +67,7 @@ use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::probe::Reading;
 use lbm_runtime::solver::snapshot::Snapshot;
 
-use crate::case::{Case, Dimension, Frames, InputFile, Reference, Vtk};
+use crate::case::{Case, Dimension, Frames, InputFile, Quantity, Reference, Vtk};
 use canvas::Canvas;
 use flux::Fluxes;
 use forces::Forces;
@@ -75,7 +75,7 @@ use probes::Probed;
 use profile::Profile;
 use series::Series;
 use sink::{OutputError, RESTART, SUMMARY, Sink};
-use summary::{About, Failed, Failure, Measured, Status, Summary};
+use summary::{About, Accumulated, Failed, Failure, Measured, Status, Summary};
 use surfaces::Bodies;
 
 /// Writes what a case asks for.
@@ -94,11 +94,28 @@ pub struct Recorder<'a> {
     probes: Vec<Probed>,
     /// What the user should know.
     notices: Vec<String>,
+    /// The statistics that have been written.
+    statistics: Vec<Accumulated>,
 }
 
 /// Name of the fields of a step.
 fn frame_name(step: u64, format: Vtk) -> String {
     format!("fields_{step:08}.{}", format.ending())
+}
+
+/// Writes fields for ParaView.
+fn write_vtk(
+    out: &mut dyn Write,
+    format: Vtk,
+    snapshot: &Snapshot,
+    fields: Option<&[Quantity]>,
+    case: &Case,
+) -> io::Result<()> {
+    match format {
+        Vtk::Image => vtk::write_image(out, snapshot, fields, &case.units, case.real),
+        Vtk::Amr => vtk::write_amr(out, snapshot, fields, &case.units, case.real),
+        Vtk::Unstructured => vtk::write_unstructured(out, snapshot, fields, &case.units, case.real),
+    }
 }
 
 impl<'a> Recorder<'a> {
@@ -114,6 +131,7 @@ impl<'a> Recorder<'a> {
             forces: Forces::default(),
             probes: vec![Probed::default(); case.output.probes.len()],
             notices: vec![],
+            statistics: vec![],
         })
     }
 
@@ -232,6 +250,7 @@ impl<'a> Recorder<'a> {
             summary.forces = self.forces.settled(case);
         }
         self.write_probes()?;
+        summary.statistics = std::mem::take(&mut self.statistics);
         summary.fluxes = Fluxes::new(case, snapshot);
         if output.picture {
             let mut pictures = vec![
@@ -267,7 +286,8 @@ impl<'a> Recorder<'a> {
     fn pictures(&mut self, snapshot: &Snapshot, wanted: impl Fn(&Frames) -> bool) -> Result<(), OutputError> {
         let case = self.case;
         let output = &case.output;
-        for picture in output.pictures.iter().filter(|picture| wanted(&picture.frames)) {
+        let of_flow = output.pictures.iter().filter(|picture| picture.statistics.is_none());
+        for picture in of_flow.filter(|picture| wanted(&picture.frames)) {
             self.draw(&picture.frames, snapshot.step, picture::draw(case, snapshot, picture))?;
         }
         for view in output.views.iter().filter(|view| wanted(&view.frames)) {
@@ -284,6 +304,27 @@ impl<'a> Recorder<'a> {
         for number in 0..case.solids.len() {
             self.sink.write(&bodies.file_name(number), |out| bodies.write(number, out))?;
         }
+        Ok(())
+    }
+
+    /// Writes statistics of the case, by their number, and draws their pictures: from what was accumulated in so many samples, the first and
+    /// the last of these steps.
+    pub fn statistics(
+        &mut self,
+        number: usize,
+        accumulated: Snapshot,
+        samples: u64,
+        [from_step, to_step]: [u64; 2],
+    ) -> Result<(), OutputError> {
+        let (case, of) = (self.case, &self.case.output.statistics[number]);
+        let (results, snapshot) = (of.results(), of.evaluate(accumulated, samples));
+        let format = case.output.vtk.unwrap_or_else(|| Vtk::default_for(case.refinement.is_some(), case.dim));
+        let name = of.file_name(format);
+        self.sink.write(&name, |out| write_vtk(out, format, &snapshot, Some(&results), case))?;
+        for picture in case.output.pictures.iter().filter(|picture| picture.statistics == Some(number)) {
+            self.draw(&picture.frames, snapshot.step, picture::draw(case, &snapshot, picture))?;
+        }
+        self.statistics.push(Accumulated { name: of.name.clone(), from_step, to_step, samples });
         Ok(())
     }
 
@@ -356,11 +397,7 @@ impl<'a> Recorder<'a> {
             return Ok(());
         }
         let fields = case.output.fields.as_deref();
-        self.sink.write(&name, |out| match format {
-            Vtk::Image => vtk::write_image(out, snapshot, fields, &case.units, case.real),
-            Vtk::Amr => vtk::write_amr(out, snapshot, fields, &case.units, case.real),
-            Vtk::Unstructured => vtk::write_unstructured(out, snapshot, fields, &case.units, case.real),
-        })?;
+        self.sink.write(&name, |out| write_vtk(out, format, snapshot, fields, case))?;
         self.frames.push((snapshot.step, name));
         let time = |step: u64| step as f64 * case.units.scale(Dimension::TIME);
         let frames: Vec<(f64, &str)> = self.frames.iter().map(|(step, name)| (time(*step), &name[..])).collect();

@@ -405,7 +405,8 @@ mod tests {
         let field = Quantity::all(&lbm_runtime::fixture::manifest()).into_iter().find(|field| field.name() == name);
         let field = field.expect("a field");
         let frames = Frames { name: name.into(), every: None, film: None };
-        Picture { frames, field, range, colours, slice: None, window: None, streamlines: false, size: 640 }
+        let (statistics, slice, window) = (None, None, None);
+        Picture { frames, field, statistics, range, colours, slice, window, streamlines: false, size: 640 }
     }
 
     #[test]

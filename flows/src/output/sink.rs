@@ -5,7 +5,7 @@
 //! name only when it is whole ([`lbm_runtime::file`]), so that an error leaves what was there before as it was.
 //!
 //! What an earlier run has written is known by its name; the names that a method or a case chooses are listed in
-//! `summary.json` (pictures of scalars, probes) and at the top of `case.toml` (the spec, its modules, surfaces).
+//! `summary.json` (pictures of scalars, probes, statistics) and at the top of `case.toml` (the spec, its modules, surfaces).
 
 use std::fmt;
 use std::fs;
@@ -68,13 +68,16 @@ fn is_in_sequence(name: &str, sequences: &[String]) -> bool {
     sequences.iter().filter_map(of).any(is_step)
 }
 
-/// Pictures, films and probes that the summary in a folder lists. One that cannot be read lists nothing.
+/// Pictures, films, probes and statistics that the summary in a folder lists. One that cannot be read lists nothing.
 fn listed_results(folder: &Path) -> Vec<String> {
     let text = there(&folder.join(SUMMARY)).unwrap_or_default();
     let summary: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
     let files = summary["files"].as_array().into_iter().flatten().filter_map(|name| name.as_str());
+    let is_vtk = |name: &str| [".vti", ".vtu", ".vtkhdf"].iter().any(|ending| name.ends_with(ending));
     let of_a_run = |name: &&str| {
-        name.ends_with(".png") || name.ends_with(".gif") || name.starts_with("probe_") && name.ends_with(".csv")
+        let drawn = name.ends_with(".png") || name.ends_with(".gif");
+        let probe = name.starts_with("probe_") && name.ends_with(".csv");
+        drawn || probe || name.starts_with("statistics_") && is_vtk(name)
     };
     files.filter(|name| of_a_run(name) && is_plain(name)).map(String::from).collect()
 }

@@ -84,6 +84,19 @@ pub struct Carried {
     pub end: f64,
 }
 
+/// Statistics over time that a run has written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Accumulated {
+    /// Name in the case.
+    pub name: String,
+    /// Step of the first sample.
+    pub from_step: u64,
+    /// Step of the last.
+    pub to_step: u64,
+    /// How many.
+    pub samples: u64,
+}
+
 /// What ran: the part of a summary that is known when a run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct About {
@@ -242,6 +255,9 @@ pub struct Summary {
     /// The force on each solid in the end.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
+    /// Statistics over time.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub statistics: Vec<Accumulated>,
     /// Files that make the run again: `lbmc run case.toml`.
     pub inputs: Vec<String>,
     /// Files written besides these and this one.
@@ -290,6 +306,7 @@ impl Summary {
             decay: None,
             fluxes: None,
             forces: vec![],
+            statistics: vec![],
             inputs: vec![],
             files: vec![],
         }

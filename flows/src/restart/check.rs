@@ -6,7 +6,7 @@ use lbm_bundle::Manifest;
 use lbm_runtime::geometry::Block;
 use lbm_runtime::mesh;
 
-use super::{CHECKED, Course, Head, LEAVES, POPULATIONS};
+use super::{CHECKED, Course, Head, LEAVES, POPULATIONS, Sampled, SavedStatistics};
 use crate::case::Case;
 use crate::output::Bits;
 
@@ -23,10 +23,14 @@ impl Expected<'_> {
     /// What cannot be true of a head, if anything.
     pub(super) fn wrong_head(&self, head: &Head) -> Option<&'static str> {
         let names: Vec<&str> = head.sections.iter().map(|section| &section.name[..]).collect();
-        let expected = [LEAVES, POPULATIONS, CHECKED];
-        let expected = &expected[..if head.checked.is_some() { 3 } else { 2 }];
+        let of_fields = [LEAVES, POPULATIONS, CHECKED];
+        let of_fields = &of_fields[..if head.checked.is_some() { 3 } else { 2 }];
+        let of_statistics: Vec<String> = head.course.statistics.iter().map(SavedStatistics::section).collect();
+        let expected: Vec<&str> = of_fields.iter().copied().chain(of_statistics.iter().map(String::as_str)).collect();
         let rest = names.get(expected.len()..).unwrap_or_default();
-        if !names.starts_with(expected) || rest.iter().any(|name| [LEAVES, POPULATIONS, CHECKED].contains(name)) {
+        let known = |name: &&str| [LEAVES, POPULATIONS, CHECKED].contains(name) || expected.contains(name);
+        let twice = (0..expected.len()).any(|at| expected[..at].contains(&expected[at]));
+        if !names.starts_with(&expected) || twice || rest.iter().any(known) {
             return Some("a section is missing, or there is one too many");
         }
         if !head.sections[0].bytes.is_multiple_of(16) {
@@ -39,7 +43,8 @@ impl Expected<'_> {
     }
 
     fn wrong_course(&self, course: &Course) -> Option<&'static str> {
-        let Course { step, seconds, waited, updates, adaptations, scattered, start, residual, recorded } = course;
+        let Course { step, seconds, waited, updates, adaptations, scattered, start, residual, recorded, statistics } =
+            course;
         let counts = [*step, *updates, adaptations.looks, adaptations.changes, adaptations.refusals];
         let more =
             [adaptations.reorderings, adaptations.most_refused as u64, adaptations.room as u64, *scattered as u64];
@@ -53,6 +58,13 @@ impl Expected<'_> {
         let sums = start.iter().map(|(name, _)| name).eq(self.manifest.populations.iter().map(|set| &set.name));
         if !sums {
             return Some("its sums at the start are not those of the method's populations");
+        }
+        let is_possible = |of: &SavedStatistics| {
+            let Sampled { first, last } = of.steps;
+            first <= last && last <= *step && (1..MOST).contains(&of.samples) && of.samples - 1 <= last - first
+        };
+        if !statistics.iter().all(is_possible) {
+            return Some("its statistics are of steps that cannot be");
         }
         recorded.wrong(self.case, *step)
     }

@@ -13,7 +13,8 @@
 //! Numbers are little-endian. Sections: `leaves`, of each leaf its level and its place as four 32-bit integers;
 //! `populations`, the current ones of each leaf in the same order, `[direction][cell]`, as they are on the device, and
 //! then those that refined blocks hold, if they do; `checked`, if the head says so, the fields of leaves at the last check for
-//! steady flow, in the same order, `[component][cell]`. They come in this order; a reader skips sections behind them.
+//! steady flow, in the same order, `[component][cell]`; `statistics NAME`, for each of [`Course::statistics`], accumulators of leaves in
+//! 64 bits, in the same order, `[accumulator][cell]`. They come in this order; a reader skips sections behind them.
 //!
 //! The same bits come from the same machine code: the identity in the head has the compiler, its flags and the processor.
 //!
@@ -42,7 +43,7 @@ pub use write::write;
 use lbm_runtime::device::Toolchain;
 use lbm_runtime::solver::Adaptations;
 
-use crate::case::Case;
+use crate::case::{Case, Statistics};
 use crate::output::{Bits, Recorded};
 
 const MAGIC: [u8; 8] = *b"lbmc\r\n\x1a\n";
@@ -172,6 +173,44 @@ pub struct Course {
     pub residual: Option<Bits>,
     /// What has been written.
     pub recorded: Recorded,
+    /// The statistics that have samples.
+    #[serde(default)]
+    pub statistics: Vec<SavedStatistics>,
+}
+
+/// Which steps statistics have samples of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+}
+
+/// Statistics in a file. Their accumulators are a section.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedStatistics {
+    name: String,
+    /// What tells them from others of that name.
+    definition: String,
+    samples: u64,
+    steps: Sampled,
+}
+
+impl SavedStatistics {
+    /// The name of their section.
+    fn section(&self) -> String {
+        format!("statistics {}", self.name)
+    }
+}
+
+/// What a file has of those statistics of a case that have samples.
+pub fn saved(all: &[Statistics], sampled: &[Option<Sampled>], samples: &[u64]) -> Vec<SavedStatistics> {
+    let with_samples = all.iter().zip(sampled).zip(samples).filter_map(|((of, sampled), samples)| {
+        let (name, definition) = (of.name.clone(), of.definition());
+        Some(SavedStatistics { name, definition, samples: *samples, steps: (*sampled)? })
+    });
+    with_samples.collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

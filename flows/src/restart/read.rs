@@ -11,8 +11,11 @@ use lbm_runtime::kernels::layout::Layout;
 use lbm_runtime::solver::Simulation;
 
 use super::check::Expected;
-use super::{CHECKED, Course, Head, Identity, LONGEST_HEAD, MAGIC, POPULATIONS, RestartError, VERSION, shown};
-use crate::case::Case;
+use super::{
+    CHECKED, Course, Head, Identity, LONGEST_HEAD, MAGIC, POPULATIONS, RestartError, Sampled, SavedStatistics, VERSION,
+    shown,
+};
+use crate::case::{Case, Statistics};
 
 /// Bytes of magic, version and length of the head.
 const FRONT: usize = 20;
@@ -109,8 +112,14 @@ impl Restart {
     }
 
     /// Puts the state into a simulation that has the same leaves, with the fields at the last check for steady flow, if that
-    /// was at another step.
-    pub fn restore(mut self, flow: &mut Simulation) -> Result<(), RestartError> {
+    /// was at another step, and those of the statistics of a case that it has. Returns which steps each of them has samples of.
+    pub fn restore(
+        mut self,
+        flow: &mut Simulation,
+        statistics: &[Statistics],
+    ) -> Result<Vec<Option<Sampled>>, RestartError> {
+        let mut sampled = vec![None; statistics.len()];
+        let saved = self.head.course.statistics.clone();
         let manifest = flow.manifest().clone();
         let own = flow.grid().leaves().map_err(|error| RestartError::Step(error.into()))?;
         if !own.iter().map(|leaf| &leaf.block).eq(&self.leaves) {
@@ -135,7 +144,27 @@ impl Restart {
                     let step = self.head.checked.unwrap_or_default();
                     flow.write_kept(step, |bytes| self.take(bytes))?;
                 }
-                _ => self.skip(section.bytes)?,
+                name => {
+                    let same = |of: &Statistics, saved: &SavedStatistics| {
+                        (&of.name, of.definition()) == (&saved.name, saved.definition.clone())
+                    };
+                    let found = saved.iter().find(|saved| saved.section() == name);
+                    let number = found.and_then(|saved| statistics.iter().position(|of| same(of, saved)));
+                    let (Some(saved), Some(number)) = (found, number) else {
+                        self.skip(section.bytes)?;
+                        continue;
+                    };
+                    let accumulators = statistics[number].accumulated().accumulators();
+                    let layout = Layout::accumulators(&manifest, accumulators);
+                    if section.bytes != bytes(layout, size_of::<f64>(), self.leaves.len()) {
+                        return Err(self.broken("its statistics are not those of its blocks"));
+                    }
+                    if saved.samples > statistics[number].samples_until(self.head.course.step) {
+                        return Err(self.broken("its statistics have more samples than there were steps for"));
+                    }
+                    flow.write_statistic(number, saved.samples, |bytes| self.take(bytes))?;
+                    sampled[number] = Some(saved.steps);
+                }
             }
         }
         let mut sealed = [0; HASH];
@@ -143,7 +172,7 @@ impl Restart {
         if self.hash.finalize() != sealed {
             return Err(self.broken("its checksum does not fit"));
         }
-        Ok(())
+        Ok(sampled)
     }
 
     fn read_leaves(&mut self, flow: &Expected<'_>) -> Result<Vec<Block>, RestartError> {

@@ -49,6 +49,12 @@ pub fn write(out: &mut dyn Write, identity: &Identity, state: &State<'_>, course
     if checked.is_some() {
         sections.push(section(CHECKED, bytes(Layout::fields(manifest), manifest.real.bytes(), leaves.len())));
     }
+    let accumulators: Vec<usize> =
+        state.statistics().filter(|(samples, _)| *samples > 0).map(|(_, accumulators)| accumulators).collect();
+    for (of, accumulators) in course.statistics.iter().zip(&accumulators) {
+        let layout = Layout::accumulators(manifest, *accumulators);
+        sections.push(section(&of.section(), bytes(layout, size_of::<f64>(), leaves.len())));
+    }
     let head =
         Head { program: env!("CARGO_PKG_VERSION").to_string(), identity: identity.clone(), course, checked, sections };
     let head = serde_json::to_vec(&head)?;
@@ -67,6 +73,10 @@ pub fn write(out: &mut dyn Write, identity: &Identity, state: &State<'_>, course
     state.read_populations(|bytes| out.write(bytes))?;
     if checked.is_some() {
         state.read_kept(|bytes| out.write(bytes))?;
+    }
+    let sampled = state.statistics().enumerate().filter(|(_, (samples, _))| *samples > 0);
+    for (number, _) in sampled {
+        state.read_statistic(number, |bytes| out.write(bytes))?;
     }
     out.seal()
 }

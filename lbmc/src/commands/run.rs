@@ -63,9 +63,14 @@ pub fn run(args: &Run) -> Result<ExitCode> {
 fn perform(args: &Run) -> Result<ExitCode> {
     let file = CaseFile::find(&args.case, notes::note)?;
     let overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
-    let Ready { raw, spec, case, device, method, criteria, prescribed } =
+    let Ready { raw, spec, case, device, method, criteria, prescribed, statistics } =
         Ready::new(&file, &overrides, args.out.is_none())?;
-    let kernels = Kernels { method: &method, criteria: criteria.as_ref(), prescribed: prescribed.as_ref() };
+    let kernels = Kernels {
+        method: &method,
+        criteria: criteria.as_ref(),
+        prescribed: prescribed.as_ref(),
+        statistics: statistics.as_ref(),
+    };
     notes::note(&flow::header(&case, &method.manifest, &device));
 
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));

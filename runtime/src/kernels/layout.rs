@@ -46,8 +46,18 @@ impl Layout {
         Self::of(manifest, manifest.field_components())
     }
 
+    /// Of so many accumulators of a statistic.
+    pub fn accumulators(manifest: &Manifest, count: usize) -> Self {
+        Self::of(manifest, count)
+    }
+
     fn of(manifest: &Manifest, components: usize) -> Self {
         Layout { block: manifest.block.map(|n| n as usize), components, pitch: manifest.cells() }
+    }
+
+    /// Cells of a block along each axis.
+    pub fn block(&self) -> [usize; 3] {
+        self.block
     }
 
     /// Components of a cell.

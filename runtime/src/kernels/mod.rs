@@ -51,6 +51,7 @@ pub mod layout;
 pub mod mesh;
 mod method;
 pub mod prescribed;
+pub mod statistics;
 
 use lbm_bundle::{ABI, Bundle, Layout, Manifest, Role, Target};
 
@@ -60,6 +61,7 @@ pub use launch::{Launch, Params};
 pub use mesh::{MeshProgram, mesh_bundle};
 pub use method::*;
 pub use prescribed::Prescribed;
+pub use statistics::Statistics;
 
 use crate::device::{self, Device, DeviceError, Shape, Source};
 use launch::Arguments;

@@ -220,10 +220,10 @@ impl Subdomain {
         levels: &[Level],
     ) -> Result<Outcome, StepError> {
         self.sample(levels)?;
-        let Subdomain { program, grid, fields, reference, .. } = self;
+        let Subdomain { program, grid, fields, reference, statistics, .. } = self;
         target(criterion, program, grid.forest_mut(), &fields.macroscopic, *range.end())?;
         let current = levels.iter().map(|level| level.current).collect();
-        let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
+        let mut data = Populations::new(program, grid, fields, (reference.as_mut(), statistics.as_mut()), current);
         let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
         self.sampled = false;
         Ok(outcome)
@@ -231,8 +231,8 @@ impl Subdomain {
 
     /// Puts the data of all blocks into the order of the curve; says which set is then current on all levels.
     fn reorder(&mut self, current: Vec<usize>) -> Result<usize, StepError> {
-        let Subdomain { program, grid, fields, reference, .. } = self;
-        let mut data = Populations::new(program, grid, fields, reference.as_mut(), current);
+        let Subdomain { program, grid, fields, reference, statistics, .. } = self;
+        let mut data = Populations::new(program, grid, fields, (reference.as_mut(), statistics.as_mut()), current);
         // Finer levels have the same set current after every step; the coarsest may have the other.
         let set = data.current.get(1).copied().unwrap_or(data.current[0]);
         if data.current[0] != set {

@@ -54,7 +54,7 @@ impl Capture {
         let before = first * Layout::fields(&manifest).slot_len();
         let scalar = Scalar::computed(manifest.real);
         let read = |range: std::ops::Range<usize>| staging.reals(scalar, range.start - before..range.end - before);
-        let mut snapshot = fields::gather(read, &manifest, domain, &leaves, step)?;
+        let mut snapshot = fields::gather(read, fields::of_fields(&manifest), domain, &leaves, step)?;
         drop(staging);
         fields::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
         Ok(snapshot)

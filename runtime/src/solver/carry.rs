@@ -1,7 +1,8 @@
-//! The populations, and fields that are kept, follow when the forest changes.
+//! The populations, fields that are kept and statistics follow when the forest changes.
 
 use super::fields::Fields;
 use super::ghosts::hold;
+use super::statistics::Statistics;
 use crate::device::{Buffer, Int, Part, Real, Stored};
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::Grid;
@@ -17,6 +18,8 @@ pub(super) struct Populations<'a> {
     pub(super) kept: Option<&'a mut Buffer<Real>>,
     /// An array of their shape whose content is no longer needed.
     pub(super) spare: &'a mut Buffer<Real>,
+    /// What is accumulated over time.
+    pub(super) statistics: Option<&'a mut Statistics>,
     /// The first slot that refined blocks hold and the number of roots, if they hold any.
     pub(super) held: Option<[usize; 2]>,
 }
@@ -27,11 +30,11 @@ impl<'a> Populations<'a> {
         program: &'a Program,
         grid: &Grid,
         fields: &'a mut Fields,
-        kept: Option<&'a mut Buffer<Real>>,
+        (kept, statistics): (Option<&'a mut Buffer<Real>>, Option<&'a mut Statistics>),
         current: Vec<usize>,
     ) -> Self {
         let Fields { populations: sets, macroscopic: spare, .. } = fields;
-        Populations { program, sets, current, kept, spare, held: grid.held() }
+        Populations { program, sets, current, kept, spare, statistics, held: grid.held() }
     }
 
     /// Which set is current on each level, a bit each.
@@ -60,7 +63,11 @@ impl Carry for Populations<'_> {
         }
     }
 
-    fn average(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
+    fn average(&mut self, change: Change<'_>) -> Result<(), KernelError> {
+        if let Some(statistics) = &mut self.statistics {
+            statistics.average(self.program.manifest(), &change)?;
+        }
+        let Change { slots, count, parts, tables } = change;
         if let Some(kept) = &mut self.kept {
             self.program.launch(kernels::AverageFields { ids: slots.part(0..count), parts, fields: kept })?;
         }
@@ -77,11 +84,15 @@ impl Carry for Populations<'_> {
         })
     }
 
-    fn fill(&mut self, Change { slots, count, parts, tables }: Change<'_>) -> Result<(), KernelError> {
+    fn fill(&mut self, change: Change<'_>) -> Result<(), KernelError> {
+        // What refined blocks hold of fields and accumulators is of another step or another place.
+        let held = self.held.map_or(i32::MAX, |[first, _]| first as i32);
+        if let Some(statistics) = &mut self.statistics {
+            statistics.fill(self.program.manifest(), &change, held)?;
+        }
+        let Change { slots, count, parts, tables } = change;
         let neighbours = &tables.neighbours;
         if let Some(kept) = &mut self.kept {
-            // What refined blocks hold of these fields is of another step or another place.
-            let held = self.held.map_or(i32::MAX, |[first, _]| first as i32);
             let ids = slots.part(0..count);
             self.program.launch(kernels::FillFields { ids, neighbours, held, parts, fields: kept })?;
         }
@@ -113,6 +124,9 @@ impl Carry for Populations<'_> {
 
     /// All levels must have the same current set; afterwards it is the other one.
     fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
+        if let Some(statistics) = &mut self.statistics {
+            statistics.reorder(self.program.device(), self.program.manifest(), &moves)?;
+        }
         if let Some(kept) = &mut self.kept {
             let ids = moves.slots.part(0..moves.count);
             self.program.launch(kernels::RelocateFields { ids, from: moves.from, src: kept, dst: self.spare })?;

@@ -111,6 +111,11 @@ pub fn component_names(manifest: &Manifest) -> Vec<String> {
     manifest.fields.iter().flat_map(|field| expand(&field.name, field.components)).collect()
 }
 
+/// How the macroscopic fields lie, and what their components are called.
+pub(super) fn of_fields(manifest: &Manifest) -> (Layout, Vec<String>) {
+    (Layout::fields(manifest), component_names(manifest))
+}
+
 /// Leaves whose slots follow each other, as many as cross between device and host at a time.
 pub(crate) fn runs(leaves: &[Leaf]) -> impl Iterator<Item = &[Leaf]> {
     leaves.chunk_by(|one, next| one.slot.0 + 1 == next.slot.0).flat_map(|run| run.chunks(SLOTS_AT_ONCE))
@@ -206,19 +211,17 @@ pub fn visit<E: Floating>(
     Ok(())
 }
 
-/// The macroscopic array of the leaves that cover a domain, `read` range by range in the order of memory. One level becomes a single
-/// block.
+/// An array of the leaves that cover a domain, with its layout and the names of its components, `read` range by range in the order of
+/// memory. One level becomes a single block.
 pub fn gather<E>(
     mut read: impl FnMut(Range<usize>) -> Result<Vec<f64>, E>,
-    manifest: &Manifest,
+    (layout, names): (Layout, Vec<String>),
     domain: Domain,
     leaves: &[Leaf],
     step: u64,
 ) -> Result<Snapshot, E> {
-    let layout = Layout::fields(manifest);
-    let (side, cells) = (manifest.block.map(|n| n as usize), layout.cells());
-    let empty =
-        component_names(manifest).into_iter().map(|name| Component { name, data: vec![0.0; leaves.len() * cells] });
+    let (side, cells) = (layout.block(), layout.cells());
+    let empty = names.into_iter().map(|name| Component { name, data: vec![0.0; leaves.len() * cells] });
     let uniform = leaves.iter().all(|leaf| leaf.block.level == 0);
     let mut snapshot = match uniform {
         true => Snapshot::uniform(step, domain, empty.collect()),
@@ -323,7 +326,7 @@ mod tests {
         })
         .unwrap();
         let read = |range| fields.macroscopic.read_reals(range);
-        let snapshot = gather(read, &manifest, grid.domain(), grid.leaves().unwrap(), 3).unwrap();
+        let snapshot = gather(read, of_fields(&manifest), grid.domain(), grid.leaves().unwrap(), 3).unwrap();
         assert_eq!((snapshot.step, snapshot.size()), (3, [24, 16, 1]));
         for (x, y) in (0..24).flat_map(|x| (0..16).map(move |y| (x, y))) {
             let at = snapshot.index(x, y, 0);
@@ -360,7 +363,8 @@ mod tests {
                     .unwrap();
             }
         }
-        let snapshot = gather(|range| array.read_reals(range), &manifest, grid.domain(), &leaves, 0).unwrap();
+        let snapshot =
+            gather(|range| array.read_reals(range), of_fields(&manifest), grid.domain(), &leaves, 0).unwrap();
         let uy = snapshot.get("uy").unwrap();
         assert_eq!(uy.len(), grid.cells());
         assert!((0..uy.len()).all(|at| uy[at] == value(snapshot.cell(at))));
@@ -379,7 +383,7 @@ mod tests {
         .unwrap();
         update(&mut fields.macroscopic, layout, &grid, |cell, values| values[1] -= 2.0 * cell.at[0] as f64).unwrap();
         let read = |range| fields.macroscopic.read_reals(range);
-        let snapshot = gather(read, &manifest, grid.domain(), grid.leaves().unwrap(), 0).unwrap();
+        let snapshot = gather(read, of_fields(&manifest), grid.domain(), grid.leaves().unwrap(), 0).unwrap();
         let expected: Vec<f64> = (0..24 * 16).map(|at| -((at % 24) as f64)).collect();
         assert_eq!(snapshot.get("ux").unwrap(), expected);
         assert!(snapshot.get("uy").unwrap().iter().all(|uy| *uy == 0.0));

@@ -28,6 +28,8 @@ pub struct Memory {
     pub interfaces: usize,
     /// Macroscopic fields, of all cells or of some at a time, and those of an earlier step to compare with.
     pub fields: usize,
+    /// Accumulators of statistics, and where the grid follows the flow as much again as one of them has, to move it.
+    pub statistics: usize,
     /// Neighbours and all other tables of blocks.
     pub tables: usize,
     /// Links that solids and faces along which values vary cut, and their distances.
@@ -39,7 +41,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Of a grid. `whole` is whether the fields of all cells are needed at a time, `reference` whether those of an earlier step are kept
+    /// Of a grid without statistics. `whole` is whether the fields of all cells are needed at a time, `reference` whether those of an earlier step are kept
     /// besides.
     pub fn new(manifest: &Manifest, blocks: Blocks, whole: bool, reference: bool, copies: Copies) -> Memory {
         let (real, stored) = (manifest.real.bytes(), manifest.real.stored_bytes());
@@ -57,6 +59,7 @@ impl Memory {
                 of_fields,
                 real,
             ]),
+            statistics: 0,
             tables: blocks.tables,
             solids: product(&[blocks.cut, beside, size_of::<i32>() + real]),
             outputs: product(&[blocks.leaves, of_fields, size_of::<f64>()]),
@@ -69,12 +72,18 @@ impl Memory {
         }
     }
 
+    /// The same with statistics of so many bytes, of which so many more are on their way to files.
+    pub(super) fn with_statistics(self, statistics: usize, copied: usize) -> Memory {
+        Memory { statistics, copies: self.copies.saturating_add(copied), ..self }
+    }
+
     /// Each part by its name, none of nothing.
     pub fn parts(&self) -> Vec<(&'static str, usize)> {
         let parts = [
             ("populations", self.populations),
             ("at refinement interfaces", self.interfaces),
             ("fields", self.fields),
+            ("statistics", self.statistics),
             ("tables of blocks", self.tables),
             ("links cut by solids", self.solids),
             ("fields for output", self.outputs),
@@ -85,7 +94,7 @@ impl Memory {
 
     /// All that the device holds. On the host that is all.
     pub fn on_device(&self) -> usize {
-        let parts = [self.populations, self.interfaces, self.fields, self.tables, self.solids];
+        let parts = [self.populations, self.interfaces, self.fields, self.statistics, self.tables, self.solids];
         let outputs = if self.target == Target::C { self.for_output() } else { 0 };
         parts.into_iter().fold(outputs, usize::saturating_add)
     }

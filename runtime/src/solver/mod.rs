@@ -21,6 +21,7 @@
 //! | `timing` | phases, and where the time goes |
 //! | `adapt`, `carry` | the grid follows the flow; populations follow the grid |
 //! | `monitor`, `observe` | what is measured: conserved sums, energy and enstrophy, forces, change, the first value that is not finite |
+//! | `statistics` | what is accumulated over time in each cell |
 //! | `prescribed` | parameters of walls that depend on time |
 //! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
 //! | `fields`, `memory` | per-block arrays, and what they take |
@@ -55,6 +56,7 @@ mod run;
 mod setup;
 pub mod snapshot;
 mod state;
+mod statistics;
 mod step;
 mod stream;
 mod stress;

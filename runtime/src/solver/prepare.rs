@@ -14,6 +14,7 @@ use super::memory::{Copies, Memory};
 use super::monitor::Monitor;
 use super::prescribed::Prescribed;
 use super::setup::{self, GridSpec, Params, Walls};
+use super::statistics::{self, Statistics};
 use super::step::{Level, Stepper};
 use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
@@ -70,7 +71,7 @@ impl<'a> Prepared<'a> {
         let levels = adaptivity.levels.end() + 1;
         let around = Around::new(manifest, spec, levels)?;
         let program = Program::load(device, bundle)?;
-        let room = setup::room(device, manifest, spec.size, adaptivity)?;
+        let room = setup::room(device, manifest, spec, adaptivity)?;
         let mut last = Outcome::default();
         let (mut grid, refused) =
             Grid::with_room(device, manifest, spec.size, around.faces, room, |forest| match refined {
@@ -115,7 +116,9 @@ impl<'a> Prepared<'a> {
     pub fn notices(&self) -> Vec<String> {
         let mut notices: Vec<String> = vec![];
         let of_formulas = self.spec.prescribed.iter().flat_map(|prescribed| prescribed.notices());
-        for notice in self.program.notices().iter().chain(of_formulas).chain(self.grid.notices()).chain(&self.notices) {
+        let of_statistics = self.spec.statistics.iter().flat_map(|statistics| statistics.notices());
+        let kernels = self.program.notices().iter().chain(of_formulas).chain(of_statistics);
+        for notice in kernels.chain(self.grid.notices()).chain(&self.notices) {
             if !notices.contains(notice) {
                 notices.push(notice.clone());
             }
@@ -135,7 +138,12 @@ impl<'a> Prepared<'a> {
             }
         };
         let whole = whole || self.follows.is_some() || copies.fields > 0;
-        Ok(Memory::new(self.program.manifest(), self.grid.blocks(cut), whole, reference, copies))
+        let (manifest, blocks) = (self.program.manifest(), self.grid.blocks(cut));
+        let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, self.spec.statistics.as_ref());
+        let moved = if self.follows.is_some() { most_moved } else { 0 };
+        let statistics = blocks.slots.saturating_mul(accumulated + moved);
+        let copied = copies.states.saturating_mul(blocks.slots.saturating_mul(accumulated));
+        Ok(Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied))
     }
 
     /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest
@@ -157,6 +165,8 @@ impl<'a> Prepared<'a> {
         let walls = Walls::new(&device, manifest, &instances)?;
         let prescribed = Prescribed::new(&device, manifest, spec, &items, levels)?;
         let fields = Fields::new(&device, manifest, &grid, follows.is_some())?;
+        let statistics = spec.statistics.as_ref();
+        let statistics = statistics.map(|kernels| Statistics::new(&device, manifest, &grid, kernels)).transpose()?;
         let inbox = Inbox::new(&program, &mut grid, &walls)?;
         let (criterion, every, range) = match follows {
             None => (None, None, 0..=0),
@@ -173,6 +183,7 @@ impl<'a> Prepared<'a> {
                 inbox,
                 sampled: false,
                 reference: None,
+                statistics,
                 criterion,
                 recording: None,
             },

@@ -18,6 +18,8 @@ use crate::mesh::forest::Leaf;
 
 /// Number of the array of fields that are kept; those before it are the sets of populations.
 const KEPT: usize = 2;
+/// Number of the array of the first statistic; the others follow.
+const STATISTICS: usize = 3;
 
 /// What a restart file has of a flow: where it lies on the device, or copied, so that the flow may go on.
 pub struct State<'a> {
@@ -29,6 +31,9 @@ pub struct State<'a> {
     leaves: Arc<[Leaf]>,
     populations: Vec<Place>,
     fields: Vec<Place>,
+    /// Accumulators of a cell of each statistic.
+    accumulators: Vec<usize>,
+    samples: Vec<u64>,
     source: Source<'a>,
 }
 
@@ -41,7 +46,7 @@ struct Place {
 
 enum Source<'a> {
     /// The arrays by their number.
-    Device(Vec<&'a Array>),
+    Device(BTreeMap<usize, &'a Array>),
     /// Spans of them by the number of the array and the first slot, each with the place of its bytes in the copy.
     Copy(Staging, BTreeMap<(usize, usize), usize>),
 }
@@ -77,6 +82,11 @@ impl<'a> State<'a> {
         let of_fields =
             leaves.iter().filter(|_| reference.is_some()).map(|leaf| Place { array: KEPT, slot: leaf.slot });
         let [first, second] = &fields.populations;
+        let mut arrays = BTreeMap::from([(0, first.array()), (1, second.array())]);
+        arrays.extend(reference.map(|reference| (KEPT, reference.array())));
+        let statistics = flow.subdomain.statistics.iter().flat_map(|statistics| &statistics.values);
+        arrays.extend((STATISTICS..).zip(statistics.map(Buffer::array)));
+        let accumulators = flow.subdomain.statistics.iter().flat_map(|statistics| statistics.accumulators());
         Ok(State {
             step: flow.step(),
             kept,
@@ -84,9 +94,9 @@ impl<'a> State<'a> {
             populations,
             fields: of_fields.collect(),
             leaves,
-            source: Source::Device(
-                [first.array(), second.array()].into_iter().chain(reference.map(Buffer::array)).collect(),
-            ),
+            accumulators: accumulators.collect(),
+            samples: flow.samples().to_vec(),
+            source: Source::Device(arrays),
         })
     }
 
@@ -95,16 +105,18 @@ impl<'a> State<'a> {
         let mut copied = BTreeMap::new();
         if let Source::Device(arrays) = &self.source {
             let (mut parts, mut at) = (vec![], 0);
-            for (array, slots) in spans(&self.populations).into_iter().chain(spans(&self.fields)) {
+            let statistics = (0..self.accumulators.len()).flat_map(|number| spans(&self.of_statistic(number)));
+            for (array, slots) in spans(&self.populations).into_iter().chain(spans(&self.fields)).chain(statistics) {
                 let values = self.slot_len(array);
-                parts.push((arrays[array], slots.start * values..slots.end * values));
+                parts.push((arrays[&array], slots.start * values..slots.end * values));
                 copied.insert((array, slots.start), at);
                 at += slots.len() * self.slot_bytes(array);
             }
             staging.copy(&parts)?;
         }
-        let State { step, kept, manifest, leaves, populations, fields, .. } = self;
-        Ok(State { step, kept, manifest, leaves, populations, fields, source: Source::Copy(staging, copied) })
+        let State { step, kept, manifest, leaves, populations, fields, accumulators, samples, .. } = self;
+        let source = Source::Copy(staging, copied);
+        Ok(State { step, kept, manifest, leaves, populations, fields, accumulators, samples, source })
     }
 
     /// Signatures and layout of the method's kernels.
@@ -134,6 +146,21 @@ impl<'a> State<'a> {
         self.read(&self.fields, each)
     }
 
+    /// How many samples each statistic has, and accumulators of a cell.
+    pub fn statistics(&self) -> impl ExactSizeIterator<Item = (u64, usize)> + '_ {
+        self.samples.iter().copied().zip(self.accumulators.iter().copied())
+    }
+
+    /// The bytes of a statistic, by its number, leaf by leaf in the order of [`Self::leaves`], each `[accumulator][cell]`.
+    pub fn read_statistic(&self, number: usize, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.read(&self.of_statistic(number), each)
+    }
+
+    /// Where the accumulators of a statistic lie.
+    fn of_statistic(&self, number: usize) -> Vec<Place> {
+        self.leaves.iter().map(|leaf| Place { array: STATISTICS + number, slot: leaf.slot }).collect()
+    }
+
     fn read(&self, places: &[Place], mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut bytes = vec![];
         for (array, slots) in pieces(places) {
@@ -141,7 +168,7 @@ impl<'a> State<'a> {
                 Source::Device(arrays) => {
                     bytes.resize(slots.len() * self.slot_bytes(array), 0);
                     let start = slots.start * self.slot_len(array);
-                    arrays[array].read_raw(start, &mut bytes).map_err(io::Error::other)?;
+                    arrays[&array].read_raw(start, &mut bytes).map_err(io::Error::other)?;
                     self.each_part(array, &bytes, &mut each)?;
                 }
                 Source::Copy(staging, copied) => {
@@ -164,8 +191,9 @@ impl<'a> State<'a> {
     /// How the values of an array lie, and the bytes of one.
     fn values(&self, array: usize) -> (Layout, usize) {
         match array {
+            0 | 1 => (Layout::populations(&self.manifest), self.manifest.real.stored_bytes()),
             KEPT => (Layout::fields(&self.manifest), self.manifest.real.bytes()),
-            _ => (Layout::populations(&self.manifest), self.manifest.real.stored_bytes()),
+            _ => (Layout::accumulators(&self.manifest, self.accumulators[array - STATISTICS]), size_of::<f64>()),
         }
     }
 
@@ -241,6 +269,22 @@ impl Simulation {
         write(self.grid(), Layout::fields(self.manifest()), &mut fields, next)?;
         self.subdomain.reference = Some(fields);
         self.monitor.reference = Some(step);
+        Ok(())
+    }
+
+    /// Sets the accumulators of a statistic of this flow, by its number, in the order and form of [`State::read_statistic`], and how many
+    /// samples they have.
+    pub fn write_statistic<E: From<StepError>>(
+        &mut self,
+        number: usize,
+        samples: u64,
+        next: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Subdomain { grid, program, statistics, .. } = &mut self.subdomain;
+        let Some(statistics) = statistics else { return Ok(()) };
+        let layout = statistics.layout(program.manifest(), number);
+        write(grid, layout, &mut statistics.values[number], next)?;
+        statistics.samples[number] = samples;
         Ok(())
     }
 }

@@ -8,11 +8,12 @@ use super::Adaptivity;
 use super::error::StepError;
 use super::fields::Fields;
 use super::prescribed::Item;
+use super::statistics;
 use crate::device::{Buffer, Device, DeviceError, Int, Real};
 use crate::geometry::Face;
 use crate::geometry::solid::Solid;
 use crate::kernels::layout::Layout;
-use crate::kernels::{self, Prescribed};
+use crate::kernels::{self, Prescribed, Statistics};
 use crate::mesh::forest::{ForestError, Pool};
 use crate::mesh::{self, Behind, Room, WallId};
 
@@ -31,6 +32,8 @@ pub struct GridSpec {
     pub patches: Vec<Patch>,
     /// The formulas of what depends on time.
     pub prescribed: Option<Prescribed>,
+    /// What is accumulated over time.
+    pub statistics: Option<Statistics>,
 }
 
 impl GridSpec {
@@ -43,6 +46,7 @@ impl GridSpec {
             surfaces: Vec::new(),
             patches: Vec::new(),
             prescribed: None,
+            statistics: None,
         }
     }
 
@@ -216,9 +220,10 @@ fn valid(owner: &str, param: &Param, values: &[f64]) -> Result<(), StepError> {
 pub(super) fn room(
     device: &Device,
     manifest: &Manifest,
-    size: [usize; 3],
+    spec: &GridSpec,
     adaptivity: &Adaptivity,
 ) -> Result<Room, StepError> {
+    let size = spec.size;
     let dim = manifest.dim as usize;
     let roots: usize =
         mesh::roots(size, manifest.block.map(|side| side as usize)).map_err(ForestError::from)?.iter().product();
@@ -228,7 +233,9 @@ pub(super) fn room(
         (None, None) => usize::MAX,
     };
     let kept = if adaptivity.keeps { Layout::fields(manifest).slot_len() * manifest.real.bytes() } else { 0 };
-    let of_slot = Fields::bytes_of_slot(manifest) + kept;
+    let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, spec.statistics.as_ref());
+    let moved = if adaptivity.during.is_some() { most_moved } else { 0 };
+    let of_slot = Fields::bytes_of_slot(manifest) + kept + accumulated + moved;
     let most = roots.saturating_mul(1usize.checked_shl((dim * adaptivity.levels.end()) as u32).unwrap_or(usize::MAX));
     let pool = Pool::within(dim, roots, memory, of_slot, mesh::holds(manifest));
     let most = most.saturating_add(most >> dim).saturating_add(1 << dim);

@@ -148,7 +148,7 @@ impl Simulation {
             }
             Ok(values)
         };
-        let mut snapshot = fields::gather(read, &manifest, domain, &leaves, step)?;
+        let mut snapshot = fields::gather(read, fields::of_fields(&manifest), domain, &leaves, step)?;
         fields::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
         Ok(snapshot)
     }

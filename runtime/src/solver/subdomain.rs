@@ -12,6 +12,7 @@ use super::fields::Fields;
 use super::inbox::Inbox;
 use super::prescribed::Prescribed;
 use super::setup::Walls;
+use super::statistics::Statistics;
 use super::step::{Level, Task};
 use super::stream::blocks;
 use super::timing::Phase;
@@ -33,6 +34,8 @@ pub(super) struct Subdomain {
     pub(super) sampled: bool,
     /// Fields of an earlier step, to compare with.
     pub(super) reference: Option<Buffer<Real>>,
+    /// What is accumulated over time.
+    pub(super) statistics: Option<Statistics>,
     /// What the grid follows, if it changes.
     pub(super) criterion: Option<Criterion>,
     pub(super) recording: Option<Recording>,

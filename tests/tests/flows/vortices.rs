@@ -28,7 +28,7 @@ fn run(case: &str, spec: &'static str, set: &[(&str, &str)]) -> Result<Summary, 
     let folder = tempfile::tempdir().expect("a temporary folder");
     flow::run(
         &case,
-        Kernels { method: &bundle, criteria: None, prescribed: None },
+        Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None },
         &Device::host(2).expect("the host is a device"),
         folder.path(),
         Control::default(),

@@ -10,8 +10,8 @@ use crate::case::units::Dimension;
 use crate::case::views::MOST_VIEWS;
 
 /// Keys of a picture.
-const KNOWN: [&str; 11] =
-    ["field", "name", "range", "colours", "slice", "from", "to", "streamlines", "size", "every", "film"];
+const KNOWN: [&str; 12] =
+    ["field", "statistics", "name", "range", "colours", "slice", "from", "to", "streamlines", "size", "every", "film"];
 /// Keys of a view.
 const OF_VIEWS: [&str; 10] =
     ["isosurface", "value", "colour", "name", "range", "colours", "from", "size", "every", "film"];
@@ -52,6 +52,10 @@ impl Reader {
             Some(_) => self.text(table, "field"),
             None => self.missing(&span, "pictures.field", "what is drawn", "`field = \"vorticity\"`".to_string()),
         };
+        let statistics = match table.get("statistics") {
+            Some(_) => Some(self.text(table, "statistics")?),
+            None => None,
+        };
         let range = match table.get("range") {
             Some(entry) => Some(self.range(&entry.value)?),
             None => None,
@@ -66,7 +70,8 @@ impl Reader {
         let streamlines = table.get("streamlines").filter(|_| self.truth(table, "streamlines"));
         let streamlines = streamlines.map(|entry| entry.span.clone());
         let (size, frames) = (self.count(table, "size"), self.frames(table)?);
-        let picture = RawPicture { frames, field: field?, range, colours, slice, from, to, streamlines, size };
+        let picture =
+            RawPicture { frames, field: field?, statistics, range, colours, slice, from, to, streamlines, size };
         Some(Spanned { value: picture, span })
     }
 

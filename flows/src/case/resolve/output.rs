@@ -5,7 +5,7 @@ use crate::case::diag::{self, Spanned};
 use crate::case::raw::{Interval, RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
 use crate::case::{
-    Output, Picture, Probe, Quantity, Reference, Scales, Slice, Steady, Stop, Surfaces, View, Vtk, reference, schema,
+    Output, Picture, Probe, Quantity, Reference, Scales, Slice, Statistics, Steady, Stop, Surfaces, View, Vtk, reference, schema,
 };
 
 /// Steps between checks for steady flow, if the case does not say.
@@ -28,7 +28,7 @@ impl Resolver<'_> {
         size: [usize; 3],
         units: &Units,
         scales: &Scales,
-        probes: Vec<Probe>,
+        (probes, statistics): (Vec<Probe>, Vec<Statistics>),
         (pictures, views): (Vec<Picture>, Vec<View>),
     ) -> Output {
         let raw = &self.raw.output;
@@ -54,6 +54,7 @@ impl Resolver<'_> {
             probes,
             pictures,
             views,
+            statistics,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::case::diag::{self, Span, Spanned};
 use crate::case::pictures::{FEWEST_PIXELS, MOST_PIXELS, PIXELS};
 use crate::case::raw::{RawFrames, RawPicture, RawVector, RawView};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Colours, Frames, Picture, Quantity, View, views};
+use crate::case::{Colours, Frames, Picture, Quantity, Statistics, View, views};
 
 /// Least extent of what is shown of a plane, in cells.
 const NARROWEST: f64 = 0.25;
@@ -13,9 +13,14 @@ const NARROWEST: f64 = 0.25;
 const TAKEN: [&str; 3] = ["profiles", "series", "forces"];
 
 impl Resolver<'_> {
-    pub(super) fn pictures(&mut self, size: [usize; 3], units: &Units) -> Option<(Vec<Picture>, Vec<View>)> {
+    pub(super) fn pictures(
+        &mut self,
+        size: [usize; 3],
+        units: &Units,
+        statistics: Option<&[Statistics]>,
+    ) -> Option<(Vec<Picture>, Vec<View>)> {
         let raw = self.raw;
-        let pictures: Vec<_> = raw.pictures.iter().map(|given| self.picture(given, size, units)).collect();
+        let pictures: Vec<_> = raw.pictures.iter().map(|given| self.picture(given, size, units, statistics)).collect();
         let views: Vec<_> = raw.views.iter().map(|given| self.view(given, units)).collect();
         let pictures: Vec<Picture> = pictures.into_iter().collect::<Option<_>>()?;
         let views: Vec<View> = views.into_iter().collect::<Option<_>>()?;
@@ -97,9 +102,31 @@ impl Resolver<'_> {
         self.report.add(diag::VIEW_OF_PLANE, span, message, "two dimensions", help)
     }
 
-    fn picture(&mut self, given: &Spanned<RawPicture>, size: [usize; 3], units: &Units) -> Option<Picture> {
+    fn picture(
+        &mut self,
+        given: &Spanned<RawPicture>,
+        size: [usize; 3],
+        units: &Units,
+        statistics: Option<&[Statistics]>,
+    ) -> Option<Picture> {
         let raw = &given.value;
-        let field = self.quantity(&raw.field)?;
+        let (statistics, field) = match &raw.statistics {
+            None => (None, self.quantity(&raw.field)?),
+            Some(of) => {
+                if let Some(every) = &raw.frames.every {
+                    let message = "a picture of statistics is drawn at the end";
+                    let help = "take `every` away".to_string();
+                    return self.report.add(diag::CONFLICT, &every.span, message, "not on the way", help);
+                }
+                if let Some(span) = &raw.streamlines {
+                    let message = "streamlines are those of the flow, not of statistics";
+                    let help = "take `streamlines` away".to_string();
+                    return self.report.add(diag::CONFLICT, span, message, "not of statistics", help);
+                }
+                let (number, field) = self.result(of, &raw.field, statistics?)?;
+                (Some(number), field)
+            }
+        };
         let slice = raw.slice.as_ref().and_then(|slice| self.plane(slice, size, units));
         let colours = raw.colours.as_ref().and_then(|word| Colours::find(&word.value));
         let axes = [0, 1, 2].into_iter().filter(|axis| *axis != slice.map_or(2, |slice| slice.normal));
@@ -112,6 +139,7 @@ impl Resolver<'_> {
         }
         Some(Picture {
             frames: self.frames(&raw.frames, &field, units)?,
+            statistics,
             range: raw.range,
             colours: colours.unwrap_or_else(|| Colours::of(&field)),
             slice,

@@ -56,7 +56,7 @@ impl Resolver<'_> {
         Some(Probe { name: raw.name.value.clone(), points: points?, fields: fields?, every: every? })
     }
 
-    fn default_fields(&self) -> Vec<Quantity> {
+    pub(super) fn default_fields(&self) -> Vec<Quantity> {
         let all = Quantity::all(self.manifest).into_iter();
         all.filter(|quantity| DEFAULT.contains(&quantity.name())).collect()
     }

@@ -165,12 +165,14 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             probes: vec![],
             pictures: vec![],
             views: vec![],
+            statistics: vec![],
         };
     }
     let folder = tempfile::tempdir().into_diagnostic()?;
     let show = if notes::quiet() { Show::Nothing } else { Show::Line };
     let control = Control { show, bandwidth, ..Control::default() };
-    let kernels = Kernels { method: &method, criteria: criteria.as_ref(), prescribed: prescribed.as_ref() };
+    let kernels =
+        Kernels { method: &method, criteria: criteria.as_ref(), prescribed: prescribed.as_ref(), statistics: None };
     let summary = flow::run(&case, kernels, &device, folder.path(), control, notes::note)?;
     Ok(Run { summary, generate_seconds })
 }

@@ -1,0 +1,46 @@
+//! Statistics of a case on its flow.
+
+use super::{FlowError, Run};
+use crate::case::Statistics;
+use crate::output::Recorder;
+use crate::restart::Sampled;
+
+impl<'a> Run<'a> {
+    /// Adds the fields of this step to the statistics that sample it, unless they have.
+    pub(super) fn accumulate(&mut self) -> Result<(), FlowError> {
+        let step = self.flow.step();
+        let all = self.case.output.statistics.iter().zip(&self.sampled);
+        let is_due = |(statistics, sampled): (&Statistics, &Option<Sampled>)| {
+            statistics.wants(step) && sampled.is_none_or(|sampled| sampled.last < step)
+        };
+        let due: Vec<usize> = all.enumerate().filter(|(_, of)| is_due(*of)).map(|(number, _)| number).collect();
+        self.flow.accumulate(&due)?;
+        for number in due {
+            let first = self.sampled[number].map_or(step, |sampled| sampled.first);
+            self.sampled[number] = Some(Sampled { first, last: step });
+        }
+        Ok(())
+    }
+
+    /// What a user should know of statistics that begin late because a restart file has nothing of them.
+    pub(super) fn begin_late(&self) -> Vec<String> {
+        let (step, all) = (self.flow.step(), self.case.output.statistics.iter().zip(&self.sampled));
+        let late = all.filter(|(statistics, sampled)| sampled.is_none() && statistics.from < step);
+        late.map(|(Statistics { name, .. }, _)| {
+            format!("statistics `{name}` begin at step {step}: the restart file has none that are defined like them")
+        })
+        .collect()
+    }
+
+    /// Writes the statistics.
+    pub(super) fn write_statistics(&self, recorder: &mut Recorder<'a>) -> Result<(), FlowError> {
+        for (number, sampled) in self.sampled.iter().enumerate() {
+            let Some(sampled) = sampled else { continue };
+            if let Some(accumulated) = self.flow.accumulators(number)? {
+                let samples = self.flow.samples()[number];
+                recorder.statistics(number, accumulated, samples, [sampled.first, sampled.last])?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,152 @@
+//! Statistics over time: accumulated on the device from the fields of some steps, and carried along when the forest changes.
+
+use lbm_bundle::Manifest;
+
+use super::snapshot::Snapshot;
+use super::{Simulation, StepError, fields};
+use crate::device::{Buffer, Device, DeviceError, Double};
+use crate::kernels::layout::Layout;
+use crate::kernels::{self, KernelError, statistics};
+use crate::mesh::Grid;
+use crate::mesh::forest::{Change, Moves};
+
+/// What is accumulated of a grid.
+pub(super) struct Statistics {
+    kernels: kernels::Statistics,
+    /// Of each statistic, `[slot][accumulator][cell]`.
+    pub(super) values: Vec<Buffer<Double>>,
+    /// How many samples each has.
+    pub(super) samples: Vec<u64>,
+}
+
+/// Bytes of the accumulators of a slot, and of those of the statistic that has most of them.
+pub(super) fn bytes_of_slot(manifest: &Manifest, kernels: Option<&kernels::Statistics>) -> [usize; 2] {
+    let of = |accumulators: usize| Layout::accumulators(manifest, accumulators).slot_len() * size_of::<f64>();
+    let all = || kernels.iter().flat_map(|kernels| kernels.accumulators()).map(of);
+    [all().sum(), all().max().unwrap_or(0)]
+}
+
+impl Statistics {
+    /// Accumulators of all slots of a grid, without a sample. Says what is missing before it allocates.
+    pub(super) fn new(
+        device: &Device,
+        manifest: &Manifest,
+        grid: &Grid,
+        kernels: &kernels::Statistics,
+    ) -> Result<Statistics, DeviceError> {
+        let [of_slot, _] = bytes_of_slot(manifest, Some(kernels));
+        let bytes = grid.slots().saturating_mul(of_slot);
+        if device.memory_available().is_some_and(|available| bytes > available) {
+            return Err(device.out_of_memory(bytes));
+        }
+        let of =
+            |accumulators| device.alloc_doubles(grid.slots() * Layout::accumulators(manifest, accumulators).slot_len());
+        let values = kernels.accumulators().map(of).collect::<Result<Vec<_>, _>>()?;
+        Ok(Statistics { kernels: kernels.clone(), samples: vec![0; values.len()], values })
+    }
+
+    /// Accumulators of a cell, of each statistic.
+    pub(super) fn accumulators(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        self.kernels.accumulators()
+    }
+
+    /// How the accumulators of a statistic lie.
+    pub(super) fn layout(&self, manifest: &Manifest, number: usize) -> Layout {
+        Layout::accumulators(manifest, self.accumulators().nth(number).unwrap_or(0))
+    }
+
+    /// Blocks that come in the place of their parts have what these have.
+    pub(super) fn average(&mut self, method: &Manifest, change: &Change<'_>) -> Result<(), KernelError> {
+        for (number, values) in self.values.iter_mut().enumerate() {
+            let (ids, parts) = (change.slots.part(0..change.count), change.parts);
+            self.kernels.launch(method, number, statistics::AverageAccumulators { ids, parts, values })?;
+        }
+        Ok(())
+    }
+
+    /// Parts that come in the place of their blocks have what these have. Refined blocks have nothing from the slot `held` on.
+    pub(super) fn fill(&mut self, method: &Manifest, change: &Change<'_>, held: i32) -> Result<(), KernelError> {
+        for (number, values) in self.values.iter_mut().enumerate() {
+            let (ids, parts) = (change.slots.part(0..change.count), change.parts);
+            let neighbours = &change.tables.neighbours;
+            self.kernels.launch(
+                method,
+                number,
+                statistics::FillAccumulators { ids, neighbours, held, parts, values },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// All blocks move to other slots. Takes as much memory again as one statistic has, while it works.
+    pub(super) fn reorder(&mut self, device: &Device, method: &Manifest, moves: &Moves<'_>) -> Result<(), KernelError> {
+        for (number, values) in self.values.iter_mut().enumerate() {
+            let mut moved = device.alloc_like(values)?;
+            let ids = moves.slots.part(0..moves.count);
+            self.kernels.launch(
+                method,
+                number,
+                statistics::RelocateAccumulators { ids, from: moves.from, src: values, dst: &mut moved },
+            )?;
+            *values = moved;
+        }
+        Ok(())
+    }
+}
+
+impl Simulation {
+    /// Adds the fields of the current step to some statistics, by their numbers in [`GridSpec::statistics`](super::GridSpec::statistics).
+    pub fn accumulate(&mut self, due: &[usize]) -> Result<(), StepError> {
+        if due.is_empty() {
+            return Ok(());
+        }
+        let levels = &self.stepper.levels;
+        let subdomain = &mut self.subdomain;
+        for window in subdomain.windows() {
+            subdomain.sample_window(levels, &window)?;
+            let whole = subdomain.is_whole();
+            let Some(Statistics { kernels, values, samples }) = &mut subdomain.statistics else { break };
+            for number in due {
+                let ids = match whole {
+                    true => subdomain.grid.tables().leaves.part(0..subdomain.grid.leaf_count()),
+                    false => subdomain.grid.forest().every().part(window.clone()),
+                };
+                kernels.launch(
+                    subdomain.program.manifest(),
+                    *number,
+                    statistics::Accumulate {
+                        ids,
+                        first: if whole { 0 } else { window.start as i32 },
+                        fields: &subdomain.fields.macroscopic,
+                        samples: i32::try_from(samples[*number]).unwrap_or(i32::MAX),
+                        values: &mut values[*number],
+                    },
+                )?;
+            }
+        }
+        if let Some(statistics) = &mut subdomain.statistics {
+            due.iter().for_each(|number| statistics.samples[*number] += 1);
+        }
+        Ok(())
+    }
+
+    /// How many samples each statistic has.
+    pub fn samples(&self) -> &[u64] {
+        self.subdomain.statistics.as_ref().map_or(&[], |statistics| &statistics.samples)
+    }
+
+    /// The accumulators of a statistic in every cell, in lattice units, the components in the order of
+    /// [`Statistic`](lbm_bundle::statistics::Statistic); they have no names. `None` where there is no such statistic.
+    pub fn accumulators(&self, number: usize) -> Result<Option<Snapshot>, StepError> {
+        let Some(statistics) = self.subdomain.statistics.as_ref().filter(|all| number < all.values.len()) else {
+            return Ok(None);
+        };
+        let (manifest, leaves) = (self.manifest(), self.grid().shared_leaves()?);
+        let layout = statistics.layout(manifest, number);
+        let names = vec![String::new(); layout.components()];
+        let read = |range| statistics.values[number].read_reals(range);
+        let mut snapshot = fields::gather(read, (layout, names), self.grid().domain(), &leaves, self.step())?;
+        fields::mark_solid(&mut snapshot, manifest, &leaves, self.cutters.as_deref());
+        Ok(Some(snapshot))
+    }
+}
