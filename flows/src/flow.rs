@@ -183,6 +183,8 @@ struct Run<'a> {
     saved: Option<u64>,
     /// The probes of the case, in their order.
     probes: Vec<Probe>,
+    /// The planes of its fluxes.
+    planes: Vec<Probe>,
     /// Which steps each of the statistics of the case has samples of.
     sampled: Vec<Option<Sampled>>,
 }
@@ -237,7 +239,7 @@ impl<'a> Run<'a> {
             flow.keep()?;
         }
         let (good, saved, first_step) = (Good::new(), None, 0.0);
-        let probes = probes::of(case);
+        let (probes, planes) = (probes::of(case), probes::planes_of(case));
         Ok(Run {
             case,
             identity,
@@ -253,6 +255,7 @@ impl<'a> Run<'a> {
             good,
             saved,
             probes,
+            planes,
             sampled,
         })
     }
@@ -445,9 +448,7 @@ impl<'a> Run<'a> {
         {
             recorder.row(self.flow.step(), &means);
         }
-        for number in 0..self.probes.len() {
-            recorder.probe(number, self.flow.step(), &self.flow.probe(&mut self.probes[number])?);
-        }
+        self.record_last(recorder)?;
         self.write_statistics(recorder)?;
         let end = self.flow.snapshot()?;
         Ok(recorder.finish(&end, manifest, &measured)?)
@@ -657,6 +658,9 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     }
     if let Some(fluxes) = &summary.fluxes {
         text += &fluxes.describe();
+    }
+    for plane in &summary.planes {
+        text += &plane.describe(&summary.units);
     }
     for force in &summary.forces {
         text += &force.describe();

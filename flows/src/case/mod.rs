@@ -73,6 +73,11 @@
 //! from = 50_000
 //! every = 10
 //!
+//! [[fluxes]]                    # what flows through a plane
+//! name = "middle"
+//! plane = { normal = "x", at = 64 }
+//! every = 100
+//!
 //! [[pictures]]                  # of fields by name
 //! field = "speed"
 //! every = 10_000                # on the way; else at the end
@@ -104,6 +109,7 @@
 mod address;
 mod diag;
 mod explain;
+mod fluxes;
 mod formula;
 mod image;
 mod patches;
@@ -134,6 +140,7 @@ use lbm_runtime::solver::memory::Copies;
 pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
+pub use fluxes::FluxPlane;
 pub use formula::Formula;
 pub use image::nrrd;
 pub use patches::{Patch, Region};
@@ -382,6 +389,10 @@ pub struct Output {
     pub views: Vec<View>,
     /// What is accumulated over time.
     pub statistics: Vec<Statistics>,
+    /// Planes through which fluxes are measured.
+    pub fluxes: Vec<FluxPlane>,
+    /// The first step that means in time are of, if it is not chosen.
+    pub average_from: Option<u64>,
 }
 
 impl Output {
@@ -420,7 +431,8 @@ impl Output {
         let surfaces = self.surfaces.as_ref().map(|surfaces| surfaces.every);
         let tables = [self.every, self.series, self.forces, self.restart, surfaces].into_iter().flatten();
         let pictures = self.frames().filter_map(|frames| frames.every);
-        tables.chain(self.probes.iter().map(|probe| probe.every)).chain(pictures)
+        let planes = self.fluxes.iter().map(|plane| plane.every);
+        tables.chain(self.probes.iter().map(|probe| probe.every)).chain(pictures).chain(planes)
     }
 
     /// Whether a restart file is written at a step on the way.

@@ -220,6 +220,25 @@ impl Quantity {
         }
     }
 
+    /// Its unit in words, also in lattice units: `cells/step`; `1` of pure numbers.
+    pub fn unit(&self, units: &Units) -> String {
+        let symbol = self.symbol(units);
+        if units.si {
+            return if symbol.is_empty() { "1".into() } else { symbol.into() };
+        }
+        let unit = match &self.kind {
+            Kind::Stored { dimension: Dimension::DENSITY, .. } => "density at rest",
+            Kind::Stored { dimension: Dimension::VELOCITY, .. } | Kind::Speed { .. } => "cells/step",
+            Kind::Pressure { .. } => "cells²/step² times the density at rest",
+            Kind::Vorticity | Kind::StrainRate => "1/step",
+            Kind::QCriterion => "1/step²",
+            Kind::Statistic { form: Form::Product { .. }, .. } => "cells²/step²",
+            Kind::Statistic { of, .. } => return of.unit(units),
+            Kind::Stored { .. } | Kind::Level => "1",
+        };
+        unit.to_string()
+    }
+
     /// Its components in lattice units of the coarsest level, 0 beyond those that it has, where the components of the method's fields
     /// are `value`, the slopes of the velocity `gradient[axis][component]`, and the level of the cell `level`.
     pub fn at(&self, value: impl Fn(usize) -> f64, gradient: &[[f64; 3]; 3], level: usize) -> [f64; 3] {

@@ -47,6 +47,7 @@ pub struct RawCase {
     pub(super) pictures: Vec<Spanned<RawPicture>>,
     pub(super) views: Vec<Spanned<RawView>>,
     pub(super) statistics: Vec<Spanned<RawStatistics>>,
+    pub(super) fluxes: Vec<Spanned<RawFlux>>,
     /// The tables of its formulas by file, once they are read.
     pub(super) tables: BTreeMap<String, TableFile>,
     /// What tells this flow from others, by key.
@@ -342,6 +343,7 @@ pub(super) struct RawOutput {
     pub(super) forces: Option<Spanned<Interval>>,
     pub(super) surfaces: Option<Spanned<Interval>>,
     pub(super) compare: Option<Spanned<String>>,
+    pub(super) average_from: Option<Spanned<Interval>>,
 }
 
 /// A probe.
@@ -350,6 +352,18 @@ pub(super) struct RawProbe {
     pub(super) name: Spanned<String>,
     pub(super) points: RawPoints,
     pub(super) fields: Option<Vec<Spanned<String>>>,
+    pub(super) every: Spanned<Interval>,
+}
+
+/// A plane through which fluxes are measured.
+#[derive(Clone, Debug)]
+pub(super) struct RawFlux {
+    pub(super) name: Spanned<String>,
+    /// In the order of `schema::FACES`.
+    pub(super) face: Option<Spanned<usize>>,
+    pub(super) plane: Option<Spanned<RawSlice>>,
+    pub(super) from: Option<RawVector>,
+    pub(super) to: Option<RawVector>,
     pub(super) every: Spanned<Interval>,
 }
 

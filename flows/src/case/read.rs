@@ -1,5 +1,6 @@
 //! Reads a case file: the type of every value, the kind of its unit, and whether its key is known.
 
+mod fluxes;
 mod patches;
 mod pictures;
 mod probes;
@@ -119,7 +120,12 @@ impl Reader {
         let stop = self.stop(&stop);
         let output = self.output(&output);
         let (probes, pictures, views) = (self.probes(root), self.pictures(root), self.views(root));
-        let statistics = self.statistics(root);
+        let (statistics, fluxes) = (self.statistics(root), self.fluxes(root));
+        let averaged = !probes.is_empty() || !fluxes.is_empty() || output.forces.is_some();
+        if let Some(from) = output.average_from.as_ref().filter(|_| !averaged) {
+            let help = Some("means are made of `output.forces`, `[[probes]]` and `[[fluxes]]`".to_string());
+            self.no_effect(&from.span, "average_from", " where nothing is averaged", help);
+        }
         Some(RawCase {
             name: name.to_string(),
             title,
@@ -149,6 +155,7 @@ impl Reader {
             pictures,
             views,
             statistics,
+            fluxes,
             tables: BTreeMap::new(),
             keys: root.values(&[
                 "name",
@@ -162,6 +169,7 @@ impl Reader {
                 "pictures",
                 "views",
                 "statistics",
+                "fluxes",
             ]),
             warnings: vec![],
         })
@@ -339,6 +347,7 @@ impl Reader {
             forces: self.interval(table, "forces"),
             surfaces: self.interval(table, "surfaces"),
             compare: self.text(table, "compare"),
+            average_from: self.interval(table, "average_from"),
         };
         for key in ["every", "fields"] {
             if let (Some(entry), false) = (table.get(key), output.vtk.is_some()) {

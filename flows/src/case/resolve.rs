@@ -4,6 +4,7 @@
 mod domain;
 mod faces;
 mod fluid;
+mod fluxes;
 mod output;
 mod pictures;
 mod probes;
@@ -98,6 +99,8 @@ impl<'a> Resolver<'a> {
         let solids = solids?;
         let probes = self.probes((size, periodic), &units, &solids, stop);
         let statistics = self.statistics(&units, stop);
+        let finest = refinement.as_ref().map_or(0, |refinement| refinement.finest);
+        let fluxes = self.fluxes(size, &units, finest, stop);
         let pictures = self.pictures(size, &units, statistics.as_deref());
         Some(Case {
             name: raw.title().to_string(),
@@ -115,7 +118,7 @@ impl<'a> Resolver<'a> {
             solids,
             refinement,
             stop,
-            output: self.output(size, &units, &scales, (probes?, statistics?), pictures?),
+            output: self.output(size, &units, &scales, (probes?, statistics?, fluxes?), pictures?),
             units,
             scales,
             keys: raw.keys.clone(),

@@ -146,6 +146,10 @@ pub(super) const KEYS: &[Key] = &[
         "output.surfaces",
         "time steps, or a time, between files of pressure and friction on solids; one more at the end",
     ),
+    key(
+        "output.average_from",
+        "the first step, or a time, of the means of forces, probes and fluxes in summary.json; else it is chosen",
+    ),
     key("output.compare", "published profiles, or a published series, to compare with"),
     key("probes.name", "points at which fields are recorded, under `[[probes]]`: the file is `probe_NAME.csv`"),
     key("probes.at", "the points: [[40, 32], [60, 32]], or one"),
@@ -196,10 +200,19 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("statistics.from", "the first step that is sampled, or in SI units a time"),
     key("statistics.every", "time steps, or a time, between samples"),
+    key("fluxes.name", "what flows through a plane, under `[[fluxes]]`: what its rows in `fluxes.csv` are called"),
+    key("fluxes.face", "the plane at an end of the domain: left, right, bottom, top, back or front"),
+    key("fluxes.plane", "another plane: { normal = \"x\", at = 32 }"),
+    key(
+        "fluxes.from",
+        "lower corner of a part of the plane, along the other axes in their order; else that of the domain",
+    ),
+    key("fluxes.to", "its upper corner"),
+    key("fluxes.every", "time steps, or a time, between rows"),
 ];
 
 /// Lists of tables: a case has as many as it likes of each.
-pub(super) const LISTS: [&str; 5] = ["solids", "probes", "pictures", "views", "statistics"];
+pub(super) const LISTS: [&str; 6] = ["solids", "probes", "pictures", "views", "statistics", "fluxes"];
 
 /// The list of tables that a key belongs to, and the rest of its path.
 pub(super) fn in_list(path: &str) -> Option<(&str, &str)> {

@@ -1,17 +1,23 @@
-//! Probes of a case on its flow.
+//! Probes of a case on its flow, and the planes of its fluxes, which are read in the same way.
 
 use lbm_runtime::solver::probe::Probe;
 
 use super::{FlowError, Records, Run};
 use crate::case::Case;
+use crate::output::Recorder;
 
 /// The probes of a case, in their order.
 pub(super) fn of(case: &Case) -> Vec<Probe> {
     case.output.probes.iter().map(|probe| Probe::new(probe.points.clone(), probe.needs_slopes())).collect()
 }
 
+/// The planes of a case, in their order.
+pub(super) fn planes_of(case: &Case) -> Vec<Probe> {
+    case.output.fluxes.iter().map(|plane| Probe::new(plane.points(), false)).collect()
+}
+
 impl<'a> Run<'a> {
-    /// Leaves what probes read at this step to be recorded, if it is wanted.
+    /// Leaves what probes and planes read at this step to be recorded, if it is wanted.
     pub(super) fn record_probes(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let step = self.flow.step();
         let wanted = self.case.output.probes.iter().zip(&mut self.probes).enumerate();
@@ -21,6 +27,26 @@ impl<'a> Run<'a> {
                 recorder.probe(number, step, &readings);
                 Ok(())
             });
+        }
+        let wanted = self.case.output.fluxes.iter().zip(&mut self.planes).enumerate();
+        for (number, (_, plane)) in wanted.filter(|(_, (plane, _))| plane.wants(step)) {
+            let readings = self.flow.probe(plane)?;
+            records.post(move |recorder| {
+                recorder.flux(number, step, &readings);
+                Ok(())
+            });
+        }
+        Ok(())
+    }
+
+    /// Records what they read at the last step.
+    pub(super) fn record_last(&mut self, recorder: &mut Recorder<'a>) -> Result<(), FlowError> {
+        let step = self.flow.step();
+        for (number, probe) in self.probes.iter_mut().enumerate() {
+            recorder.probe(number, step, &self.flow.probe(probe)?);
+        }
+        for (number, plane) in self.planes.iter_mut().enumerate() {
+            recorder.flux(number, step, &self.flow.probe(plane)?);
         }
         Ok(())
     }

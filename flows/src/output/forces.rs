@@ -14,6 +14,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Bits;
+use super::average::average;
 use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
 use super::profile::real_name;
@@ -65,6 +66,13 @@ pub struct Settling {
     pub rms: f64,
     /// At the last step.
     pub last: f64,
+    /// Standard error of the mean because samples are finite and depend on each other; none where the force is periodic, or of fewer than
+    /// eight samples.
+    #[serde(default)]
+    pub standard_error: Option<f64>,
+    /// How many independent samples would have that error.
+    #[serde(default)]
+    pub independent_samples: Option<f64>,
 }
 
 /// The samples that means are taken over.
@@ -267,11 +275,16 @@ impl Forces {
                 _ => None,
             };
             let inside = |time: f64| curves[0].partition_point(|point| point.0 < time);
-            let (rows, drift) = match length {
-                Some((begin, end)) => (inside(begin)..inside(end), None),
-                None => converged(&curves),
+            // A window that is asked for is taken, whatever the force does.
+            let asked = case.output.average_from.filter(|_| !curves[0].is_empty());
+            let asked = asked.map(|from| self.rows.partition_point(|row| row.step < from)..self.rows.len());
+            let length = length.filter(|_| asked.is_none());
+            let (rows, drift) = match (length, asked) {
+                (_, Some(rows)) => (rows.clone(), drift_of(&curves, &rows)),
+                (Some((begin, end)), None) => (inside(begin)..inside(end), None),
+                (None, None) => converged(&curves),
             };
-            let of = |axis: usize| settling(curves.get(axis)?, &rows);
+            let of = |axis: usize| settling(curves.get(axis)?, &rows, length.is_some());
             let window = rows.clone().next_back().map(|last| Window {
                 from_step: self.rows[rows.start].step,
                 to_step: self.rows[last].step,
@@ -290,7 +303,7 @@ impl Forces {
                 lift,
                 cy,
                 cz: of(2),
-                periods: periods.len(),
+                periods: if length.is_some() { periods.len() } else { 0 },
                 // Times are over L/U already.
                 strouhal: length.map(|(begin, end)| periods.len() as f64 / (end - begin)),
             }
@@ -303,16 +316,7 @@ impl Forces {
 /// differ, if there are two. The first curve is the drag.
 fn converged(curves: &[Vec<(f64, f64)>]) -> (Range<usize>, Option<f64>) {
     let count = curves[0].len();
-    let mean = |curve: &[(f64, f64)]| curve.iter().map(|point| point.1).sum::<f64>() / curve.len() as f64;
-    let drift = |rows: &Range<usize>| {
-        let middle = rows.start + rows.len() / 2;
-        let of = |curve: &Vec<(f64, f64)>| {
-            let scale = mean(&curve[rows.clone()]).abs().max(SMALL * mean(&curves[0][rows.clone()]).abs());
-            let difference = (mean(&curve[middle..rows.end]) - mean(&curve[rows.start..middle])).abs();
-            if difference > 0.0 { difference / scale } else { 0.0 }
-        };
-        (rows.len() > 1).then(|| curves.iter().map(of).fold(0.0, f64::max))
-    };
+    let drift = |rows: &Range<usize>| drift_of(curves, rows);
     let half = count / 2..count;
     let windows = (1..).map(|power| count - (count >> power)..count).take_while(|rows| rows.len() >= FEWEST);
     let found =
@@ -321,14 +325,32 @@ fn converged(curves: &[Vec<(f64, f64)>]) -> (Range<usize>, Option<f64>) {
     (rows, drift)
 }
 
-/// A curve over some of its samples.
-fn settling(curve: &[(f64, f64)], rows: &Range<usize>) -> Option<Settling> {
+/// How much the means of both halves of some samples differ, if there are two.
+fn drift_of(curves: &[Vec<(f64, f64)>], rows: &Range<usize>) -> Option<f64> {
+    let mean = |curve: &[(f64, f64)]| curve.iter().map(|point| point.1).sum::<f64>() / curve.len() as f64;
+    let middle = rows.start + rows.len() / 2;
+    let of = |curve: &Vec<(f64, f64)>| {
+        let scale = mean(&curve[rows.clone()]).abs().max(SMALL * mean(&curves[0][rows.clone()]).abs());
+        let difference = (mean(&curve[middle..rows.end]) - mean(&curve[rows.start..middle])).abs();
+        if difference > 0.0 { difference / scale } else { 0.0 }
+    };
+    (rows.len() > 1).then(|| curves.iter().map(of).fold(0.0, f64::max))
+}
+
+/// A curve over some of its samples; those of whole periods have no error that is known.
+fn settling(curve: &[(f64, f64)], rows: &Range<usize>, periodic: bool) -> Option<Settling> {
     let last = curve.last()?.1;
     let inside: Vec<f64> = curve.get(rows.clone())?.iter().map(|point| point.1).collect();
+    if inside.is_empty() {
+        return None;
+    }
     let mean = inside.iter().sum::<f64>() / inside.len() as f64;
     let square = inside.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / inside.len() as f64;
     let (min, max) = inside.iter().fold((f64::MAX, f64::MIN), |(min, max), value| (min.min(*value), max.max(*value)));
-    Some(Settling { mean, min, max, rms: square.sqrt(), last })
+    let average = average(&inside).filter(|_| !periodic);
+    let (standard_error, independent_samples) =
+        average.map_or((None, None), |average| (average.standard_error, average.independent_samples));
+    Some(Settling { mean, min, max, rms: square.sqrt(), last, standard_error, independent_samples })
 }
 
 /// From one rise of a curve through its middle to the next.
@@ -412,6 +434,7 @@ mod tests {
         assert!(settled.periods >= 10, "{settled:?}");
         let (drag, lift) = (settled.drag.as_ref().unwrap(), settled.lift.as_ref().unwrap());
         assert!((drag.mean - 1.5).abs() < 1e-9 && drag.rms < 1e-9, "{drag:?}");
+        assert_eq!(lift.standard_error, None, "of whole periods");
         assert!((lift.mean - 0.1).abs() < 2e-3 && (lift.max - 0.1 + (lift.min - 0.1)).abs() < 2e-3, "{lift:?}");
     }
 
@@ -457,6 +480,17 @@ mod tests {
         assert!((lift.mean - 0.2).abs() < 2e-5 && lift.rms > 0.0 && lift.min < lift.max, "{settled:?}");
         assert_eq!((window.to_step, window.samples), (39_980, ((39_980 - window.from_step) / 20 + 1) as usize));
         assert!((window.to_time - 39_980.0 * 0.1 / 32.0).abs() < 1e-9, "{window:?}");
+        // What is steady has no error; what drifts has few independent samples.
+        let drag = settled.drag.as_ref().unwrap();
+        assert_eq!((drag.standard_error, drag.independent_samples), (Some(0.0), Some(window.samples as f64)));
+        assert!(lift.standard_error.is_some_and(|error| error > 0.0) && lift.independent_samples.unwrap() < 20.0);
+        // A window that is asked for.
+        let mut asked = case.clone();
+        asked.output.average_from = Some(30_000);
+        let window = forces_in_time.settled(&asked)[0].window.clone().unwrap();
+        assert_eq!((window.from_step, window.samples), (30_000, 500));
+        asked.output.average_from = Some(1_000_000);
+        assert_eq!(forces_in_time.settled(&asked)[0].window, None);
         // A rise without end: the last half, and its halves differ.
         let (case, forces_in_time) = forces(|time| 0.01 * time);
         let settled = &forces_in_time.settled(&case)[0];

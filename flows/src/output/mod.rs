@@ -19,11 +19,14 @@
 //! | [`probes`] | `probe_*.csv`: fields at points over time |
 //! | `derived` | nothing: fields by name on all cells |
 //! | [`flux`] | nothing of its own: what flows through open faces |
+//! | [`flux_planes`] | `fluxes.csv`: what flows through planes over time |
+//! | [`average`] | nothing: means in time, and how uncertain they are |
 //! | [`chart`], [`bars`] | nothing of their own: lines and points; bars |
 //! | `recorded` | nothing: what has been written so far, for a run that goes on |
-//! | [`summary`] | `summary.json` |
+//! | [`summary`], `units` | `summary.json`, and what its numbers are measured in |
 //! | [`progress`] | the terminal |
 
+pub mod average;
 mod axes;
 pub mod bars;
 mod canvas;
@@ -34,6 +37,7 @@ mod derived;
 mod example;
 mod film;
 pub mod flux;
+pub mod flux_planes;
 pub mod forces;
 mod hull;
 mod isosurface;
@@ -52,10 +56,12 @@ pub mod sink;
 mod streamlines;
 pub mod summary;
 mod surfaces;
+mod units;
 mod views;
 pub mod vtk;
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::Manifest;
@@ -70,6 +76,7 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use crate::case::{Case, Dimension, Frames, InputFile, Quantity, Reference, Vtk};
 use canvas::Canvas;
 use flux::Fluxes;
+use flux_planes::Fluxed;
 use forces::Forces;
 use probes::Probed;
 use profile::Profile;
@@ -94,8 +101,18 @@ pub struct Recorder<'a> {
     probes: Vec<Probed>,
     /// What the user should know.
     notices: Vec<String>,
+    /// What has flowed through the planes of the case, in their order.
+    fluxes: Vec<Fluxed>,
     /// The statistics that have been written.
     statistics: Vec<Accumulated>,
+}
+
+/// Rows of samples so many steps apart that a mean is made of: those from a step on, or else the last half of them. A row of the last step of a
+/// run that comes too early is left out.
+fn window(steps: &[u64], every: u64, from: Option<u64>) -> Option<Range<usize>> {
+    let end = steps.partition_point(|step| step.is_multiple_of(every));
+    let start = from.map_or(end / 2, |from| steps[..end].partition_point(|step| *step < from));
+    (start < end).then_some(start..end)
 }
 
 /// Name of the fields of a step.
@@ -131,6 +148,7 @@ impl<'a> Recorder<'a> {
             forces: Forces::default(),
             probes: vec![Probed::default(); case.output.probes.len()],
             notices: vec![],
+            fluxes: vec![Fluxed::default(); case.output.fluxes.len()],
             statistics: vec![],
         })
     }
@@ -154,6 +172,8 @@ impl<'a> Recorder<'a> {
         self.forces = Forces::of_saved(&recorded.forces);
         let probes = self.case.output.probes.iter();
         self.probes = probes.map(|probe| Probed::of_saved(probe, &recorded.probes)).collect();
+        let planes = self.case.output.fluxes.iter();
+        self.fluxes = planes.map(|plane| Fluxed::of_saved(plane, &recorded.fluxes)).collect();
         Ok(())
     }
 
@@ -170,6 +190,7 @@ impl<'a> Recorder<'a> {
             series: self.series.saved(),
             forces: self.forces.saved(),
             probes: self.case.output.probes.iter().zip(&self.probes).map(|(probe, of)| of.saved(probe)).collect(),
+            fluxes: self.case.output.fluxes.iter().zip(&self.fluxes).map(|(plane, of)| of.saved(plane)).collect(),
         }
     }
 
@@ -191,6 +212,11 @@ impl<'a> Recorder<'a> {
     /// Records what a probe of the case, by its number, has read.
     pub fn probe(&mut self, number: usize, step: u64, readings: &[Reading]) {
         self.probes[number].add(&self.case.output.probes[number], step, readings);
+    }
+
+    /// Records what was read at the points of a plane of the case, by its number.
+    pub fn flux(&mut self, number: usize, step: u64, readings: &[Reading]) {
+        self.fluxes[number].add(self.case, &self.case.output.fluxes[number], step, readings);
     }
 
     /// Records a row of the series.
@@ -250,6 +276,10 @@ impl<'a> Recorder<'a> {
             summary.forces = self.forces.settled(case);
         }
         self.write_probes()?;
+        let planes = output.fluxes.iter().zip(&self.fluxes);
+        summary.planes = planes.filter_map(|(plane, fluxed)| fluxed.mean(case, plane)).collect();
+        let probes = output.probes.iter().zip(&self.probes);
+        summary.probes = probes.flat_map(|(probe, probed)| probed.means(case, probe)).collect();
         summary.statistics = std::mem::take(&mut self.statistics);
         summary.fluxes = Fluxes::new(case, snapshot);
         if output.picture {
@@ -271,6 +301,7 @@ impl<'a> Recorder<'a> {
         self.pictures(snapshot, |_| true)?;
         self.films()?;
         (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
+        summary.units = units::of(case, &summary);
         self.write_summary(&summary)?;
         Ok(summary)
     }
@@ -418,6 +449,10 @@ impl<'a> Recorder<'a> {
         let case = self.case;
         for (probe, probed) in case.output.probes.iter().zip(&self.probes) {
             self.sink.write(&probes::file_name(probe), |out| probed.write(case, probe, out))?;
+        }
+        if !case.output.fluxes.is_empty() {
+            let fluxes = &self.fluxes;
+            self.sink.write("fluxes.csv", |out| flux_planes::write(case, fluxes, out))?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use lbm_runtime::solver::probe::Reading;
 use serde::{Deserialize, Serialize};
 
 use super::Bits;
+use super::average::{Average, average};
 use super::profile::{cells, real_name};
 use crate::case::{Case, Dimension, Probe};
 
@@ -38,6 +39,29 @@ pub struct SavedProbe {
     columns: Vec<String>,
     pub(super) steps: Vec<u64>,
     values: Vec<Bits>,
+}
+
+/// Most points of a probe whose means are in the summary.
+const FEW: usize = 16;
+
+/// The mean of what a probe has read of a component at a point, in the units of the case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeMean {
+    /// Name of the probe.
+    pub probe: String,
+    /// The point.
+    pub point: Vec<f64>,
+    /// The component.
+    pub field: String,
+    /// What it is measured in.
+    pub unit: String,
+    /// Step of the first row of the mean, and of the last.
+    pub window: [u64; 2],
+    /// Rows in it.
+    pub samples: usize,
+    /// The mean, and how uncertain it is.
+    #[serde(flatten)]
+    pub average: Average,
 }
 
 impl SavedProbe {
@@ -84,6 +108,34 @@ impl Probed {
             steps: saved.steps.clone(),
             values: saved.values.iter().map(|bits| bits.0).collect(),
         })
+    }
+
+    /// Means of all that it has read, over the rows from a step on, or else over the last half; nothing of a probe of many points.
+    pub(super) fn means(&self, case: &Case, probe: &Probe) -> Vec<ProbeMean> {
+        let rows = super::window(&self.steps, probe.every, case.output.average_from);
+        let Some(rows) = rows.filter(|_| probe.points.len() <= FEW) else { return vec![] };
+        let length = case.units.scale(Dimension::LENGTH);
+        let fields = probe.fields.iter().flat_map(|field| field.columns().into_iter().map(move |name| (field, name)));
+        let columns: Vec<_> = fields.collect();
+        let mut means = vec![];
+        for (at, point) in probe.points.iter().enumerate() {
+            for (column, (field, name)) in columns.iter().enumerate() {
+                let place = |row: usize| row * probe.numbers() + at * columns.len() + column;
+                let scale = field.scale(&case.units);
+                let values: Vec<f64> = rows.clone().map(|row| scale * self.values[place(row)]).collect();
+                let Some(average) = average(&values) else { continue };
+                means.push(ProbeMean {
+                    probe: probe.name.clone(),
+                    point: point[..case.dim].iter().map(|place| place * length).collect(),
+                    field: name.clone(),
+                    unit: field.unit(&case.units),
+                    window: [self.steps[rows.start], self.steps[rows.end - 1]],
+                    samples: rows.len(),
+                    average,
+                });
+            }
+        }
+        means
     }
 
     /// Writes it in the units of the case, with comments that say what it is.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::flux_planes::SavedFlux;
 use super::frame_name;
 use super::probes::SavedProbe;
 use super::series::Series;
@@ -33,6 +34,8 @@ pub struct Recorded {
     pub(super) forces: Vec<(u64, Vec<[Bits; 3]>)>,
     #[serde(default)]
     pub(super) probes: Vec<SavedProbe>,
+    #[serde(default)]
+    pub(super) fluxes: Vec<SavedFlux>,
 }
 
 impl Recorded {
@@ -56,6 +59,10 @@ impl Recorded {
         let of_probe = |probe: &SavedProbe| probe.is_whole() && rises(probe.steps.iter().copied(), until);
         if !self.probes.iter().all(of_probe) {
             return Some("its probes have recorded what no run does");
+        }
+        let of_plane = |flux: &SavedFlux| flux.is_whole() && rises(flux.steps.iter().copied(), until);
+        if !self.fluxes.iter().all(of_plane) {
+            return Some("its fluxes are recorded as no run does");
         }
         None
     }

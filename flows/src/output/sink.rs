@@ -26,7 +26,7 @@ pub const SUMMARY: &str = "summary.json";
 pub const RESTART: &str = "restart.lbmc";
 
 /// Results whose names are always the same.
-const RESULTS: [&str; 14] = [
+const RESULTS: [&str; 15] = [
     SUMMARY,
     RESTART,
     "fields.pvd",
@@ -39,6 +39,7 @@ const RESULTS: [&str; 14] = [
     "series.png",
     "forces.csv",
     "forces.png",
+    "fluxes.csv",
     "velocity.png",
     "vorticity.png",
 ];

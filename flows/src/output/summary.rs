@@ -9,7 +9,9 @@ use lbm_runtime::solver::memory::Memory;
 use serde::{Deserialize, Serialize};
 
 use super::flux::Fluxes;
+use super::flux_planes::FluxMean;
 use super::forces::Settled;
+use super::probes::ProbeMean;
 use super::profile::Comparison;
 use super::series::Decay;
 use crate::case::Case;
@@ -255,9 +257,18 @@ pub struct Summary {
     /// The force on each solid in the end.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
+    /// Means of what flows through planes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub planes: Vec<FluxMean>,
+    /// Means of what probes of few points have read.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub probes: Vec<ProbeMean>,
     /// Statistics over time.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub statistics: Vec<Accumulated>,
+    /// What these numbers are measured in, by their keys from the top: `forces.area`.
+    #[serde(default)]
+    pub units: BTreeMap<String, String>,
     /// Files that make the run again: `lbmc run case.toml`.
     pub inputs: Vec<String>,
     /// Files written besides these and this one.
@@ -306,7 +317,10 @@ impl Summary {
             decay: None,
             fluxes: None,
             forces: vec![],
+            planes: vec![],
+            probes: vec![],
             statistics: vec![],
+            units: BTreeMap::new(),
             inputs: vec![],
             files: vec![],
         }

@@ -99,7 +99,7 @@ impl Reader {
         }
     }
 
-    fn point(&mut self, value: &Value) -> Option<RawVector> {
+    pub(super) fn point(&mut self, value: &Value) -> Option<RawVector> {
         let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
         let Kind::List(list) = &value.kind else {
             return self.wrong_type(value, "a point", "one value for each axis: `[40, 32]`".to_string());

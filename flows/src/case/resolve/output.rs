@@ -5,7 +5,8 @@ use crate::case::diag::{self, Spanned};
 use crate::case::raw::{Interval, RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
 use crate::case::{
-    Output, Picture, Probe, Quantity, Reference, Scales, Slice, Statistics, Steady, Stop, Surfaces, View, Vtk, reference, schema,
+    FluxPlane, Output, Picture, Probe, Quantity, Reference, Scales, Slice, Statistics, Steady, Stop, Surfaces, View,
+    Vtk, reference, schema,
 };
 
 /// Steps between checks for steady flow, if the case does not say.
@@ -28,7 +29,7 @@ impl Resolver<'_> {
         size: [usize; 3],
         units: &Units,
         scales: &Scales,
-        (probes, statistics): (Vec<Probe>, Vec<Statistics>),
+        (probes, statistics, fluxes): (Vec<Probe>, Vec<Statistics>, Vec<FluxPlane>),
         (pictures, views): (Vec<Picture>, Vec<View>),
     ) -> Output {
         let raw = &self.raw.output;
@@ -55,6 +56,8 @@ impl Resolver<'_> {
             pictures,
             views,
             statistics,
+            fluxes,
+            average_from: raw.average_from.as_ref().and_then(|from| self.interval(from, units)),
         }
     }
 

@@ -166,6 +166,8 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             pictures: vec![],
             views: vec![],
             statistics: vec![],
+            fluxes: vec![],
+            average_from: None,
         };
     }
     let folder = tempfile::tempdir().into_diagnostic()?;

@@ -1,0 +1,198 @@
+//! What flows through planes over time, as CSV, and its means.
+//!
+//! A plane is cut into squares of the size of a cell of the finest level that there may be. At the middle of each the fields are read as those of
+//! probes are, linear between cell centres, and `u.n`, `rho u.n` and `phi u.n` are summed times the area of the square; squares inside solids have
+//! nothing. On faces of cells of one level the velocity is the mean of that of the cells on both sides: the sum is of second order.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use lbm_runtime::solver::probe::Reading;
+use serde::{Deserialize, Serialize};
+
+use super::Bits;
+use super::average::{Average, average};
+use super::profile::{cells, real_name};
+use crate::case::{Case, Dimension, FluxPlane};
+
+/// What a plane has recorded, in lattice units.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fluxed {
+    /// The step of each row.
+    steps: Vec<u64>,
+    /// Index `[row][column]`: the area outside of solids, the volume and the mass per step, and what scalars there are per step.
+    values: Vec<f64>,
+}
+
+/// The same to the last bit, for a run that goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SavedFlux {
+    name: String,
+    /// Normal, corners and parts.
+    plane: Vec<Bits>,
+    columns: usize,
+    pub(super) steps: Vec<u64>,
+    values: Vec<Bits>,
+}
+
+/// The means of what flows through a plane, in the units of the case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FluxMean {
+    /// Name of the plane.
+    pub name: String,
+    /// The axis along which a flux is positive.
+    pub normal: String,
+    /// Area outside of solids at the last row.
+    pub area: f64,
+    /// Step of the first row of the means, and of the last.
+    pub window: [u64; 2],
+    /// Rows in it.
+    pub samples: usize,
+    /// Volume per time.
+    pub volume: Option<Average>,
+    /// Mass per time.
+    pub mass: Option<Average>,
+}
+
+impl FluxMean {
+    /// A line for people.
+    pub fn describe(&self, units: &BTreeMap<String, String>) -> String {
+        let Some(volume) = &self.volume else { return String::new() };
+        let error = volume.standard_error.map_or(String::new(), |error| format!(" +- {error:.2e}"));
+        let unit = units.get("planes.volume").map_or("", |unit| unit);
+        let [from, to] = self.window;
+        format!("through `{}`: {:.6e}{error} {unit}, mean of steps {from} to {to}\n", self.name, volume.mean)
+    }
+}
+
+impl SavedFlux {
+    /// Whether it has all values of its rows.
+    pub(super) fn is_whole(&self) -> bool {
+        self.columns.checked_mul(self.steps.len()) == Some(self.values.len())
+    }
+}
+
+/// Numbers of a row.
+fn width(plane: &FluxPlane) -> usize {
+    3 + plane.scalars.len()
+}
+
+impl Fluxed {
+    /// Adds what was read at the points of a plane, unless the step is there.
+    pub fn add(&mut self, case: &Case, plane: &FluxPlane, step: u64, readings: &[Reading]) {
+        if self.steps.last() == Some(&step) {
+            return;
+        }
+        let mut sums = vec![0.0; width(plane)];
+        // Inside of solids nothing is a number.
+        for Reading { values, .. } in readings.iter().filter(|reading| !reading.values[plane.velocity].is_nan()) {
+            let velocity = values[plane.velocity];
+            sums[0] += 1.0;
+            sums[1] += velocity;
+            sums[2] += plane.density.map_or(1.0, |density| values[density]) * velocity;
+            for (sum, (_, at)) in sums[3..].iter_mut().zip(&plane.scalars) {
+                *sum += values[*at] * velocity;
+            }
+        }
+        let area = plane.area_of_part(case.dim);
+        self.steps.push(step);
+        self.values.extend(sums.into_iter().map(|sum| sum * area));
+    }
+
+    /// To the last bit.
+    pub(super) fn saved(&self, plane: &FluxPlane) -> SavedFlux {
+        let numbers = [plane.normal as f64].into_iter().chain(plane.from).chain(plane.to);
+        let parts = plane.parts.iter().map(|parts| *parts as f64);
+        SavedFlux {
+            name: plane.name.clone(),
+            plane: numbers.chain(parts).map(Bits).collect(),
+            columns: width(plane),
+            steps: self.steps.clone(),
+            values: self.values.iter().copied().map(Bits).collect(),
+        }
+    }
+
+    /// What [`Self::saved`] gave of the same plane, if it is there.
+    pub(super) fn of_saved(plane: &FluxPlane, all: &[SavedFlux]) -> Fluxed {
+        let none = Fluxed::default().saved(plane);
+        let same =
+            |saved: &&SavedFlux| (&saved.name, &saved.plane, saved.columns) == (&none.name, &none.plane, none.columns);
+        all.iter().find(same).map_or(Fluxed::default(), |saved| Fluxed {
+            steps: saved.steps.clone(),
+            values: saved.values.iter().map(|bits| bits.0).collect(),
+        })
+    }
+
+    /// Its means over the rows from a step on, or else over the last half.
+    pub(super) fn mean(&self, case: &Case, plane: &FluxPlane) -> Option<FluxMean> {
+        let rows = super::window(&self.steps, plane.every, case.output.average_from)?;
+        let columns = width(plane);
+        let scales = scales(case);
+        let of = |column: usize| {
+            let values: Vec<f64> =
+                rows.clone().map(|row| scales[column].0 * self.values[row * columns + column]).collect();
+            average(&values)
+        };
+        let last = self.values.len().checked_sub(columns)?;
+        Some(FluxMean {
+            name: plane.name.clone(),
+            normal: ["x", "y", "z"][plane.normal].to_string(),
+            area: scales[0].0 * self.values[last],
+            window: [self.steps[rows.start], self.steps[rows.end - 1]],
+            samples: rows.len(),
+            volume: of(1),
+            mass: of(2),
+        })
+    }
+}
+
+/// What a lattice unit of each column is in the units of the case, and how that is written.
+pub(super) fn scales(case: &Case) -> [(f64, String); 3] {
+    let (units, dim) = (&case.units, case.dim as i32);
+    let length = units.scale(Dimension::LENGTH);
+    let volume = length.powi(dim) / units.scale(Dimension::TIME);
+    let powers = ["", "", "²", "³"];
+    if !units.si {
+        let (across, whole) = (if dim == 2 { "cells" } else { "cells²" }, if dim == 2 { "cells²" } else { "cells³" });
+        return [
+            (1.0, across.to_string()),
+            (1.0, format!("{whole}/step")),
+            (1.0, format!("{whole}/step of a fluid of density 1")),
+        ];
+    }
+    let of_volume = format!("m{}/s", powers[case.dim]);
+    let mass = match (units.density, dim) {
+        (None, _) => (volume, format!("{of_volume} (over the density at rest)")),
+        (Some(density), 2) => (density * volume, "kg/(m s)".to_string()),
+        (Some(density), _) => (density * volume, "kg/s".to_string()),
+    };
+    [(length.powi(dim - 1), format!("m{}", if dim == 2 { "" } else { "²" })), (volume, of_volume), mass]
+}
+
+/// Writes what all planes have recorded, with comments that say what it is.
+pub fn write(case: &Case, all: &[Fluxed], out: &mut dyn Write) -> io::Result<()> {
+    let [area, volume, mass] = scales(case);
+    let time = case.units.scale(Dimension::TIME);
+    writeln!(out, "# {}: what flows through planes, positive along their normals", case.name)?;
+    writeln!(out, "# {}, {}, {}", case.spec, cells(case, " x "), real_name(case))?;
+    let seconds = if case.units.si { "s" } else { "steps" };
+    writeln!(out, "# time: {seconds}; area outside of solids: {}; volume: {}; mass: {}", area.1, volume.1, mass.1)?;
+    let scalars = case.output.fluxes.first().map_or(&[][..], |plane| &plane.scalars);
+    let names: Vec<&str> = scalars.iter().map(|(name, _)| &name[..]).collect();
+    if !names.is_empty() {
+        writeln!(out, "# {}: carried by the flow, their units times that of the volume", names.join(", "))?;
+    }
+    let columns: String = names.iter().map(|name| format!(",{name}")).collect();
+    writeln!(out, "step,time,plane,area,volume,mass{columns}")?;
+    for (plane, fluxed) in case.output.fluxes.iter().zip(all) {
+        for (step, row) in fluxed.steps.iter().zip(fluxed.values.chunks(width(plane))) {
+            write!(out, "{step},{:.8},{}", *step as f64 * time, plane.name)?;
+            for (at, value) in row.iter().enumerate() {
+                let scale = [area.0, volume.0, mass.0].get(at).copied().unwrap_or(volume.0);
+                write!(out, ",{:.10e}", value * scale)?;
+            }
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
