@@ -313,7 +313,23 @@ macro_rules! method_kernels {
                 forces: write Double [share][bodies][axes] in lattice
                     "force of each share on each solid, on the level at hand",
                 owners: read Int [wall] "the solid whose surface each wall is, or -1",
+                frames: read Double [bodies][axes] in lattice "velocity that each solid moves with",
                 bodies: value Int "how many solids there are",
+            }
+            /// Populations of cells that a solid has left.
+            ///
+            /// In equilibrium at the mean density around and the velocity of the solid, with the non-equilibrium of a cell beside it: Caiazzo,
+            /// Prog. Comput. Fluid Dyn. 8 (2008) 3.
+            Refill = "refill" {
+                items: list Int [count] "cells to fill",
+                slots: read Int [item] "slot of each",
+                cells: read Int [item] "index of each in its block",
+                around: read Int [item] "bit i: the next cell along direction i is fluid, and has been so",
+                towards: read Int [item] "the direction to the cell whose non-equilibrium each takes, or -1",
+                velocities: read Double [item][axes] in lattice "velocity of the solid",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                populations: write Stored [slot][q][pitch] in lattice "post-collision populations",
+                params: value Params "parameters of the method",
             }
             /// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
             Look = "look" {
@@ -447,14 +463,14 @@ method_kernels!(role);
 
 impl Role {
     /// Whether its kernel is a formula of the spec for every cell, whose cost is counted; others move data, look at them, or work
-    /// on a few cells beside level jumps.
+    /// on a few cells beside level jumps or solids.
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
-        use Role::{Hold, Keep, Look, Means, Prolong, Restrict, Send, Sums};
+        use Role::{Hold, Keep, Look, Means, Prolong, Refill, Restrict, Send, Sums};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
-        !moves && !crosses && !matches!(self, Look | Sums | Means | Restrict | Send | Prolong | Hold | Keep)
+        !moves && !crosses && !matches!(self, Look | Sums | Means | Restrict | Send | Prolong | Hold | Keep | Refill)
     }
 
     /// The arguments of its kernel in a bundle with that layout, method and form of blocks; none where the layout has no such kernel.

@@ -349,11 +349,20 @@ static inline __attribute__((always_inline)) void gather(
                 const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
                 const int32_t *const near = neighbours + (size_t)slot * NEAR;
                 for (int cell = 0; cell < CELLS; ++cell) {
-                    push(body, owners, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, sum);
+                    push(body, owners, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum);
                 }
             }
             for (int axis = 0; axis < DIM; ++axis) forces[(shares[item] * bodies + body) * DIM + axis] = sum[axis];
         }
+    }
+{%- </kernel> %}
+
+{% <kernel of={solids.refill}> %}
+    for (int32_t place = 0; place < count; ++place) {
+        const int32_t item = items[place], slot = slots[item];
+        refill_cell(
+            slot, cells[item], around[item], towards[item], velocities + (size_t)item * DIM,
+            neighbours + (size_t)slot * NEAR, populations{% if params %}, params{% endif %});
     }
 {%- </kernel> %}
 

@@ -152,7 +152,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
         for (size_t entry = thread; entry < (size_t)(end - begin) * CELLS; entry += {{ solids.force.threads }}) {
             const int slot = ids[begin + (int)(entry / CELLS)], cell = (int)(entry % CELLS);
             const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
-            push(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, sum);
+            push(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum);
         }
         for (int axis = 0; axis < DIM; ++axis) sums[axis][thread] = sum[axis];
         for (int half = {{ solids.force.threads }} / 2; half > 0; half /= 2) {
@@ -165,6 +165,13 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
         if (thread < DIM) forces[(share * bodies + body) * DIM + thread] = sums[thread][0];
         __syncthreads();
     }
+{%- </kernel> %}
+
+{% <kernel of={solids.refill}> %}
+    const int slot = slots[item];
+    refill_cell(
+        slot, cells[item], around[item], towards[item], velocities + (size_t)item * DIM, neighbours + (size_t)slot * NEAR,
+        populations{% if params %}, params{% endif %});
 {%- </kernel> %}
 
 {% endif -%}

@@ -107,7 +107,7 @@ typedef unsigned short uint16_t;
 {{<spot_of />}}
 
 {% endif -%}
-{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or (solids and solids.against) -%}
+{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or solids -%}
 {% if upwind_places -%}
 // Which of a block's neighbours a cell lies in.
 {{ inline }} int neighbour_of(const Spot spot)

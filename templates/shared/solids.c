@@ -40,18 +40,104 @@
 }
 
 // Adds to `sum` what the links of a cell give to the walls that are surfaces of a solid: the momentum of what goes and of what comes back, as stored: beyond
-// that of a fluid at rest, whose pressure is the same from all sides.
+// that of a fluid at rest, whose pressure is the same from all sides. Both are relative to the velocity `frame` that the solid moves with: Wen,
+// Zhang, Tu, Wang & Fang, J. Comput. Phys. 266 (2014) 161.
 {{ function }} void push(
     const {{ int }} body, const {{ int }} *owners, const int cell, const {{ stored }} *src, const {{ int }} *near, const {{ int }} *of_row,
-    const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values, double *sum)
+    const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values, const double *frame, double *sum)
 {
     const Spot here = spot_of(cell);
     for (int i = 0; i < {{ solids.carriers }}; ++i) {
         const {{ int }} w = of_row[i * CELLS + cell] - 1;
         if (w < 0 || owners[w] != body) continue;
         const {{ real }} back = off_solid(w, i, here, src, near, of_row, distances, wall_rules, wall_values);
-        const double through = (double)load(src, near[{{ middle }}], OPPOSITE[i], cell) + (double)back;
-        for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis];
+        const double there = (double)load(src, near[{{ middle }}], OPPOSITE[i], cell), through = there + (double)back;
+        for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis] + (there - (double)back) * frame[axis];
     }
+}
+
+// Macroscopic fields of a cell from its populations.
+{{ function }} void fields_of(const {{ real }} *f, {{ real }} *fields{% if params %}, const {{ params.name }} params{% endif %})
+{
+{%- if params %}
+    (void)params;
+{%- endif %}
+{%- for line in macroscopic.unpack %}
+    {{ line }}
+{%- endfor %}
+{%- for input in macroscopic.inputs %}
+    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+{%- endfor %}
+{%- for line in macroscopic.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in macroscopic.outputs %}
+    fields[{{ output.at }}] = {{ output.text }};
+{%- endfor %}
+}
+
+// Populations of a cell in equilibrium from its macroscopic fields.
+{{ function }} void populations_of(const {{ real }} *fields, {{ real }} *f{% if params %}, const {{ params.name }} params{% endif %})
+{
+{%- if params %}
+    (void)params;
+{%- endif %}
+{%- for line in init.unpack %}
+    {{ line }}
+{%- endfor %}
+{%- for input in init.inputs %}
+    const {{ real }} {{ input.text }} = fields[{{ input.at }}];
+{%- endfor %}
+{%- for line in init.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in init.outputs %}
+    f[{{ output.at }}] = {{ output.text }};
+{%- endfor %}
+}
+
+// Populations of the next cell along a direction.
+{{ inline }} void load_next(
+    const int direction, const Spot here, const {{ stored }} *populations, const {{ int }} *near, {{ real }} *f)
+{
+    const Spot there = beyond(here, direction, 1);
+    for (int i = 0; i < Q; ++i) f[i] = load(populations, near[neighbour_of(there)], i, index_of(there));
+}
+
+// Fills a cell that a solid has left: in equilibrium at the mean of the fields of those next to it in `around` and at the velocity of the solid,
+// with the non-equilibrium of the next cell `towards` a direction. Caiazzo, Prog. Comput. Fluid Dyn. 8 (2008) 3.
+{{ function }} void refill_cell(
+    const {{ int }} slot, const int cell, const int around, const int towards, const double *velocity,
+    const {{ int }} *near, {{ stored }} *populations{% if params %}, const {{ params.name }} params{% endif %})
+{
+    const Spot here = spot_of(cell);
+    {{ real }} filled[Q], f[Q], equilibrium[Q], fields[FIELDS], mean[FIELDS] = {0};
+    int count = 0;
+    for (int direction = 0; direction < {{ solids.carriers }}; ++direction) {
+        if (!(around >> direction & 1)) continue;
+        load_next(direction, here, populations, near, f);
+        fields_of(f, fields{% if params %}, params{% endif %});
+        for (int component = 0; component < FIELDS; ++component) mean[component] += fields[component];
+        ++count;
+    }
+    for (int component = 0; component < FIELDS && count > 0; ++component) mean[component] /= ({{ real }})count;
+{%- if reduce.density is number %}
+    if (count == 0) mean[{{ reduce.density }}] = 1;
+{%- endif %}
+{%- if reduce.velocity is number %}
+    for (int axis = 0; axis < DIM; ++axis) mean[{{ reduce.velocity }} + axis] = ({{ real }})velocity[axis];
+{%- else %}
+    (void)velocity;
+{%- endif %}
+    populations_of(mean, filled{% if params %}, params{% endif %});
+    if (towards >= 0) {
+        load_next(towards, here, populations, near, f);
+        fields_of(f, fields{% if params %}, params{% endif %});
+        populations_of(fields, equilibrium{% if params %}, params{% endif %});
+        for (int i = 0; i < Q; ++i) filled[i] += f[i] - equilibrium[i];
+    }
+    for (int i = 0; i < Q; ++i) store(populations, slot, i, cell, filled[i]);
 }
 

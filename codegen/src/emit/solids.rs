@@ -5,7 +5,7 @@ use lbm_dsl::expr::Symbol;
 
 use super::arithmetic::reads;
 use super::method::{Method, Wall};
-use super::view::{Kernel, LinkRule, Rule, Solids};
+use super::view::{Head, Kernel, LinkRule, Rule, Solids};
 use super::walls::{is_distance, rule};
 use crate::ir::Plan;
 
@@ -27,9 +27,12 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
         against |= streamed;
         distance |= takes_distance;
     }
+    // Its functions take the parameters out of their struct, each those that it reads.
+    let refill = kernel(Role::Refill);
     Solids {
         kernel: kernel(Role::StreamCollideSolid),
         force: kernel(Role::Force),
+        refill: Kernel { head: Head { unpack: Vec::new(), ..refill.head }, ..refill },
         own,
         rules,
         against,

@@ -296,6 +296,8 @@ pub struct Solids {
     pub kernel: Kernel,
     /// The force.
     pub force: Kernel,
+    /// Cells that solids have left.
+    pub refill: Kernel,
     /// Functions of rules that differ from those at faces.
     pub own: Vec<Rule>,
     /// All rules.

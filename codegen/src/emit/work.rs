@@ -25,6 +25,14 @@ pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
                 "if (state >= count) return;".into(),
             ],
         ),
+        Role::Refill => (
+            threads == items,
+            vec![
+                format!("const int place = blockIdx.x * {items} + threadIdx.x;"),
+                "if (place >= count) return;".into(),
+                "const int item = items[place];".into(),
+            ],
+        ),
         Role::ToFine | Role::ToCoarse => (
             threads == items && signature.passes == manifest.q() as u32,
             vec![

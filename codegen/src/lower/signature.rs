@@ -134,7 +134,7 @@ pub fn manifest(
         roles.extend([Role::Relocate, Role::RelocateFields]);
     }
     if options.solids && !manifest.boundaries.is_empty() {
-        roles.extend([Role::StreamCollideSolid, Role::Force]);
+        roles.extend([Role::StreamCollideSolid, Role::Force, Role::Refill]);
     }
     roles.extend([Role::Macroscopic, Role::Look, Role::Sums]);
     if velocity_at(&manifest).is_some() {
@@ -273,7 +273,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
         Role::Means => (MANY_THREADS, 1),
         Role::InterfaceMasks | Role::InterfaceCells => (32, 1),
-        Role::ToFine | Role::ToCoarse => (INTERFACE_THREADS, INTERFACE_THREADS),
+        Role::ToFine | Role::ToCoarse | Role::Refill => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls => (THREADS, 1),
         Role::StreamCollideSolid => {
             // What solids send back is kept for each thread, beside a list of it, in memory that thread blocks share.

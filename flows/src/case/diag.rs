@@ -48,6 +48,8 @@ codes! {
     NO_FRICTION       "C0116" warning "a method whose friction on solids is not known";
     NO_SAMPLES        "C0117" warning "statistics without a sample";
     NOT_ACCUMULATED   "C0118" error   "a field that has no statistics";
+    MOTION            "C0119" error   "a solid that cannot move so";
+    LONG_WAY          "C0120" error   "a solid that comes to too many places of a refined grid";
     SAMPLES           "C0123" error   "a file that holds no field";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";

@@ -193,6 +193,13 @@ pub(super) struct RawSolid {
     /// With the dimension of its unit.
     pub(super) area: Option<Spanned<(f64, Dimension)>>,
     pub(super) shells: Vec<RawShell>,
+    pub(super) motion: Option<Spanned<RawMotion>>,
+}
+
+/// How a solid moves: a displacement in m or in cells.
+#[derive(Clone, Debug)]
+pub(super) struct RawMotion {
+    pub(super) displacement: Spanned<Vec<Spanned<Formula>>>,
 }
 
 /// What lies within a distance of a surface, in m or in cells.
@@ -576,7 +583,11 @@ impl RawCase {
     /// Reads the tables of formulas.
     fn load_tables(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
         let faces = self.faces.named.iter_mut().flatten().chain(&mut self.faces.others);
-        let surfaces = self.solids.iter_mut().map(|solid| &mut solid.value.surface);
+        let (mut surfaces, mut motions) = (vec![], vec![]);
+        for Spanned { value: RawSolid { surface, motion, .. }, .. } in &mut self.solids {
+            surfaces.push(surface);
+            motions.extend(motion.iter_mut().flat_map(|motion| &mut motion.value.displacement.value));
+        }
         let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(RawFace::formulas);
         let params = of_faces.chain(self.params.iter_mut().flat_map(RawParam::formulas));
         let start = self.start.iter_mut().filter_map(|start| match &mut start.given {
@@ -584,7 +595,7 @@ impl RawCase {
             RawGiven::File { .. } => None,
         });
         let start = start.flatten();
-        let all = params.chain(start.map(|Spanned { value, span }| (&*span, value)));
+        let all = params.chain(start.chain(motions).map(|Spanned { value, span }| (&*span, value)));
         for (span, formula) in all {
             let files: Vec<String> = formula.tables().into_iter().map(String::from).collect();
             for file in files.iter().filter(|file| !self.tables.contains_key(*file)).collect::<Vec<_>>() {

@@ -95,6 +95,10 @@ pub(super) const KEYS: &[Key] = &[
     key("solids.level", "level of the cells at the surface; else refinement.finest"),
     key("solids.shells", "least levels around the surface: [{ level = 1, within = 16 }]"),
     key(
+        "solids.motion.displacement",
+        "how the solid moves: for each axis its displacement, a formula of the time; the velocity of its surface follows",
+    ),
+    key(
         "solids.area",
         "reference area of the force's coefficients (a length in two dimensions); else that of a sphere's cross-section, or \
          fluid.length to the power of the dimension less one",

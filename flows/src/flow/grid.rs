@@ -34,6 +34,7 @@ pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Res
         solid.values.extend(values);
         grid.solids.push(solid);
         grid.surfaces.push(varying);
+        grid.motions.push(body.motion(case.stop.steps));
     }
     grid.prescribed =
         kernels.prescribed.map(|bundle| Prescribed::load(device, bundle)).transpose().map_err(StepError::from)?;

@@ -79,7 +79,7 @@ pub(super) fn manifest() -> Manifest {
 pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
     let shape = Shape::Cylinder { centre: [x, y, 0.0], axis: [0.0, 0.0, 1.0], radius, length: None };
     let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
-    case.solids.push(SolidBody { formulas: vec![], solid, area: 2.0 * radius });
+    case.solids.push(SolidBody { formulas: vec![], solid, area: 2.0 * radius, displacement: None });
 }
 
 /// What ran.

@@ -208,8 +208,15 @@ impl Forces {
         for (at, body) in case.solids.iter().enumerate() {
             writeln!(out, "# solid {}: {} cells{}", at + 1, body.area, if case.dim == 3 { "^2" } else { "" })?;
         }
-        let forces = axes[..case.dim].iter().map(|axis| format!("f{axis}")).collect::<Vec<_>>().join(",");
-        writeln!(out, "step,time,solid,{forces},{}", names(case.dim).join(","))?;
+        let of_axes =
+            |what: &str| axes[..case.dim].iter().map(|axis| format!("{what}{axis}")).collect::<Vec<_>>().join(",");
+        let motions: Vec<_> = case.solids.iter().map(|body| body.motion(case.stop.steps)).collect();
+        let moves = motions.iter().any(Option::is_some);
+        if moves {
+            writeln!(out, "# dx and so on: displacement, {}", if case.units.si { "m" } else { "cells" })?;
+        }
+        let displacements = if moves { format!(",{}", of_axes("d")) } else { String::new() };
+        writeln!(out, "step,time,solid,{},{}{displacements}", of_axes("f"), names(case.dim).join(","))?;
         for row in &self.rows {
             for (solid, force) in row.forces.iter().enumerate() {
                 write!(out, "{},{:.8},{}", row.step, row.step as f64 * u / l, solid + 1)?;
@@ -220,6 +227,15 @@ impl Forces {
                     match Self::unit(case, solid) {
                         Some(unit) => write!(out, ",{:.10e}", value / unit)?,
                         None => write!(out, ",")?,
+                    }
+                }
+                if moves {
+                    let by = motions
+                        .get(solid)
+                        .and_then(Option::as_ref)
+                        .map_or([0.0; 3], |motion| motion.at(row.step as f64));
+                    for value in &by[..case.dim] {
+                        write!(out, ",{:.10e}", value * case.units.cell)?;
                     }
                 }
                 writeln!(out)?;

@@ -50,7 +50,7 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let scale = Scale { map: Map::sequential(), least: 0.0, most: fastest };
     let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, length);
     flow_lines(&mut canvas, &plane, &cells);
-    solids(&mut canvas, case.into(), &cells);
+    solids(&mut canvas, case.into(), snapshot.step, &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (most, label) = if case.units.si {
         let most = fastest * case.units.scale(Dimension::VELOCITY);
@@ -91,7 +91,7 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     };
     let scale = Scale { map, least, most };
     let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, value);
-    solids(&mut canvas, case.into(), &cells);
+    solids(&mut canvas, case.into(), snapshot.step, &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (unit, label) = if case.units.si {
         (case.units.step, "vorticity / (1/s)")
@@ -110,7 +110,7 @@ pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canva
     let range = plane.longest();
     let scale = Scale { map: Map::sequential(), least: 0.0, most: range };
     let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, length);
-    solids(&mut canvas, case.into(), &cells);
+    solids(&mut canvas, case.into(), snapshot.step, &cells);
     frame(&mut canvas, case, &plane, &cells);
     colour_bar(&mut canvas, cells, &Scale { least, most: least + range, ..scale }, name);
     Some(canvas)
@@ -135,7 +135,7 @@ pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canva
     if let Some(velocity) = Plane::velocity(view, snapshot).filter(|_| picture.streamlines) {
         flow_lines(&mut canvas, &velocity, &cells);
     }
-    solids(&mut canvas, view, &cells);
+    solids(&mut canvas, view, snapshot.step, &cells);
     frame(&mut canvas, case, &plane, &cells);
     colour_bar(&mut canvas, cells, &Scale { least: least / unit, most: most / unit, ..scale }, &label);
     Some(canvas)
@@ -203,8 +203,8 @@ fn paint(
 }
 
 /// Fills the solids in the plane and outlines them.
-fn solids(canvas: &mut Canvas, view: View<'_>, area: &Area) {
-    let Some(section) = Section::new(view) else { return };
+fn solids(canvas: &mut Canvas, view: View<'_>, step: u64, area: &Area) {
+    let Some(section) = Section::new(view, step) else { return };
     let [width, height] = [area.to.0 - area.from.0, area.to.1 - area.from.1].map(|side| side.round() as usize * POINTS);
     let spacing = 1.0 / POINTS as f64;
     let pixel = |x: f64, y: f64| (area.from.0 + x * spacing, area.from.1 + y * spacing);

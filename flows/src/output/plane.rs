@@ -6,7 +6,7 @@
 //! runs to what the rule of the face says there (the velocity that it prescribes; along a symmetry plane that of the cell), to
 //! the cell on the other side of a periodic axis, or stays as it is.
 
-use lbm_runtime::geometry::solid::{Solid, Solids};
+use lbm_runtime::geometry::solid::Solids;
 use lbm_runtime::geometry::{Block, Cell};
 use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::velocity::Velocity;
@@ -189,7 +189,7 @@ impl Plane {
             vectors[x + nodes[0] * (height + 1)] = edge(1, true, x, last, first);
         }
         let mut plane = Plane { axes: cut.axes, window, first, scale, nodes, vectors, solid: vec![] };
-        if let Some(section) = Section::new(view) {
+        if let Some(section) = Section::new(view, snapshot.step) {
             let centre = |side: usize, at: usize| ((first[side] + at) as f64 - 0.5) / scale;
             let node = |at: usize| section.contains(centre(0, at % nodes[0]), centre(1, at / nodes[0]));
             plane.solid = (0..plane.vectors.len()).into_par_iter().map(node).collect();
@@ -258,13 +258,11 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// `None` where the case has no solids.
-    pub(super) fn new(view: View<'_>) -> Option<Section> {
+    /// At a step; `None` where the case has no solids.
+    pub(super) fn new(view: View<'_>, step: u64) -> Option<Section> {
         let case = view.case;
-        let solids: Vec<Solid> = case.solids.iter().map(|body| body.solid.clone()).collect();
-        let block = case.block.map(|side| side as usize);
-        let all = || Solids::new(&solids, case.dim, case.size, block, case.periodic);
-        (!solids.is_empty()).then(|| Section { cut: Cut::new(view), dim: case.dim, solids: all() })
+        let solids = || case.solids_at(case.block.map(|side| side as usize), step);
+        (!case.solids.is_empty()).then(|| Section { cut: Cut::new(view), dim: case.dim, solids: solids() })
     }
 
     fn point(&self, x: f64, y: f64) -> [f64; 3] {
@@ -466,7 +464,7 @@ mod tests {
         snapshot.components[3].data[16 + 32 * 16] = -5.0;
         assert!((Plane::velocity((&case).into(), &snapshot).unwrap().longest() - 0.1).abs() < 1e-12);
         assert_eq!(Plane::scalar(&case, &snapshot, "phi").unwrap().1, 2.0);
-        let section = Section::new((&case).into()).unwrap();
+        let section = Section::new((&case).into(), 0).unwrap();
         assert!(section.contains(13.0, 17.0) && !section.contains(12.0, 12.0));
         assert_eq!(section.fills([15.0, 15.0], [17.0, 17.0]), Some(true));
         assert_eq!(section.fills([1.0, 1.0], [2.0, 30.0]), Some(false));

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use lbm_runtime::geometry::solid::{Solid, Solids};
+use lbm_runtime::geometry::solid::Solids;
 use lbm_runtime::solver::at_points::AtPoints;
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
@@ -48,8 +48,7 @@ pub(super) struct Bodies<'a> {
 
 impl<'a> Bodies<'a> {
     pub(super) fn new(case: &'a Case, snapshot: &'a Snapshot, surfaces: &'a Surfaces) -> Bodies<'a> {
-        let bodies: Vec<Solid> = case.solids.iter().map(|body| body.solid.clone()).collect();
-        let solids = Solids::new(&bodies, case.dim, case.size, snapshot.block(), case.periodic);
+        let solids = case.solids_at(snapshot.block(), snapshot.step);
         Bodies { case, snapshot, surfaces, solids }
     }
 
@@ -190,8 +189,11 @@ impl<'a> Bodies<'a> {
     }
 }
 
-/// The velocity of a surface at a point, by the parameter of that name of its boundary condition; 0 where it has none.
+/// The velocity of a surface at a point: that of its motion, or by the parameter of that name of its boundary condition; 0 where it has none.
 fn wall_velocity(body: &SolidBody, at: [f64; 3], time: f64) -> [f64; 3] {
+    if let Some(motion) = body.motion(time as u64) {
+        return motion.velocity(time - 0.5, time + 0.5);
+    }
     let of = |axis: usize| {
         let formula = body.formulas.iter().find(|(name, _)| name == "velocity").and_then(|(_, of)| of.get(axis));
         let value = body.solid.values.iter().find(|(name, _)| name == "velocity").and_then(|(_, of)| of.get(axis));
@@ -203,7 +205,7 @@ fn wall_velocity(body: &SolidBody, at: [f64; 3], time: f64) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use lbm_runtime::fixture::{manifest, snapshots};
-    use lbm_runtime::geometry::solid::Shape;
+    use lbm_runtime::geometry::solid::{Shape, Solid};
     use lbm_runtime::geometry::{Block, Domain};
 
     use super::*;
@@ -221,7 +223,7 @@ mod tests {
         (case.scales.viscosity, case.scales.velocity) = (Some(VISCOSITY), 0.1);
         let values = vec![("velocity".to_string(), velocity.to_vec())];
         let solid = Solid { shape, rule: "moving_wall".into(), values, level, shells: vec![] };
-        case.solids = vec![SolidBody { formulas: vec![], solid, area: 1.0 }];
+        case.solids = vec![SolidBody { formulas: vec![], solid, area: 1.0, displacement: None }];
         case
     }
 

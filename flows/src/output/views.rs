@@ -3,7 +3,7 @@
 //! The projection is parallel, so lengths along an axis are the same near and far. Light comes from beside the viewer. Surfaces are made
 //! and drawn a few tiles at a time and never kept.
 
-use lbm_runtime::geometry::solid::{Shape, Solid, Solids};
+use lbm_runtime::geometry::solid::Shape;
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
 
@@ -110,9 +110,8 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
     let camera = Camera::new(case.size, view.from, view.size as f64);
     let mut raster = Raster::new(camera.size[0] as usize, camera.size[1] as usize);
     if !case.solids.is_empty() {
-        let bodies: Vec<Solid> = case.solids.iter().map(|body| body.solid.clone()).collect();
-        let solids = Solids::new(&bodies, case.dim, case.size, snapshot.block(), case.periodic);
-        let ends: Vec<bool> = bodies.iter().map(|body| !matches!(body.shape, Shape::Outside(_))).collect();
+        let solids = case.solids_at(snapshot.block(), snapshot.step);
+        let ends: Vec<bool> = case.solids.iter().map(|body| !matches!(body.solid.shape, Shape::Outside(_))).collect();
         let hull = Hull { snapshot, solids: &solids, ends: &ends, only: None };
         tiles.each(
             |tile| hull.triangles(tile),
@@ -272,6 +271,7 @@ fn name_axes(canvas: &mut Canvas, case: &Case, edges: &[Edge], centre: Pixel) {
 mod tests {
     use lbm_runtime::fixture::{manifest, snapshots};
     use lbm_runtime::geometry::Domain;
+    use lbm_runtime::geometry::solid::Solid;
 
     use super::*;
     use crate::case::{Colours, Frames, Quantity, SolidBody};
@@ -381,7 +381,7 @@ mod tests {
         let mut case = case();
         let body = |shape: Shape| {
             let solid = Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
-            SolidBody { formulas: vec![], solid, area: 1.0 }
+            SolidBody { formulas: vec![], solid, area: 1.0, displacement: None }
         };
         let is_grey = |colour: Colour| colour[0] == colour[1] && colour[1] == colour[2] && colour != PAPER;
         case.solids = vec![body(Shape::Sphere { centre: [16.0, 3.5, 16.0], radius: 3.0 })];

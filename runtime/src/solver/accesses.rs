@@ -94,6 +94,10 @@ fn accesses(task: Task, together: Option<Phase>) -> Accesses {
             reads.push(Part::Clock);
             writes.push(Part::Walls);
         }
+        Phase::Move => {
+            writes.push(Part::Walls);
+            writes.extend(populations(level, current(level)));
+        }
         Phase::Tick => writes.push(Part::Clock),
         Phase::ToFine | Phase::ToFineWalls => {
             reads.extend(populations(level, current(level)).chain(populations(level + 1, current(level + 1))));

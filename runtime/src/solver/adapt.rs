@@ -254,6 +254,9 @@ impl Subdomain {
     fn follow(&mut self) -> Result<(), StepError> {
         self.recording = None;
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
+        if let Some(moving) = self.bodies.as_mut().and_then(|bodies| bodies.moving.as_mut()) {
+            moving.renew(&self.grid)?;
+        }
         if let Some(inbox) = &mut self.inbox {
             inbox.follow(&self.program, &mut self.grid, &self.walls)?;
         }

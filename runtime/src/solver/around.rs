@@ -21,7 +21,7 @@ pub(super) struct Around {
 impl Around {
     pub(super) fn new(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Result<Self, StepError> {
         let Faces { behind: faces, mut instances, mut items } = setup::faces(manifest, spec, levels)?;
-        let cutters = bodies::cutters(manifest, spec, instances.len());
+        let cutters = bodies::cutters(manifest, spec, levels, instances.len())?;
         let surfaces = bodies::surfaces(manifest, spec, instances.len())?;
         instances.extend(surfaces.0);
         items.extend(surfaces.1);

@@ -1,11 +1,13 @@
 //! Solids, and faces along which values vary, on the device.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use lbm_bundle::{Boundary, DISTANCE, Manifest, Role};
+use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use super::error::StepError;
 use super::monitor::shares;
+use super::moving::Moving;
 use super::prescribed::Item;
 use super::setup::{FaceSpec, GridSpec, Instance, Profile, Varying, list, resolve};
 use super::step::Level;
@@ -29,23 +31,51 @@ pub(super) struct Bodies {
     /// Where those of each level are.
     pub(super) levels: Vec<Range<usize>>,
     /// The nodes of these blocks, which do not change, in the same order.
-    nodes: Buffer<Int>,
+    pub(super) nodes: Buffer<Int>,
     /// Their rows.
-    row: Buffer<Int>,
+    pub(super) row: Buffer<Int>,
     forces: Buffer<Double>,
     /// The solid of each wall, or -1.
     owners: Buffer<Int>,
+    /// The velocity that each solid moves with `[solid][axis]`.
+    pub(super) frames: Buffer<Double>,
     count: usize,
+    dim: usize,
+    /// What cuts the links, on the host.
+    pub(super) cutters: Arc<Cutters>,
+    /// Solids that move.
+    pub(super) moving: Option<Moving>,
 }
 
-/// The solids of a grid, and the faces along which values vary.
-pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Option<Cutters> {
+/// What a moving surface takes its velocity in.
+const VELOCITY: &str = "velocity";
+
+/// Where the velocity of a moving solid's surface is among the values of its wall.
+pub(super) fn velocity_at(manifest: &Manifest, solid: &Solid) -> Result<usize, StepError> {
+    let rule = surface_rule(manifest, solid)?;
+    let is_velocity = |param: &&Param| param.name == VELOCITY && param.components == manifest.dim;
+    match rule.params.iter().find(is_velocity) {
+        None => Err(StepError::StillRule { rule: rule.name.clone() }),
+        Some(_) => {
+            let before = rule.params.iter().take_while(|param| param.name != VELOCITY);
+            Ok(before.map(|param| param.components as usize).sum())
+        }
+    }
+}
+
+/// The solids of a grid of so many levels, and the faces along which values vary.
+pub(super) fn cutters(
+    manifest: &Manifest,
+    spec: &GridSpec,
+    levels: usize,
+    first: usize,
+) -> Result<Option<Cutters>, StepError> {
     let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.varying.profiles.is_empty());
     let is_patched = |face: usize| spec.patches.iter().any(|patch| patch.face.index() == face);
     let varying: [bool; 6] =
         std::array::from_fn(|face| face < 2 * manifest.dim as usize && (varies(&spec.faces[face]) || is_patched(face)));
     if spec.solids.is_empty() && varying == [false; 6] {
-        return None;
+        return Ok(None);
     }
     let dim = manifest.dim as usize;
     let periodic = std::array::from_fn(|axis| {
@@ -62,7 +92,8 @@ pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Opt
     let nodes = std::array::from_fn(|face| rule_is(face, &|rule| rule.nodes));
     let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
     let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic);
-    Some(Cutters { solids, first, varying, varying_solids, mirrors, nodes })
+    let solids = solids.moving(&spec.solids, &spec.motions, levels > 1).ok_or(StepError::LongWay)?;
+    Ok(Some(Cutters { solids, first, varying, varying_solids, mirrors, nodes }))
 }
 
 /// What varies over the surface of a solid, if something does.
@@ -85,7 +116,16 @@ pub(super) fn surfaces(
         }
         // Where values vary, those of the solid itself are of no use.
         let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
-        instances.push(surface(rule, solid, useless)?);
+        // That of a solid which moves follows from its motion.
+        let moves = spec.motions.get(at).is_some_and(Option::is_some);
+        if moves {
+            velocity_at(manifest, solid)?;
+            if !varying.profiles.is_empty() {
+                return Err(StepError::StillRule { rule: rule.name.clone() });
+            }
+        }
+        let followed = moves.then(|| (VELOCITY.to_string(), vec![0.0; manifest.dim as usize]));
+        instances.push(surface(rule, solid, useless.chain(followed))?);
     }
     Ok((instances, items))
 }
@@ -168,7 +208,7 @@ impl Bodies {
         grid: &Grid,
         spec: &GridSpec,
         levels: usize,
-        cutters: &Cutters,
+        cutters: Cutters,
         walls: (&mut Vec<Instance>, &mut Vec<Item>),
     ) -> Result<Self, StepError> {
         if manifest.kernel(Role::StreamCollideSolid).is_none() {
@@ -184,8 +224,9 @@ impl Bodies {
         let levels: Vec<Range<usize>> = (0..levels).map(|level| before(level)..before(level + 1)).collect();
         let mut distances = device.alloc_reals(manifest.real, tables.distances.len())?;
         distances.write_reals(0, &tables.distances)?;
-        let sums = levels.iter().map(|level| shares(level.len()).0).max().unwrap_or(0);
         let count = spec.solids.len();
+        let rows = found.clone().map(|((_, leaf), row)| (leaf.block, *row as usize)).collect();
+        let moving = Moving::new(manifest, grid, spec, rows)?;
         let mut bodies = Bodies {
             rows: device.ints(&vec![-1; grid.slots()])?,
             links: device.ints(&tables.links)?,
@@ -194,12 +235,27 @@ impl Bodies {
             levels,
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
-            forces: device.alloc_doubles(sums * count * manifest.dim as usize)?,
+            forces: device.alloc_doubles(0)?,
             owners: device.ints(&owners)?,
+            frames: device.alloc_doubles(count * manifest.dim as usize)?,
             count,
+            dim: manifest.dim as usize,
+            cutters: Arc::new(cutters),
+            moving,
         };
+        bodies.make_room_for_forces(device)?;
         bodies.follow(grid)?;
         Ok(bodies)
+    }
+
+    /// Makes room for the sums of all shares of a list.
+    pub(super) fn make_room_for_forces(&mut self, device: &Device) -> Result<(), StepError> {
+        let sums = self.levels.iter().map(|level| shares(level.len()).0).max().unwrap_or(0);
+        let length = sums * self.count * self.dim;
+        if self.forces.len() < length {
+            self.forces = device.alloc_doubles(length)?;
+        }
+        Ok(())
     }
 
     /// Finds the slots of the blocks, which are others after the data have been put into another order.
@@ -230,6 +286,7 @@ impl Subdomain {
                 src: &self.fields.populations[level.current],
                 forces: &mut bodies.forces,
                 owners: &bodies.owners,
+                frames: &bodies.frames,
                 bodies: bodies.count as i32,
             })?;
             let sums = bodies.forces.read_reals(0..count * bodies.count * dim)?;

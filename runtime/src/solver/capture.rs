@@ -39,7 +39,7 @@ impl Simulation {
             manifest: self.manifest().clone(),
             domain: self.grid().domain(),
             leaves,
-            cutters: self.cutters.clone(),
+            cutters: self.cutters().cloned(),
             first,
             staging,
         })

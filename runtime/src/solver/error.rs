@@ -51,6 +51,28 @@ pub enum StepError {
         number: usize,
     },
 
+    /// A solid that moves with a rule that takes no velocity, or one that varies over its surface.
+    #[error("`{rule}` cannot be the boundary condition of a solid that moves")]
+    #[diagnostic(
+        code(lbmc::setup::still_rule),
+        help(
+            "it takes a rule with a parameter `velocity`, such as `interpolated_moving_wall`, and other parameters that are the same all over \
+             its surface"
+        )
+    )]
+    StillRule {
+        /// The rule.
+        rule: String,
+    },
+
+    /// A solid that comes to too many places of a refined grid.
+    #[error("a solid that moves comes to more than {} places of a refined grid", crate::geometry::solid::MOST_PLACES)]
+    #[diagnostic(
+        code(lbmc::setup::long_way),
+        help("take a grid of one level, or a coarser level at the surface of the solid")
+    )]
+    LongWay,
+
     /// A wet-node boundary condition where there are too few cells between two faces.
     #[error("`{rule}` at {face} needs three cells along its axis, and the domain has {cells}")]
     #[diagnostic(

@@ -7,8 +7,7 @@
 //! Prepared ──▶ Simulation { subdomain   all that lies on the device
 //!                           stepper     steps done, parameters and current set of each level
 //!                           adapter     how often the grid follows the flow, and what that has brought
-//!                           monitor     what is known from outside: times, the reference, notices
-//!                           cutters     solids, on the host }
+//!                           monitor     what is known from outside: times, the reference, notices }
 //! ```
 //!
 //! | module | job |
@@ -16,7 +15,7 @@
 //! | `step`, `accesses` | the time step: its phases, and in which order levels take them; what each reads and writes |
 //! | `run` | many steps: where the grid changes between them, and which are recorded |
 //! | `subdomain` | what a device has: kernels, blocks, populations |
-//! | `stream`, `bodies` | streaming and collision, by kind of block; solids |
+//! | `stream`, `bodies`, `moving` | streaming and collision, by kind of block; solids, and those that move |
 //! | `inbox`, `ghosts` | what crosses between levels, for couplings of packets and of ghosts |
 //! | `timing` | phases, and where the time goes |
 //! | `adapt`, `carry` | the grid follows the flow; populations follow the grid |
@@ -45,6 +44,7 @@ mod ghosts;
 mod inbox;
 pub mod memory;
 mod monitor;
+mod moving;
 pub mod observe;
 mod prepare;
 mod prescribed;
@@ -90,7 +90,6 @@ pub struct Simulation {
     stepper: Stepper,
     adapter: Adapter,
     monitor: Monitor,
-    cutters: Option<Arc<Cutters>>,
 }
 
 impl Simulation {
@@ -166,6 +165,11 @@ impl Simulation {
     /// Signatures and layout of the method's kernels.
     pub fn manifest(&self) -> &Manifest {
         self.subdomain.program.manifest()
+    }
+
+    /// Solids where they are at the current step, on the host.
+    fn cutters(&self) -> Option<&Arc<Cutters>> {
+        self.subdomain.bodies.as_ref().map(|bodies| &bodies.cutters)
     }
 
     fn device(&self) -> &Device {

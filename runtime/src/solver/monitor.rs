@@ -90,8 +90,8 @@ impl Simulation {
     }
 
     /// The force of the fluid on each solid in the step that comes next, in lattice units of the coarsest level, by the exchange of
-    /// momentum along cut links (Ladd, J. Fluid Mech. 271 (1994) 285). The pressure counts from that of a fluid at rest of
-    /// density 1.
+    /// momentum along cut links (Ladd, J. Fluid Mech. 271 (1994) 285), relative to the velocity of solids that move (Wen, Zhang, Tu, Wang & Fang,
+    /// J. Comput. Phys. 266 (2014) 161). The pressure counts from that of a fluid at rest of density 1.
     pub fn forces(&mut self) -> Result<Vec<[f64; 3]>, StepError> {
         let mut total = vec![[0.0; 3]; self.solids()];
         self.subdomain.set_clock(self.stepper.step)?;
@@ -101,7 +101,7 @@ impl Simulation {
 
     /// Number of solids.
     pub fn solids(&self) -> usize {
-        self.cutters.as_ref().map_or(0, |cutters| cutters.solids.count())
+        self.cutters().map_or(0, |cutters| cutters.solids.count())
     }
 
     /// Time spent so far.

@@ -1,7 +1,6 @@
 //! A grid that is set up and has no data yet: what it will take in memory is known before it does.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use lbm_bundle::Bundle;
 
@@ -155,7 +154,7 @@ impl<'a> Prepared<'a> {
         let params = Params::new(manifest, params)?.of_levels(manifest, levels)?;
         let Around { mut instances, mut items, cutters, .. } = around;
         // Before the populations are there: cutting links takes more memory than the cut ones.
-        let bodies = match &cutters {
+        let bodies = match cutters {
             None => None,
             Some(cutters) => {
                 let walls = (&mut instances, &mut items);
@@ -172,21 +171,23 @@ impl<'a> Prepared<'a> {
             None => (None, None, 0..=0),
             Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
         };
+        let mut subdomain = Subdomain {
+            program,
+            grid,
+            walls,
+            prescribed,
+            bodies,
+            fields,
+            inbox,
+            sampled: false,
+            reference: None,
+            statistics,
+            criterion,
+            recording: None,
+        };
+        subdomain.place_solids(levels, 0.0)?;
         Ok(Simulation {
-            subdomain: Subdomain {
-                program,
-                grid,
-                walls,
-                prescribed,
-                bodies,
-                fields,
-                inbox,
-                sampled: false,
-                reference: None,
-                statistics,
-                criterion,
-                recording: None,
-            },
+            subdomain,
             stepper: Stepper {
                 levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
                 step: 0,
@@ -194,7 +195,6 @@ impl<'a> Prepared<'a> {
             },
             adapter: Adapter::new(every, range, adaptations),
             monitor: Monitor { notices, ..Monitor::default() },
-            cutters: cutters.map(Arc::new),
         })
     }
 }

@@ -60,7 +60,8 @@ impl Simulation {
     /// The fields of the current step at the points of a probe, in their order.
     pub fn probe(&mut self, probe: &mut Probe) -> Result<Vec<Reading>, StepError> {
         let leaves = self.grid().shared_leaves()?;
-        let plan = match probe.plan.take().filter(|plan| Arc::ptr_eq(&plan.leaves, &leaves)) {
+        let stays = |plan: &Plan| Arc::ptr_eq(&plan.leaves, &leaves) && !self.subdomain.moves();
+        let plan = match probe.plan.take().filter(stays) {
             Some(plan) => plan,
             None => self.plan_probe(probe, leaves)?,
         };
@@ -94,7 +95,7 @@ impl Simulation {
         let (layout, block) = (Layout::fields(self.manifest()), self.manifest().block.map(|side| side as usize));
         let blocks = leaves.iter().map(|leaf| leaf.block).collect();
         let blocks = Snapshot::new(self.step(), self.grid().domain(), block, blocks, vec![]);
-        let around = Around { blocks: &blocks, solids: self.cutters.as_ref().map(|cutters| &cutters.solids) };
+        let around = Around { blocks: &blocks, solids: self.cutters().map(|cutters| &cutters.solids) };
         let mut points: Vec<Option<Stencil>> =
             probe.points.par_iter().map(|point| around.stencil(*point, probe.slopes)).collect();
 

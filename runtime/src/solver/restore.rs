@@ -254,6 +254,7 @@ impl Simulation {
         self.stepper.levels.iter_mut().for_each(|level| level.current = 0);
         self.stepper.step = step;
         self.stepper.set_time(self.subdomain.program.manifest(), step as f64)?;
+        self.subdomain.place_solids(self.stepper.levels.len(), step as f64)?;
         self.subdomain.sampled = false;
         Ok(())
     }

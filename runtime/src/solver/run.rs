@@ -61,8 +61,8 @@ impl Simulation {
         }
         let pairs = (PHASES_RECORDED / stepper.tasks(subdomain).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
-        // A recording has parameters as they were when it was made.
-        let changes = stepper.courses.is_some();
+        // A recording has parameters and solids as they were when it was made.
+        let changes = stepper.courses.is_some() || subdomain.moves();
         if !changes && left >= 2 * pairs * least && subdomain.recording.is_none() {
             let graph = record(device, subdomain, stepper, pairs)?;
             subdomain.recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });

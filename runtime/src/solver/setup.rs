@@ -11,7 +11,7 @@ use super::prescribed::Item;
 use super::statistics;
 use crate::device::{Buffer, Device, DeviceError, Int, Real};
 use crate::geometry::Face;
-use crate::geometry::solid::Solid;
+use crate::geometry::solid::{Motion, Solid};
 use crate::kernels::layout::Layout;
 use crate::kernels::{self, Prescribed, Statistics};
 use crate::mesh::forest::{ForestError, Pool};
@@ -30,6 +30,8 @@ pub struct GridSpec {
     pub surfaces: Vec<Varying>,
     /// Walls at parts of faces, in the place of the face's own; where several are, the first.
     pub patches: Vec<Patch>,
+    /// How they move, in the same order; those for which there is none stay.
+    pub motions: Vec<Option<Motion>>,
     /// The formulas of what depends on time.
     pub prescribed: Option<Prescribed>,
     /// What is accumulated over time.
@@ -45,6 +47,7 @@ impl GridSpec {
             solids: Vec::new(),
             surfaces: Vec::new(),
             patches: Vec::new(),
+            motions: Vec::new(),
             prescribed: None,
             statistics: None,
         }
@@ -61,6 +64,13 @@ impl GridSpec {
     /// The same with another solid in it.
     pub fn with_solid(mut self, solid: Solid) -> Self {
         self.solids.push(solid);
+        self
+    }
+
+    /// The same where the last solid moves.
+    pub fn moving(mut self, motion: Motion) -> Self {
+        self.motions.resize(self.solids.len().saturating_sub(1), None);
+        self.motions.push(Some(motion));
         self
     }
 }

@@ -21,19 +21,25 @@ impl Simulation {
 
     /// The same for a grid of several levels.
     pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
-        self.fill_cells(&value)?;
+        self.init_at(0, &value)
+    }
+
+    /// The same, to start at a step.
+    fn init_at(&mut self, step: u64, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
+        self.subdomain.place_solids(self.stepper.levels.len(), step as f64)?;
+        self.fill_cells(value)?;
         let mut outcome = Outcome::default();
         for _ in adapt::first_looks(&self.adapter.range) {
             outcome = self.adapt()?;
             if !outcome.changed() {
                 break;
             }
-            self.fill_cells(&value)?;
+            self.fill_cells(value)?;
         }
         if outcome.changed() {
             self.monitor.notices.push(adapt::unsettled(&self.adapter.range, outcome));
         }
-        self.stepper.step = 0;
+        self.stepper.step = step;
         Ok(())
     }
 
@@ -41,7 +47,8 @@ impl Simulation {
         // Solid cells are at rest and stay as they are.
         let rest: Vec<f64> =
             fields::component_names(self.manifest()).iter().map(|name| f64::from(name == "rho")).collect();
-        let Simulation { subdomain, stepper, cutters, .. } = self;
+        let cutters = self.cutters().cloned();
+        let Simulation { subdomain, stepper, .. } = self;
         let value =
             |cell: Cell, out: &mut [f64]| match cutters.as_ref().and_then(|cutters| cutters.solids.at(cell.centre())) {
                 Some(_) => out.copy_from_slice(&rest),
@@ -112,13 +119,11 @@ impl Simulation {
                 found.ok_or_else(|| StepError::SnapshotComponent { name: name.clone(), known: names.join(", ") })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        self.init_cells(|cell, out| {
+        self.init_at(snapshot.step, &|cell: Cell, out: &mut [f64]| {
             for (out, data) in out.iter_mut().zip(&data) {
                 [*out] = snapshot.read(cell, &|at| [data[at]]);
             }
-        })?;
-        self.stepper.step = snapshot.step;
-        Ok(())
+        })
     }
 
     /// Computes the macroscopic fields of the current step.
@@ -129,7 +134,8 @@ impl Simulation {
     /// Macroscopic fields of the current step.
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
         let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
-        let Simulation { subdomain, stepper, cutters, .. } = self;
+        let cutters = self.cutters().cloned();
+        let Simulation { subdomain, stepper, .. } = self;
         let manifest = subdomain.program.manifest().clone();
         let slot_len = Layout::fields(&manifest).slot_len();
         let (mut windows, mut first, mut end) = (subdomain.windows().into_iter(), 0, 0);

@@ -146,7 +146,7 @@ impl Simulation {
         let names = vec![String::new(); layout.components()];
         let read = |range| statistics.values[number].read_reals(range);
         let mut snapshot = fields::gather(read, (layout, names), self.grid().domain(), &leaves, self.step())?;
-        fields::mark_solid(&mut snapshot, manifest, &leaves, self.cutters.as_deref());
+        fields::mark_solid(&mut snapshot, manifest, &leaves, self.cutters().map(|cutters| &**cutters));
         Ok(Some(snapshot))
     }
 }

@@ -13,6 +13,7 @@
 //!              advance(l + 1)     its second step
 //!              send, prolong      ghosts: of level l + 1, from level l
 //!              exchange the two sets of level l
+//!              move               solids of level l to where they are at the end of its step
 //! ```
 //!
 //! A coupling of packets has an inbox and no ghosts, a coupling of ghosts no inbox; phases that a grid has no blocks for do nothing.
@@ -143,15 +144,18 @@ impl Stepper {
 
     /// Does one of them.
     pub(super) fn run(&mut self, task: Task, subdomain: &mut Subdomain) -> Result<(), StepError> {
+        let end = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
         if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
             // Cells collide at the end of the step.
-            let time = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
-            self.set_time(subdomain.program.manifest(), time)?;
+            self.set_time(subdomain.program.manifest(), end)?;
         }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
         let device = subdomain.program.device().clone();
         let accesses = subdomain.accesses(task);
-        device.accessing(&accesses, || subdomain.run(task, &self.levels))
+        device.accessing(&accesses, || match task.phase {
+            Phase::Move => subdomain.move_solids(task.level, end, Some(&self.levels[task.level])),
+            _ => subdomain.run(task, &self.levels),
+        })
     }
 
     /// Which set of populations is current on each level.
@@ -189,6 +193,7 @@ impl Schedule<'_> {
             self.phases(&[Phase::Send, Phase::Prolong], level, number);
         }
         self.sets ^= 1 << level;
+        self.phases(&[Phase::Move], level, number);
     }
 
     /// Those phases that have anything to do.

@@ -133,7 +133,7 @@ pub(super) fn blocks<'a>(
         Phase::ToCoarseWalls if !holds => listed.group(Group::Both),
         Phase::StreamCollideHeld | Phase::ToFineWalls | Phase::ToCoarseWalls => 0..0,
         Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
-        Phase::Prescribe | Phase::Tick => unreachable!("walls are no blocks"),
+        Phase::Prescribe | Phase::Move | Phase::Tick => unreachable!("walls are no blocks"),
     };
     tables.leaves.part(range)
 }

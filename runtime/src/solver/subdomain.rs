@@ -53,6 +53,9 @@ impl Subdomain {
     pub(super) fn has(&self, phase: Phase, level: usize) -> bool {
         match phase {
             Phase::Prescribe => self.prescribed.as_ref().is_some_and(|prescribed| prescribed.has(level)),
+            Phase::Move => {
+                self.bodies.as_ref().is_some_and(|bodies| bodies.cutters.solids.motions(level).next().is_some())
+            }
             Phase::Tick => self.prescribed.is_some(),
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
             _ => !blocks((&self.grid, self.bodies.as_ref(), self.inbox.as_ref()), phase, level).is_empty(),
@@ -65,6 +68,7 @@ impl Subdomain {
         match phase {
             Phase::Prescribe => Ok(self.prescribe(level, half)?),
             Phase::Tick => Ok(self.tick()?),
+            Phase::Move => unreachable!("the stepper knows the time"),
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)
             }

@@ -33,13 +33,15 @@ pub enum Phase {
     Prolong,
     /// What formulas say of walls.
     Prescribe,
+    /// Solids that move: links that are cut anew, cells that are filled.
+    Move,
     /// The clock of these formulas.
     Tick,
 }
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 15] = [
+    pub const ALL: [Phase; 16] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideInterface,
@@ -54,6 +56,7 @@ impl Phase {
         Phase::Send,
         Phase::Prolong,
         Phase::Prescribe,
+        Phase::Move,
         Phase::Tick,
     ];
 
@@ -88,6 +91,7 @@ impl Phase {
             "send",
             "prolong",
             "prescribe",
+            "move",
             "tick",
         ][self as usize]
     }

@@ -3,13 +3,15 @@
 use super::Reader;
 use crate::case::diag::{self, Spanned};
 use crate::case::image::{self, Kind};
-use crate::case::raw::{RawFace, RawSection, RawShape, RawShell, RawSolid};
+use crate::case::raw::{RawFace, RawMotion, RawSection, RawShape, RawShell, RawSolid};
 use crate::case::schema::{self, suggest};
 use crate::case::tree::{self, Table, Value};
 use crate::case::units::Dimension;
 
 /// Keys of every solid.
-const COMMON: [&str; 6] = ["shape", "inverted", "rule", "level", "shells", "area"];
+const COMMON: [&str; 7] = ["shape", "inverted", "rule", "level", "shells", "area", "motion"];
+/// A motion, to show how one is written.
+const MOTION: &str = "motion = { displacement = [\"10 * sin(2*pi*t/4000)\", 0] }";
 /// A shell, to show how one is written.
 const SHELL: &str = "{ level = 1, within = 16 }";
 /// Shapes and the keys that each has beyond those: first those that must be given.
@@ -88,15 +90,26 @@ impl Reader {
             Some(value) => self.wrong_type(value, "a list", format!("write `shells = [{SHELL}]`"))?,
         };
         let inverted = self.truth(table, "inverted");
-        let solid = RawSolid {
-            shape: raw_shape?,
-            inverted,
-            surface: RawFace { rule: rule?, params, patches: patches? },
-            level,
-            area,
-            shells,
+        let motion = match table.get("motion") {
+            Some(entry) => Some(self.motion(&entry.value)?),
+            None => None,
         };
+        let surface = RawFace { rule: rule?, params, patches: patches? };
+        let solid = RawSolid { shape: raw_shape?, inverted, surface, level, area, shells, motion };
         Some(Spanned { value: solid, span })
+    }
+
+    fn motion(&mut self, value: &Value) -> Option<Spanned<RawMotion>> {
+        let example = format!("for example `{MOTION}`");
+        let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        self.only_keys(table, &["displacement"], "a motion")?;
+        if table.get("displacement").is_none() {
+            return self.missing(&value.span, "displacement", "how far the solid is displaced at a time", example);
+        }
+        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
+        let formula = |reader: &mut Self, value: &Value| Some(reader.timed_formula(value, Some(length))?.0);
+        let displacement = self.vector(table, "displacement", formula)?;
+        Some(Spanned { value: RawMotion { displacement }, span: value.span.clone() })
     }
 
     fn shell(&mut self, value: &Value) -> Option<RawShell> {

@@ -203,7 +203,7 @@ impl Resolver<'_> {
                     let in_time = param.values.iter().any(|(value, _)| value.varies_in_time());
                     let unsaid = if in_time { Some("time") } else { (along && region.is_some()).then_some("place") };
                     let unsaid = unsaid.filter(|_| wanted.name == "velocity");
-                    if unsaid.is_some_and(|what| self.reference_velocity(param, what).is_none()) {
+                    if unsaid.is_some_and(|what| self.reference_velocity(&param.span, what).is_none()) {
                         sound = false;
                         continue;
                     }
@@ -236,13 +236,13 @@ impl Resolver<'_> {
     }
 
     /// Demands that the case says which velocity is the scale of the flow, where a wall has one that depends on `what`.
-    pub(super) fn reference_velocity(&mut self, param: &RawParam, what: &str) -> Option<()> {
+    pub(super) fn reference_velocity(&mut self, span: &Span, what: &str) -> Option<()> {
         if self.raw.fluid.velocity.is_some() {
             return Some(());
         }
         let message = format!("this velocity depends on {what}, and no reference velocity is given");
         let help = "give what the Mach and Reynolds numbers refer to: `[fluid] velocity = ...`".to_string();
-        self.report.add(diag::MISSING_KEY, &param.span, message, "no scale of the flow", help)
+        self.report.add(diag::MISSING_KEY, span, message, "no scale of the flow", help)
     }
 
     pub(super) fn surplus(&mut self, param: &RawParam, rule: &str, known: &[&str]) {

@@ -24,7 +24,9 @@ impl Resolver<'_> {
         if raw.probes.is_empty() {
             return Some(vec![]);
         }
-        let solids: Vec<Solid> = bodies.iter().map(|body| body.solid.clone()).collect();
+        // Those that move may come to a probe and leave it again.
+        let still = bodies.iter().filter(|body| body.displacement.is_none());
+        let solids: Vec<Solid> = still.map(|body| body.solid.clone()).collect();
         let block = self.manifest.block.map(|side| side as usize);
         let solids = Solids::new(&solids, self.dim, size, block, periodic);
         let probes: Vec<_> = raw.probes.iter().map(|given| self.probe(given, size, units, &solids)).collect();

@@ -1,13 +1,19 @@
 //! Solids against the domain and the rules of the method.
 
 use lbm_bundle::DISTANCE;
-use lbm_runtime::geometry::solid::{Hole, Image, Open, Shape, Shell, Solid, Surface, Thickness, Vector};
+use lbm_runtime::geometry::solid::{
+    Hole, Image, MOST_PLACES, Open, Shape, Shell, Solid, Solids, Surface, Thickness, Vector,
+};
 
 use super::{Formulas, Resolver, Values, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::raw::{RawFace, RawRegion, RawShape, RawSolid};
+use crate::case::formula::Formula;
+use crate::case::raw::{RawFace, RawMotion, RawParam, RawRegion, RawShape, RawSolid};
 use crate::case::units::{Dimension, Units};
-use crate::case::{SolidBody, Wall, schema};
+use crate::case::{MACH_ADVISED, SolidBody, Wall, schema};
+
+/// Times at which a motion is looked at.
+const TIMES: u64 = 4096;
 
 /// Beyond every domain, for extents that have no end.
 const FAR: f64 = f64::INFINITY;
@@ -44,7 +50,114 @@ impl Resolver<'_> {
                 self.covered_face(&given.span, &body.solid.shape, size, walls);
             }
         }
+        self.ways(&bodies, size, units)?;
         Some(bodies.into_iter().flatten().collect())
+    }
+
+    /// Refuses solids that come to too many places of a refined grid.
+    fn ways(&mut self, bodies: &[Vec<SolidBody>], size: [usize; 3], units: &Units) -> Option<()> {
+        let (raw, steps) = (self.raw, self.stop(units).steps);
+        let pair = |axis: usize| {
+            let of = |face: usize| raw.faces.named[face].as_ref().or(raw.faces.others.as_ref());
+            [2 * axis, 2 * axis + 1]
+                .iter()
+                .all(|face| of(*face).is_some_and(|face| face.value.rule.value == "periodic"))
+        };
+        let periodic = [0, 1, 2].map(|axis| axis >= self.dim || pair(axis));
+        let block = self.manifest.block.map(|side| side as usize);
+        for (given, parts) in raw.solids.iter().zip(bodies) {
+            let moves = parts.first().and_then(|body| Some((body, body.motion(steps)?)));
+            let Some((body, motion)) = moves.filter(|_| raw.refinement.is_some()) else { continue };
+            let solid = std::slice::from_ref(&body.solid);
+            if Solids::new(solid, self.dim, size, block, periodic).moving(solid, &[Some(motion)], true).is_none() {
+                let message = format!("the solid comes to more than {MOST_PLACES} places of its level in this run");
+                let help = "take a coarser `level` for its surface, or a grid of one level".to_string();
+                let span = given.value.motion.as_ref().map_or(&given.span, |motion| &motion.span);
+                return self.report.add(diag::LONG_WAY, span, message, "goes too far", help);
+            }
+        }
+        Some(())
+    }
+
+    /// The displacement of a solid in cells, at times in steps.
+    fn displacement(
+        &mut self,
+        raw: &RawSolid,
+        motion: &Spanned<RawMotion>,
+        (size, cell): ([usize; 3], f64),
+        units: &Units,
+    ) -> Option<Vec<Formula>> {
+        let given = &motion.value.displacement;
+        if given.value.len() != self.dim {
+            self.wrong_dimension(&given.span, "`displacement`", given.value.len());
+            return None;
+        }
+        if !raw.surface.patches.is_empty() {
+            let message = "a solid that moves has one boundary condition all over its surface";
+            let help = "leave out `patches`".to_string();
+            return self.report.add(diag::MOTION, &motion.span, message, "of a solid with patches", help);
+        }
+        let (rule, wanted) = (&raw.surface.rule, self.dim as u32);
+        let fitting = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule.value);
+        let takes = |param: &lbm_bundle::Param| param.name == "velocity" && param.components == wanted;
+        if fitting.is_some_and(|boundary| !boundary.params.iter().any(takes)) {
+            let message = format!("`{}` has no `velocity`: it is for surfaces that do not move", rule.value);
+            let help = "take `interpolated_moving_wall`, or `moving_wall`".to_string();
+            return self.report.add(diag::MOTION, &rule.span, message, "of a solid that moves", help);
+        }
+        if let Some(param) = raw.surface.params.iter().find(|param| param.name.value == "velocity") {
+            let message = "the velocity of a solid that moves follows from its motion";
+            let help = "leave out `velocity`".to_string();
+            return self.report.add(diag::MOTION, &param.name.span, message, "not to be given", help);
+        }
+        let varies = |param: &&RawParam| param.values.iter().any(|(value, _)| value.varies_in_place());
+        if let Some(param) = raw.surface.params.iter().find(varies) {
+            let message = format!("`{}` varies over the surface of a solid that moves", param.name.value);
+            return self.report.add(diag::MOTION, &param.span, message, "depends on the place", None);
+        }
+        self.reference_velocity(&given.span, "a motion")?;
+        let mut formulas = vec![];
+        for Spanned { value, span } in &given.value {
+            if value.varies_in_place() {
+                let message = "a displacement is a formula of the time `t` alone: the solid moves as a whole";
+                return self.report.add(diag::MOTION, span, message, "depends on the place", None);
+            }
+            formulas.push(value.on(size, cell).in_steps(units.scale(Dimension::TIME)).over(cell));
+        }
+        self.speed_of_motion(&formulas, &given.span, units)?;
+        Some(formulas)
+    }
+
+    /// Refuses displacements that are not finite, or faster than sound.
+    fn speed_of_motion(&mut self, formulas: &[Formula], span: &Span, units: &Units) -> Option<()> {
+        let (steps, sound) = (self.stop(units).steps, self.manifest.main().cs2.sqrt());
+        let times = steps.clamp(1, TIMES);
+        let mut fastest = (0.0, 0.0);
+        for number in 0..times {
+            let time = (steps as f64 * number as f64 / times as f64).floor();
+            let moved = formulas.iter().map(|formula| formula.at([0.0; 3], time + 1.0) - formula.at([0.0; 3], time));
+            let speed = super::norm(moved);
+            if !speed.is_finite() {
+                let message = format!("`displacement` is not finite at step {}", short(time));
+                return self.report.add(diag::BAD_VALUE, span, message, "not finite", None);
+            }
+            if speed > fastest.1 {
+                fastest = (time, speed);
+            }
+        }
+        let (time, mach) = (fastest.0, fastest.1 / sound);
+        let message = format!("Mach {mach:.2} at step {}", short(time));
+        let help = "move it more slowly: a tenth of a cell in a step is Mach 0.17".to_string();
+        if mach >= 1.0 {
+            let message = format!("{message}: faster than sound on this lattice");
+            return self.report.add(diag::SUPERSONIC, span, message, "too fast", help);
+        }
+        if mach > MACH_ADVISED {
+            let message =
+                format!("{message}: the fluid is compressible, an error of about Mach² = {:.0} %", 100.0 * mach * mach);
+            self.report.add::<()>(diag::COMPRESSIBLE, span, message, "fast", help);
+        }
+        Some(())
     }
 
     fn solid(
@@ -72,6 +185,10 @@ impl Resolver<'_> {
         let shells = shells.collect::<Option<Vec<_>>>()?;
         self.inside_domain(&given.span, &shape, size)?;
         self.thick_enough(&given.span, &shape, level, size)?;
+        let displacement = match &raw.motion {
+            Some(motion) => Some(self.displacement(raw, motion, (size, cell), units)?),
+            None => None,
+        };
         let surfaces = self.patched(given, shape)?;
         let near = near(&surfaces.first()?.0, size, self.dim);
         let area = match &raw.area {
@@ -82,9 +199,14 @@ impl Resolver<'_> {
             },
         };
         let body = |(shape, face): (Shape, &RawFace)| {
-            let (values, formulas) = self.surface(face, &near, (size, cell), units)?;
+            let (values, formulas) = self.surface(face, (&near, raw.motion.is_some()), (size, cell), units)?;
             let (rule, shells) = (face.rule.value.clone(), shells.clone());
-            Some(SolidBody { solid: Solid { shape, rule, values, level, shells }, formulas, area })
+            Some(SolidBody {
+                solid: Solid { shape, rule, values, level, shells },
+                formulas,
+                area,
+                displacement: displacement.clone(),
+            })
         };
         surfaces.into_iter().map(body).collect()
     }
@@ -461,7 +583,7 @@ impl Resolver<'_> {
     fn surface(
         &mut self,
         face: &RawFace,
-        near: &[Vector],
+        (near, moves): (&[Vector], bool),
         grid: ([usize; 3], f64),
         units: &Units,
     ) -> Option<(Values, Formulas)> {
@@ -480,7 +602,9 @@ impl Resolver<'_> {
                 "take a link-wise boundary condition, such as `bounce_back`, or `interpolated_bounce_back`".to_string();
             return self.report.add(diag::NOT_FOR_SOLIDS, &rule.span, message, "needs a face of the domain", help);
         }
-        let wanted: Vec<_> = boundary.params.iter().filter(|param| param.name != DISTANCE).collect();
+        // That of a solid which moves follows from its motion.
+        let given = |name: &str| name != DISTANCE && !(name == "velocity" && moves);
+        let wanted: Vec<_> = boundary.params.iter().filter(|param| given(&param.name)).collect();
         let known: Vec<&str> = wanted.iter().map(|param| &param.name[..]).collect();
         for param in face.params.iter().filter(|param| !known.contains(&&param.name.value[..])) {
             if param.name.value == DISTANCE && boundary.params.iter().any(|param| param.name == DISTANCE) {
@@ -502,7 +626,7 @@ impl Resolver<'_> {
                 continue;
             }
             if wanted.name == "velocity" {
-                self.reference_velocity(param, "place or time")?;
+                self.reference_velocity(&param.span, "place or time")?;
             }
             let along = param.values.iter().any(|(value, _)| value.varies_in_place());
             let points = if along { near } else { &[[0.0; 3]][..] };

@@ -9,12 +9,14 @@
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds those near a place |
 //! | `section`, `holes` | surfaces cut by a plane, and small holes of them closed |
 //! | `image` | images of voxels |
+//! | `motion` | where solids are that move |
 //! | `tables` | links and distances, block by block |
 //!
 //! Blocks with cut links and all that touch them are of one level: see [`Solids::level`].
 
 mod holes;
 mod image;
+mod motion;
 mod section;
 mod shape;
 mod stl;
@@ -24,9 +26,12 @@ mod tree;
 
 pub use holes::Hole;
 pub use image::{Image, Voxels};
+pub use motion::{MOST_PLACES, Motion};
 pub use shape::{Shape, Vector};
 pub use surface::{Open, Surface, Thickness};
-pub use tables::{Crossed, Crossing, Cutters, SolidError, Tables};
+pub use tables::{Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
+
+use std::sync::Arc;
 
 use crate::geometry::Block;
 
@@ -66,29 +71,30 @@ pub struct Solids {
     levels: Vec<usize>,
     /// The shells of each.
     shells: Vec<Vec<Shell>>,
-    /// Every shape that reaches into the domain or touches it, with the number of its solid.
+    /// Every shape that reaches into the domain or touches it, with the number of its solid: those that stay first.
     images: Vec<(usize, Shape)>,
+    /// How many of them stay.
+    still: usize,
+    /// Those that move.
+    moving: Vec<Moving>,
+    /// The shapes of solids that move, wherever these come, near enough: what levels of blocks are told by.
+    places: Arc<[(usize, Shape)]>,
+}
+
+/// A solid that moves.
+#[derive(Clone, Debug)]
+struct Moving {
+    number: usize,
+    shape: Arc<Shape>,
+    motion: Motion,
+    /// Where it was last.
+    by: Vector,
 }
 
 impl Solids {
     /// Those of a domain of `size` cells of the coarsest level (1 beyond the dimension).
     pub fn new(solids: &[Solid], dim: usize, size: [usize; 3], block: [usize; 3], periodic: [bool; 3]) -> Self {
-        let mut images = Vec::new();
-        for (number, solid) in solids.iter().enumerate() {
-            // What is outside of one image is not outside of all.
-            let repeats = !matches!(solid.shape, Shape::Outside(_));
-            let turns = |axis: usize| if repeats && axis < dim && periodic[axis] { -1..=1 } else { 0..=0 };
-            for by in turns(2).flat_map(|z| turns(1).flat_map(move |y| turns(0).map(move |x| [x, y, z]))) {
-                let shape = solid.shape.shifted([0, 1, 2].map(|axis| f64::from(by[axis]) * size[axis] as f64));
-                let (from, to) = shape.bounds();
-                // Links reach a cell beyond the domain.
-                let reach = solid.shells.iter().map(|shell| shell.within).fold(1.0, f64::max);
-                if (0..dim).all(|axis| to[axis] > -reach && from[axis] < size[axis] as f64 + reach) {
-                    images.push((number, shape));
-                }
-            }
-        }
-        Solids {
+        let mut all = Solids {
             dim,
             size,
             block,
@@ -96,8 +102,130 @@ impl Solids {
             count: solids.len(),
             levels: solids.iter().map(|solid| solid.level).collect(),
             shells: solids.iter().map(|solid| solid.shells.clone()).collect(),
-            images,
+            images: Vec::new(),
+            still: 0,
+            moving: Vec::new(),
+            places: Arc::new([]),
+        };
+        for (number, solid) in solids.iter().enumerate() {
+            all.images.extend(all.repeated(number, &solid.shape, |by| solid.shape.shifted(by)));
         }
+        all.still = all.images.len();
+        all
+    }
+
+    /// The same where some of them move, at time 0: the motion of each that does. On a refined grid cells are of the level of a surface all
+    /// along its way; `None` where that takes more than [`MOST_PLACES`].
+    pub fn moving(mut self, solids: &[Solid], motions: &[Option<Motion>], refined: bool) -> Option<Self> {
+        let mut places = Vec::new();
+        for (number, (solid, motion)) in solids.iter().zip(motions).enumerate() {
+            let Some(motion) = motion else { continue };
+            let shape = Arc::new(solid.shape.clone());
+            if refined {
+                for by in motion.places(self.slack(number), |by| self.seen(by))? {
+                    places.extend(self.displaced(number, &shape, by));
+                }
+            }
+            let by = motion.at(0.0);
+            self.moving.push(Moving { number, shape, motion: motion.clone(), by });
+        }
+        self.places = places.into();
+        self.images.retain(|(number, _)| motions.get(*number).is_none_or(Option::is_none));
+        self.still = self.images.len();
+        self.place();
+        Some(self)
+    }
+
+    /// Puts solids of a level that move where they are at a time, in steps of the coarsest level.
+    pub fn set_time(&mut self, level: usize, time: f64) {
+        let levels = &self.levels;
+        let of_level = self.moving.iter_mut().filter(|moving| levels[moving.number] == level);
+        of_level.for_each(|moving| moving.by = moving.motion.at(time));
+        self.place();
+    }
+
+    /// The solids of a level that move, with their motions.
+    pub fn motions(&self, level: usize) -> impl Iterator<Item = (usize, &Motion)> {
+        let of_level = move |moving: &&Moving| self.levels[moving.number] == level;
+        self.moving.iter().filter(of_level).map(|moving| (moving.number, &moving.motion))
+    }
+
+    /// Blocks of a level that its moving solids may touch, where they are, in order.
+    pub fn touched(&self, level: usize) -> Vec<Block> {
+        let width = 0.5f64.powi(level as i32);
+        let mut blocks = Vec::new();
+        let of_level = |(number, _): &&(usize, Shape)| self.levels[*number] == level;
+        for (_, shape) in self.images[self.still..].iter().filter(of_level) {
+            let (low, high) = shape.bounds();
+            let range = |axis: usize| {
+                if axis >= self.dim {
+                    return 0..1;
+                }
+                let count = (self.size[axis] / self.block[axis]) << level;
+                // Links reach a cell beyond the block. The cast takes what is out of range to the nearest number.
+                let place = |at: f64| (at / width / self.block[axis] as f64).floor();
+                (place(low[axis] - width).max(0.0) as usize).min(count)
+                    ..((place(high[axis] + width) + 1.0).max(0.0) as usize).min(count)
+            };
+            for z in range(2) {
+                for y in range(1) {
+                    blocks.extend(range(0).map(|x| Block { level, place: [x, y, z] }));
+                }
+            }
+        }
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks
+    }
+
+    /// Puts the images of moving solids where these were last.
+    fn place(&mut self) {
+        self.images.truncate(self.still);
+        for moving in &self.moving {
+            let images = self.displaced(moving.number, &moving.shape, self.seen(moving.by));
+            self.images.extend(images);
+        }
+    }
+
+    /// A displacement without whole domains along periodic axes.
+    fn seen(&self, by: Vector) -> Vector {
+        [0, 1, 2].map(|axis| match axis < self.dim && self.periodic[axis] {
+            true => by[axis] - (by[axis] / self.size[axis] as f64).round() * self.size[axis] as f64,
+            false => by[axis],
+        })
+    }
+
+    /// The images of a shape that is displaced.
+    fn displaced(&self, number: usize, shape: &Arc<Shape>, by: Vector) -> Vec<(usize, Shape)> {
+        let at = |turn: Vector| Shape::Moved { shape: shape.clone(), by: [0, 1, 2].map(|axis| by[axis] + turn[axis]) };
+        self.repeated(number, shape, at)
+    }
+
+    /// The images of a shape along periodic axes, `at` so far from it, that reach into the domain or touch it.
+    fn repeated(&self, number: usize, shape: &Shape, at: impl Fn(Vector) -> Shape) -> Vec<(usize, Shape)> {
+        // What is outside of one image is not outside of all.
+        let repeats = !matches!(shape, Shape::Outside(_));
+        let turns = |axis: usize| if repeats && axis < self.dim && self.periodic[axis] { -1..=1 } else { 0..=0 };
+        // Links reach a cell beyond the domain.
+        let reach = self.shells[number].iter().map(|shell| shell.within).fold(1.0, f64::max);
+        let reaches = |shape: &Shape| {
+            let (from, to) = shape.bounds();
+            (0..self.dim).all(|axis| to[axis] > -reach && from[axis] < self.size[axis] as f64 + reach)
+        };
+        let all = turns(2).flat_map(|z| turns(1).flat_map(move |y| turns(0).map(move |x| [x, y, z])));
+        let shapes = all.map(|by| at([0, 1, 2].map(|axis| f64::from(by[axis]) * self.size[axis] as f64)));
+        shapes.filter(reaches).map(|shape| (number, shape)).collect()
+    }
+
+    /// What the level of blocks depends on: shapes that stay, and those that move wherever they come.
+    fn lasting(&self) -> impl Iterator<Item = (usize, &Shape, f64)> {
+        let still = self.images[..self.still].iter().map(|(number, shape)| (*number, shape, 0.0));
+        still.chain(self.places.iter().map(|(number, shape)| (*number, shape, self.slack(*number))))
+    }
+
+    /// How far a moving surface may be from the nearest of its places along each axis: a cell of its level.
+    fn slack(&self, number: usize) -> f64 {
+        0.5f64.powi(self.levels[number] as i32)
     }
 
     /// How many solids there are.
@@ -108,20 +236,21 @@ impl Solids {
     /// The level that a block must have, or whose descendants must, because a surface cuts it or a block of that level that
     /// touches it.
     pub fn level(&self, block: Block) -> Option<usize> {
-        let wanted = self.images.iter().filter(|(number, shape)| {
+        let wanted = self.lasting().filter(|(number, shape, slack)| {
             let level = self.levels[*number];
             let finest = 0.5f64.powi(level as i32);
-            self.reaches(shape, self.block.map(|cells| (cells as f64 + 1.0) * finest), level, block)
+            self.reaches(shape, self.block.map(|cells| (cells as f64 + 1.0) * finest + slack), level, block)
         });
-        wanted.map(|(number, _)| self.levels[*number]).max()
+        wanted.map(|(number, ..)| self.levels[number]).max()
     }
 
     /// The level that a block must have at least, or its descendants, because shells reach into it.
     pub fn level_of_shells(&self, block: Block) -> Option<usize> {
-        let all =
-            self.images.iter().flat_map(|(number, shape)| self.shells[*number].iter().map(move |shell| (shell, shape)));
-        let reaching = all.filter(|(shell, shape)| self.reaches(shape, [shell.within; 3], shell.level, block));
-        reaching.map(|(shell, _)| shell.level).max()
+        let all = self.lasting().flat_map(|(number, shape, slack)| {
+            self.shells[number].iter().map(move |shell| (shell, shape, shell.within + slack))
+        });
+        let reaching = all.filter(|(shell, shape, within)| self.reaches(shape, [*within; 3], shell.level, block));
+        reaching.map(|(shell, ..)| shell.level).max()
     }
 
     /// Whether a surface that needs a level comes within a distance along each axis of a block of that level. A coarser block only

@@ -3,6 +3,8 @@
 //! Lengths are in cells of the coarsest level, from the lower corner of the domain. In two dimensions every z is 0, and a
 //! cylinder along z is a circle.
 
+use std::sync::Arc;
+
 use super::image::Image;
 use super::surface::Surface;
 
@@ -43,6 +45,13 @@ pub enum Shape {
     Image(Image),
     /// All that another shape does not contain.
     Outside(Box<Shape>),
+    /// Another shape elsewhere, which shares what that is made of.
+    Moved {
+        /// The shape.
+        shape: Arc<Shape>,
+        /// How far it is from there.
+        by: Vector,
+    },
 }
 
 impl Shape {
@@ -59,6 +68,7 @@ impl Shape {
             Shape::Surface(surface) => surface.contains(at),
             Shape::Image(image) => image.contains(at),
             Shape::Outside(shape) => !shape.contains(at),
+            Shape::Moved { shape, by } => shape.contains(minus(at, *by)),
         }
     }
 
@@ -101,6 +111,7 @@ impl Shape {
             Shape::Surface(surface) => surface.crossing(from, to),
             Shape::Image(image) => image.crossing(from, to),
             Shape::Outside(shape) => shape.crossing(from, to),
+            Shape::Moved { shape, by } => shape.crossing(minus(from, *by), minus(to, *by)),
         }
     }
 
@@ -120,6 +131,10 @@ impl Shape {
             Shape::Surface(surface) => surface.bounds(),
             Shape::Image(image) => image.bounds(),
             Shape::Outside(_) => ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]),
+            Shape::Moved { shape, by } => {
+                let (from, to) = shape.bounds();
+                (plus(from, *by), plus(to, *by))
+            }
         }
     }
 
@@ -156,6 +171,7 @@ impl Shape {
             Shape::Surface(surface) => surface.near(from, to),
             Shape::Image(image) => image.near(from, to),
             Shape::Outside(shape) => shape.near(from, to),
+            Shape::Moved { shape, by } => shape.near(minus(from, *by), minus(to, *by)),
         }
     }
 
@@ -167,23 +183,28 @@ impl Shape {
             Shape::Box { from, to } => (0..3).map(|axis| to[axis] - from[axis]).min_by(f64::total_cmp),
             Shape::Cylinder { radius, length, .. } => Some(length.unwrap_or(f64::INFINITY).min(2.0 * radius)),
             Shape::Surface(_) | Shape::Image(_) | Shape::Outside(_) => None,
+            Shape::Moved { shape, .. } => shape.thickness(),
         }
     }
 
     /// The same shape elsewhere.
     pub fn shifted(&self, by: Vector) -> Shape {
-        let plus = |at: Vector| [0, 1, 2].map(|axis| at[axis] + by[axis]);
         match self {
-            Shape::Sphere { centre, radius } => Shape::Sphere { centre: plus(*centre), radius: *radius },
-            Shape::Box { from, to } => Shape::Box { from: plus(*from), to: plus(*to) },
+            Shape::Sphere { centre, radius } => Shape::Sphere { centre: plus(*centre, by), radius: *radius },
+            Shape::Box { from, to } => Shape::Box { from: plus(*from, by), to: plus(*to, by) },
             Shape::Cylinder { centre, axis, radius, length } => {
-                Shape::Cylinder { centre: plus(*centre), axis: *axis, radius: *radius, length: *length }
+                Shape::Cylinder { centre: plus(*centre, by), axis: *axis, radius: *radius, length: *length }
             }
             Shape::Surface(surface) => Shape::Surface(surface.shifted(by)),
             Shape::Image(image) => Shape::Image(image.shifted(by)),
             Shape::Outside(shape) => Shape::Outside(Box::new(shape.shifted(by))),
+            Shape::Moved { shape, by: before } => Shape::Moved { shape: shape.clone(), by: plus(*before, by) },
         }
     }
+}
+
+fn plus(a: Vector, b: Vector) -> Vector {
+    [0, 1, 2].map(|axis| a[axis] + b[axis])
 }
 
 pub(super) fn minus(a: Vector, b: Vector) -> Vector {
@@ -224,6 +245,10 @@ mod tests {
             Shape::Cylinder { centre: [5.0, 6.0, 7.0], axis: [0.0, 0.0, 1.0], radius: 2.7, length: None },
             Shape::Cylinder { centre: [5.0, 6.0, 7.0], axis: [slant, slant, 0.0], radius: 2.2, length: Some(5.3) },
             Shape::Outside(Box::new(Shape::Sphere { centre: [5.0, 6.0, 7.0], radius: 3.1 })),
+            Shape::Moved {
+                shape: Arc::new(Shape::Sphere { centre: [1.0, 8.0, 7.0], radius: 3.1 }),
+                by: [4.0, -2.0, 0.25],
+            },
         ]
     }
 

@@ -3,7 +3,7 @@
 //! Besides the surfaces of solids these are the faces along which values vary. There, and at solids over whose surface they do, each link has
 //! a wall of its own. At a face of nodes each cell has one: that of the link straight through the face.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lbm_bundle::Direction;
 use miette::Diagnostic;
@@ -28,11 +28,27 @@ pub enum SolidError {
     #[diagnostic(
         code(lbmc::solid::interface),
         help(
-            "solids near each other need the same `level`; refinement interfaces must be a block away from faces along \
-             which values vary"
+            "solids near each other need the same `level`, and one that moves needs it all along its way; refinement interfaces must be a \
+             block away from faces along which values vary"
         )
     )]
     Jump {
+        /// Level of the block.
+        level: usize,
+        /// Its position, in blocks of its level.
+        place: [usize; 3],
+    },
+    /// A moving solid in a block where links have walls of their own.
+    #[error(
+        "a solid that moves comes to the block of level {level} at ({}, {}, {}), in blocks of its level, where values vary along a face or over \
+         the surface of a solid",
+        place[0], place[1], place[2]
+    )]
+    #[diagnostic(
+        code(lbmc::solid::crossing),
+        help("a block must lie between them, or the value be the same everywhere")
+    )]
+    Crossing {
         /// Level of the block.
         level: usize,
         /// Its position, in blocks of its level.
@@ -91,18 +107,35 @@ pub struct Tables {
 }
 
 /// One row; entries of links that cross varying faces are made when all rows are.
-#[derive(Default)]
-struct Row {
-    links: Vec<i32>,
-    distances: Vec<f64>,
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// As [`Tables::links`] has them.
+    pub links: Vec<i32>,
+    /// As [`Tables::distances`] has them.
+    pub distances: Vec<f64>,
     crossings: Vec<(usize, Crossing)>,
 }
 
 /// What a block has of cut links.
-enum Found {
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cut {
+    /// No solid and no cut link.
     Nothing,
+    /// Solid cells alone.
     All,
+    /// A row.
     Some(Row),
+}
+
+impl Cut {
+    /// Whether a cell is solid.
+    pub fn is_solid(&self, cell: usize) -> bool {
+        match self {
+            Cut::Nothing => false,
+            Cut::All => true,
+            Cut::Some(row) => row.links[cell] < 0,
+        }
+    }
 }
 
 /// What reaches into a block.
@@ -119,16 +152,16 @@ impl Cutters {
     pub fn tables(&self, blocks: &[Block], directions: &[Direction]) -> Result<Tables, SolidError> {
         let cells: usize = self.solids.block.iter().product();
         let length = directions.len() * cells;
-        let found: Vec<Found> = blocks.par_iter().map(|block| self.row(*block, directions)).collect();
+        let found: Vec<Cut> = blocks.par_iter().map(|block| self.cut(*block, directions)).collect();
         let known: BTreeSet<Block> = blocks.iter().copied().collect();
         let first_crossing = self.first + self.solids.count;
         let mut tables =
             Tables { rows: Vec::new(), links: vec![-1; length], distances: vec![0.5; length], crossings: Vec::new() };
         for (block, found) in blocks.iter().zip(found) {
             tables.rows.push(match found {
-                Found::Nothing => -1,
-                Found::All => 0,
-                Found::Some(mut row) => {
+                Cut::Nothing => -1,
+                Cut::All => 0,
+                Cut::Some(mut row) => {
                     if !self.around(*block).all(|near| known.contains(&near)) {
                         return Err(SolidError::Jump { level: block.level, place: block.place });
                     }
@@ -143,6 +176,54 @@ impl Cutters {
             });
         }
         Ok(tables)
+    }
+
+    /// What blocks have of cut links that moving solids touch, or did before. `known` says whether there is a block.
+    pub fn cut_moved(
+        &self,
+        blocks: Vec<Block>,
+        known: impl Fn(Block) -> bool + Sync,
+        directions: &[Direction],
+    ) -> Result<BTreeMap<Block, Cut>, SolidError> {
+        let of_block = |block: Block| {
+            let cut = self.cut(block, directions);
+            let Cut::Some(row) = &cut else { return Ok((block, cut)) };
+            let Block { level, place } = block;
+            if !row.crossings.is_empty() {
+                return Err(SolidError::Crossing { level, place });
+            }
+            if !self.around(block).all(&known) {
+                return Err(SolidError::Jump { level, place });
+            }
+            Ok((block, cut))
+        };
+        blocks.into_par_iter().map(of_block).collect()
+    }
+
+    /// The next cell along a direction, where it is in the domain or seen across a periodic axis: its block and its index there.
+    pub fn next(&self, block: Block, cell: usize, direction: &Direction) -> Option<(Block, usize)> {
+        let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
+        let inside = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])];
+        let (mut place, mut next, mut stride) = ([0; 3], 0, 1);
+        for axis in 0..*dim {
+            let cells = (size[axis] << block.level) as i64;
+            let at = (block.place[axis] * sides[axis] + inside[axis]) as i64 + i64::from(direction.c[axis]);
+            if !periodic[axis] && !(0..cells).contains(&at) {
+                return None;
+            }
+            let at = at.rem_euclid(cells) as usize;
+            place[axis] = at / sides[axis];
+            next += stride * (at % sides[axis]);
+            stride *= sides[axis];
+        }
+        Some((Block { level: block.level, place }, next))
+    }
+
+    /// The solid that has the centre of a cell of a block inside.
+    pub fn solid_at(&self, block: Block, cell: usize) -> Option<usize> {
+        let sides = self.solids.block;
+        let at = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32);
+        self.solids.at(self.centre(block, at))
     }
 
     /// Whether a block must stay as it is, because links of it, or of one that touches it, are cut one by one.
@@ -209,10 +290,11 @@ impl Cutters {
         if near.is_empty() && !at_varying_face { Reach::Nothing } else { Reach::Near(near) }
     }
 
-    fn row(&self, block: Block, directions: &[Direction]) -> Found {
+    /// What a block has of cut links.
+    pub fn cut(&self, block: Block, directions: &[Direction]) -> Cut {
         let near = match self.reach(block) {
-            Reach::Nothing => return Found::Nothing,
-            Reach::All => return Found::All,
+            Reach::Nothing => return Cut::Nothing,
+            Reach::All => return Cut::All,
             Reach::Near(near) => near,
         };
         let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
@@ -322,9 +404,9 @@ impl Cutters {
             }
         }
         match (any, all) {
-            (false, _) => Found::Nothing,
-            (true, true) => Found::All,
-            (true, false) => Found::Some(row),
+            (false, _) => Cut::Nothing,
+            (true, true) => Cut::All,
+            (true, false) => Cut::Some(row),
         }
     }
 }

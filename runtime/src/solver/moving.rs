@@ -1,0 +1,294 @@
+//! Solids that move as prescribed: after each step of their level links are cut where they are then, and cells that they have left are filled.
+//!
+//! In a step a solid is where it is when the step begins, and its surface has the mean velocity of the step. So populations of cells that
+//! a solid has left are those after a collision, as in all other cells, and what a solid cuts follows from the step alone: a flow that is
+//! resumed has the same bits.
+//!
+//! The host cuts the links of blocks that a surface touches, or did before, and what is others goes to the device. A kernel that cuts them
+//! there would take the place of [`Cutters::cut`] and of the [`Cell`]s that are found from it.
+
+use std::collections::BTreeMap;
+
+use lbm_bundle::{Direction, Manifest};
+
+use super::StepError;
+use super::bodies::{Bodies, velocity_at};
+use super::setup::GridSpec;
+use super::step::Level;
+use super::subdomain::Subdomain;
+use crate::device::{Buffer, Device, Int};
+use crate::geometry::Block;
+use crate::geometry::solid::{Cut, Cutters, Row, SolidError, Vector};
+use crate::kernels;
+use crate::mesh::Grid;
+
+/// Share of the rows by which there are more when they do not suffice.
+const MORE_ROWS: f64 = 0.25;
+
+/// What the host knows of blocks with cut links, where solids move.
+pub(super) struct Moving {
+    leaves: BTreeMap<Block, Leaf>,
+    /// The rows of blocks that have one.
+    rows: BTreeMap<Block, usize>,
+    /// Rows that no block has.
+    free: Vec<usize>,
+    /// What blocks have of cut links that moving solids touch.
+    cuts: BTreeMap<Block, Cut>,
+    /// For each solid that moves, where its velocity is among the values of its wall.
+    velocities: BTreeMap<usize, usize>,
+}
+
+/// Where a leaf is: among all along the curve, its node, and its slot.
+struct Leaf {
+    rank: usize,
+    node: usize,
+    slot: usize,
+}
+
+/// A cell that a solid has left or come to.
+struct Cell {
+    slot: usize,
+    cell: usize,
+    around: i32,
+    towards: i32,
+    velocity: Vector,
+}
+
+impl Moving {
+    /// Of tables as they were made for all leaves; none where nothing moves.
+    pub(super) fn new(
+        manifest: &Manifest,
+        grid: &Grid,
+        spec: &GridSpec,
+        rows: BTreeMap<Block, usize>,
+    ) -> Result<Option<Moving>, StepError> {
+        let mut velocities = BTreeMap::new();
+        for (number, (solid, motion)) in spec.solids.iter().zip(&spec.motions).enumerate() {
+            if motion.is_some() {
+                velocities.insert(number, velocity_at(manifest, solid)?);
+            }
+        }
+        if velocities.is_empty() {
+            return Ok(None);
+        }
+        let leaves = leaves(grid)?;
+        Ok(Some(Moving { leaves, rows, free: vec![], cuts: BTreeMap::new(), velocities }))
+    }
+
+    /// After the grid has changed, or the data been put into another order.
+    pub(super) fn renew(&mut self, grid: &Grid) -> Result<(), StepError> {
+        self.leaves = leaves(grid)?;
+        Ok(())
+    }
+
+    /// Nodes of all blocks with rows and these, level by level, each level along the curve; and the level of each.
+    fn list(&self) -> Vec<(usize, i32, i32)> {
+        let listed = self.rows.iter().filter_map(|(block, row)| Some((self.leaves.get(block)?, block.level, *row)));
+        let mut listed: Vec<_> = listed.collect();
+        listed.sort_unstable_by_key(|(leaf, ..)| leaf.rank);
+        listed.into_iter().map(|(leaf, level, row)| (level, leaf.node as i32, row as i32)).collect()
+    }
+
+    /// What blocks have of cut links that moving solids of a level touch, or did before.
+    fn cut(
+        &self,
+        cutters: &Cutters,
+        level: usize,
+        directions: &[Direction],
+    ) -> Result<BTreeMap<Block, Cut>, SolidError> {
+        let before = self.cuts.keys().filter(|block| block.level == level).copied();
+        let mut blocks = cutters.solids.touched(level);
+        blocks.extend(before);
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks.retain(|block| self.leaves.contains_key(block));
+        cutters.cut_moved(blocks, |block| self.leaves.contains_key(&block), directions)
+    }
+
+    /// What a cell is filled from that a solid has left: directions to cells that are fluid and were so before, and that of them which
+    /// is nearest to the direction in which these are.
+    fn around(&self, cutters: [&Cutters; 2], (block, cell): (Block, usize), directions: &[Direction]) -> (i32, i32) {
+        let next = |direction: &Direction| {
+            let (block, cell) = cutters[0].next(block, cell, direction)?;
+            let fluid = cutters.iter().all(|cutters| cutters.solid_at(block, cell).is_none());
+            (fluid && self.leaves.contains_key(&block)).then_some(direction.c)
+        };
+        let moving = directions.iter().enumerate().filter(|(_, direction)| direction.c != [0; 3]);
+        let fluid: Vec<(usize, [i32; 3])> = moving.filter_map(|(at, direction)| Some((at, next(direction)?))).collect();
+        let normal = [0, 1, 2].map(|axis| fluid.iter().map(|(_, c)| c[axis]).sum::<i32>());
+        // Along the normal, over the length of the direction.
+        let along = |c: [i32; 3]| {
+            let square: i32 = c.iter().map(|c| c * c).sum();
+            f64::from((0..3).map(|axis| c[axis] * normal[axis]).sum::<i32>()) / f64::from(square).sqrt()
+        };
+        let best = |best: Option<(usize, f64)>, (at, c): &(usize, [i32; 3])| match best {
+            Some((_, most)) if most >= along(*c) => best,
+            _ => Some((*at, along(*c))),
+        };
+        let towards = fluid.iter().fold(None, best).map_or(-1, |(at, _)| at as i32);
+        (fluid.iter().fold(0, |all, (at, _)| all | 1 << at), towards)
+    }
+}
+
+fn leaves(grid: &Grid) -> Result<BTreeMap<Block, Leaf>, StepError> {
+    let leaves = grid.forest().read_leaf_nodes()?.into_iter().enumerate();
+    Ok(leaves.map(|(rank, (node, leaf))| (leaf.block, Leaf { rank, node, slot: leaf.slot.index() })).collect())
+}
+
+impl Bodies {
+    /// Writes a row of a block, which is given one if it has none; says whether it had another.
+    fn write(&mut self, device: &Device, manifest: &Manifest, block: Block, row: &Row) -> Result<bool, StepError> {
+        let length = row.links.len();
+        let moving = self.moving.as_mut().expect("something moves");
+        let (at, is_new) = match moving.rows.get(&block) {
+            Some(at) if *at > 0 => (*at, false),
+            _ => {
+                if moving.free.is_empty() {
+                    let room = self.links.len() / length;
+                    let more = ((room as f64 * MORE_ROWS) as usize).max(1);
+                    self.links = longer(&self.links, device.alloc_ints((room + more) * length)?)?;
+                    self.distances =
+                        longer(&self.distances, device.alloc_reals(manifest.real, (room + more) * length)?)?;
+                    moving.free.extend((room..room + more).rev());
+                }
+                let at = moving.free.pop().expect("there is room");
+                moving.rows.insert(block, at);
+                (at, true)
+            }
+        };
+        self.links.write_ints(at * length, &row.links)?;
+        self.distances.write_reals(at * length, &row.distances)?;
+        Ok(is_new)
+    }
+
+    /// Takes over what a block has of cut links; says whether it has another row than before, or none.
+    fn take(&mut self, device: &Device, manifest: &Manifest, block: Block, cut: &Cut) -> Result<bool, StepError> {
+        let shared = match cut {
+            Cut::Some(row) => return self.write(device, manifest, block, row),
+            Cut::All => Some(0),
+            Cut::Nothing => None,
+        };
+        let moving = self.moving.as_mut().expect("something moves");
+        let before = match shared {
+            Some(row) => moving.rows.insert(block, row),
+            None => moving.rows.remove(&block),
+        };
+        moving.free.extend(before.filter(|row| *row > 0));
+        Ok(before != shared)
+    }
+
+    /// Lists the blocks that have rows.
+    fn list_again(&mut self, device: &Device, grid: &Grid) -> Result<(), StepError> {
+        let Some(moving) = &self.moving else { return Ok(()) };
+        let listed = moving.list();
+        let before = |level: usize| listed.partition_point(|(of, ..)| *of < level);
+        self.levels = (0..self.levels.len()).map(|level| before(level)..before(level + 1)).collect();
+        self.nodes = device.ints(&listed.iter().map(|(_, node, _)| *node).collect::<Vec<_>>())?;
+        self.row = device.ints(&listed.iter().map(|(.., row)| *row).collect::<Vec<_>>())?;
+        self.list = device.alloc_ints(listed.len())?;
+        self.make_room_for_forces(device)?;
+        // No slot has a row but for those that are listed.
+        self.rows.write_ints(0, &vec![-1; grid.slots()])?;
+        self.follow(grid)
+    }
+}
+
+/// A buffer with the values of a shorter one.
+fn longer<E: crate::device::Element>(from: &Buffer<E>, mut to: Buffer<E>) -> Result<Buffer<E>, StepError> {
+    let mut bytes = vec![0; from.bytes()];
+    from.read_raw(0, &mut bytes)?;
+    to.write_raw(0, &bytes)?;
+    Ok(to)
+}
+
+impl Subdomain {
+    /// Whether solids move.
+    pub(super) fn moves(&self) -> bool {
+        self.bodies.as_ref().is_some_and(|bodies| bodies.moving.is_some())
+    }
+
+    /// Puts all solids that move where they are at a time, on so many levels; no cell is filled.
+    pub(super) fn place_solids(&mut self, levels: usize, time: f64) -> Result<(), StepError> {
+        (0..levels).try_for_each(|level| self.move_solids(level, time, None))
+    }
+
+    /// Puts the solids of a level where they are at a time, in steps of the coarsest level, and gives their surfaces the velocity of the step
+    /// that begins then. Where the level is given, cells that they have left since then are filled.
+    pub(super) fn move_solids(&mut self, level: usize, time: f64, refilled: Option<&Level>) -> Result<(), StepError> {
+        let Subdomain { program, grid, walls, bodies, fields, .. } = self;
+        let (device, manifest) = (program.device().clone(), program.manifest().clone());
+        let Some(bodies) = bodies else { return Ok(()) };
+        let Some(moving) = &mut bodies.moving else { return Ok(()) };
+        let (before, dim, step) = (bodies.cutters.clone(), manifest.dim as usize, 0.5f64.powi(level as i32));
+        if before.solids.motions(level).next().is_none() {
+            return Ok(());
+        }
+        let mut cutters = (*before).clone();
+        cutters.solids.set_time(level, time);
+
+        for (number, motion) in cutters.solids.motions(level) {
+            let velocity = &motion.velocity(time, time + step)[..dim];
+            let wall = (cutters.first + number) * manifest.wall_stride as usize;
+            walls.values.write_reals(wall + moving.velocities[&number], velocity)?;
+            bodies.frames.write_reals(number * dim, velocity)?;
+        }
+
+        // What the solids of the level carry at the time, in the middle between two of its steps.
+        let velocities: BTreeMap<usize, Vector> =
+            cutters.solids.motions(level).map(|(at, motion)| (at, motion.velocity(time - step, time + step))).collect();
+        let directions = &manifest.directions[manifest.main().range()];
+        let cuts = moving.cut(&cutters, level, &manifest.directions)?;
+        let (mut cells, mut changed): (Vec<Cell>, Vec<(Block, Cut)>) = (vec![], vec![]);
+        for (block, cut) in &cuts {
+            let old = moving.cuts.remove(block).unwrap_or_else(|| before.cut(*block, &manifest.directions));
+            if old == *cut {
+                continue;
+            }
+            let other = |cell: &usize| refilled.is_some() && old.is_solid(*cell) != cut.is_solid(*cell);
+            for cell in (0..manifest.cells()).filter(other) {
+                let slot = moving.leaves[block].slot;
+                // What a solid comes to is at rest.
+                let (around, towards, velocity) = match before.solid_at(*block, cell) {
+                    Some(number) => {
+                        let (around, towards) = moving.around([&before, &cutters], (*block, cell), directions);
+                        (around, towards, velocities.get(&number).copied().unwrap_or_default())
+                    }
+                    None => (0, -1, [0.0; 3]),
+                };
+                cells.push(Cell { slot, cell, around, towards, velocity });
+            }
+            changed.push((*block, cut.clone()));
+        }
+        let touched = cutters.solids.touched(level);
+        moving.cuts.extend(cuts.into_iter().filter(|(block, _)| touched.binary_search(block).is_ok()));
+        let mut listed = false;
+        for (block, cut) in &changed {
+            listed |= bodies.take(&device, &manifest, *block, cut)?;
+        }
+        bodies.cutters = cutters.into();
+        if listed {
+            bodies.list_again(&device, grid)?;
+        }
+
+        let Some(Level { params, current }) = refilled.filter(|_| !cells.is_empty()) else { return Ok(()) };
+        let ints = |of: &dyn Fn(&Cell) -> i32| -> Result<Buffer<Int>, StepError> {
+            Ok(device.ints(&cells.iter().map(of).collect::<Vec<_>>())?)
+        };
+        let velocities: Vec<f64> = cells.iter().flat_map(|cell| cell.velocity[..dim].to_vec()).collect();
+        let mut on_device = device.alloc_doubles(velocities.len())?;
+        on_device.write_reals(0, &velocities)?;
+        let items = device.ints(&(0..cells.len() as i32).collect::<Vec<_>>())?;
+        program.launch(kernels::Refill {
+            items: items.part(0..cells.len()),
+            slots: &ints(&|cell| cell.slot as i32)?,
+            cells: &ints(&|cell| cell.cell as i32)?,
+            around: &ints(&|cell| cell.around)?,
+            towards: &ints(&|cell| cell.towards)?,
+            velocities: &on_device,
+            neighbours: &grid.tables().neighbours,
+            populations: &mut fields.populations[*current],
+            params: params.packed(),
+        })?;
+        Ok(())
+    }
+}
