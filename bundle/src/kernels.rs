@@ -377,6 +377,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 ids: list Int [count] "slots to work on",
                 src: read Stored [slot][q][pitch] in lattice "post-collision populations",
                 first: value Int "the first of the slots that have fields",
+                level: value Int "level of the blocks",
                 fields: write Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
                 params: value Params "parameters of the method",
             }

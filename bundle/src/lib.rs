@@ -328,8 +328,40 @@ impl AtFace {
 pub struct Field {
     /// Name as in the spec: `rho`, `u`.
     pub name: String,
-    /// 1 for a scalar, the dimension for a vector.
+    /// 1 for a scalar, the dimension for a vector; of an observable also those of a symmetric tensor: 3 or 6.
     pub components: u32,
+    /// Whether it is an observable that was asked for: computed for output, and nothing that a flow starts from. These come last.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
+    /// What an observable is measured in, if the spec says so. It is in cells and steps of the coarsest level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+}
+
+impl Field {
+    /// A field of the method, no observable.
+    pub fn own(name: &str, components: usize) -> Field {
+        Field { name: name.into(), components: components as u32, observed: false, unit: None }
+    }
+
+    /// Whether it is a symmetric tensor in so many dimensions.
+    pub fn is_tensor(&self, dim: u32) -> bool {
+        self.components > 1 && self.components == dim * (dim + 1) / 2
+    }
+
+    /// Names of its components in so many dimensions, in order: `rho`; `ux`, `uy`; `tau_xx`, `tau_xy`, `tau_yy`.
+    pub fn component_names(&self, dim: u32) -> Vec<String> {
+        let axes = &["x", "y", "z"][..dim.min(3) as usize];
+        match self.components {
+            1 => vec![self.name.clone()],
+            _ if self.is_tensor(dim) => {
+                let pairs =
+                    axes.iter().enumerate().flat_map(|(at, one)| axes[at..].iter().map(move |other| (one, other)));
+                pairs.map(|(one, other)| format!("{}_{one}{other}", self.name)).collect()
+            }
+            _ => axes.iter().map(|axis| format!("{}{axis}", self.name)).collect(),
+        }
+    }
 }
 
 /// Populations that stream along the directions of one velocity set.
@@ -354,6 +386,18 @@ impl Populations {
     pub fn range(&self) -> std::ops::Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
+}
+
+/// A number that each cell has beside its populations, from step to step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Name as in the spec: `nu`.
+    pub name: String,
+    /// What it is measured in, if the spec says so. It is stored in cells and steps of the level of its cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// What it is.
+    pub doc: String,
 }
 
 /// The direction of one population.
@@ -454,8 +498,11 @@ pub struct Manifest {
     pub dim: u32,
     /// The sets of populations; the first is that of `lattice` in the spec.
     pub populations: Vec<Populations>,
-    /// The direction of every population, one set after the other.
+    /// The direction of every population, one set after the other. Behind them comes one for each state: it goes nowhere.
     pub directions: Vec<Direction>,
+    /// States, which are stored behind the populations as if they were some that stay where they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<State>,
     /// Cells of a block along each axis; 1 beyond the dimension. [`Layout::Soa`] has no blocks in memory: these are the
     /// cells of a CUDA thread block.
     pub block: [u32; 3],
@@ -501,7 +548,7 @@ impl Manifest {
     pub fn main(&self) -> &Populations {
         &self.populations[0]
     }
-    /// Number of populations of all sets.
+    /// Number of populations of all sets, and of states.
     pub fn q(&self) -> usize {
         self.directions.len()
     }
@@ -549,13 +596,13 @@ impl Manifest {
     pub fn field_components(&self) -> usize {
         self.fields.iter().map(|field| field.components as usize).sum()
     }
+    /// Components of the fields of the method, which come before those that are observed.
+    pub fn own_components(&self) -> usize {
+        self.fields.iter().filter(|field| !field.observed).map(|field| field.components as usize).sum()
+    }
     /// Names of the components of all fields, in order: `rho`, `ux`, `uy`.
     pub fn component_names(&self) -> Vec<String> {
-        let of = |field: &Field| match field.components {
-            1 => vec![field.name.clone()],
-            count => (0..count as usize).map(|axis| format!("{}{}", field.name, ["x", "y", "z"][axis])).collect(),
-        };
-        self.fields.iter().flat_map(of).collect()
+        self.fields.iter().flat_map(|field| field.component_names(self.dim)).collect()
     }
     /// Name of the struct of the method's parameters.
     pub fn params_struct(&self) -> String {

@@ -92,6 +92,8 @@ pub enum CompileError {
     Constant(String, String, Real),
     /// Plain arrays hold whole populations, which are not stored in 16 bits.
     Whole,
+    /// The method has this state, which is no difference from rest and is not stored in 16 bits.
+    State(String),
     /// Simplification gave up.
     Simplify(TooLarge),
 }
@@ -141,6 +143,10 @@ impl fmt::Display for CompileError {
             Self::Whole => write!(
                 out,
                 "plain arrays hold whole populations, and f16/f32 stores differences: take f32 or f64, or blocks"
+            ),
+            Self::State(name) => write!(
+                out,
+                "f16/f32 stores what differs from rest, at most 2 in size and 11 bits of it, and `{name}` is a state: take f32 or f64"
             ),
             Self::Simplify(error) => error.fmt(out),
         }
@@ -298,6 +304,9 @@ impl Plans<'_> {
         self.check_constants(options.real)?;
         if options.layout == Layout::Soa && options.real == Real::F16F32 {
             return Err(CompileError::Whole);
+        }
+        if let (Some(state), Real::F16F32) = (self.model.states().first(), options.real) {
+            return Err(CompileError::State(state.name.clone()));
         }
         let [collide, init, macroscopic, walls @ ..] = &self.kernels[..] else {
             unreachable!("lower gives these kernels")

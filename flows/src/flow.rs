@@ -40,7 +40,7 @@ use crate::case::{Case, Dimension, InputFile, Refinement};
 use crate::output::progress::{Facts, Progress, Show, duration};
 use crate::output::series::Decay;
 use crate::output::sink::{self, OutputError};
-use crate::output::summary::{About, Carried, Measured, StopReason, Summary, bytes_per_update};
+use crate::output::summary::{About, Carried, Measured, Observed, StopReason, Summary, bytes_per_update};
 use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError, Sampled};
 use grid::{courses_of, grid_of};
@@ -655,6 +655,9 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
              {dissipation_rms:.3} of its peak, peak {:.5} at {:.2}, published {:.5} at {:.2}\n",
             peak.dissipation, peak.time, published_peak.dissipation, published_peak.time,
         );
+    }
+    for Observed { name, mean } in &summary.observed {
+        text += &format!("mean of {name}: {mean:.6e} in cells and steps of the coarsest level\n");
     }
     if let Some(fluxes) = &summary.fluxes {
         text += &fluxes.describe();

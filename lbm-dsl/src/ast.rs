@@ -87,10 +87,14 @@ pub enum Item {
     Conserve(Name),
     /// `param omega in (0, 2);`
     Param(ParamDef),
+    /// `state nu: length^2 / time;`
+    State(ParamDef),
     /// `let u[a] = j[a] / rho;`
     Let(Let),
     /// `field rho;`
     Field(Name),
+    /// `observe tau[a, b]: length^2 / time^2 = ...;` or `observe nu;`
+    Observe(ObserveDef),
     /// `init f[i] <- ...;` or `init { ... }`
     Init(Block),
     /// `collide { ... }`
@@ -159,7 +163,7 @@ pub struct PopulationsDef {
     pub lattice: Name,
 }
 
-/// A run-time argument.
+/// A run-time argument, or a state.
 #[derive(Clone, Debug)]
 pub struct ParamDef {
     /// Its name.
@@ -214,6 +218,19 @@ pub struct Let {
     pub value: Expr,
 }
 
+/// What output can have beside the fields.
+#[derive(Clone, Debug)]
+pub struct ObserveDef {
+    /// Its name.
+    pub name: Name,
+    /// What it is measured in.
+    pub unit: Option<Unit>,
+    /// Its value; that of the name where none is given.
+    pub value: Option<Let>,
+    /// The comment that documents it.
+    pub doc: String,
+}
+
 /// Named values and assignments to populations.
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -225,10 +242,10 @@ pub struct Block {
     pub assigns: Vec<Assign>,
 }
 
-/// `f[i] <- value;`
+/// `f[i] <- value;` or `nu <- value;`
 #[derive(Clone, Debug)]
 pub struct Assign {
-    /// The populations.
+    /// The populations, or the state.
     pub populations: Name,
     /// Which of them.
     pub target: Target,
@@ -243,6 +260,8 @@ pub struct Assign {
 /// Which populations an assignment defines.
 #[derive(Clone, Debug)]
 pub enum Target {
+    /// `nu`: a state, no population.
+    State,
     /// `f[i]`: one per value of the variable.
     Index(Binder),
     /// `f[(x in -1..=1, 0, 0)]`: by velocity.

@@ -93,6 +93,8 @@ pub enum Symbol {
 /// A value that a formula at a level jump is given; `model::levels` has their meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LevelSymbol {
+    /// Width of the cell at hand, in cells of the coarsest level.
+    Width,
     /// Kind (0, 1 or 2) of the packet from that child position, of the population at hand.
     Kind {
         /// Number of the child.

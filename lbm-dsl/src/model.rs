@@ -8,10 +8,11 @@
 
 pub mod levels;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::diag::Diagnostic;
-use crate::expr::{ExprId, Exprs, Pop, Rational};
+use crate::expr::{ExprId, Exprs, LevelSymbol, Pop, Rational, Symbol};
 use crate::lattice::{Dir, Lattice};
 use crate::unit::Unit;
 
@@ -36,6 +37,20 @@ impl Populations {
     pub fn range(&self) -> Range<usize> {
         self.first..self.first + self.lattice.q()
     }
+}
+
+/// A number that each cell has beside its populations, from step to step: the collision reads that of the last step and gives the
+/// new one. It streams nowhere and crosses no refinement interface.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Name as written.
+    pub name: String,
+    /// Open interval of the values for which its method is looked at, if the spec states one.
+    pub range: Option<(Rational, Rational)>,
+    /// What it is measured in, if the spec says so.
+    pub unit: Option<Unit>,
+    /// The comment that documents it, one line; may be empty.
+    pub doc: String,
 }
 
 /// What a quantity that the collision conserves is.
@@ -97,6 +112,21 @@ pub struct Field {
     pub name: String,
     /// Its components in terms of the populations: 1 for a scalar, the dimension for a vector.
     pub components: Vec<ExprId>,
+}
+
+/// What output can have beside the fields, if it is asked for.
+#[derive(Clone, Debug)]
+pub struct Observable {
+    /// Name as written.
+    pub name: String,
+    /// Names of its components: `nu`; `qx`, `qy`; `tau_xx`, `tau_xy`, `tau_yy`.
+    pub names: Vec<String>,
+    /// What it is measured in, if the spec says so.
+    pub unit: Option<Unit>,
+    /// Its components in terms of the populations: 1 for a scalar, the dimension for a vector, those of a symmetric tensor once each.
+    pub components: Vec<ExprId>,
+    /// The comment that documents it, one line; may be empty.
+    pub doc: String,
 }
 
 /// Formulas with their named intermediate values.
@@ -179,11 +209,17 @@ pub struct Model {
     pub(crate) name: String,
     pub(crate) summary: Vec<String>,
     pub(crate) populations: Vec<Populations>,
+    pub(crate) states: Vec<State>,
     pub(crate) params: Vec<Param>,
     pub(crate) fields: Vec<Field>,
     pub(crate) conserved: Vec<Conserved>,
+    /// Vectors that the spec names at its top, which may be forces.
+    pub(crate) vectors: Vec<Field>,
     pub(crate) exprs: Exprs,
     pub(crate) macroscopic: Formulas,
+    pub(crate) observables: Vec<Observable>,
+    pub(crate) observed: Formulas,
+    pub(crate) asked: usize,
     pub(crate) init: Formulas,
     pub(crate) collide: Formulas,
     pub(crate) sampled: Formulas,
@@ -212,9 +248,21 @@ impl Model {
     pub fn lattice(&self) -> &Lattice {
         &self.populations[0].lattice
     }
+    /// States: what cells have behind their populations. They are counted on from these, as a [`Pop`] each.
+    pub fn states(&self) -> &[State] {
+        &self.states
+    }
     /// Number of populations of all sets.
-    pub fn q(&self) -> usize {
+    pub fn moving(&self) -> usize {
         self.populations.iter().map(|set| set.lattice.q()).sum()
+    }
+    /// Number of values of a cell: populations of all sets, and states.
+    pub fn q(&self) -> usize {
+        self.moving() + self.states.len()
+    }
+    /// Every value of a cell in order: populations, then states.
+    pub fn values(&self) -> impl Iterator<Item = Pop> + use<> {
+        (0..self.q() as u16).map(Pop)
     }
     /// Every population in order, with its set and its direction there.
     pub fn pops(&self) -> impl Iterator<Item = (Pop, &Populations, Dir)> {
@@ -252,6 +300,47 @@ impl Model {
     pub fn init(&self) -> &Formulas {
         &self.init
     }
+    /// What output can have beside the fields.
+    pub fn observables(&self) -> &[Observable] {
+        &self.observables
+    }
+    /// The same method with those of its observables among what `sampled` gives, behind the fields, of which the name or one of the
+    /// names of its components is among `asked`. They are there in cells and steps of the coarsest level.
+    pub fn observing(&self, asked: &[&str]) -> Model {
+        let mut model = self.clone();
+        let is_asked = |found: &Observable| {
+            asked.contains(&&*found.name) || found.names.iter().any(|name| asked.contains(&&**name))
+        };
+        let mut values = self.observed.outputs.iter();
+        model.observables.clear();
+        for found in &self.observables {
+            let own: Vec<ExprId> = values.by_ref().take(found.components.len()).copied().collect();
+            if !is_asked(found) {
+                continue;
+            }
+            let finer = found.unit.map_or(0, |unit| unit.length + unit.time);
+            let width = model.exprs.symbol(Symbol::Level(LevelSymbol::Width));
+            for value in own {
+                let scaled = (0..finer.abs()).fold(value, |value, _| match finer > 0 {
+                    true => model.exprs.times(value, width),
+                    false => model.exprs.over(value, width),
+                });
+                model.sampled.outputs.push(scaled);
+            }
+            model.observables.push(found.clone());
+        }
+        for item in &self.observed.lets {
+            if !model.sampled.lets.iter().any(|known| known.name == item.name) {
+                model.sampled.lets.push(item.clone());
+            }
+        }
+        model.asked = model.observables.len();
+        model
+    }
+    /// The observables among what `sampled` gives.
+    pub fn asked(&self) -> &[Observable] {
+        &self.observables[..self.asked]
+    }
     /// Fields as `macroscopic` has them, from populations after the collision.
     pub fn sampled(&self) -> &Formulas {
         &self.sampled
@@ -259,6 +348,68 @@ impl Model {
     /// Populations after the collision of those that `init` gives.
     pub fn started(&self) -> &Formulas {
         &self.started
+    }
+    /// The same method with parameters in the place of states: what is proved of it holds whatever they are. Behind the parameters of
+    /// the method it has one for each state.
+    pub fn frozen(&self) -> Cow<'_, Model> {
+        if self.states.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let (moving, first) = (self.moving(), self.params.len());
+        let mut model = self.clone();
+        let default = || (Rational::from_integer(0.into()), Rational::from_integer(1.into()));
+        model.params.extend(std::mem::take(&mut model.states).into_iter().map(|state| Param {
+            name: state.name,
+            components: 1,
+            range: Some(state.range.unwrap_or_else(default)),
+            unit: state.unit,
+            doc: state.doc,
+        }));
+        for formulas in [&mut model.init, &mut model.collide, &mut model.started] {
+            formulas.outputs.truncate(moving);
+        }
+        for boundary in &mut model.boundaries {
+            if let Rule::Link(links) = &mut boundary.rule {
+                links.truncate(moving);
+            }
+        }
+        model.couplings.iter_mut().for_each(|coupling| coupling.truncate(moving, 1 << self.lattice().dim()));
+        let mut to = Exprs::new();
+        let mut roots = model.roots_mut();
+        let old: Vec<ExprId> = roots.iter().map(|root| **root).collect();
+        let new = self.exprs.substitute(&old, &mut to, |to, symbol| match symbol {
+            Symbol::Population(pop) if pop.index() >= moving => {
+                let param = (first + pop.index() - moving) as u16;
+                Some(to.symbol(Symbol::Param { param, component: 0 }))
+            }
+            _ => None,
+        });
+        roots.iter_mut().for_each(|root| **root = new[**root]);
+        model.exprs = to;
+        Cow::Owned(model)
+    }
+    /// Every expression that it refers to.
+    pub(crate) fn roots_mut(&mut self) -> Vec<&mut ExprId> {
+        let mut roots: Vec<&mut ExprId> = self.fields.iter_mut().flat_map(|field| &mut field.components).collect();
+        roots.extend(self.vectors.iter_mut().flat_map(|vector| &mut vector.components));
+        roots.extend(self.observables.iter_mut().flat_map(|observable| &mut observable.components));
+        roots.extend(self.conserved.iter_mut().flat_map(|quantity| &mut quantity.components));
+        let mut blocks =
+            vec![&mut self.macroscopic, &mut self.observed, &mut self.init, &mut self.collide, &mut self.sampled];
+        blocks.push(&mut self.started);
+        for boundary in &mut self.boundaries {
+            match &mut boundary.rule {
+                Rule::Link(links) => roots.extend(links),
+                Rule::Node(forms) => blocks.extend(forms.iter_mut().map(|form| &mut form.formulas)),
+            }
+        }
+        for formulas in blocks {
+            roots.extend(&mut formulas.outputs);
+            roots.extend(formulas.lets.iter_mut().map(|item| &mut item.value));
+        }
+        roots.extend(self.couplings.iter_mut().flat_map(levels::Coupling::roots_mut));
+        roots.extend(self.criteria.iter_mut().map(|criterion| &mut criterion.formula));
+        roots
     }
     /// Post-collision populations from populations: an output per population.
     pub fn collide(&self) -> &Formulas {

@@ -62,7 +62,7 @@ impl Ready {
         let spec = Spec::find(&file.beside(raw.spec())).map_err(|error| {
             Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string())))
         })?;
-        let model = spec.model_with(&raw.rules(), raw.coupling(), raw.criterion())?;
+        let model = spec.model_with(&raw.rules(), raw.coupling(), raw.criterion())?.observing(&raw.fields());
         let coupling = match raw.coupling() {
             None => None,
             Some(name) => Some(spec::coupling(&model, name).map_err(|error| {
@@ -136,9 +136,9 @@ fn block(filled: &Filled) -> [u32; 3] {
 }
 
 /// A warning if the collision amplifies what the refinement interfaces of the case disturb. Nothing is known of a collision that
-/// has no derivative; of those that have one, the coarsest level is the least viscous.
+/// has no derivative, or of which a state is part; of others the coarsest level is the least viscous.
 fn unstable_levels(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnostic> {
-    case.refinement.as_ref()?;
+    case.refinement.as_ref().filter(|_| model.states().is_empty())?;
     let value = |param: &Param| Some(case.params.iter().find(|(name, _)| *name == param.name)?.1.clone());
     let params: Vec<Vec<f64>> = model.params().iter().map(value).collect::<Option<_>>()?;
     let speed = case.scales.velocity;

@@ -661,6 +661,7 @@ static inline __attribute__((always_inline)) void gather(
 {%- </kernel> %}
 
 {% <kernel of={macroscopic}> %}
+    {{ level }}
     for (int32_t item = 0; item < count; ++item) {
         for (int cell = 0; cell < CELLS; ++cell) {
 {%- for input in macroscopic.inputs %}
@@ -690,7 +691,7 @@ static inline __attribute__((always_inline)) void gather(
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
-        for (int i = 0; i < Q; ++i) {
+        for (int i = 0; i < {{ reduce.summed }}; ++i) {
             const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
             add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
         }

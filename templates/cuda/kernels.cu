@@ -437,6 +437,7 @@ static __device__ __forceinline__ int place_of_block()
 {%- </kernel> %}
 
 {% <kernel of={macroscopic}> %}
+    {{ level }}
 {%- for input in macroscopic.inputs %}
     const {{ real }} {{ input.text }} = load(src, slot, {{ input.at }}, cell);
 {%- endfor %}
@@ -463,7 +464,7 @@ static __device__ __forceinline__ int place_of_block()
 {% <kernel of={reduce.sums}> %}
     __shared__ Sum parts[{{ reduce.sums.threads }}], of[SETS][1 + DIM];
     for (int at = thread; at < SETS * (1 + DIM); at += {{ reduce.sums.threads }}) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
-    for (int i = 0; i < Q; ++i) {
+    for (int i = 0; i < {{ reduce.summed }}; ++i) {
         parts[thread] = sum_of(ids, begin, end, i, thread, {{ reduce.sums.threads }}, src);
         for (int half = {{ reduce.sums.threads }} / 2; half > 0; half /= 2) {
             __syncthreads();

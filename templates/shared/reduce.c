@@ -67,7 +67,7 @@ typedef struct {
         const {{ int }} slot = ids[begin + (int)(place / CELLS)] - first;
         const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
-        for (int component = FIELDS - 1; component >= 0; --component) {
+        for (int component = {{ reduce.own }} - 1; component >= 0; --component) {
             const {{ real }} value = fields[field_at(slot, component, cell)];
             if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + place) * FIELDS + (size_t)component);
         }

@@ -128,7 +128,7 @@ pub fn states(model: &Model, count: usize) -> Vec<Vec<f64>> {
             let weight = lattice.weight(dir).to_f64().expect("a finite weight");
             f64::from((weight * rho * (1.0 + 3.0 * cu) * (1.0 + 0.01 * random.draw())) as f32)
         };
-        model.pops().map(population).collect()
+        model.pops().map(population).chain(model.states().iter().map(|_| 0.125)).collect()
     };
     (0..count).map(|_| state()).collect()
 }

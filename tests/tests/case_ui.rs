@@ -137,8 +137,14 @@ fn shipped(raw: &RawCase) -> Manifest {
     let spec = raw.spec();
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../generated/{spec}.json"));
     let text = fs::read_to_string(path).expect("readable");
-    let manifest = Manifest::from_json(&text).expect("a manifest");
-    let model = compiled::model_with_rules(spec, &raw.rules());
+    let mut manifest = Manifest::from_json(&text).expect("a manifest");
+    let model = compiled::model_with_rules(spec, &raw.rules()).observing(&raw.fields());
+    manifest.fields.extend(model.asked().iter().map(|found| Field {
+        name: found.name.clone(),
+        components: found.components.len() as u32,
+        observed: true,
+        unit: found.unit.map(|unit| Unit { length: unit.length, time: unit.time }),
+    }));
     let param = |param: &lbm_dsl::model::Param| Param {
         name: param.name.clone(),
         components: param.components as u32,
@@ -182,7 +188,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     } else if method != "bgk" {
         params.push(param("s_nu", 1, Some((0.0, 2.0)), "relaxation rate of the odd moments"));
     }
-    let field = |name: &str, components: u32| Field { name: name.into(), components };
+    let field = |name: &str, components: u32| Field::own(name, components as usize);
     let mut fields = vec![field("rho", 1), field("u", dim)];
     if spec == "d2q9_scalar" {
         params.push(param("omega_g", 1, Some((0.0, 2.0)), "relaxation rate of the scalar's flux"));
@@ -205,6 +211,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
             diffusivity: None,
         }],
         directions: vec![direction; if dim == 2 { 9 } else { 19 }],
+        states: vec![],
         block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
         wall_stride: dim,
         params,

@@ -1,8 +1,9 @@
 //! Fills a [`View`]: the parts that both targets share.
 
 use lbm_bundle::{HALF_SCALE, Kernel as Signature, Manifest, Real, Role};
+use lbm_dsl::expr::{LevelSymbol, Symbol};
 
-use super::arithmetic::{computes_again, formulas};
+use super::arithmetic::{computes_again, formulas, reads};
 use super::banner;
 use super::constants::rest;
 use super::ghosts;
@@ -86,6 +87,10 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         carry: method.interface.as_ref().map(|_| carry(kernel)),
         reduce: reduce(manifest, kernel),
         walls,
+        level: match reads(method.macroscopic, |symbol| *symbol == Symbol::Level(LevelSymbol::Width)) {
+            true => format!("const {real} width = ({real})1 / ({real})(1 << level);"),
+            false => "(void)level;".into(),
+        },
         macroscopic: kernel(Role::Macroscopic, Some(method.macroscopic)),
         collide,
         params: Params::new(manifest),
@@ -106,6 +111,12 @@ fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -
         look: kernel(Role::Look, None),
         sums: kernel(Role::Sums, None),
         sets: manifest.populations.len(),
+        own: manifest.own_components(),
+        summed: if manifest.states.is_empty() {
+            "Q".into()
+        } else {
+            (manifest.q() - manifest.states.len()).to_string()
+        },
         set_of: (0..manifest.q()).map(|at| set_of(at).to_string()).collect::<Vec<_>>().join(", "),
         velocity,
         density: manifest.component_names().iter().position(|name| name == "rho"),

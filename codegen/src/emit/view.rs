@@ -49,6 +49,8 @@ pub struct View {
     pub lines: bool,
     /// Values from the populations of a direction in a block to those of the next.
     pub pitch_len: usize,
+    /// What the kernel `macroscopic` does with the level of the blocks.
+    pub level: String,
     /// Populations from fields.
     pub init: Kernel,
     /// Interior blocks.
@@ -420,6 +422,10 @@ pub struct Reduce {
     pub sums: Kernel,
     /// Number of sets of populations.
     pub sets: usize,
+    /// Components of the fields of the method, which a flow must keep finite.
+    pub own: usize,
+    /// How many directions have a set: those of states have none.
+    pub summed: String,
     /// The set that each direction belongs to.
     pub set_of: String,
     /// The first component of the velocity, if the fields have one.

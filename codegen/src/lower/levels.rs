@@ -67,7 +67,7 @@ pub fn sampled(model: &Model, values: &[ExprId]) -> Vec<usize> {
 /// `fine_<coupling>` or `coarse_<coupling>`: the populations of one cell that are interpolated to ghosts, or averaged.
 fn sent(model: &Model, coupling: &Coupling, way: &str, formulas: &Formulas) -> KernelIr {
     let kernel = lower(model, &format!("{way}_{}", coupling.name()), formulas, numbered("sent", model.q()), &[]);
-    kernel.giving(model.pops().map(|(pop, ..)| pop))
+    kernel.giving(model.values())
 }
 
 /// `fine_<coupling>` and `coarse_<coupling>` of a coupling of ghosts.
@@ -83,7 +83,7 @@ pub fn transfer(model: &Model, coupling: &Coupling) -> [KernelIr; 2] {
     [("refine", "child", refine), ("coarsen", "parent", coarsen)].map(|(what, made, formulas)| {
         let name = format!("{what}_{}", coupling.name());
         let kernel = lower(model, &name, formulas, numbered(made, model.q()), &[]);
-        kernel.giving(model.pops().map(|(pop, ..)| pop))
+        kernel.giving(model.values())
     })
 }
 

@@ -32,21 +32,22 @@ pub fn kernels(model: &Model) -> Vec<KernelIr> {
 /// Post-collision populations `post_p` of a cell from its populations `f_i`; `p` counts those of all sets.
 pub fn collide(model: &Model) -> KernelIr {
     let outputs = numbered("post", model.q());
-    lower(model, "collide", model.collide(), outputs, &[]).giving(model.pops().map(|(pop, ..)| pop))
+    lower(model, "collide", model.collide(), outputs, &[]).giving(model.values())
 }
 
 /// Post-collision populations `f_i` of a cell from its macroscopic fields.
 pub fn init(model: &Model) -> KernelIr {
-    lower(model, "init", model.started(), populations(model), &[]).giving(model.pops().map(|(pop, ..)| pop))
+    lower(model, "init", model.started(), populations(model), &[]).giving(model.values())
 }
 
-/// Macroscopic fields of a cell, component by component, from its post-collision populations `f_i`.
+/// Macroscopic fields of a cell, component by component, then the observables that are asked for, from its post-collision populations `f_i`.
 pub fn macroscopic(model: &Model) -> KernelIr {
     let names = model.fields().iter().flat_map(|field| {
         let count = field.components.len();
         (0..count).map(move |at| Wanted::Spec(component(&field.name, at, count)))
     });
-    lower(model, "macroscopic", model.sampled(), names.collect(), &[])
+    let observed = model.asked().iter().flat_map(|found| &found.names).map(|name| Wanted::Spec(name.clone()));
+    lower(model, "macroscopic", model.sampled(), names.chain(observed).collect(), &[])
 }
 
 /// The rule with that position: one kernel for the links, giving what enters along each direction; for the nodes one for
@@ -58,7 +59,7 @@ pub fn wall(model: &Model, rule: usize) -> Vec<KernelIr> {
         Rule::Link(links) => {
             let formulas = Formulas { lets: Vec::new(), outputs: links.clone() };
             let outputs = numbered("in", model.q());
-            vec![lower(model, &name, &formulas, outputs, &boundary.params).giving(model.pops().map(|(pop, ..)| pop))]
+            vec![lower(model, &name, &formulas, outputs, &boundary.params).giving(model.values())]
         }
         Rule::Node(forms) => {
             let kernel = |form: &NodeForm| {
@@ -85,13 +86,13 @@ fn numbered(what: &str, count: usize) -> Vec<Wanted> {
     (0..count).map(|at| Wanted::Own(format!("{what}_{at}"))).collect()
 }
 
-/// Names of all populations: `f_7`, and as the spec calls those that it declares.
+/// Names of all populations, `f_7` and as the spec calls those that it declares, and of states.
 fn populations(model: &Model) -> Vec<Wanted> {
     let name = |(_, set, dir): (Pop, &Populations, Dir)| {
         let name = format!("{}_{}", set.name, dir.index());
         if set.first == 0 { Wanted::Own(name) } else { Wanted::Spec(name) }
     };
-    model.pops().map(name).collect()
+    model.pops().map(name).chain(model.states().iter().map(|state| Wanted::Spec(state.name.clone()))).collect()
 }
 
 fn lower(model: &Model, name: &str, formulas: &Formulas, outputs: Vec<Wanted>, wall_params: &[Param]) -> KernelIr {
@@ -135,6 +136,7 @@ fn lower_in(
                 Symbol::Gradient { .. } | Symbol::Kept(_) => {
                     unreachable!("criteria are no kernels, and these no phases")
                 }
+                Symbol::Level(LevelSymbol::Width) => "width".into(),
                 Symbol::Level(LevelSymbol::Sample(number)) => format!("v_{number}"),
                 Symbol::Level(LevelSymbol::Kind { child }) => format!("kind_{child}"),
                 Symbol::Level(LevelSymbol::Position { axis }) => {

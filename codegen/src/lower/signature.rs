@@ -53,6 +53,13 @@ pub fn manifest(
         rest: rest[pop.index()].to_string(),
         opposite: set.pop(set.lattice.opposite(dir)).index() as u32,
     });
+    let own = |at: usize| Direction { c: [0; 3], weight: "0".into(), rest: rest[at].to_string(), opposite: at as u32 };
+    let directions = directions.chain((model.moving()..model.q()).map(own));
+    let state = |state: &lbm_dsl::model::State| bundle::State {
+        name: state.name.clone(),
+        unit: state.unit.map(unit),
+        doc: state.doc.clone(),
+    };
     let populations = model.populations().iter().zip(&findings.diffusivities).map(|(set, found)| bundle::Populations {
         name: set.name.clone(),
         lattice: set.lattice.name().into(),
@@ -79,6 +86,12 @@ pub fn manifest(
         let all = 0..if matters { model.boundaries().len() } else { 0 };
         all.filter(|rule| is(*rule)).map(|rule| rule as i32).collect()
     };
+    let observed = model.asked().iter().map(|found| bundle::Field {
+        name: found.name.clone(),
+        components: found.components.len() as u32,
+        observed: true,
+        unit: found.unit.map(unit),
+    });
     let levels = options.coupling.is_some();
     let mut manifest = Manifest {
         abi: ABI,
@@ -89,13 +102,12 @@ pub fn manifest(
         dim: model.lattice().dim() as u32,
         populations: populations.collect(),
         directions: directions.collect(),
+        states: model.states().iter().map(state).collect(),
         block: options.block,
         wall_stride: model.boundaries().iter().map(components).max().unwrap_or(0),
         params: model.params().iter().map(param).collect(),
         members: members(model.params()),
-        fields: fields
-            .map(|field| bundle::Field { name: field.name.clone(), components: field.components.len() as u32 })
-            .collect(),
+        fields: fields.map(|field| bundle::Field::own(&field.name, field.components.len())).chain(observed).collect(),
         boundaries: boundaries.collect(),
         solid_rules: rules_that(options.solids, &|rule| solids::fits(model, rule)),
         mirror_rules: rules_that(options.solids || levels, &|rule| solids::is_mirror(model, rule)),

@@ -63,10 +63,11 @@ pub fn turned(model: &Model, rule: usize) -> Option<KernelIr> {
         let like = face.dirs.iter().position(|other| shell(*other) == shell(dir))?;
         outputs.push(turn(model, boundary, &mut exprs, face, like, dir)?);
     }
+    outputs.extend(model.values().skip(outputs.len()).map(|state| exprs.symbol(Symbol::Population(state))));
     let outputs = Formulas { lets: Vec::new(), outputs };
     let name = format!("solid_{}", boundary.name);
     let kernel = lower_in(model, &exprs, &name, &outputs, numbered("in", model.q()), &boundary.params);
-    Some(kernel.giving(model.pops().map(|(pop, ..)| pop)))
+    Some(kernel.giving(model.values()))
 }
 
 /// What a form says of its direction with that position, said of the direction `dir`; nothing if it reads more than a link, or of a vector

@@ -51,7 +51,9 @@ pub fn rest(model: &Model) -> Vec<Rational> {
             false => dirs.iter().map(|dir| lattice.weight(*dir).clone()).collect(),
         }
     };
-    model.populations().iter().flat_map(of_set).collect()
+    // A state is stored as it is.
+    let states = model.states().iter().map(|_| Rational::zero());
+    model.populations().iter().flat_map(of_set).chain(states).collect()
 }
 
 /// The same kernel for stored populations, of which `rest` has the values at rest: its inputs and outputs that are populations go

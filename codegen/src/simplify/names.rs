@@ -64,6 +64,7 @@ fn symbol_code(symbol: Symbol) -> [u64; 3] {
         Symbol::Param { param, component } => [2, param.into(), component.into()],
         Symbol::WallParam { param, component } => [3, param.into(), component.into()],
         Symbol::Field { field, component } => [4, field.into(), component.into()],
+        Symbol::Level(LevelSymbol::Width) => [13, 0, 0],
         Symbol::Level(LevelSymbol::Sample(number)) => [5, number.into(), 0],
         Symbol::Level(LevelSymbol::Kind { child }) => [6, child.into(), 0],
         Symbol::Level(LevelSymbol::Position { axis }) => [8, axis.into(), 0],

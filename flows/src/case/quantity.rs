@@ -26,6 +26,8 @@ enum Kind {
         /// What the components are called.
         columns: Vec<String>,
         dimension: Dimension,
+        /// Whether the spec gives an observable no unit.
+        unknown: bool,
     },
     /// Magnitude of the velocity.
     Speed { first: usize },
@@ -62,14 +64,12 @@ impl Quantity {
         let mut add = |name: &str, kind: Kind| all.push(Quantity { name: name.to_string(), kind, dim });
         let mut first = 0;
         for field in &manifest.fields {
-            let columns: Vec<String> = match field.components {
-                1 => vec![field.name.clone()],
-                components => (0..components as usize).map(|axis| format!("{}{}", field.name, AXES[axis])).collect(),
-            };
+            let columns = field.component_names(manifest.dim);
             let stored = |columns: &[String], first: usize, dimension: Dimension| Kind::Stored {
                 first,
                 columns: columns.to_vec(),
                 dimension,
+                unknown: field.observed && field.unit.is_none(),
             };
             match (&field.name[..], field.components) {
                 ("rho", 1) => {
@@ -86,12 +86,39 @@ impl Quantity {
                     add("q_criterion", Kind::QCriterion);
                     add("strain_rate", Kind::StrainRate);
                 }
-                (name, _) => add(name, stored(&columns, first, Dimension::NUMBER)),
+                (name, components) => {
+                    let unit = field.unit.unwrap_or_default();
+                    let dimension = Dimension { m: unit.length, kg: 0, s: unit.time };
+                    if !field.is_tensor(manifest.dim) {
+                        add(name, stored(&columns, first, dimension));
+                    }
+                    for (at, column) in columns.iter().enumerate().filter(|_| field.observed && components > 1) {
+                        add(column, stored(std::slice::from_ref(column), first + at, dimension));
+                    }
+                }
             }
             first += field.components as usize;
         }
         add("level", Kind::Level);
         all
+    }
+
+    /// Those of a name: one, or the components of a symmetric tensor.
+    pub fn named(manifest: &Manifest, name: &str) -> Vec<Quantity> {
+        let tensor = manifest.fields.iter().find(|field| field.name == name && field.is_tensor(manifest.dim));
+        let names = tensor.map_or(vec![name.to_string()], |field| field.component_names(manifest.dim));
+        Quantity::all(manifest).into_iter().filter(|quantity| names.contains(&quantity.name)).collect()
+    }
+
+    /// The fields of the method as they are: what is written where nothing is asked for by name.
+    pub fn of_method(manifest: &Manifest) -> Vec<Quantity> {
+        let name = |field: &lbm_bundle::Field| match &field.name[..] {
+            "rho" => "density".to_string(),
+            "u" => "velocity".to_string(),
+            name => name.to_string(),
+        };
+        let own: Vec<String> = manifest.fields.iter().filter(|field| !field.observed).map(name).collect();
+        Quantity::all(manifest).into_iter().filter(|quantity| own.contains(&quantity.name)).collect()
     }
 
     /// Its name in a case file.
@@ -155,7 +182,10 @@ impl Quantity {
     /// Whether it has one component, which may have either sign.
     pub fn is_signed(&self) -> bool {
         match &self.kind {
-            Kind::Stored { columns, dimension, .. } => *dimension == Dimension::VELOCITY && columns.len() == 1,
+            Kind::Stored { columns, dimension, .. } => {
+                let has_sign = matches!(*dimension, Dimension::VELOCITY | Dimension::KINEMATIC_STRESS);
+                has_sign && columns.len() == 1
+            }
             Kind::Pressure { .. } | Kind::QCriterion => true,
             Kind::Vorticity => self.dim == 2,
             Kind::Statistic { of, form: Form::Value, .. } => of.is_signed(),
@@ -179,6 +209,8 @@ impl Quantity {
     /// none.
     pub fn reference(&self) -> ([i32; 2], &'static str) {
         match &self.kind {
+            Kind::Stored { dimension, .. } if *dimension == Dimension::KINEMATIC_STRESS => ([2, 0], "U²"),
+            Kind::Stored { dimension, .. } if *dimension == Dimension::VISCOSITY => ([1, 1], "UL"),
             Kind::Stored { dimension, .. } if *dimension != Dimension::VELOCITY => ([0, 0], ""),
             Kind::Stored { .. } | Kind::Speed { .. } => ([1, 0], "U"),
             Kind::Pressure { .. } => ([2, 0], "ρU²"),
@@ -205,17 +237,18 @@ impl Quantity {
     }
 
     /// The symbol of its unit; empty in lattice units, and for pure numbers.
-    pub fn symbol(&self, units: &Units) -> &'static str {
+    pub fn symbol(&self, units: &Units) -> String {
         match &self.kind {
-            _ if !units.si => "",
+            _ if !units.si => String::new(),
+            Kind::Stored { unknown: true, .. } => "lattice units".into(),
             Kind::Stored { dimension, .. } => units.symbol(*dimension),
             Kind::Speed { .. } => units.symbol(Dimension::VELOCITY),
-            Kind::Pressure { .. } if units.density.is_some() => "Pa",
-            Kind::Pressure { .. } => "m²/s²",
-            Kind::Vorticity | Kind::StrainRate => "1/s",
-            Kind::QCriterion => "1/s²",
-            Kind::Level => "",
-            Kind::Statistic { form: Form::Product { .. }, .. } => "m²/s²",
+            Kind::Pressure { .. } if units.density.is_some() => "Pa".into(),
+            Kind::Pressure { .. } => units.symbol(Dimension::KINEMATIC_STRESS),
+            Kind::Vorticity | Kind::StrainRate => "1/s".into(),
+            Kind::QCriterion => "1/s²".into(),
+            Kind::Level => String::new(),
+            Kind::Statistic { form: Form::Product { .. }, .. } => "m²/s²".into(),
             Kind::Statistic { of, .. } => of.symbol(units),
         }
     }
@@ -315,7 +348,7 @@ mod tests {
         assert_eq!(quantity("pressure").symbol(&units), "m²/s²");
         assert_eq!(
             (quantity("pressure").scale(&Units::LATTICE), quantity("pressure").symbol(&Units::LATTICE)),
-            (1.0, "")
+            (1.0, String::new())
         );
     }
 }

@@ -640,6 +640,15 @@ impl RawCase {
         Some(&self.refinement.as_ref()?.follow.as_ref()?.criterion.value)
     }
 
+    /// Names of fields that output asks for.
+    pub fn fields(&self) -> Vec<&str> {
+        let probes = self.probes.iter().filter_map(|probe| probe.value.fields.as_ref());
+        let listed = self.output.fields.iter().chain(probes).flatten();
+        let views = self.views.iter().flat_map(|view| [Some(&view.value.isosurface), view.value.colour.as_ref()]);
+        let drawn = self.pictures.iter().map(|picture| &picture.value.field).chain(views.flatten());
+        listed.chain(drawn).map(|name| &name.value[..]).collect()
+    }
+
     /// The error that the coupling cannot be had, pointing at its name in the file.
     pub fn reject_coupling(&self, message: &str, help: Option<String>) -> CaseError {
         let mut report = Report::default();

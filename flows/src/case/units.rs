@@ -24,6 +24,8 @@ impl Dimension {
     pub const VELOCITY: Dimension = Dimension { m: 1, kg: 0, s: -1 };
     /// m^2/s
     pub const VISCOSITY: Dimension = Dimension { m: 2, kg: 0, s: -1 };
+    /// m^2/s^2, of a stress over the density
+    pub const KINEMATIC_STRESS: Dimension = Dimension { m: 2, kg: 0, s: -2 };
     /// kg/m^3
     pub const DENSITY: Dimension = Dimension { m: -3, kg: 1, s: 0 };
 
@@ -159,15 +161,22 @@ impl Units {
     }
 
     /// The symbol of a unit of length, velocity, ... for headings; empty in lattice units.
-    pub fn symbol(&self, dimension: Dimension) -> &'static str {
+    pub fn symbol(&self, dimension: Dimension) -> String {
         match dimension {
-            _ if !self.si => "",
-            Dimension::LENGTH => "m",
-            Dimension::TIME => "s",
-            Dimension::VELOCITY => "m/s",
-            Dimension::VISCOSITY => "m²/s",
-            Dimension::DENSITY if self.density.is_some() => "kg/m³",
-            _ => "",
+            _ if !self.si => String::new(),
+            Dimension::VELOCITY => "m/s".into(),
+            Dimension::VISCOSITY => "m²/s".into(),
+            Dimension::KINEMATIC_STRESS => "m²/s²".into(),
+            Dimension::DENSITY if self.density.is_some() => "kg/m³".into(),
+            Dimension { kg: 0, m, s } => {
+                let power = |(name, power): (&str, i32)| match power {
+                    0 => None,
+                    1 => Some(name.to_string()),
+                    _ => Some(format!("{name}^{power}")),
+                };
+                [("m", m), ("s", s)].into_iter().filter_map(power).collect::<Vec<_>>().join(" ")
+            }
+            _ => String::new(),
         }
     }
 }

@@ -82,7 +82,7 @@ use probes::Probed;
 use profile::Profile;
 use series::Series;
 use sink::{OutputError, RESTART, SUMMARY, Sink};
-use summary::{About, Accumulated, Failed, Failure, Measured, Status, Summary};
+use summary::{About, Accumulated, Failed, Failure, Measured, Observed, Status, Summary};
 use surfaces::Bodies;
 
 /// Writes what a case asks for.
@@ -282,13 +282,15 @@ impl<'a> Recorder<'a> {
         summary.probes = probes.flat_map(|(probe, probed)| probed.means(case, probe)).collect();
         summary.statistics = std::mem::take(&mut self.statistics);
         summary.fluxes = Fluxes::new(case, snapshot);
+        summary.observed = Observed::all(manifest, snapshot);
         if output.picture {
             let mut pictures = vec![
                 ("velocity".to_string(), picture::draw_velocity(case, snapshot)),
                 ("vorticity".to_string(), picture::draw_vorticity(case, snapshot)),
             ];
             // The density says little that the velocity does not; any other scalar is there to be seen.
-            let scalars = manifest.fields.iter().filter(|field| field.components == 1 && field.name != "rho");
+            let scalars = (manifest.fields.iter())
+                .filter(|field| field.components == 1 && field.name != "rho" && !field.observed);
             pictures
                 .extend(scalars.map(|field| (field.name.clone(), picture::draw_scalar(case, snapshot, &field.name))));
             for (name, picture) in pictures {

@@ -6,6 +6,7 @@ use lbm_bundle::{Manifest, Real, Target};
 use lbm_runtime::device::Device;
 use lbm_runtime::solver::Adaptations;
 use lbm_runtime::solver::memory::Memory;
+use lbm_runtime::solver::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
 use super::flux::Fluxes;
@@ -97,6 +98,33 @@ pub struct Accumulated {
     pub to_step: u64,
     /// How many.
     pub samples: u64,
+}
+
+/// The mean over the fluid of a component of an observable, in cells and steps of the coarsest level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Name: `tau_xy`.
+    pub name: String,
+    /// Its mean, by volume.
+    pub mean: f64,
+}
+
+impl Observed {
+    /// Of all that a snapshot has.
+    pub fn all(manifest: &Manifest, snapshot: &Snapshot) -> Vec<Observed> {
+        let observed = manifest.fields.iter().filter(|field| field.observed);
+        let mean = |name: String| {
+            let is_fluid = |at: &usize| !snapshot.solid.get(*at).is_some_and(|solid| *solid);
+            let values = snapshot.get(&name)?;
+            let (mut sum, mut volume) = (0.0, 0.0);
+            for at in (0..values.len()).filter(is_fluid) {
+                let of_cell = snapshot.volume(at / snapshot.block_cells());
+                (sum, volume) = (sum + of_cell * values[at], volume + of_cell);
+            }
+            Some(Observed { name, mean: sum / volume })
+        };
+        observed.flat_map(|field| field.component_names(manifest.dim)).filter_map(mean).collect()
+    }
 }
 
 /// What ran: the part of a summary that is known when a run begins.
@@ -254,6 +282,9 @@ pub struct Summary {
     /// What flows through open faces in the end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fluxes: Option<Fluxes>,
+    /// Means over the fluid of what is observed, in the end.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub observed: Vec<Observed>,
     /// The force on each solid in the end.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
@@ -316,6 +347,7 @@ impl Summary {
             compared: vec![],
             decay: None,
             fluxes: None,
+            observed: vec![],
             forces: vec![],
             planes: vec![],
             probes: vec![],

@@ -82,13 +82,19 @@ impl Identity {
         if let Some(criteria) = criteria {
             kernels.update(criteria.source.text.as_bytes());
         }
+        let mut keys = case.keys.clone();
+        let observed: Vec<&str> =
+            bundle.manifest.fields.iter().filter(|field| field.observed).map(|field| &field.name[..]).collect();
+        if !observed.is_empty() {
+            keys.insert("observables".into(), observed.join(", "));
+        }
         Identity {
             spec: spec.clone(),
             target: *target,
             precision: *real,
             block: *block,
             kernels: kernels.finalize().to_hex().to_string(),
-            keys: case.keys.clone(),
+            keys,
             toolchain,
         }
     }

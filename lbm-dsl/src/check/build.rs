@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use crate::ast::{Assign, Binder, Block, Component, Item, Let, Name, ParamDef, Range, Target};
+use crate::ast::{Assign, Binder, Block, Component, Item, Let, Name, ObserveDef, ParamDef, Range, Target};
 use crate::check::arith;
 use crate::check::criteria;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
@@ -15,15 +15,19 @@ use crate::check::program::{ModuleId, Program};
 use crate::check::stencils;
 use crate::check::value::{Dim, LatticeId, Tensor, Value};
 use crate::diag::{Code, Report};
-use crate::expr::{ExprId, Symbol};
+use crate::expr::{ExprId, Pop, Symbol};
 use crate::lattice::Dir;
-use crate::model::{Conserved, Field, Formulas, Law, Model, Param, Populations};
+use crate::model::{Conserved, Field, Formulas, Law, Model, Observable, Param, Populations, State};
 use crate::source::Span;
+use crate::unit::Unit;
+
+/// Most populations and states of a cell.
+const MOST_VALUES: usize = 255;
 
 /// The model that the spec describes.
 pub fn model(program: &Program, populations: &[Populations]) -> Result<Model, Report> {
-    let mut builder =
-        Builder { work: Elaborator::new(program, populations), entries: Vec::new(), names: Names::default() };
+    let work = Elaborator::new(program, populations);
+    let mut builder = Builder { work, entries: Vec::new(), names: Names::default(), states: Vec::new() };
     let built = builder.model();
     builder.work.report.propagate()?;
     // An error without a reason would be a bug of ours; it must not pass as success.
@@ -34,6 +38,8 @@ pub(super) struct Builder<'a> {
     pub(super) work: Elaborator<'a>,
     pub(super) entries: Vec<Entry>,
     pub(super) names: Names,
+    /// Name and unit of each state.
+    pub(super) states: Vec<(String, Option<Unit>)>,
 }
 
 impl Builder<'_> {
@@ -50,15 +56,28 @@ impl Builder<'_> {
             }
         }
         self.populations(populations);
+        let states = self.states();
         for item in spec {
-            if let Item::Let(item) = item {
-                self.binding(item);
+            match item {
+                Item::Let(item) => self.binding(item),
+                Item::Observe(ObserveDef { value: Some(value), .. }) => self.binding(value),
+                _ => {}
             }
         }
         let fields: Vec<Field> = spec
             .iter()
             .filter_map(|item| match item {
                 Item::Field(name) => self.field(name).ok(),
+                _ => None,
+            })
+            .collect();
+        let vectors: Vec<Field> = spec
+            .iter()
+            .filter_map(|item| match item {
+                Item::Let(Let { name, indices, .. }) => match indices[..] {
+                    [Binder { range: Range::Axes, .. }] => self.field(name).ok(),
+                    _ => None,
+                },
                 _ => None,
             })
             .collect();
@@ -75,11 +94,20 @@ impl Builder<'_> {
         self.complete();
         let outputs: Vec<ExprId> = fields.iter().flat_map(|field| field.components.clone()).collect();
         let macroscopic = formulas(&self.work.exprs, &self.entries, &outputs);
+        let observables: Vec<Observable> = spec
+            .iter()
+            .filter_map(|item| match item {
+                Item::Observe(def) => self.observable(def).ok(),
+                _ => None,
+            })
+            .collect();
+        let outputs: Vec<ExprId> = observables.iter().flat_map(|found| found.components.clone()).collect();
+        let observed = formulas(&self.work.exprs, &self.entries, &outputs);
 
         let init = self.part("init", |item| if let Item::Init(block) = item { Some(block) } else { None });
         let init = init.and_then(|block| self.init(&block, &fields));
         let collide = self.part("collide", |item| if let Item::Collide(block) = item { Some(block) } else { None });
-        let collide = collide.and_then(|block| self.block(&block));
+        let collide = collide.and_then(|block| self.whole_block(&block));
         let boundaries = self.boundaries();
         let conserved = if stated.is_empty() { self.usual_laws() } else { stated };
         match stencils::chosen(program) {
@@ -91,6 +119,7 @@ impl Builder<'_> {
             return Err(Poisoned);
         }
         let (params, init) = (params.into_iter().collect::<Eval<Vec<_>>>()?, init?);
+        let states = states?;
         let couplings = self.couplings(&params, &fields, &init);
         let criteria = self.criteria(&fields);
         if !self.work.report.is_empty() {
@@ -100,11 +129,16 @@ impl Builder<'_> {
             name: source.stem().into(),
             summary: program.module(ModuleId::SPEC).ast.summary.clone(),
             populations: populations.to_vec(),
+            states,
             params,
             fields,
             conserved,
+            vectors,
             exprs: std::mem::take(&mut self.work.exprs),
             macroscopic,
+            observables,
+            observed,
+            asked: 0,
             init,
             sampled: Formulas::default(),
             started: Formulas::default(),
@@ -155,6 +189,27 @@ impl Builder<'_> {
             let dims = vec![self.work.dirs(self.work.lattice_of(set))];
             self.work.scope.push((set.name.clone(), Value::Tensor(Tensor { dims, data })));
         }
+    }
+
+    /// States, in scope from now on: they are counted on from the populations.
+    fn states(&mut self) -> Eval<Vec<State>> {
+        let first: usize = self.work.populations.iter().map(|set| set.lattice.q()).sum();
+        let mut states = Vec::new();
+        for item in self.work.program.spec() {
+            let Item::State(def) = item else { continue };
+            let at = first + self.states.len();
+            if at >= MOST_VALUES {
+                let label = format!("a cell has at most {MOST_VALUES} populations and states");
+                return self.work.fault(Code::LatticeSize, def.name.span, label);
+            }
+            if let Some(binder) = def.indices.first() {
+                return self.work.fault(Code::NotScalar, binder.name.span, "a state is a number");
+            }
+            let param = self.param(def, &|_| Symbol::Population(Pop(at as u16)));
+            self.states.push((def.name.text.clone(), def.unit));
+            states.push(param.map(|Param { name, range, unit, doc, .. }| State { name, range, unit, doc }));
+        }
+        states.into_iter().collect()
     }
 
     /// What a collision conserves unless the spec says otherwise: the sum of each set, and the momentum of the first.
@@ -242,6 +297,52 @@ impl Builder<'_> {
         self.work.scope.push((item.name.text.clone(), value));
     }
 
+    /// A number, a vector, or a symmetric tensor, of which each component is listed once: xx, xy, yy.
+    fn observable(&mut self, def: &ObserveDef) -> Eval<Observable> {
+        let found = self.work.scope.iter().rev().find(|(other, _)| *other == def.name.text);
+        let (components, dims) = match found.map(|(_, value)| value.clone()) {
+            Some(Value::Number(id)) => (vec![id], vec![]),
+            Some(Value::Tensor(tensor)) => (tensor.data.to_vec(), tensor.dims),
+            Some(Value::Poison) | None => return Err(Poisoned),
+            Some(other) => {
+                let label = format!("`{}` is {}", def.name.text, other.describe());
+                return self.work.fault(Code::ObservableRank, def.name.span, label);
+            }
+        };
+        let state = self.states.iter().find(|(name, _)| *name == def.name.text);
+        let unit = def.unit.or(state.and_then(|(_, unit)| *unit));
+        let axes = self.work.axes();
+        let places = match dims[..] {
+            [] => vec![0],
+            [Dim::Axes(_)] => (0..axes).collect(),
+            [Dim::Axes(_), Dim::Axes(_)] => {
+                // At values of its symbols that have nothing to do with each other.
+                let known: Vec<Symbol> = self.work.exprs.symbols(&components).collect();
+                let value = |symbol: Symbol| {
+                    let at = known.iter().position(|other| *other == symbol).unwrap_or(0);
+                    0.3 + (1.0 + at as f64 * 0.754_877_666).fract() / 2.0
+                };
+                let values = self.work.exprs.eval::<f64>(&components, value);
+                let size = values.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+                let pairs = (0..axes).flat_map(|a| (0..a).map(move |b| (a, b)));
+                for (a, b) in pairs {
+                    if (values[a * axes + b] - values[b * axes + a]).abs() > 1e-9 * size {
+                        let label = "a tensor that is not symmetric";
+                        return self.work.fault(Code::ObservableRank, def.name.span, label);
+                    }
+                }
+                (0..axes).flat_map(|a| (a..axes).map(move |b| a * axes + b)).collect()
+            }
+            _ => {
+                let label = format!("`{}` has other indices than axes, or more than two", def.name.text);
+                return self.work.fault(Code::ObservableRank, def.name.span, label);
+            }
+        };
+        let names = places.iter().map(|at| naming::component(&def.name.text, &dims, *at)).collect();
+        let components = places.into_iter().map(|at| components[at]).collect();
+        Ok(Observable { name: def.name.text.clone(), names, unit, components, doc: def.doc.clone() })
+    }
+
     fn field(&mut self, name: &Name) -> Eval<Field> {
         let found = self.work.scope.iter().rev().find(|(other, _)| *other == name.text).map(|(_, value)| value.clone());
         let components = match found {
@@ -265,7 +366,7 @@ impl Builder<'_> {
             let value = criteria::given(&mut self.work, at, field);
             self.work.scope.push((field.name.clone(), value));
         }
-        let formulas = self.block(block);
+        let formulas = self.whole_block(block);
         self.work.scope = outer;
         let formulas = formulas?;
         let population = |symbol| matches!(symbol, Symbol::Population(_));
@@ -277,7 +378,17 @@ impl Builder<'_> {
         Ok(formulas)
     }
 
-    /// Values and assignments of a block.
+    /// Values and assignments of a block that gives every state too.
+    fn whole_block(&mut self, block: &Block) -> Eval<Formulas> {
+        let given = |name: &str| block.assigns.iter().any(|assign| assign.populations.text == name);
+        if let Some((name, _)) = self.states.iter().find(|(name, _)| !given(name)) {
+            let (label, hint) = (format!("nothing defines the state `{name}`"), format!("write `{name} <- ...;`"));
+            return self.work.hinted(Code::OutputMissing, block.span, label, hint);
+        }
+        self.block(block)
+    }
+
+    /// Values and assignments of a block. States that it does not give stay what they are.
     pub(super) fn block(&mut self, block: &Block) -> Eval<Formulas> {
         let (scope, entries) = (self.work.scope.len(), self.entries.len());
         for item in &block.lets {
@@ -293,10 +404,11 @@ impl Builder<'_> {
         formulas
     }
 
-    /// One value for each population that an assignment defines.
+    /// One value for each population and state that an assignment defines.
     pub(super) fn assigned(&mut self, assigns: &[Assign]) -> Eval<Vec<Option<ExprId>>> {
         let sets = self.work.populations;
-        let mut outputs: Vec<Option<ExprId>> = vec![None; sets.iter().map(|set| set.lattice.q()).sum()];
+        let moving: usize = sets.iter().map(|set| set.lattice.q()).sum();
+        let mut outputs: Vec<Option<ExprId>> = vec![None; moving + self.states.len()];
         let mut failed = false;
         for assign in assigns {
             failed |= self.assign(assign, &mut outputs).is_err();
@@ -304,9 +416,13 @@ impl Builder<'_> {
         if failed { Err(Poisoned) } else { Ok(outputs) }
     }
 
-    /// One value for each population.
+    /// One value for each population and state.
     pub(super) fn assigns(&mut self, assigns: &[Assign], span: Span) -> Eval<Vec<ExprId>> {
-        let outputs = self.assigned(assigns)?;
+        let mut outputs = self.assigned(assigns)?;
+        let first = outputs.len() - self.states.len();
+        for (at, output) in outputs.iter_mut().enumerate().skip(first) {
+            output.get_or_insert_with(|| self.work.exprs.symbol(Symbol::Population(Pop(at as u16))));
+        }
         for set in self.work.populations {
             let dirs = set.lattice.dirs();
             let missing: Vec<_> = dirs.filter(|dir| outputs[set.pop(*dir).index()].is_none()).collect();
@@ -322,9 +438,24 @@ impl Builder<'_> {
         Ok(outputs.into_iter().flatten().collect())
     }
 
+    fn assign_state(&mut self, assign: &Assign, outputs: &mut [Option<ExprId>]) -> Eval<()> {
+        let of = self.states.iter().position(|(name, _)| *name == assign.populations.text).ok_or(Poisoned)?;
+        let at = outputs.len() - self.states.len() + of;
+        let value = self.work.number(&assign.value)?;
+        if outputs[at].replace(value).is_some() {
+            let label = format!("this defines `{}` again", assign.populations.text);
+            return self.work.fault(Code::OutputTwice, assign.span, label);
+        }
+        Ok(())
+    }
+
     fn assign(&mut self, assign: &Assign, outputs: &mut [Option<ExprId>]) -> Eval<()> {
+        if let Target::State = assign.target {
+            return self.assign_state(assign, outputs);
+        }
         let set = self.work.set(&assign.populations)?;
         let binders = match &assign.target {
+            Target::State => Vec::new(),
             // Without a range, the directions of the populations that are assigned.
             Target::Index(Binder { name, range: Range::Directions }) => {
                 vec![Binder { name: name.clone(), range: Range::DirectionsOf(assign.populations.clone()) }]
@@ -367,6 +498,7 @@ fn target(work: &mut Elaborator, assign: &Assign, lattice: LatticeId) -> Eval<Di
         work.scope.iter().rev().find(|(other, _)| *other == name.text).map(|(_, value)| value.clone())
     };
     match &assign.target {
+        Target::State => Err(Poisoned),
         Target::Index(binder) => match variable(work, &binder.name) {
             Some(Value::Dir(direction)) if direction.lattice == lattice => Ok(direction.dir),
             _ => {

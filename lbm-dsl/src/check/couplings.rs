@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use num_traits::Zero;
+use num_traits::{Pow, Zero};
 
 use crate::ast::{Assign, CouplingDef, Expr, ExprKind, Item, Name, Statement};
 use crate::check::arith;
@@ -21,6 +21,9 @@ use crate::model::levels::{Coupling, Exchange, Rate, Target, Transfer};
 use crate::model::{Field, Formulas, Model, Param};
 use crate::prove::levels;
 use crate::source::Span;
+
+/// Stands for a rate that the method has not.
+const MISSING: Symbol = Symbol::Param { param: u16::MAX, component: 0 };
 
 /// Most layers of ghosts.
 const MAX_LAYERS: i64 = 64;
@@ -98,6 +101,7 @@ impl Builder<'_> {
         self.work.slopes = true;
         let packets = def.statements.iter().any(|statement| matches!(statement, Statement::Packet(_)));
         let coupling = if packets { self.packets(def, params) } else { self.ghosts(def, params) };
+        let coupling = coupling.and_then(|coupling| self.has_its_rates(def, coupling));
         self.work.siblings = None;
         self.work.slopes = false;
         self.entries.truncate(outer_entries);
@@ -118,9 +122,15 @@ impl Builder<'_> {
         Value::Tensor(Tensor { dims: vec![self.work.dirs(self.work.lattice_of(set))], data })
     }
 
-    /// `rate omega <- ...;`
-    fn rate(&mut self, name: &Name, value: &Expr, params: &[Param]) -> Eval<Rate> {
+    /// `rate omega <- ...;` Nothing where the method has no such parameter and the units of those that it has say what they are on the
+    /// finer level: the coupling then must not depend on it.
+    fn rate(&mut self, name: &Name, value: &Expr, params: &[Param]) -> Eval<Option<Rate>> {
         let Some(at) = params.iter().position(|param| param.name == name.text && param.components == 1) else {
+            if self.work.module != ModuleId::SPEC && params.iter().all(|param| param.unit.is_some()) {
+                let missing = self.work.exprs.symbol(MISSING);
+                self.work.scope.push((name.text.clone(), Value::Number(missing)));
+                return Ok(None);
+            }
             self.work.scope.push((name.text.clone(), Value::Poison));
             let label = format!("this method has no parameter `{}`", name.text);
             let names: Vec<&str> = params.iter().map(|param| param.name.as_str()).collect();
@@ -140,7 +150,18 @@ impl Builder<'_> {
             let label = format!("written out, a rate has at most {MAX_RATE} operations");
             return self.work.fault(Code::TooLarge, value.span, label);
         }
-        Ok(Rate { param: at, finer })
+        Ok(Some(Rate { param: at, finer }))
+    }
+
+    /// Refuses a coupling that depends on a rate that the method has not.
+    fn has_its_rates(&mut self, def: &CouplingDef, mut coupling: Coupling) -> Eval<Coupling> {
+        let roots: Vec<ExprId> = coupling.roots_mut().into_iter().map(|root| *root).collect();
+        if self.reads(&roots, |symbol| symbol == MISSING) {
+            let label = format!("`{}` depends on a rate that is no parameter of this method", def.name.text);
+            let hint = "take a coupling of packets, or write one in the spec";
+            return self.work.hinted(Code::CouplingForm, def.name.span, label, hint);
+        }
+        Ok(coupling)
     }
 
     /// A coupling of packets: everything is expanded for each child in turn, so that `mean` can look at all of them.
@@ -150,7 +171,7 @@ impl Builder<'_> {
         for statement in &def.statements {
             match statement {
                 Statement::Rate(name, value) => match self.rate(name, value, params) {
-                    Ok(rate) => rates.push(rate),
+                    Ok(rate) => rates.extend(rate),
                     Err(Poisoned) => failed = true,
                 },
                 Statement::Packet(assign) => assigns.push(assign.clone()),
@@ -233,10 +254,15 @@ impl Builder<'_> {
             }
         }
         if refine.is_empty() && coarsen.is_empty() {
-            let all = self.work.populations.iter().flat_map(|set| set.range());
-            let own: Vec<_> = all.map(|pop| self.work.exprs.symbol(Symbol::Population(Pop(pop as u16)))).collect();
-            let same = Formulas { lets: Vec::new(), outputs: own };
-            return Ok(Transfer { refine: same.clone(), coarsen: same });
+            let all: usize = self.work.populations.iter().map(|set| set.lattice.q()).sum();
+            let own =
+                (0..all + self.states.len()).map(|pop| self.work.exprs.symbol(Symbol::Population(Pop(pop as u16))));
+            let own: Vec<_> = own.collect();
+            let [refine, coarsen] = [false, true].map(|coarser| {
+                let outputs = self.on_other_level(own.clone(), coarser);
+                Formulas { lets: Vec::new(), outputs }
+            });
+            return Ok(Transfer { refine, coarsen });
         }
         if refine.is_empty() || coarsen.is_empty() {
             let label = "this coupling says only one of `refine` and `coarsen`";
@@ -244,6 +270,7 @@ impl Builder<'_> {
         }
         self.work.become_child(None);
         let (refined, coarsened) = (self.assigns(&refine, def.name.span)?, self.assigns(&coarsen, def.name.span)?);
+        let (refined, coarsened) = (self.on_other_level(refined, false), self.on_other_level(coarsened, true));
         for (values, assigns) in [(&refined, &refine), (&coarsened, &coarsen)] {
             let label = if self.reads(values, |symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))) {
                 "this depends on `kind`, and what changes its level is no packet"
@@ -268,7 +295,7 @@ impl Builder<'_> {
         let (mut fine, mut coarse) = (Vec::new(), Vec::new());
         for statement in &def.statements {
             let done = match statement {
-                Statement::Rate(name, value) => self.rate(name, value, params).map(|rate| rates.push(rate)),
+                Statement::Rate(name, value) => self.rate(name, value, params).map(|rate| rates.extend(rate)),
                 Statement::Let(item) => {
                     self.binding(item);
                     Ok(())
@@ -287,8 +314,9 @@ impl Builder<'_> {
             let label = "this coupling does not define the transfer in both directions";
             return self.work.fault(Code::CouplingForm, def.name.span, label);
         };
-        let [fine, coarse] = [fine, coarse].map(|assigns| {
+        let [fine, coarse] = [(fine, false), (coarse, true)].map(|(assigns, coarser)| {
             let outputs = self.assigns(&assigns, def.name.span)?;
+            let outputs = self.on_other_level(outputs, coarser);
             if self.reads(&outputs, |symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { .. }))) {
                 let label = "this depends on a slope, and what is interpolated or averaged is that of one cell";
                 return self.work.fault(Code::CouplingForm, assigns[0].span, label);
@@ -299,6 +327,19 @@ impl Builder<'_> {
         self.children(false);
         let transfer = self.transfer(def)?;
         Ok(Coupling { name: def.name.text.clone(), rates, exchange, transfer, doc: def.doc.clone() })
+    }
+
+    /// States as they are on the next finer level, or on the next coarser one, as their units say; populations as they are.
+    fn on_other_level(&mut self, mut outputs: Vec<ExprId>, coarser: bool) -> Vec<ExprId> {
+        let first = outputs.len() - self.states.len();
+        for (output, (_, unit)) in outputs[first..].iter_mut().zip(&self.states) {
+            let finer = unit.map_or(0, |unit| unit.length + unit.time);
+            let power = if coarser { -finer } else { finer };
+            let two = Rational::from_integer(2.into());
+            let factor = self.work.exprs.constant(Pow::pow(two, power));
+            *output = arith::mul(&mut self.work.exprs, factor, *output);
+        }
+        outputs
     }
 
     fn layers(&mut self, count: &Expr) -> Eval<usize> {

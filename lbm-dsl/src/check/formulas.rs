@@ -4,8 +4,7 @@
 //! symbol; the graph of a [`Model`] holds nothing else.
 
 use crate::expr::{Expr, ExprId, Exprs};
-use crate::model::levels::Coupling;
-use crate::model::{Formulas, Let, Model, Rule};
+use crate::model::{Formulas, Let, Model};
 
 /// A component of a `let`.
 #[derive(Clone, Debug)]
@@ -59,38 +58,11 @@ pub fn formulas(exprs: &Exprs, entries: &[Entry], outputs: &[ExprId]) -> Formula
 
 /// Drops the nodes that no formula of the model needs.
 pub fn compact(model: &mut Model) {
-    let mut roots: Vec<ExprId> = model.fields.iter().flat_map(|field| field.components.clone()).collect();
-    roots.extend(model.conserved.iter().flat_map(|quantity| &quantity.components));
-    let mut blocks = vec![&model.macroscopic, &model.init, &model.collide];
-    for boundary in &model.boundaries {
-        match &boundary.rule {
-            Rule::Link(links) => roots.extend(links),
-            Rule::Node(forms) => blocks.extend(forms.iter().map(|form| &form.formulas)),
-        }
-    }
-    for formulas in blocks {
-        roots.extend(&formulas.outputs);
-        roots.extend(formulas.lets.iter().map(|item| item.value));
-    }
-    roots.extend(model.couplings.iter_mut().flat_map(Coupling::roots_mut).map(|root| *root));
-    roots.extend(model.criteria.iter().map(|criterion| criterion.formula));
-    let (kept, new) = model.exprs.subgraph(&roots);
-    let to = |id: &mut ExprId| *id = new[*id];
-    model.fields.iter_mut().flat_map(|field| &mut field.components).for_each(to);
-    model.conserved.iter_mut().flat_map(|quantity| &mut quantity.components).for_each(to);
-    let mut blocks = vec![&mut model.macroscopic, &mut model.init, &mut model.collide];
-    for boundary in &mut model.boundaries {
-        match &mut boundary.rule {
-            Rule::Link(links) => links.iter_mut().for_each(to),
-            Rule::Node(forms) => blocks.extend(forms.iter_mut().map(|form| &mut form.formulas)),
-        }
-    }
-    for formulas in blocks {
-        formulas.outputs.iter_mut().for_each(to);
-        formulas.lets.iter_mut().for_each(|item| to(&mut item.value));
-    }
-    model.couplings.iter_mut().flat_map(Coupling::roots_mut).for_each(to);
-    model.criteria.iter_mut().for_each(|criterion| to(&mut criterion.formula));
+    let exprs = std::mem::take(&mut model.exprs);
+    let mut roots = model.roots_mut();
+    let old: Vec<ExprId> = roots.iter().map(|root| **root).collect();
+    let (kept, new) = exprs.subgraph(&old);
+    roots.iter_mut().for_each(|root| **root = new[**root]);
     model.exprs = kept;
 }
 

@@ -40,9 +40,9 @@ pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model,
     let (mut unused, warnings) = names::check(&program, library)?;
     let model = lattices::chosen(&program).and_then(|populations| build::model(&program, &populations));
     let model = model.and_then(|mut model| {
-        let pushes = physics::check(&program, &model)?;
-        stored::complete(&mut model, &pushes);
-        couplings::laws(&program, &model)?;
+        let trial = physics::check(&program, &model.frozen())?;
+        stored::complete(&mut model, &trial);
+        couplings::laws(&program, &model.frozen())?;
         model.warnings = [program.warnings(), &warnings].concat();
         Ok(model)
     });

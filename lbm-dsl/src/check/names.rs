@@ -78,8 +78,10 @@ enum Kind {
     Coupling,
     Criterion,
     Param,
+    State,
     Let,
     Field,
+    Observable,
     Index,
     Argument,
     Given,
@@ -103,8 +105,10 @@ impl Kind {
             Kind::Coupling => "coupling",
             Kind::Criterion => "criterion",
             Kind::Param => "parameter",
+            Kind::State => "state",
             Kind::Let => "value",
             Kind::Field => "field",
+            Kind::Observable => "observable",
             Kind::Index => "index",
             Kind::Argument => "argument",
             Kind::Given => "given name",
@@ -166,11 +170,18 @@ impl Names<'_> {
                 Item::Coupling(def) => self.global(&def.name, Kind::Coupling),
                 Item::Criterion(def) => self.global(&def.function.name, Kind::Criterion),
                 Item::Param(def) => self.global(&def.name, Kind::Param),
+                Item::State(def) => self.global(&def.name, Kind::State),
                 Item::Let(def) => self.global(&def.name, Kind::Let),
+                Item::Observe(def) if def.value.is_some() => self.global(&def.name, Kind::Observable),
                 _ => {}
             }
         }
-        let fields = ast.items.iter().filter_map(|item| if let Item::Field(name) = item { Some(name) } else { None });
+        // What is observed has a name of its own, or that of a value that is no field.
+        let fields = ast.items.iter().filter_map(|item| match item {
+            Item::Field(name) => Some(name),
+            Item::Observe(def) if def.value.is_none() => Some(&def.name),
+            _ => None,
+        });
         let mut seen: Vec<&Name> = Vec::new();
         for field in fields {
             match seen.iter().find(|other| other.text == field.text) {
@@ -187,9 +198,10 @@ impl Names<'_> {
             return;
         }
         // Parameters and populations are given before anything is computed; a module offers what it defines.
-        let offered = matches!(kind, Kind::Boundary | Kind::Stencil | Kind::Coupling | Kind::Criterion);
+        let offered =
+            matches!(kind, Kind::Boundary | Kind::Stencil | Kind::Coupling | Kind::Criterion | Kind::Observable);
         let used = !self.strict || offered;
-        let defined = kind.everywhere() || matches!(kind, Kind::Param | Kind::Populations);
+        let defined = kind.everywhere() || matches!(kind, Kind::Param | Kind::State | Kind::Populations);
         self.globals.push(Entry { name: name.clone(), kind, used, defined });
     }
 
@@ -220,16 +232,21 @@ impl Names<'_> {
             | Item::StencilChoice(name)
             | Item::CouplingChoice(name)
             | Item::CriterionChoice(name) => self.mark(name),
-            Item::Field(name) | Item::Conserve(name) => self.field(name),
+            Item::Field(name) | Item::Conserve(name) => self.field(name, &[Kind::Let]),
+            Item::Observe(def) => match &def.value {
+                Some(value) => {
+                    self.value(value);
+                    self.pass(&def.name);
+                }
+                None => self.field(&def.name, &[Kind::Let, Kind::State]),
+            },
             Item::Populations(def) => self.mark(&def.lattice),
             // Formulas of numbers, and of the `x` of a stencil, which `stencils` knows.
             Item::Lattice(_) | Item::Stencil(_) => {}
-            Item::Param(def) => self.param(def),
+            Item::Param(def) | Item::State(def) => self.param(def),
             Item::Let(def) => {
                 self.value(def);
-                if let Some(entry) = self.globals.iter_mut().find(|entry| entry.name == def.name) {
-                    entry.defined = true;
-                }
+                self.pass(&def.name);
             }
             Item::Init(block) => self.within(Sees::Fields, |this| this.block(block)),
             Item::Collide(block) => self.within(Sees::Everything, |this| this.block(block)),
@@ -267,8 +284,15 @@ impl Names<'_> {
         }
     }
 
-    fn field(&mut self, name: &Name) {
-        let known = self.globals.iter().any(|entry| entry.name.text == name.text && entry.kind == Kind::Let);
+    /// The statement that defines a name has been passed.
+    fn pass(&mut self, name: &Name) {
+        if let Some(entry) = self.globals.iter_mut().find(|entry| entry.name == *name) {
+            entry.defined = true;
+        }
+    }
+
+    fn field(&mut self, name: &Name, kinds: &[Kind]) {
+        let known = self.globals.iter().any(|entry| entry.name.text == name.text && kinds.contains(&entry.kind));
         if known {
             self.mark(name);
             return;
@@ -304,8 +328,13 @@ impl Names<'_> {
 
     fn assign(&mut self, assign: &Assign) {
         let depth = self.locals.len();
-        self.populations(&assign.populations);
         match &assign.target {
+            // What is assigned and never read is of no use.
+            Target::State => self.state(&assign.populations),
+            _ => self.populations(&assign.populations),
+        }
+        match &assign.target {
+            Target::State => {}
             Target::Index(binder) => self.binders(std::slice::from_ref(binder), false),
             Target::Velocity(components) => {
                 for component in components {
@@ -400,6 +429,23 @@ impl Names<'_> {
                 }
             }
         }
+    }
+
+    /// A name where no other than that of a state can stand.
+    fn state(&mut self, name: &Name) {
+        let found = self.globals.iter().find(|entry| entry.name.text == name.text);
+        if found.is_some_and(|entry| entry.kind == Kind::State) {
+            return;
+        }
+        let hint = match found {
+            Some(entry) if entry.kind == Kind::Populations => {
+                format!("populations have directions: `{}[i] <- ...;`", name.text)
+            }
+            Some(entry) if entry.kind == Kind::Let => "name a value: `let x = ...;`".into(),
+            _ if name.text == "f" => "populations have directions: `f[i] <- ...;`".into(),
+            _ => format!("declare it: `state {};`", name.text),
+        };
+        self.fault(Code::Undefined, name.span, format!("there is no state `{}`", name.text), hint);
     }
 
     fn binders(&mut self, binders: &[Binder], must_be_used: bool) {

@@ -7,12 +7,12 @@ use crate::ast::Item;
 use crate::check::program::{ModuleId, Program};
 use crate::diag::{Code, Diagnostic, Report};
 use crate::model::{Law, Model, Param};
-use crate::prove::laws::{self, Push, Violation};
+use crate::prove::laws::{self, Push, Trial, Violation};
 use crate::source::Span;
 use crate::unit::Unit;
 
-/// Reports every law that the model breaks. Returns what vector parameters do to the momentum.
-pub fn check(program: &Program, model: &Model) -> Result<Vec<(usize, Option<Push>)>, Report> {
+/// Reports every law that the model breaks. Returns what vectors do to the momentum.
+pub fn check(program: &Program, model: &Model) -> Result<Trial, Report> {
     let source = &program.module(ModuleId::SPEC).source;
     let (mut collide, mut init) = (Span::default(), Span::default());
     for item in program.spec() {
@@ -24,7 +24,7 @@ pub fn check(program: &Program, model: &Model) -> Result<Vec<(usize, Option<Push
     }
     let mut report = Report::new();
     let trial = laws::try_all(model);
-    for violation in trial.violations {
+    for violation in trial.violations.clone() {
         report.push(match violation {
             Violation::Conserved(quantity, component, defect) => {
                 let quantity = &model.conserved[quantity];
@@ -82,5 +82,5 @@ pub fn check(program: &Program, model: &Model) -> Result<Vec<(usize, Option<Push
         }
     }
     report.propagate()?;
-    Ok(trial.pushes)
+    Ok(trial)
 }

@@ -1,36 +1,42 @@
 //! Fields and initial populations in terms of what grids store: populations after the collision.
 //!
-//! In: a model, and what forces add to its momentum. After: `sampled` reads from populations after the collision the fields
+//! In: a model, and what forces add to its momentum. After: `sampled` and `observed` read from populations after the collision the fields
 //! that the spec reads before it, and `started` is what `init` is after a collision.
 //!
+//! A force is a vector parameter, or a vector of the spec that a collision does not change, as buoyancy does not change the temperature.
 //! Among what is conserved a force changes nothing but the momentum. So the populations before the collision are taken to
 //! be those after it less `w c.F / cs2`; fields made of conserved quantities are then exact. Without forces both are the
 //! same.
 
 use crate::expr::{ExprId, Exprs, Pop, Rational, Symbol};
 use crate::model::{Formulas, Model};
-use crate::prove::laws::Push;
+use crate::prove::laws::{Push, Trial};
 
 /// Fills in `sampled` and `started`.
-pub fn complete(model: &mut Model, pushes: &[(usize, Option<Push>)]) {
+pub fn complete(model: &mut Model, trial: &Trial) {
     let after: Vec<ExprId> = (0..model.q()).map(|at| model.exprs.symbol(Symbol::Population(Pop(at as u16)))).collect();
-    let gains = gains(model, pushes, &after);
+    let gains = gains(model, trial, &after);
     let before: Vec<ExprId> = after.iter().zip(gains).map(|(after, gain)| model.exprs.minus(*after, gain)).collect();
     model.sampled = replaced(&mut model.exprs, &model.macroscopic, &before);
+    model.observed = replaced(&mut model.exprs, &model.observed, &before);
 
     model.started = model.init.clone();
-    let gains = self::gains(model, pushes, &model.init.outputs.clone());
+    let gains = self::gains(model, trial, &model.init.outputs.clone());
     for (output, gain) in model.started.outputs.iter_mut().zip(gains) {
         *output = model.exprs.plus(*output, gain);
     }
 }
 
 /// What a collision adds to each population because of forces, as far as the momentum goes: `w c.F / cs2`.
-fn gains(model: &mut Model, pushes: &[(usize, Option<Push>)], populations: &[ExprId]) -> Vec<ExprId> {
+fn gains(model: &mut Model, trial: &Trial, populations: &[ExprId]) -> Vec<ExprId> {
+    let vector = trial.driven.map(|at| model.vectors[at].components.clone());
+    let formulas = Formulas { lets: vec![], outputs: vector.unwrap_or_default() };
+    let driven = replaced(&mut model.exprs, &formulas, populations).outputs;
     let exprs = &mut model.exprs;
     let set = &model.populations[0];
     let mut forces = vec![exprs.int(0); set.lattice.dim()];
-    for (param, push) in pushes {
+    forces.iter_mut().zip(driven).for_each(|(force, value)| *force = value);
+    for (param, push) in &trial.pushes {
         let factor = match push {
             Some(Push::Force) => exprs.int(1),
             Some(Push::Acceleration) => {

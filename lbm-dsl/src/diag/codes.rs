@@ -112,6 +112,9 @@ codes! {
                                                                                  rotated to each wall, a symmetry plane \
                                                                                  reverses an axis: list whole shells of \
                                                                                  velocities";
+    ObservableRank   "E0511" "observable that is no scalar, vector or symmetric tensor" "its indices run over axes: `observe s = ...;`, \
+                                                                                        `observe q[a] = ...;`, `observe \
+                                                                                        tau[a, b] = ...;`";
 
     Mass             "E0601" "collision does not conserve mass" "";
     Momentum         "E0602" "collision does not conserve momentum" "";

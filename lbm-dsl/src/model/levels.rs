@@ -278,6 +278,18 @@ impl Coupling {
         &self.doc
     }
 
+    /// Leaves the first `count` values of cells, in a method whose cells have `children` each.
+    pub(crate) fn truncate(&mut self, count: usize, children: usize) {
+        match &mut self.exchange {
+            Exchange::Packets { values } => values.truncate(count * children),
+            Exchange::Ghosts { fine, coarse, .. } => {
+                [fine, coarse].into_iter().for_each(|formulas| formulas.outputs.truncate(count));
+            }
+        }
+        let Transfer { refine, coarsen } = &mut self.transfer;
+        [refine, coarsen].into_iter().for_each(|formulas| formulas.outputs.truncate(count));
+    }
+
     /// Every expression that it refers to.
     pub(crate) fn roots_mut(&mut self) -> Vec<&mut ExprId> {
         let rates = self.rates.iter_mut().map(|rate| &mut rate.finer);

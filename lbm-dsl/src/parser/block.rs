@@ -4,7 +4,7 @@ use syn::Token;
 use syn::parse::ParseStream;
 
 use super::{Parsed, Parser, braces, brackets, parens, skip_statement};
-use crate::ast::{Assign, Block, BoundaryDef, Component, Item, Target};
+use crate::ast::{Assign, Block, BoundaryDef, Component, Expr, Item, Name, Target};
 use crate::diag::Code;
 use crate::lexer;
 use crate::source::Span;
@@ -64,6 +64,10 @@ impl Parser<'_> {
                 block.lets.push(self.binding(input, keyword)?);
             }
             Some(_) if self.indexed(input) => block.assigns.push(self.assign(input)?),
+            Some(_) if self.is_state(input) => {
+                let populations = self.name(input)?;
+                block.assigns.push(self.assigned(input, populations, Target::State, start, None)?);
+            }
             _ => return self.fault(Code::Syntax, start, "expected `let` or `f[i] <-`"),
         }
         Ok(())
@@ -104,6 +108,12 @@ impl Parser<'_> {
         self.name(&fork).is_ok() && fork.peek(syn::token::Bracket)
     }
 
+    /// Whether a name without brackets is assigned.
+    fn is_state(&self, input: ParseStream) -> bool {
+        let fork = input.fork();
+        self.name(&fork).is_ok() && fork.peek(Token![<-])
+    }
+
     /// `f[i] <- value;`
     pub(super) fn assign(&mut self, input: ParseStream) -> Parsed<Assign> {
         let populations = self.name(input)?;
@@ -131,13 +141,25 @@ impl Parser<'_> {
         if !inner.is_empty() {
             return self.fault(Code::Syntax, self.here(&inner), "expected `]`");
         }
+        self.assigned(input, populations, target, start.to(span), filter)
+    }
+
+    /// `<- value;` behind what it is assigned to.
+    fn assigned(
+        &mut self,
+        input: ParseStream,
+        populations: Name,
+        target: Target,
+        span: Span,
+        filter: Option<Expr>,
+    ) -> Parsed<Assign> {
         if !input.peek(Token![<-]) {
             return self.fault(Code::Syntax, self.here(input), "expected `<-`");
         }
         self.take(input.parse::<Token![<-]>())?;
         let value = self.expr(input)?;
-        self.semicolon(input, start, value.span)?;
-        Ok(Assign { populations, target, span: start.to(span), filter, value })
+        self.semicolon(input, populations.span, value.span)?;
+        Ok(Assign { populations, target, span, filter, value })
     }
 
     fn component(&mut self, input: ParseStream) -> Parsed<Component> {

@@ -15,8 +15,8 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseBuffer, ParseStream, Parser as _};
 
 use crate::ast::{
-    Ast, Binder, CriterionDef, ExprKind, FnDef, Item, LatticeDef, Let, Name, ParamDef, PopulationsDef, Range, Use,
-    Velocities,
+    Ast, Binder, CriterionDef, ExprKind, FnDef, Item, LatticeDef, Let, Name, ObserveDef, ParamDef, PopulationsDef,
+    Range, Use, Velocities,
 };
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::lexer;
@@ -42,9 +42,11 @@ const KEYWORDS: &[&str] = &[
     "let",
     "link",
     "node",
+    "observe",
     "param",
     "populations",
     "prod",
+    "state",
     "stencil",
     "sum",
     "then",
@@ -64,8 +66,10 @@ const ITEMS: &[&str] = &[
     "init",
     "lattice",
     "let",
+    "observe",
     "param",
     "populations",
+    "state",
     "stencil",
     "use",
 ];
@@ -248,12 +252,14 @@ impl Parser<'_> {
             "use" => Item::Use(self.import(input, keyword)?),
             "lattice" => self.lattice(input, keyword)?,
             "param" => Item::Param(self.param(input, keyword)?),
+            "state" => Item::State(self.param(input, keyword)?),
             "let" => Item::Let(self.binding(input, keyword)?),
             "field" => {
                 let name = self.name(input)?;
                 self.semicolon(input, keyword, name.span)?;
                 Item::Field(name)
             }
+            "observe" => Item::Observe(self.observe(input, keyword)?),
             "conserve" => {
                 let name = self.name(input)?;
                 self.semicolon(input, keyword, name.span)?;
@@ -432,6 +438,27 @@ impl Parser<'_> {
         let value = self.expr(input)?;
         self.semicolon(input, keyword, value.span)?;
         Ok(Let { name, indices, value })
+    }
+
+    /// `observe tau[a, b]: length^2 / time^2 = ...;` or `observe nu;`
+    fn observe(&mut self, input: ParseStream, keyword: Span) -> Parsed<ObserveDef> {
+        let name = self.new_name(input)?;
+        let indices = self.family(input)?;
+        let (mut unit, mut last) = (None, name.span);
+        if input.peek(Token![:]) {
+            self.take(input.parse::<Token![:]>())?;
+            let (found, end) = self.unit(input)?;
+            (unit, last) = (Some(found), end);
+        }
+        let mut value = None;
+        if !indices.is_empty() || input.peek(Token![=]) {
+            self.take(input.parse::<Token![=]>())?;
+            let formula = self.expr(input)?;
+            last = formula.span;
+            value = Some(Let { name: name.clone(), indices, value: formula });
+        }
+        self.semicolon(input, keyword, last)?;
+        Ok(ObserveDef { name, unit, value, doc: lexer::comment_above(self.source, keyword) })
     }
 
     fn function(&mut self, input: ParseStream, keyword: Span) -> Parsed<FnDef> {

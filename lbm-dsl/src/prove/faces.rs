@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-9;
 /// Whether a rule of links holds a velocity at the face: its parameter `velocity`, or rest where it has no parameter.
 pub fn holds_velocity(model: &Model, rule: &Boundary) -> bool {
     let Rule::Link(links) = &rule.rule else { return false };
-    let (lattice, pops) = (model.lattice(), model.pops().count());
+    let (lattice, pops) = (model.lattice(), model.moving());
     let is_velocity = rule.params.iter().all(|param| param.name == "velocity" && param.components == lattice.dim());
     if !is_velocity {
         return false;

@@ -60,6 +60,9 @@ pub struct Trial {
     pub rounded: bool,
     /// For each vector parameter, by its position, what it does to the momentum; `None` where it is none of the three.
     pub pushes: Vec<(usize, Option<Push>)>,
+    /// The position in `Model::vectors` of what the collision adds to the momentum, where no vector parameter alone is that. It is the same
+    /// before and after the collision.
+    pub driven: Option<usize>,
 }
 
 /// A value that is exact if it can be.
@@ -153,6 +156,7 @@ pub fn try_all(model: &Model) -> Trial {
         return trial;
     }
     let mut pushes = candidates(model);
+    let mut driven: Vec<usize> = if pushes.is_empty() { vec![] } else { (0..model.vectors.len()).collect() };
     for _ in 0..STATES {
         let state: Vec<Found> = random.populations(model).into_iter().map(Found::Exact).collect();
         let params = random.params(&model.params);
@@ -160,11 +164,14 @@ pub fn try_all(model: &Model) -> Trial {
         for (param, left) in &mut pushes {
             left.retain(|push| pushes_so(model, &state, &params, *param, *push));
         }
+        driven.retain(|at| drives(model, &state, &params, *at));
         initial(model, &params, &mut random, &mut trial);
     }
     let mut seen = BTreeSet::new();
     trial.violations.retain(|violation| seen.insert(violation.law()));
     trial.pushes = pushes.into_iter().map(|(param, left)| (param, left.first().copied())).collect();
+    let is_push = |(_, push): &(usize, Option<Push>)| matches!(push, Some(Push::Force | Push::Acceleration));
+    trial.driven = driven.first().copied().filter(|_| !trial.pushes.iter().any(is_push));
     trial
 }
 
@@ -202,6 +209,27 @@ fn pushes_so(model: &Model, state: &[Found], params: &[Vec<Rational>], param: us
     let (before, after) = (of(Law::Momentum, state), of(Law::Momentum, &after));
     let mut changes = before.iter().zip(&after).zip(&params[param]);
     changes.all(|((before, after), value)| after.minus(before).minus(&factor.times(value)).vanishes())
+}
+
+/// Whether the collision of this state adds a vector of the model to the momentum, and leaves it what it is.
+fn drives(model: &Model, state: &[Found], params: &[Vec<Rational>], vector: usize) -> bool {
+    let after = values(model, &model.collide.outputs, state, params, &[]);
+    let momentum = model.conserved.iter().find(|quantity| quantity.law == Law::Momentum);
+    let of = |roots: &[ExprId], state: &[Found]| values(model, roots, state, params, &[]);
+    let roots = &model.vectors[vector].components;
+    let (force, still) = (of(roots, state), of(roots, &after));
+    let (before, after) = match momentum {
+        Some(momentum) => (of(&momentum.components, state), of(&momentum.components, &after)),
+        None => return false,
+    };
+    let is_some = force.iter().any(|force| !force.vanishes());
+    is_some
+        && force.iter().zip(&still).all(|(force, still)| still.minus(force).vanishes())
+        && before
+            .iter()
+            .zip(&after)
+            .zip(&force)
+            .all(|((before, after), force)| after.minus(before).minus(force).vanishes())
 }
 
 fn symbols<'v, N: Number + 'v>(

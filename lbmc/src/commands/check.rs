@@ -64,7 +64,7 @@ pub fn check(args: &Check) -> Result<()> {
         told.print(&rates);
     }
     if let (Some(file), Some(found)) = (&args.plot, &told.stability) {
-        stability::draw(&model, &rates, found, file)?;
+        stability::draw(&model.frozen(), &rates, found, file)?;
         if !args.json {
             println!("  drawn in {}", file.display());
         }
@@ -74,6 +74,8 @@ pub fn check(args: &Check) -> Result<()> {
 
 fn find(model: &Model, args: &Check) -> Result<(Told, Rates)> {
     let findings = prove::findings(model);
+    // States are chosen as parameters are.
+    let model = &*model.frozen();
     let rates = Rates::new(model, findings.viscosity.rate.as_deref(), &args.set)?;
     let diffusivities = model.populations().iter().zip(&findings.diffusivities).filter_map(|(set, found)| {
         Some(Diffusivity { populations: set.name.clone(), formula: found.as_ref()?.formula.clone() })

@@ -23,6 +23,15 @@ pub fn eval(args: &Eval) -> Result<()> {
         return Err(miette!(help = "leave --real out", "--via exact has no floating-point type"));
     }
     let model = Spec::find(&args.spec)?.model()?;
+    if let Some(state) = model.states().first() {
+        return Err(miette!(
+            code = "lbmc::states",
+            help = "take a method without states; `lbmc check` says what holds for any value of one",
+            "{} has the state `{}`, and a file of populations has none",
+            model.name(),
+            state.name
+        ));
+    }
     let params = Params::parse(&model, &args.set)?;
     let (states, columns) = States::read(&args.input, &model)?;
     let real: Real = args.real.map_or(Real::F64, Real::from);

@@ -356,3 +356,57 @@ fn of_many_errors_the_first_are_listed() {
     assert!(words.contains("cannot run: 40000 errors, of which the first 50 follow"), "{}", &words[..500]);
     assert!(words.contains("`key49`") && !words.contains("`key50`") && words.len() < 50_000, "{}", words.len());
 }
+
+/// An observable is asked for by its name, in files, probes and pictures; the analytic stress of Poiseuille flow is `F (h / 2 - y)`.
+#[test]
+fn output_has_the_observables_that_a_case_asks_for() {
+    let here = folder();
+    let case = |fields: &str, probed: &str| {
+        format!(
+            "spec = \"d2q9_guo\"\ntarget = \"cpu\"\nprecision = \"f64\"\n[domain]\nsize = [8, 16]\n[fluid]\nomega = 1.3\nvelocity = 0.01\n\
+             [params]\nforce = [1e-5, 0]\n[faces]\nleft = \"periodic\"\nright = \"periodic\"\nothers = \"bounce_back\"\n\
+             [start]\nvelocity = [\"1e-5 * y * (16 - y) / (2 * 0.08974359)\", 0]\n[stop]\nsteps = 4000\n[output]\nvtk = true\n{fields}\
+             [[probes]]\nname = \"stress\"\nat = [4, 3.5]\nfields = [{probed}]\nevery = 4000\n"
+        )
+    };
+    let run = |text: &str| {
+        std::fs::write(here.path().join("flow.toml"), text).expect("written");
+        works(here.path(), &["run", "flow.toml", "--out", "results"])
+    };
+    let vtk = || {
+        let file = here.path().join("results/fields_00004000.vti");
+        String::from_utf8_lossy(&std::fs::read(file).expect("fields")).into_owned()
+    };
+    let text = run(&case("fields = [\"velocity\", \"tau\"]\n", "\"tau_xy\", \"ux\""));
+    assert!(text.contains("mean of tau_xy: "), "{text}");
+    for name in ["tau_xx", "tau_xy", "tau_yy", "velocity"] {
+        assert!(vtk().contains(&format!("Name=\"{name}\"")), "{name}");
+    }
+    let probed = std::fs::read_to_string(here.path().join("results/probe_stress.csv")).expect("a probe");
+    let last = probed.lines().last().expect("a row").split(',').map(|number| number.parse::<f64>().expect("a number"));
+    let [.., tau, _] = last.collect::<Vec<f64>>()[..] else { panic!("{probed}") };
+    assert!((tau / 4.5e-5 - 1.0).abs() < 1e-6, "{tau}");
+    let summary = read(&here.path().join("results/summary.json"));
+    let mean = summary["observed"][1]["mean"].as_f64().expect("a mean");
+    assert!(summary["observed"][1]["name"] == json!("tau_xy") && mean.abs() < 1e-12, "{}", summary["observed"]);
+
+    // Where a probe alone asks for it, files have the fields of the method.
+    run(&case("", "\"tau\""));
+    assert!(vtk().contains("Name=\"density\"") && !vtk().contains("tau"));
+    // Nothing starts from it.
+    std::fs::write(here.path().join("flow.toml"), case("", "\"tau\"").replace("[start]\n", "[start]\ntau = 1\n"))
+        .expect("written");
+    let text = fails(here.path(), &["run", "flow.toml", "--out", "results"]);
+    assert!(text.contains("has no field `tau`"), "{text}");
+}
+
+/// A state is chosen as a parameter is where a collision is looked at; files of populations have none.
+#[test]
+fn a_method_with_a_state_is_checked_at_a_value_of_it() {
+    let here = folder();
+    let text = works(here.path(), &["check", "d2q9_carreau_yasuda", "--set", "relaxation=10", "--set", "nu=0.05"]);
+    assert!(text.contains("for any value of the state nu"), "{text}");
+    std::fs::write(here.path().join("f.json"), "{}").expect("written");
+    let text = fails(here.path(), &["eval", "d2q9_carreau_yasuda", "--in", "f.json", "--out", "g.json", "--via", "c"]);
+    assert!(text.contains("the state `nu`"), "{text}");
+}

@@ -8,7 +8,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, level: 0, fields, params })
 //! # }
 //! ```
 //!
@@ -18,7 +18,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src: ids, first: 0, fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src: ids, first: 0, level: 0, fields, params })
 //! # }
 //! ```
 //!
@@ -28,7 +28,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, fields: &*fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, level: 0, fields: &*fields, params })
 //! # }
 //! ```
 //!
@@ -38,7 +38,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, fields })
+//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, level: 0, fields })
 //! # }
 //! ```
 //!
@@ -167,7 +167,8 @@ fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
         return wrong(format!("{} axes", manifest.dim));
     }
     let counted: u32 = manifest.populations.iter().map(|set| set.count).sum();
-    if manifest.directions.is_empty() || counted as usize != manifest.q() || manifest.block.contains(&0) {
+    let counted = counted as usize + manifest.states.len();
+    if manifest.directions.is_empty() || counted != manifest.q() || manifest.block.contains(&0) {
         return wrong("no directions, some that belong to no populations, or an empty block".into());
     }
     if manifest.dim == 2 && manifest.block[2] != 1 {

@@ -104,11 +104,7 @@ pub fn rest(manifest: &Manifest) -> Vec<f64> {
 
 /// Names of the field components in the order of their values: `rho`, `ux`, `uy`.
 pub fn component_names(manifest: &Manifest) -> Vec<String> {
-    let expand = |name: &str, components: u32| match components {
-        1 => vec![name.to_string()],
-        _ => (0..components as usize).map(|axis| format!("{name}{}", ["x", "y", "z"][axis])).collect(),
-    };
-    manifest.fields.iter().flat_map(|field| expand(&field.name, field.components)).collect()
+    manifest.component_names()
 }
 
 /// How the macroscopic fields lie, and what their components are called.

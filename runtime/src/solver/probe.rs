@@ -126,7 +126,7 @@ impl Subdomain {
         let slot_len = Layout::fields(self.program.manifest()).slot_len();
         let mut values = vec![0.0; plan.slots.len() * slot_len];
         for window in self.windows() {
-            for (level, listed) in levels.iter().zip(&plan.levels) {
+            for (number, (level, listed)) in levels.iter().zip(&plan.levels).enumerate() {
                 let slots = &plan.slots[listed.clone()];
                 let until = |end: usize| listed.start + slots.partition_point(|slot| slot.index() < end);
                 let inside = until(window.start)..until(window.end);
@@ -138,6 +138,7 @@ impl Subdomain {
                         ids: plan.ids.part(inside.clone()),
                         src: &self.fields.populations[level.current],
                         first: window.start as i32,
+                        level: number as i32,
                         fields: &mut self.fields.macroscopic,
                         params: level.params.packed(),
                     })?;

@@ -86,13 +86,14 @@ impl Subdomain {
         }
         self.make_whole()?;
         let tables = self.grid.tables();
-        for (level, listed) in levels.iter().zip(self.grid.levels()) {
+        for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
             let held = if self.grid.forest().holds() { listed.held.clone() } else { 0..0 };
             for ids in [tables.leaves.part(listed.leaves.clone()), tables.held.part(held)] {
                 self.program.launch(kernels::Macroscopic {
                     ids,
                     src: &self.fields.populations[level.current],
                     first: 0,
+                    level: number as i32,
                     fields: &mut self.fields.macroscopic,
                     params: level.params.packed(),
                 })?;
@@ -107,11 +108,12 @@ impl Subdomain {
         if self.is_whole() {
             return self.sample(levels);
         }
-        for (level, listed) in levels.iter().zip(self.grid.levels()) {
+        for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
             self.program.launch(kernels::Macroscopic {
                 ids: ids_in(&self.grid, false, &listed.leaves, window),
                 src: &self.fields.populations[level.current],
                 first: window.start as i32,
+                level: number as i32,
                 fields: &mut self.fields.macroscopic,
                 params: level.params.packed(),
             })?;

@@ -34,7 +34,12 @@ impl Resolver<'_> {
     ) -> Output {
         let raw = &self.raw.output;
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
-        let fields = raw.fields.as_ref().and_then(|names| self.quantities(names));
+        // What is observed is written where it is asked for.
+        let observes = self.manifest.fields.iter().any(|field| field.observed);
+        let fields = match &raw.fields {
+            Some(names) => self.quantities(names),
+            None => observes.then(|| Quantity::of_method(self.manifest)),
+        };
         let slice = raw.slice.as_ref().and_then(|slice| self.slice(slice, size, units));
         Output {
             directory: match &raw.directory {

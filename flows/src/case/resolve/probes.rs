@@ -67,13 +67,14 @@ impl Resolver<'_> {
     pub(super) fn quantities(&mut self, names: &[Spanned<String>]) -> Option<Vec<Quantity>> {
         let mut found: Vec<Quantity> = vec![];
         for name in names {
-            let quantity = self.quantity(name)?;
             let known: Vec<String> = found.iter().flat_map(Quantity::columns).collect();
-            if let Some(column) = quantity.columns().into_iter().find(|column| known.contains(column)) {
+            let named = Quantity::named(self.manifest, &name.value);
+            let named = if named.is_empty() { vec![self.quantity(name)?] } else { named };
+            if let Some(column) = named.iter().flat_map(Quantity::columns).find(|column| known.contains(column)) {
                 let message = format!("`{column}` is asked for twice");
                 return self.report.add(diag::CONFLICT, &name.span, message, "once more", None);
             }
-            found.push(quantity);
+            found.extend(named);
         }
         Some(found)
     }

@@ -12,7 +12,8 @@ impl<'a> Resolver<'a> {
     /// The state at the start in the units of the case, checked on every cell, and its largest speed.
     pub(super) fn start(&mut self, size: [usize; 3], cell: f64) -> Option<(Start, f64)> {
         let raw = self.raw;
-        let keys: Vec<&str> = self.manifest.fields.iter().map(|field| start_key(&field.name)).collect();
+        let own = || self.manifest.fields.iter().filter(|field| !field.observed);
+        let keys: Vec<&str> = own().map(|field| start_key(&field.name)).collect();
         for given in &raw.start {
             let key = &given.key.value;
             if !keys.contains(&&key[..]) {
@@ -29,7 +30,7 @@ impl<'a> Resolver<'a> {
             }
         }
         let mut start = Start { fields: vec![] };
-        for field in &self.manifest.fields {
+        for field in own() {
             let count = field.components as usize;
             let components = match self.started(&field.name) {
                 Some(RawStart { given: RawGiven::Formulas(given), .. }) if given.len() == count => {

@@ -42,7 +42,7 @@ pub const TABLE: &[Long] = &[
         code: Code::FieldRank,
         instead: "field u;",
         text: "A field is written to files and set at the start as a number or as a vector of each cell. Tensors and \
-               populations are no fields; give out the components or the invariant that is wanted.",
+               populations are no fields; give out the components or the invariant that is wanted, or `observe` a symmetric tensor.",
         wrong: "field u;\nlet stress[a, b] = sum(i: c[i, a] * c[i, b] * f[i]);\nfield stress;",
         right: "field u;",
     },
@@ -92,6 +92,14 @@ pub const TABLE: &[Long] = &[
                 w[i] * rho;\ncollide { f[i] <- f[i]; }\nboundary slip { link f[i] <- mirrored[i]; }",
         right: "use lattices::D2Q9;\nlattice D2Q9;\nlet rho = sum(i: f[i]);\nfield rho;\ninit f[i] <- w[i] * rho;\n\
                 collide { f[i] <- f[i]; }\nboundary slip { link f[i] <- mirrored[i]; }",
+    },
+    Long {
+        code: Code::ObservableRank,
+        instead: LAST,
+        text: "Output has numbers, vectors and symmetric tensors, whose indices run over the axes. Of a tensor that is not symmetric \
+               observe its symmetric part, and what is antisymmetric as a vector.",
+        wrong: "boundary moving_wall;\nobserve m[a, b] = j[a] * (u[b] + b);",
+        right: "boundary moving_wall;\nobserve m[a, b] = j[a] * u[b];",
     },
     Long {
         code: Code::StepBefore,
