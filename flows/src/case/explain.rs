@@ -138,27 +138,6 @@ const LONG: &[Long] = &[
         "spec = \"d2q9_bgk\"\n[[pictures]]\nfield = \"vorticity\"",
     ),
     long(
-        diag::MOTION,
-        "A solid with a `motion` is displaced as a whole by formulas of the time `t` alone, and the velocity of its surface follows from \
-         them. So its boundary condition must be one with a parameter `velocity`, which is not given, and which is the same all over the surface.",
-        "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"bounce_back\"\nmotion = { displacement = [\"8 * sin(t/100)\", 0] }",
-        "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"moving_wall\"\nmotion = { displacement = [\"8 * sin(t/100)\", 0] }",
-    ),
-    long(
-        diag::LONG_WAY,
-        "On a refined grid all blocks that a moving solid comes to in the whole run are of the level of its surface. They are found from the places \
-         where it is, of which there may be 4096, a cell of that level apart. On a grid of one level a solid may go as far as it likes.",
-        "[refinement]\nfinest = 4\n\n[[solids]]\nmotion = { displacement = [\"0.01 * t\", 0] }",
-        "[refinement]\nfinest = 1\n\n[[solids]]\nmotion = { displacement = [\"0.01 * t\", 0] }",
-    ),
-    long(
-        diag::SAMPLES,
-        "A field at the start may come from a file: a numpy array of 32 or 64 bit numbers with the axes [y][x] or [y][x][component], in three \
-         dimensions [z] before them, or an array of image data of VTK (.vti), uncompressed or with zlib. Its points fill the domain.",
-        "[start]\nvelocity = { file = \"u.txt\" }",
-        "[start]\nvelocity = { file = \"u.npy\" }",
-    ),
-    long(
         diag::NO_FRICTION,
         "Friction on solids is the viscosity times the slope of the velocity at the wall. Where the viscosity depends on the \
          flow, as that of a power-law fluid, or on several rates, there is no number for it; `output.surfaces` then writes the \
@@ -180,6 +159,27 @@ const LONG: &[Long] = &[
          each sample, which are not computed. Stresses are made of the velocity, which has to be among the fields.",
         "[[statistics]]\nname = \"mean\"\nfields = [\"vorticity\"]\nfrom = 20_000\nevery = 10",
         "[[statistics]]\nname = \"mean\"\nfields = [\"velocity\"]\nfrom = 20_000\nevery = 10",
+    ),
+    long(
+        diag::MOTION,
+        "A solid with a `motion` is displaced as a whole by formulas of the time `t` alone, and the velocity of its surface follows from \
+         them. So its boundary condition must be one with a parameter `velocity`, which is not given, and which is the same all over the surface.",
+        "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"bounce_back\"\nmotion = { displacement = [\"8 * sin(t/100)\", 0] }",
+        "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"moving_wall\"\nmotion = { displacement = [\"8 * sin(t/100)\", 0] }",
+    ),
+    long(
+        diag::LONG_WAY,
+        "On a refined grid all blocks that a moving solid comes to in the whole run are of the level of its surface. They are found from the places \
+         where it is, of which there may be 4096, a cell of that level apart. On a grid of one level a solid may go as far as it likes.",
+        "[refinement]\nfinest = 4\n\n[[solids]]\nmotion = { displacement = [\"0.01 * t\", 0] }",
+        "[refinement]\nfinest = 1\n\n[[solids]]\nmotion = { displacement = [\"0.01 * t\", 0] }",
+    ),
+    long(
+        diag::SAMPLES,
+        "A field at the start may come from a file: a numpy array of 32 or 64 bit numbers with the axes [y][x] or [y][x][component], in three \
+         dimensions [z] before them, or an array of image data of VTK (.vti), uncompressed or with zlib. Its points fill the domain.",
+        "[start]\nvelocity = { file = \"u.txt\" }",
+        "[start]\nvelocity = { file = \"u.npy\" }",
     ),
     long(
         diag::MISSING_UNIT,
