@@ -4,7 +4,7 @@
 //! picture that are nearest to what it has (NeuQuant: Dekker, Network 5 (1994) 351).
 
 use std::fs;
-use std::io::{self, Cursor, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use gif::{Encoder, Frame, Repeat};
@@ -13,37 +13,35 @@ use rayon::prelude::*;
 /// Of pixels, the share from which colours are chosen is one over this.
 const SPARSE: i32 = 10;
 /// Most bytes of a picture, which limits what somebody else's file may take.
-const MOST_BYTES: usize = 1 << 30;
+const MOST_BYTES: usize = 1 << 28;
 /// Pictures that are looked at at once.
 const AT_ONCE: usize = 16;
 /// GIF counts hundredths of a second.
 const HUNDREDTHS: f64 = 100.0;
 
-/// A picture as it was drawn.
+/// A picture whose pixels are not read yet.
 struct Picture {
+    reader: png::Reader<io::BufReader<fs::File>>,
     size: (u16, u16),
-    rgb: Vec<u8>,
 }
 
 /// A picture from a file, if it is one that runs draw.
-fn read(path: &Path) -> Option<Picture> {
-    let limits = png::Limits { bytes: MOST_BYTES };
-    let mut reader = png::Decoder::new_with_limits(Cursor::new(fs::read(path).ok()?), limits).read_info().ok()?;
-    let info = reader.info();
-    let size = (u16::try_from(info.width).ok()?, u16::try_from(info.height).ok()?);
-    if (info.color_type, info.bit_depth) != (png::ColorType::Rgb, png::BitDepth::Eight) {
-        return None;
-    }
-    let mut rgb = vec![0; reader.output_buffer_size().filter(|bytes| *bytes <= MOST_BYTES)?];
-    reader.next_frame(&mut rgb).ok()?;
-    Some(Picture { size, rgb })
-}
-
-/// The size of a picture, without its pixels.
-fn size(path: &Path) -> Option<(u16, u16)> {
+fn open(path: &Path) -> Option<Picture> {
     let file = io::BufReader::new(fs::File::open(path).ok()?);
     let reader = png::Decoder::new_with_limits(file, png::Limits { bytes: MOST_BYTES }).read_info().ok()?;
-    Some((u16::try_from(reader.info().width).ok()?, u16::try_from(reader.info().height).ok()?))
+    let info = reader.info();
+    let size = (u16::try_from(info.width).ok()?, u16::try_from(info.height).ok()?);
+    let is_drawn = (info.color_type, info.bit_depth) == (png::ColorType::Rgb, png::BitDepth::Eight);
+    is_drawn.then_some(Picture { reader, size })
+}
+
+impl Picture {
+    /// Three bytes a pixel, rows from the top.
+    fn rgb(mut self) -> Option<Vec<u8>> {
+        let mut rgb = vec![0; self.reader.output_buffer_size().filter(|bytes| *bytes <= MOST_BYTES)?];
+        self.reader.next_frame(&mut rgb).ok()?;
+        Some(rgb)
+    }
 }
 
 /// Hundredths of a second for which a picture is shown, so that many of them take as long as they should.
@@ -52,10 +50,12 @@ fn delay(number: usize, per_second: u32) -> u16 {
     (until(number + 1) - until(number)) as u16
 }
 
-/// Writes a film of pictures in their order, so many a second, that begins again when it has ended. All have the size of the last; the
-/// others, and what is no picture of a run, are left out: how many is returned.
+/// Writes a film of pictures in their order, so many a second, that begins again when it has ended. All have the size of the last that is
+/// a picture of a run; the others are left out: how many is returned.
 pub(super) fn write(out: &mut dyn Write, pictures: &[impl AsRef<Path> + Sync], per_second: u32) -> io::Result<usize> {
-    let Some(of_all) = pictures.last().and_then(|last| size(last.as_ref())) else { return Ok(pictures.len()) };
+    let Some(of_all) = pictures.iter().rev().find_map(|path| Some(open(path.as_ref())?.size)) else {
+        return Ok(pictures.len());
+    };
     let wrong = |error: gif::EncodingError| match error {
         gif::EncodingError::Io(error) => error,
         other => io::Error::other(other),
@@ -65,8 +65,8 @@ pub(super) fn write(out: &mut dyn Write, pictures: &[impl AsRef<Path> + Sync], p
     let (mut shown, mut left_out) = (0, 0);
     for some in pictures.chunks(AT_ONCE) {
         let frame = |path: &_| {
-            let picture = read(AsRef::<Path>::as_ref(path)).filter(|picture| picture.size == of_all)?;
-            let mut frame = Frame::from_rgb_speed(of_all.0, of_all.1, &picture.rgb, SPARSE);
+            let picture = open(AsRef::<Path>::as_ref(path)).filter(|picture| picture.size == of_all)?.rgb()?;
+            let mut frame = Frame::from_rgb_speed(of_all.0, of_all.1, &picture, SPARSE);
             frame.make_lzw_pre_encoded();
             Some(frame)
         };
@@ -123,7 +123,7 @@ mod tests {
         // 20 at 30 a second are two thirds of one.
         assert_eq!(found.iter().map(|(delay, _)| u32::from(*delay)).sum::<u32>(), 67);
         for (path, (_, rgba)) in paths.iter().zip(&found) {
-            let whole = read(path).unwrap().rgb;
+            let whole = open(path).unwrap().rgb().unwrap();
             let differs = rgba
                 .chunks(4)
                 .zip(whole.chunks(3))
