@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_MRT_ABI 9
+#define D2Q9_MRT_ABI 10
 
 #ifdef __cplusplus
 extern "C" {
@@ -146,6 +146,7 @@ D2Q9_MRT_KERNEL d2q9_mrt_macroscopic(
     const int32_t count,            // entries of `ids`
     const float *src,               // post-collision populations [slot][9][64], lattice units
     const int32_t first,            // the first of the slots that have fields
+    const int32_t level,            // level of the blocks
     float *fields,                  // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const d2q9_mrt_params params);  // parameters of the method
 

@@ -746,12 +746,14 @@ void d3q19_guo_macroscopic(
     const int32_t count,            // entries of `ids`
     const float *restrict src,      // post-collision populations [slot][19][64], lattice units
     const int32_t first,            // the first of the slots that have fields
+    const int32_t level,            // level of the blocks
     float *restrict fields,         // macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
     const d3q19_guo_params params)  // parameters of the method
 {
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
+    (void)level;
     for (int32_t item = 0; item < count; ++item) {
         for (int cell = 0; cell < CELLS; ++cell) {
             const float f_0 = load(src, ids[item], 0, cell);
@@ -877,7 +879,7 @@ static Found found_in(
         const int32_t slot = ids[begin + (int)(place / CELLS)] - first;
         const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
-        for (int component = FIELDS - 1; component >= 0; --component) {
+        for (int component = 4 - 1; component >= 0; --component) {
             const float value = fields[field_at(slot, component, cell)];
             if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + place) * FIELDS + (size_t)component);
         }
@@ -1121,8 +1123,9 @@ void d3q19_guo_macroscopic_packed(void *const *args)
         *(const int32_t *)args[1],
         *(const float *const *)args[2],
         *(const int32_t *)args[3],
-        *(float *const *)args[4],
-        *(const d3q19_guo_params *)args[5]);
+        *(const int32_t *)args[4],
+        *(float *const *)args[5],
+        *(const d3q19_guo_params *)args[6]);
 }
 
 void d3q19_guo_look_packed(void *const *args)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_BGK_ABI 9
+#define D3Q27_BGK_ABI 10
 
 #ifdef __cplusplus
 extern "C" {
@@ -180,6 +180,7 @@ D3Q27_BGK_KERNEL d3q27_bgk_macroscopic(
     const int32_t count,             // entries of `ids`
     const float *src,                // post-collision populations [slot][27][64], lattice units
     const int32_t first,             // the first of the slots that have fields
+    const int32_t level,             // level of the blocks
     float *fields,                   // macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
     const d3q27_bgk_params params);  // parameters of the method
 

@@ -10,7 +10,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 9;
+pub const ABI: u32 = 10;
 
 /// Number of axes.
 pub const DIM: usize = 3;
@@ -305,6 +305,8 @@ pub struct Macroscopic {
     pub src: *const f32,
     /// the first of the slots that have fields
     pub first: i32,
+    /// level of the blocks
+    pub level: i32,
     /// macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
     pub fields: *mut f32,
     /// parameters of the method
@@ -323,12 +325,13 @@ impl Macroscopic {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 6] {
+    pub fn arguments(&mut self) -> [*mut c_void; 7] {
         [
             (&raw mut self.ids).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.src).cast(),
             (&raw mut self.first).cast(),
+            (&raw mut self.level).cast(),
             (&raw mut self.fields).cast(),
             (&raw mut self.params).cast(),
         ]

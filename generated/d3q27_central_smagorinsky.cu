@@ -993,6 +993,7 @@ d3q27_central_smagorinsky_macroscopic(
     const int count,                                // entries of `ids`
     const float *__restrict__ src,                  // post-collision populations [slot][27][64], lattice units
     const int first,                                // the first of the slots that have fields
+    const int level,                                // level of the blocks
     float *__restrict__ fields,                     // macroscopic fields: rho, ux, uy, uz [slot - first][4][64],
                                                     //   lattice units
     const d3q27_central_smagorinsky_params params)  // parameters of the method
@@ -1002,6 +1003,7 @@ d3q27_central_smagorinsky_macroscopic(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
+    (void)level;
     const float f_0 = load(src, slot, 0, cell);
     const float f_1 = load(src, slot, 1, cell);
     const float f_2 = load(src, slot, 2, cell);
@@ -1205,7 +1207,7 @@ static __device__ __noinline__ Found found_in(
         const int slot = ids[begin + (int)(place / CELLS)] - first;
         const int cell = (int)(place % CELLS);
         Found here = {found.first, 0};
-        for (int component = FIELDS - 1; component >= 0; --component) {
+        for (int component = 4 - 1; component >= 0; --component) {
             const float value = fields[field_at(slot, component, cell)];
             if (!(value - value == 0)) here.first = (double)(((size_t)begin * CELLS + place) * FIELDS + (size_t)component);
         }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q27_CUMULANT_RATES_ABI 9
+#define D3Q27_CUMULANT_RATES_ABI 10
 
 #ifdef __cplusplus
 extern "C" {
@@ -190,6 +190,7 @@ D3Q27_CUMULANT_RATES_KERNEL d3q27_cumulant_rates_macroscopic(
     const int32_t count,                        // entries of `ids`
     const float *src,                           // post-collision populations [slot][27][64], lattice units
     const int32_t first,                        // the first of the slots that have fields
+    const int32_t level,                        // level of the blocks
     float *fields,                              // macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice
                                                 //   units
     const d3q27_cumulant_rates_params params);  // parameters of the method

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q7_ADVECTION_ABI 9
+#define D3Q7_ADVECTION_ABI 10
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,6 +142,7 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_macroscopic(
     const int32_t count,                  // entries of `ids`
     const float *src,                     // post-collision populations [slot][7][64], lattice units
     const int32_t first,                  // the first of the slots that have fields
+    const int32_t level,                  // level of the blocks
     float *fields,                        // macroscopic fields: phi [slot - first][1][64], lattice units
     const d3q7_advection_params params);  // parameters of the method
 

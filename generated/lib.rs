@@ -7,6 +7,10 @@
 #[rustfmt::skip]
 pub mod d2q9_bgk;
 #[rustfmt::skip]
+pub mod d2q9_boussinesq;
+#[rustfmt::skip]
+pub mod d2q9_carreau_yasuda;
+#[rustfmt::skip]
 pub mod d2q9_central;
 #[rustfmt::skip]
 pub mod d2q9_guo;
@@ -16,6 +20,8 @@ pub mod d2q9_kbc;
 pub mod d2q9_mrt;
 #[rustfmt::skip]
 pub mod d2q9_power_law;
+#[rustfmt::skip]
+pub mod d2q9_power_law_state;
 #[rustfmt::skip]
 pub mod d2q9_recursive;
 #[rustfmt::skip]
@@ -34,6 +40,8 @@ pub mod d3q19_guo;
 pub mod d3q19_mrt;
 #[rustfmt::skip]
 pub mod d3q19_mrt_raw;
+#[rustfmt::skip]
+pub mod d3q19_recursive;
 #[rustfmt::skip]
 pub mod d3q19_regularized;
 #[rustfmt::skip]

@@ -100,7 +100,6 @@ impl Channel for PowerLaw {
 }
 
 /// A Carreau-Yasuda fluid whose viscosity falls from ten times [`VISCOSITY`] to one.
-
 struct CarreauYasuda {
     height: usize,
     index: f64,

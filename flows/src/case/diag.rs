@@ -50,7 +50,7 @@ codes! {
     NOT_ACCUMULATED   "C0118" error   "a field that has no statistics";
     MOTION            "C0119" error   "a solid that cannot move so";
     LONG_WAY          "C0120" error   "a solid that comes to too many places of a refined grid";
-    SAMPLES           "C0123" error   "a file that holds no field";
+    SAMPLES           "C0121" error   "a file that holds no field";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";

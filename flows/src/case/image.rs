@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn an_image_that_is_written_is_the_one_that_was_read() {
         let data: Vec<u8> = (0..5 * 7 * 3).map(|at| if at % 4 < 2 { 9 } else { 200 }).collect();
-        let voxels = read(Kind::Raw, &[data.clone()], [5, 7, 3], LARGER).unwrap();
+        let voxels = read(Kind::Raw, std::slice::from_ref(&data), [5, 7, 3], LARGER).unwrap();
         assert!(voxels.solid().zip(&data).all(|(solid, value)| solid == (*value == 200)));
         assert_eq!(read(Kind::Nrrd, &[nrrd(&voxels)], [1; 3], LARGER).unwrap(), voxels);
         let lesser = read(Kind::Raw, &[data], [5, 7, 3], Solid::OfTwo { larger: false }).unwrap();

@@ -257,7 +257,7 @@ impl Quantity {
     pub fn unit(&self, units: &Units) -> String {
         let symbol = self.symbol(units);
         if units.si {
-            return if symbol.is_empty() { "1".into() } else { symbol.into() };
+            return if symbol.is_empty() { "1".into() } else { symbol };
         }
         let unit = match &self.kind {
             Kind::Stored { dimension: Dimension::DENSITY, .. } => "density at rest",
