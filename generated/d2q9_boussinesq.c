@@ -414,8 +414,8 @@ void d2q9_boussinesq_collide(
 
 // ==== walls =========================================================================================================
 
-// Rule 0, insulated: Wall at rest that no heat passes.
-static inline float insulated_link_0(const int direction, const float *src, const int32_t slot, const int cell)
+// Rule 0, bounce_back: Wall at rest that no heat passes.
+static inline float bounce_back_link_0(const int direction, const float *src, const int32_t slot, const int cell)
 {
     switch (direction) {
     case 1:
@@ -493,7 +493,7 @@ static inline float from_wall(
     const float *value = wall_values + (size_t)w * 1;
     switch (wall_rules[w]) {
     case 0:
-        return insulated_link_0(direction, src, slot, cell);
+        return bounce_back_link_0(direction, src, slot, cell);
     case 1:
         return heated_link_1(direction, src, slot, cell, value);
     default:
@@ -542,7 +542,7 @@ void d2q9_boussinesq_stream_collide_walls(
     const int32_t count,                  // entries of `ids`
     const int32_t *restrict neighbours,   // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
                                           //   [slot][9]
-    const int32_t *restrict wall_rules,   // rule of each wall: 0 insulated, 1 heated [wall]
+    const int32_t *restrict wall_rules,   // rule of each wall: 0 bounce_back, 1 heated [wall]
     const float *restrict wall_values,    // parameters of each wall [wall][1], lattice units
     const float *restrict src,            // post-collision populations [slot][14][64], lattice units
     float *restrict dst,                  // new post-collision populations [slot][14][64], lattice units

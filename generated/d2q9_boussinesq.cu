@@ -275,8 +275,8 @@ d2q9_boussinesq_collide(
 
 // ==== walls =========================================================================================================
 
-// Rule 0, insulated: Wall at rest that no heat passes.
-static __device__ __forceinline__ float insulated_link_0(const int direction, const float *src, const int slot, const int cell)
+// Rule 0, bounce_back: Wall at rest that no heat passes.
+static __device__ __forceinline__ float bounce_back_link_0(const int direction, const float *src, const int slot, const int cell)
 {
     switch (direction) {
     case 1:
@@ -354,7 +354,7 @@ static __device__ __forceinline__ float from_wall(
     const float *value = wall_values + (size_t)w * 1;
     switch (wall_rules[w]) {
     case 0:
-        return insulated_link_0(direction, src, slot, cell);
+        return bounce_back_link_0(direction, src, slot, cell);
     case 1:
         return heated_link_1(direction, src, slot, cell, value);
     default:
@@ -370,7 +370,7 @@ d2q9_boussinesq_stream_collide_walls(
     const int count,                        // entries of `ids`
     const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
                                             //   [slot][9]
-    const int *__restrict__ wall_rules,     // rule of each wall: 0 insulated, 1 heated [wall]
+    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 heated [wall]
     const float *__restrict__ wall_values,  // parameters of each wall [wall][1], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][14][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][14][64], lattice units

@@ -92,7 +92,7 @@ pub const NEAR: usize = 9;
 pub const WALL_VALUES: usize = 1;
 
 /// Wall at rest that no heat passes.
-pub const RULE_INSULATED: i32 = 0;
+pub const RULE_BOUNCE_BACK: i32 = 0;
 
 /// Wall at rest of a given temperature (anti-bounce-back).
 pub const RULE_HEATED: i32 = 1;
@@ -222,7 +222,7 @@ pub struct StreamCollideWalls {
     pub count: i32,
     /// slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w [slot][9]
     pub neighbours: *const i32,
-    /// rule of each wall: 0 insulated, 1 heated [wall]
+    /// rule of each wall: 0 bounce_back, 1 heated [wall]
     pub wall_rules: *const i32,
     /// parameters of each wall [wall][1], lattice units
     pub wall_values: *const f32,

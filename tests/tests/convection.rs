@@ -30,8 +30,8 @@ fn nusselt(device: &Device, rayleigh: f64, n: usize, velocity: f64) -> f64 {
     let grid = GridSpec::periodic([n, n, 1])
         .with_wall(Face::XMin, "heated", &[("temperature", &[1.0])])
         .with_wall(Face::XMax, "heated", &[("temperature", &[0.0])])
-        .with_wall(Face::YMin, "insulated", &[])
-        .with_wall(Face::YMax, "insulated", &[]);
+        .with_wall(Face::YMin, "bounce_back", &[])
+        .with_wall(Face::YMax, "bounce_back", &[]);
     let mut flow = Simulation::new(device, &bundle, &grid, &params).unwrap();
     flow.init(|[x, ..], out| {
         out.fill(0.0);
