@@ -447,9 +447,45 @@ static inline float bounce_back_link_0(const int direction, const float *src, co
     }
 }
 
-// Rule 1, heated: Wall at rest of a given temperature (anti-bounce-back).
+// Rule 1, moving_wall: Wall that moves along itself, for a fluid of mean density 1; no heat passes.
+//   velocityx, velocityy: of the wall, in cells per time step
+static inline float moving_wall_link_1(const int direction, const float *src, const int32_t slot, const int cell, const float *value)
+{
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    switch (direction) {
+    case 1:
+        return load(src, slot, 2, cell) + 0.6666667f * velocityx_;
+    case 2:
+        return load(src, slot, 1, cell) - 0.6666667f * velocityx_;
+    case 3:
+        return load(src, slot, 4, cell) + 0.6666667f * velocityy_;
+    case 4:
+        return load(src, slot, 3, cell) - 0.6666667f * velocityy_;
+    case 5:
+        return load(src, slot, 6, cell) + 0.16666667f * (velocityx_ + velocityy_);
+    case 6:
+        return load(src, slot, 5, cell) - 0.16666667f * (velocityx_ + velocityy_);
+    case 7:
+        return load(src, slot, 8, cell) + 0.16666667f * (velocityx_ - velocityy_);
+    case 8:
+        return load(src, slot, 7, cell) - 0.16666667f * (velocityx_ - velocityy_);
+    case 10:
+        return load(src, slot, 11, cell);
+    case 11:
+        return load(src, slot, 10, cell);
+    case 12:
+        return load(src, slot, 13, cell);
+    case 13:
+        return load(src, slot, 12, cell);
+    default:
+        return load(src, slot, direction, cell);
+    }
+}
+
+// Rule 2, heated: Wall at rest of a given temperature (anti-bounce-back).
 //   temperature: of the wall
-static inline float heated_link_1(const int direction, const float *src, const int32_t slot, const int cell, const float *value)
+static inline float heated_link_2(const int direction, const float *src, const int32_t slot, const int cell, const float *value)
 {
     const float temperature_ = value[0];
     switch (direction) {
@@ -490,12 +526,14 @@ static inline float from_wall(
     const int32_t slot = near[4];
     const int cell = index_of(here);
     const int32_t w = across;
-    const float *value = wall_values + (size_t)w * 1;
+    const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
         return bounce_back_link_0(direction, src, slot, cell);
     case 1:
-        return heated_link_1(direction, src, slot, cell, value);
+        return moving_wall_link_1(direction, src, slot, cell, value);
+    case 2:
+        return heated_link_2(direction, src, slot, cell, value);
     default:
         return NAN;  // no such rule: NaN stops the run
     }
@@ -542,8 +580,8 @@ void d2q9_boussinesq_stream_collide_walls(
     const int32_t count,                  // entries of `ids`
     const int32_t *restrict neighbours,   // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
                                           //   [slot][9]
-    const int32_t *restrict wall_rules,   // rule of each wall: 0 bounce_back, 1 heated [wall]
-    const float *restrict wall_values,    // parameters of each wall [wall][1], lattice units
+    const int32_t *restrict wall_rules,   // rule of each wall: 0 bounce_back, 1 moving_wall, 2 heated [wall]
+    const float *restrict wall_values,    // parameters of each wall [wall][2], lattice units
     const float *restrict src,            // post-collision populations [slot][14][64], lattice units
     float *restrict dst,                  // new post-collision populations [slot][14][64], lattice units
     const d2q9_boussinesq_params params)  // parameters of the method

@@ -308,9 +308,45 @@ static __device__ __forceinline__ float bounce_back_link_0(const int direction, 
     }
 }
 
-// Rule 1, heated: Wall at rest of a given temperature (anti-bounce-back).
+// Rule 1, moving_wall: Wall that moves along itself, for a fluid of mean density 1; no heat passes.
+//   velocityx, velocityy: of the wall, in cells per time step
+static __device__ __forceinline__ float moving_wall_link_1(const int direction, const float *src, const int slot, const int cell, const float *value)
+{
+    const float velocityx_ = value[0];
+    const float velocityy_ = value[1];
+    switch (direction) {
+    case 1:
+        return load(src, slot, 2, cell) + 0.6666667f * velocityx_;
+    case 2:
+        return load(src, slot, 1, cell) - 0.6666667f * velocityx_;
+    case 3:
+        return load(src, slot, 4, cell) + 0.6666667f * velocityy_;
+    case 4:
+        return load(src, slot, 3, cell) - 0.6666667f * velocityy_;
+    case 5:
+        return load(src, slot, 6, cell) + 0.16666667f * (velocityx_ + velocityy_);
+    case 6:
+        return load(src, slot, 5, cell) - 0.16666667f * (velocityx_ + velocityy_);
+    case 7:
+        return load(src, slot, 8, cell) + 0.16666667f * (velocityx_ - velocityy_);
+    case 8:
+        return load(src, slot, 7, cell) - 0.16666667f * (velocityx_ - velocityy_);
+    case 10:
+        return load(src, slot, 11, cell);
+    case 11:
+        return load(src, slot, 10, cell);
+    case 12:
+        return load(src, slot, 13, cell);
+    case 13:
+        return load(src, slot, 12, cell);
+    default:
+        return load(src, slot, direction, cell);
+    }
+}
+
+// Rule 2, heated: Wall at rest of a given temperature (anti-bounce-back).
 //   temperature: of the wall
-static __device__ __forceinline__ float heated_link_1(const int direction, const float *src, const int slot, const int cell, const float *value)
+static __device__ __forceinline__ float heated_link_2(const int direction, const float *src, const int slot, const int cell, const float *value)
 {
     const float temperature_ = value[0];
     switch (direction) {
@@ -351,12 +387,14 @@ static __device__ __forceinline__ float from_wall(
     const int slot = near[4];
     const int cell = index_of(here);
     const int w = across;
-    const float *value = wall_values + (size_t)w * 1;
+    const float *value = wall_values + (size_t)w * 2;
     switch (wall_rules[w]) {
     case 0:
         return bounce_back_link_0(direction, src, slot, cell);
     case 1:
-        return heated_link_1(direction, src, slot, cell, value);
+        return moving_wall_link_1(direction, src, slot, cell, value);
+    case 2:
+        return heated_link_2(direction, src, slot, cell, value);
     default:
         return __int_as_float(0x7fffffff);  // no such rule: NaN stops the run
     }
@@ -370,8 +408,8 @@ d2q9_boussinesq_stream_collide_walls(
     const int count,                        // entries of `ids`
     const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
                                             //   [slot][9]
-    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 heated [wall]
-    const float *__restrict__ wall_values,  // parameters of each wall [wall][1], lattice units
+    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 moving_wall, 2 heated [wall]
+    const float *__restrict__ wall_values,  // parameters of each wall [wall][2], lattice units
     const float *__restrict__ src,          // post-collision populations [slot][14][64], lattice units
     float *__restrict__ dst,                // new post-collision populations [slot][14][64], lattice units
     const d2q9_boussinesq_params params)    // parameters of the method

@@ -36,12 +36,13 @@ enum {
     D2Q9_BOUSSINESQ_BZ = 1,  // cells of a block along this axis
     D2Q9_BOUSSINESQ_CELLS = 64,  // cells of a block
     D2Q9_BOUSSINESQ_NEAR = 9,  // neighbours of a block, itself included
-    D2Q9_BOUSSINESQ_WALL_VALUES = 1,  // values of a wall
+    D2Q9_BOUSSINESQ_WALL_VALUES = 2,  // values of a wall
     D2Q9_BOUSSINESQ_THREADS = 256,  // CUDA: threads of a thread block
     D2Q9_BOUSSINESQ_SLOTS = 4,  // CUDA: slots that a thread block works on
     D2Q9_BOUSSINESQ_COLLIDE_THREADS = 256,  // CUDA: threads of a thread block of collide, a state each
     D2Q9_BOUSSINESQ_RULE_BOUNCE_BACK = 0,  // in wall_rules
-    D2Q9_BOUSSINESQ_RULE_HEATED = 1,  // in wall_rules
+    D2Q9_BOUSSINESQ_RULE_MOVING_WALL = 1,  // in wall_rules
+    D2Q9_BOUSSINESQ_RULE_HEATED = 2,  // in wall_rules
 };
 
 // Velocity c and index i of each direction:
@@ -148,8 +149,8 @@ D2Q9_BOUSSINESQ_KERNEL d2q9_boussinesq_stream_collide_walls(
     const int32_t count,                   // entries of `ids`
     const int32_t *neighbours,             // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
                                            //   [slot][9]
-    const int32_t *wall_rules,             // rule of each wall: 0 bounce_back, 1 heated [wall]
-    const float *wall_values,              // parameters of each wall [wall][1], lattice units
+    const int32_t *wall_rules,             // rule of each wall: 0 bounce_back, 1 moving_wall, 2 heated [wall]
+    const float *wall_values,              // parameters of each wall [wall][2], lattice units
     const float *src,                      // post-collision populations [slot][14][64], lattice units
     float *dst,                            // new post-collision populations [slot][14][64], lattice units
     const d2q9_boussinesq_params params);  // parameters of the method

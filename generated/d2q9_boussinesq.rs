@@ -89,13 +89,16 @@ pub const CELLS: usize = 64;
 pub const NEAR: usize = 9;
 
 /// Values of a wall instance in `wall_values`.
-pub const WALL_VALUES: usize = 1;
+pub const WALL_VALUES: usize = 2;
 
 /// Wall at rest that no heat passes.
 pub const RULE_BOUNCE_BACK: i32 = 0;
 
+/// Wall that moves along itself, for a fluid of mean density 1; no heat passes.
+pub const RULE_MOVING_WALL: i32 = 1;
+
 /// Wall at rest of a given temperature (anti-bounce-back).
-pub const RULE_HEATED: i32 = 1;
+pub const RULE_HEATED: i32 = 2;
 
 /// Index of cell `(x, y, z)` in its block.
 pub const fn cell(x: usize, y: usize, z: usize) -> usize {
@@ -222,9 +225,9 @@ pub struct StreamCollideWalls {
     pub count: i32,
     /// slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w [slot][9]
     pub neighbours: *const i32,
-    /// rule of each wall: 0 bounce_back, 1 heated [wall]
+    /// rule of each wall: 0 bounce_back, 1 moving_wall, 2 heated [wall]
     pub wall_rules: *const i32,
-    /// parameters of each wall [wall][1], lattice units
+    /// parameters of each wall [wall][2], lattice units
     pub wall_values: *const f32,
     /// post-collision populations [slot][14][64], lattice units
     pub src: *const f32,
