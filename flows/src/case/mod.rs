@@ -112,6 +112,7 @@ mod explain;
 mod fluxes;
 mod formula;
 mod image;
+mod load;
 mod patches;
 mod pictures;
 mod probes;

@@ -6,13 +6,12 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 use lbm_bundle::Real;
-use lbm_bundle::input::Limit;
 use lbm_runtime::geometry::solid::{Surface, Voxels};
 
 use super::TargetChoice;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::formula::Formula;
-use super::image::{self, ImageError, Kind};
+use super::image::{self, Kind};
 use super::refinement::COUPLING;
 use super::samples::Samples;
 use super::statistics::Measure;
@@ -110,7 +109,7 @@ pub(super) struct RawParam {
 
 impl RawParam {
     /// Its formulas, each with a place that shows it.
-    fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
+    pub(super) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
         let span = &self.span;
         self.values.iter_mut().map(move |(value, _)| (span, value))
     }
@@ -131,7 +130,7 @@ impl RawFace {
     }
 
     /// All formulas of parameters and regions, each with a place that shows it.
-    fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
+    pub(super) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
         let of_patches = self.patches.iter_mut().flat_map(RawPatch::formulas);
         self.params.iter_mut().flat_map(RawParam::formulas).chain(of_patches)
     }
@@ -148,7 +147,7 @@ pub(super) struct RawPatch {
 
 impl RawPatch {
     /// All formulas of its region and its parameters.
-    fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
+    pub(super) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
         let region = match &mut self.region {
             RawRegion::Where(formula) => Some((&formula.span, &mut formula.value)),
             _ => None,
@@ -459,164 +458,6 @@ impl RawCase {
         rules.sort_unstable();
         rules.dedup();
         rules
-    }
-
-    /// Reads the files that it names. `read` gives the bytes of a file, or says why it has none.
-    pub fn load(&mut self, read: impl Fn(&str) -> Result<Vec<u8>, String>) -> Result<(), CaseError> {
-        let mut report = Report::default();
-        self.load_tables(&read, &mut report);
-        self.load_start(&read, &mut report);
-        self.load_images(&read, &mut report);
-        for solid in &mut self.solids {
-            let RawShape::Stl { file, bytes: content, surface, names, .. } = &mut solid.value.shape else { continue };
-            let bytes = read(&file.value);
-            if let Ok(bytes) = &bytes {
-                // A flow that goes on must be around the same surface, whatever its file is called.
-                let content = blake3::hash(bytes).to_hex().to_string();
-                self.keys.insert(format!("content of {}", file.value), content);
-            }
-            match bytes.and_then(|bytes| Ok((Surface::from_stl(&bytes)?, bytes))) {
-                Ok(((found, solids), bytes)) => (*surface, *names, *content) = (Some(found), solids, bytes),
-                Err(error) => {
-                    let message = format!("`{}` is no surface: {error}", file.value);
-                    let help = "an STL file, text or binary, beside the case or relative to where the command runs"
-                        .to_string();
-                    report.add::<()>(diag::NO_SURFACE, &file.span, message, "cannot be read", help);
-                }
-            }
-        }
-        report.finish(&self.name, Some(())).map(|_| ())
-    }
-
-    /// Reads the fields of files at the start.
-    fn load_start(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
-        let dim = self.size.value.len();
-        // A finer grid has at most this many points in a cell of this one.
-        let most = self.cells().iter().product::<usize>().saturating_mul(64).max(1 << 20);
-        for RawStart { key, given, .. } in &mut self.start {
-            let RawGiven::File { file, array, bytes: content, samples } = given else { continue };
-            let name = array.as_ref().map_or(&key.value, |array| &array.value);
-            match read(&file.value).and_then(|bytes| Ok((Samples::read(&bytes, dim, name, most)?, bytes))) {
-                Ok((found, bytes)) => {
-                    let hash = blake3::hash(&bytes).to_hex().to_string();
-                    self.keys.insert(format!("content of {}", file.value), hash);
-                    (*samples, *content) = (Some(Arc::new(found)), bytes);
-                }
-                Err(error) => {
-                    let message = format!("`{}` is no field: {error}", file.value);
-                    let help =
-                        "a file beside the case: `numpy.save` of an array [y][x] or [y][x][component], in three \
-                                dimensions with [z] before, or image data of VTK"
-                            .to_string();
-                    report.add::<()>(diag::SAMPLES, &file.span, message, "cannot be read", help);
-                }
-            }
-        }
-    }
-
-    /// Finds the files of stacks of pictures, whose names have a `*`. `list` gives the names that a pattern stands for, in their order,
-    /// or says why there are none.
-    pub fn find_stacks(&mut self, list: impl Fn(&str) -> Result<Vec<String>, String>) -> Result<(), CaseError> {
-        let mut report = Report::default();
-        for solid in &mut self.solids {
-            let RawShape::Image { file, stack, .. } = &mut solid.value.shape else { continue };
-            if !file.value.contains('*') {
-                continue;
-            }
-            match list(&file.value) {
-                Ok(names) => *stack = names,
-                Err(error) => {
-                    let help = "pictures `slice_000.png`, `slice_001.png`, ... are `slice_*.png`".to_string();
-                    report.add::<()>(diag::NO_IMAGE, &file.span, error, "no stack of pictures", help);
-                }
-            }
-        }
-        report.finish(&self.name, Some(())).map(|_| ())
-    }
-
-    /// Reads the images of solids.
-    fn load_images(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
-        for solid in &mut self.solids {
-            let RawShape::Image { file, kind, stack, bytes, voxels, size, solid, .. } = &mut solid.value.shape else {
-                continue;
-            };
-            let names = if stack.is_empty() { std::slice::from_ref(&file.value) } else { &stack[..] };
-            let mut files = Vec::new();
-            let mut total = 0;
-            let found = names.iter().try_for_each(|name| {
-                let found = read(name)?;
-                total += found.len() as u64;
-                files.push(found);
-                let most = Limit::SURFACE.bytes;
-                if total > most { Err(format!("its files have more than {most} bytes")) } else { Ok(()) }
-            });
-            let found = found.map_err(ImageError::File).and_then(|()| image::read(*kind, &files, *size, *solid));
-            match found {
-                Ok(found) => {
-                    // A flow that goes on must be around the same image, whatever its file is called.
-                    let mut content = blake3::Hasher::new();
-                    files.iter().for_each(|file| {
-                        content.update(blake3::hash(file).as_bytes());
-                    });
-                    self.keys.insert(format!("content of {}", file.value), content.finalize().to_hex().to_string());
-                    *bytes = if *kind == Kind::Png { image::nrrd(&found) } else { files.swap_remove(0) };
-                    *voxels = Some(Arc::new(found));
-                }
-                Err(ImageError::File(error)) => {
-                    let message = format!("`{}` is no image: {error}", file.value);
-                    let help = "an NRRD file (raw or gzip, integers of 8 or 16 bits), plain bytes (`.raw`) or grey PNG files, beside \
-                                the case or relative to where the command runs"
-                        .to_string();
-                    report.add::<()>(diag::NO_IMAGE, &file.span, message, "cannot be read", help);
-                }
-                Err(ImageError::Values(error)) => {
-                    let message = format!("`{}` does not say which voxels are solid: {error}", file.value);
-                    let help =
-                        "with `threshold = ...`, values above it are solid, or with `solid = \"below\"` those below it"
-                            .to_string();
-                    report.add::<()>(diag::SOLID_VOXELS, &file.span, message, "which are solid?", help);
-                }
-            }
-        }
-    }
-
-    /// Reads the tables of formulas.
-    fn load_tables(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
-        let faces = self.faces.named.iter_mut().flatten().chain(&mut self.faces.others);
-        let (mut surfaces, mut motions) = (vec![], vec![]);
-        for Spanned { value: RawSolid { surface, motion, .. }, .. } in &mut self.solids {
-            surfaces.push(surface);
-            motions.extend(motion.iter_mut().flat_map(|motion| &mut motion.value.displacement.value));
-        }
-        let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(RawFace::formulas);
-        let params = of_faces.chain(self.params.iter_mut().flat_map(RawParam::formulas));
-        let start = self.start.iter_mut().filter_map(|start| match &mut start.given {
-            RawGiven::Formulas(formulas) => Some(formulas),
-            RawGiven::File { .. } => None,
-        });
-        let start = start.flatten();
-        let all = params.chain(start.chain(motions).map(|Spanned { value, span }| (&*span, value)));
-        for (span, formula) in all {
-            let files: Vec<String> = formula.tables().into_iter().map(String::from).collect();
-            for file in files.iter().filter(|file| !self.tables.contains_key(*file)).collect::<Vec<_>>() {
-                match TableFile::read(file, read) {
-                    Ok(table) => {
-                        // A flow that goes on must have the same table.
-                        let content = blake3::hash(&table.bytes).to_hex().to_string();
-                        self.keys.insert(format!("content of {file}"), content);
-                        self.tables.insert(file.clone(), table);
-                    }
-                    Err(error) => {
-                        let message = format!("`{file}` is no table: {error}");
-                        let help = "a text beside the case: two numbers to a line, separated by a comma, of which the \
-                                    first rises; `#` begins a comment"
-                            .to_string();
-                        report.add::<()>(diag::TABLE, span, message, "cannot be read", help);
-                    }
-                }
-            }
-            *formula = formula.with_tables(&|file| self.tables.get(file).map(|table| table.points.clone()));
-        }
     }
 
     fn faces(&self) -> impl Iterator<Item = &RawFace> {
