@@ -44,8 +44,9 @@ impl RawCase {
     /// Reads the fields of files at the start.
     fn load_start(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
         let dim = self.size.value.len();
-        // A finer grid has at most this many points in a cell of this one.
-        let most = self.cells().iter().product::<usize>().saturating_mul(64).max(1 << 20);
+        // A finer grid has 64 points in a cell of this one, and no file that may be read has more than the last of these numbers.
+        let cells = self.cells().into_iter().fold(1, usize::saturating_mul);
+        let most = cells.saturating_mul(64).clamp(1 << 20, 1 << 28);
         for RawStart { key, given, .. } in &mut self.start {
             let RawGiven::File { file, array, bytes: content, samples } = given else { continue };
             let name = array.as_ref().map_or(&key.value, |array| &array.value);

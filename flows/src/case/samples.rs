@@ -170,7 +170,7 @@ fn of_numpy(bytes: &[u8], dim: usize, most: usize) -> Result<Samples, String> {
     (0..dim).for_each(|axis| size[axis] = shape[dim - 1 - axis]);
     let components = shape.get(dim).copied().unwrap_or(1);
     let count = points(size, most)?;
-    if !(1..=9).contains(&components) {
+    if !(1..=3).contains(&components) {
         return Err(format!("its shape {} has {components} components", text()));
     }
     let count = count * components;
@@ -262,8 +262,8 @@ fn of_image(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples
     let count = points(size, most)?;
     let components: usize =
         array.attribute("NumberOfComponents").map_or(Some(1), |text| text.parse().ok()).unwrap_or(0);
-    if !(1..=9).contains(&components) {
-        return Err(format!("`{name}` has no number of components from 1 to 9"));
+    if !(1..=3).contains(&components) {
+        return Err(format!("`{name}` has not 1 to 3 components"));
     }
     let values = encoding.values(array, count * components)?;
     Ok(Samples { size, corners, components, values })
@@ -463,6 +463,7 @@ mod tests {
             (numpy(&header("<f8", "(4, 4)"), &[1.0]), "too early"),
             (numpy(&header("<f8", "(99999999999, 99999999999)"), &[1.0]), "more than"),
             (numpy(&header("<f8", "(0, 3)"), &[]), "no points"),
+            (numpy(&header("<f8", "(1, 1, 4)"), &[1.0; 4]), "4 components"),
             (numpy(&header("<f8", "(1, 1)"), &[f64::NAN]), "not finite"),
             (b"<VTKFile type=\"PolyData\"></VTKFile>".to_vec(), "PolyData"),
         ] {
