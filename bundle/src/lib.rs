@@ -67,6 +67,7 @@ pub mod formula;
 pub mod input;
 mod kernels;
 pub mod mesh;
+pub mod plain;
 pub mod prescribed;
 mod read;
 mod soa;

@@ -9,13 +9,14 @@
 
 use std::str::FromStr;
 
+use lbm_bundle::plain::{is_plain, unseen};
 use num_bigint::BigInt;
 use num_traits::Pow;
 use proc_macro2::TokenStream;
 
 use crate::diag::{Code, Diagnostic, Report};
 use crate::expr::Rational;
-use crate::source::{Source, Span, is_plain, unseen};
+use crate::source::{Source, Span};
 
 /// Deepest nesting of brackets.
 const MAX_DEPTH: usize = 64;

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use lbm_bundle::plain::{shown, shown_line, unseen};
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
 /// A range of bytes of a [`Source`]; `end` is exclusive.
@@ -39,39 +40,6 @@ pub struct Position {
     pub line: usize,
     /// Character of the line from 1.
     pub column: usize,
-}
-
-/// Whether a character is seen as what it is, on the line where it stands: no control character, no end of a line and none that
-/// changes the direction of the text around it.
-pub fn is_plain(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !(c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}'))
-}
-
-/// Characters of a text that are neither plain nor a tab nor an end of a line, LF or CRLF, and where they are.
-pub fn unseen(text: &str) -> impl Iterator<Item = (usize, char)> {
-    let fine = |at: usize, c: char| match c {
-        '\n' | '\t' => true,
-        '\r' => text[at + 1..].starts_with('\n'),
-        _ => is_plain(c),
-    };
-    text.char_indices().filter(move |(at, c)| !fine(*at, *c))
-}
-
-/// The text as a terminal may show it: of the same length, with signs in the place of what is unseen.
-pub fn shown(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for (at, c) in unseen(text) {
-        shown += &text[shown.len()..at];
-        shown.push(SIGNS[c.len_utf8() - 1]);
-    }
-    let rest = shown.len();
-    shown + &text[rest..]
-}
-
-/// The same for what stands in a line, such as the name of a file.
-pub fn shown_line(text: &str) -> String {
-    text.chars().map(|c| if is_plain(c) { c } else { SIGNS[c.len_utf8() - 1] }).collect()
 }
 
 /// A named text. Clones share it.
@@ -124,9 +92,6 @@ impl Source {
         Position { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
     }
 }
-
-/// Signs for characters that are not shown, of one, two and three bytes.
-const SIGNS: [char; 3] = ['?', '¿', '\u{fffd}'];
 
 /// Longest line that is shown whole, in bytes. Nobody reads longer ones, and miette cannot show the longest.
 const LONG_LINE: usize = 1000;

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use lbm_bundle::input::{self, Limit, ReadError};
-use lbm_dsl::source::shown_line;
+use lbm_bundle::plain::shown_line;
 use lbm_runtime::file;
 use miette::{Report, Result, miette};
 

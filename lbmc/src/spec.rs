@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use lbm_bundle::Bundle;
 use lbm_bundle::input::{self, Limit};
+use lbm_bundle::plain::shown_line;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::shipped::{self, Beside, Library, Prelude};
-use lbm_dsl::source::{Source, shown_line};
+use lbm_dsl::source::Source;
 use lbm_flows::case::{InputFile, Parameter, nearest};
 use lbm_runtime::device::cache::{Cache, Key};
 use miette::{Report, Result, miette};

@@ -185,7 +185,7 @@ fn code(text: &str) -> Vec<String> {
 #[test]
 fn words_of_a_spec_change_nothing_but_comments() {
     let expected = emitted("spec.lbm", &SPEC.replace('@', "said"));
-    let plain: Vec<&str> = PARTS.into_iter().filter(|part| part.chars().all(lbm_dsl::source::is_plain)).collect();
+    let plain: Vec<&str> = PARTS.into_iter().filter(|part| part.chars().all(lbm_bundle::plain::is_plain)).collect();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut random = Random(8);
     for round in 0..24 {

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use lbm_dsl::source::is_plain;
+use lbm_bundle::plain::is_plain;
 use serde::Serialize;
 
 /// What a line of comment says, without its `//`.

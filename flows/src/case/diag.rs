@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use lbm_bundle::plain::shown;
 use miette::{LabeledSpan, NamedSource, Severity, SourceCode};
 
 /// A row of the table of codes.
@@ -51,6 +52,7 @@ codes! {
     MOTION            "C0119" error   "a solid that cannot move so";
     LONG_WAY          "C0120" error   "a solid that comes to too many places of a refined grid";
     SAMPLES           "C0121" error   "a file that holds no field";
+    UNSEEN            "C0144" error   "a character that is not seen";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";
@@ -208,7 +210,8 @@ impl Report {
         label: impl Into<String>,
         help: impl Into<Option<String>>,
     ) -> Option<T> {
-        let (message, label) = (message.into(), label.into());
+        // Texts of files are quoted in them.
+        let (message, label) = (shown(&message.into()), shown(&label.into()));
         let same = |old: &&mut Diagnostic| {
             let text = Arc::ptr_eq(&old.span.source, &span.source);
             text && old.code.id == code.id && old.message == message && old.label == label
@@ -219,7 +222,7 @@ impl Report {
             Some(old) => old.also.push(span.range.clone()),
             None if full => self.further += usize::from(!code.warning),
             None => {
-                let (span, help) = (span.clone(), help.into());
+                let (span, help) = (span.clone(), help.into().map(|help| shown(&help)));
                 self.diagnostics.push(Diagnostic { code, message, label, span, also: Vec::new(), help });
             }
         }
@@ -256,5 +259,15 @@ mod tests {
     #[test]
     fn codes_are_unique_and_in_order() {
         assert!(CODES.windows(2).all(|pair| pair[0].id < pair[1].id));
+    }
+
+    #[test]
+    fn no_text_of_a_file_moves_the_cursor() {
+        let span = Span { source: Arc::new(NamedSource::new("case.toml", String::new())), range: 0..0 };
+        let mut report = Report::default();
+        report.add::<()>(SAMPLES, &span, "\u{1b}[2J", "\u{9b}", "\u{202e}".to_string());
+        let error = report.finish::<()>("case.toml", None).expect_err("an error");
+        let [Diagnostic { message, label, help, .. }] = &error.diagnostics[..] else { panic!("one diagnostic") };
+        assert_eq!((&message[..], &label[..], help.as_deref()), ("?[2J", "¿", Some("\u{fffd}")));
     }
 }

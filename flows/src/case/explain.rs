@@ -182,6 +182,13 @@ const LONG: &[Long] = &[
         "[start]\nvelocity = { file = \"u.npy\" }",
     ),
     long(
+        diag::UNSEEN,
+        "Names and other texts of a case come to be in tables, file names and on terminals, where control characters would move the cursor or \
+         change colours, and marks of direction would turn the text around.",
+        "name = \"cylinder\\u001b[31m\"",
+        "name = \"cylinder\"",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",

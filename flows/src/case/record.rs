@@ -205,7 +205,7 @@ top.rule = "moving_wall"
 top.velocity = ["0.1 * sin(2*pi*x/lx)", 1e-300]
 others = "bounce_back"
 [start]
-density = "1 + 1e-3 * \"x\" \\ \u0001"
+density = "1 + 1e-3 * \"x\" \\ \t"
 [stop]
 steps = 10
 [[solids]]
@@ -250,7 +250,7 @@ rule = { "odd key" = 1 }
 
     #[test]
     fn overrides_and_copies_of_what_it_reads_are_in_it() {
-        let text = TEXT.replace("{ \"odd key\" = 1 }", "\"bounce_back\"").replace("\\\"x\\\" \\\\ \\u0001", "x");
+        let text = TEXT.replace("{ \"odd key\" = 1 }", "\"bounce_back\"").replace("\\\"x\\\" \\\\ \\t", "x");
         let set = [("re".to_string(), "400".to_string()), ("spec".to_string(), "x/other.lbm".to_string())];
         let mut raw = RawCase::parse("cases/flow.toml", &text, &set).expect("valid");
         let stl = |name: &str| {
@@ -296,8 +296,7 @@ rule = { "odd key" = 1 }
     fn a_stack_of_pictures_is_copied_as_one_image() {
         let solids = &TEXT[TEXT.find("[[solids]]").expect("solids")..];
         let image = "[[solids]]\nshape = \"image\"\nfile = \"s/slice_*.png\"\nsolid = \"below\"\nthreshold = 100\nrule = \"bounce_back\"\n";
-        let text =
-            TEXT.replace(solids, image).replace("[32, 16]", "[32, 16, 8]").replace("\\\"x\\\" \\\\ \\u0001", "x");
+        let text = TEXT.replace(solids, image).replace("[32, 16]", "[32, 16, 8]").replace("\\\"x\\\" \\\\ \\t", "x");
         let voxels = |raw: &RawCase| match &raw.solids[0].value.shape {
             RawShape::Image { voxels, .. } => voxels.clone().expect("they were read"),
             other => panic!("{other:?}"),

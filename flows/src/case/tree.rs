@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lbm_bundle::plain::{shown, shown_line, unseen};
 use miette::NamedSource;
 use toml::de::{DeTable, DeValue};
 
@@ -120,7 +121,7 @@ impl Origin {
         let mut entries: Vec<Entry> = table
             .iter()
             .map(|(key, value)| Entry {
-                key: key.get_ref().to_string(),
+                key: self.seen(key.get_ref(), key.span(), report),
                 span: self.span(key.span()),
                 value: self.value(value.get_ref(), value.span(), report),
             })
@@ -129,10 +130,19 @@ impl Origin {
         Table { span: self.span(range), entries }
     }
 
+    /// A key or a string: it comes to be in file names, tables and on terminals, so all of it can be seen.
+    fn seen(&self, text: &str, range: std::ops::Range<usize>, report: &mut Report) -> String {
+        if let Some((_, unseen)) = unseen(text).next() {
+            let message = format!("a text with the character U+{:04X}, which nobody sees", unseen as u32);
+            report.add::<()>(diag::UNSEEN, &self.span(range), message, "in here", "leave it out".to_string());
+        }
+        text.to_string()
+    }
+
     fn value(&self, value: &DeValue<'_>, range: std::ops::Range<usize>, report: &mut Report) -> Value {
         let span = self.span(range.clone());
         let kind = match value {
-            DeValue::String(text) => Kind::Text(text.to_string()),
+            DeValue::String(text) => Kind::Text(self.seen(text, range, report)),
             DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
                 Ok(number) => Kind::Integer(number),
                 Err(_) => Kind::Float(digits.as_str().parse().unwrap_or(f64::NAN)),
@@ -149,6 +159,11 @@ impl Origin {
     }
 }
 
+/// A text as diagnostics show it: places in it are those of the text.
+fn named(name: &str, text: &str) -> Arc<NamedSource<String>> {
+    Arc::new(NamedSource::new(shown_line(name), shown(text)))
+}
+
 /// Parses the file and applies the overrides, each a key and the text of its value. `parameters` are those of a method, as
 /// [`RawCase::parse_with`](super::RawCase::parse_with) takes them.
 pub(super) fn parse(
@@ -158,7 +173,7 @@ pub(super) fn parse(
     parameters: Parameters<'_>,
     report: &mut Report,
 ) -> Table {
-    let origin = Origin { source: Arc::new(NamedSource::new(name, text.to_string())), shift: 0 };
+    let origin = Origin { source: named(name, text), shift: 0 };
     let (root, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let span = origin.span(error.span().unwrap_or(0..0));
@@ -187,7 +202,7 @@ pub(super) fn parse(
 /// the method cannot be had, which is reported later, what is unknown counts as a parameter of it.
 fn set(root: &mut Table, key: &str, value: &str, parameters: Option<&[Parameter]>, report: &mut Report) {
     const PREFIX: &str = "x=";
-    let source = Arc::new(NamedSource::new("--set", format!("{key}={value}")));
+    let source = named("--set", &format!("{key}={value}"));
     let here = Span { source: source.clone(), range: 0..key.len() };
     let way = match (address::find(root, key, parameters.unwrap_or_default()), parameters) {
         (Ok(way), _) => way,

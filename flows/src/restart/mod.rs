@@ -33,7 +33,7 @@ mod write;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lbm_bundle::criteria::CriteriaBundle;
-use lbm_bundle::{Bundle, Manifest, Real, Target};
+use lbm_bundle::{Bundle, Manifest, Real, Target, plain};
 use serde::{Deserialize, Serialize};
 
 pub use error::RestartError;
@@ -99,8 +99,8 @@ impl Identity {
         }
     }
 
-    /// How a flow now differs from the one that was saved, a sentence each. What the file says is shown with its control characters
-    /// escaped, and not at any length.
+    /// How a flow now differs from the one that was saved, a sentence each. What the file says is shown as a terminal may show it,
+    /// and not at any length.
     fn differences(&self, now: &Identity, program: &str) -> Vec<String> {
         let mut found = vec![];
         let mut compare = |what: &str, then: String, now: String| {
@@ -140,11 +140,9 @@ impl Identity {
     }
 }
 
-/// What a file says, with its control characters escaped, and not at any length.
+/// What a file says, as a terminal may show it, and not at any length.
 fn shown(text: &str) -> String {
-    let escaped =
-        |letter: char| if letter.is_control() { letter.escape_debug().to_string() } else { letter.to_string() };
-    text.chars().take(200).map(escaped).collect()
+    plain::shown(&text.chars().take(200).collect::<String>())
 }
 
 /// Not more sentences than somebody reads.

@@ -1,7 +1,7 @@
 //! `lbmc explain`: the long form of a code, or the list of codes.
 
+use lbm_bundle::plain::shown;
 use lbm_dsl::diag;
-use lbm_dsl::source::shown;
 use lbm_flows::case;
 use miette::{Result, miette};
 

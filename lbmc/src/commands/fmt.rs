@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use lbm_bundle::input::{self, Limit};
+use lbm_bundle::plain::shown_line;
 use lbm_dsl::format::format;
-use lbm_dsl::source::{Source, shown_line};
+use lbm_dsl::source::Source;
 use miette::{Result, miette};
 
 use crate::cli::Fmt;
