@@ -110,7 +110,8 @@ fn starts_name(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || (('\u{370}'..='\u{3ff}').contains(&c) && c.is_alphabetic())
 }
 
-fn continues_name(c: char) -> bool {
+/// Whether a name may have the character behind its first.
+pub(crate) fn continues_name(c: char) -> bool {
     starts_name(c) || c.is_ascii_digit()
 }
 

@@ -15,6 +15,7 @@
 //! - [`prove`]: conservation, transport coefficients, where walls lie, linear stability
 //! - [`format`](mod@format): a text in the house style
 //! - [`shipped`]: the specs and prelude inside the compiler
+//! - [`reading`]: a text while it is written, for editors
 //!
 //! Invariant: a [`model::Model`] exists only if valid; its fields are private to this crate, and only `check` makes one.
 //! Invariant: bad input is a diagnostic, never a panic: `tests/ui.rs`, a case for every code.
@@ -41,6 +42,7 @@ pub mod model;
 pub mod parser;
 mod polynomial;
 pub mod prove;
+pub mod reading;
 pub mod shipped;
 pub mod source;
 pub mod unit;

@@ -83,6 +83,12 @@ impl CaseFile {
         CaseFile { name, text, folder: PathBuf::new() }
     }
 
+    /// The text of the file `path` as somebody writes it.
+    pub fn written(path: &Path, text: &str) -> CaseFile {
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        CaseFile { name: path.display().to_string(), text: text.to_string(), folder }
+    }
+
     /// The file `path`; else the shipped case of that name, which `note` is told.
     pub fn find(path: &Path, note: impl FnOnce(&str)) -> miette::Result<CaseFile> {
         let name = path.display().to_string();
@@ -103,8 +109,7 @@ impl CaseFile {
             ));
         }
         if path.exists() {
-            let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-            return Ok(CaseFile { text: files::read(path, Limit::CASE)?, name, folder });
+            return Ok(CaseFile::written(path, &files::read(path, Limit::CASE)?));
         }
         if let Some(shipped) = Shipped::find(&name) {
             note(&format!("using the shipped case {} (`lbmc cases {}` prints it)", shipped.name, shipped.name));

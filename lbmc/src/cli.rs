@@ -55,6 +55,8 @@ pub enum Command {
     Run(Run),
     /// Measure speed: of kernels, of flows on refined grids, beside what other codes reach.
     Bench(Bench),
+    /// Serve an editor: diagnostics, and what is known of names, by the Language Server Protocol.
+    Lsp,
     /// Print a script that makes a shell complete commands and options.
     Completions(Completions),
     /// Print the manual page, or write the pages of all commands.

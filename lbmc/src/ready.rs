@@ -42,6 +42,13 @@ impl Ready {
     /// Of a case file, with some values overridden: keys and TOML values. `writes` is whether results go where the case says. What is
     /// remarkable is reported on standard error.
     pub fn new(file: &CaseFile, overrides: &[(String, String)], writes: bool) -> Result<Ready> {
+        let (ready, warnings) = Ready::of(file, overrides, writes)?;
+        warnings.into_iter().for_each(|warning| notes::warning(Report::new(warning)));
+        Ok(ready)
+    }
+
+    /// The same with what is remarkable about the case.
+    pub fn of(file: &CaseFile, overrides: &[(String, String)], writes: bool) -> Result<(Ready, Vec<Diagnostic>)> {
         let parameters = |spec: &str| Spec::parameters(&file.beside(spec));
         let mut raw = RawCase::parse_with(&file.name, &file.text, overrides, &parameters)?;
         raw.find_stacks(|pattern| file.stack(pattern))?;
@@ -87,9 +94,6 @@ impl Ready {
         )?;
         let (case, mut warnings) = raw.resolve(&method.manifest, &spec.prelude_rules()?, Available::on(&device))?;
         warnings.extend(unstable_levels(&model, &raw, &case));
-        for warning in warnings {
-            notes::warning(Report::new(warning));
-        }
 
         let criteria = case.refinement.as_ref().map(|refinement| {
             lbm_codegen::criteria::bundle(&method.manifest, &refinement.criteria(case.dim)).into_diagnostic()
@@ -103,7 +107,7 @@ impl Ready {
         let statistics = (!accumulated.is_empty())
             .then(|| lbm_codegen::statistics::bundle(&method.manifest, &accumulated).into_diagnostic())
             .transpose()?;
-        Ok(Ready { raw, spec, case, device, method, criteria, prescribed, statistics })
+        Ok((Ready { raw, spec, case, device, method, criteria, prescribed, statistics }, warnings))
     }
 }
 

@@ -11,6 +11,7 @@ use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
+use lbm_dsl::reading::Reading;
 use lbm_dsl::shipped::{self, Beside, Library, Prelude};
 use lbm_dsl::source::Source;
 use lbm_flows::case::{InputFile, Parameter, nearest};
@@ -35,6 +36,11 @@ impl Spec {
         Spec { source, folder, read: RefCell::default() }
     }
 
+    /// The text of the file `path` as somebody writes it.
+    pub fn written(path: &Path, text: &str) -> Spec {
+        Spec::new(Source::new(&path.display().to_string(), text), path.parent().map(Path::to_path_buf))
+    }
+
     /// The spec in the file `name`; else the shipped one of that name.
     pub fn find(name: &str) -> Result<Spec> {
         let path = Path::new(name);
@@ -46,7 +52,7 @@ impl Spec {
             _ => {
                 let text = input::text_if_there(path, Limit::SPEC).ok_or_else(|| no_spec(name))?;
                 let text = text.map_err(|error| files::unreadable(&error))?;
-                Ok(Spec::new(Source::new(name, &text), path.parent().map(Path::to_path_buf)))
+                Ok(Spec::written(path, &text))
             }
         }
     }
@@ -80,6 +86,11 @@ impl Spec {
             bytes: text.as_bytes().to_vec(),
         };
         std::iter::once(spec).chain(self.read.borrow().iter().map(module)).collect()
+    }
+
+    /// Reads it for an editor.
+    pub fn reading(&self) -> Reading {
+        Reading::new(self.source.clone(), &self.library())
     }
 
     /// Parses and checks it.

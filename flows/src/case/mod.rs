@@ -159,6 +159,7 @@ pub use schema::{keys, nearest};
 pub use solids::{SolidBody, Surfaces};
 pub use start::{Start, StartField, StartValue};
 pub use statistics::{Measure, Statistics};
+pub use tree::{KeyAt, key_at};
 pub use units::{Dimension, Units};
 pub use views::View;
 

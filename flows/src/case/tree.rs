@@ -159,6 +159,45 @@ impl Origin {
     }
 }
 
+/// A key of a case file where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyAt {
+    /// Its path from the top of the file; a last part `*` stands for a name that the case chooses.
+    pub path: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its bytes.
+    pub range: std::ops::Range<usize>,
+}
+
+/// The key at a byte of the text of a case file, if one stands there that is known.
+pub fn key_at(text: &str, byte: usize) -> Option<KeyAt> {
+    let (root, _) = DeTable::parse_recoverable(text);
+    let origin = Origin { source: named("", text), shift: 0 };
+    key_in(&origin.table(root.get_ref(), root.span(), &mut Report::default()), "", byte)
+}
+
+fn key_in(table: &Table, path: &str, byte: usize) -> Option<KeyAt> {
+    let below = |entry: &Entry| if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
+    if let Some(entry) =
+        table.entries.iter().find(|entry| (entry.span.range.start..=entry.span.range.end).contains(&byte))
+    {
+        let named = below(entry);
+        let known = |path: &str| schema::KEYS.iter().find(|key| key.path == path);
+        // Of what is in the value of a key, such as parameters of a boundary condition, that key tells.
+        let key = known(&named).or_else(|| known(&format!("{path}.*"))).or_else(|| known(path))?;
+        return Some(KeyAt { path: key.path, doc: key.doc, range: entry.span.range.clone() });
+    }
+    table.entries.iter().find_map(|entry| match &entry.value.kind {
+        Kind::Table(inner) => key_in(inner, &below(entry), byte),
+        Kind::List(list) => list.iter().find_map(|value| match &value.kind {
+            Kind::Table(inner) => key_in(inner, &below(entry), byte),
+            _ => None,
+        }),
+        _ => None,
+    })
+}
+
 /// A text as diagnostics show it: places in it are those of the text.
 fn named(name: &str, text: &str) -> Arc<NamedSource<String>> {
     Arc::new(NamedSource::new(shown_line(name), shown(text)))

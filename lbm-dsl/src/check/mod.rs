@@ -29,7 +29,7 @@ mod value;
 mod walls;
 
 use crate::ast::Ast;
-use crate::diag::Report;
+use crate::diag::{Code, Report};
 use crate::model::Model;
 use crate::shipped::Library;
 use crate::source::Source;
@@ -51,4 +51,17 @@ pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model,
     }
     unused.propagate()?;
     model
+}
+
+/// Checks a text that only defines things for others, as far as the names in it go: formulas are expanded where they are used.
+pub fn module(source: &Source, ast: &Ast, library: &dyn Library) -> Result<(), Report> {
+    let program = program::Program::load(source, ast, library)?;
+    let Err(report) = names::check(&program, library) else { return Ok(()) };
+    let mut wrong = Report::new();
+    report
+        .diagnostics()
+        .iter()
+        .filter(|fault| fault.code() != Code::Unused)
+        .for_each(|fault| wrong.push(fault.clone()));
+    wrong.propagate()
 }

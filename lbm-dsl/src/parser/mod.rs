@@ -52,6 +52,29 @@ const KEYWORDS: &[&str] = &[
     "then",
     "use",
 ];
+/// Words that mean something at one place of the grammar only, and may be names.
+const PLACED: &[&str] = &[
+    "at",
+    "coarse",
+    "coarsen",
+    "derivative",
+    "fine",
+    "ghosts",
+    "isotropy",
+    "length",
+    "mean",
+    "on",
+    "over",
+    "packet",
+    "points",
+    "rate",
+    "refine",
+    "shell",
+    "space",
+    "time",
+    "value",
+    "velocity",
+];
 /// Names with a fixed meaning in formulas.
 pub(crate) const BUILTINS: &[&str] = &["c", "cs2", "delta", "dim", "dot", "f", "known", "opp", "sqrt", "w"];
 /// Words that start a statement at the top of a file.
@@ -76,6 +99,11 @@ const ITEMS: &[&str] = &[
 
 /// Largest exponent in a unit.
 const MAX_POWER: i32 = 8;
+
+/// What editors highlight: keywords, words that are keywords at their places, and names with a fixed meaning.
+pub fn words() -> [&'static [&'static str]; 3] {
+    [KEYWORDS, PLACED, BUILTINS]
+}
 
 /// The tree of `source`.
 pub fn parse(source: &Source) -> Result<Ast, Report> {

@@ -1,6 +1,7 @@
 //! The command line as people use it: what it writes, what it says, and how it refuses.
 
 mod bench;
+mod lsp;
 mod methods;
 mod program;
 mod runs;

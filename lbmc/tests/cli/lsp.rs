@@ -1,0 +1,201 @@
+//! The language server over its protocol, as an editor speaks to it.
+
+use std::io::BufReader;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use lsp_server::{Message, Notification, Request, Response};
+use serde_json::{Value, json};
+
+use crate::folder;
+
+/// An editor that has started the server.
+struct Editor {
+    server: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    asked: i32,
+}
+
+impl Editor {
+    fn new(here: &Path, encodings: Value) -> Editor {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+        command.arg("lsp").current_dir(here).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = command.spawn().expect("lbmc starts");
+        let (to, from) = (server.stdin.take(), server.stdout.take().expect("a pipe"));
+        let mut editor = Editor { server, to, from: BufReader::new(from), asked: 0 };
+        let answer =
+            editor.ask("initialize", json!({ "capabilities": { "general": { "positionEncodings": encodings } } }));
+        let capabilities = answer.response_result.expect("it works")["capabilities"].clone();
+        assert_eq!(
+            (&capabilities["hoverProvider"], &capabilities["textDocumentSync"]["change"]),
+            (&json!(true), &json!(1))
+        );
+        editor.tell("initialized", json!({}));
+        editor
+    }
+
+    fn send(&mut self, message: Message) {
+        message.write(self.to.as_mut().expect("it is open")).expect("the server reads");
+    }
+
+    fn tell(&mut self, method: &str, params: Value) {
+        self.send(Notification::new(method.into(), params).into());
+    }
+
+    fn next(&mut self) -> Message {
+        Message::read(&mut self.from).expect("a message").expect("the server has not ended")
+    }
+
+    /// The answer to a request; what is said before it is not listened to.
+    fn ask(&mut self, method: &str, params: Value) -> Response {
+        self.asked += 1;
+        let id = self.asked;
+        self.send(Request::new(id.into(), method.into(), params).into());
+        loop {
+            if let Message::Response(response) = self.next() {
+                assert_eq!(response.id, id.into());
+                return response;
+            }
+        }
+    }
+
+    fn open(&mut self, path: &Path, text: &str) -> Value {
+        let document = json!({ "uri": uri(path), "languageId": "lbm", "version": 1, "text": text });
+        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        self.diagnostics(path)
+    }
+
+    fn change(&mut self, path: &Path, text: &str) {
+        let document = json!({ "uri": uri(path), "version": 2 });
+        self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [{ "text": text }] }));
+    }
+
+    /// The next diagnostics of a document.
+    fn diagnostics(&mut self, path: &Path) -> Value {
+        loop {
+            if let Message::Notification(notification) = self.next()
+                && notification.method == "textDocument/publishDiagnostics"
+                && notification.params["uri"] == json!(uri(path))
+            {
+                return notification.params["diagnostics"].clone();
+            }
+        }
+    }
+
+    /// What is told where `place` stands in the text, at its `|`.
+    fn hover(&mut self, path: &Path, text: &str, place: &str) -> Value {
+        let byte = text.find(&place.replace('|', "")).expect("it stands there") + place.find('|').expect("a mark");
+        let line = text[..byte].matches('\n').count();
+        let before = &text[text[..byte].rfind('\n').map_or(0, |at| at + 1)..byte];
+        let position = json!({ "line": line, "character": before.encode_utf16().count() });
+        let params = json!({ "textDocument": { "uri": uri(path) }, "position": position });
+        self.ask("textDocument/hover", params).response_result.expect("it works")
+    }
+
+    fn end(mut self) {
+        assert!(self.ask("shutdown", Value::Null).response_result.is_ok());
+        self.tell("exit", Value::Null);
+        drop(self.to.take());
+        assert!(self.server.wait().expect("it ends").success());
+    }
+}
+
+fn uri(path: &Path) -> String {
+    format!("file://{}", path.display()).replace(' ', "%20")
+}
+
+fn shipped(name: &str) -> String {
+    std::fs::read_to_string(crate::root().join(name)).expect("it is shipped")
+}
+
+#[test]
+fn a_method_has_its_errors_at_their_places_until_they_are_mended() {
+    let here = folder();
+    let (path, text) = (here.path().join("my method.lbm"), shipped("specs/d2q9_bgk.lbm"));
+    let mut editor = Editor::new(here.path(), json!(["utf-16"]));
+    assert_eq!(editor.open(&path, &text), json!([]));
+    // Greek letters are one unit in UTF-16 and two bytes.
+    let wrong = text.replace("collide {", "collide { let βω = rhoo;");
+    editor.change(&path, &wrong);
+    let found = editor.diagnostics(&path);
+    let first = found
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|one| one["code"] == "E0301")
+        .unwrap_or_else(|| panic!("{found}"));
+    let line = wrong.lines().position(|line| line.contains("rhoo")).expect("it is there");
+    assert_eq!(
+        first["range"]["start"],
+        json!({ "line": line, "character": "collide { let βω = ".encode_utf16().count() })
+    );
+    assert!(
+        first["message"].as_str().is_some_and(|text| text.contains("`rhoo`") && text.contains("did you mean `rho`?")),
+        "{first}"
+    );
+    editor.change(&path, &text);
+    assert_eq!(editor.diagnostics(&path), json!([]));
+    editor.end();
+}
+
+#[test]
+fn hovering_tells_types_and_the_viscosity() {
+    let here = folder();
+    let (path, text) = (here.path().join("a.lbm"), shipped("specs/d2q9_bgk.lbm"));
+    let mut editor = Editor::new(here.path(), json!([]));
+    editor.open(&path, &text);
+    let omega = editor.hover(&path, &text, "param omega|");
+    let told = omega["contents"]["value"].as_str().expect("text");
+    assert!(
+        told.contains("param omega in (0, 2)") && told.contains("sets the kinematic viscosity: 1/3*(1/omega - 1/2)"),
+        "{told}"
+    );
+    let u = editor.hover(&path, &text, "field u|");
+    assert!(u["contents"]["value"].as_str().is_some_and(|told| told.contains("a vector, over 2 axes")), "{u}");
+    assert_eq!(editor.hover(&path, &text, "// |"), Value::Null);
+    editor.end();
+}
+
+#[test]
+fn a_case_is_checked_as_it_is_written_and_as_a_run_does_when_it_is_saved() {
+    let here = folder();
+    let (path, text) = (here.path().join("case.toml"), shipped("cases/cavity2d.toml"));
+    let text = text.replace("target = \"auto\"", "") + "\n";
+    let mut editor = Editor::new(here.path(), json!(["utf-8"]));
+    assert_eq!(editor.open(&path, &text), json!([]));
+    // A key that no case has is wrong in itself.
+    editor.change(&path, &text.replace("[stop]", "[stop]\nstaedy = 1"));
+    let found = editor.diagnostics(&path);
+    assert!(found[0]["message"].as_str().is_some_and(|text| text.contains("`steady`")), "{found}");
+    // A boundary condition that the method lacks is seen with the method.
+    let walls = text.replace("\"bounce_back\"", "\"bounce_bakc\"");
+    assert_ne!(walls, text);
+    editor.change(&path, &walls);
+    assert_eq!(editor.diagnostics(&path), json!([]));
+    editor.tell("textDocument/didSave", json!({ "textDocument": { "uri": uri(&path) } }));
+    let found = editor.diagnostics(&path);
+    assert!(found[0]["message"].as_str().is_some_and(|text| text.contains("bounce_back")), "{found}");
+    let key = editor.hover(&path, &walls, "[stop|]");
+    assert_eq!(key, Value::Null);
+    let key = editor.hover(&path, &walls, "velocity| =");
+    assert!(key["contents"]["value"].as_str().is_some_and(|told| told.contains('`')), "{key}");
+    editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri(&path) } }));
+    assert_eq!(editor.diagnostics(&path), json!([]));
+    editor.end();
+}
+
+#[test]
+fn what_is_no_case_and_no_question_is_left_alone() {
+    let here = folder();
+    let path = here.path().join("Cargo.toml");
+    let mut editor = Editor::new(here.path(), json!([]));
+    assert_eq!(editor.open(&path, "[package]\nname = 1"), json!([]));
+    assert_eq!(editor.hover(&path, "[package]\nname = 1", "na|me"), Value::Null);
+    let params = json!({ "textDocument": { "uri": uri(&path) }, "position": { "line": 99, "character": 4 } });
+    assert_eq!(editor.ask("textDocument/hover", params).response_result.ok(), Some(Value::Null));
+    assert!(editor.ask("textDocument/hover", json!(7)).response_result.is_err());
+    assert!(editor.ask("textDocument/rename", json!({})).response_result.is_err());
+    editor.tell("textDocument/didOpen", json!("nothing"));
+    editor.end();
+}
