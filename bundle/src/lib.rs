@@ -81,9 +81,9 @@ pub use read::ManifestError;
 /// Name of a parameter of boundary rules that solids take from their geometry, link by link.
 pub const DISTANCE: &str = "distance";
 
-/// Parts into which a kernel cuts a list that it sums up. A *share* is a run of its entries: share `s` of `size` entries has
-/// those from `s * per` on, `per` of them or what is left, with `per = size / SHARES` rounded up. What becomes of a share does not
-/// depend on how many threads work on it.
+/// Most shares into which a list is cut whose result does not depend on how. A *share* is a run of its entries: share `s` of `size`
+/// entries has those from `s * per` on, `per` of them or what is left; what is summed up has shares of one block. What becomes of a share
+/// does not depend on how many threads work on it.
 pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of

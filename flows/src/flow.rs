@@ -702,6 +702,7 @@ fn prepare<'a>(
             prepared
         }
     };
+    let prepared = prepared.in_parts(&vec![device.clone(); case.devices], kernels.method)?;
     let memory = prepared.memory(case.output.series.is_some(), steady, case.output.copies())?;
     match memory.lack(available) {
         None => Ok((prepared, memory)),

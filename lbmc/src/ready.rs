@@ -59,7 +59,8 @@ impl Ready {
 
         let device = match raw.target() {
             TargetChoice::Cpu => Device::host(0)?,
-            TargetChoice::Cuda => Device::cuda(0)?,
+            TargetChoice::Cuda => Device::cuda(raw.gpu().unwrap_or(0))?,
+            TargetChoice::Auto if raw.gpu().is_some() => Device::cuda(raw.gpu().unwrap_or(0))?,
             TargetChoice::Auto => {
                 let (device, why) = Device::find()?;
                 notes::note(&why);

@@ -182,6 +182,21 @@ const LONG: &[Long] = &[
         "[start]\nvelocity = { file = \"u.npy\" }",
     ),
     long(
+        diag::NO_DEVICES,
+        "`devices` is a number of devices, or a list of the numbers of GPUs, each once: `devices = 2`, `devices = [0, 1]`. With \
+         `target = \"cpu\"` it is the number of parts that the flow is divided into, of at least one block each.",
+        "devices = [0, 0]",
+        "devices = [0, 1]",
+    ),
+    long(
+        diag::NOT_IN_PARTS,
+        "Several devices each have a part of the flow, and get from the others what they read of their blocks. Some flows cannot be \
+         divided yet: those on several GPUs, on a grid that follows the flow, with a coupling of ghosts between refinement levels, and with \
+         solids that move.",
+        "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncriterion = \"vorticity\"",
+        "target = \"cpu\"\n[refinement]\nfinest = 2\ncriterion = \"vorticity\"",
+    ),
+    long(
         diag::UNSEEN,
         "Names and other texts of a case come to be in tables, file names and on terminals, where control characters would move the cursor or \
          change colours, and marks of direction would turn the text around.",

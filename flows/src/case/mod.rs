@@ -12,6 +12,7 @@
 //! name = "cavity"               # in titles; the file's stem, if not given
 //! spec = "d2q9_bgk"             # a shipped spec, or a path to a .lbm file
 //! target = "auto"               # auto, cuda or cpu
+//! devices = 2                   # how many devices, or the numbers of GPUs
 //! precision = "f32"             # f32, f64 or f16/f32
 //! block = [8, 8]                # cells of a block; has a good default
 //!
@@ -469,6 +470,8 @@ pub struct Case {
     pub spec: String,
     /// Where to run.
     pub target: TargetChoice,
+    /// How many devices run it, a part of the flow each.
+    pub devices: usize,
     /// Precision.
     pub real: Real,
     /// Number of axes.

@@ -29,6 +29,7 @@ pub struct RawCase {
     pub(super) root: Table,
     pub(super) spec: Spanned<String>,
     pub(super) target: TargetChoice,
+    pub(super) devices: Option<Spanned<Devices>>,
     pub(super) real: Real,
     pub(super) block: Option<Spanned<Vec<u32>>>,
     pub(super) si: Option<RawUnits>,
@@ -52,6 +53,25 @@ pub struct RawCase {
     /// What tells this flow from others, by key.
     pub(super) keys: BTreeMap<String, String>,
     pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// What a flow runs on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Devices {
+    /// So many devices.
+    Count(usize),
+    /// GPUs by their numbers, each once.
+    Gpus(Vec<usize>),
+}
+
+impl Devices {
+    /// How many they are.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Devices::Count(count) => *count,
+            Devices::Gpus(numbers) => numbers.len(),
+        }
+    }
 }
 
 /// A field at the start, in m, kg, s or in lattice units.
@@ -442,6 +462,14 @@ impl RawCase {
     /// Where to run.
     pub fn target(&self) -> TargetChoice {
         self.target
+    }
+
+    /// The number of the GPU to run on, or of the first of several; none where any will do.
+    pub fn gpu(&self) -> Option<usize> {
+        match &self.devices.as_ref()?.value {
+            Devices::Gpus(numbers) => numbers.first().copied(),
+            Devices::Count(_) => None,
+        }
     }
 
     /// Precision.

@@ -10,15 +10,17 @@ mod statistics;
 mod values;
 
 use lbm_bundle::Real;
+use lbm_runtime::mesh::MOST_PARTS as MOST_DEVICES;
 
 use super::TargetChoice;
 use super::address::Parameter;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::diag::{self, CaseError, Report, Spanned};
 use super::formula::Formula;
 use super::raw::{
-    RawCase, RawFace, RawFaces, RawFluid, RawGiven, RawOutput, RawParam, RawSlice, RawStart, RawStop, RawUnits, RawVtk,
+    Devices, RawCase, RawFace, RawFaces, RawFluid, RawGiven, RawOutput, RawParam, RawSlice, RawStart, RawStop,
+    RawUnits, RawVtk,
 };
 use super::schema::{self, keys_of, suggest};
 use super::tree::{self, Kind, Table, Value};
@@ -88,6 +90,7 @@ impl Reader {
             self.missing::<()>(&root.span, "spec", "the method to run", help);
         }
         let target = self.word(root, "target", &["auto", "cuda", "cpu"]);
+        let devices = self.devices(root, target.as_ref().is_some_and(|word| word.value == "cpu"));
         let precision = self.word(root, "precision", &Real::ALL.map(Real::name));
         let block = self.block(root);
         let si = self.units(&units);
@@ -136,6 +139,7 @@ impl Reader {
                 Some("cpu") => TargetChoice::Cpu,
                 _ => TargetChoice::Auto,
             },
+            devices,
             real: precision
                 .and_then(|word| Real::ALL.into_iter().find(|real| real.name() == word.value))
                 .unwrap_or(Real::F32),
@@ -161,6 +165,7 @@ impl Reader {
                 "name",
                 "spec",
                 "target",
+                "devices",
                 "precision",
                 "block",
                 "stop",
@@ -173,6 +178,39 @@ impl Reader {
             ]),
             warnings: vec![],
         })
+    }
+
+    /// What a flow runs on: a number of devices, or on GPUs a list of their numbers.
+    fn devices(&mut self, root: &Table, on_host: bool) -> Option<Spanned<Devices>> {
+        let value = &root.get("devices")?.value;
+        let help = || Some("write how many, `devices = 2`, or the numbers of GPUs, `devices = [0, 1]`".to_string());
+        let number = |value: &Value| match value.kind {
+            Kind::Integer(number) => usize::try_from(number).ok().filter(|number| *number <= MOST_DEVICES),
+            _ => None,
+        };
+        let devices = match &value.kind {
+            Kind::Integer(_) => number(value).filter(|count| *count > 0).map(Devices::Count),
+            Kind::List(_) if on_host => {
+                let help = Some("the host has no numbers: `devices = 2` divides the flow into two parts".to_string());
+                let message = "a list of devices names GPUs, and `target` is \"cpu\"";
+                return self.report.add(diag::NO_DEVICES, &value.span, message, "not on the host", help);
+            }
+            Kind::List(values) => {
+                let numbers: Option<Vec<usize>> = values.iter().map(number).collect();
+                let once = |numbers: &Vec<usize>| numbers.iter().collect::<BTreeSet<_>>().len() == numbers.len();
+                numbers.filter(|numbers| !numbers.is_empty() && once(numbers)).map(Devices::Gpus)
+            }
+            _ => {
+                return self.wrong_type(value, "a number or a list of numbers", help().unwrap_or_default());
+            }
+        };
+        match devices {
+            Some(value_of) => Some(Spanned { value: value_of, span: value.span.clone() }),
+            None => {
+                let message = "no flow can run on these devices";
+                self.report.add(diag::NO_DEVICES, &value.span, message, "not one or more devices, each once", help())
+            }
+        }
     }
 
     /// What the case is called: a part of paths.

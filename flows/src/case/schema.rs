@@ -19,6 +19,10 @@ pub(super) const KEYS: &[Key] = &[
     key("name", "what the case is called, in titles; else the name of its file"),
     key("spec", "the method: a shipped spec's name, or a path to a .lbm file"),
     key("target", "auto, cuda or cpu"),
+    key(
+        "devices",
+        "how many devices, or the numbers of GPUs: 2, [0, 1]; on the host, parts that the flow is divided into",
+    ),
     key("precision", "f32, f64, or f16/f32: stored in 16 bits, computed in 32"),
     key("block", "cells of a block along each axis, which divide the domain; chosen if not given"),
     key("units.system", "lattice or si"),

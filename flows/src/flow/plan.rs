@@ -110,8 +110,14 @@ pub fn header(case: &Case, manifest: &Manifest, device: &Device) -> String {
     let size = join(&mut case.size[..case.dim].iter().map(usize::to_string));
     let block = join(&mut case.block[..case.dim].iter().map(u32::to_string));
     let real = manifest.real.name();
-    let (name, spec, device) = (&case.name, &manifest.spec, device.describe());
+    let (name, spec, device) = (&case.name, &manifest.spec, divided(case, device));
     format!("{name}: {spec} in {real}, {size} cells in blocks of {block}, {device}")
+}
+
+/// What runs a case, and in how many parts: `CPU, 2 threads, in 3 parts`.
+fn divided(case: &Case, device: &Device) -> String {
+    let parts = if case.devices > 1 { format!(", in {} parts", case.devices) } else { String::new() };
+    device.describe() + &parts
 }
 
 /// The rate that sets the viscosity, on so many levels.

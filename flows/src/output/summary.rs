@@ -142,6 +142,8 @@ pub struct About {
     pub target: Target,
     /// Device that runs them.
     pub device: String,
+    /// How many parts the flow was divided into.
+    pub parts: usize,
     /// What compiled them: compiler, version and flags.
     pub compiler: String,
     /// Precision.
@@ -176,6 +178,7 @@ impl About {
             lattice: manifest.main().lattice.clone(),
             target: manifest.target,
             device: device.describe(),
+            parts: case.devices,
             compiler: device.compiler(),
             precision: manifest.real,
             block: manifest.block[..case.dim].to_vec(),

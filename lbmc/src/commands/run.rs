@@ -62,7 +62,8 @@ pub fn run(args: &Run) -> Result<ExitCode> {
 
 fn perform(args: &Run) -> Result<ExitCode> {
     let file = CaseFile::find(&args.case, notes::note)?;
-    let overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
+    let mut overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
+    overrides.extend(args.devices.iter().map(|text| ("devices".to_string(), devices(text))));
     let Ready { raw, spec, case, device, method, criteria, prescribed, statistics } =
         Ready::new(&file, &overrides, args.out.is_none())?;
     let kernels = Kernels {
@@ -107,6 +108,12 @@ fn perform(args: &Run) -> Result<ExitCode> {
         println!("these are the results at step {}; go on with the same command and `--resume`", done.steps);
     }
     Ok(code)
+}
+
+/// A number of devices, or a list of their numbers, as a case file has it.
+fn devices(text: &str) -> String {
+    let is_list = text.contains(',') && !text.starts_with('[');
+    if is_list { format!("[{text}]") } else { text.to_string() }
 }
 
 fn setting(text: &str) -> Result<(String, String)> {

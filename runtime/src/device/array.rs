@@ -139,10 +139,23 @@ impl Array {
     pub(super) fn poison(&mut self) -> Result<(), DeviceError> {
         match &mut self.storage {
             Storage::Host(memory) => {
-                memory.fill(0xff);
+                memory.as_mut_slice().fill(0xff);
                 Ok(())
             }
             Storage::Cuda(memory) => memory.fill(0xff),
+        }
+    }
+
+    /// Sets every byte of some values to `0xff`.
+    pub(super) fn poison_part(&mut self, range: Range<usize>) -> Result<(), DeviceError> {
+        self.check_range(range.start, range.len())?;
+        let bytes = self.bytes_in(&range);
+        match &mut self.storage {
+            Storage::Host(memory) => {
+                memory.as_mut_slice()[bytes].fill(0xff);
+                Ok(())
+            }
+            Storage::Cuda(memory) => memory.write(bytes.start, &vec![0xff; bytes.len()]),
         }
     }
 

@@ -114,6 +114,11 @@ impl<E: Element> Buffer<E> {
         self.array.poison()
     }
 
+    /// The same for some values.
+    pub fn poison_part(&mut self, range: Range<usize>) -> Result<(), DeviceError> {
+        self.array.poison_part(range)
+    }
+
     /// Entries of the array, for a kernel.
     pub fn part(&self, range: Range<usize>) -> Part<'_, E> {
         Part { buffer: self, range }

@@ -8,6 +8,7 @@
 //! | `error` | what can go wrong, with advice |
 //! | `array` | arrays, their type known at run time |
 //! | `buffer` | the same, their elements known to the compiler |
+//! | `packing` | some values of an array, one after the other, on their way to another array |
 //! | `staging` | copies that leave the device while launches go on |
 //! | `order` | which launches of a recording wait for which others |
 //! | `memory` | amounts of memory, and how much there is |
@@ -31,6 +32,7 @@ mod error;
 mod host;
 mod memory;
 mod order;
+mod packing;
 mod staging;
 
 use std::collections::BTreeMap;
@@ -47,6 +49,7 @@ pub use cuda::Graph;
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
 pub use order::{Accesses, Order, Place};
+pub use packing::Packing;
 pub use staging::{Staging, Stagings};
 
 /// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
@@ -59,6 +62,8 @@ pub fn host_memory() -> Option<usize> {
 pub struct Device {
     backend: Backend,
     traffic: array::Traffic,
+    /// Whether arrays take memory only where they are written.
+    sparse: bool,
 }
 
 #[derive(Clone)]
@@ -163,7 +168,13 @@ impl Device {
     }
 
     fn new(backend: Backend) -> Self {
-        Device { backend, traffic: array::Traffic::default() }
+        Device { backend, traffic: array::Traffic::default(), sparse: false }
+    }
+
+    /// The same device, on which arrays take memory only where they are written: for large arrays of which few values are needed. The
+    /// host alone can do so; on a GPU it changes nothing.
+    pub fn sparse(&self) -> Self {
+        Device { sparse: true, ..self.clone() }
     }
 
     /// The first GPU if one can be used, else the host on all its cores; with a sentence that says which and why.
@@ -265,7 +276,8 @@ impl Device {
         let bytes = len.checked_mul(scalar.bytes()).ok_or_else(|| self.out_of_memory(usize::MAX))?;
         let storage = match &self.backend {
             Backend::Host(_) => {
-                array::Storage::Host(host::Memory::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?)
+                let memory = if self.sparse { host::Memory::sparse(bytes) } else { host::Memory::new(bytes) };
+                array::Storage::Host(memory.ok_or_else(|| self.out_of_memory(bytes))?)
             }
             Backend::Cuda(cuda) => array::Storage::Cuda(cuda.alloc(bytes)?),
         };

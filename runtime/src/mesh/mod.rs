@@ -16,6 +16,7 @@
 mod choice;
 pub mod forest;
 mod morton;
+mod partition;
 mod roots;
 
 use std::sync::{Arc, OnceLock};
@@ -25,6 +26,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 pub use choice::{ChosenBlock, Filled, preferred_block};
+pub use partition::{MOST_PARTS, Owned, OwnedLevel, Partition};
 
 use forest::{Forest, ForestError, Leaf, Level, Pool, Tables};
 
@@ -189,6 +191,12 @@ impl Grid {
         });
         let slots = if room.all || holds { forest.pool().data_slots(holds) } else { forest.leaves() };
         Ok((Grid { size, block, periodic, slots, forest, leaves: OnceLock::new() }, refused))
+    }
+
+    /// The same grid on another device: nodes and slots have the same numbers.
+    pub fn on(&self, device: &Device) -> Result<Self, ForestError> {
+        let bundle = kernels::mesh_bundle(self.dim(), device.target())?;
+        Ok(Grid { forest: self.forest.on(device, &bundle)?, leaves: self.leaves.clone(), ..*self })
     }
 
     /// Gives back what only changes of the grid need: it stays as it is.

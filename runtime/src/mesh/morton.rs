@@ -15,7 +15,7 @@ pub(super) fn order(count: [usize; 3]) -> Vec<[usize; 3]> {
 }
 
 /// Bits of x, y, z interleaved, x lowest.
-fn key(at: [usize; 3]) -> u128 {
+pub(super) fn key(at: [usize; 3]) -> u128 {
     let mut key = 0u128;
     for bit in 0..32 {
         for (axis, coordinate) in at.iter().enumerate() {

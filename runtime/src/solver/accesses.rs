@@ -50,7 +50,7 @@ const STREAMING: [Phase; 5] = [
 ];
 
 /// Phases that do not read what walls are like.
-const AWAY_FROM_WALLS: [Phase; 9] = [
+const AWAY_FROM_WALLS: [Phase; 10] = [
     Phase::StreamCollide,
     Phase::StreamCollideInterface,
     Phase::ToFine,
@@ -60,6 +60,7 @@ const AWAY_FROM_WALLS: [Phase; 9] = [
     Phase::Prolong,
     Phase::Prescribe,
     Phase::Tick,
+    Phase::Halo,
 ];
 
 fn populations(level: usize, set: usize) -> impl Iterator<Item = Part> {
@@ -99,6 +100,7 @@ fn accesses(task: Task, together: Option<Phase>) -> Accesses {
             writes.extend(populations(level, current(level)));
         }
         Phase::Tick => writes.push(Part::Clock),
+        Phase::Halo => writes.extend(populations(level, current(level))),
         Phase::ToFine | Phase::ToFineWalls => {
             reads.extend(populations(level, current(level)).chain(populations(level + 1, current(level + 1))));
             writes.extend(

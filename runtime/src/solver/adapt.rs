@@ -160,21 +160,23 @@ impl Adapter {
 impl Simulation {
     /// Looks at the flow and lets the grid follow; the next step starts on the new one.
     pub(super) fn adapt(&mut self) -> Result<Outcome, StepError> {
-        let Some(criterion) = self.subdomain.criterion.clone() else { return Ok(Outcome::default()) };
+        let Some(criterion) = self.parts.first().criterion.clone() else { return Ok(Outcome::default()) };
         self.change(&criterion)
     }
 
     /// The same with a criterion of the caller's, once; between levels that the simulation was made for. Refused where
     /// [`Adaptivity::during`] has made no room.
     pub fn adapt_to(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
-        if self.subdomain.criterion.is_none() {
+        if self.parts.first().criterion.is_none() {
             return Err(StepError::StaysAsItIs);
         }
         self.change(criterion)
     }
 
     fn change(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
-        let Simulation { subdomain, stepper, adapter, .. } = self;
+        let Simulation { parts, stepper, adapter, .. } = self;
+        // A flow in several parts has no criterion.
+        let Some(subdomain) = parts.only() else { return Err(StepError::StaysAsItIs) };
         let outcome = subdomain.change(criterion, &adapter.range, &stepper.levels)?;
         adapter.adaptations.add(outcome);
         adapter.settled = !outcome.changed();
@@ -258,7 +260,7 @@ impl Subdomain {
             moving.renew(&self.grid)?;
         }
         if let Some(inbox) = &mut self.inbox {
-            inbox.follow(&self.program, &mut self.grid, &self.walls)?;
+            inbox.follow(&self.program, &mut self.grid, &self.walls, None)?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::mesh::Behind;
 use crate::mesh::forest::Bound;
 
 /// What is around the cells: walls behind the faces, and solids.
+#[derive(Clone)]
 pub(super) struct Around {
     pub(super) faces: [Behind; 6],
     pub(super) instances: Vec<Instance>,

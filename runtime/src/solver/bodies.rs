@@ -1,13 +1,14 @@
 //! Solids, and faces along which values vary, on the device.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use super::error::StepError;
-use super::monitor::shares;
 use super::moving::Moving;
+use super::parts::Parts;
 use super::prescribed::Item;
 use super::setup::{FaceSpec, GridSpec, Instance, Profile, Varying, list, resolve};
 use super::step::Level;
@@ -16,7 +17,9 @@ use crate::device::{Buffer, Device, Double, Int, Real};
 use crate::geometry::solid::{Crossed, Crossing, Cutters, Solid, Solids, Tables};
 use crate::geometry::{Block, Face};
 use crate::kernels;
-use crate::mesh::Grid;
+use crate::kernels::layout::SlotId;
+use crate::mesh::forest::Leaf;
+use crate::mesh::{Grid, Owned};
 
 /// Blocks with links that are cut one by one.
 pub(super) struct Bodies {
@@ -201,22 +204,26 @@ fn crossings(
 }
 
 impl Bodies {
-    /// Tables on the device; those walls, and what formulas give of them, that are the links' own are added to those of faces.
+    /// Tables on the device, of a part those of its own blocks; those walls, and what formulas give of them, that are the links' own are added to those of faces.
     pub(super) fn new(
         device: &Device,
         manifest: &Manifest,
         grid: &Grid,
         spec: &GridSpec,
         levels: usize,
-        cutters: Cutters,
+        (cutters, owned): (Cutters, Option<&Owned>),
         walls: (&mut Vec<Instance>, &mut Vec<Item>),
     ) -> Result<Self, StepError> {
         if manifest.kernel(Role::StreamCollideSolid).is_none() {
             return Err(StepError::NoSolids { spec: manifest.spec.clone() });
         }
-        let leaves = grid.forest().read_leaf_nodes()?;
-        let blocks: Vec<Block> = leaves.iter().map(|(_, leaf)| leaf.block).collect();
-        let tables = cutters.tables(&blocks, &manifest.directions)?;
+        let own: Option<BTreeSet<SlotId>> = owned.map(|owned| owned.leaves.iter().map(|leaf| leaf.slot).collect());
+        let is_own = |(_, leaf): &(usize, Leaf)| own.as_ref().is_none_or(|own| own.contains(&leaf.slot));
+        let mut leaves = grid.forest().read_leaf_nodes()?;
+        let blocks_of = |leaves: &[(usize, Leaf)]| leaves.iter().map(|(_, leaf)| leaf.block).collect::<Vec<Block>>();
+        let all = blocks_of(&leaves);
+        leaves.retain(is_own);
+        let tables = cutters.tables(&blocks_of(&leaves), &all, &manifest.directions)?;
         let owners = crossings(manifest, spec, (cutters.first, &tables), walls)?;
         let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.clone().map(|((node, _), row)| (*node as i32, *row)).unzip();
@@ -248,9 +255,9 @@ impl Bodies {
         Ok(bodies)
     }
 
-    /// Makes room for the sums of all shares of a list.
+    /// Makes room for the sums of all blocks of a list.
     pub(super) fn make_room_for_forces(&mut self, device: &Device) -> Result<(), StepError> {
-        let sums = self.levels.iter().map(|level| shares(level.len()).0).max().unwrap_or(0);
+        let sums = self.levels.iter().map(|level| level.len()).max().unwrap_or(0);
         let length = sums * self.count * self.dim;
         if self.forces.len() < length {
             self.forces = device.alloc_doubles(length)?;
@@ -264,38 +271,52 @@ impl Bodies {
     }
 }
 
-impl Subdomain {
-    /// Adds to the force on each solid what its links here give.
+impl Parts {
+    /// Adds to the force on each solid what its links give, block by block along the curve.
     pub(super) fn add_forces(&mut self, levels: &[Level], total: &mut [[f64; 3]]) -> Result<(), StepError> {
-        let dim = self.grid.dim();
+        let dim = self.first().grid.dim();
         for (at, level) in levels.iter().enumerate() {
-            self.prescribe(at, 1)?;
-            let Some(bodies) = &mut self.bodies else { return Ok(()) };
-            let listed = bodies.levels[at].clone();
-            let (count, per) = shares(listed.len());
-            self.program.launch(kernels::Force {
-                shares: self.grid.forest().every().part(0..count),
-                ids: bodies.list.part(listed),
-                per: per as i32,
-                neighbours: &self.grid.tables().neighbours,
-                wall_rules: &self.walls.rules,
-                wall_values: &self.walls.values,
-                rows: &bodies.rows,
-                links: &bodies.links,
-                distances: &bodies.distances,
-                src: &self.fields.populations[level.current],
-                forces: &mut bodies.forces,
-                owners: &bodies.owners,
-                frames: &bodies.frames,
-                bodies: bodies.count as i32,
-            })?;
-            let sums = bodies.forces.read_reals(0..count * bodies.count * dim)?;
+            if self.first().bodies.is_some() {
+                // Boundary conditions read neighbours.
+                self.exchange(at, level.current)?;
+            }
             // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
             let scale = 0.5f64.powi((at * (dim - 1)) as i32);
-            for (entry, value) in sums.iter().enumerate() {
-                total[entry / dim % bodies.count][entry % dim] += scale * value;
+            for subdomain in self.iter_mut() {
+                for of_block in subdomain.forces(at, level)?.chunks((total.len() * dim).max(1)) {
+                    for (entry, value) in of_block.iter().enumerate() {
+                        total[entry / dim][entry % dim] += scale * value;
+                    }
+                }
             }
         }
         Ok(())
+    }
+}
+
+impl Subdomain {
+    /// What the links of each of its blocks on a level give to each solid, `[block][solid][axis]`.
+    fn forces(&mut self, at: usize, level: &Level) -> Result<Vec<f64>, StepError> {
+        self.prescribe(at, 1)?;
+        let Some(bodies) = &mut self.bodies else { return Ok(vec![]) };
+        let listed = bodies.levels[at].clone();
+        let count = listed.len();
+        self.program.launch(kernels::Force {
+            shares: self.grid.forest().every().part(0..count),
+            ids: bodies.list.part(listed),
+            per: 1,
+            neighbours: &self.grid.tables().neighbours,
+            wall_rules: &self.walls.rules,
+            wall_values: &self.walls.values,
+            rows: &bodies.rows,
+            links: &bodies.links,
+            distances: &bodies.distances,
+            src: &self.fields.populations[level.current],
+            forces: &mut bodies.forces,
+            owners: &bodies.owners,
+            frames: &bodies.frames,
+            bodies: bodies.count as i32,
+        })?;
+        Ok(bodies.forces.read_reals(0..count * bodies.count * bodies.dim)?)
     }
 }

@@ -1,5 +1,6 @@
 //! Macroscopic fields of a step on their way to the host, while the flow goes on.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use lbm_bundle::Manifest;
@@ -32,8 +33,11 @@ impl Simulation {
         let leaves = self.grid().shared_leaves()?;
         let slots = || leaves.iter().map(|leaf| leaf.slot.index());
         let (first, end) = (slots().min().unwrap_or(0), slots().max().map_or(0, |last| last + 1));
-        let array = self.subdomain.fields.macroscopic.array();
-        staging.copy(&[(array, first * layout.slot_len()..end * layout.slot_len())])?;
+        let array = |part: usize| self.parts.part(part).fields.macroscopic.array();
+        let values = |slots: Range<usize>| slots.start * layout.slot_len()..slots.end * layout.slot_len();
+        let runs = self.parts.runs(first..end);
+        let copied: Vec<_> = runs.into_iter().map(|(part, slots)| (array(part), values(slots))).collect();
+        staging.copy(&copied)?;
         Ok(Capture {
             step: self.step(),
             manifest: self.manifest().clone(),
@@ -53,7 +57,7 @@ impl Capture {
         let Capture { step, manifest, domain, leaves, cutters, first, staging } = self;
         let before = first * Layout::fields(&manifest).slot_len();
         let scalar = Scalar::computed(manifest.real);
-        let read = |range: std::ops::Range<usize>| staging.reals(scalar, range.start - before..range.end - before);
+        let read = |range: Range<usize>| staging.reals(scalar, range.start - before..range.end - before);
         let mut snapshot = fields::gather(read, fields::of_fields(&manifest), domain, &leaves, step)?;
         drop(staging);
         fields::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());

@@ -20,6 +20,26 @@ pub enum StepError {
         known: String,
     },
 
+    /// A flow that cannot be divided.
+    #[error("a flow {what} cannot run in {parts} parts yet")]
+    #[diagnostic(code(C0137), help("run it in one part: `--devices 1`"))]
+    NotInParts {
+        /// Parts asked for.
+        parts: usize,
+        /// What about the flow.
+        what: &'static str,
+    },
+
+    /// More parts than blocks.
+    #[error("{parts} parts need as many blocks, and the grid has {blocks}")]
+    #[diagnostic(code(C0136), help("take fewer parts, or smaller blocks"))]
+    ManyParts {
+        /// Parts asked for.
+        parts: usize,
+        /// Blocks that there are.
+        blocks: usize,
+    },
+
     /// Values vary along a face whose rule takes one value for all of it.
     #[error("{face}: the parameters of `{rule}` cannot vary along a face")]
     #[diagnostic(

@@ -11,7 +11,7 @@ use crate::geometry::solid::{Cutters, Solids};
 use crate::geometry::{Cell, Domain};
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
-use crate::mesh::{self, Grid};
+use crate::mesh::{self, Grid, Owned};
 
 /// Slots that cross between device and host at a time: some megabytes, for which the same memory is taken each time.
 pub(super) const SLOTS_AT_ONCE: usize = 1024;
@@ -37,22 +37,35 @@ pub(crate) fn slots_of_fields(manifest: &Manifest, slots: usize, whole: bool) ->
 
 impl Fields {
     /// Arrays for a grid, populations full of NaN; with room for the macroscopic fields of all slots if `whole`. Says what is missing
-    /// before it allocates.
-    pub fn new(device: &Device, manifest: &Manifest, grid: &Grid, whole: bool) -> Result<Self, DeviceError> {
-        let length = grid.slots() * Layout::populations(manifest).slot_len();
-        let field_length = slots_of_fields(manifest, grid.slots(), whole) * Layout::fields(manifest).slot_len();
-        let at_interfaces = at_interfaces(manifest, grid.interfaces());
-        let bytes = 2 * length * manifest.real.stored_bytes() + field_length * manifest.real.bytes() + at_interfaces;
+    /// before it allocates. Of a part, arrays on a [sparse](Device::sparse) device that are written where its own blocks are.
+    pub fn new(
+        device: &Device,
+        manifest: &Manifest,
+        grid: &Grid,
+        whole: bool,
+        owned: Option<&Owned>,
+    ) -> Result<Self, DeviceError> {
+        let (layout, of_fields) = (Layout::populations(manifest), Layout::fields(manifest).slot_len());
+        let whole = whole || owned.is_some();
+        let fields = slots_of_fields(manifest, grid.slots(), whole);
+        let [written, of_fields_written] = owned.map_or([grid.slots(), fields], |owned| [owned.leaves.len(); 2]);
+        let bytes = 2 * written * layout.slot_len() * manifest.real.stored_bytes()
+            + of_fields_written * of_fields * manifest.real.bytes()
+            + at_interfaces(manifest, grid.interfaces());
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
         }
+        let length = grid.slots() * layout.slot_len();
         let mut populations =
             [device.alloc_stored(manifest.real, length)?, device.alloc_stored(manifest.real, length)?];
         for buffer in &mut populations {
-            buffer.poison()?;
+            match owned {
+                None => buffer.poison()?,
+                Some(owned) => runs(&owned.leaves).try_for_each(|run| buffer.poison_part(range(run, layout)))?,
+            }
         }
         let saved = saved_for(device, manifest, grid.interfaces())?;
-        Ok(Fields { populations, saved, macroscopic: device.alloc_reals(manifest.real, field_length)? })
+        Ok(Fields { populations, saved, macroscopic: device.alloc_reals(manifest.real, fields * of_fields)? })
     }
 
     /// Bytes for the data of a slot, with its part of what blocks at refinement interfaces have: that may be all blocks where they
@@ -141,15 +154,16 @@ pub fn scatter<E: Floating>(
     Ok(())
 }
 
-/// Changes an array `[slot][component][cell]` cell by cell: `change(cell, values)` has the components of the cell.
-/// Blocks are changed in parallel.
+/// Changes what some leaves have in an array `[slot][component][cell]`, cell by cell: `change(cell, values)` has the components of the
+/// cell. Blocks are changed in parallel.
 pub fn update<E: Floating>(
     array: &mut Buffer<E>,
     layout: Layout,
     grid: &Grid,
+    leaves: &[Leaf],
     change: impl Fn(Cell, &mut [f64]) + Sync,
 ) -> Result<(), DeviceError> {
-    for run in runs(grid.leaves()?) {
+    for run in runs(leaves) {
         let range = range(run, layout);
         let mut values = array.read_reals(range.clone())?;
         change_cells(&mut values, run, layout, grid, &change);
@@ -183,16 +197,16 @@ fn change_cells(
     });
 }
 
-/// Every cell of an array `[slot][component][cell]`, block by block: `each(cell, values)`.
-pub fn visit<E: Floating>(
-    from: &Buffer<E>,
+/// Every cell of an array `[slot][component][cell]`, `read` range by range, block by block: `each(cell, values)`.
+pub fn visit<E: From<DeviceError>>(
+    read: impl Fn(Range<usize>) -> Result<Vec<f64>, E>,
     layout: Layout,
     grid: &Grid,
     mut each: impl FnMut(Cell, &[f64]),
-) -> Result<(), DeviceError> {
+) -> Result<(), E> {
     let mut of_cell = vec![0.0; layout.components()];
     for run in runs(grid.leaves()?) {
-        let values = from.read_reals(range(run, layout))?;
+        let values = read(range(run, layout))?;
         for (slot, leaf) in run.iter().enumerate() {
             let origin = grid.origin(leaf.block);
             for cell in layout.all_cells() {
@@ -315,7 +329,7 @@ mod tests {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
-        let mut fields = Fields::new(&device, &manifest, &grid, true).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
         let layout = Layout::fields(&manifest);
         scatter(&mut fields.macroscopic, layout, &grid, (grid.leaves().unwrap(), 0), |Cell { at, .. }, out| {
             out.copy_from_slice(&[at[0] as f64, at[1] as f64, 0.5]);
@@ -371,13 +385,16 @@ mod tests {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
-        let mut fields = Fields::new(&device, &manifest, &grid, true).unwrap();
+        let mut fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
         let layout = Layout::fields(&manifest);
         scatter(&mut fields.macroscopic, layout, &grid, (grid.leaves().unwrap(), 0), |cell, out| {
             out[1] = cell.at[0] as f64
         })
         .unwrap();
-        update(&mut fields.macroscopic, layout, &grid, |cell, values| values[1] -= 2.0 * cell.at[0] as f64).unwrap();
+        update(&mut fields.macroscopic, layout, &grid, grid.leaves().unwrap(), |cell, values| {
+            values[1] -= 2.0 * cell.at[0] as f64
+        })
+        .unwrap();
         let read = |range| fields.macroscopic.read_reals(range);
         let snapshot = gather(read, of_fields(&manifest), grid.domain(), grid.leaves().unwrap(), 0).unwrap();
         let expected: Vec<f64> = (0..24 * 16).map(|at| -((at % 24) as f64)).collect();
@@ -390,7 +407,7 @@ mod tests {
         let device = Device::host(1).unwrap();
         let manifest = manifest();
         let grid = Grid::new(&device, &manifest, [8, 8, 1], [Behind::Periodic; 6]).unwrap();
-        let fields = Fields::new(&device, &manifest, &grid, true).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
         assert!(fields.populations[1].read_reals(0..9).unwrap().iter().all(|value| value.is_nan()));
     }
 }

@@ -15,17 +15,21 @@ use lbm_bundle::Manifest;
 use lbm_bundle::mesh::Group;
 
 use super::step::Level as Time;
-use super::stream::blocks;
+use super::stream::{Lists, blocks};
 use super::subdomain::Subdomain;
 use super::timing::Phase;
 use super::{StepError, setup};
 use crate::device::{Buffer, Device, DeviceError, Int, Part, Real};
+use crate::kernels::layout::SlotId;
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::Level;
-use crate::mesh::{self, Grid};
+use crate::mesh::{self, Grid, Owned, OwnedLevel};
 
 /// A level whose cells are less than one in so many of those that the device works on at a time streams in one launch.
 const FEW: usize = 8;
+
+/// What a part has of a grid, and the slots of others' coarse blocks of each level that send something into its blocks.
+pub(super) type Own<'a> = (&'a Owned, &'a [Vec<SlotId>]);
 
 /// What blocks at interfaces read, and what it is made from.
 pub(super) struct Inbox {
@@ -48,8 +52,14 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// That of a grid, full of NaN; none for a coupling of ghosts, or without levels.
-    pub(super) fn new(program: &Program, grid: &mut Grid, walls: &setup::Walls) -> Result<Option<Inbox>, StepError> {
+    /// That of a grid, full of NaN; none for a coupling of ghosts, or without levels. A part of a flow has what enters its blocks, and says
+    /// which blocks of others send something there, on each level.
+    pub(super) fn new(
+        program: &Program,
+        grid: &mut Grid,
+        walls: &setup::Walls,
+        own: Option<Own<'_>>,
+    ) -> Result<Option<Inbox>, StepError> {
         let (device, manifest) = (program.device(), program.manifest());
         if manifest.coupling.is_none() || mesh::holds(manifest) {
             return Ok(None);
@@ -65,12 +75,18 @@ impl Inbox {
             of_levels: vec![],
             together: vec![],
         };
-        inbox.follow(program, grid, walls)?;
+        inbox.follow(program, grid, walls, own)?;
         Ok(Some(inbox))
     }
 
     /// After the grid has changed. Nothing is kept between steps.
-    pub(super) fn follow(&mut self, program: &Program, grid: &mut Grid, walls: &setup::Walls) -> Result<(), StepError> {
+    pub(super) fn follow(
+        &mut self,
+        program: &Program,
+        grid: &mut Grid,
+        walls: &setup::Walls,
+        own: Option<Own<'_>>,
+    ) -> Result<(), StepError> {
         let (device, manifest) = (program.device(), program.manifest());
         let at_interfaces = |level: &Level| level.group(Group::Jump).start..level.group(Group::Both).end;
         let levels: Vec<Range<usize>> = grid.levels().iter().map(at_interfaces).collect();
@@ -79,7 +95,8 @@ impl Inbox {
             |level: &Level| level.leaves.len() < few && level.group(Group::Interior).len() < level.leaves.len();
         let with_walls = !manifest.boundaries.is_empty();
         let general = if with_walls { Phase::StreamCollideInterfaceWalls } else { Phase::StreamCollideInterface };
-        self.together = grid.levels().iter().map(|level| together(level).then_some(general)).collect();
+        self.together =
+            grid.levels().iter().map(|level| (own.is_none() && together(level)).then_some(general)).collect();
         let before: Vec<usize> = levels
             .iter()
             .scan(0, |next, level| {
@@ -97,9 +114,27 @@ impl Inbox {
         }
         grow(device, &mut self.tables, senders * manifest.around())?;
         grow(device, &mut self.cell_masks, senders * manifest.cells())?;
-        for listed in &levels {
-            self.set_masks(program, grid, walls, listed.clone())?;
+        let listed: Vec<Vec<Range<usize>>> = match own {
+            None => levels.iter().map(|level| vec![level.clone()]).collect(),
+            Some((owned, _)) => {
+                let of = |level: &OwnedLevel| vec![level.group(Group::Jump), level.group(Group::Both)];
+                owned.levels.iter().map(of).collect()
+            }
+        };
+        let others = match own {
+            None => vec![],
+            Some((_, senders)) => {
+                // Blocks of which nothing is needed have no cells.
+                self.begins.write_ints(0, &vec![0; all])?;
+                let slots = |of: &Vec<SlotId>| of.iter().map(|slot| slot.0 as i32).collect::<Vec<_>>();
+                senders.iter().map(|of| device.ints(&slots(of))).collect::<Result<Vec<_>, _>>()?
+            }
+        };
+        for runs in &listed {
+            runs.iter()
+                .try_for_each(|run| self.set_masks(program, grid, walls, grid.tables().leaves.part(run.clone())))?;
         }
+        others.iter().try_for_each(|slots| self.set_masks(program, grid, walls, slots.part(0..slots.len())))?;
         let count = grid.forest_mut().scan(&mut self.begins, all)?;
         grow(device, &mut self.cells, count)?;
         let begin =
@@ -107,9 +142,11 @@ impl Inbox {
         let mut begins = before.iter().map(begin).collect::<Result<Vec<_>, DeviceError>>()?;
         begins.push(count);
         self.of_levels = begins.windows(2).map(|pair| pair[0]..pair[1]).collect();
-        for listed in levels.iter().take(levels.len().saturating_sub(1)) {
-            self.set_cells(program, grid, listed.clone())?;
+        let finest = levels.len().saturating_sub(1);
+        for runs in listed.iter().take(finest) {
+            runs.iter().try_for_each(|run| self.set_cells(program, grid, grid.tables().leaves.part(run.clone())))?;
         }
+        others.iter().take(finest).try_for_each(|slots| self.set_cells(program, grid, slots.part(0..slots.len())))?;
         Ok(())
     }
 
@@ -119,11 +156,11 @@ impl Inbox {
         program: &Program,
         grid: &Grid,
         walls: &setup::Walls,
-        listed: Range<usize>,
+        ids: Part<'_, Int>,
     ) -> Result<(), KernelError> {
         let tables = grid.tables();
         program.launch(kernels::InterfaceMasks {
-            ids: tables.leaves.part(listed),
+            ids,
             nodes: &tables.node,
             near: &tables.near,
             children: &tables.child,
@@ -135,10 +172,10 @@ impl Inbox {
     }
 
     /// These cells, and what is around the listed blocks.
-    fn set_cells(&mut self, program: &Program, grid: &Grid, listed: Range<usize>) -> Result<(), KernelError> {
+    fn set_cells(&mut self, program: &Program, grid: &Grid, ids: Part<'_, Int>) -> Result<(), KernelError> {
         let tables = grid.tables();
         program.launch(kernels::InterfaceCells {
-            ids: tables.leaves.part(listed),
+            ids,
             nodes: &tables.node,
             near: &tables.near,
             children: &tables.child,
@@ -160,6 +197,12 @@ impl Inbox {
     /// The cells of a level beside refined ones.
     pub(super) fn cells_of(&self, level: usize) -> Part<'_, Int> {
         self.cells.part(self.of_levels[level].clone())
+    }
+
+    /// Sets all that enters to NaN.
+    #[cfg(any(test, feature = "fixture"))]
+    pub(super) fn poison(&mut self) -> Result<(), DeviceError> {
+        self.rows.iter_mut().try_for_each(Buffer::poison)
     }
 
     /// Masks and rows that blocks read in a step; `start`: the first of two.
@@ -205,7 +248,8 @@ impl Subdomain {
     ) -> Result<(), StepError> {
         let (program, params, tables) = (&self.program, levels[level].params.packed(), self.grid.tables());
         // The cells that others list are in the inbox.
-        let ids = blocks((&self.grid, None, None), phase, level);
+        let lists = Lists { grid: &self.grid, owned: self.owned.as_ref(), bodies: None, inbox: None };
+        let ids = blocks(lists, phase, level);
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
         let populations = &self.fields.populations;
         // After its first step, what the finer level had before is in the other set.

@@ -77,6 +77,11 @@ impl Memory {
         Memory { statistics, copies: self.copies.saturating_add(copied), ..self }
     }
 
+    /// The same in so many parts, each of which has the tables of all blocks.
+    pub(super) fn in_parts(self, parts: usize) -> Memory {
+        Memory { tables: self.tables.saturating_mul(parts), ..self }
+    }
+
     /// Each part by its name, none of nothing.
     pub fn parts(&self) -> Vec<(&'static str, usize)> {
         let parts = [
@@ -154,7 +159,7 @@ mod tests {
         let (device, manifest) = (Device::host(1).unwrap(), manifest());
         let mut grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         grid.stay().unwrap();
-        let fields = Fields::new(&device, &manifest, &grid, true).unwrap();
+        let fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
         let copies = Copies { fields: 2, states: 1 };
         let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true, true, copies);
         assert_eq!(memory.populations, fields.populations.iter().map(|set| set.bytes()).sum::<usize>());

@@ -4,7 +4,7 @@
 //! the inbox, or from ghosts. Fields are moments of the current set: collision conserves them, so before and after are the same.
 //!
 //! ```text
-//! Prepared ──▶ Simulation { subdomain   all that lies on the device
+//! Prepared ──▶ Simulation { parts       a subdomain each: all that lies on its device
 //!                           stepper     steps done, parameters and current set of each level
 //!                           adapter     how often the grid follows the flow, and what that has brought
 //!                           monitor     what is known from outside: times, the reference, notices }
@@ -15,6 +15,7 @@
 //! | `step`, `accesses` | the time step: its phases, and in which order levels take them; what each reads and writes |
 //! | `run` | many steps: where the grid changes between them, and which are recorded |
 //! | `subdomain` | what a device has: kernels, blocks, populations |
+//! | `parts`, `halo` | the subdomains of a flow, and what they read of each other's blocks |
 //! | `stream`, `bodies`, `moving` | streaming and collision, by kind of block; solids, and those that move |
 //! | `inbox`, `ghosts` | what crosses between levels, for couplings of packets and of ghosts |
 //! | `timing` | phases, and where the time goes |
@@ -41,11 +42,13 @@ mod carry;
 mod error;
 pub mod fields;
 mod ghosts;
+mod halo;
 mod inbox;
 pub mod memory;
 mod monitor;
 mod moving;
 pub mod observe;
+mod parts;
 mod prepare;
 mod prescribed;
 pub mod probe;
@@ -81,12 +84,12 @@ use crate::geometry::solid::Cutters;
 use crate::mesh::Grid;
 use adapt::Adapter;
 use monitor::Monitor;
+use parts::Parts;
 use step::Stepper;
-use subdomain::Subdomain;
 
 /// A method on a grid.
 pub struct Simulation {
-    subdomain: Subdomain,
+    parts: Parts,
     stepper: Stepper,
     adapter: Adapter,
     monitor: Monitor,
@@ -130,7 +133,7 @@ impl Simulation {
 
     /// Changes a parameter of the method from the next step on, unless it depends on time; finer levels follow.
     pub fn set_param(&mut self, name: &str, values: &[f64]) -> Result<(), StepError> {
-        let manifest = self.subdomain.program.manifest();
+        let manifest = self.parts.first().program.manifest();
         let levels = &mut self.stepper.levels;
         let mut coarsest = levels[0].params.clone();
         coarsest.set(manifest, name, values)?;
@@ -139,17 +142,34 @@ impl Simulation {
         }
         let params = coarsest.of_levels(manifest, levels.len())?;
         levels.iter_mut().zip(params).for_each(|(level, params)| level.params = params);
-        self.subdomain.recording = None;
-        self.subdomain.sampled = false;
+        self.forget();
         Ok(())
     }
 
     /// Lets parameters of the method depend on time, in steps of the coarsest level, from now on: each by its name, with all its
     /// components. Collisions have them as they are at the end of their step. On a GPU steps are not recorded then.
     pub fn follow_courses(&mut self, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
-        self.subdomain.recording = None;
-        self.subdomain.sampled = false;
-        self.stepper.follow(self.subdomain.program.manifest(), courses)
+        self.forget();
+        self.stepper.follow(self.parts.first().program.manifest(), courses)
+    }
+
+    /// Forgets what follows from parameters.
+    fn forget(&mut self) {
+        for subdomain in self.parts.iter_mut() {
+            subdomain.recording = None;
+            subdomain.sampled = false;
+        }
+    }
+
+    /// Sets to NaN what parts have in the place of others' blocks: nothing of it may be read.
+    #[cfg(any(test, feature = "fixture"))]
+    pub fn poison(&mut self) -> Result<(), StepError> {
+        self.parts.poison()
+    }
+
+    /// In how many parts it is.
+    pub fn parts(&self) -> usize {
+        self.parts.count()
     }
 
     /// Steps done.
@@ -159,21 +179,21 @@ impl Simulation {
 
     /// The grid.
     pub fn grid(&self) -> &Grid {
-        &self.subdomain.grid
+        &self.parts.first().grid
     }
 
     /// Signatures and layout of the method's kernels.
     pub fn manifest(&self) -> &Manifest {
-        self.subdomain.program.manifest()
+        self.parts.first().program.manifest()
     }
 
     /// Solids where they are at the current step, on the host.
     fn cutters(&self) -> Option<&Arc<Cutters>> {
-        self.subdomain.bodies.as_ref().map(|bodies| &bodies.cutters)
+        self.parts.first().bodies.as_ref().map(|bodies| &bodies.cutters)
     }
 
     fn device(&self) -> &Device {
-        self.subdomain.program.device()
+        self.parts.first().program.device()
     }
 }
 

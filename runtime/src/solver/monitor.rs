@@ -1,8 +1,11 @@
 //! What is measured in a flow: kernels sum it up where it is, and a few numbers visit the host.
 
+use std::ops::Range;
+
 use lbm_bundle::{Populations, Role, SHARES};
 
 use super::observe::{Conserved, Look, Means, NotFinite, Sum};
+use super::parts::Parts;
 use super::step::Level;
 use super::subdomain::Subdomain;
 use super::timing::Timings;
@@ -22,8 +25,8 @@ pub(super) struct Monitor {
     pub(super) notices: Vec<String>,
 }
 
-/// How a list of so many entries is cut: the number of shares, and the entries of each.
-pub(super) fn shares(entries: usize) -> (usize, usize) {
+/// How a list of so many entries is cut, where what is found does not depend on how: the number of shares, and the entries of each.
+fn shares(entries: usize) -> (usize, usize) {
     let per = entries.div_ceil(SHARES).max(1);
     (entries.div_ceil(per), per)
 }
@@ -31,7 +34,7 @@ pub(super) fn shares(entries: usize) -> (usize, usize) {
 impl Simulation {
     /// Looks at the fields of the current step.
     pub fn look(&mut self) -> Result<Look, StepError> {
-        let (not_finite, change) = self.subdomain.look(&self.stepper.levels)?;
+        let (not_finite, change) = self.parts.look(&self.stepper.levels)?;
         let dim = self.grid().dim() as u32;
         let has_velocity = self.manifest().fields.iter().any(|field| field.name == "u" && field.components == dim);
         let compares = self.monitor.reference.is_some() && has_velocity && not_finite.is_none();
@@ -43,7 +46,7 @@ impl Simulation {
     /// are beside it. What refined blocks hold does not follow, and nothing reads it.
     pub fn keep(&mut self) -> Result<(), StepError> {
         self.sample()?;
-        self.subdomain.keep()?;
+        self.parts.iter_mut().try_for_each(Subdomain::keep)?;
         self.monitor.reference = Some(self.step());
         Ok(())
     }
@@ -61,16 +64,18 @@ impl Simulation {
             return Ok(None);
         }
         self.sample()?;
-        self.subdomain.means().map(Some)
+        self.parts.exchange_fields()?;
+        self.parts.means().map(Some)
     }
 
     /// Mass and momentum of each set of populations, in the order of the manifest; volumes are counted in cells of the coarsest
     /// level. Sums are in double precision and carry their rounding errors along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39), so
-    /// they are as good as those in twice that precision, rounded once; the same bits on any number of threads.
+    /// they are as good as those in twice that precision, rounded once. Blocks are summed up by themselves and added in the order of their
+    /// list: the same bits on any number of threads, and in any number of parts.
     pub fn sums(&self) -> Result<Vec<Conserved>, StepError> {
         let (manifest, dim) = (self.manifest(), self.grid().dim());
         let mut totals = vec![Sum::default(); manifest.populations.len() * (1 + dim)];
-        self.subdomain.add_sums(&self.stepper.levels, &mut totals)?;
+        self.parts.add_sums(&self.stepper.levels, &mut totals)?;
         let of = |(set, totals): (&Populations, &[Sum])| Conserved {
             name: set.name.clone(),
             mass: totals[0].value(),
@@ -94,8 +99,11 @@ impl Simulation {
     /// J. Comput. Phys. 266 (2014) 161). The pressure counts from that of a fluid at rest of density 1.
     pub fn forces(&mut self) -> Result<Vec<[f64; 3]>, StepError> {
         let mut total = vec![[0.0; 3]; self.solids()];
-        self.subdomain.set_clock(self.stepper.step)?;
-        self.subdomain.add_forces(&self.stepper.levels, &mut total)?;
+        let Simulation { parts, stepper, .. } = self;
+        for subdomain in parts.iter_mut() {
+            subdomain.set_clock(stepper.step)?;
+        }
+        parts.add_forces(&stepper.levels, &mut total)?;
         Ok(total)
     }
 
@@ -127,23 +135,84 @@ impl Simulation {
     }
 }
 
-impl Subdomain {
+impl Parts {
     /// The first value of the fields that is not finite, and the largest change since the reference.
     fn look(&mut self, levels: &[Level]) -> Result<(Option<NotFinite>, f64), StepError> {
-        let slot_len = Layout::fields(self.program.manifest()).slot_len();
         let mut largest = 0.0_f64;
-        for window in self.windows() {
-            self.sample_window(levels, &window)?;
-            let (fields, forest) = (&self.fields.macroscopic, self.grid.forest());
-            let leaves = || match self.is_whole() {
-                true => self.grid.tables().leaves.part(0..self.grid.leaf_count()),
-                false => forest.every().part(window.clone()),
-            };
-            let (count, per) = shares(leaves().len());
+        // The same in all parts.
+        for window in self.first().windows() {
+            let mut first: Option<(usize, NotFinite)> = None;
+            for subdomain in self.iter_mut() {
+                subdomain.sample_window(levels, &window)?;
+                let (found, change) = subdomain.look(&window)?;
+                largest = largest.max(change);
+                first = first.into_iter().chain(found).min_by_key(|(place, _)| *place);
+            }
+            if let Some((_, found)) = first {
+                return Ok((Some(found), largest.sqrt()));
+            }
+        }
+        Ok((None, largest.sqrt()))
+    }
+
+    /// Means of the sampled fields.
+    fn means(&self) -> Result<Means, StepError> {
+        let (grid, manifest) = (&self.first().grid, self.first().program.manifest());
+        let mut totals = [Sum::default(); 3];
+        let mut fastest = 0.0_f64;
+        for at in 0..grid.levels().len() {
+            // A slope is per cell of the level: twice as large per cell of the next coarser one.
+            let volume = 0.5f64.powi((at * grid.dim()) as i32);
+            let factors = [volume, volume, volume * 4.0f64.powi(at as i32)];
+            for of_block in self.of_blocks(at, 7, Subdomain::means)?.chunks(7) {
+                for ((total, factor), sum) in totals.iter_mut().zip(factors).zip(of_block.chunks_exact(2)) {
+                    total.merge(Sum::new(factor * sum[0], factor * sum[1]));
+                }
+                fastest = fastest.max(of_block[6]);
+            }
+        }
+        let [mass, energy, enstrophy] = totals.map(Sum::value);
+        let cells = grid.size().iter().product::<usize>() as f64;
+        let has_density = manifest.fields.iter().any(|field| field.name == "rho" && field.components == 1);
+        Ok(Means {
+            mass: if has_density { mass } else { f64::NAN },
+            energy: energy / cells,
+            enstrophy: enstrophy / cells,
+            fastest: fastest.sqrt(),
+        })
+    }
+
+    /// Adds mass and momentum of each set of populations to `totals`.
+    fn add_sums(&self, levels: &[Level], totals: &mut [Sum]) -> Result<(), StepError> {
+        let (grid, length) = (&self.first().grid, totals.len());
+        for (at, level) in levels.iter().enumerate().take(grid.levels().len()) {
+            let volume = 0.5f64.powi((at * grid.dim()) as i32);
+            let sums = self.of_blocks(at, 2 * length, |part, run| part.sums(run, level.current, length))?;
+            for (entry, sum) in sums.chunks(2).enumerate() {
+                totals[entry % length].merge(Sum::new(volume * sum[0], volume * sum[1]));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Subdomain {
+    /// The first value of its fields in a window that is not finite, with its place in the order of all, and the square of the largest
+    /// change since the reference.
+    fn look(&self, window: &Range<usize>) -> Result<(Option<(usize, NotFinite)>, f64), StepError> {
+        let slot_len = Layout::fields(self.program.manifest()).slot_len();
+        let (fields, forest) = (&self.fields.macroscopic, self.grid.forest());
+        let (table, runs) = match self.is_whole() {
+            true => (&self.grid.tables().leaves, self.own_runs()),
+            false => (forest.every(), vec![window.clone()]),
+        };
+        let mut largest = 0.0_f64;
+        for run in runs {
+            let (count, per) = shares(run.len());
             let mut found = self.program.device().alloc_doubles(2 * count)?;
             self.program.launch(kernels::Look {
                 shares: forest.every().part(0..count),
-                ids: leaves(),
+                ids: table.part(run.clone()),
                 per: per as i32,
                 first: window.start as i32,
                 fields,
@@ -154,11 +223,45 @@ impl Subdomain {
             let found = found.read_reals(0..2 * count)?;
             let first = found.chunks(2).fold(f64::INFINITY, |first, of| first.min(of[0])) as usize;
             largest = found.chunks(2).fold(largest, |largest, of| largest.max(of[1]));
-            if first < leaves().len() * slot_len {
-                return Ok((Some(self.place(leaves(), first)?), largest.sqrt()));
+            if first < run.len() * slot_len {
+                let place = run.start * slot_len + first;
+                return Ok((Some((place, self.place(table.part(run), first)?)), largest));
             }
         }
-        Ok((None, largest.sqrt()))
+        Ok((None, largest))
+    }
+
+    /// What means are made of, for each block in a run of the list of leaves.
+    fn means(&self, run: Range<usize>) -> Result<Vec<f64>, StepError> {
+        let (tables, count) = (self.grid.tables(), run.len());
+        let mut means = self.program.device().alloc_doubles(7 * count)?;
+        self.program.launch(kernels::Means {
+            shares: self.grid.forest().every().part(0..count),
+            ids: tables.leaves.part(run),
+            per: 1,
+            nodes: &tables.node,
+            near: &tables.near,
+            children: &tables.child,
+            parents: &tables.parent,
+            slots: &tables.slot,
+            fields: &self.fields.macroscopic,
+            means: &mut means,
+        })?;
+        Ok(means.read_reals(0..7 * count)?)
+    }
+
+    /// So many sums of one set of populations, for each block in a run of the list of leaves.
+    fn sums(&self, run: Range<usize>, set: usize, sums: usize) -> Result<Vec<f64>, StepError> {
+        let count = run.len();
+        let mut found = self.program.device().alloc_doubles(2 * sums * count)?;
+        self.program.launch(kernels::Sums {
+            shares: self.grid.forest().every().part(0..count),
+            ids: self.grid.tables().leaves.part(run),
+            per: 1,
+            src: &self.fields.populations[set],
+            sums: &mut found,
+        })?;
+        Ok(found.read_reals(0..2 * sums * count)?)
     }
 
     /// The value at a place in the order of a list of leaves that kernels know.
@@ -182,69 +285,6 @@ impl Subdomain {
         };
         self.reference = Some(std::mem::replace(&mut self.fields.macroscopic, room));
         self.sampled = false;
-        Ok(())
-    }
-
-    /// Means of the sampled fields.
-    fn means(&self) -> Result<Means, StepError> {
-        let (manifest, tables) = (self.program.manifest(), self.grid.tables());
-        let mut totals = [Sum::default(); 3];
-        let mut fastest = 0.0_f64;
-        for (at, level) in self.grid.levels().iter().enumerate() {
-            let (count, per) = shares(level.leaves.len());
-            let mut means = self.program.device().alloc_doubles(7 * count)?;
-            self.program.launch(kernels::Means {
-                shares: self.grid.forest().every().part(0..count),
-                ids: tables.leaves.part(level.leaves.clone()),
-                per: per as i32,
-                nodes: &tables.node,
-                near: &tables.near,
-                children: &tables.child,
-                parents: &tables.parent,
-                slots: &tables.slot,
-                fields: &self.fields.macroscopic,
-                means: &mut means,
-            })?;
-            // A slope is per cell of the level: twice as large per cell of the next coarser one.
-            let volume = 0.5f64.powi((at * self.grid.dim()) as i32);
-            let factors = [volume, volume, volume * 4.0f64.powi(at as i32)];
-            for of_share in means.read_reals(0..7 * count)?.chunks(7) {
-                for ((total, factor), sum) in totals.iter_mut().zip(factors).zip(of_share.chunks_exact(2)) {
-                    total.merge(Sum::new(factor * sum[0], factor * sum[1]));
-                }
-                fastest = fastest.max(of_share[6]);
-            }
-        }
-        let [mass, energy, enstrophy] = totals.map(Sum::value);
-        let cells = self.grid.size().iter().product::<usize>() as f64;
-        let has_density = manifest.fields.iter().any(|field| field.name == "rho" && field.components == 1);
-        Ok(Means {
-            mass: if has_density { mass } else { f64::NAN },
-            energy: energy / cells,
-            enstrophy: enstrophy / cells,
-            fastest: fastest.sqrt(),
-        })
-    }
-
-    /// Adds mass and momentum of each set of populations to `totals`.
-    fn add_sums(&self, levels: &[Level], totals: &mut [Sum]) -> Result<(), StepError> {
-        let length = totals.len();
-        for (at, (level, listed_level)) in levels.iter().zip(self.grid.levels()).enumerate() {
-            let leaves = &listed_level.leaves;
-            let (count, per) = shares(leaves.len());
-            let mut sums = self.program.device().alloc_doubles(2 * length * count)?;
-            self.program.launch(kernels::Sums {
-                shares: self.grid.forest().every().part(0..count),
-                ids: self.grid.tables().leaves.part(leaves.clone()),
-                per: per as i32,
-                src: &self.fields.populations[level.current],
-                sums: &mut sums,
-            })?;
-            let volume = 0.5f64.powi((at * self.grid.dim()) as i32);
-            for (entry, sum) in sums.read_reals(0..2 * length * count)?.chunks(2).enumerate() {
-                totals[entry % length].merge(Sum::new(volume * sum[0], volume * sum[1]));
-            }
-        }
         Ok(())
     }
 }

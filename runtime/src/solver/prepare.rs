@@ -2,15 +2,17 @@
 
 use std::ops::RangeInclusive;
 
-use lbm_bundle::Bundle;
+use lbm_bundle::{Bundle, Target};
 
 use super::adapt::{self, Adaptations, Adapter, Adaptivity};
 use super::around::Around;
 use super::bodies::Bodies;
 use super::fields::Fields;
+use super::halo::Halo;
 use super::inbox::Inbox;
 use super::memory::{Copies, Memory};
 use super::monitor::Monitor;
+use super::parts::{Division, Parts};
 use super::prescribed::Prescribed;
 use super::setup::{self, GridSpec, Params, Walls};
 use super::statistics::{self, Statistics};
@@ -19,14 +21,17 @@ use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
 use crate::device::Device;
 use crate::geometry::Block;
+use crate::kernels::layout::SlotId;
 use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
-use crate::mesh::{self, Grid};
+use crate::mesh::{self, Grid, MOST_PARTS, Owned, Partition};
 
 /// A grid with the kernels for it, before it has data.
 pub struct Prepared<'a> {
     device: Device,
     program: Program,
+    /// Those of the parts, where there are several.
+    programs: Vec<Program>,
     grid: Grid,
     spec: &'a GridSpec,
     around: Around,
@@ -54,7 +59,8 @@ impl<'a> Prepared<'a> {
         let program = Program::load(device, bundle)?;
         let adaptations = Adaptations::default();
         let (device, notices) = (device.clone(), vec![]);
-        Ok(Prepared { device, program, grid, spec, around, levels, follows: None, adaptations, notices })
+        let programs = vec![];
+        Ok(Prepared { device, program, programs, grid, spec, around, levels, follows: None, adaptations, notices })
     }
 
     /// Refined as `adaptivity` says; it may change with the flow. The kernels must be those of a coupling. Where `refined` is
@@ -98,7 +104,34 @@ impl<'a> Prepared<'a> {
         };
         let unsettled = unsettled.then(|| adapt::unsettled(&adaptivity.levels, last));
         let notices = adaptivity.start.notices().iter().cloned().chain(unsettled).collect();
-        Ok(Prepared { device: device.clone(), program, grid, spec, around, levels, follows, adaptations, notices })
+        let (device, programs) = (device.clone(), vec![]);
+        Ok(Prepared { device, program, programs, grid, spec, around, levels, follows, adaptations, notices })
+    }
+
+    /// The same to be run in parts, one on each of these devices; the kernels are loaded there. Refused where a flow does what no parts
+    /// can do yet. The first device must be that on which this was prepared.
+    pub fn in_parts(mut self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
+        if devices.len() < 2 {
+            return Ok(self);
+        }
+        let moves = self.spec.motions.iter().any(Option::is_some);
+        let is_host = devices.iter().all(|device| device.target() == Target::C);
+        let cannot = [
+            (!is_host, "on GPUs"),
+            (self.follows.is_some(), "on a grid that follows the flow"),
+            (self.grid.forest().holds(), "with a coupling of ghosts between refinement levels"),
+            (moves, "with solids that move"),
+        ];
+        if let Some((_, what)) = cannot.into_iter().find(|(is, _)| *is) {
+            return Err(StepError::NotInParts { parts: devices.len(), what });
+        }
+        let blocks = self.grid.leaf_count();
+        if devices.len() > blocks.min(MOST_PARTS) {
+            return Err(StepError::ManyParts { parts: devices.len(), blocks });
+        }
+        let load = |device: &Device| Program::load(&device.sparse(), bundle);
+        self.programs = devices.iter().map(load).collect::<Result<_, _>>()?;
+        Ok(self)
     }
 
     /// The grid.
@@ -136,58 +169,37 @@ impl<'a> Prepared<'a> {
                 1 + cutters.rows_at_most(&blocks)
             }
         };
-        let whole = whole || self.follows.is_some() || copies.fields > 0;
+        let parts = self.programs.len().max(1);
+        let whole = whole || self.follows.is_some() || copies.fields > 0 || parts > 1;
         let (manifest, blocks) = (self.program.manifest(), self.grid.blocks(cut));
         let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, self.spec.statistics.as_ref());
         let moved = if self.follows.is_some() { most_moved } else { 0 };
         let statistics = blocks.slots.saturating_mul(accumulated + moved);
         let copied = copies.states.saturating_mul(blocks.slots.saturating_mul(accumulated));
-        Ok(Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied))
+        Ok(Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied).in_parts(parts))
     }
 
     /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest
     /// level.
     pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
         let notices = self.notices();
-        let Prepared { device, program, mut grid, spec, around, levels, follows, adaptations, .. } = self;
-        let manifest = program.manifest();
-        let params = Params::new(manifest, params)?.of_levels(manifest, levels)?;
-        let Around { mut instances, mut items, cutters, .. } = around;
-        // Before the populations are there: cutting links takes more memory than the cut ones.
-        let bodies = match cutters {
-            None => None,
-            Some(cutters) => {
-                let walls = (&mut instances, &mut items);
-                Some(Bodies::new(&device, manifest, &grid, spec, levels, cutters, walls)?)
-            }
-        };
-        let walls = Walls::new(&device, manifest, &instances)?;
-        let prescribed = Prescribed::new(&device, manifest, spec, &items, levels)?;
-        let fields = Fields::new(&device, manifest, &grid, follows.is_some())?;
-        let statistics = spec.statistics.as_ref();
-        let statistics = statistics.map(|kernels| Statistics::new(&device, manifest, &grid, kernels)).transpose()?;
-        let inbox = Inbox::new(&program, &mut grid, &walls)?;
+        let Prepared { device, program, programs, grid, spec, around, levels, follows, adaptations, .. } = self;
+        let params = Params::new(program.manifest(), params)?.of_levels(program.manifest(), levels)?;
         let (criterion, every, range) = match follows {
             None => (None, None, 0..=0),
             Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
         };
-        let mut subdomain = Subdomain {
-            program,
-            grid,
-            walls,
-            prescribed,
-            bodies,
-            fields,
-            inbox,
-            sampled: false,
-            reference: None,
-            statistics,
-            criterion,
-            recording: None,
+        let parts = if programs.is_empty() {
+            let mut subdomain = subdomain(&device, program, (grid, None), spec, (around, levels), criterion)?;
+            let Subdomain { program, grid, walls, .. } = &mut subdomain;
+            subdomain.inbox = Inbox::new(program, grid, walls, None)?;
+            subdomain.place_solids(levels, 0.0)?;
+            Parts::one(subdomain)
+        } else {
+            in_parts(programs, grid, spec, (around, levels))?
         };
-        subdomain.place_solids(levels, 0.0)?;
         Ok(Simulation {
-            subdomain,
+            parts,
             stepper: Stepper {
                 levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
                 step: 0,
@@ -197,4 +209,74 @@ impl<'a> Prepared<'a> {
             monitor: Monitor { notices, ..Monitor::default() },
         })
     }
+}
+
+/// A grid, or a part of it, with memory for its data; the inbox is still to come.
+fn subdomain(
+    device: &Device,
+    program: Program,
+    (grid, owned): (Grid, Option<Owned>),
+    spec: &GridSpec,
+    (around, levels): (Around, usize),
+    criterion: Option<Criterion>,
+) -> Result<Subdomain, StepError> {
+    let (manifest, own) = (program.manifest(), owned.as_ref());
+    let Around { mut instances, mut items, cutters, .. } = around;
+    // Before the populations are there: cutting links takes more memory than the cut ones.
+    let bodies = match cutters {
+        None => None,
+        Some(cutters) => {
+            let walls = (&mut instances, &mut items);
+            Some(Bodies::new(device, manifest, &grid, spec, levels, (cutters, own), walls)?)
+        }
+    };
+    let walls = Walls::new(device, manifest, &instances)?;
+    let prescribed = Prescribed::new(device, manifest, spec, &items, levels)?;
+    let fields = Fields::new(device, manifest, &grid, criterion.is_some(), own)?;
+    let statistics = spec.statistics.as_ref();
+    let statistics = statistics.map(|kernels| Statistics::new(device, manifest, &grid, kernels, own)).transpose()?;
+    Ok(Subdomain {
+        program,
+        grid,
+        owned,
+        walls,
+        prescribed,
+        bodies,
+        fields,
+        inbox: None,
+        sampled: false,
+        reference: None,
+        statistics,
+        criterion,
+        recording: None,
+    })
+}
+
+/// A flow in as many parts as there are programs, each on the device of its own.
+fn in_parts(
+    programs: Vec<Program>,
+    grid: Grid,
+    spec: &GridSpec,
+    (around, levels): (Around, usize),
+) -> Result<Parts, StepError> {
+    let partition = Partition::new(&grid, programs.len())?;
+    let mut parts = vec![];
+    for (program, owned) in programs.into_iter().zip(partition.parts()) {
+        let (device, owned) = (program.device().clone(), owned.clone());
+        let grid = grid.on(&device)?;
+        let mut part = subdomain(&device, program, (grid, Some(owned)), spec, (around.clone(), levels), None)?;
+        part.place_solids(levels, 0.0)?;
+        parts.push(part);
+    }
+    let rows =
+        |part: &Subdomain| part.bodies.as_ref().map(|bodies| bodies.rows.read_ints(0..bodies.rows.len())).transpose();
+    let rows = parts.iter().map(rows).collect::<Result<Vec<_>, _>>()?;
+    let has_links = |slot: SlotId| rows.iter().flatten().any(|rows| rows[slot.index()] >= 0);
+    let halo = Halo::new(parts[0].program.manifest(), &grid, &partition, has_links)?;
+    for (number, part) in parts.iter_mut().enumerate() {
+        let Subdomain { program, grid, owned, walls, .. } = part;
+        let own = owned.as_ref().map(|owned| (owned, halo.senders(number)));
+        part.inbox = Inbox::new(program, grid, walls, own)?;
+    }
+    Ok(Parts::several(parts, Division { partition, halo }))
 }

@@ -39,14 +39,24 @@ pub struct Reading {
 /// How points are read on a grid.
 struct Plan {
     leaves: Arc<[Leaf]>,
-    /// The slots of the blocks that are read, level by level, rising on each.
-    slots: Vec<SlotId>,
-    /// The same on the device.
-    ids: Buffer<Int>,
-    /// The part of them on each level.
-    levels: Vec<Range<usize>>,
+    /// Of each part of the flow, the blocks that are read.
+    lists: Vec<List>,
+    /// Number of blocks that are read.
+    blocks: usize,
     /// By position in the values of those blocks' first component; `None` inside a solid.
     points: Vec<Option<Stencil>>,
+}
+
+/// Blocks of a part of the flow that are read.
+struct List {
+    /// Their slots, level by level, rising on each.
+    slots: Vec<SlotId>,
+    /// The place of each among all blocks that are read.
+    places: Vec<usize>,
+    /// The slots on the device.
+    ids: Buffer<Int>,
+    /// Those of each level.
+    levels: Vec<Range<usize>>,
 }
 
 impl Probe {
@@ -60,13 +70,16 @@ impl Simulation {
     /// The fields of the current step at the points of a probe, in their order.
     pub fn probe(&mut self, probe: &mut Probe) -> Result<Vec<Reading>, StepError> {
         let leaves = self.grid().shared_leaves()?;
-        let stays = |plan: &Plan| Arc::ptr_eq(&plan.leaves, &leaves) && !self.subdomain.moves();
+        let stays = |plan: &Plan| Arc::ptr_eq(&plan.leaves, &leaves) && !self.parts.first().moves();
         let plan = match probe.plan.take().filter(stays) {
             Some(plan) => plan,
             None => self.plan_probe(probe, leaves)?,
         };
-        let values = self.subdomain.fields_of(&self.stepper.levels, &plan)?;
         let layout = Layout::fields(self.manifest());
+        let mut values = vec![0.0; plan.blocks * layout.slot_len()];
+        for (subdomain, list) in self.parts.iter_mut().zip(&plan.lists) {
+            subdomain.fields_of(&self.stepper.levels, list, &mut values)?;
+        }
         let velocity = fields::component_names(self.manifest()).iter().position(|name| name == "ux");
         let dim = self.grid().dim();
         let of = |weights: &[(usize, f64)], component: usize| -> f64 {
@@ -111,20 +124,25 @@ impl Simulation {
             }
         }
         let read: Vec<(usize, SlotId)> = read.into_iter().collect();
-        let first = |level: usize| read.partition_point(|(of, _)| *of < level);
-        let levels = (0..self.stepper.levels.len()).map(|level| first(level)..first(level + 1)).collect();
-        let slots: Vec<SlotId> = read.iter().map(|(_, slot)| *slot).collect();
-        let ints: Vec<i32> = slots.iter().map(|slot| slot.0 as i32).collect();
-        let ids = self.device().ints(&ints)?;
-        Ok(Plan { leaves, slots, ids, levels, points })
+        let list = |(part, subdomain): (usize, &Subdomain)| {
+            let own: Vec<(usize, SlotId)> =
+                read.iter().copied().filter(|(_, slot)| self.parts.owner(*slot) == part).collect();
+            let first = |level: usize| own.partition_point(|(of, _)| *of < level);
+            let levels = (0..self.stepper.levels.len()).map(|level| first(level)..first(level + 1)).collect();
+            let slots: Vec<SlotId> = own.iter().map(|(_, slot)| *slot).collect();
+            let ints: Vec<i32> = slots.iter().map(|slot| slot.0 as i32).collect();
+            let places = slots.iter().map(|slot| places[slot]).collect();
+            Ok(List { slots, places, ids: subdomain.program.device().ints(&ints)?, levels })
+        };
+        let lists = self.parts.iter().enumerate().map(list).collect::<Result<_, StepError>>()?;
+        Ok(Plan { leaves, lists, blocks: read.len(), points })
     }
 }
 
 impl Subdomain {
-    /// The macroscopic fields of the slots of a plan, `[slot][component][cell]`.
-    fn fields_of(&mut self, levels: &[Level], plan: &Plan) -> Result<Vec<f64>, StepError> {
+    /// Writes the macroscopic fields of its blocks that are read to where they are among all that are, `[block][component][cell]`.
+    fn fields_of(&mut self, levels: &[Level], plan: &List, values: &mut [f64]) -> Result<(), StepError> {
         let slot_len = Layout::fields(self.program.manifest()).slot_len();
-        let mut values = vec![0.0; plan.slots.len() * slot_len];
         for window in self.windows() {
             for (number, (level, listed)) in levels.iter().zip(&plan.levels).enumerate() {
                 let slots = &plan.slots[listed.clone()];
@@ -147,11 +165,13 @@ impl Subdomain {
                 for run in plan.slots[inside].chunk_by(|one, next| one.0 + 1 == next.0) {
                     let first = (run[0].index() - window.start) * slot_len;
                     let read = self.fields.macroscopic.read_reals(first..first + run.len() * slot_len)?;
-                    values[at * slot_len..][..read.len()].copy_from_slice(&read);
+                    for (place, read) in plan.places[at..].iter().zip(read.chunks(slot_len)) {
+                        values[place * slot_len..][..slot_len].copy_from_slice(read);
+                    }
                     at += run.len();
                 }
             }
         }
-        Ok(values)
+        Ok(())
     }
 }

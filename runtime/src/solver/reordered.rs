@@ -7,17 +7,17 @@ impl Simulation {
     /// Advances by `steps` steps, phases one after the other in an order that `choose` makes: it is asked for one of so many that
     /// may be next. Back comes how many phases must follow each other in all, where the others run beside them.
     pub fn run_reordered(&mut self, steps: u64, mut choose: impl FnMut(usize) -> usize) -> Result<usize, StepError> {
-        let Simulation { subdomain, stepper, .. } = self;
+        let Simulation { parts, stepper, .. } = self;
         let begun = stepper.current();
         let mut tasks = vec![];
         for _ in 0..steps {
-            tasks.extend(stepper.tasks(subdomain));
+            tasks.extend(stepper.tasks(parts));
             stepper.levels[0].current = 1 - stepper.levels[0].current;
         }
         let ended = stepper.current();
         let (mut order, mut waits, mut depth) = (Order::default(), vec![], vec![]);
         for (node, task) in tasks.iter().enumerate() {
-            let accesses = subdomain.accesses(*task);
+            let accesses = parts.accesses(*task);
             let before = order.before(&accesses);
             order.add(node, &accesses);
             depth.push(1 + before.iter().map(|other| depth[*other]).max().unwrap_or(0));
@@ -29,12 +29,12 @@ impl Simulation {
             let ready: Vec<usize> =
                 left.iter().copied().filter(|node| waits[*node].iter().all(|before| !left.contains(before))).collect();
             let next = ready[choose(ready.len())];
-            stepper.run(tasks[next], subdomain)?;
+            stepper.run(tasks[next], parts)?;
             left.retain(|node| *node != next);
         }
         stepper.levels.iter_mut().zip(ended).for_each(|(level, current)| level.current = current);
         stepper.step += steps;
-        subdomain.sampled = false;
+        parts.iter_mut().for_each(|subdomain| subdomain.sampled = false);
         Ok(depth.into_iter().max().unwrap_or(0))
     }
 }

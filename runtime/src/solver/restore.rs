@@ -7,19 +7,32 @@ use std::sync::Arc;
 
 use lbm_bundle::Manifest;
 
-use super::fields::{SLOTS_AT_ONCE, range, runs};
+use super::fields::{SLOTS_AT_ONCE, runs};
 use super::monitor::room_to_keep;
+use super::parts::Parts;
 use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
-use crate::device::{Array, Buffer, Element, Staging};
+use crate::device::{Array, Buffer, Double, Element, Staging, Stored};
 use crate::kernels::layout::{Layout, SlotId};
-use crate::mesh::Grid;
 use crate::mesh::forest::Leaf;
 
-/// Number of the array of fields that are kept; those before it are the sets of populations.
-const KEPT: usize = 2;
-/// Number of the array of the first statistic; the others follow.
-const STATISTICS: usize = 3;
+/// An array of a part.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ArrayId {
+    part: usize,
+    kind: Kind,
+}
+
+/// What an array has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// One of the two sets of populations.
+    Populations(usize),
+    /// Fields that are kept.
+    Kept,
+    /// A statistic, by its number.
+    Statistic(usize),
+}
 
 /// What a restart file has of a flow: where it lies on the device, or copied, so that the flow may go on.
 pub struct State<'a> {
@@ -31,6 +44,8 @@ pub struct State<'a> {
     leaves: Arc<[Leaf]>,
     populations: Vec<Place>,
     fields: Vec<Place>,
+    /// The part that has each leaf.
+    owners: Vec<usize>,
     /// Accumulators of a cell of each statistic.
     accumulators: Vec<usize>,
     samples: Vec<u64>,
@@ -40,19 +55,18 @@ pub struct State<'a> {
 /// Where the data of a block lie.
 #[derive(Clone, Copy)]
 struct Place {
-    array: usize,
+    array: ArrayId,
     slot: SlotId,
 }
 
 enum Source<'a> {
-    /// The arrays by their number.
-    Device(BTreeMap<usize, &'a Array>),
-    /// Spans of them by the number of the array and the first slot, each with the place of its bytes in the copy.
-    Copy(Staging, BTreeMap<(usize, usize), usize>),
+    Device(BTreeMap<ArrayId, &'a Array>),
+    /// Spans of them by the array and the first slot, each with the place of its bytes in the copy.
+    Copy(Staging, BTreeMap<(ArrayId, usize), usize>),
 }
 
 /// Places whose slots follow each other in one array, as many as cross between device and host at a time.
-fn pieces(places: &[Place]) -> impl Iterator<Item = (usize, Range<usize>)> {
+fn pieces(places: &[Place]) -> impl Iterator<Item = (ArrayId, Range<usize>)> {
     let follows = |one: &Place, next: &Place| one.array == next.array && one.slot.0 + 1 == next.slot.0;
     places.chunk_by(follows).flat_map(|run| run.chunks(SLOTS_AT_ONCE)).map(|run| {
         let first = run[0].slot.index();
@@ -62,7 +76,7 @@ fn pieces(places: &[Place]) -> impl Iterator<Item = (usize, Range<usize>)> {
 
 /// Spans of slots that have all places, in the order of memory, and as few as that takes: what lies between the places of one array
 /// is in the span too.
-fn spans(places: &[Place]) -> Vec<(usize, Range<usize>)> {
+fn spans(places: &[Place]) -> Vec<(ArrayId, Range<usize>)> {
     let mut places = places.to_vec();
     places.sort_unstable_by_key(|place| place.slot);
     let span = |run: &[Place]| (run[0].array, run[0].slot.index()..run[run.len() - 1].slot.index() + 1);
@@ -72,27 +86,35 @@ fn spans(places: &[Place]) -> Vec<(usize, Range<usize>)> {
 impl<'a> State<'a> {
     /// Of a flow as it is now, where it lies.
     fn of(flow: &'a Simulation) -> Result<State<'a>, StepError> {
-        let (leaves, fields) = (flow.grid().shared_leaves()?, &flow.subdomain.fields);
-        let current = |level: usize| flow.stepper.levels[level].current;
+        let leaves = flow.grid().shared_leaves()?;
+        let current = |level: usize| Kind::Populations(flow.stepper.levels[level].current);
         let held = flow.grid().forest().read_held()?;
         let stored = leaves.iter().map(|leaf| (leaf.block.level, leaf.slot)).chain(held);
-        let populations = stored.map(|(level, slot)| Place { array: current(level), slot }).collect();
+        let array = |slot: SlotId, kind: Kind| ArrayId { part: flow.parts.owner(slot), kind };
+        let populations = stored.map(|(level, slot)| Place { array: array(slot, current(level)), slot }).collect();
         let kept = flow.kept().filter(|kept| *kept != flow.step());
-        let reference = flow.subdomain.reference.as_ref().filter(|_| kept.is_some());
+        let keeps = kept.is_some() && flow.parts.first().reference.is_some();
         let of_fields =
-            leaves.iter().filter(|_| reference.is_some()).map(|leaf| Place { array: KEPT, slot: leaf.slot });
-        let [first, second] = &fields.populations;
-        let mut arrays = BTreeMap::from([(0, first.array()), (1, second.array())]);
-        arrays.extend(reference.map(|reference| (KEPT, reference.array())));
-        let statistics = flow.subdomain.statistics.iter().flat_map(|statistics| &statistics.values);
-        arrays.extend((STATISTICS..).zip(statistics.map(Buffer::array)));
-        let accumulators = flow.subdomain.statistics.iter().flat_map(|statistics| statistics.accumulators());
+            leaves.iter().filter(|_| keeps).map(|leaf| Place { array: array(leaf.slot, Kind::Kept), slot: leaf.slot });
+        let mut arrays = BTreeMap::new();
+        for (part, subdomain) in flow.parts.iter().enumerate() {
+            let sets =
+                subdomain.fields.populations.iter().enumerate().map(|(set, of)| (Kind::Populations(set), of.array()));
+            let reference = subdomain.reference.iter().map(|reference| (Kind::Kept, reference.array()));
+            let statistics = subdomain.statistics.iter().flat_map(|statistics| &statistics.values);
+            let statistics = statistics.enumerate().map(|(number, of)| (Kind::Statistic(number), of.array()));
+            let all = sets.chain(reference).chain(statistics);
+            arrays.extend(all.map(|(kind, array)| (ArrayId { part, kind }, array)));
+        }
+        let statistics = flow.parts.first().statistics.iter();
+        let accumulators = statistics.flat_map(|statistics| statistics.accumulators());
         Ok(State {
             step: flow.step(),
             kept,
             manifest: flow.manifest().clone(),
             populations,
             fields: of_fields.collect(),
+            owners: leaves.iter().map(|leaf| flow.parts.owner(leaf.slot)).collect(),
             leaves,
             accumulators: accumulators.collect(),
             samples: flow.samples().to_vec(),
@@ -114,9 +136,9 @@ impl<'a> State<'a> {
             }
             staging.copy(&parts)?;
         }
-        let State { step, kept, manifest, leaves, populations, fields, accumulators, samples, .. } = self;
+        let State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, .. } = self;
         let source = Source::Copy(staging, copied);
-        Ok(State { step, kept, manifest, leaves, populations, fields, accumulators, samples, source })
+        Ok(State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, source })
     }
 
     /// Signatures and layout of the method's kernels.
@@ -158,7 +180,9 @@ impl<'a> State<'a> {
 
     /// Where the accumulators of a statistic lie.
     fn of_statistic(&self, number: usize) -> Vec<Place> {
-        self.leaves.iter().map(|leaf| Place { array: STATISTICS + number, slot: leaf.slot }).collect()
+        let kind = Kind::Statistic(number);
+        let place = |(leaf, part): (&Leaf, &usize)| Place { array: ArrayId { part: *part, kind }, slot: leaf.slot };
+        self.leaves.iter().zip(&self.owners).map(place).collect()
     }
 
     fn read(&self, places: &[Place], mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
@@ -183,46 +207,57 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    fn each_part(&self, array: usize, bytes: &[u8], each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn each_part(&self, array: ArrayId, bytes: &[u8], each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let (layout, value_bytes) = self.values(array);
         layout.of_cells(bytes, value_bytes).try_for_each(each)
     }
 
     /// How the values of an array lie, and the bytes of one.
-    fn values(&self, array: usize) -> (Layout, usize) {
-        match array {
-            0 | 1 => (Layout::populations(&self.manifest), self.manifest.real.stored_bytes()),
-            KEPT => (Layout::fields(&self.manifest), self.manifest.real.bytes()),
-            _ => (Layout::accumulators(&self.manifest, self.accumulators[array - STATISTICS]), size_of::<f64>()),
+    fn values(&self, array: ArrayId) -> (Layout, usize) {
+        match array.kind {
+            Kind::Populations(_) => (Layout::populations(&self.manifest), self.manifest.real.stored_bytes()),
+            Kind::Kept => (Layout::fields(&self.manifest), self.manifest.real.bytes()),
+            Kind::Statistic(number) => {
+                (Layout::accumulators(&self.manifest, self.accumulators[number]), size_of::<f64>())
+            }
         }
     }
 
     /// Values of a slot of an array.
-    fn slot_len(&self, array: usize) -> usize {
+    fn slot_len(&self, array: ArrayId) -> usize {
         self.values(array).0.slot_len()
     }
 
     /// Bytes of a slot of an array.
-    fn slot_bytes(&self, array: usize) -> usize {
+    fn slot_bytes(&self, array: ArrayId) -> usize {
         self.slot_len(array) * self.values(array).1
     }
 }
 
-/// Writes the bytes of leaves into an array, in the order of [`Grid::leaves`], each `[component][cell]`.
-fn write<E: From<StepError>>(
-    grid: &Grid,
-    layout: Layout,
-    to: &mut Buffer<impl Element>,
+/// Writes the bytes of leaves into an array of the parts that have them, in the order of [`Grid::leaves`](crate::mesh::Grid::leaves),
+/// each `[component][cell]`.
+fn write<T: Element, E: From<StepError>>(
+    parts: &mut Parts,
+    (layout, value_bytes): (Layout, usize),
+    to: impl Fn(&mut Subdomain) -> Option<&mut Buffer<T>>,
     mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut bytes = vec![];
-    for run in runs(grid.leaves().map_err(StepError::from)?) {
-        let range = range(run, layout);
-        bytes.resize(range.len() * to.value_bytes(), 0);
-        layout.of_cells_mut(&mut bytes, to.value_bytes()).try_for_each(&mut next)?;
-        to.write_raw(range.start, &bytes).map_err(StepError::from)?;
+    let (mut bytes, leaves) = (vec![], parts.first().grid.shared_leaves().map_err(StepError::from)?);
+    for run in runs(&leaves) {
+        bytes.resize(run.len() * layout.slot_len() * value_bytes, 0);
+        layout.of_cells_mut(&mut bytes, value_bytes).try_for_each(&mut next)?;
+        let first = run[0].slot.index();
+        parts.write_raw(layout, first..first + run.len(), &bytes, &to)?;
     }
     Ok(())
+}
+
+fn first_set(subdomain: &mut Subdomain) -> Option<&mut Buffer<Stored>> {
+    Some(&mut subdomain.fields.populations[0])
+}
+
+fn accumulators(subdomain: &mut Subdomain, number: usize) -> Option<&mut Buffer<Double>> {
+    Some(&mut subdomain.statistics.as_mut()?.values[number])
 }
 
 impl Simulation {
@@ -242,20 +277,21 @@ impl Simulation {
         step: u64,
         mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let layout = Layout::populations(self.manifest());
-        let mut bytes = vec![0; layout.slot_len() * self.manifest().real.stored_bytes()];
-        let Subdomain { grid, fields, .. } = &mut self.subdomain;
-        let to = &mut fields.populations[0];
-        write(grid, layout, to, &mut next)?;
-        for (_, slot) in grid.forest().read_held().map_err(StepError::from)? {
-            layout.of_cells_mut(&mut bytes, to.value_bytes()).try_for_each(&mut next)?;
-            to.write_raw(slot.index() * layout.slot_len(), &bytes).map_err(StepError::from)?;
+        let (layout, value_bytes) = (Layout::populations(self.manifest()), self.manifest().real.stored_bytes());
+        write(&mut self.parts, (layout, value_bytes), first_set, &mut next)?;
+        let mut bytes = vec![0; layout.slot_len() * value_bytes];
+        for (_, slot) in self.grid().forest().read_held().map_err(StepError::from)? {
+            layout.of_cells_mut(&mut bytes, value_bytes).try_for_each(&mut next)?;
+            self.parts.write_raw(layout, slot.index()..slot.index() + 1, &bytes, first_set)?;
         }
-        self.stepper.levels.iter_mut().for_each(|level| level.current = 0);
-        self.stepper.step = step;
-        self.stepper.set_time(self.subdomain.program.manifest(), step as f64)?;
-        self.subdomain.place_solids(self.stepper.levels.len(), step as f64)?;
-        self.subdomain.sampled = false;
+        let Simulation { parts, stepper, .. } = self;
+        stepper.levels.iter_mut().for_each(|level| level.current = 0);
+        stepper.step = step;
+        stepper.set_time(parts.first().program.manifest(), step as f64)?;
+        for subdomain in parts.iter_mut() {
+            subdomain.place_solids(stepper.levels.len(), step as f64)?;
+            subdomain.sampled = false;
+        }
         Ok(())
     }
 
@@ -265,10 +301,12 @@ impl Simulation {
         step: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.subdomain.make_whole()?;
-        let mut fields = room_to_keep(self.device(), &self.subdomain.fields.macroscopic)?;
-        write(self.grid(), Layout::fields(self.manifest()), &mut fields, next)?;
-        self.subdomain.reference = Some(fields);
+        for subdomain in self.parts.iter_mut() {
+            subdomain.make_whole()?;
+            subdomain.reference = Some(room_to_keep(subdomain.program.device(), &subdomain.fields.macroscopic)?);
+        }
+        let values = (Layout::fields(self.manifest()), self.manifest().real.bytes());
+        write(&mut self.parts, values, |subdomain| subdomain.reference.as_mut(), next)?;
         self.monitor.reference = Some(step);
         Ok(())
     }
@@ -281,11 +319,11 @@ impl Simulation {
         samples: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Subdomain { grid, program, statistics, .. } = &mut self.subdomain;
-        let Some(statistics) = statistics else { return Ok(()) };
-        let layout = statistics.layout(program.manifest(), number);
-        write(grid, layout, &mut statistics.values[number], next)?;
-        statistics.samples[number] = samples;
+        let Some(statistics) = &self.parts.first().statistics else { return Ok(()) };
+        let layout = statistics.layout(self.manifest(), number);
+        write(&mut self.parts, (layout, size_of::<f64>()), |subdomain| accumulators(subdomain, number), next)?;
+        let all = self.parts.iter_mut().filter_map(|subdomain| subdomain.statistics.as_mut());
+        all.for_each(|statistics| statistics.samples[number] = samples);
         Ok(())
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! On a GPU pairs of steps are recorded once and repeated, which spares small grids the cost of launching.
 
+use super::parts::Parts;
 use super::step::Stepper;
-use super::subdomain::{Recording, Subdomain};
+use super::subdomain::Recording;
 use super::timing::Timings;
 use super::{Simulation, StepError};
 use crate::device::{Device, Graph};
@@ -26,8 +27,11 @@ impl Simulation {
     }
 
     fn run_inside(&mut self, device: &Device, steps: u64) -> Result<(), StepError> {
-        self.subdomain.sampled = false;
-        self.subdomain.set_clock(self.stepper.step)?;
+        let step = self.stepper.step;
+        self.parts.iter_mut().try_for_each(|subdomain| {
+            subdomain.sampled = false;
+            subdomain.set_clock(step)
+        })?;
         let mut left = steps;
         let mut sampled = Timings::SAMPLED_STEPS;
         while left > 0 {
@@ -51,23 +55,26 @@ impl Simulation {
 
     /// Steps between which the grid stays.
     fn run_interval(&mut self, device: &Device, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
-        let Simulation { subdomain, stepper, adapter, monitor, .. } = self;
+        let Simulation { parts, stepper, adapter, monitor, .. } = self;
         let mut left = steps;
         // The phases of these are timed one by one.
         while left > 0 && (stepper.levels[0].current == 1 || *sampled > 0) {
-            stepper.advance(subdomain, Some(&mut monitor.timings))?;
+            stepper.advance(parts, Some(&mut monitor.timings))?;
             *sampled = sampled.saturating_sub(1);
             left -= 1;
         }
-        let pairs = (PHASES_RECORDED / stepper.tasks(subdomain).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
+        let pairs = (PHASES_RECORDED / stepper.tasks(parts).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
         // A recording has parameters and solids as they were when it was made.
-        let changes = stepper.courses.is_some() || subdomain.moves();
-        if !changes && left >= 2 * pairs * least && subdomain.recording.is_none() {
-            let graph = record(device, subdomain, stepper, pairs)?;
-            subdomain.recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
+        let changes = stepper.courses.is_some() || parts.first().moves();
+        let recorded = parts.only().is_none_or(|subdomain| subdomain.recording.is_some());
+        if !changes && left >= 2 * pairs * least && !recorded {
+            let graph = record(device, parts, stepper, pairs)?;
+            if let (Some(graph), Some(subdomain)) = (graph, parts.only()) {
+                subdomain.recording = Some(Recording { graph, steps: 2 * pairs });
+            }
         }
-        if let Some(recording) = &subdomain.recording {
+        if let Some(recording) = &parts.first().recording {
             while left >= recording.steps {
                 recording.graph.launch()?;
                 stepper.step += recording.steps;
@@ -75,7 +82,7 @@ impl Simulation {
             }
         }
         for _ in 0..left {
-            stepper.advance(subdomain, None)?;
+            stepper.advance(parts, None)?;
         }
         Ok(())
     }
@@ -83,17 +90,12 @@ impl Simulation {
 
 /// Pairs of steps as one recording; the current set of populations of the coarsest level must be the first. Finer levels
 /// take an even number of steps in each.
-fn record(
-    device: &Device,
-    subdomain: &mut Subdomain,
-    stepper: &mut Stepper,
-    pairs: u64,
-) -> Result<Option<Graph>, StepError> {
+fn record(device: &Device, parts: &mut Parts, stepper: &mut Stepper, pairs: u64) -> Result<Option<Graph>, StepError> {
     let (step, current) = (stepper.step, stepper.current());
     let mut failed = None;
     let recorded = device.record(|| {
         for _ in 0..2 * pairs {
-            if let Err(error) = stepper.advance(subdomain, None) {
+            if let Err(error) = stepper.advance(parts, None) {
                 failed = Some(error);
                 break;
             }

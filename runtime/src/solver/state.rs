@@ -26,7 +26,8 @@ impl Simulation {
 
     /// The same, to start at a step.
     fn init_at(&mut self, step: u64, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
-        self.subdomain.place_solids(self.stepper.levels.len(), step as f64)?;
+        let levels = self.stepper.levels.len();
+        self.parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         self.fill_cells(value)?;
         let mut outcome = Outcome::default();
         for _ in adapt::first_looks(&self.adapter.range) {
@@ -48,33 +49,36 @@ impl Simulation {
         let rest: Vec<f64> =
             fields::component_names(self.manifest()).iter().map(|name| f64::from(name == "rho")).collect();
         let cutters = self.cutters().cloned();
-        let Simulation { subdomain, stepper, .. } = self;
+        let Simulation { parts, stepper, .. } = self;
         let value =
             |cell: Cell, out: &mut [f64]| match cutters.as_ref().and_then(|cutters| cutters.solids.at(cell.centre())) {
                 Some(_) => out.copy_from_slice(&rest),
                 None => value(cell, out),
             };
         stepper.levels.iter_mut().for_each(|level| level.current = 0);
-        subdomain.fill(&stepper.levels, value)
+        parts.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))
     }
 
     /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones.
     pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
-        self.subdomain.sampled = false;
-        let Simulation { subdomain: Subdomain { program, grid, fields, .. }, stepper, .. } = self;
-        let layout = Layout::populations(program.manifest());
-        let rest = fields::rest(program.manifest());
-        let [first, second] = &mut fields.populations;
-        for (at, set) in [first, second].into_iter().enumerate() {
-            let current: Vec<bool> = stepper.levels.iter().map(|level| level.current == at).collect();
-            if current.contains(&true) {
-                fields::update(set, layout, grid, |cell, populations| {
-                    if current[cell.level] {
-                        populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population += rest);
-                        change(cell, populations);
-                        populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population -= rest);
-                    }
-                })?;
+        let Simulation { parts, stepper, .. } = self;
+        for subdomain in parts.iter_mut() {
+            subdomain.sampled = false;
+            let leaves = subdomain.own_leaves()?;
+            let Subdomain { program, grid, fields, .. } = subdomain;
+            let layout = Layout::populations(program.manifest());
+            let rest = fields::rest(program.manifest());
+            for (at, set) in fields.populations.iter_mut().enumerate() {
+                let current: Vec<bool> = stepper.levels.iter().map(|level| level.current == at).collect();
+                if current.contains(&true) {
+                    fields::update(set, layout, grid, &leaves, |cell, populations| {
+                        if current[cell.level] {
+                            populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population += rest);
+                            change(cell, populations);
+                            populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population -= rest);
+                        }
+                    })?;
+                }
             }
         }
         Ok(())
@@ -85,10 +89,11 @@ impl Simulation {
         let layout = Layout::populations(self.manifest());
         let rest = fields::rest(self.manifest());
         let mut whole = vec![0.0; rest.len()];
-        for (at, set) in self.subdomain.fields.populations.iter().enumerate() {
-            let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == at).collect();
+        for set in 0..2 {
+            let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == set).collect();
             if current.contains(&true) {
-                fields::visit(set, layout, self.grid(), |cell, populations| {
+                let read = |range| self.parts.read(layout, range, |part| Some(&part.fields.populations[set]));
+                fields::visit(read, layout, self.grid(), |cell, populations| {
                     if current[cell.level] {
                         let parts = rest.iter().zip(populations);
                         whole.iter_mut().zip(parts).for_each(|(whole, (rest, population))| *whole = rest + population);
@@ -103,7 +108,9 @@ impl Simulation {
     /// Macroscopic fields of every cell of the current step: `each(cell, values)`, in the order of the manifest.
     pub fn visit_cells(&mut self, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         self.sample()?;
-        Ok(fields::visit(&self.subdomain.fields.macroscopic, Layout::fields(self.manifest()), self.grid(), each)?)
+        let layout = Layout::fields(self.manifest());
+        let read = |range| self.parts.read(layout, range, |part| Some(&part.fields.macroscopic));
+        fields::visit(read, layout, self.grid(), each)
     }
 
     /// Sets the fields from a snapshot of the same domain, whatever its levels, and starts at its step.
@@ -128,17 +135,19 @@ impl Simulation {
 
     /// Computes the macroscopic fields of the current step.
     pub(super) fn sample(&mut self) -> Result<(), StepError> {
-        self.subdomain.sample(&self.stepper.levels)
+        let Simulation { parts, stepper, .. } = self;
+        parts.iter_mut().try_for_each(|subdomain| subdomain.sample(&stepper.levels))
     }
 
     /// Macroscopic fields of the current step.
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
         let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
         let cutters = self.cutters().cloned();
-        let Simulation { subdomain, stepper, .. } = self;
-        let manifest = subdomain.program.manifest().clone();
-        let slot_len = Layout::fields(&manifest).slot_len();
-        let (mut windows, mut first, mut end) = (subdomain.windows().into_iter(), 0, 0);
+        let Simulation { parts, stepper, .. } = self;
+        let manifest = parts.first().program.manifest().clone();
+        let layout = Layout::fields(&manifest);
+        let slot_len = layout.slot_len();
+        let (mut windows, mut first, mut end) = (parts.first().windows().into_iter(), 0, 0);
         let read = |range: Range<usize>| -> Result<Vec<f64>, StepError> {
             let mut values = Vec::with_capacity(range.len());
             while values.len() < range.len() {
@@ -146,11 +155,11 @@ impl Simulation {
                 if at >= end * slot_len
                     && let Some(next) = windows.find(|next| at < next.end * slot_len)
                 {
-                    subdomain.sample_window(&stepper.levels, &next)?;
+                    parts.iter_mut().try_for_each(|subdomain| subdomain.sample_window(&stepper.levels, &next))?;
                     (first, end) = (next.start, next.end);
                 }
                 let window = at - first * slot_len..range.end.min(end * slot_len) - first * slot_len;
-                values.extend(subdomain.fields.macroscopic.read_reals(window)?);
+                values.extend(parts.read(layout, window, |part| Some(&part.fields.macroscopic))?);
             }
             Ok(values)
         };
@@ -162,21 +171,28 @@ impl Simulation {
 
 impl Subdomain {
     /// Sets the fields of every cell, and the first set of populations from them.
-    fn fill(&mut self, levels: &[Level], value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+    fn fill(&mut self, levels: &[Level], value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
         self.sampled = false;
         let layout = Layout::fields(self.program.manifest());
         let whole = self.is_whole();
+        let own = self.own_leaves()?;
         for window in self.windows() {
-            let leaves = if whole { self.grid.leaves()? } else { &self.grid.leaves()?[window.clone()] };
-            fields::scatter(&mut self.fields.macroscopic, layout, &self.grid, (leaves, window.start), &value)?;
-            for (level, listed) in levels.iter().zip(self.grid.levels()) {
-                self.program.launch(kernels::Init {
-                    ids: ids_in(&self.grid, whole, &listed.leaves, &window),
-                    first: window.start as i32,
-                    fields: &self.fields.macroscopic,
-                    dst: &mut self.fields.populations[0],
-                    params: level.params.packed(),
-                })?;
+            let leaves = if whole { &own[..] } else { &own[window.clone()] };
+            fields::scatter(&mut self.fields.macroscopic, layout, &self.grid, (leaves, window.start), value)?;
+            for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
+                let of_window = || vec![ids_in(&self.grid, &listed.leaves, &window)];
+                let runs = self.own_level(number).runs().into_iter();
+                let lists =
+                    if whole { runs.map(|run| self.grid.tables().leaves.part(run)).collect() } else { of_window() };
+                for ids in lists {
+                    self.program.launch(kernels::Init {
+                        ids,
+                        first: window.start as i32,
+                        fields: &self.fields.macroscopic,
+                        dst: &mut self.fields.populations[0],
+                        params: level.params.packed(),
+                    })?;
+                }
             }
         }
         self.hold_all(levels)

@@ -3,12 +3,14 @@
 use lbm_bundle::Manifest;
 
 use super::snapshot::Snapshot;
+use super::step::Level;
+use super::subdomain::Subdomain;
 use super::{Simulation, StepError, fields};
 use crate::device::{Buffer, Device, DeviceError, Double};
 use crate::kernels::layout::Layout;
 use crate::kernels::{self, KernelError, statistics};
-use crate::mesh::Grid;
 use crate::mesh::forest::{Change, Moves};
+use crate::mesh::{Grid, Owned};
 
 /// What is accumulated of a grid.
 pub(super) struct Statistics {
@@ -33,9 +35,11 @@ impl Statistics {
         manifest: &Manifest,
         grid: &Grid,
         kernels: &kernels::Statistics,
+        owned: Option<&Owned>,
     ) -> Result<Statistics, DeviceError> {
         let [of_slot, _] = bytes_of_slot(manifest, Some(kernels));
-        let bytes = grid.slots().saturating_mul(of_slot);
+        let written = owned.map_or(grid.slots(), |owned| owned.leaves.len());
+        let bytes = written.saturating_mul(of_slot);
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
         }
@@ -100,53 +104,59 @@ impl Simulation {
         if due.is_empty() {
             return Ok(());
         }
-        let levels = &self.stepper.levels;
-        let subdomain = &mut self.subdomain;
-        for window in subdomain.windows() {
-            subdomain.sample_window(levels, &window)?;
-            let whole = subdomain.is_whole();
-            let Some(Statistics { kernels, values, samples }) = &mut subdomain.statistics else { break };
-            for number in due {
-                let ids = match whole {
-                    true => subdomain.grid.tables().leaves.part(0..subdomain.grid.leaf_count()),
-                    false => subdomain.grid.forest().every().part(window.clone()),
-                };
+        let Simulation { parts, stepper, .. } = self;
+        parts.iter_mut().try_for_each(|subdomain| subdomain.accumulate(&stepper.levels, due))
+    }
+
+    /// How many samples each statistic has.
+    pub fn samples(&self) -> &[u64] {
+        self.parts.first().statistics.as_ref().map_or(&[], |statistics| &statistics.samples)
+    }
+
+    /// The accumulators of a statistic in every cell, in lattice units, the components in the order of
+    /// [`Statistic`](lbm_bundle::statistics::Statistic); they have no names. `None` where there is no such statistic.
+    pub fn accumulators(&self, number: usize) -> Result<Option<Snapshot>, StepError> {
+        let Some(statistics) = self.parts.first().statistics.as_ref().filter(|all| number < all.values.len()) else {
+            return Ok(None);
+        };
+        let (manifest, leaves) = (self.manifest(), self.grid().shared_leaves()?);
+        let layout = statistics.layout(manifest, number);
+        let names = vec![String::new(); layout.components()];
+        let read = |range| self.parts.read(layout, range, |part| Some(&part.statistics.as_ref()?.values[number]));
+        let mut snapshot = fields::gather(read, (layout, names), self.grid().domain(), &leaves, self.step())?;
+        fields::mark_solid(&mut snapshot, manifest, &leaves, self.cutters().map(|cutters| &**cutters));
+        Ok(Some(snapshot))
+    }
+}
+
+impl Subdomain {
+    /// Adds the fields of its blocks to some statistics.
+    fn accumulate(&mut self, levels: &[Level], due: &[usize]) -> Result<(), StepError> {
+        for window in self.windows() {
+            self.sample_window(levels, &window)?;
+            let (tables, every) = (self.grid.tables(), self.grid.forest().every());
+            let (lists, first): (Vec<_>, usize) = match self.is_whole() {
+                true => (self.own_runs().into_iter().map(|run| (&tables.leaves, run)).collect(), 0),
+                false => (vec![(every, window.clone())], window.start),
+            };
+            let Some(Statistics { kernels, values, samples }) = &mut self.statistics else { break };
+            for (number, (list, run)) in due.iter().flat_map(|number| lists.iter().map(move |list| (number, list))) {
                 kernels.launch(
-                    subdomain.program.manifest(),
+                    self.program.manifest(),
                     *number,
                     statistics::Accumulate {
-                        ids,
-                        first: if whole { 0 } else { window.start as i32 },
-                        fields: &subdomain.fields.macroscopic,
+                        ids: list.part(run.clone()),
+                        first: first as i32,
+                        fields: &self.fields.macroscopic,
                         samples: i32::try_from(samples[*number]).unwrap_or(i32::MAX),
                         values: &mut values[*number],
                     },
                 )?;
             }
         }
-        if let Some(statistics) = &mut subdomain.statistics {
+        if let Some(statistics) = &mut self.statistics {
             due.iter().for_each(|number| statistics.samples[*number] += 1);
         }
         Ok(())
-    }
-
-    /// How many samples each statistic has.
-    pub fn samples(&self) -> &[u64] {
-        self.subdomain.statistics.as_ref().map_or(&[], |statistics| &statistics.samples)
-    }
-
-    /// The accumulators of a statistic in every cell, in lattice units, the components in the order of
-    /// [`Statistic`](lbm_bundle::statistics::Statistic); they have no names. `None` where there is no such statistic.
-    pub fn accumulators(&self, number: usize) -> Result<Option<Snapshot>, StepError> {
-        let Some(statistics) = self.subdomain.statistics.as_ref().filter(|all| number < all.values.len()) else {
-            return Ok(None);
-        };
-        let (manifest, leaves) = (self.manifest(), self.grid().shared_leaves()?);
-        let layout = statistics.layout(manifest, number);
-        let names = vec![String::new(); layout.components()];
-        let read = |range| statistics.values[number].read_reals(range);
-        let mut snapshot = fields::gather(read, (layout, names), self.grid().domain(), &leaves, self.step())?;
-        fields::mark_solid(&mut snapshot, manifest, &leaves, self.cutters().map(|cutters| &**cutters));
-        Ok(Some(snapshot))
     }
 }

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use lbm_bundle::Manifest;
 
 use super::StepError;
+use super::parts::Parts;
 use super::setup::Params;
-use super::subdomain::Subdomain;
 use super::timing::{Phase, Timings};
 
 /// A level in the course of time.
@@ -95,16 +95,12 @@ impl Task {
 
 impl Stepper {
     /// One step of the grid; where its phases are timed, with marks around them.
-    pub(super) fn advance(
-        &mut self,
-        subdomain: &mut Subdomain,
-        mut timed: Option<&mut Timings>,
-    ) -> Result<(), StepError> {
-        let device = subdomain.program.device().clone();
+    pub(super) fn advance(&mut self, parts: &mut Parts, mut timed: Option<&mut Timings>) -> Result<(), StepError> {
+        let device = parts.first().program.device().clone();
         let current = self.current();
-        for task in self.tasks(subdomain) {
+        for task in self.tasks(parts) {
             let from = timed.is_some().then(|| device.mark()).transpose()?;
-            self.run(task, subdomain)?;
+            self.run(task, parts)?;
             if let (Some(from), Some(timings)) = (from, &mut timed) {
                 timings.sample(task.phase, from, device.mark()?);
             }
@@ -120,9 +116,9 @@ impl Stepper {
     }
 
     /// What a step consists of, in an order in which it can be done.
-    pub(super) fn tasks(&self, subdomain: &Subdomain) -> Vec<Task> {
+    pub(super) fn tasks(&self, parts: &Parts) -> Vec<Task> {
         let current = self.levels.iter().enumerate().map(|(level, of)| (of.current as u64) << level);
-        let mut schedule = Schedule { subdomain, sets: current.sum(), tasks: vec![] };
+        let mut schedule = Schedule { parts, sets: current.sum(), fresh: 0, tasks: vec![] };
         schedule.advance(0, 0);
         schedule.phases(&[Phase::Tick], 0, 0);
         schedule.tasks
@@ -143,19 +139,16 @@ impl Stepper {
     }
 
     /// Does one of them.
-    pub(super) fn run(&mut self, task: Task, subdomain: &mut Subdomain) -> Result<(), StepError> {
+    pub(super) fn run(&mut self, task: Task, parts: &mut Parts) -> Result<(), StepError> {
         let end = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
         if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
             // Cells collide at the end of the step.
-            self.set_time(subdomain.program.manifest(), end)?;
+            self.set_time(parts.first().program.manifest(), end)?;
         }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
-        let device = subdomain.program.device().clone();
-        let accesses = subdomain.accesses(task);
-        device.accessing(&accesses, || match task.phase {
-            Phase::Move => subdomain.move_solids(task.level, end, Some(&self.levels[task.level])),
-            _ => subdomain.run(task, &self.levels),
-        })
+        let device = parts.first().program.device().clone();
+        let accesses = parts.accesses(task);
+        device.accessing(&accesses, || parts.run(task, &self.levels, end))
     }
 
     /// Which set of populations is current on each level.
@@ -166,15 +159,17 @@ impl Stepper {
 
 /// A step of the grid that is being laid out.
 struct Schedule<'a> {
-    subdomain: &'a Subdomain,
+    parts: &'a Parts,
     sets: u64,
+    /// Of which levels all parts have what they read of others, in the first set and in the second, a bit for each.
+    fresh: u64,
     tasks: Vec<Task>,
 }
 
 impl Schedule<'_> {
     /// One step of a level and all finer ones, the one with that number in a step of the grid.
     fn advance(&mut self, level: usize, number: i32) {
-        let finer = level + 1 < self.subdomain.grid.levels().len();
+        let finer = level + 1 < self.parts.first().grid.levels().len();
         let second = number % 2 == 1;
         self.phases(&[Phase::Prescribe], level, number);
         if finer {
@@ -199,7 +194,30 @@ impl Schedule<'_> {
     /// Those phases that have anything to do.
     fn phases(&mut self, phases: &[Phase], level: usize, number: i32) {
         let (sets, start, half) = (self.sets, level > 0 && number % 2 == 0, 2 * number + 1);
-        let tasks = phases.iter().filter(|phase| self.subdomain.has(**phase, level));
-        self.tasks.extend(tasks.map(|phase| Task { phase: *phase, level, start, half, sets }));
+        for phase in phases.iter().copied().filter(|phase| self.parts.has(*phase, level)) {
+            for level in phase.reads_blocks_around(level) {
+                self.refresh(level, half);
+            }
+            self.tasks.push(Task { phase, level, start, half, sets });
+            match phase {
+                Phase::Move => self.fresh &= !self.bit(level, 0),
+                _ if Phase::STREAMING.contains(&phase) => self.fresh &= !self.bit(level, 1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets parts get what they read of others' blocks of a level, unless they have it.
+    fn refresh(&mut self, level: usize, half: i32) {
+        let bit = self.bit(level, 0);
+        if self.parts.exchanges(level) && self.fresh & bit == 0 {
+            self.tasks.push(Task { phase: Phase::Halo, level, start: false, half, sets: self.sets });
+            self.fresh |= bit;
+        }
+    }
+
+    /// The bit of the current set of a level, or of the other one.
+    fn bit(&self, level: usize, other: u64) -> u64 {
+        1 << (2 * level as u64 + (self.sets >> level & 1 ^ other))
     }
 }

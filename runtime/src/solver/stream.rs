@@ -6,12 +6,12 @@ use super::bodies::Bodies;
 use super::fields::Fields;
 use super::inbox::Inbox;
 use super::step::Level;
-use super::subdomain::Subdomain;
+use super::subdomain::{Subdomain, own_level};
 use super::timing::Phase;
 use super::{StepError, setup};
 use crate::device::{Int, Part};
 use crate::kernels;
-use crate::mesh::Grid;
+use crate::mesh::{Grid, Owned};
 
 impl Subdomain {
     /// Streams and collides the blocks of a phase on a level; `start`: whether its step is the first of two.
@@ -23,7 +23,13 @@ impl Subdomain {
         start: bool,
     ) -> Result<(), StepError> {
         let (program, params, tables) = (&self.program, params.packed(), self.grid.tables());
-        let ids = blocks((&self.grid, self.bodies.as_ref(), self.inbox.as_ref()), phase, level);
+        let lists = Lists {
+            grid: &self.grid,
+            owned: self.owned.as_ref(),
+            bodies: self.bodies.as_ref(),
+            inbox: self.inbox.as_ref(),
+        };
+        let ids = blocks(lists, phase, level);
         let (neighbours, rows) = (&tables.neighbours, &tables.rows);
         let setup::Walls { rules: wall_rules, values: wall_values } = &self.walls;
         let Fields { populations: [first, second], saved, .. } = &mut self.fields;
@@ -101,16 +107,24 @@ impl Subdomain {
     }
 }
 
+/// Where blocks of a part are listed.
+#[derive(Clone, Copy)]
+pub(super) struct Lists<'a> {
+    pub(super) grid: &'a Grid,
+    pub(super) owned: Option<&'a Owned>,
+    pub(super) bodies: Option<&'a Bodies>,
+    pub(super) inbox: Option<&'a Inbox>,
+}
+
 /// The blocks, or cells, of a phase of a step of a level.
-pub(super) fn blocks<'a>(
-    (grid, bodies, inbox): (&'a Grid, Option<&'a Bodies>, Option<&'a Inbox>),
-    phase: Phase,
-    level: usize,
-) -> Part<'a, Int> {
+pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'a, Int> {
+    let Lists { grid, owned, bodies, inbox } = lists;
     let (tables, levels) = (grid.tables(), grid.levels());
-    let listed = &levels[level];
-    let finer = levels.get(level + 1);
-    let of_finer = |group: Group| finer.map_or(0..0, |finer| finer.group(group));
+    let listed = own_level(grid, owned, level);
+    let of_finer = |group: Group| match level + 1 < levels.len() {
+        true => own_level(grid, owned, level + 1).group(group),
+        false => 0..0,
+    };
     let holds = grid.forest().holds();
     let together = inbox.and_then(|inbox| inbox.together(level));
     let range = match phase {
@@ -118,13 +132,13 @@ pub(super) fn blocks<'a>(
             Some(bodies) => return bodies.list.part(bodies.levels[level].clone()),
             None => 0..0,
         },
-        _ if together == Some(phase) => listed.leaves.clone(),
+        _ if together == Some(phase) => levels[level].leaves.clone(),
         _ if together.is_some() && Phase::STREAMING.contains(&phase) => 0..0,
         Phase::StreamCollide => listed.group(Group::Interior),
         Phase::StreamCollideWalls => listed.group(Group::Walls),
         Phase::StreamCollideInterface => listed.group(Group::Jump),
         Phase::StreamCollideInterfaceWalls => listed.group(Group::Both),
-        Phase::StreamCollideHeld if holds => return tables.held.part(listed.held.clone()),
+        Phase::StreamCollideHeld if holds => return tables.held.part(levels[level].held.clone()),
         Phase::ToFine | Phase::ToCoarse => match inbox {
             Some(inbox) => return inbox.cells_of(level),
             None => 0..0,
@@ -133,7 +147,7 @@ pub(super) fn blocks<'a>(
         Phase::ToCoarseWalls if !holds => listed.group(Group::Both),
         Phase::StreamCollideHeld | Phase::ToFineWalls | Phase::ToCoarseWalls => 0..0,
         Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
-        Phase::Prescribe | Phase::Move | Phase::Tick => unreachable!("walls are no blocks"),
+        Phase::Prescribe | Phase::Move | Phase::Tick | Phase::Halo => unreachable!("there are no blocks of it"),
     };
     tables.leaves.part(range)
 }

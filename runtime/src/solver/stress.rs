@@ -33,10 +33,10 @@ impl Simulation {
         let snapshot = self.snapshot()?;
         let Some(velocity) = Velocity::new(&snapshot) else { return Ok(()) };
         let density = snapshot.get("rho");
-        let manifest = self.subdomain.program.manifest();
+        let manifest = self.parts.first().program.manifest().clone();
         let first = manifest.main().first as usize;
         // On a finer level slopes are smaller and the viscosity larger by the same factor.
-        let of_level = |level: usize| shares(manifest, viscosity * 2f64.powi(level as i32));
+        let of_level = |level: usize| shares(&manifest, viscosity * 2f64.powi(level as i32));
         let shares: Vec<_> = (0..self.stepper.levels.len()).map(of_level).collect();
         self.update_cells(|cell, populations| {
             let Some((position, _)) = snapshot.cover(cell) else { return };

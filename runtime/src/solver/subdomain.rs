@@ -5,6 +5,7 @@
 //! which tells a subdomain what to do.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::StepError;
 use super::bodies::Bodies;
@@ -14,17 +15,20 @@ use super::prescribed::Prescribed;
 use super::setup::Walls;
 use super::statistics::Statistics;
 use super::step::{Level, Task};
-use super::stream::blocks;
+use super::stream::{Lists, blocks};
 use super::timing::Phase;
-use crate::device::{Buffer, Graph, Int, Part, Real};
+use crate::device::{Buffer, DeviceError, Graph, Int, Part, Real};
 use crate::kernels::layout::Layout;
 use crate::kernels::{self, Criterion, Program};
-use crate::mesh::Grid;
+use crate::mesh::forest::Leaf;
+use crate::mesh::{Grid, Owned, OwnedLevel};
 
 /// Blocks of a grid on a device, with all that their kernels read and write.
 pub(super) struct Subdomain {
     pub(super) program: Program,
     pub(super) grid: Grid,
+    /// What it has of the grid, where that is not all.
+    pub(super) owned: Option<Owned>,
     pub(super) walls: Walls,
     pub(super) prescribed: Option<Prescribed>,
     pub(super) bodies: Option<Bodies>,
@@ -49,6 +53,31 @@ pub(super) struct Recording {
 }
 
 impl Subdomain {
+    /// Its lists on a level.
+    pub(super) fn own_level(&self, level: usize) -> OwnedLevel {
+        own_level(&self.grid, self.owned.as_ref(), level)
+    }
+
+    /// Its leaves, level by level, each level along the curve.
+    pub(super) fn own_leaves(&self) -> Result<Arc<[Leaf]>, DeviceError> {
+        match &self.owned {
+            Some(owned) => Ok(owned.leaves.clone()),
+            None => self.grid.shared_leaves(),
+        }
+    }
+
+    /// Where its leaves of all levels are listed, in as few runs as that takes.
+    pub(super) fn own_runs(&self) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = vec![];
+        for run in (0..self.grid.levels().len()).flat_map(|level| self.own_level(level).runs()) {
+            match runs.last_mut().filter(|last| last.end == run.start) {
+                Some(last) => last.end = run.end,
+                None => runs.push(run),
+            }
+        }
+        runs
+    }
+
     /// Whether a phase of a step of a level has anything to do.
     pub(super) fn has(&self, phase: Phase, level: usize) -> bool {
         match phase {
@@ -58,7 +87,12 @@ impl Subdomain {
             }
             Phase::Tick => self.prescribed.is_some(),
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
-            _ => !blocks((&self.grid, self.bodies.as_ref(), self.inbox.as_ref()), phase, level).is_empty(),
+            Phase::Halo => false,
+            _ => {
+                let (grid, owned) = (&self.grid, self.owned.as_ref());
+                let (bodies, inbox) = (self.bodies.as_ref(), self.inbox.as_ref());
+                !blocks(Lists { grid, owned, bodies, inbox }, phase, level).is_empty()
+            }
         }
     }
 
@@ -68,7 +102,7 @@ impl Subdomain {
         match phase {
             Phase::Prescribe => Ok(self.prescribe(level, half)?),
             Phase::Tick => Ok(self.tick()?),
-            Phase::Move => unreachable!("the stepper knows the time"),
+            Phase::Move | Phase::Halo => unreachable!("whoever has all parts does that"),
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)
             }
@@ -88,7 +122,8 @@ impl Subdomain {
         let tables = self.grid.tables();
         for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
             let held = if self.grid.forest().holds() { listed.held.clone() } else { 0..0 };
-            for ids in [tables.leaves.part(listed.leaves.clone()), tables.held.part(held)] {
+            let runs = self.own_level(number).runs();
+            for ids in runs.into_iter().map(|run| tables.leaves.part(run)).chain([tables.held.part(held)]) {
                 self.program.launch(kernels::Macroscopic {
                     ids,
                     src: &self.fields.populations[level.current],
@@ -110,7 +145,7 @@ impl Subdomain {
         }
         for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
             self.program.launch(kernels::Macroscopic {
-                ids: ids_in(&self.grid, false, &listed.leaves, window),
+                ids: ids_in(&self.grid, &listed.leaves, window),
                 src: &self.fields.populations[level.current],
                 first: window.start as i32,
                 level: number as i32,
@@ -142,6 +177,7 @@ impl Subdomain {
 
     /// Makes room for the macroscopic fields of all slots; an error where they do not fit.
     pub(super) fn make_whole(&mut self) -> Result<(), StepError> {
+        // Parts have it from the beginning, and it takes memory for their own blocks.
         if !self.is_whole() {
             let (device, manifest) = (self.program.device(), self.program.manifest());
             let length = self.grid.slots() * Layout::fields(manifest).slot_len();
@@ -155,11 +191,16 @@ impl Subdomain {
     }
 }
 
-/// The slots of leaves of a level: all that are listed so, or those in a window.
-pub(super) fn ids_in<'a>(grid: &'a Grid, whole: bool, leaves: &Range<usize>, window: &Range<usize>) -> Part<'a, Int> {
-    if whole {
-        return grid.tables().leaves.part(leaves.clone());
+/// What a part has of a level: all of it, where it has all of the grid.
+pub(super) fn own_level(grid: &Grid, owned: Option<&Owned>, level: usize) -> OwnedLevel {
+    match owned {
+        Some(owned) => owned.levels[level].clone(),
+        None => OwnedLevel::all(&grid.levels()[level]),
     }
+}
+
+/// The slots of leaves of a level that are in a window.
+pub(super) fn ids_in<'a>(grid: &'a Grid, leaves: &Range<usize>, window: &Range<usize>) -> Part<'a, Int> {
     let start = leaves.start.max(window.start);
     grid.forest().every().part(start..leaves.end.min(window.end).max(start))
 }

@@ -134,8 +134,8 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
     };
     let pieces = |flow: &mut Simulation| {
         let slot = crate::kernels::layout::Layout::fields(flow.manifest()).slot_len();
-        flow.subdomain.fields.macroscopic = device.alloc_reals(lbm_bundle::Real::F64, 4 * slot).unwrap();
-        assert_eq!(flow.subdomain.windows(), [0..4, 4..8, 8..9]);
+        flow.parts.only().unwrap().fields.macroscopic = device.alloc_reals(lbm_bundle::Real::F64, 4 * slot).unwrap();
+        assert_eq!(flow.parts.first().windows(), [0..4, 4..8, 8..9]);
     };
     let (mut whole, mut other) = (cavity(&device, 24), cavity(&device, 24));
     pieces(&mut other);
@@ -162,7 +162,7 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
     assert_eq!(whole.look().unwrap().not_finite, Some(found));
     // What needs all of them makes room for them.
     other.keep().unwrap();
-    assert!(other.subdomain.is_whole());
+    assert!(other.parts.first().is_whole());
 }
 
 #[test]

@@ -37,11 +37,13 @@ pub enum Phase {
     Move,
     /// The clock of these formulas.
     Tick,
+    /// What parts of a flow read of each other's blocks.
+    Halo,
 }
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 16] = [
+    pub const ALL: [Phase; 17] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideInterface,
@@ -58,6 +60,7 @@ impl Phase {
         Phase::Prescribe,
         Phase::Move,
         Phase::Tick,
+        Phase::Halo,
     ];
 
     /// Those that fill the inbox before the first step of the next finer level, and after it.
@@ -73,6 +76,16 @@ impl Phase {
         Phase::StreamCollideSolid,
         Phase::StreamCollideHeld,
     ];
+
+    /// Levels of whose blocks it reads those beside others, of the set that is current.
+    pub(super) fn reads_blocks_around(self, level: usize) -> std::ops::Range<usize> {
+        match self {
+            Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => level..level + 2,
+            Phase::Move => level..level + 1,
+            _ if Phase::STREAMING.contains(&self) => level..level + 1,
+            _ => level..level,
+        }
+    }
 
     /// Name as in reports.
     pub fn name(self) -> &'static str {
@@ -93,6 +106,7 @@ impl Phase {
             "prescribe",
             "move",
             "tick",
+            "halo",
         ][self as usize]
     }
 }

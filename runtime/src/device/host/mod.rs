@@ -3,7 +3,7 @@
 mod compile;
 mod memory;
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ const PIECES_PER_THREAD: usize = 4;
 pub(super) struct Memory {
     start: NonNull<u8>,
     bytes: usize,
+    /// What was allocated, of which it is a part.
+    allocated: (NonNull<u8>, Layout),
 }
 
 // SAFETY: `Memory` owns its bytes alone, as a `Vec<u8>` does.
@@ -54,7 +56,18 @@ impl Memory {
         }
         // SAFETY: the range is the allocation.
         unsafe { start.write_bytes(0, bytes) };
-        Some(Memory { start, bytes })
+        Some(Memory { start, bytes, allocated: (start, layout) })
+    }
+
+    /// The same where the system gives memory when something is written to it: what is not written takes none. (The system's allocator
+    /// gives zeros without touching them only where no alignment is asked for.)
+    pub(super) fn sparse(bytes: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(bytes.checked_add(ALIGNMENT)?, 1).ok()?;
+        // SAFETY: the size is not zero.
+        let all = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        // SAFETY: there are `ALIGNMENT` bytes more than `bytes`, and the first multiple of it is less than that away.
+        let start = unsafe { all.add(all.align_offset(ALIGNMENT)) };
+        Some(Memory { start, bytes, allocated: (all, layout) })
     }
 
     fn layout(bytes: usize) -> Option<Layout> {
@@ -72,10 +85,6 @@ impl Memory {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
     }
 
-    pub(super) fn fill(&mut self, byte: u8) {
-        self.as_mut_slice().fill(byte);
-    }
-
     pub(super) fn address(&self) -> u64 {
         self.start.as_ptr() as usize as u64
     }
@@ -84,9 +93,9 @@ impl Memory {
 #[allow(unsafe_code)]
 impl Drop for Memory {
     fn drop(&mut self) {
-        let layout = Self::layout(self.bytes).expect("it was valid in `new`");
-        // SAFETY: allocated in `new` with the same layout.
-        unsafe { dealloc(self.start.as_ptr(), layout) }
+        let (all, layout) = self.allocated;
+        // SAFETY: allocated with the same layout.
+        unsafe { dealloc(all.as_ptr(), layout) }
     }
 }
 

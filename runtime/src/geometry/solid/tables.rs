@@ -148,12 +148,12 @@ enum Reach<'a> {
 }
 
 impl Cutters {
-    /// The tables of all blocks of a grid.
-    pub fn tables(&self, blocks: &[Block], directions: &[Direction]) -> Result<Tables, SolidError> {
+    /// The tables of some blocks of a grid, which has `all`.
+    pub fn tables(&self, blocks: &[Block], all: &[Block], directions: &[Direction]) -> Result<Tables, SolidError> {
         let cells: usize = self.solids.block.iter().product();
         let length = directions.len() * cells;
         let found: Vec<Cut> = blocks.par_iter().map(|block| self.cut(*block, directions)).collect();
-        let known: BTreeSet<Block> = blocks.iter().copied().collect();
+        let known: BTreeSet<Block> = all.iter().copied().collect();
         let first_crossing = self.first + self.solids.count;
         let mut tables =
             Tables { rows: Vec::new(), links: vec![-1; length], distances: vec![0.5; length], crossings: Vec::new() };
@@ -452,7 +452,7 @@ mod tests {
     #[test]
     fn links_are_cut_from_both_of_their_ends_or_none() {
         let (cutters, manifest) = (channel([false; 6]), manifest());
-        let tables = cutters.tables(&blocks([4, 2]), &manifest.directions).unwrap();
+        let tables = cutters.tables(&blocks([4, 2]), &blocks([4, 2]), &manifest.directions).unwrap();
         assert_eq!(tables.rows[3], -1);
         let (cells, q) = (64, manifest.directions.len());
         let entry = |x: usize, y: usize, dir: usize| {
@@ -496,7 +496,7 @@ mod tests {
         let mut varying = [false; 6];
         varying[0] = true;
         let (cutters, manifest) = (channel(varying), manifest());
-        let tables = cutters.tables(&blocks([4, 2]), &manifest.directions).unwrap();
+        let tables = cutters.tables(&blocks([4, 2]), &blocks([4, 2]), &manifest.directions).unwrap();
         assert_eq!(tables.crossings.len(), 3 * 16);
         assert!(tables.crossings.iter().all(|crossing| crossing.of == Crossed::Face(0) && crossing.at[0] == 0.0));
         let largest = tables.links.iter().max().copied();
@@ -510,7 +510,7 @@ mod tests {
             let mut cutters = channel(only(varying));
             cutters.solids.periodic = [false; 3];
             nodes.iter().for_each(|face| cutters.nodes[*face] = true);
-            let tables = cutters.tables(&blocks([4, 2]), &manifest().directions).unwrap();
+            let tables = cutters.tables(&blocks([4, 2]), &blocks([4, 2]), &manifest().directions).unwrap();
             assert!(tables.crossings.iter().all(|crossing| crossing.of == Crossed::Face(varying)));
             let rim = if varying / 2 == 0 { 0.5 } else { 15.5 };
             assert!(tables.crossings.iter().all(|crossing| crossing.at[varying / 2] == rim));
@@ -527,7 +527,7 @@ mod tests {
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false; 3]);
         let cutters = Cutters { solids, first: 4, ..channel([false; 6]) };
-        let tables = cutters.tables(&blocks([4, 2]), &manifest().directions).unwrap();
+        let tables = cutters.tables(&blocks([4, 2]), &blocks([4, 2]), &manifest().directions).unwrap();
         assert_eq!(tables.rows, [0, 1, -1, -1, 2, 3, -1, -1]);
     }
 
@@ -535,7 +535,8 @@ mod tests {
     fn a_jump_beside_a_cut_block_is_refused() {
         let mut blocks = blocks([4, 2]);
         blocks[0].level = 1;
-        let error = channel([false; 6]).tables(&blocks, &manifest().directions).expect_err("a neighbour is missing");
+        let error =
+            channel([false; 6]).tables(&blocks, &blocks, &manifest().directions).expect_err("a neighbour is missing");
         assert!(matches!(error, SolidError::Jump { level: 0, place: [1, 0, 0] }), "{error}");
     }
 }

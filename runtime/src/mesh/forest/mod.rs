@@ -179,6 +179,13 @@ impl Forest {
         Ok(forest)
     }
 
+    /// The same forest on another device.
+    pub fn on(&self, device: &Device, bundle: &MeshBundle) -> Result<Self, ForestError> {
+        let program = MeshProgram::load(device, bundle)?;
+        let (tables, targets, work) = tables::on(device, (&self.tables, &self.targets, &self.work))?;
+        Ok(Forest { program, tables, targets, work, levels: self.levels.clone(), ..*self })
+    }
+
     /// Gives back what only changes need, and the room for blocks that there are not: no change is possible any more. Its data must be in
     /// order, as [`Forest::reorder`] leaves them.
     pub fn stay(&mut self) -> Result<(), ForestError> {

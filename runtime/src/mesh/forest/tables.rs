@@ -138,6 +138,48 @@ pub(super) fn new(
     Ok((tables, targets, work))
 }
 
+/// The same on another device.
+pub(super) fn on(
+    device: &Device,
+    (tables, targets, work): (&Tables, &Targets, &Work),
+) -> Result<(Tables, Targets, Work), DeviceError> {
+    let copy = |buffer: &Buffer<Int>| device.ints(&buffer.read_ints(0..buffer.len())?);
+    let tables = Tables {
+        near: copy(&tables.near)?,
+        child: copy(&tables.child)?,
+        parent: copy(&tables.parent)?,
+        level: copy(&tables.level)?,
+        place: copy(&tables.place)?,
+        slot: copy(&tables.slot)?,
+        node: copy(&tables.node)?,
+        kind: copy(&tables.kind)?,
+        neighbours: copy(&tables.neighbours)?,
+        rows: copy(&tables.rows)?,
+        data: copy(&tables.data)?,
+        sides: copy(&tables.sides)?,
+        parts: copy(&tables.parts)?,
+        uppers: copy(&tables.uppers)?,
+        held: copy(&tables.held)?,
+        order: copy(&tables.order)?,
+        leaves: copy(&tables.leaves)?,
+        free_families: copy(&tables.free_families)?,
+        free_slots: copy(&tables.free_slots)?,
+    };
+    let targets = Targets { level: copy(&targets.level)?, bound: copy(&targets.bound)? };
+    let work = Work {
+        every: copy(&work.every)?,
+        mark: copy(&work.mark)?,
+        interface: copy(&work.interface)?,
+        rank: copy(&work.rank)?,
+        counts: copy(&work.counts)?,
+        begins: copy(&work.begins)?,
+        picked: copy(&work.picked)?,
+        coarse: copy(&work.coarse)?,
+        parts: copy(&work.parts)?,
+    };
+    Ok((tables, targets, work))
+}
+
 /// Gives back what only changes need, and what lies behind the nodes, slots and families of a pool.
 pub(super) fn stay(
     device: &Device,

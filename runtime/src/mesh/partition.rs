@@ -1,0 +1,192 @@
+//! Which part of several has which leaves of a grid: the space-filling curve, cut where each part has about the same work.
+//!
+//! All parts have the tables of the whole grid and number nodes and slots alike. What a part has of a level is a run of the curve, and so
+//! of each group in the list of the level: kernels take parts of a list as they take the list.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use lbm_bundle::mesh::Group;
+
+use super::Grid;
+use super::forest::{LEVELS, Leaf, Level};
+use super::morton;
+use crate::device::DeviceError;
+use crate::geometry::Block;
+use crate::kernels::layout::SlotId;
+
+/// In the place of the part that has a slot: no leaf has it.
+const NOBODY: u16 = u16::MAX;
+
+/// Most parts that there may be.
+pub const MOST_PARTS: usize = NOBODY as usize;
+
+/// A grid in parts.
+pub struct Partition {
+    /// The part that has each slot.
+    owner: Vec<u16>,
+    parts: Vec<Owned>,
+}
+
+/// What a part has of a grid.
+#[derive(Clone)]
+pub struct Owned {
+    /// Which part.
+    pub number: usize,
+    /// Its lists on each level.
+    pub levels: Vec<OwnedLevel>,
+    /// Its leaves, level by level, each level along the curve.
+    pub leaves: Arc<[Leaf]>,
+}
+
+/// What a part has of a level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedLevel {
+    groups: [Range<usize>; 4],
+}
+
+impl OwnedLevel {
+    /// All that the level has.
+    pub fn all(level: &Level) -> OwnedLevel {
+        OwnedLevel { groups: level.groups.clone() }
+    }
+
+    /// Its leaves of a group, in [`Tables::leaves`](super::forest::Tables::leaves).
+    pub fn group(&self, group: Group) -> Range<usize> {
+        self.groups[group.index()].clone()
+    }
+
+    /// All its leaves there, in as few runs as that takes.
+    pub fn runs(&self) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = vec![];
+        for group in self.groups.iter().filter(|group| !group.is_empty()) {
+            match runs.last_mut().filter(|last| last.end == group.start) {
+                Some(last) => last.end = group.end,
+                None => runs.push(group.clone()),
+            }
+        }
+        runs
+    }
+}
+
+/// Where a block begins on the curve through the cells of the finest level that there can be.
+fn key(block: Block) -> u128 {
+    morton::key(block.place.map(|at| at << (LEVELS - 1 - block.level)))
+}
+
+impl Partition {
+    /// A grid in so many parts of about the same work: cells, each as often as it is updated in a step of the coarsest level.
+    pub fn new(grid: &Grid, parts: usize) -> Result<Partition, DeviceError> {
+        let leaves = grid.shared_leaves()?;
+        let mut along: Vec<(u128, Leaf)> = leaves.iter().map(|leaf| (key(leaf.block), *leaf)).collect();
+        along.sort_unstable_by_key(|(key, _)| *key);
+        let work = |leaf: &Leaf| 1u128 << leaf.block.level;
+        let total: u128 = leaves.iter().map(work).sum();
+        let (mut owner, mut before) = (vec![NOBODY; grid.slots()], 0);
+        for (_, leaf) in &along {
+            // A leaf goes where its middle lies.
+            let part = (2 * before + work(leaf)) * parts as u128 / (2 * total).max(1);
+            owner[leaf.slot.index()] = part as u16;
+            before += work(leaf);
+        }
+        let listed = grid.tables().leaves.read_ints(0..grid.leaf_count())?;
+        let of = |entry: usize| owner[listed[entry] as usize] as usize;
+        let own = |number: usize| {
+            let of_group = |group: &Range<usize>| {
+                let first = |part: usize| group.start + partition_point(group.len(), |at| of(group.start + at) < part);
+                first(number)..first(number + 1)
+            };
+            let of_level = |level: &Level| OwnedLevel { groups: level.groups.each_ref().map(of_group) };
+            let levels = grid.levels().iter().map(of_level).collect();
+            let leaves = leaves.iter().filter(|leaf| owner[leaf.slot.index()] as usize == number).copied().collect();
+            Owned { number, levels, leaves }
+        };
+        let parts = (0..parts).map(own).collect();
+        Ok(Partition { owner, parts })
+    }
+
+    /// What each part has.
+    pub fn parts(&self) -> &[Owned] {
+        &self.parts
+    }
+
+    /// The part that has a slot, if a leaf has it.
+    pub fn owner(&self, slot: SlotId) -> Option<usize> {
+        self.owner.get(slot.index()).filter(|owner| **owner != NOBODY).map(|owner| *owner as usize)
+    }
+
+    /// Slots in runs of those that one part has. What no leaf has counts as the part's before it.
+    pub fn runs(&self, slots: Range<usize>) -> Vec<(usize, Range<usize>)> {
+        let mut runs: Vec<(usize, Range<usize>)> = vec![];
+        for slot in slots {
+            let owner = self.owner(SlotId(slot as u32)).or(runs.last().map(|(part, _)| *part)).unwrap_or(0);
+            match runs.last_mut().filter(|(part, _)| *part == owner) {
+                Some((_, run)) => run.end = slot + 1,
+                None => runs.push((owner, slot..slot + 1)),
+            }
+        }
+        runs
+    }
+}
+
+/// The first of so many numbers of which something is not true, where it is true of all before and of none after.
+fn partition_point(count: usize, is: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::fixture::manifest;
+    use crate::mesh::{Behind, WallId};
+
+    fn grid() -> Grid {
+        let walls = std::array::from_fn(|face| Behind::Wall(WallId(face as u32)));
+        Grid::new(&Device::host(1).unwrap(), &manifest(), [8 * 7, 8 * 5, 1], walls).unwrap()
+    }
+
+    #[test]
+    fn each_leaf_is_in_one_part_and_parts_are_runs_of_the_curve_of_the_same_work() {
+        let grid = grid();
+        for count in 1..=5 {
+            let partition = Partition::new(&grid, count).unwrap();
+            let of: Vec<usize> =
+                grid.leaves().unwrap().iter().map(|leaf| partition.owner(leaf.slot).expect("a leaf")).collect();
+            assert!(of.is_sorted(), "along the curve: {of:?}");
+            for part in partition.parts() {
+                assert!(part.leaves.len().abs_diff(35 / count) <= 1, "{count}: {}", part.leaves.len());
+                let listed: usize = part.levels[0].runs().iter().map(|run| run.len()).sum();
+                assert_eq!(listed, part.leaves.len());
+            }
+        }
+    }
+
+    #[test]
+    fn lists_of_a_part_have_its_slots_and_no_others() {
+        let grid = grid();
+        let partition = Partition::new(&grid, 3).unwrap();
+        for (number, part) in partition.parts().iter().enumerate() {
+            for run in part.levels[0].runs() {
+                for slot in grid.tables().leaves.read_ints(run).unwrap() {
+                    assert_eq!(partition.owner(SlotId(slot as u32)), Some(number));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_of_slots_have_one_owner_each_and_what_nobody_has_goes_along() {
+        let grid = grid();
+        let mut partition = Partition::new(&grid, 2).unwrap();
+        partition.owner[3] = NOBODY;
+        let runs = partition.runs(0..35);
+        assert_eq!(runs.iter().map(|(part, _)| *part).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!((runs[0].1.start, runs[0].1.end, runs[1].1.end), (0, runs[1].1.start, 35));
+    }
+}
