@@ -185,7 +185,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     let mut params = vec![param("omega", 1, Some((0.0, 2.0)), "relaxation rate of the stress")];
     if method == "guo" || method == "driven" {
         params.push(param("force", dim, None, "on a cell"));
-    } else if method != "bgk" {
+    } else if method != "bgk" && method != "cuda" {
         params.push(param("s_nu", 1, Some((0.0, 2.0)), "relaxation rate of the odd moments"));
     }
     let field = |name: &str, components: u32| Field::own(name, components as usize);
@@ -198,7 +198,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     Manifest {
         abi: ABI,
         spec: spec.into(),
-        target: Target::C,
+        target: if method == "cuda" { Target::Cuda } else { Target::C },
         real: Real::F32,
         layout: Layout::Blocks,
         dim,

@@ -8,12 +8,14 @@ use lbm_bundle::{Bundle, Real, Target};
 use lbm_codegen::statistics;
 use lbm_dsl::shipped;
 use lbm_runtime::device::Device;
-use lbm_runtime::geometry::solid::{Shape, Solid};
+use lbm_runtime::geometry::solid::{Motion, Shape, Solid};
 use lbm_runtime::geometry::{Block, Face};
-use lbm_runtime::kernels::Statistics;
+use lbm_runtime::kernels::{Criterion, Statistics};
 use lbm_runtime::solver::probe::Probe;
-use lbm_runtime::solver::{GridSpec, Prepared, Simulation, StepError};
-use lbm_tests::compiled;
+use lbm_runtime::solver::restore::State;
+use lbm_runtime::solver::{Adaptivity, GridSpec, Prepared, Simulation, StepError};
+use lbm_tests::compiled::{self, Random};
+use lbm_tests::criteria::{above, criteria, criterion, everywhere, level};
 
 const STEPS: u64 = 3;
 
@@ -233,28 +235,52 @@ fn refined_grids_have_the_same_bits_in_parts() {
     }
 }
 
-/// All that a restart file has of populations, fields that are kept and statistics.
-fn state(flow: &Simulation) -> Vec<u8> {
-    let state = flow.state().unwrap();
-    let mut bytes = vec![];
-    let mut each = |piece: &[u8]| -> io::Result<()> {
-        bytes.extend_from_slice(piece);
+/// Takes pieces of bytes.
+type Each<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+
+/// All bytes that something reads.
+fn bytes(read: impl Fn(Each<'_>) -> io::Result<()>) -> Vec<u8> {
+    let mut all = vec![];
+    read(&mut |piece| {
+        all.extend_from_slice(piece);
         Ok(())
-    };
-    state.read_populations(&mut each).unwrap();
-    state.read_kept(&mut each).unwrap();
-    state.read_statistic(0, &mut each).unwrap();
-    let mut copied = vec![];
-    let copy = flow.capture_state(Device::host(1).unwrap().stagings(1).take()).unwrap();
-    let mut each = |piece: &[u8]| -> io::Result<()> {
-        copied.extend_from_slice(piece);
+    })
+    .unwrap();
+    all
+}
+
+/// What a restart file has of populations, fields that are kept and the first statistic.
+fn sections(state: &State<'_>) -> [Vec<u8>; 3] {
+    [
+        bytes(|each| state.read_populations(each)),
+        bytes(|each| state.read_kept(each)),
+        bytes(|each| state.read_statistic(0, each)),
+    ]
+}
+
+/// The same of a flow; a copy has the same.
+fn state(flow: &Simulation) -> [Vec<u8>; 3] {
+    let found = sections(&flow.state().unwrap());
+    let copied = flow.capture_state(Device::host(1).unwrap().stagings(1).take()).unwrap();
+    assert!(sections(&copied) == found, "a copy has the same");
+    found
+}
+
+/// Gives pieces of bytes.
+fn filler(bytes: Vec<u8>) -> impl FnMut(&mut [u8]) -> Result<(), StepError> {
+    let mut left = std::collections::VecDeque::from(bytes);
+    move |piece| {
+        piece.iter_mut().for_each(|byte| *byte = left.pop_front().expect("as many bytes"));
         Ok(())
-    };
-    copy.read_populations(&mut each).unwrap();
-    copy.read_kept(&mut each).unwrap();
-    copy.read_statistic(0, &mut each).unwrap();
-    assert!(bytes == copied, "a copy has the same");
-    bytes
+    }
+}
+
+/// Lets a flow go on where another is.
+fn go_on(flow: &mut Simulation, from: &Simulation) {
+    let [populations, kept, statistic] = state(from);
+    flow.write_populations(from.step(), filler(populations)).unwrap();
+    flow.write_kept(from.kept().unwrap(), filler(kept)).unwrap();
+    flow.write_statistic(0, from.samples()[0], filler(statistic)).unwrap();
 }
 
 #[test]
@@ -272,40 +298,9 @@ fn a_flow_goes_on_in_another_number_of_parts_with_the_same_bits() {
         flow.after(&mut first, 2);
         first.run(1).unwrap();
         assert!(state(&first) == state(&unbroken), "{before} parts");
-        let (mut second, from) = (flow.start(after), first.state().unwrap());
-        let pieces = |read: &dyn Fn(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>| {
-            let mut bytes = vec![];
-            let mut each = |piece: &[u8]| {
-                bytes.extend_from_slice(piece);
-                Ok(())
-            };
-            read(&mut each).unwrap();
-            bytes
-        };
-        let filler = |bytes: Vec<u8>| {
-            let mut left = std::collections::VecDeque::from(bytes);
-            move |piece: &mut [u8]| -> Result<(), StepError> {
-                piece.iter_mut().for_each(|byte| *byte = left.pop_front().expect("as many bytes"));
-                Ok(())
-            }
-        };
-        let populations = pieces(&|each| from.read_populations(each));
-        let kept = pieces(&|each| from.read_kept(each));
-        let statistic = pieces(&|each| from.read_statistic(0, each));
-        second.write_populations(from.step, filler(populations)).unwrap();
-        second.write_kept(from.kept.unwrap(), filler(kept)).unwrap();
-        second.write_statistic(0, from.statistics().next().unwrap().0, filler(statistic)).unwrap();
-        let (mut one, mut other) = (flow.start(1), second);
-        one.write_populations(
-            unbroken.step(),
-            filler(pieces(&|each| unbroken.state().unwrap().read_populations(each))),
-        )
-        .unwrap();
-        one.write_kept(unbroken.kept().unwrap(), filler(pieces(&|each| unbroken.state().unwrap().read_kept(each))))
-            .unwrap();
-        let samples = unbroken.samples()[0];
-        one.write_statistic(0, samples, filler(pieces(&|each| unbroken.state().unwrap().read_statistic(0, each))))
-            .unwrap();
+        let (mut one, mut other) = (flow.start(1), flow.start(after));
+        go_on(&mut one, &unbroken);
+        go_on(&mut other, &first);
         assert_eq!(one.look().unwrap(), other.look().unwrap(), "change since the fields that are kept");
         assert!(flow.after(&mut one, 2) == flow.after(&mut other, 2), "from {before} parts to {after}");
     }
@@ -322,4 +317,164 @@ fn what_cannot_run_in_parts_is_refused_by_name() {
     let refines = |block: Block| block.place[0] == 0;
     let refused = Flow { bundle: &ghosts, grid, levels: 2, refines }.parts(2).err().expect("ghosts");
     assert!(refused.to_string().contains("coupling of ghosts") && refused.to_string().contains("2 parts"), "{refused}");
+}
+
+/// A box on which grids may change, with everything that goes along when they do.
+fn adaptive(bundle: &Bundle, grid: &GridSpec, finest: usize, during: (u64, Criterion), parts: usize) -> Simulation {
+    let device = Device::host(2).unwrap();
+    let adaptivity = Adaptivity {
+        levels: 0..=finest,
+        start: criterion(&device, bundle, vec![]),
+        during: Some(during),
+        frozen: vec![],
+        memory: Some(40 << 20),
+        keeps: true,
+    };
+    let params = [("omega".to_string(), vec![1.6])];
+    let prepared = Prepared::adaptive(&device, bundle, grid, &adaptivity, None).unwrap();
+    prepared.in_parts(&vec![device.clone(); parts], bundle).unwrap().simulation(&params).unwrap()
+}
+
+/// The bits of all that a flow has, and its grid.
+fn all(flow: &mut Simulation) -> (Vec<Block>, [Vec<u8>; 3], Vec<u64>) {
+    let leaves = flow.grid().leaves().unwrap().iter().map(|leaf| leaf.block).collect();
+    let means = flow.means().unwrap().map_or(vec![], |means| vec![means.mass, means.energy, means.enstrophy]);
+    let sums = flow.conserved().unwrap();
+    let bits = means.into_iter().chain([sums.mass]).chain(sums.momentum).map(f64::to_bits).collect();
+    (leaves, state(flow), bits)
+}
+
+#[test]
+fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
+    let device = Device::host(2).unwrap();
+    for (spec, thresholds) in [("d2q9_bgk", &[0.004, 0.012][..]), ("d3q19_bgk", &[0.02])] {
+        let finest = thresholds.len();
+        let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some("volumetric_shifted"));
+        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
+        let mut grid = with_solids(&bundle, &device, finest + 1);
+        if bundle.manifest.dim == 3 {
+            // Blocks around solids stay as they are, which would be all of them.
+            grid = GridSpec { statistics: grid.statistics, ..cells(&bundle, [24, 16, 8]) };
+        }
+        let run = |parts: usize| {
+            let follows = (2, criterion(&device, &bundle, vec![above("abs(rho - 1)", thresholds, 0.5)]));
+            let mut flow = adaptive(&bundle, &grid, finest, follows, parts);
+            flow.init_cells(|cell, out| {
+                let at = cell.centre();
+                out.fill(0.0);
+                // It spreads at the speed of sound.
+                out[0] = 1.0 + 0.1 * (-((at[0] - 12.0).powi(2) + (at[1] - 4.0).powi(2)) / 4.0).exp();
+                out[1] = 0.03 * (0.5 * at[1]).cos();
+            })
+            .unwrap();
+            for step in 0..12 {
+                if step == 5 {
+                    flow.keep().unwrap();
+                }
+                flow.poison().unwrap();
+                flow.run(1).unwrap();
+                flow.accumulate(&[0]).unwrap();
+            }
+            flow.poison().unwrap();
+            let adaptations = flow.adaptations();
+            assert!(adaptations.changes > 1, "{spec}: {adaptations:?}");
+            (all(&mut flow), adaptations)
+        };
+        let one = run(1);
+        for parts in [2, 3] {
+            assert!(run(parts) == one, "{spec} in {parts} parts");
+        }
+    }
+}
+
+/// Balls of fine cells at random places come and go, so that blocks change at all cuts of the curve, and parts get much more work than others.
+#[test]
+fn after_hundreds_of_random_changes_parts_have_the_same_bits_and_about_the_same_work() {
+    let device = Device::host(2).unwrap();
+    for (spec, coupling, side, finest, rounds) in [
+        ("d2q9_bgk", "volumetric_shifted", 32, 2, 150),
+        ("d2q9_bgk", "volumetric", 32, 3, 60),
+        ("d3q19_bgk", "volumetric_shifted", 12, 1, 40),
+    ] {
+        let model = compiled::model_with_coupling(spec, coupling);
+        let bundle = compiled::compile_levels(&model, Target::C, Real::F64, block(model.lattice().dim()));
+        let means =
+            Statistic { quantities: vec!["ux".parse().unwrap()], pairs: vec![[0, 0]], least: vec![], greatest: vec![] };
+        let kernels = statistics::bundle(&bundle.manifest, &[means]).unwrap();
+        let statistics = Some(Statistics::load(&device, &kernels).unwrap());
+        let grid = GridSpec { statistics, ..cells(&bundle, [side; 3]) };
+        let mut random = Random(11);
+        let mut ball = |number: usize| {
+            let [x, y, z] = [(); 3].map(|()| (random.draw() + 1.0) / 2.0 * side as f64);
+            let last = if bundle.manifest.dim == 3 { format!(" + (z - {z:?})^2") } else { String::new() };
+            let (radius, inside) = (0.25 * side as f64, 1 + number % finest);
+            vec![level(&format!("if((x - {x:?})^2 + (y - {y:?})^2{last} < {radius:?}^2, {inside}, 0)"))]
+        };
+        let balls = criteria(&device, &bundle, &(0..16).map(&mut ball).collect::<Vec<_>>());
+        let start = |parts: usize| {
+            let mut flow = adaptive(&bundle, &grid, finest, (u64::MAX, everywhere(&device, &bundle, 0)), parts);
+            flow.init_cells(|cell, out| {
+                let at = cell.centre();
+                out.fill(0.0);
+                out[0] = 1.0 + 0.01 * (0.5 * at[0]).sin();
+                out[1] = 0.03 * (0.5 * at[1]).cos();
+            })
+            .unwrap();
+            flow.keep().unwrap();
+            flow
+        };
+        let mut flows = [1, 2, 4].map(start);
+        let mut most = 1.0f64;
+        for round in 0..rounds {
+            let ball = ((random.draw() + 1.0) / 2.0 * 16.0) as usize % 16;
+            for flow in &mut flows {
+                flow.poison().unwrap();
+                flow.adapt_to(&balls[ball]).unwrap();
+                flow.accumulate(&[0]).unwrap();
+                if round % 3 == 0 {
+                    flow.run(1).unwrap();
+                }
+            }
+            let [one, others @ ..] = &mut flows;
+            for other in others {
+                assert!(all(other) == all(one), "{spec} {coupling}: {} parts in round {round}", other.parts());
+                let work = other.work();
+                let (greatest, sum) = (*work.iter().max().unwrap(), work.iter().sum::<usize>());
+                most = most.max(greatest as f64 * work.len() as f64 / sum as f64);
+            }
+        }
+        let adaptations = flows[2].adaptations();
+        assert!(adaptations.reorderings > 0 && adaptations.changes as usize > rounds / 2, "{adaptations:?}");
+        // A block of the finest level more than a cut at the best place.
+        assert!(most < 1.3, "{spec} {coupling}: {most}");
+    }
+}
+
+#[test]
+fn solids_that_move_have_the_same_bits_in_parts() {
+    for (spec, coupling, levels) in
+        [("d2q9_bgk", None, 1), ("d2q9_bgk", Some("volumetric_shifted"), 2), ("d3q19_bgk", None, 1)]
+    {
+        let model = compiled::model_with_all(spec, &["interpolated_moving_wall"], coupling);
+        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
+        let shape = Shape::Cylinder { centre: [6.3, 7.6, 0.0], axis: [0.0, 0.0, 1.0], radius: 2.4, length: None };
+        // Fast enough to leave and come to cells in each step, through blocks of all parts.
+        let motion = Motion::new(|time| [0.9 * time, 0.3 * time, 0.0], 20);
+        let grid = cells(&bundle, [24, 16, 8]).with_wall(Face::YMin, "bounce_back", &[]).with_wall(
+            Face::YMax,
+            "bounce_back",
+            &[],
+        );
+        let grid = grid.with_solid(solid(shape, levels - 1, "interpolated_moving_wall")).moving(motion);
+        // The surface stays in blocks of its level.
+        let refines = |block: Block| block.level == 0;
+        let expected = Flow { bundle: &bundle, grid: grid.clone(), levels, refines };
+        let one = expected.after(&mut expected.start(1), 8);
+        for parts in [2, 3] {
+            let found = expected.after(&mut expected.start(parts), 8);
+            for ((what, one), (_, found)) in one.iter().zip(found) {
+                assert!(*one == found, "{spec} {coupling:?} in {parts} parts: other {what}");
+            }
+        }
+    }
 }

@@ -191,10 +191,9 @@ const LONG: &[Long] = &[
     long(
         diag::NOT_IN_PARTS,
         "Several devices each have a part of the flow, and get from the others what they read of their blocks. Some flows cannot be \
-         divided yet: those on several GPUs, on a grid that follows the flow, with a coupling of ghosts between refinement levels, and with \
-         solids that move.",
-        "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncriterion = \"vorticity\"",
-        "target = \"cpu\"\n[refinement]\nfinest = 2\ncriterion = \"vorticity\"",
+         divided yet: those on several GPUs, and those with a coupling of ghosts between refinement levels.",
+        "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncoupling = \"interpolated\"",
+        "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncoupling = \"volumetric_shifted\"",
     ),
     long(
         diag::UNSEEN,

@@ -17,11 +17,11 @@ mod values;
 use lbm_bundle::{Manifest, Target};
 use lbm_runtime::device::Available;
 
+use super::Case;
 use super::diag::{self, CaseError, Diagnostic, Report, Span};
 use super::formula::Formula;
 use super::raw::RawCase;
 use super::units::Dimension;
-use super::{Case, Refinement};
 
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
@@ -96,7 +96,7 @@ impl<'a> Resolver<'a> {
         self.outlet(&walls, size);
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
         let stop = self.stop(&units);
-        self.devices(size, refinement.as_ref());
+        self.devices(size, refinement.is_some());
         let solids = solids?;
         let probes = self.probes((size, periodic), &units, &solids, stop);
         let statistics = self.statistics(&units, stop);
@@ -128,26 +128,23 @@ impl<'a> Resolver<'a> {
     }
 
     /// Refuses several devices where the flow cannot be divided among them.
-    fn devices(&mut self, size: [usize; 3], refinement: Option<&Refinement>) {
+    fn devices(&mut self, size: [usize; 3], is_refined: bool) {
         let Some(devices) = &self.raw.devices else { return };
         let count = devices.value.count();
         if count < 2 {
             return;
         }
-        let follows = refinement.is_some_and(|refinement| refinement.follow.is_some());
         let ghosts = self.manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0);
         let cannot = [
             (self.manifest.target == Target::Cuda, "on GPUs"),
-            (follows, "on a grid that follows the flow"),
-            (refinement.is_some() && ghosts, "with a coupling of ghosts between refinement levels"),
-            (self.raw.solids.iter().any(|solid| solid.value.motion.is_some()), "with solids that move"),
+            (is_refined && ghosts, "with a coupling of ghosts between refinement levels"),
         ];
         let blocks: usize = (0..3).map(|axis| size[axis] / self.manifest.block[axis] as usize).product();
         if let Some((_, what)) = cannot.into_iter().find(|(is, _)| *is) {
             let message = format!("a flow {what} cannot run in {count} parts yet");
             let help = Some("take one device: `devices = 1`".to_string());
             self.report.add::<()>(diag::NOT_IN_PARTS, &devices.span, message, "more than one", help);
-        } else if refinement.is_none() && count > blocks {
+        } else if !is_refined && count > blocks {
             let message = format!("{count} parts need as many blocks, and the grid has {blocks}");
             let help = Some("take fewer devices, or smaller blocks: `block`".to_string());
             self.report.add::<()>(diag::NO_DEVICES, &devices.span, message, "too many", help);

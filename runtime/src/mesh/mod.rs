@@ -26,7 +26,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 pub use choice::{ChosenBlock, Filled, preferred_block};
-pub use partition::{MOST_PARTS, Owned, OwnedLevel, Partition};
+pub use partition::{MOST_PARTS, NOBODY, Owned, OwnedLevel, Partition};
 
 use forest::{Forest, ForestError, Leaf, Level, Pool, Tables};
 

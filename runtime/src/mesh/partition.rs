@@ -16,12 +16,13 @@ use crate::geometry::Block;
 use crate::kernels::layout::SlotId;
 
 /// In the place of the part that has a slot: no leaf has it.
-const NOBODY: u16 = u16::MAX;
+pub const NOBODY: u16 = u16::MAX;
 
 /// Most parts that there may be.
 pub const MOST_PARTS: usize = NOBODY as usize;
 
 /// A grid in parts.
+#[derive(Default)]
 pub struct Partition {
     /// The part that has each slot.
     owner: Vec<u16>,
@@ -37,6 +38,15 @@ pub struct Owned {
     pub levels: Vec<OwnedLevel>,
     /// Its leaves, level by level, each level along the curve.
     pub leaves: Arc<[Leaf]>,
+    /// Their slots, rising.
+    slots: Arc<[SlotId]>,
+}
+
+impl Owned {
+    /// Whether the part has a slot.
+    pub fn has(&self, slot: SlotId) -> bool {
+        self.slots.binary_search(&slot).is_ok()
+    }
 }
 
 /// What a part has of a level.
@@ -89,6 +99,12 @@ impl Partition {
             owner[leaf.slot.index()] = part as u16;
             before += work(leaf);
         }
+        Self::of_owners(grid, parts, owner)
+    }
+
+    /// A grid in so many parts, each of which has what is said of each slot; along the curve the numbers of parts do not fall.
+    pub fn of_owners(grid: &Grid, parts: usize, owner: Vec<u16>) -> Result<Partition, DeviceError> {
+        let leaves = grid.shared_leaves()?;
         let listed = grid.tables().leaves.read_ints(0..grid.leaf_count())?;
         let of = |entry: usize| owner[listed[entry] as usize] as usize;
         let own = |number: usize| {
@@ -98,8 +114,11 @@ impl Partition {
             };
             let of_level = |level: &Level| OwnedLevel { groups: level.groups.each_ref().map(of_group) };
             let levels = grid.levels().iter().map(of_level).collect();
-            let leaves = leaves.iter().filter(|leaf| owner[leaf.slot.index()] as usize == number).copied().collect();
-            Owned { number, levels, leaves }
+            let leaves: Arc<[Leaf]> =
+                leaves.iter().filter(|leaf| owner[leaf.slot.index()] as usize == number).copied().collect();
+            let mut slots: Vec<SlotId> = leaves.iter().map(|leaf: &Leaf| leaf.slot).collect();
+            slots.sort_unstable();
+            Owned { number, levels, leaves, slots: slots.into() }
         };
         let parts = (0..parts).map(own).collect();
         Ok(Partition { owner, parts })
@@ -113,6 +132,14 @@ impl Partition {
     /// The part that has a slot, if a leaf has it.
     pub fn owner(&self, slot: SlotId) -> Option<usize> {
         self.owner.get(slot.index()).filter(|owner| **owner != NOBODY).map(|owner| *owner as usize)
+    }
+
+    /// The work of the part that has most, over the mean.
+    pub fn imbalance(&self) -> f64 {
+        let work = |part: &Owned| part.leaves.iter().map(|leaf| (1u64 << leaf.block.level) as f64).sum::<f64>();
+        let all: Vec<f64> = self.parts.iter().map(work).collect();
+        let (most, sum) = (all.iter().copied().fold(0.0, f64::max), all.iter().sum::<f64>());
+        if sum > 0.0 { most * all.len() as f64 / sum } else { 1.0 }
     }
 
     /// Slots in runs of those that one part has. What no leaf has counts as the part's before it.

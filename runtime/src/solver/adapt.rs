@@ -1,13 +1,16 @@
 //! The grid follows the flow: target levels, changes of the forest, and the data in them.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 
 use super::around::Around;
 use super::carry::Populations;
+use super::inbox::Own;
+use super::parts::Parts;
 use super::step::Level;
 use super::subdomain::Subdomain;
+use super::transfer::Reach;
 use super::{Simulation, StepError};
 use crate::device::{Buffer, Device, Real};
 use crate::geometry::Block;
@@ -65,20 +68,19 @@ impl Adaptations {
     }
 }
 
-/// Writes the target levels of the leaves of a forest.
+/// Writes the target levels of some of the listed leaves of a forest.
 fn target(
     criterion: &Criterion,
     program: &Program,
     forest: &mut Forest,
-    fields: &Buffer<Real>,
+    (listed, fields): (Range<usize>, &Buffer<Real>),
     finest: usize,
 ) -> Result<(), KernelError> {
-    let leaves = forest.leaves();
     let (tables, targets) = forest.targets();
     criterion.launch(
         program.manifest(),
         TargetLevels {
-            ids: tables.leaves.part(0..leaves),
+            ids: tables.leaves.part(listed),
             neighbours: &tables.neighbours,
             nodes: &tables.node,
             levels: &tables.level,
@@ -118,7 +120,8 @@ pub(super) fn set_up(
     let no_fields = device.alloc_reals(program.manifest().real, 1)?;
     let mut outcome = Outcome::default();
     for _ in first_looks(&adaptivity.levels) {
-        target(&adaptivity.start, program, forest, &no_fields, *adaptivity.levels.end())?;
+        let all = 0..forest.leaves();
+        target(&adaptivity.start, program, forest, (all, &no_fields), *adaptivity.levels.end())?;
         if around.cutters.is_some() {
             forest.overrule(|block, target| around.level(block, target))?;
         }
@@ -175,23 +178,21 @@ impl Simulation {
 
     fn change(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
         let Simulation { parts, stepper, adapter, .. } = self;
-        // A flow in several parts has no criterion.
-        let Some(subdomain) = parts.only() else { return Err(StepError::StaysAsItIs) };
-        let outcome = subdomain.change(criterion, &adapter.range, &stepper.levels)?;
+        let outcome = parts.change(criterion, &adapter.range, &stepper.levels)?;
         adapter.adaptations.add(outcome);
         adapter.settled = !outcome.changed();
         adapter.scattered += outcome.refined + outcome.coarsened;
-        let parts = 1 << subdomain.grid.dim();
+        let grid = &parts.first().grid;
         let mut other = outcome.changed();
-        if (adapter.scattered * parts) as f64 > SCATTERED * subdomain.grid.leaf_count() as f64 {
-            let current = subdomain.reorder(stepper.current())?;
+        if (adapter.scattered << grid.dim()) as f64 > SCATTERED * grid.leaf_count() as f64 {
+            let current = parts.reorder(&stepper.current())?;
             stepper.levels.iter_mut().for_each(|level| level.current = current);
             adapter.scattered = 0;
             adapter.adaptations.reorderings += 1;
             other = true;
         }
         if other {
-            subdomain.follow()?;
+            parts.follow(&stepper.current())?;
         }
         Ok(outcome)
     }
@@ -213,7 +214,10 @@ impl Simulation {
     }
 }
 
-impl Subdomain {
+/// Work of a part over the mean of all from which on blocks go to other parts.
+const UNEVEN: f64 = 1.1;
+
+impl Parts {
     /// Changes the forest as a criterion says of the fields of the current step; populations and the reference go with it.
     fn change(
         &mut self,
@@ -221,27 +225,85 @@ impl Subdomain {
         range: &RangeInclusive<usize>,
         levels: &[Level],
     ) -> Result<Outcome, StepError> {
-        self.sample(levels)?;
+        for subdomain in self.iter_mut() {
+            subdomain.sample(levels)?;
+        }
+        self.exchange_fields()?;
+        for subdomain in self.iter_mut() {
+            subdomain.target(criterion, *range.end())?;
+        }
+        self.gather_targets()?;
+        let current: Vec<usize> = levels.iter().map(|level| level.current).collect();
+        let mut reaches = self.get_before_change(&current)?;
+        let mut outcome = Outcome::default();
+        for (number, subdomain) in self.iter_mut().enumerate() {
+            outcome = subdomain.change(range, current.clone(), reaches.get_mut(number))?;
+        }
+        self.take_over(reaches)?;
+        Ok(outcome)
+    }
+
+    /// Puts the data of all blocks into the order of the curve; says which set is then current on all levels.
+    fn reorder(&mut self, current: &[usize]) -> Result<usize, StepError> {
+        let mut reaches = self.reaches(&[]);
+        let mut set = 0;
+        for (number, subdomain) in self.iter_mut().enumerate() {
+            set = subdomain.reorder(current.to_vec(), reaches.get_mut(number))?;
+        }
+        self.take_over(reaches)?;
+        Ok(set)
+    }
+
+    /// After the grid has changed: parts of about the same work, room for what lies at refinement interfaces, and the lists of it.
+    fn follow(&mut self, current: &[usize]) -> Result<(), StepError> {
+        if self.partition().is_some_and(|partition| partition.imbalance() > UNEVEN) {
+            self.divide_again(current)?;
+        }
+        self.renew_halo()?;
+        self.each_with_senders(|subdomain, own| subdomain.follow(own))
+    }
+}
+
+impl Subdomain {
+    /// Writes the target levels of its leaves.
+    fn target(&mut self, criterion: &Criterion, finest: usize) -> Result<(), StepError> {
+        let runs = self.own_runs();
+        let Subdomain { program, grid, fields, .. } = self;
+        for run in runs {
+            target(criterion, program, grid.forest_mut(), (run, &fields.macroscopic), finest)?;
+        }
+        Ok(())
+    }
+
+    /// Changes the forest towards its target levels.
+    fn change(
+        &mut self,
+        range: &RangeInclusive<usize>,
+        current: Vec<usize>,
+        reach: Option<&mut Reach>,
+    ) -> Result<Outcome, StepError> {
         let Subdomain { program, grid, fields, reference, statistics, .. } = self;
-        target(criterion, program, grid.forest_mut(), &fields.macroscopic, *range.end())?;
-        let current = levels.iter().map(|level| level.current).collect();
-        let mut data = Populations::new(program, grid, fields, (reference.as_mut(), statistics.as_mut()), current);
+        let moving = (reference.as_mut(), statistics.as_mut());
+        let mut data = Populations::new(program, grid, fields, moving, current, reach);
         let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
         self.sampled = false;
         Ok(outcome)
     }
 
-    /// Puts the data of all blocks into the order of the curve; says which set is then current on all levels.
-    fn reorder(&mut self, current: Vec<usize>) -> Result<usize, StepError> {
+    /// Puts the data of its blocks into the order of the curve; says which set is then current on all levels.
+    fn reorder(&mut self, current: Vec<usize>, reach: Option<&mut Reach>) -> Result<usize, StepError> {
+        let coarsest = self.own_level(0).runs();
         let Subdomain { program, grid, fields, reference, statistics, .. } = self;
-        let mut data = Populations::new(program, grid, fields, (reference.as_mut(), statistics.as_mut()), current);
+        let moving = (reference.as_mut(), statistics.as_mut());
+        let mut data = Populations::new(program, grid, fields, moving, current, reach);
         // Finer levels have the same set current after every step; the coarsest may have the other.
         let set = data.current.get(1).copied().unwrap_or(data.current[0]);
         if data.current[0] != set {
             let (tables, listed) = (grid.tables(), &grid.levels()[0]);
             let held = if data.held.is_some() { listed.held.clone() } else { 0..0 };
-            for (ids, range) in [(&tables.leaves, listed.leaves.clone()), (&tables.held, held)] {
-                data.relocate(ids.part(range), grid.forest().every(), data.current[0])?;
+            let leaves = coarsest.into_iter().map(|run| tables.leaves.part(run));
+            for ids in leaves.chain([tables.held.part(held)]) {
+                data.relocate(ids, grid.forest().every(), data.current[0])?;
             }
             data.current[0] = set;
         }
@@ -253,14 +315,14 @@ impl Subdomain {
     }
 
     /// After the grid has changed: room for what lies at refinement interfaces, and the lists of it.
-    fn follow(&mut self) -> Result<(), StepError> {
+    fn follow(&mut self, own: Option<Own<'_>>) -> Result<(), StepError> {
         self.recording = None;
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
         if let Some(moving) = self.bodies.as_mut().and_then(|bodies| bodies.moving.as_mut()) {
             moving.renew(&self.grid)?;
         }
         if let Some(inbox) = &mut self.inbox {
-            inbox.follow(&self.program, &mut self.grid, &self.walls, None)?;
+            inbox.follow(&self.program, &mut self.grid, &self.walls, own)?;
         }
         Ok(())
     }

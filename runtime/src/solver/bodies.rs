@@ -1,6 +1,5 @@
 //! Solids, and faces along which values vary, on the device.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -31,8 +30,10 @@ pub(super) struct Bodies {
     pub(super) distances: Buffer<Real>,
     /// The slots that have a row, level by level, each level along the curve.
     pub(super) list: Buffer<Int>,
-    /// Where those of each level are.
+    /// Where those of each level are: of a part, its own.
     pub(super) levels: Vec<Range<usize>>,
+    /// Where all of each level are.
+    pub(super) listed: Vec<Range<usize>>,
     /// The nodes of these blocks, which do not change, in the same order.
     pub(super) nodes: Buffer<Int>,
     /// Their rows.
@@ -217,8 +218,7 @@ impl Bodies {
         if manifest.kernel(Role::StreamCollideSolid).is_none() {
             return Err(StepError::NoSolids { spec: manifest.spec.clone() });
         }
-        let own: Option<BTreeSet<SlotId>> = owned.map(|owned| owned.leaves.iter().map(|leaf| leaf.slot).collect());
-        let is_own = |(_, leaf): &(usize, Leaf)| own.as_ref().is_none_or(|own| own.contains(&leaf.slot));
+        let is_own = |(_, leaf): &(usize, Leaf)| owned.is_none_or(|owned| owned.has(leaf.slot));
         let mut leaves = grid.forest().read_leaf_nodes()?;
         let blocks_of = |leaves: &[(usize, Leaf)]| leaves.iter().map(|(_, leaf)| leaf.block).collect::<Vec<Block>>();
         let all = blocks_of(&leaves);
@@ -239,6 +239,7 @@ impl Bodies {
             links: device.ints(&tables.links)?,
             distances,
             list: device.alloc_ints(nodes.len())?,
+            listed: levels.clone(),
             levels,
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
@@ -261,6 +262,18 @@ impl Bodies {
         let length = sums * self.count * self.dim;
         if self.forces.len() < length {
             self.forces = device.alloc_doubles(length)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps to the blocks that a part has, which follow each other on each level.
+    pub(super) fn keep_own(&mut self, owned: &Owned) -> Result<(), StepError> {
+        for (level, listed) in self.levels.iter_mut().zip(&self.listed) {
+            let slots = self.list.read_ints(listed.clone())?;
+            let own = |slot: &i32| owned.has(SlotId(*slot as u32));
+            let first = slots.iter().position(own).unwrap_or(0);
+            let count = slots[first..].iter().take_while(|slot| own(slot)).count();
+            *level = listed.start + first..listed.start + first + count;
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 use super::fields::Fields;
 use super::ghosts::hold;
 use super::statistics::Statistics;
-use crate::device::{Buffer, Int, Part, Real, Stored};
+use super::transfer::Reach;
+use crate::device::{Buffer, Device, Int, Part, Real, Stored};
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::Grid;
 use crate::mesh::forest::{Carry, Change, Held, Moves};
@@ -22,6 +23,8 @@ pub(super) struct Populations<'a> {
     pub(super) statistics: Option<&'a mut Statistics>,
     /// The first slot that refined blocks hold and the number of roots, if they hold any.
     pub(super) held: Option<[usize; 2]>,
+    /// Of a part of a flow, what it has and what it knows of others: it computes no more than what its own blocks need.
+    pub(super) reach: Option<&'a mut Reach>,
 }
 
 impl<'a> Populations<'a> {
@@ -32,14 +35,20 @@ impl<'a> Populations<'a> {
         fields: &'a mut Fields,
         (kept, statistics): (Option<&'a mut Buffer<Real>>, Option<&'a mut Statistics>),
         current: Vec<usize>,
+        reach: Option<&'a mut Reach>,
     ) -> Self {
         let Fields { populations: sets, macroscopic: spare, .. } = fields;
-        Populations { program, sets, current, kept, spare, statistics, held: grid.held() }
+        Populations { program, sets, current, kept, spare, statistics, held: grid.held(), reach }
     }
 
     /// Which set is current on each level, a bit each.
     fn current_sets(&self) -> i32 {
         self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum()
+    }
+
+    /// Lists these slots.
+    fn list(device: &Device, slots: Option<Vec<i32>>) -> Result<Option<Buffer<Int>>, KernelError> {
+        Ok(slots.map(|slots| device.ints(&slots)).transpose()?)
     }
 
     /// Copies what some slots have in one set from slots of the other: `from[slot]`.
@@ -64,6 +73,10 @@ impl Carry for Populations<'_> {
     }
 
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError> {
+        let children = 1 << self.program.manifest().dim;
+        let found = self.reach.as_mut().map(|reach| reach.average(&change, children)).transpose()?;
+        let listed = Self::list(self.program.device(), found)?;
+        let change = change.of(listed.as_ref());
         if let Some(statistics) = &mut self.statistics {
             statistics.average(self.program.manifest(), &change)?;
         }
@@ -85,6 +98,10 @@ impl Carry for Populations<'_> {
     }
 
     fn fill(&mut self, change: Change<'_>) -> Result<(), KernelError> {
+        let children = 1 << self.program.manifest().dim;
+        let found = self.reach.as_mut().map(|reach| reach.fill(&change, children)).transpose()?;
+        let listed = Self::list(self.program.device(), found)?;
+        let change = change.of(listed.as_ref());
         // What refined blocks hold of fields and accumulators is of another step or another place.
         let held = self.held.map_or(i32::MAX, |[first, _]| first as i32);
         if let Some(statistics) = &mut self.statistics {
@@ -124,6 +141,9 @@ impl Carry for Populations<'_> {
 
     /// All levels must have the same current set; afterwards it is the other one.
     fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
+        let found = self.reach.as_mut().map(|reach| reach.reorder(&moves)).transpose()?;
+        let listed = Self::list(self.program.device(), found)?;
+        let moves = moves.of(listed.as_ref());
         if let Some(statistics) = &mut self.statistics {
             statistics.reorder(self.program.device(), self.program.manifest(), &moves)?;
         }

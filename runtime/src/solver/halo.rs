@@ -190,7 +190,7 @@ fn values_of(manifest: &Manifest, layout: Layout, need: Need) -> Vec<Range<u32>>
 }
 
 /// What is around the nodes of a grid, on the host.
-struct Around {
+pub(super) struct Around {
     places: usize,
     parts: usize,
     near: Vec<i32>,
@@ -204,7 +204,7 @@ struct Around {
 }
 
 impl Around {
-    fn read(grid: &Grid, manifest: &Manifest) -> Result<Around, StepError> {
+    pub(super) fn read(grid: &Grid, manifest: &Manifest) -> Result<Around, StepError> {
         let (tables, dim) = (grid.tables(), grid.dim());
         let all = |table: &crate::device::Buffer<crate::device::Int>| table.read_ints(0..table.len());
         let listed = tables.leaves.read_ints(0..grid.leaf_count())?;
@@ -227,15 +227,15 @@ impl Around {
     }
 
     /// Nodes of its level around a node; something negative where there is none.
-    fn near(&self, node: usize) -> &[i32] {
+    pub(super) fn near(&self, node: usize) -> &[i32] {
         &self.near[node * self.places..][..self.places]
     }
 
-    fn is_leaf(&self, node: usize) -> bool {
+    pub(super) fn is_leaf(&self, node: usize) -> bool {
         self.child[node] < 0
     }
 
-    fn parent(&self, node: usize) -> Option<usize> {
+    pub(super) fn parent(&self, node: usize) -> Option<usize> {
         usize::try_from(self.parent[node]).ok()
     }
 
@@ -244,7 +244,7 @@ impl Around {
     }
 
     /// The slot of a leaf, or those of the children of a refined node that are leaves, and whether it is the node's own.
-    fn leaves_of(&self, node: usize) -> impl Iterator<Item = (SlotId, bool)> {
+    pub(super) fn leaves_of(&self, node: usize) -> impl Iterator<Item = (SlotId, bool)> {
         let (nodes, own) = match usize::try_from(self.child[node]) {
             Ok(first) => (first..first + self.parts, false),
             Err(_) => (node..node + 1, true),

@@ -19,7 +19,7 @@
 //! | `stream`, `bodies`, `moving` | streaming and collision, by kind of block; solids, and those that move |
 //! | `inbox`, `ghosts` | what crosses between levels, for couplings of packets and of ghosts |
 //! | `timing` | phases, and where the time goes |
-//! | `adapt`, `carry` | the grid follows the flow; populations follow the grid |
+//! | `adapt`, `carry`, `transfer` | the grid follows the flow; populations follow the grid, from part to part too |
 //! | `monitor`, `observe` | what is measured: conserved sums, energy and enstrophy, forces, change, the first value that is not finite |
 //! | `statistics` | what is accumulated over time in each cell |
 //! | `prescribed` | parameters of walls that depend on time |
@@ -65,6 +65,7 @@ mod stream;
 mod stress;
 mod subdomain;
 mod timing;
+mod transfer;
 pub mod velocity;
 
 use std::sync::Arc;
@@ -86,6 +87,7 @@ use adapt::Adapter;
 use monitor::Monitor;
 use parts::Parts;
 use step::Stepper;
+use subdomain::Subdomain;
 
 /// A method on a grid.
 pub struct Simulation {
@@ -165,6 +167,16 @@ impl Simulation {
     #[cfg(any(test, feature = "fixture"))]
     pub fn poison(&mut self) -> Result<(), StepError> {
         self.parts.poison()
+    }
+
+    /// Cell updates of each part in a step of the coarsest level.
+    pub fn work(&self) -> Vec<usize> {
+        let cells = self.manifest().cells();
+        let of = |part: &Subdomain| match &part.owned {
+            Some(owned) => owned.leaves.iter().map(|leaf| cells << leaf.block.level).sum(),
+            None => part.grid.updates(),
+        };
+        self.parts.iter().map(of).collect()
     }
 
     /// In how many parts it is.

@@ -20,7 +20,8 @@ use crate::device::{Buffer, Device, Int};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cut, Cutters, Row, SolidError, Vector};
 use crate::kernels;
-use crate::mesh::Grid;
+use crate::kernels::layout::SlotId;
+use crate::mesh::{Grid, Owned};
 
 /// Share of the rows by which there are more when they do not suffice.
 const MORE_ROWS: f64 = 0.25;
@@ -177,19 +178,21 @@ impl Bodies {
         Ok(before != shared)
     }
 
-    /// Lists the blocks that have rows.
-    fn list_again(&mut self, device: &Device, grid: &Grid) -> Result<(), StepError> {
+    /// Lists the blocks that have rows, and of a part its own.
+    fn list_again(&mut self, device: &Device, grid: &Grid, owned: Option<&Owned>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
         let listed = moving.list();
         let before = |level: usize| listed.partition_point(|(of, ..)| *of < level);
-        self.levels = (0..self.levels.len()).map(|level| before(level)..before(level + 1)).collect();
+        self.listed = (0..self.levels.len()).map(|level| before(level)..before(level + 1)).collect();
+        self.levels = self.listed.clone();
         self.nodes = device.ints(&listed.iter().map(|(_, node, _)| *node).collect::<Vec<_>>())?;
         self.row = device.ints(&listed.iter().map(|(.., row)| *row).collect::<Vec<_>>())?;
         self.list = device.alloc_ints(listed.len())?;
         self.make_room_for_forces(device)?;
         // No slot has a row but for those that are listed.
         self.rows.write_ints(0, &vec![-1; grid.slots()])?;
-        self.follow(grid)
+        self.follow(grid)?;
+        owned.map_or(Ok(()), |owned| self.keep_own(owned))
     }
 }
 
@@ -215,7 +218,7 @@ impl Subdomain {
     /// Puts the solids of a level where they are at a time, in steps of the coarsest level, and gives their surfaces the velocity of the step
     /// that begins then. Where the level is given, cells that they have left since then are filled.
     pub(super) fn move_solids(&mut self, level: usize, time: f64, refilled: Option<&Level>) -> Result<(), StepError> {
-        let Subdomain { program, grid, walls, bodies, fields, .. } = self;
+        let Subdomain { program, grid, owned, walls, bodies, fields, .. } = self;
         let (device, manifest) = (program.device().clone(), program.manifest().clone());
         let Some(bodies) = bodies else { return Ok(()) };
         let Some(moving) = &mut bodies.moving else { return Ok(()) };
@@ -267,9 +270,12 @@ impl Subdomain {
         }
         bodies.cutters = cutters.into();
         if listed {
-            bodies.list_again(&device, grid)?;
+            bodies.list_again(&device, grid, owned.as_ref())?;
         }
 
+        if let Some(owned) = owned {
+            cells.retain(|cell| owned.has(SlotId(cell.slot as u32)));
+        }
         let Some(Level { params, current }) = refilled.filter(|_| !cells.is_empty()) else { return Ok(()) };
         let ints = |of: &dyn Fn(&Cell) -> i32| -> Result<Buffer<Int>, StepError> {
             Ok(device.ints(&cells.iter().map(of).collect::<Vec<_>>())?)

@@ -9,12 +9,14 @@ use std::ops::Range;
 
 use super::StepError;
 use super::halo::Halo;
+use super::inbox::{Inbox, Own};
 use super::step::{Level, Task};
 use super::subdomain::Subdomain;
 use super::timing::Phase;
+use super::transfer::{self, Reach, Transfer};
 use crate::device::{Accesses, Buffer, Element, Floating};
 use crate::kernels::layout::{Layout, SlotId};
-use crate::mesh::Partition;
+use crate::mesh::{NOBODY, Owned, Partition};
 
 /// All parts of a flow.
 pub(super) struct Parts {
@@ -23,10 +25,21 @@ pub(super) struct Parts {
     division: Option<Division>,
 }
 
+/// What parts read of each other's blocks.
+fn halo_of(all: &[Subdomain], partition: &Partition) -> Result<Halo, StepError> {
+    let rows =
+        |part: &Subdomain| part.bodies.as_ref().map(|bodies| bodies.rows.read_ints(0..bodies.rows.len())).transpose();
+    let rows = all.iter().map(rows).collect::<Result<Vec<_>, _>>()?;
+    // Solids that move come to other blocks.
+    let moves = all.iter().any(Subdomain::moves);
+    let has_links = |slot: SlotId| moves || rows.iter().flatten().any(|rows| rows[slot.index()] >= 0);
+    Halo::new(all[0].program.manifest(), &all[0].grid, partition, has_links)
+}
+
 /// How a flow is divided.
-pub(super) struct Division {
-    pub(super) partition: Partition,
-    pub(super) halo: Halo,
+struct Division {
+    partition: Partition,
+    halo: Halo,
 }
 
 impl Parts {
@@ -35,9 +48,18 @@ impl Parts {
         Parts { all: vec![subdomain], division: None }
     }
 
-    /// A flow in several.
-    pub(super) fn several(all: Vec<Subdomain>, division: Division) -> Parts {
-        Parts { all, division: Some(division) }
+    /// A flow in several; their inboxes are still to come.
+    pub(super) fn several(all: Vec<Subdomain>, partition: Partition) -> Result<Parts, StepError> {
+        let halo = halo_of(&all, &partition)?;
+        let mut parts = Parts { all, division: None };
+        parts.division = Some(Division { partition: Partition::default(), halo });
+        parts.set_partition(partition)?;
+        parts.each_with_senders(|subdomain, own| {
+            let Subdomain { program, grid, walls, .. } = subdomain;
+            subdomain.inbox = Inbox::new(program, grid, walls, own)?;
+            Ok(())
+        })?;
+        Ok(parts)
     }
 
     /// What is the same in all parts is read from the first.
@@ -125,6 +147,135 @@ impl Parts {
         for lane in division.halo.lanes() {
             let bytes = self.all[lane.from].fields.macroscopic.pack(&lane.fields)?;
             self.all[lane.to].fields.macroscopic.unpack(&lane.fields, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Which part has what, where there are several.
+    pub(super) fn partition(&self) -> Option<&Partition> {
+        self.division.as_ref().map(|division| &division.partition)
+    }
+
+    /// Gives all parts the target levels of each other's leaves.
+    pub(super) fn gather_targets(&mut self) -> Result<(), StepError> {
+        if self.division.is_none() {
+            return Ok(());
+        }
+        let leaves = self.first().grid.forest().read_leaf_nodes()?;
+        let mut found = vec![];
+        for subdomain in &mut self.all {
+            let (_, targets) = subdomain.grid.forest_mut().targets();
+            found.push(targets.level.read_ints(0..targets.level.len())?);
+        }
+        let mut gathered = found[0].clone();
+        for (node, leaf) in leaves {
+            gathered[node] = found[self.owner(leaf.slot)][node];
+        }
+        for subdomain in &mut self.all {
+            let (_, targets) = subdomain.grid.forest_mut().targets();
+            targets.level.write_ints(0, &gathered)?;
+        }
+        Ok(())
+    }
+
+    /// Gives all parts what they need to compute what their blocks become, and says what they have then.
+    pub(super) fn get_before_change(&mut self, current: &[usize]) -> Result<Vec<Reach>, StepError> {
+        let Some(Division { partition, .. }) = &self.division else { return Ok(vec![]) };
+        let first = self.first();
+        let transfers = transfer::before_change(first.program.manifest(), &first.grid, partition)?;
+        self.transfer(&transfers, current)?;
+        Ok(self.reaches(&transfers))
+    }
+
+    /// What each of several parts has, with what it has got.
+    pub(super) fn reaches(&self, got: &[Transfer]) -> Vec<Reach> {
+        let Some(Division { partition, .. }) = &self.division else { return vec![] };
+        let slots = self.first().grid.slots();
+        (0..self.all.len()).map(|part| Reach::new(slots, part, partition, got)).collect()
+    }
+
+    /// After the grid has changed: which part has what.
+    pub(super) fn take_over(&mut self, reaches: Vec<Reach>) -> Result<(), StepError> {
+        if reaches.is_empty() {
+            return Ok(());
+        }
+        let grid = &self.first().grid;
+        let mut owner = vec![NOBODY; grid.slots()];
+        for leaf in grid.leaves()? {
+            let slot = leaf.slot.index();
+            let part = reaches.iter().position(|reach| reach.own[slot]).expect("each leaf comes from one of some part");
+            owner[slot] = part as u16;
+        }
+        let partition = Partition::of_owners(grid, reaches.len(), owner)?;
+        self.set_partition(partition)
+    }
+
+    /// Divides the grid again, in parts of about the same work; blocks go where they belong then.
+    pub(super) fn divide_again(&mut self, current: &[usize]) -> Result<(), StepError> {
+        let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
+        let grid = &self.first().grid;
+        let after = Partition::new(grid, self.all.len())?;
+        let transfers = transfer::moved(grid, partition, &after)?;
+        self.transfer(&transfers, current)?;
+        self.set_partition(after)
+    }
+
+    fn set_partition(&mut self, partition: Partition) -> Result<(), StepError> {
+        for (subdomain, owned) in self.all.iter_mut().zip(partition.parts()) {
+            if let Some(bodies) = &mut subdomain.bodies {
+                bodies.keep_own(owned)?;
+            }
+            subdomain.owned = Some(owned.clone());
+            subdomain.sampled = false;
+        }
+        if let Some(division) = &mut self.division {
+            division.partition = partition;
+        }
+        Ok(())
+    }
+
+    /// After blocks have changed or gone to other parts: what parts read of each other's.
+    pub(super) fn renew_halo(&mut self) -> Result<(), StepError> {
+        let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
+        let halo = halo_of(&self.all, partition)?;
+        if let Some(division) = &mut self.division {
+            division.halo = halo;
+        }
+        Ok(())
+    }
+
+    /// Calls something for each part with what it has of the grid and which blocks of others send something into its own.
+    pub(super) fn each_with_senders(
+        &mut self,
+        mut each: impl FnMut(&mut Subdomain, Option<Own<'_>>) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        for (number, subdomain) in self.all.iter_mut().enumerate() {
+            let owned: Option<Owned> = subdomain.owned.clone();
+            let senders = self.division.as_ref().map(|division| division.halo.senders(number));
+            each(subdomain, owned.as_ref().zip(senders))?;
+        }
+        Ok(())
+    }
+
+    /// Gives parts all data of blocks of others, populations of the sets that are current.
+    fn transfer(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
+        let manifest = self.first().program.manifest().clone();
+        for transfer in transfers {
+            let Transfer { from, to, level, .. } = *transfer;
+            let [from, to] = self.all.get_disjoint_mut([from, to]).expect("two parts");
+            let (set, packing) = (current[level], transfer.packing(Layout::populations(&manifest)));
+            let bytes = from.fields.populations[set].pack(&packing)?;
+            to.fields.populations[set].unpack(&packing, &bytes)?;
+            if let (Some(from), Some(to)) = (&from.reference, &mut to.reference) {
+                let packing = transfer.packing(Layout::fields(&manifest));
+                to.unpack(&packing, &from.pack(&packing)?)?;
+            }
+            if let (Some(from), Some(to)) = (&from.statistics, &mut to.statistics) {
+                for number in 0..from.values.len() {
+                    let packing = transfer.packing(from.layout(&manifest, number));
+                    to.values[number].unpack(&packing, &from.values[number].pack(&packing)?)?;
+                }
+            }
         }
         Ok(())
     }

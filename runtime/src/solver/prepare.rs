@@ -8,11 +8,10 @@ use super::adapt::{self, Adaptations, Adapter, Adaptivity};
 use super::around::Around;
 use super::bodies::Bodies;
 use super::fields::Fields;
-use super::halo::Halo;
 use super::inbox::Inbox;
 use super::memory::{Copies, Memory};
 use super::monitor::Monitor;
-use super::parts::{Division, Parts};
+use super::parts::Parts;
 use super::prescribed::Prescribed;
 use super::setup::{self, GridSpec, Params, Walls};
 use super::statistics::{self, Statistics};
@@ -21,7 +20,6 @@ use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
 use crate::device::Device;
 use crate::geometry::Block;
-use crate::kernels::layout::SlotId;
 use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
 use crate::mesh::{self, Grid, MOST_PARTS, Owned, Partition};
@@ -114,13 +112,10 @@ impl<'a> Prepared<'a> {
         if devices.len() < 2 {
             return Ok(self);
         }
-        let moves = self.spec.motions.iter().any(Option::is_some);
         let is_host = devices.iter().all(|device| device.target() == Target::C);
         let cannot = [
             (!is_host, "on GPUs"),
-            (self.follows.is_some(), "on a grid that follows the flow"),
             (self.grid.forest().holds(), "with a coupling of ghosts between refinement levels"),
-            (moves, "with solids that move"),
         ];
         if let Some((_, what)) = cannot.into_iter().find(|(is, _)| *is) {
             return Err(StepError::NotInParts { parts: devices.len(), what });
@@ -196,7 +191,7 @@ impl<'a> Prepared<'a> {
             subdomain.place_solids(levels, 0.0)?;
             Parts::one(subdomain)
         } else {
-            in_parts(programs, grid, spec, (around, levels))?
+            in_parts(programs, grid, spec, (around, levels), criterion)?
         };
         Ok(Simulation {
             parts,
@@ -227,6 +222,9 @@ fn subdomain(
         None => None,
         Some(cutters) => {
             let walls = (&mut instances, &mut items);
+            // Where blocks go to other parts, and where solids come to others, all parts have the tables of all.
+            let moves = spec.motions.iter().any(Option::is_some);
+            let own = own.filter(|_| criterion.is_none() && !moves);
             Some(Bodies::new(device, manifest, &grid, spec, levels, (cutters, own), walls)?)
         }
     };
@@ -258,25 +256,17 @@ fn in_parts(
     grid: Grid,
     spec: &GridSpec,
     (around, levels): (Around, usize),
+    criterion: Option<Criterion>,
 ) -> Result<Parts, StepError> {
     let partition = Partition::new(&grid, programs.len())?;
     let mut parts = vec![];
     for (program, owned) in programs.into_iter().zip(partition.parts()) {
         let (device, owned) = (program.device().clone(), owned.clone());
         let grid = grid.on(&device)?;
-        let mut part = subdomain(&device, program, (grid, Some(owned)), spec, (around.clone(), levels), None)?;
+        let around = (around.clone(), levels);
+        let mut part = subdomain(&device, program, (grid, Some(owned)), spec, around, criterion.clone())?;
         part.place_solids(levels, 0.0)?;
         parts.push(part);
     }
-    let rows =
-        |part: &Subdomain| part.bodies.as_ref().map(|bodies| bodies.rows.read_ints(0..bodies.rows.len())).transpose();
-    let rows = parts.iter().map(rows).collect::<Result<Vec<_>, _>>()?;
-    let has_links = |slot: SlotId| rows.iter().flatten().any(|rows| rows[slot.index()] >= 0);
-    let halo = Halo::new(parts[0].program.manifest(), &grid, &partition, has_links)?;
-    for (number, part) in parts.iter_mut().enumerate() {
-        let Subdomain { program, grid, owned, walls, .. } = part;
-        let own = owned.as_ref().map(|owned| (owned, halo.senders(number)));
-        part.inbox = Inbox::new(program, grid, walls, own)?;
-    }
-    Ok(Parts::several(parts, Division { partition, halo }))
+    Parts::several(parts, partition)
 }

@@ -27,6 +27,16 @@ pub struct Change<'a> {
     pub tables: &'a Tables,
 }
 
+impl<'a> Change<'a> {
+    /// The same for some of its coarse blocks alone, if they are listed.
+    pub fn of(self, listed: Option<&'a Buffer<Int>>) -> Change<'a> {
+        match listed {
+            Some(slots) => Change { slots, count: slots.len(), ..self },
+            None => self,
+        }
+    }
+}
+
 /// What has data while a forest is about to change.
 pub struct Held<'a> {
     /// Where each level is listed.
@@ -37,9 +47,9 @@ pub struct Held<'a> {
 
 /// Blocks whose data move to other slots.
 pub struct Moves<'a> {
-    /// The slots that are filled: 0 to `count`.
+    /// The slots that are filled: 0 to `count`, or some of these.
     pub slots: &'a Buffer<Int>,
-    /// How many: one for each leaf.
+    /// How many: one for each leaf, or fewer.
     pub count: usize,
     /// `from[slot]`: the slot where the data were.
     pub from: &'a Buffer<Int>,
@@ -49,6 +59,16 @@ pub struct Moves<'a> {
     pub held_count: usize,
     /// `every[slot]` is that slot.
     pub every: &'a Buffer<Int>,
+}
+
+impl<'a> Moves<'a> {
+    /// The same for some of the slots alone, if they are listed.
+    pub fn of(self, listed: Option<&'a Buffer<Int>>) -> Moves<'a> {
+        match listed {
+            Some(slots) => Moves { slots, count: slots.len(), ..self },
+            None => self,
+        }
+    }
 }
 
 /// What moves data when a forest changes. `()` moves none.
