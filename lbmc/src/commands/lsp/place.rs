@@ -56,6 +56,11 @@ impl Lines {
 
     /// The byte at a place, if it is in the text.
     pub fn byte(&self, at: Position) -> Option<usize> {
+        // A line has as many bytes as columns, or more.
+        let line = self.index.line(at.line)?;
+        if at.character > u32::from(line.len()) {
+            return None;
+        }
         let place = match self.encoding {
             Encoding::Utf8 => LineCol { line: at.line, col: at.character },
             Encoding::Utf16 => {
