@@ -294,7 +294,7 @@ macro_rules! method_kernels {
                 populations_0: write Stored [slot][q][pitch] in lattice "set 0 of post-collision populations",
                 populations_1: write Stored [slot][q][pitch] in lattice "set 1 of post-collision populations",
             }
-            /// Force on solids along the links of the listed blocks, in the step that begins.
+            /// What solids and the fluid exchange along the links of the listed blocks, in the step that begins.
             ///
             /// By the exchange of momentum.
             Force = "force" {
@@ -310,8 +310,8 @@ macro_rules! method_kernels {
                 distances: read Real [row][q][cells]
                     "distance of the surface on the way to it, over the length of the link",
                 src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                forces: write Double [share][bodies][axes] in lattice
-                    "force of each share on each solid, on the level at hand",
+                exchanged: write Double [share][bodies][axes + sets] in lattice
+                    "force of each share on each solid, and what it gives to each set of populations, on the level at hand",
                 owners: read Int [wall] "the solid whose surface each wall is, or -1",
                 frames: read Double [bodies][axes] in lattice "velocity that each solid moves with",
                 bodies: value Int "how many solids there are",

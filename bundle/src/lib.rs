@@ -88,7 +88,7 @@ pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 10;
+pub const ABI: u32 = 11;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -378,6 +378,9 @@ pub struct Populations {
     pub first: u32,
     /// How many there are.
     pub count: u32,
+    /// Name of the field that is their sum, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
     /// Diffusivity of what they carry; none where that is a momentum.
     pub diffusivity: Option<Transport>,
 }

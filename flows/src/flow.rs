@@ -32,7 +32,7 @@ use lbm_runtime::device::{Available, Bytes, Device, DeviceError, copy_bandwidth}
 use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::{Criterion, KernelError};
 use lbm_runtime::solver::memory::{Lack, Memory};
-use lbm_runtime::solver::observe::{Look, NotFinite};
+use lbm_runtime::solver::observe::{Exchange, Look, NotFinite};
 use lbm_runtime::solver::probe::Probe;
 use lbm_runtime::solver::{Adaptations, GridSpec, Phase, Prepared, Simulation, StepError, Timings};
 
@@ -282,10 +282,7 @@ impl<'a> Run<'a> {
         let step = self.flow.step();
         let wanted = self.case.output.wants_row(step);
         if let Some(means) = wanted.then(|| self.flow.means()).transpose()?.flatten() {
-            records.post(move |recorder| {
-                recorder.row(step, &means);
-                Ok(())
-            });
+            records.post(move |recorder| Ok(recorder.row(step, &means)?));
         }
         Ok(())
     }
@@ -293,12 +290,10 @@ impl<'a> Run<'a> {
     /// Leaves the forces on solids at this step to be recorded, if they are wanted.
     fn record_forces(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let step = self.flow.step();
-        if self.case.output.wants_forces(step) {
-            let forces = self.flow.forces()?;
-            records.post(move |recorder| {
-                recorder.forces(step, forces);
-                Ok(())
-            });
+        let (forces, heat) = (self.case.output.wants_forces(step), self.case.output.wants_heat(step));
+        if forces || heat {
+            let (exchanges, case) = (self.flow.exchanges()?, self.case);
+            records.post(move |recorder| Ok(record_exchanges(recorder, case, (forces, heat), step, &exchanges)?));
         }
         Ok(())
     }
@@ -440,13 +435,14 @@ impl<'a> Run<'a> {
             stop,
         };
         // After the restart file, which knows only of rows that a longer run has too.
-        if output.forces.is_some() {
-            recorder.forces(self.flow.step(), self.flow.forces()?);
+        let wanted = (output.forces.is_some(), output.heat.is_some());
+        if wanted.0 || wanted.1 {
+            record_exchanges(recorder, self.case, wanted, self.flow.step(), &self.flow.exchanges()?)?;
         }
         if output.series.is_some()
             && let Some(means) = self.flow.means()?
         {
-            recorder.row(self.flow.step(), &means);
+            recorder.row(self.flow.step(), &means)?;
         }
         self.record_last(recorder)?;
         self.write_statistics(recorder)?;
@@ -513,6 +509,24 @@ impl<'a> Run<'a> {
         }
         Ok(Ended::Stopped(StopReason::Steps))
     }
+}
+
+/// Records the forces on solids, and what they give of scalars, as far as they are wanted.
+fn record_exchanges(
+    recorder: &mut Recorder<'_>,
+    case: &Case,
+    (forces, heat): (bool, bool),
+    step: u64,
+    exchanges: &[Exchange],
+) -> Result<(), OutputError> {
+    if forces {
+        recorder.forces(step, exchanges.iter().map(|exchange| exchange.force).collect())?;
+    }
+    if heat {
+        let of_solid = |exchange: &Exchange| case.scalars.iter().map(|scalar| exchange.gains[scalar.set]).collect();
+        recorder.heat(step, exchanges.iter().flat_map::<Vec<f64>, _>(of_solid).collect())?;
+    }
+    Ok(())
 }
 
 /// Runs a case and writes what it asks for into `folder`, in the place of the results of earlier runs; where it fails, the summary
@@ -667,6 +681,12 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     }
     for force in &summary.forces {
         text += &force.describe();
+    }
+    for heat in &summary.heat {
+        text += &heat.describe();
+    }
+    for report in &summary.report {
+        text += &report.describe();
     }
     let restart = (summary.stop == StopReason::Interrupted).then_some(sink::RESTART);
     let files: Vec<&str> = summary.files.iter().map(String::as_str).chain(restart).chain(["summary.json"]).collect();

@@ -184,18 +184,24 @@ fn cuboid(low: [f64; 3], high: [f64; 3], without: &str) -> String {
     sides.iter().filter(|(name, _)| *name != without).map(side).collect()
 }
 
-fn forces(path: &Path) -> Vec<(usize, Vec<f64>)> {
+/// The force on a body at the times of a table, and that on each of its parts.
+fn forces(path: &Path) -> Vec<(String, Vec<f64>)> {
     let rows = String::from_utf8(read(path)).expect("text");
+    let has_parts = rows.contains("step,time,solid,part,");
     let rows = rows.lines().filter(|row| row.starts_with(|first: char| first.is_ascii_digit()));
-    let row = |row: &str| -> (usize, Vec<f64>) {
-        let numbers: Vec<f64> = row.split(',').map(|value| value.trim().parse().expect("a number")).collect();
-        (numbers[2] as usize, numbers[3..6].to_vec())
+    let row = |row: &str| -> (String, Vec<f64>) {
+        let cells: Vec<&str> = row.split(',').collect();
+        assert_eq!(cells[2], "1");
+        let first = 3 + usize::from(has_parts);
+        let part = if has_parts { cells[3] } else { "" };
+        let numbers = cells[first..first + 3].iter().map(|value| value.trim().parse().expect("a number"));
+        (part.to_string(), numbers.collect())
     };
     rows.map(row).collect()
 }
 
-/// Parts of a surface with the same boundary condition are the whole, and their forces add up to its force; a hole that is closed is as if it
-/// had not been there; and a part that moves drives a flow.
+/// Parts of a surface with the same boundary condition are the whole, and their forces add up to its force, in a run that was stopped, too; a hole
+/// that is closed is as if it had not been there; and a part that moves drives a flow.
 #[test]
 fn parts_of_a_surface_have_boundary_conditions_and_forces_of_their_own() {
     let here = tempfile::tempdir().expect("a folder");
@@ -208,7 +214,7 @@ fn parts_of_a_surface_have_boundary_conditions_and_forces_of_their_own() {
              [fluid]\nviscosity = 0.05\nvelocity = 0.05\nlength = 4\n[params]\nmagic = 0.25\n\
              [faces]\nleft = {{ rule = \"moving_wall\", velocity = [0.05, 0, 0] }}\nright = {{ rule = \"anti_bounce_back\", density = 1 }}\n\
              others = \"periodic\"\n[[solids]]\nshape = \"stl\"\n{solid}{rest}\
-             [stop]\nsteps = 60\n[output]\nvtk = \"unstructured\"\nforces = 10\n"
+             [stop]\nsteps = 60\n[output]\nvtk = \"unstructured\"\nforces = 10\nrestart = 20\n"
         )
     };
     let rule = "rule = \"interpolated_bounce_back\"\n";
@@ -216,27 +222,48 @@ fn parts_of_a_surface_have_boundary_conditions_and_forces_of_their_own() {
     let patches = "patches = [{ solid = \"x0\", rule = \"interpolated_bounce_back\" }, { solid = \"y1\", rule = \"interpolated_bounce_back\" }]\n";
     let refined = "[refinement]\nfinest = 1\n";
     for (name, rest) in [("plain", ""), ("refined", refined)] {
-        let run = |solid: &str, out: &str| {
-            let text = case(solid, rest);
-            let text = if rest.is_empty() { text.replace("\"unstructured\"", "true") } else { text };
-            let out = format!("{name}_{out}");
-            (fields(here.path(), &text, &out, &[]), forces(&here.path().join(&out).join("forces.csv")))
+        let text = |solid: &str| match rest {
+            "" => case(solid, rest).replace("\"unstructured\"", "true"),
+            _ => case(solid, rest),
         };
-        let (one, all) = run(&whole, "whole");
-        let (patched, parts) = run(&format!("{whole}{patches}"), "patched");
+        let run = |solid: &str, out: &str, more: &[&str]| {
+            let out = format!("{name}_{out}");
+            (fields(here.path(), &text(solid), &out, more), forces(&here.path().join(&out).join("forces.csv")))
+        };
+        let (one, all) = run(&whole, "whole", &[]);
+        let parted = format!("{whole}{patches}");
+        let (patched, parts) = run(&parted, "patched", &[]);
         assert!(one == patched, "{name}");
-        assert_eq!(parts.len(), 3 * all.len());
-        for (of_all, of_parts) in all.iter().zip(parts.chunks(3)) {
-            assert_eq!(of_parts.iter().map(|(solid, _)| *solid).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(parts.len(), 4 * all.len());
+        for (of_all, rows) in all.iter().zip(parts.chunks(4)) {
+            assert_eq!(rows.iter().map(|(part, _)| &part[..]).collect::<Vec<_>>(), ["", "rest", "x0", "y1"]);
             for axis in 0..3 {
-                let sum: f64 = of_parts.iter().map(|(_, force)| force[axis]).sum();
-                assert!((sum - of_all.1[axis]).abs() < 1e-6 * of_all.1[0].abs() + 1e-12, "{of_all:?} {of_parts:?}");
+                let sum: f64 = rows[1..].iter().map(|(_, force)| force[axis]).sum();
+                let most = 1e-6 * of_all.1[0].abs() + 1e-12;
+                let of_whole = rows[0].1[axis];
+                assert!(
+                    (sum - of_whole).abs() < most && (of_whole - of_all.1[axis]).abs() < most,
+                    "{of_all:?} {rows:?}"
+                );
             }
         }
         // The front has most of the drag.
-        let last = &parts[parts.len() - 3..];
-        assert!(last[1].1[0] > 0.3 * all[all.len() - 1].1[0], "{last:?}");
-        let (_, closed) = run(&format!("file = \"open.stl\"\nclose = 5\n{rule}"), "closed");
+        let last = &parts[parts.len() - 4..];
+        assert!(last[2].1[0] > 0.3 * all[all.len() - 1].1[0], "{last:?}");
+        // The same rows from a restart file on the way.
+        write("part.toml", text(&parted));
+        let out = format!("{name}_part");
+        lbmc(here.path(), &["run", "part.toml", "--out", &out, "--set", "stop.steps=20", "--set", "vtk=false"]);
+        assert!(run(&parted, "part", &["--resume"]).1 == parts, "{name} resumed");
+        let summary = serde_json::from_slice::<serde_json::Value>(&read(&here.path().join(&out).join("summary.json")));
+        let means = summary.expect("JSON")["forces"].as_array().expect("forces").clone();
+        assert_eq!(
+            means.iter().map(|of| of["part"].as_str()).collect::<Vec<_>>(),
+            [None, Some("rest"), Some("x0"), Some("y1")]
+        );
+        let drag = |at: usize| means[at]["drag"]["last"].as_f64().expect("a coefficient");
+        assert!((drag(0) - drag(1) - drag(2) - drag(3)).abs() < 1e-9 * drag(0));
+        let (_, closed) = run(&format!("file = \"open.stl\"\nclose = 5\n{rule}"), "closed", &[]);
         assert_eq!(closed.len(), all.len());
         assert!(closed.iter().zip(&all).all(|(one, other)| (one.1[0] - other.1[0]).abs() < 1e-9), "{name} closed");
     }
@@ -245,7 +272,7 @@ fn parts_of_a_surface_have_boundary_conditions_and_forces_of_their_own() {
     let moves = still.replace(rule, &format!("{rule}{lid}"));
     fields(here.path(), &moves, "lid", &[]);
     let of_lid = forces(&here.path().join("lid/forces.csv")).pop().expect("a row");
-    assert!(of_lid.0 == 2 && of_lid.1[0] < -1e-4, "the fluid holds the lid back: {of_lid:?}");
+    assert!(of_lid.0 == "z1" && of_lid.1[0] < -1e-4, "the fluid holds the lid back: {of_lid:?}");
 }
 
 /// A section of a cylinder through its axis and across it, against the box and the circle that it is.

@@ -284,6 +284,62 @@ fn a_signal_ends_a_run_with_its_results_and_a_file_from_which_it_goes_on() {
     }
 }
 
+/// Whole rows of a table, without comments.
+fn rows(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit())).map(String::from).collect()
+}
+
+/// What a run has recorded when it is killed is in its tables, later than its last restart file, and is what it would have been at the end; a run
+/// that goes on has each row once.
+#[test]
+fn a_run_that_is_killed_leaves_the_rows_of_its_tables() {
+    let here = folder(true);
+    let fluxes = "[[fluxes]]\nname = \"middle\"\nplane = { normal = \"x\", at = 24 }\nevery = 3\n\
+                  [[fluxes]]\nname = \"right\"\nface = \"right\"\nevery = 4\n";
+    let text = std::fs::read_to_string(here.path().join("flow.toml")).expect("the case");
+    std::fs::write(
+        here.path().join("flow.toml"),
+        text.replace("[[probes]]\nname = \"around\"", &format!("{fluxes}[[probes]]\nname = \"around\"")),
+    )
+    .expect("written");
+    let tables = ["probe_around.csv", "probe_across.csv", "forces.csv", "fluxes.csv", "series.csv"];
+    let long = ["--set", "stop.steps=40000", "--set", "vtk=false", "--set", "output.restart=100", "--out", "out"];
+    let out = here.path().join("out");
+    let mut running = command(here.path(), &long).stderr(Stdio::null()).stdout(Stdio::null()).spawn().expect("starts");
+    let last = |name: &str| {
+        let row = rows(&out.join(name)).pop()?;
+        row.split(',').next()?.parse::<u64>().ok()
+    };
+    while tables.iter().any(|name| last(name).is_none_or(|step| step < 250)) {
+        assert!(running.try_wait().expect("a status").is_none(), "it has ended");
+        std::thread::sleep(Duration::from_millis(3));
+    }
+    running.kill().expect("killed");
+    running.wait().expect("ended");
+    let left = tables.map(|name| rows(&out.join(name)));
+    let until: u64 = left[0][left[0].len() - 1].split(',').next().and_then(|step| step.parse().ok()).expect("a step");
+    assert!(!out.join("summary.json").exists() && until >= 250);
+    // To the end, and in one go.
+    let last = (until / 100 + 1) * 100;
+    let end = format!("stop.steps={last}");
+    let short = ["--set", &end, "--set", "vtk=false", "--set", "output.restart=100"];
+    works(here.path(), &[&short[..], &["--out", "out", "--resume"]].concat());
+    works(here.path(), &[&short[..], &["--out", "whole"]].concat());
+    for (name, left) in tables.iter().zip(left) {
+        let (once, whole) = (rows(&out.join(name)), rows(&here.path().join("whole").join(name)));
+        assert!(once == whole, "{name}");
+        // But for the last step, which comes early for some.
+        let early = |row: &&String| {
+            row.split(',').next().and_then(|step| step.parse().ok()).is_some_and(|step: u64| step < last)
+        };
+        let (left, once): (Vec<_>, Vec<_>) = (left.iter().filter(early).collect(), once.iter().filter(early).collect());
+        let common = left.len().min(once.len());
+        assert!(common > 20 && left[..common] == once[..common], "{name}: {common}");
+    }
+}
+
 #[test]
 fn a_run_under_nohup_outlives_its_terminal() {
     let here = folder(false);

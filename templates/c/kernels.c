@@ -343,16 +343,16 @@ static inline __attribute__((always_inline)) void gather(
     for (int32_t item = 0; item < count; ++item) {
         const int32_t begin = shares[item] * per, end = begin + per < size ? begin + per : size;
         for (int32_t body = 0; body < bodies; ++body) {
-            double sum[DIM] = {0};
+            double sum[DIM + SETS] = {0};
             for (int32_t entry = begin; entry < end; ++entry) {
                 const int32_t slot = ids[entry];
                 const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
                 const int32_t *const near = neighbours + (size_t)slot * NEAR;
                 for (int cell = 0; cell < CELLS; ++cell) {
-                    push(body, owners, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum);
+                    exchange(body, owners, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum);
                 }
             }
-            for (int axis = 0; axis < DIM; ++axis) forces[(shares[item] * bodies + body) * DIM + axis] = sum[axis];
+            memcpy(exchanged + (shares[item] * bodies + body) * (DIM + SETS), sum, sizeof(sum));
         }
     }
 {%- </kernel> %}

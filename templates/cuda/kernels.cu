@@ -146,23 +146,23 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- </kernel> %}
 
 {% <kernel of={solids.force}> %}
-    __shared__ double sums[DIM][{{ solids.force.threads }}];
+    __shared__ double sums[DIM + SETS][{{ solids.force.threads }}];
     for (int body = 0; body < bodies; ++body) {
-        double sum[DIM] = {};
+        double sum[DIM + SETS] = {};
         for (size_t entry = thread; entry < (size_t)(end - begin) * CELLS; entry += {{ solids.force.threads }}) {
             const int slot = ids[begin + (int)(entry / CELLS)], cell = (int)(entry % CELLS);
             const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
-            push(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum);
+            exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum);
         }
-        for (int axis = 0; axis < DIM; ++axis) sums[axis][thread] = sum[axis];
+        for (int of = 0; of < DIM + SETS; ++of) sums[of][thread] = sum[of];
         for (int half = {{ solids.force.threads }} / 2; half > 0; half /= 2) {
             __syncthreads();
             if (thread < half) {
-                for (int axis = 0; axis < DIM; ++axis) sums[axis][thread] += sums[axis][thread + half];
+                for (int of = 0; of < DIM + SETS; ++of) sums[of][thread] += sums[of][thread + half];
             }
         }
         __syncthreads();
-        if (thread < DIM) forces[(share * bodies + body) * DIM + thread] = sums[thread][0];
+        if (thread < DIM + SETS) exchanged[(share * bodies + body) * (DIM + SETS) + thread] = sums[thread][0];
         __syncthreads();
     }
 {%- </kernel> %}

@@ -41,18 +41,21 @@
 
 // Adds to `sum` what the links of a cell give to the walls that are surfaces of a solid: the momentum of what goes and of what comes back, as stored: beyond
 // that of a fluid at rest, whose pressure is the same from all sides. Both are relative to the velocity `frame` that the solid moves with: Wen,
-// Zhang, Tu, Wang & Fang, J. Comput. Phys. 266 (2014) 161.
-{{ function }} void push(
+// Zhang, Tu, Wang & Fang, J. Comput. Phys. 266 (2014) 161. Then what each set of populations gets from the walls.
+{{ function }} void exchange(
     const {{ int }} body, const {{ int }} *owners, const int cell, const {{ stored }} *src, const {{ int }} *near, const {{ int }} *of_row,
     const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values, const double *frame, double *sum)
 {
     const Spot here = spot_of(cell);
-    for (int i = 0; i < {{ solids.carriers }}; ++i) {
+    for (int i = 0; i < {{ reduce.summed }}; ++i) {
         const {{ int }} w = of_row[i * CELLS + cell] - 1;
         if (w < 0 || owners[w] != body) continue;
         const {{ real }} back = off_solid(w, i, here, src, near, of_row, distances, wall_rules, wall_values);
         const double there = (double)load(src, near[{{ middle }}], OPPOSITE[i], cell), through = there + (double)back;
-        for (int axis = 0; axis < DIM; ++axis) sum[axis] -= through * VELOCITY[i][axis] + (there - (double)back) * frame[axis];
+        sum[DIM + SET[i]] += (double)back - there;
+        for (int axis = 0; axis < DIM && i < {{ solids.carriers }}; ++axis) {
+            sum[axis] -= through * VELOCITY[i][axis] + (there - (double)back) * frame[axis];
+        }
     }
 }
 

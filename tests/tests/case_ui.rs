@@ -208,6 +208,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
             cs2: 1.0 / 3.0,
             first: 0,
             count: 0,
+            field: Some("rho".into()),
             diffusivity: None,
         }],
         directions: vec![direction; if dim == 2 { 9 } else { 19 }],

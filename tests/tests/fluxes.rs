@@ -57,7 +57,9 @@ fn plates(cells: usize, levels: usize) -> (String, f64) {
          [[fluxes]]\nname = \"whole\"\nplane = {{ normal = \"x\", at = 3 }}\nevery = 50\n\
          [[fluxes]]\nname = \"lower\"\nplane = {{ normal = \"x\", at = 3 }}\nto = [{half}]\nevery = 50\n\
          [[fluxes]]\nname = \"upper\"\nplane = {{ normal = \"x\", at = 3 }}\nfrom = [{half}]\nevery = 50\n\
-         [[fluxes]]\nname = \"plate\"\nface = \"bottom\"\nevery = 50\n",
+         [[fluxes]]\nname = \"plate\"\nface = \"bottom\"\nevery = 50\n\
+         [report]\npermeability = \"viscosity * whole_volume / (whole_area * forcex)\"\n\
+         of_all = \"viscosity * mean_ux * porosity / forcex\"\nratio = \"of_all / permeability * lx / 8\"\nnothing = \"1 / (lx - 8)\"\n",
         1.0 / (3.0 * viscosity + 0.5),
         steps = 30 * cells * cells * levels,
         half = cells / 2,
@@ -81,6 +83,15 @@ fn the_flow_between_plates_is_that_of_poiseuille_to_second_order() {
             assert!((plane.area - cells as f64).abs() < 1e-12 && plane.normal == "x", "{plane:?}");
             assert!((plane.mass.as_ref().expect("rows").mean / whole - 1.0).abs() < 1e-3, "{plane:?}");
             assert_eq!(summary.units["planes.volume"], "cells²/step");
+            let [permeability, of_all, ratio, nothing] = &summary.report[..] else { panic!("{:?}", summary.report) };
+            let found = permeability.value.expect("a value") / ((cells * cells) as f64 / 12.0);
+            assert!((found / (whole / expected) - 1.0).abs() < 1e-12 && permeability.name == "permeability", "{found}");
+            let (of_all, ratio) = (of_all.value.expect("a value"), ratio.value.expect("a value"));
+            assert!(
+                (ratio * permeability.value.unwrap_or(0.0) / of_all - 1.0).abs() < 1e-12 && nothing.value.is_none()
+            );
+            // The mean over all cells, which a plane through the middle of squares is not, but to second order.
+            assert!((ratio - 1.0).abs() < 5e-3, "{ratio}");
             whole / expected - 1.0
         });
         println!("{levels} levels: {errors:?}");

@@ -213,7 +213,7 @@ fn swinging(more: &str) -> String {
     format!(
         "spec = \"d2q9_guo\"\ntarget = \"cpu\"\nprecision = \"f64\"\nblock = [4, 4]\n[domain]\nsize = [16, 16]\n[fluid]\n\
          omega = 1.2\nvelocity = 0.02\n[faces]\nothers = \"periodic\"\n[params]\nforce = [\"{x}\", \"{y}\"]\n[stop]\nsteps = 600\n[output]\ndirectory = \"unused\"\n{more}\n\
-         [[statistics]]\nname = \"all\"\nfields = [\"velocity\", \"speed\"]\nfrom = 200\nevery = 2\n\
+         [[statistics]]\nname = \"all\"\nfields = [\"velocity\", \"speed\", {{ name = \"uxuy\", formula = \"ux * uy\" }}]\nfrom = 200\nevery = 2\n\
          of = [\"mean\", \"rms\", \"stresses\", \"min\", \"max\"]\n[[statistics]]\nname = \"late\"\nfrom = 301\nevery = 150\n\
          [[probes]]\nname = \"all\"\nat = [2.5, 2.5]\nfields = [\"velocity\"]\nevery = 2\n[[pictures]]\nstatistics = \"all\"\nfield = \"stress_xy\"\nsize = 200\n"
     )
@@ -274,19 +274,21 @@ fn a_swinging_fluid_has_the_statistics_of_its_oscillation() {
         let summary = run(&text, 2, folder.path(), None, Some(599));
         let file = std::fs::read(folder.path().join(format!("statistics_all.{ending}"))).expect("a file");
         let [a, b] = AMPLITUDES;
-        let expected: [(&str, &[f64]); 7] = [
+        let expected: [(&str, &[f64]); 8] = [
             ("mean_velocity", &[0.0, -b * LAG.sin(), 0.0]),
             ("rms_velocity", &[a / 2f64.sqrt(), b / 2f64.sqrt(), 0.0]),
             ("stress_xx", &[a * a / 2.0]),
             ("stress_xy", &[a * b * LAG.cos() / 2.0]),
             ("stress_yy", &[b * b / 2.0]),
+            // One of the means is zero.
+            ("mean_uxuy", &[a * b * LAG.cos() / 2.0]),
             ("min_velocity", &[-a, -b * (1.0 + LAG.sin()), 0.0]),
             ("max_velocity", &[a, b * (1.0 - LAG.sin()), 0.0]),
         ];
         for (name, expected) in expected {
             let values = array(&file, name);
             assert!(values.len() >= 256 * expected.len(), "{name}: {}", values.len());
-            let scale = if name.starts_with("stress") { a * a } else { a };
+            let scale = if name.starts_with("stress") || name.ends_with("uxuy") { a * a } else { a };
             for (at, value) in values.iter().enumerate() {
                 let off = (value - expected[at % expected.len()]) / scale;
                 assert!(off.abs() < bound, "{ending}: {name} is {value} and not {expected:?}");
@@ -303,6 +305,7 @@ fn a_swinging_fluid_has_the_statistics_of_its_oscillation() {
         let [x, y] = [mean(&|u| u[0]), mean(&|u| u[1])];
         let read = [
             ("stress_xy", mean(&|u| (u[0] - x) * (u[1] - y))),
+            ("mean_uxuy", mean(&|u| u[0] * u[1])),
             ("rms_speed", {
                 let speed = mean(&|u| u[0].hypot(u[1]));
                 mean(&|u| (u[0].hypot(u[1]) - speed).powi(2)).sqrt()

@@ -9,9 +9,9 @@ pub use formula::formula;
 
 use lbm_bundle as bundle;
 use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Real, Role};
-use lbm_dsl::expr::Rational;
+use lbm_dsl::expr::{Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
-use lbm_dsl::model::{Model, Param, Rule};
+use lbm_dsl::model::{Field, Model, Param, Populations, Rule};
 use lbm_dsl::prove::{Findings, Transport, faces};
 use num_traits::ToPrimitive;
 
@@ -66,6 +66,7 @@ pub fn manifest(
         cs2: set.lattice.cs2().to_f64().unwrap_or(f64::NAN),
         first: set.first as u32,
         count: set.lattice.q() as u32,
+        field: sum_of(model, set),
         diffusivity: found.as_ref().map(transport),
     });
     let boundaries = model.boundaries().iter().zip(0..).map(|(rule, code)| bundle::Boundary {
@@ -253,6 +254,23 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         // A direction at a time: its code is what all threads run, and it is long.
         passes: if matches!(role, Role::ToFine | Role::ToCoarse) { q } else { 1 },
     }
+}
+
+/// Name of the field that is the sum of a set of populations: the same at two states of numbers that have nothing to do with each other.
+fn sum_of(model: &Model, set: &Populations) -> Option<String> {
+    let number = |at: usize, seed: f64| 0.5 + ((at + 1) as f64 * seed).fract();
+    let is_sum = |field: &&Field| match field.components[..] {
+        [component] => [0.618_033_988_749_895, 0.414_213_562_373_095].into_iter().all(|seed| {
+            let value = |symbol: Symbol| match symbol {
+                Symbol::Population(pop) => number(pop.index(), seed),
+                _ => number(model.q(), seed),
+            };
+            let sum: f64 = set.range().map(|at| number(at, seed)).sum();
+            (model.exprs().eval::<f64>(&[component], value)[0] - sum).abs() < 1e-9 * sum
+        }),
+        _ => false,
+    };
+    model.fields().iter().find(is_sum).map(|field| field.name.clone())
 }
 
 /// The method's parameters as members of their struct, one per component.

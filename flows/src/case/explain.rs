@@ -154,8 +154,8 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NOT_ACCUMULATED,
-        "Statistics are accumulated cell by cell, from what a cell has by itself: the fields of the method, and what is made of them \
-         without slopes. The mean vorticity is that of the mean velocity, since both are linear; other means of slopes need the slopes of \
+        "Statistics are accumulated cell by cell, from what a cell has by itself: the fields and observables of the method, and what is made of \
+         them without slopes, by a formula, too. The mean vorticity is that of the mean velocity, since both are linear; other means of slopes need the slopes of \
          each sample, which are not computed. Stresses are made of the velocity, which has to be among the fields.",
         "[[statistics]]\nname = \"mean\"\nfields = [\"vorticity\"]\nfrom = 20_000\nevery = 10",
         "[[statistics]]\nname = \"mean\"\nfields = [\"velocity\"]\nfrom = 20_000\nevery = 10",
@@ -180,6 +180,14 @@ const LONG: &[Long] = &[
          dimensions [z] before them, or an array of image data of VTK (.vti), uncompressed or with zlib. Its points fill the domain.",
         "[start]\nvelocity = { file = \"u.txt\" }",
         "[start]\nvelocity = { file = \"u.npy\" }",
+    ),
+    long(
+        diag::NO_RESULT,
+        "A formula under `[report]` is of what the case has, `viscosity`, `velocity`, `length`, `lx`, the parameters of the method, and of what \
+         its run finds: `mean_ux`, `porosity`, of a plane of fluxes its name with `_area`, `_volume` or `_mass`, of solids `drag_1` with \
+         `output.forces` and `nusselt_1` with `output.heat`, of a probe its name with the component. Reports before it have names, too.",
+        "[report]\npermeability = \"nu * mean_ux / gx\"",
+        "[report]\npermeability = \"viscosity * mean_ux * porosity / forcex\"",
     ),
     long(
         diag::NO_DEVICES,

@@ -24,8 +24,10 @@ pub struct FluxPlane {
     pub density: Option<usize>,
     /// The same of the velocity along the normal.
     pub velocity: usize,
-    /// Scalars of the method with their positions.
+    /// Scalar fields of the method with their positions among the components.
     pub scalars: Vec<(String, usize)>,
+    /// Those of [`Case::scalars`](super::Case::scalars) that diffuse through it, by their number.
+    pub diffusing: Vec<usize>,
     /// Steps between rows.
     pub every: u64,
 }

@@ -112,6 +112,7 @@ mod diag;
 mod explain;
 mod fluxes;
 mod formula;
+mod heat;
 mod image;
 mod load;
 mod patches;
@@ -123,6 +124,7 @@ mod read;
 mod record;
 mod reference;
 mod refinement;
+mod report;
 mod resolve;
 mod samples;
 mod schema;
@@ -144,6 +146,7 @@ pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use fluxes::FluxPlane;
 pub use formula::Formula;
+pub use heat::{Nusselt, Scalar};
 pub use image::nrrd;
 pub use patches::{Patch, Region};
 pub use pictures::{Colours, Frames, Picture};
@@ -156,8 +159,9 @@ pub use record::{CASE, InputFile};
 pub(crate) use record::{is_plain, listed_inputs, listed_sequences};
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
+pub use report::{Coefficient, Report, Source, Through, sources};
 pub use schema::{keys, nearest};
-pub use solids::{SolidBody, Surfaces};
+pub use solids::{Body, Part, REST, SolidBody, Surfaces};
 pub use start::{Start, StartField, StartValue};
 pub use statistics::{Measure, Statistics};
 pub use tree::{KeyAt, key_at};
@@ -380,6 +384,8 @@ pub struct Output {
     pub restart: Option<u64>,
     /// Steps between rows of the force on solids, if there are any.
     pub forces: Option<u64>,
+    /// Steps between rows of the scalars that solids give to the fluid, if there are any.
+    pub heat: Option<u64>,
     /// Pressure and friction on solids.
     pub surfaces: Option<Surfaces>,
     /// Published data to compare with.
@@ -396,6 +402,8 @@ pub struct Output {
     pub fluxes: Vec<FluxPlane>,
     /// The first step that means in time are of, if it is not chosen.
     pub average_from: Option<u64>,
+    /// What follows from the results.
+    pub report: Vec<Report>,
 }
 
 impl Output {
@@ -429,10 +437,15 @@ impl Output {
         is_due(self.forces, step)
     }
 
+    /// Whether what solids give to the fluid in a step is recorded.
+    pub fn wants_heat(&self, step: u64) -> bool {
+        is_due(self.heat, step)
+    }
+
     /// Steps between all that is written on the way.
     pub fn intervals(&self) -> impl Iterator<Item = u64> + '_ {
         let surfaces = self.surfaces.as_ref().map(|surfaces| surfaces.every);
-        let tables = [self.every, self.series, self.forces, self.restart, surfaces].into_iter().flatten();
+        let tables = [self.every, self.series, self.forces, self.heat, self.restart, surfaces].into_iter().flatten();
         let pictures = self.frames().filter_map(|frames| frames.every);
         let planes = self.fluxes.iter().map(|plane| plane.every);
         tables.chain(self.probes.iter().map(|probe| probe.every)).chain(pictures).chain(planes)
@@ -488,6 +501,10 @@ pub struct Case {
     pub params: Vec<(String, Vec<f64>)>,
     /// Those that depend on time, in steps.
     pub courses: Vec<(String, Vec<Formula>)>,
+    /// What it carries beside mass and momentum.
+    pub scalars: Vec<Scalar>,
+    /// Components of the method's fields, each with a lattice unit of it in the units of the case.
+    pub means: Vec<(String, f64)>,
     /// State at the start.
     pub start: Start,
     /// Solids.

@@ -41,6 +41,8 @@ enum Kind {
     StrainRate,
     /// Level of the cell.
     Level,
+    /// A formula of components of the method's fields, which are called `components`, in lattice units.
+    Formula { formula: Formula, components: Vec<String> },
     /// A result of the statistics of a field. Positions are those among the results.
     Statistic { first: usize, columns: Vec<String>, of: Box<Quantity>, form: Form },
 }
@@ -126,6 +128,20 @@ impl Quantity {
         &self.name
     }
 
+    /// A formula of components of a method's fields, in lattice units.
+    pub(super) fn of_formula(manifest: &Manifest, name: &str, formula: Formula) -> Quantity {
+        let kind = Kind::Formula { formula, components: manifest.component_names() };
+        Quantity { name: name.to_string(), kind, dim: manifest.dim as usize }
+    }
+
+    /// All that tells it from another: its name, and its formula if it is one of the case.
+    pub(super) fn definition(&self) -> String {
+        match &self.kind {
+            Kind::Formula { formula, .. } => format!("{} = {formula}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+
     /// A measure of its statistics, the first of whose components has a position among the results: `mean_velocity`.
     pub(super) fn statistic(&self, measure: Measure, first: usize) -> Quantity {
         let named = |name: &str| format!("{}_{name}", measure.name());
@@ -161,6 +177,7 @@ impl Quantity {
                 let above = apply(Function::Subtract, component(*density), Formula::number(1.0));
                 Some(vec![apply(Function::Multiply, Formula::number(*cs2), above)])
             }
+            Kind::Formula { formula, .. } => Some(vec![formula.clone()]),
             Kind::Vorticity | Kind::QCriterion | Kind::StrainRate | Kind::Level | Kind::Statistic { .. } => None,
         }
     }
@@ -186,7 +203,7 @@ impl Quantity {
                 let has_sign = matches!(*dimension, Dimension::VELOCITY | Dimension::KINEMATIC_STRESS);
                 has_sign && columns.len() == 1
             }
-            Kind::Pressure { .. } | Kind::QCriterion => true,
+            Kind::Pressure { .. } | Kind::QCriterion | Kind::Formula { .. } => true,
             Kind::Vorticity => self.dim == 2,
             Kind::Statistic { of, form: Form::Value, .. } => of.is_signed(),
             Kind::Statistic { form: Form::Product { mixed }, .. } => *mixed,
@@ -216,7 +233,7 @@ impl Quantity {
             Kind::Pressure { .. } => ([2, 0], "ρU²"),
             Kind::Vorticity | Kind::StrainRate => ([1, -1], "(U/L)"),
             Kind::QCriterion => ([2, -2], "(U/L)²"),
-            Kind::Level => ([0, 0], ""),
+            Kind::Level | Kind::Formula { .. } => ([0, 0], ""),
             Kind::Statistic { form: Form::Product { .. }, .. } => ([2, 0], "U²"),
             Kind::Statistic { of, .. } => of.reference(),
         }
@@ -230,7 +247,7 @@ impl Quantity {
             Kind::Pressure { .. } => units.density.unwrap_or(1.0) * units.scale(Dimension::VELOCITY).powi(2),
             Kind::Vorticity | Kind::StrainRate => 1.0 / units.step,
             Kind::QCriterion => 1.0 / units.step.powi(2),
-            Kind::Level => 1.0,
+            Kind::Level | Kind::Formula { .. } => 1.0,
             Kind::Statistic { of, form: Form::Product { .. }, .. } => of.scale(units).powi(2),
             Kind::Statistic { of, .. } => of.scale(units),
         }
@@ -240,7 +257,7 @@ impl Quantity {
     pub fn symbol(&self, units: &Units) -> String {
         match &self.kind {
             _ if !units.si => String::new(),
-            Kind::Stored { unknown: true, .. } => "lattice units".into(),
+            Kind::Stored { unknown: true, .. } | Kind::Formula { .. } => "lattice units".into(),
             Kind::Stored { dimension, .. } => units.symbol(*dimension),
             Kind::Speed { .. } => units.symbol(Dimension::VELOCITY),
             Kind::Pressure { .. } if units.density.is_some() => "Pa".into(),
@@ -267,6 +284,7 @@ impl Quantity {
             Kind::QCriterion => "1/step²",
             Kind::Statistic { form: Form::Product { .. }, .. } => "cells²/step²",
             Kind::Statistic { of, .. } => return of.unit(units),
+            Kind::Formula { .. } => "lattice units",
             Kind::Stored { .. } | Kind::Level => "1",
         };
         unit.to_string()
@@ -291,6 +309,10 @@ impl Quantity {
             }
             Kind::QCriterion => one(-0.5 * sum(&|a, b| gradient[a][b] * gradient[b][a])),
             Kind::StrainRate => one((0.5 * sum(&|a, b| (gradient[a][b] + gradient[b][a]).powi(2))).sqrt()),
+            Kind::Formula { formula, components } => {
+                let named = |name: &str| components.iter().position(|component| component == name).map(&value);
+                one(formula.value(&named).unwrap_or(f64::NAN))
+            }
             Kind::Level => one(level as f64),
         }
     }

@@ -43,6 +43,7 @@ pub struct RawCase {
     pub(super) refinement: Option<RawRefinement>,
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
+    pub(super) report: Vec<RawReport>,
     pub(super) probes: Vec<Spanned<RawProbe>>,
     pub(super) pictures: Vec<Spanned<RawPicture>>,
     pub(super) views: Vec<Spanned<RawView>>,
@@ -211,8 +212,17 @@ pub(super) struct RawSolid {
     pub(super) level: Option<Spanned<f64>>,
     /// With the dimension of its unit.
     pub(super) area: Option<Spanned<(f64, Dimension)>>,
+    pub(super) nusselt: Option<Spanned<RawNusselt>>,
     pub(super) shells: Vec<RawShell>,
     pub(super) motion: Option<Spanned<RawMotion>>,
+}
+
+/// What a Nusselt number refers to.
+#[derive(Clone, Debug)]
+pub(super) struct RawNusselt {
+    pub(super) difference: f64,
+    /// With the dimension of its unit.
+    pub(super) area: Option<Spanned<(f64, Dimension)>>,
 }
 
 /// How a solid moves: a displacement in m or in cells.
@@ -367,9 +377,19 @@ pub(super) struct RawOutput {
     pub(super) series: Option<Spanned<Interval>>,
     pub(super) restart: Option<Spanned<Interval>>,
     pub(super) forces: Option<Spanned<Interval>>,
+    pub(super) heat: Option<Spanned<Interval>>,
     pub(super) surfaces: Option<Spanned<Interval>>,
+    pub(super) sections: Vec<Spanned<RawSlice>>,
     pub(super) compare: Option<Spanned<String>>,
     pub(super) average_from: Option<Spanned<Interval>>,
+}
+
+/// A formula of `[report]`.
+#[derive(Clone, Debug)]
+pub(super) struct RawReport {
+    pub(super) name: Spanned<String>,
+    pub(super) text: String,
+    pub(super) formula: Spanned<lbm_bundle::Formula>,
 }
 
 /// A probe.
@@ -393,11 +413,37 @@ pub(super) struct RawFlux {
     pub(super) every: Spanned<Interval>,
 }
 
+/// What is sampled.
+#[derive(Clone, Debug)]
+pub(super) enum RawSampled {
+    /// A field by its name.
+    Field(Spanned<String>),
+    /// A formula of components of fields.
+    Formula { name: Spanned<String>, formula: Spanned<lbm_bundle::Formula> },
+}
+
+impl RawSampled {
+    /// Names of fields, and of components of fields, that it takes.
+    fn names(&self) -> Vec<&str> {
+        match self {
+            RawSampled::Field(name) => vec![&name.value],
+            RawSampled::Formula { formula, .. } => formula.value.names().into_iter().collect(),
+        }
+    }
+
+    /// Where it is.
+    pub(super) fn span(&self) -> &Span {
+        match self {
+            RawSampled::Field(name) | RawSampled::Formula { name, .. } => &name.span,
+        }
+    }
+}
+
 /// What is accumulated over time.
 #[derive(Clone, Debug)]
 pub(super) struct RawStatistics {
     pub(super) name: Spanned<String>,
-    pub(super) fields: Option<Vec<Spanned<String>>>,
+    pub(super) fields: Option<Vec<RawSampled>>,
     pub(super) of: Vec<Measure>,
     /// From the start of the flow.
     pub(super) from: Spanned<Interval>,
@@ -515,7 +561,9 @@ impl RawCase {
         let listed = self.output.fields.iter().chain(probes).flatten();
         let views = self.views.iter().flat_map(|view| [Some(&view.value.isosurface), view.value.colour.as_ref()]);
         let drawn = self.pictures.iter().map(|picture| &picture.value.field).chain(views.flatten());
-        listed.chain(drawn).map(|name| &name.value[..]).collect()
+        let sampled =
+            self.statistics.iter().filter_map(|of| of.value.fields.as_ref()).flatten().flat_map(RawSampled::names);
+        listed.chain(drawn).map(|name| &name.value[..]).chain(sampled).collect()
     }
 
     /// The error that the coupling cannot be had, pointing at its name in the file.

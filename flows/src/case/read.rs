@@ -5,6 +5,7 @@ mod patches;
 mod pictures;
 mod probes;
 mod refinement;
+mod report;
 mod solids;
 mod statistics;
 mod values;
@@ -25,6 +26,9 @@ use super::raw::{
 use super::schema::{self, keys_of, suggest};
 use super::tree::{self, Kind, Table, Value};
 use super::units::Dimension;
+
+/// Most planes that cut solids.
+const MOST_SECTIONS: usize = 64;
 
 impl RawCase {
     /// Reads the text of the file `name`, with overrides `(key, value)` as `--set key=value` gives them: a key is a path
@@ -81,6 +85,7 @@ impl Reader {
         let refinement = table(self, "refinement");
         let stop = table(self, "stop");
         let output = table(self, "output");
+        let report = table(self, "report");
 
         self.si = self.word(&units, "system", &["lattice", "si"]).is_some_and(|word| word.value == "si");
         let title = self.name(root);
@@ -124,9 +129,10 @@ impl Reader {
         let output = self.output(&output);
         let (probes, pictures, views) = (self.probes(root), self.pictures(root), self.views(root));
         let (statistics, fluxes) = (self.statistics(root), self.fluxes(root));
-        let averaged = !probes.is_empty() || !fluxes.is_empty() || output.forces.is_some();
+        let averaged = !probes.is_empty() || !fluxes.is_empty() || output.forces.is_some() || output.heat.is_some();
         if let Some(from) = output.average_from.as_ref().filter(|_| !averaged) {
-            let help = Some("means are made of `output.forces`, `[[probes]]` and `[[fluxes]]`".to_string());
+            let help =
+                Some("means are made of `output.forces`, `output.heat`, `[[probes]]` and `[[fluxes]]`".to_string());
             self.no_effect(&from.span, "average_from", " where nothing is averaged", help);
         }
         Some(RawCase {
@@ -160,6 +166,7 @@ impl Reader {
             views,
             statistics,
             fluxes,
+            report: self.report_formulas(&report),
             tables: BTreeMap::new(),
             keys: root.values(&[
                 "name",
@@ -175,6 +182,7 @@ impl Reader {
                 "views",
                 "statistics",
                 "fluxes",
+                "report",
             ]),
             warnings: vec![],
         })
@@ -383,7 +391,9 @@ impl Reader {
             series: self.interval(table, "series"),
             restart: self.interval(table, "restart"),
             forces: self.interval(table, "forces"),
+            heat: self.interval(table, "heat"),
             surfaces: self.interval(table, "surfaces"),
+            sections: self.sections(table),
             compare: self.text(table, "compare"),
             average_from: self.interval(table, "average_from"),
         };
@@ -393,6 +403,24 @@ impl Reader {
             }
         }
         output
+    }
+
+    /// Planes that cut solids.
+    fn sections(&mut self, table: &Table) -> Vec<Spanned<RawSlice>> {
+        let Some(entry) = table.get("sections") else { return vec![] };
+        let help = "for example `sections = [{ normal = \"y\", at = 32 }]`".to_string();
+        let Kind::List(list) = &entry.value.kind else {
+            return self.wrong_type(&entry.value, "a list of planes", help).unwrap_or_default();
+        };
+        if table.get("surfaces").is_none() {
+            let help = Some("add `surfaces = 1000`".to_string());
+            self.no_effect(&entry.span, "sections", " without `surfaces`", help);
+        }
+        if let Some(beyond) = list.get(MOST_SECTIONS) {
+            let message = format!("{} sections are more than {MOST_SECTIONS}", list.len());
+            self.report.add::<()>(diag::BAD_VALUE, &beyond.span, message, "one too many", None);
+        }
+        list.iter().take(MOST_SECTIONS).filter_map(|value| self.slice(value)).collect()
     }
 
     fn vtk(&mut self, table: &Table) -> Option<Spanned<RawVtk>> {

@@ -9,6 +9,7 @@ mod output;
 mod pictures;
 mod probes;
 mod refinement;
+mod report;
 mod solids;
 mod start;
 mod statistics;
@@ -17,11 +18,11 @@ mod values;
 use lbm_bundle::{Manifest, Target};
 use lbm_runtime::device::Available;
 
-use super::Case;
 use super::diag::{self, CaseError, Diagnostic, Report, Span};
 use super::formula::Formula;
 use super::raw::RawCase;
 use super::units::Dimension;
+use super::{Case, Scalar};
 
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
@@ -103,7 +104,7 @@ impl<'a> Resolver<'a> {
         let finest = refinement.as_ref().map_or(0, |refinement| refinement.finest);
         let fluxes = self.fluxes(size, &units, finest, stop);
         let pictures = self.pictures(size, &units, statistics.as_deref());
-        Some(Case {
+        let mut case = Case {
             name: raw.title().to_string(),
             spec: self.manifest.spec.clone(),
             target: raw.target(),
@@ -116,6 +117,8 @@ impl<'a> Resolver<'a> {
             walls,
             params: params?,
             courses,
+            scalars: Scalar::all(self.manifest),
+            means: self.means(&units),
             start: start?,
             solids,
             refinement,
@@ -124,7 +127,9 @@ impl<'a> Resolver<'a> {
             units,
             scales,
             keys: raw.keys.clone(),
-        })
+        };
+        case.output.report = self.reports(&case)?;
+        Some(case)
     }
 
     /// Refuses several devices where the flow cannot be divided among them.

@@ -107,6 +107,11 @@ pub(super) const KEYS: &[Key] = &[
         "reference area of the force's coefficients (a length in two dimensions); else that of a sphere's cross-section, or \
          fluid.length to the power of the dimension less one",
     ),
+    key(
+        "solids.nusselt",
+        "what the Nusselt number of the surface refers to, with `output.heat`: { difference = 1, area = 63 }, of the scalar between the surface and \
+         the fluid; the area (a length in two dimensions) is known of spheres, boxes, circles and STL surfaces",
+    ),
     key("solids.*", "a parameter of the boundary condition: a number, or a formula of position and time"),
     key("refinement.finest", "the finest level: its cells and steps are the coarsest ones' over 2^finest"),
     key("refinement.level", "target level: a formula of position"),
@@ -151,14 +156,27 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("output.forces", "time steps, or a time, between rows of the force on solids"),
     key(
+        "output.heat",
+        "time steps, or a time, between rows of the temperature or other scalar that solids give to the fluid",
+    ),
+    key(
         "output.surfaces",
         "time steps, or a time, between files of pressure and friction on solids; one more at the end",
     ),
     key(
+        "output.sections",
+        "with `surfaces`, in three dimensions: planes along whose curves on solids pressure and friction are written as tables: [{ normal = \"y\", at = 32 }]",
+    ),
+    key(
         "output.average_from",
-        "the first step, or a time, of the means of forces, probes and fluxes in summary.json; else it is chosen",
+        "the first step, or a time, of the means of forces, heat, probes and fluxes in summary.json; else it is chosen",
     ),
     key("output.compare", "published profiles, or a published series, to compare with"),
+    key(
+        "report.*",
+        "a number that follows from the results, under `[report]`: a formula of them, printed and in summary.json, \
+         `permeability = \"viscosity * mean_ux * porosity / forcex\"`",
+    ),
     key("probes.name", "points at which fields are recorded, under `[[probes]]`: the file is `probe_NAME.csv`"),
     key("probes.at", "the points: [[40, 32], [60, 32]], or one"),
     key("probes.from", "first point of a line, in the place of `at`"),
@@ -201,7 +219,11 @@ pub(super) const KEYS: &[Key] = &[
         "statistics.name",
         "statistics over time in every cell, under `[[statistics]]`: the file is `statistics_NAME.vti`, or as fields of a refined grid",
     ),
-    key("statistics.fields", "the fields, by name; else [\"density\", \"velocity\"]"),
+    key(
+        "statistics.fields",
+        "the fields, by name, or formulas of their components with a name: { name = \"transport\", formula = \"uy * temperature\" }; else \
+         [\"density\", \"velocity\"]",
+    ),
     key(
         "statistics.of",
         "what is made of them: mean, rms (of the fluctuation), stresses, min, max; else [\"mean\", \"rms\"]",

@@ -1,12 +1,18 @@
 //! Solids of a case.
 
+use std::ops::Range;
+
 use lbm_runtime::geometry::solid::{Motion, Solid, Solids};
 
-use super::{Case, Formula, Quantity};
+use super::{Case, Formula, Nusselt, Quantity, Slice};
 
 /// A solid, and what its coefficients refer to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolidBody {
+    /// Which of the case's solids it is, or is a part of, from 0.
+    pub of: usize,
+    /// Which part of its surface, where parts have boundary conditions of their own.
+    pub part: Option<Part>,
     /// Shape, rule of the surface and level, in cells of the coarsest level.
     pub solid: Solid,
     /// Parameters of the rule that vary over the surface or in time, which `solid` does not have: formulas of place, in cells, and time,
@@ -14,8 +20,41 @@ pub struct SolidBody {
     pub formulas: Vec<(String, Vec<Formula>)>,
     /// Reference area of its coefficients, in two dimensions a length, in cells of the coarsest level.
     pub area: f64,
+    /// What its Nusselt number refers to.
+    pub nusselt: Option<Nusselt>,
     /// If it moves, its displacement along each axis: formulas of the time, in steps, for lengths in cells.
     pub displacement: Option<Vec<Formula>>,
+}
+
+/// A part of a solid's surface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its number in `patches`, from 1; 0 for what no patch names.
+    pub number: usize,
+    /// Its name there; [`REST`] for what no patch names.
+    pub name: String,
+}
+
+/// What the part of a surface is called that no patch names.
+pub const REST: &str = "rest";
+
+/// A solid as the case has it, or a part of its surface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body<'a> {
+    /// Number of the solid in the case, from 1.
+    pub solid: usize,
+    /// The part; none for the whole.
+    pub part: Option<&'a Part>,
+    /// The entries of [`Case::solids`] that make it up.
+    pub entries: Range<usize>,
+}
+
+impl Body<'_> {
+    /// For people: `solid 1`, `solid 1, lid`.
+    pub fn title(&self) -> String {
+        let part = self.part.map_or(String::new(), |part| format!(", {}", part.name));
+        format!("solid {}{part}", self.solid)
+    }
 }
 
 impl SolidBody {
@@ -28,6 +67,26 @@ impl SolidBody {
 }
 
 impl Case {
+    /// The solids of the case as wholes, in their order.
+    pub fn bodies(&self) -> impl Iterator<Item = Body<'_>> {
+        let mut first = 0;
+        self.solids.chunk_by(|one, next| one.of == next.of).map(move |parts| {
+            let entries = first..first + parts.len();
+            first = entries.end;
+            Body { solid: parts[0].of + 1, part: None, entries }
+        })
+    }
+
+    /// The same, each followed by its parts, if it has any.
+    pub fn bodies_and_parts(&self) -> impl Iterator<Item = Body<'_>> {
+        self.bodies().flat_map(|whole| {
+            let part =
+                |at: usize| Some(Body { part: Some(self.solids[at].part.as_ref()?), entries: at..at + 1, ..whole });
+            let parts: Vec<Body<'_>> = whole.entries.clone().filter_map(part).collect();
+            std::iter::once(whole).chain(parts)
+        })
+    }
+
     /// Its solids where they are at a step, on a grid of blocks of so many cells.
     pub fn solids_at(&self, block: [usize; 3], step: u64) -> Solids {
         let bodies: Vec<Solid> = self.solids.iter().map(|body| body.solid.clone()).collect();
@@ -44,6 +103,8 @@ impl Case {
 pub struct Surfaces {
     /// Steps between files; there is one at the end, too.
     pub every: u64,
+    /// In three dimensions planes; along the curves in which they cut bodies there are tables.
+    pub sections: Vec<Slice>,
     /// That of the fluid.
     pub density: Quantity,
     /// That above a fluid at rest.

@@ -87,7 +87,7 @@ impl Statistics {
 
     /// All that tells what is accumulated from something else.
     pub fn definition(&self) -> String {
-        let fields: Vec<&str> = self.fields.iter().map(Quantity::name).collect();
+        let fields: Vec<String> = self.fields.iter().map(Quantity::definition).collect();
         let of: Vec<&str> = self.of.iter().map(|measure| measure.name()).collect();
         format!("{} of {} from {} every {}", of.join(", "), fields.join(", "), self.from, self.every)
     }

@@ -8,7 +8,8 @@ use super::record::is_plain;
 const MOST_POINTS: usize = 1000;
 
 /// How names of files begin that a run writes.
-const WRITTEN: [&str; 8] = ["case", "fields", "forces", "probe_", "profile", "restart", "series", "summary"];
+const WRITTEN: [&str; 10] =
+    ["case", "fields", "fluxes.", "forces", "heat.", "probe_", "profile", "restart", "series", "summary"];
 
 /// A table that has been read.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use lbm_runtime::solver::probe::Probe;
 
 use super::{FlowError, Records, Run};
-use crate::case::Case;
+use crate::case::{Case, FluxPlane};
 use crate::output::Recorder;
 
 /// The probes of a case, in their order.
@@ -13,7 +13,11 @@ pub(super) fn of(case: &Case) -> Vec<Probe> {
 
 /// The planes of a case, in their order.
 pub(super) fn planes_of(case: &Case) -> Vec<Probe> {
-    case.output.fluxes.iter().map(|plane| Probe::new(plane.points(), false)).collect()
+    let plane = |plane: &FluxPlane| {
+        let component = |scalar: &usize| case.scalars[*scalar].component;
+        Probe::new(plane.points(), false).with_slopes_of(plane.diffusing.iter().filter_map(component).collect())
+    };
+    case.output.fluxes.iter().map(plane).collect()
 }
 
 impl<'a> Run<'a> {
@@ -23,18 +27,12 @@ impl<'a> Run<'a> {
         let wanted = self.case.output.probes.iter().zip(&mut self.probes).enumerate();
         for (number, (_, probe)) in wanted.filter(|(_, (probe, _))| probe.wants(step)) {
             let readings = self.flow.probe(probe)?;
-            records.post(move |recorder| {
-                recorder.probe(number, step, &readings);
-                Ok(())
-            });
+            records.post(move |recorder| Ok(recorder.probe(number, step, &readings)?));
         }
         let wanted = self.case.output.fluxes.iter().zip(&mut self.planes).enumerate();
         for (number, (_, plane)) in wanted.filter(|(_, (plane, _))| plane.wants(step)) {
             let readings = self.flow.probe(plane)?;
-            records.post(move |recorder| {
-                recorder.flux(number, step, &readings);
-                Ok(())
-            });
+            records.post(move |recorder| Ok(recorder.flux(number, step, &readings)?));
         }
         Ok(())
     }
@@ -43,10 +41,10 @@ impl<'a> Run<'a> {
     pub(super) fn record_last(&mut self, recorder: &mut Recorder<'a>) -> Result<(), FlowError> {
         let step = self.flow.step();
         for (number, probe) in self.probes.iter_mut().enumerate() {
-            recorder.probe(number, step, &self.flow.probe(probe)?);
+            recorder.probe(number, step, &self.flow.probe(probe)?)?;
         }
         for (number, plane) in self.planes.iter_mut().enumerate() {
-            recorder.flux(number, step, &self.flow.probe(plane)?);
+            recorder.flux(number, step, &self.flow.probe(plane)?)?;
         }
         Ok(())
     }

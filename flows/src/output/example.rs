@@ -46,6 +46,7 @@ pub(super) fn manifest() -> Manifest {
             cs2: 1.0 / 3.0,
             first: 0,
             count: 9,
+            field: Some("rho".into()),
             diffusivity: None,
         }],
         directions: vec![Direction { c: [0; 3], weight: "1".into(), rest: "0".into(), opposite: 0 }; 9],
@@ -80,7 +81,15 @@ pub(super) fn manifest() -> Manifest {
 pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
     let shape = Shape::Cylinder { centre: [x, y, 0.0], axis: [0.0, 0.0, 1.0], radius, length: None };
     let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
-    case.solids.push(SolidBody { formulas: vec![], solid, area: 2.0 * radius, displacement: None });
+    case.solids.push(SolidBody {
+        of: 0,
+        part: None,
+        formulas: vec![],
+        solid,
+        area: 2.0 * radius,
+        nusselt: None,
+        displacement: None,
+    });
 }
 
 /// What ran.

@@ -2,7 +2,7 @@
 //!
 //! A plane is cut into squares of the size of a cell of the finest level that there may be. At the middle of each the fields are read as those of
 //! probes are, linear between cell centres, and `u.n`, `rho u.n` and `phi u.n` are summed times the area of the square; squares inside solids have
-//! nothing. On faces of cells of one level the velocity is the mean of that of the cells on both sides: the sum is of second order.
+//! nothing. What diffuses is the diffusivity times the slope of the scalar against the normal there. On faces of cells of one level the velocity is the mean of that of the cells on both sides: the sum is of second order.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,7 +20,8 @@ use crate::case::{Case, Dimension, FluxPlane};
 pub struct Fluxed {
     /// The step of each row.
     steps: Vec<u64>,
-    /// Index `[row][column]`: the area outside of solids, the volume and the mass per step, and what scalars there are per step.
+    /// Index `[row][column]`: the area outside of solids, the volume and the mass per step, what the flow carries of each scalar per step, and
+    /// what diffuses of those that do.
     values: Vec<f64>,
 }
 
@@ -52,6 +53,21 @@ pub struct FluxMean {
     pub volume: Option<Average>,
     /// Mass per time.
     pub mass: Option<Average>,
+    /// What passes of each scalar.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub scalars: Vec<ScalarMean>,
+}
+
+/// The means of what passes of a scalar, in its unit times that of the volume.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScalarMean {
+    /// Name of the scalar.
+    pub name: String,
+    /// What the flow carries per time.
+    pub carried: Option<Average>,
+    /// What diffuses per time, where the diffusivity is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub diffused: Option<Average>,
 }
 
 impl FluxMean {
@@ -74,7 +90,7 @@ impl SavedFlux {
 
 /// Numbers of a row.
 fn width(plane: &FluxPlane) -> usize {
-    3 + plane.scalars.len()
+    3 + plane.scalars.len() + plane.diffusing.len()
 }
 
 impl Fluxed {
@@ -85,13 +101,20 @@ impl Fluxed {
         }
         let mut sums = vec![0.0; width(plane)];
         // Inside of solids nothing is a number.
-        for Reading { values, .. } in readings.iter().filter(|reading| !reading.values[plane.velocity].is_nan()) {
+        let diffusivity = |scalar: &usize| case.scalars[*scalar].diffusivity(case, step).unwrap_or(f64::NAN);
+        let diffusivities: Vec<f64> = plane.diffusing.iter().map(diffusivity).collect();
+        for Reading { values, slopes, .. } in readings.iter().filter(|reading| !reading.values[plane.velocity].is_nan())
+        {
             let velocity = values[plane.velocity];
             sums[0] += 1.0;
             sums[1] += velocity;
             sums[2] += plane.density.map_or(1.0, |density| values[density]) * velocity;
             for (sum, (_, at)) in sums[3..].iter_mut().zip(&plane.scalars) {
                 *sum += values[*at] * velocity;
+            }
+            let diffusing = sums[3 + plane.scalars.len()..].iter_mut().zip(&diffusivities);
+            for ((sum, diffusivity), slope) in diffusing.zip(slopes) {
+                *sum -= diffusivity * slope[plane.normal];
             }
         }
         let area = plane.area_of_part(case.dim);
@@ -129,9 +152,17 @@ impl Fluxed {
         let columns = width(plane);
         let scales = scales(case);
         let of = |column: usize| {
-            let values: Vec<f64> =
-                rows.clone().map(|row| scales[column].0 * self.values[row * columns + column]).collect();
+            let scale = scales.get(column).unwrap_or(&scales[1]).0;
+            let values: Vec<f64> = rows.clone().map(|row| scale * self.values[row * columns + column]).collect();
             average(&values)
+        };
+        let scalar = |(at, (name, _)): (usize, &(String, usize))| {
+            let diffused = plane.diffusing.iter().position(|scalar| case.scalars[*scalar].name == *name);
+            ScalarMean {
+                name: name.clone(),
+                carried: of(3 + at),
+                diffused: diffused.and_then(|at| of(3 + plane.scalars.len() + at)),
+            }
         };
         let last = self.values.len().checked_sub(columns)?;
         Some(FluxMean {
@@ -142,6 +173,7 @@ impl Fluxed {
             samples: rows.len(),
             volume: of(1),
             mass: of(2),
+            scalars: plane.scalars.iter().enumerate().map(scalar).collect(),
         })
     }
 }
@@ -169,30 +201,54 @@ pub(super) fn scales(case: &Case) -> [(f64, String); 3] {
     [(length.powi(dim - 1), format!("m{}", if dim == 2 { "" } else { "²" })), (volume, of_volume), mass]
 }
 
-/// Writes what all planes have recorded, with comments that say what it is.
-pub fn write(case: &Case, all: &[Fluxed], out: &mut dyn Write) -> io::Result<()> {
-    let [area, volume, mass] = scales(case);
+/// How many rows all planes have together.
+pub(super) fn rows(all: &[Fluxed]) -> usize {
+    all.iter().map(|fluxed| fluxed.steps.len()).sum()
+}
+
+/// Writes the rows of all planes from one on, in the order of steps, the first after comments that say what they are.
+pub fn write(case: &Case, all: &[Fluxed], from: usize, out: &mut dyn Write) -> io::Result<()> {
+    if from == 0 {
+        write_head(case, out)?;
+    }
+    let scales = scales(case);
     let time = case.units.scale(Dimension::TIME);
+    // No more of a plane than are wanted of all.
+    let wanted = rows(all).saturating_sub(from);
+    let of_plane = |(number, fluxed): (usize, &Fluxed)| -> Vec<(u64, usize, usize)> {
+        let count = fluxed.steps.len();
+        (count.saturating_sub(wanted)..count).map(|row| (fluxed.steps[row], number, row)).collect()
+    };
+    let mut last: Vec<_> = all.iter().enumerate().flat_map(of_plane).collect();
+    last.sort_unstable();
+    for &(step, number, row) in &last[last.len() - wanted..] {
+        let plane = &case.output.fluxes[number];
+        write!(out, "{step},{:.8},{}", step as f64 * time, plane.name)?;
+        for (at, value) in all[number].values[row * width(plane)..][..width(plane)].iter().enumerate() {
+            write!(out, ",{:.10e}", value * scales.get(at).unwrap_or(&scales[1]).0)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_head(case: &Case, out: &mut dyn Write) -> io::Result<()> {
+    let [area, volume, mass] = scales(case);
     writeln!(out, "# {}: what flows through planes, positive along their normals", case.name)?;
     writeln!(out, "# {}, {}, {}", case.spec, cells(case, " x "), real_name(case))?;
     let seconds = if case.units.si { "s" } else { "steps" };
     writeln!(out, "# time: {seconds}; area outside of solids: {}; volume: {}; mass: {}", area.1, volume.1, mass.1)?;
-    let scalars = case.output.fluxes.first().map_or(&[][..], |plane| &plane.scalars);
-    let names: Vec<&str> = scalars.iter().map(|(name, _)| &name[..]).collect();
+    let Some(plane) = case.output.fluxes.first() else { return Ok(()) };
+    let names: Vec<&str> = plane.scalars.iter().map(|(name, _)| &name[..]).collect();
     if !names.is_empty() {
         writeln!(out, "# {}: carried by the flow, their units times that of the volume", names.join(", "))?;
     }
-    let columns: String = names.iter().map(|name| format!(",{name}")).collect();
-    writeln!(out, "step,time,plane,area,volume,mass{columns}")?;
-    for (plane, fluxed) in case.output.fluxes.iter().zip(all) {
-        for (step, row) in fluxed.steps.iter().zip(fluxed.values.chunks(width(plane))) {
-            write!(out, "{step},{:.8},{}", *step as f64 * time, plane.name)?;
-            for (at, value) in row.iter().enumerate() {
-                let scale = [area.0, volume.0, mass.0].get(at).copied().unwrap_or(volume.0);
-                write!(out, ",{:.10e}", value * scale)?;
-            }
-            writeln!(out)?;
-        }
+    let diffused: Vec<String> =
+        plane.diffusing.iter().map(|scalar| format!("{}_diffused", case.scalars[*scalar].name)).collect();
+    if !diffused.is_empty() {
+        writeln!(out, "# {}: by diffusion, the same units; what passes is the sum of both", diffused.join(", "))?;
     }
-    Ok(())
+    let columns = names.into_iter().chain(diffused.iter().map(String::as_str));
+    let columns: String = columns.map(|name| format!(",{name}")).collect();
+    writeln!(out, "step,time,plane,area,volume,mass{columns}")
 }

@@ -19,7 +19,7 @@ use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
 use super::profile::real_name;
 use super::series::scales;
-use crate::case::Case;
+use crate::case::{Body, Case};
 
 /// Names of coefficients, along x, y and z.
 fn names(dim: usize) -> &'static [&'static str] {
@@ -49,8 +49,21 @@ pub struct Forces {
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     step: u64,
-    /// Of each solid, in lattice units.
+    /// Of each entry of [`Case::solids`], in lattice units.
     forces: Vec<[f64; 3]>,
+}
+
+impl Row {
+    /// The force on a body, in lattice units.
+    fn force(&self, body: &Body<'_>) -> [f64; 3] {
+        let parts = &self.forces[body.entries.clone()];
+        [0, 1, 2].map(|axis| parts.iter().map(|force| force[axis]).sum())
+    }
+}
+
+/// The reference area of a body.
+fn area(case: &Case, body: &Body<'_>) -> f64 {
+    case.solids[body.entries.start].area
 }
 
 /// A coefficient in the end: over the samples in [`Settled::window`].
@@ -95,6 +108,9 @@ pub struct Window {
 pub struct Settled {
     /// Number of the solid, in the order of the case, from 1.
     pub solid: usize,
+    /// The part of its surface, where parts have boundary conditions of their own; none for the whole.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<String>,
     /// Reference area in units of cells of the coarsest level, in two dimensions a length.
     pub area: f64,
     /// What the coefficients are means over; none where nothing sets a velocity.
@@ -125,15 +141,16 @@ pub struct Settled {
 impl Settled {
     /// A line for people.
     pub fn describe(&self) -> String {
+        let part = self.part.as_ref().map_or(String::new(), |part| format!(", {part}"));
+        let name = format!("solid {}{part}", self.solid);
         let Some(drag) = &self.drag else {
-            return format!("solid {}: no coefficients without a reference velocity\n", self.solid);
+            return format!("{name}: no coefficients without a reference velocity\n");
         };
         let across = [("lift", &self.lift), ("along y", &self.cy), ("along z", &self.cz)];
         let across = |value: &dyn Fn(&Settling) -> String| -> String {
             let each = across.iter().filter_map(|(name, of)| Some(format!(", {name} {}", value(of.as_ref()?))));
             each.collect()
         };
-        let name = format!("solid {}", self.solid);
         let window = self.window.as_ref().map_or(String::new(), |window| match window.samples {
             1 => format!("a single sample, of step {}", window.to_step),
             many => format!("mean of {many} samples, steps {} to {}", window.from_step, window.to_step),
@@ -185,55 +202,53 @@ impl Forces {
     }
 
     /// What a force in lattice units is divided by for its coefficient; none where nothing sets a velocity.
-    fn unit(case: &Case, solid: usize) -> Option<f64> {
-        let unit = 0.5 * case.scales.velocity.powi(2) * case.solids.get(solid)?.area;
+    fn unit(case: &Case, body: &Body<'_>) -> Option<f64> {
+        let unit = 0.5 * case.scales.velocity.powi(2) * area(case, body);
         (unit > 0.0).then_some(unit)
     }
 
-    /// A coefficient of a solid over time, over L/U.
-    fn curve(&self, case: &Case, solid: usize, axis: usize) -> Vec<(f64, f64)> {
-        let Some(unit) = Self::unit(case, solid) else { return Vec::new() };
+    /// A coefficient of a body over time, over L/U.
+    fn curve(&self, case: &Case, body: &Body<'_>, axis: usize) -> Vec<(f64, f64)> {
+        let Some(unit) = Self::unit(case, body) else { return Vec::new() };
         let (u, l) = scales(case);
-        self.rows.iter().map(|row| (row.step as f64 * u / l, row.forces[solid][axis] / unit)).collect()
+        self.rows.iter().map(|row| (row.step as f64 * u / l, row.force(body)[axis] / unit)).collect()
     }
 
-    /// Writes them as CSV, with comments that say what they are.
-    pub fn write(&self, case: &Case, out: &mut dyn Write) -> io::Result<()> {
-        let (u, l) = scales(case);
-        let axes = ["x", "y", "z"];
-        writeln!(out, "# {}: {}, {}", case.name, case.spec, real_name(case))?;
-        writeln!(out, "# L = {l} cells, U = {u} cells per step; time: over L/U; solids in the order of the case")?;
-        let (newton, symbol) = case.units.force(case.dim);
-        writeln!(out, "# force: {symbol}; coefficients: force over U^2 area / 2, with these areas:")?;
-        for (at, body) in case.solids.iter().enumerate() {
-            writeln!(out, "# solid {}: {} cells{}", at + 1, body.area, if case.dim == 3 { "^2" } else { "" })?;
-        }
-        let of_axes =
-            |what: &str| axes[..case.dim].iter().map(|axis| format!("{what}{axis}")).collect::<Vec<_>>().join(",");
-        let motions: Vec<_> = case.solids.iter().map(|body| body.motion(case.stop.steps)).collect();
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Writes the rows from one on as CSV, the first after comments that say what they are.
+    pub fn write(&self, case: &Case, from: usize, out: &mut dyn Write) -> io::Result<()> {
+        let bodies: Vec<Body<'_>> = case.bodies_and_parts().collect();
+        let has_parts = bodies.iter().any(|body| body.part.is_some());
+        let motion = |body: &Body<'_>| case.solids[body.entries.start].motion(case.stop.steps);
+        let motions: Vec<_> = bodies.iter().map(motion).collect();
         let moves = motions.iter().any(Option::is_some);
-        if moves {
-            writeln!(out, "# dx and so on: displacement, {}", if case.units.si { "m" } else { "cells" })?;
+        if from == 0 {
+            Self::write_head(case, (has_parts, moves), out)?;
         }
-        let displacements = if moves { format!(",{}", of_axes("d")) } else { String::new() };
-        writeln!(out, "step,time,solid,{},{}{displacements}", of_axes("f"), names(case.dim).join(","))?;
-        for row in &self.rows {
-            for (solid, force) in row.forces.iter().enumerate() {
-                write!(out, "{},{:.8},{}", row.step, row.step as f64 * u / l, solid + 1)?;
+        let (newton, _) = case.units.force(case.dim);
+        let (u, l) = scales(case);
+        for row in &self.rows[from..] {
+            for (body, motion) in bodies.iter().zip(&motions) {
+                write!(out, "{},{:.8},{}", row.step, row.step as f64 * u / l, body.solid)?;
+                if has_parts {
+                    write!(out, ",{}", body.part.map_or(String::new(), |part| in_csv(&part.name)))?;
+                }
+                let force = row.force(body);
                 for value in &force[..case.dim] {
                     write!(out, ",{:.10e}", value * newton)?;
                 }
                 for value in &force[..case.dim] {
-                    match Self::unit(case, solid) {
+                    match Self::unit(case, body) {
                         Some(unit) => write!(out, ",{:.10e}", value / unit)?,
                         None => write!(out, ",")?,
                     }
                 }
                 if moves {
-                    let by = motions
-                        .get(solid)
-                        .and_then(Option::as_ref)
-                        .map_or([0.0; 3], |motion| motion.at(row.step as f64));
+                    let by = motion.as_ref().map_or([0.0; 3], |motion| motion.at(row.step as f64));
                     for value in &by[..case.dim] {
                         write!(out, ",{:.10e}", value * case.units.cell)?;
                     }
@@ -244,15 +259,39 @@ impl Forces {
         Ok(())
     }
 
+    fn write_head(case: &Case, (has_parts, moves): (bool, bool), out: &mut dyn Write) -> io::Result<()> {
+        let (u, l) = scales(case);
+        let axes = ["x", "y", "z"];
+        writeln!(out, "# {}: {}, {}", case.name, case.spec, real_name(case))?;
+        writeln!(out, "# L = {l} cells, U = {u} cells per step; time: over L/U; solids in the order of the case")?;
+        let (_, symbol) = case.units.force(case.dim);
+        writeln!(out, "# force: {symbol}; coefficients: force over U^2 area / 2, with these areas:")?;
+        for body in case.bodies() {
+            let power = if case.dim == 3 { "^2" } else { "" };
+            writeln!(out, "# {}: {} cells{power}", body.title(), area(case, &body))?;
+        }
+        if has_parts {
+            writeln!(out, "# part: of the surface of a solid; rows without are of the whole")?;
+        }
+        let of_axes =
+            |what: &str| axes[..case.dim].iter().map(|axis| format!("{what}{axis}")).collect::<Vec<_>>().join(",");
+        if moves {
+            writeln!(out, "# dx and so on: displacement, {}", if case.units.si { "m" } else { "cells" })?;
+        }
+        let displacements = if moves { format!(",{}", of_axes("d")) } else { String::new() };
+        let part = if has_parts { ",part" } else { "" };
+        writeln!(out, "step,time,solid{part},{},{}{displacements}", of_axes("f"), names(case.dim).join(","))
+    }
+
     /// Draws the coefficients over time. The first tenth, in which a flow that starts with a jolt has forces that hide all others,
     /// is left out where it has the greatest.
     pub fn draw(&self, case: &Case) -> Canvas {
         let panel = |axis: usize, y: &str| {
-            let curves = (0..case.solids.len()).map(|solid| Curve {
-                name: format!("solid {}", solid + 1),
-                colour: COLOURS[solid % COLOURS.len()],
+            let curves = case.bodies_and_parts().enumerate().map(|(at, body)| Curve {
+                name: body.title(),
+                colour: COLOURS[at % COLOURS.len()],
                 style: Style::Line,
-                points: self.curve(case, solid, axis),
+                points: self.curve(case, &body, axis),
             });
             let mut curves: Vec<Curve> = curves.collect();
             let last = self.rows.last().map_or(0.0, |row| row.step as f64) * scales(case).0 / scales(case).1;
@@ -275,10 +314,10 @@ impl Forces {
         Chart { title: format!("{}{re}: forces", case.name), panels }.draw()
     }
 
-    /// What the force on each solid converges to.
+    /// What the force on each solid, and on each of its parts, converges to.
     pub fn settled(&self, case: &Case) -> Vec<Settled> {
-        let of_solid = |solid: usize| {
-            let curves: Vec<_> = (0..case.dim).map(|axis| self.curve(case, solid, axis)).collect();
+        let of_body = |body: Body<'_>| {
+            let curves: Vec<_> = (0..case.dim).map(|axis| self.curve(case, &body, axis)).collect();
             let height = |curve: &&Vec<(f64, f64)>| {
                 let (low, high) = swing(curve);
                 high - low
@@ -310,8 +349,9 @@ impl Forces {
             });
             let (lift, cy) = if case.dim == 2 { (of(1), None) } else { (None, of(1)) };
             Settled {
-                solid: solid + 1,
-                area: case.solids[solid].area,
+                solid: body.solid,
+                part: body.part.map(|part| part.name.clone()),
+                area: area(case, &body),
                 window,
                 converged: length.is_some() || drift.is_some_and(|drift| drift < CONVERGED),
                 drift,
@@ -324,7 +364,15 @@ impl Forces {
                 strouhal: length.map(|(begin, end)| periods.len() as f64 / (end - begin)),
             }
         };
-        (0..case.solids.len()).map(of_solid).collect()
+        case.bodies_and_parts().map(of_body).collect()
+    }
+}
+
+/// A name in a cell of a table.
+pub(super) fn in_csv(name: &str) -> String {
+    match name.contains(|letter: char| letter == ',' || letter == '"' || letter.is_control()) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_string(),
     }
 }
 
@@ -429,7 +477,7 @@ mod tests {
     fn forces(lift: impl Fn(f64) -> f64) -> (Case, Forces) {
         let (mut case, _) = example::cavity(32);
         example::put_cylinder(&mut case, [16.0, 16.0], 4.0);
-        let unit = Forces::unit(&case, 0).unwrap();
+        let unit = Forces::unit(&case, &case.bodies().next().unwrap()).unwrap();
         let (u, l) = scales(&case);
         let mut forces = Forces::default();
         for step in (0..40_000).step_by(20) {
@@ -470,7 +518,7 @@ mod tests {
         assert!((mean(&settled.drag) - 1.5).abs() < 1e-9 && settled.lift.is_none(), "{settled:?}");
         assert!((mean(&settled.cy) + 0.0125).abs() < 1e-3 && (mean(&settled.cz) - 0.1).abs() < 2e-3, "{settled:?}");
         let mut text = vec![];
-        forces.write(&case, &mut text).unwrap();
+        forces.write(&case, 0, &mut text).unwrap();
         assert!(String::from_utf8(text).unwrap().contains("\nstep,time,solid,fx,fy,fz,cd,cy,cz\n"));
         assert!(settled.describe().contains(", along y -0.0") && settled.describe().contains(", along z -0."));
         forces.draw(&case);
@@ -533,7 +581,7 @@ mod tests {
     fn rows_have_forces_and_coefficients() {
         let (case, forces) = forces(|_| 0.25);
         let mut text = vec![];
-        forces.write(&case, &mut text).unwrap();
+        forces.write(&case, 0, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(rows[0], "step,time,solid,fx,fy,cd,cl");

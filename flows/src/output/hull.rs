@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use lbm_runtime::geometry::solid::Solids;
 use lbm_runtime::solver::snapshot::Snapshot;
@@ -28,8 +29,8 @@ pub(super) struct Hull<'a> {
     pub(super) solids: &'a Solids,
     /// Whether each ends at the faces of the domain, with a surface there; else it is open where it reaches beyond.
     pub(super) ends: &'a [bool],
-    /// The only one whose surface counts, if it is not that of all together.
-    pub(super) only: Option<usize>,
+    /// The only ones whose surface counts, if it is not that of all together.
+    pub(super) only: Option<Range<usize>>,
 }
 
 /// A node by its place on the level of a surface.
@@ -41,7 +42,7 @@ pub(super) type Segment = [([Node; 2], [f64; 3]); 2];
 impl Hull<'_> {
     /// The solid that a point is inside of.
     fn solid(&self, at: [f64; 3]) -> Option<usize> {
-        self.solids.at(at).filter(|number| self.only.is_none_or(|only| only == *number))
+        self.solids.at(at).filter(|number| self.only.as_ref().is_none_or(|only| only.contains(number)))
     }
 
     /// The triangles in a tile, counter-clockwise as seen from the fluid.
@@ -155,8 +156,7 @@ impl Hull<'_> {
         segments
     }
 
-    /// The points of segments and the curves that they make, each a list of numbers of points: closed ones begin and end with the point that lies
-    /// farthest along x, others where nothing leads to.
+    /// The points of segments and the curves that they make, as [`chained`] along x.
     pub(super) fn curves(segments: &[Segment]) -> (Vec<Point>, Vec<Vec<usize>>) {
         let (mut points, mut known): (Vec<Point>, BTreeMap<[Node; 2], usize>) = (vec![], BTreeMap::new());
         let mut number = |(edge, at): ([Node; 2], [f64; 3])| {
@@ -166,11 +166,9 @@ impl Hull<'_> {
             })
         };
         let ends: Vec<[usize; 2]> = segments.iter().map(|segment| segment.map(&mut number)).collect();
-        let (mut next, mut is_end) = (vec![None; points.len()], vec![false; points.len()]);
-        for [from, to] in ends {
-            (next[from], is_end[to]) = (Some(to), true);
-            let (a, b) = (points[from].at, points[to].at);
-            for point in [from, to] {
+        for [from, to] in &ends {
+            let (a, b) = (points[*from].at, points[*to].at);
+            for point in [*from, *to] {
                 points[point].normal[0] += b[1] - a[1];
                 points[point].normal[1] -= b[0] - a[0];
             }
@@ -179,21 +177,7 @@ impl Hull<'_> {
             let norm = dot(point.normal, point.normal).sqrt().max(f64::MIN_POSITIVE);
             point.normal = point.normal.map(|part| part / norm);
         }
-        let mut starts: Vec<usize> = (0..points.len()).collect();
-        starts.sort_by(|a, b| {
-            (is_end[*a], -points[*a].at[0]).partial_cmp(&(is_end[*b], -points[*b].at[0])).unwrap_or(Ordering::Equal)
-        });
-        let mut curves = vec![];
-        for start in starts {
-            let (mut curve, mut at) = (vec![start], start);
-            while let Some(to) = next[at].take() {
-                curve.push(to);
-                at = to;
-            }
-            if curve.len() > 1 {
-                curves.push(curve);
-            }
-        }
+        let curves = chained(&ends, |point| points[point].at[0], points.len());
         (points, curves)
     }
 
@@ -210,6 +194,29 @@ impl Hull<'_> {
         }
         middle(inside, outside)
     }
+}
+
+/// The curves that segments make, each a list of numbers of points: closed ones begin and end with the point that lies farthest along an axis,
+/// others where nothing leads to. Of `count` points, each has one segment at most that begins there.
+pub(super) fn chained(segments: &[[usize; 2]], along: impl Fn(usize) -> f64, count: usize) -> Vec<Vec<usize>> {
+    let (mut next, mut is_end) = (vec![None; count], vec![false; count]);
+    for [from, to] in segments {
+        (next[*from], is_end[*to]) = (Some(*to), true);
+    }
+    let mut starts: Vec<usize> = (0..count).collect();
+    starts.sort_by(|a, b| (is_end[*a], -along(*a)).partial_cmp(&(is_end[*b], -along(*b))).unwrap_or(Ordering::Equal));
+    let mut curves = vec![];
+    for start in starts {
+        let (mut curve, mut at) = (vec![start], start);
+        while let Some(to) = next[at].take() {
+            curve.push(to);
+            at = to;
+        }
+        if curve.len() > 1 {
+            curves.push(curve);
+        }
+    }
+    curves
 }
 
 /// Twice the area of a triangle, along its normal.

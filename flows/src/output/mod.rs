@@ -1,6 +1,7 @@
 //! What a run leaves behind: fields for ParaView, profiles, pictures, a summary, and a line that says how it goes.
 //!
-//! In: a case and snapshots. After: every file in the folder is whole; the summary names them. A folder has the results of one
+//! In: a case and snapshots. After: every file in the folder is whole, tables as far as the run has come; the summary
+//! names them. A folder has the results of one
 //! run: `case.toml` and what it reads, from which they can be made again, and a summary if the run has ended, well or not.
 //!
 //! | module | writes |
@@ -10,18 +11,21 @@
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
 //! | [`picture`] | pictures of fields by name, also on the way; `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
-//! | `surfaces` | `surface_*.vtp`, `surface_*.csv`: pressure and friction on solids |
+//! | `surfaces` | `surface_*.vtp`, `surface_*.csv`, `section_*.csv`: pressure and friction on solids |
 //! | `film` | films of pictures or views: `NAME.gif` |
 //! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
+//! | [`heat`] | `heat.csv`: what solids give of a temperature or another scalar to the fluid over time |
 //! | [`probes`] | `probe_*.csv`: fields at points over time |
 //! | `derived` | nothing: fields by name on all cells |
 //! | [`flux`] | nothing of its own: what flows through open faces |
 //! | [`flux_planes`] | `fluxes.csv`: what flows through planes over time |
 //! | [`average`] | nothing: means in time, and how uncertain they are |
+//! | [`report`] | nothing: what a case makes of its results |
 //! | [`chart`], [`bars`] | nothing of their own: lines and points; bars |
+//! | `tables` | nothing of its own: rows of tables as they come |
 //! | `recorded` | nothing: what has been written so far, for a run that goes on |
 //! | [`summary`], `units` | `summary.json`, and what its numbers are measured in |
 //! | [`progress`] | the terminal |
@@ -39,6 +43,7 @@ mod film;
 pub mod flux;
 pub mod flux_planes;
 pub mod forces;
+pub mod heat;
 mod hull;
 mod isosurface;
 mod lock;
@@ -51,11 +56,13 @@ pub mod profile;
 pub mod progress;
 mod raster;
 mod recorded;
+pub mod report;
 pub mod series;
 pub mod sink;
 mod streamlines;
 pub mod summary;
 mod surfaces;
+mod tables;
 mod units;
 mod views;
 pub mod vtk;
@@ -78,12 +85,14 @@ use canvas::Canvas;
 use flux::Fluxes;
 use flux_planes::Fluxed;
 use forces::Forces;
+use heat::Heat;
 use probes::Probed;
 use profile::Profile;
 use series::Series;
 use sink::{OutputError, RESTART, SUMMARY, Sink};
 use summary::{About, Accumulated, Failed, Failure, Measured, Observed, Status, Summary};
 use surfaces::Bodies;
+use tables::Tables;
 
 /// Writes what a case asks for.
 #[derive(Debug)]
@@ -97,6 +106,7 @@ pub struct Recorder<'a> {
     frames: Vec<(u64, String)>,
     series: Series,
     forces: Forces,
+    heat: Heat,
     /// What the probes of the case have recorded, in their order.
     probes: Vec<Probed>,
     /// What the user should know.
@@ -105,6 +115,8 @@ pub struct Recorder<'a> {
     fluxes: Vec<Fluxed>,
     /// The statistics that have been written.
     statistics: Vec<Accumulated>,
+    /// Tables that grow.
+    tables: Tables,
 }
 
 /// Rows of samples so many steps apart that a mean is made of: those from a step on, or else the last half of them. A row of the last step of a
@@ -146,10 +158,12 @@ impl<'a> Recorder<'a> {
             frames: vec![],
             series: Series::default(),
             forces: Forces::default(),
+            heat: Heat::default(),
             probes: vec![Probed::default(); case.output.probes.len()],
             notices: vec![],
             fluxes: vec![Fluxed::default(); case.output.fluxes.len()],
             statistics: vec![],
+            tables: Tables::default(),
         })
     }
 
@@ -164,16 +178,23 @@ impl<'a> Recorder<'a> {
         let real = |path: &Path| path.canonicalize().ok();
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let is_here = real(file).is_some_and(|file| real(&self.sink.folder().join(&name)) == Some(file));
-        let stay = if is_here { [&recorded.files[..], &[name]].concat() } else { vec![] };
+        // Tables may have rows of steps that the restart file does not know, and are written again.
+        let stays = recorded.files.iter().filter(|name| !tables::is_table(name)).cloned();
+        let stay = if is_here { stays.chain([name]).collect() } else { vec![] };
         self.sink.begin(inputs, &stay)?;
-        self.sink.list(&recorded.files);
         self.frames = recorded.frames.iter().filter(|(_, name)| self.sink.has(name)).cloned().collect();
         self.series = Series::of_saved(&recorded.series);
         self.forces = Forces::of_saved(&recorded.forces);
+        self.heat = Heat::of_saved(&recorded.heat);
         let probes = self.case.output.probes.iter();
         self.probes = probes.map(|probe| Probed::of_saved(probe, &recorded.probes)).collect();
         let planes = self.case.output.fluxes.iter();
         self.fluxes = planes.map(|plane| Fluxed::of_saved(plane, &recorded.fluxes)).collect();
+        if self.case.output.series.is_some() {
+            self.series_table()?;
+        }
+        self.tables()?;
+        self.sink.list(&recorded.files);
         Ok(())
     }
 
@@ -189,6 +210,7 @@ impl<'a> Recorder<'a> {
             frames: self.frames.clone(),
             series: self.series.saved(),
             forces: self.forces.saved(),
+            heat: self.heat.saved(),
             probes: self.case.output.probes.iter().zip(&self.probes).map(|(probe, of)| of.saved(probe)).collect(),
             fluxes: self.case.output.fluxes.iter().zip(&self.fluxes).map(|(plane, of)| of.saved(plane)).collect(),
         }
@@ -204,24 +226,34 @@ impl<'a> Recorder<'a> {
         self.sink.folder()
     }
 
-    /// Records the force on each solid, in lattice units.
-    pub fn forces(&mut self, step: u64, forces: Vec<[f64; 3]>) {
+    /// Records the force on each entry of the case's solids, in lattice units.
+    pub fn forces(&mut self, step: u64, forces: Vec<[f64; 3]>) -> Result<(), OutputError> {
         self.forces.add(step, forces);
+        self.forces_table()
+    }
+
+    /// Records what each entry of the case's solids gives of each scalar in a step, in lattice units.
+    pub fn heat(&mut self, step: u64, values: Vec<f64>) -> Result<(), OutputError> {
+        self.heat.add(step, values);
+        self.heat_table()
     }
 
     /// Records what a probe of the case, by its number, has read.
-    pub fn probe(&mut self, number: usize, step: u64, readings: &[Reading]) {
+    pub fn probe(&mut self, number: usize, step: u64, readings: &[Reading]) -> Result<(), OutputError> {
         self.probes[number].add(&self.case.output.probes[number], step, readings);
+        self.probe_table(number)
     }
 
     /// Records what was read at the points of a plane of the case, by its number.
-    pub fn flux(&mut self, number: usize, step: u64, readings: &[Reading]) {
+    pub fn flux(&mut self, number: usize, step: u64, readings: &[Reading]) -> Result<(), OutputError> {
         self.fluxes[number].add(self.case, &self.case.output.fluxes[number], step, readings);
+        self.fluxes_table()
     }
 
     /// Records a row of the series.
-    pub fn row(&mut self, step: u64, means: &Means) {
+    pub fn row(&mut self, step: u64, means: &Means) -> Result<(), OutputError> {
         self.series.add(self.case, step, means);
+        self.series_table()
     }
 
     /// Writes the fields of a snapshot that is not finite, those of the last one that was, and the series until then.
@@ -229,10 +261,8 @@ impl<'a> Recorder<'a> {
         if self.case.output.series.is_some() {
             self.series()?;
         }
-        if self.case.output.forces.is_some() {
-            self.write_forces()?;
-        }
-        self.write_probes()?;
+        self.tables()?;
+        self.draw_forces()?;
         // Frames are in the order of time, and those on the way may be later than the one that was kept.
         let later = |good: &&Snapshot| self.frames.last().is_none_or(|(step, _)| *step < good.step);
         if let Some(good) = good.filter(later) {
@@ -271,11 +301,14 @@ impl<'a> Recorder<'a> {
                 summary.decay = self.series.compare(title, moments);
             }
         }
+        self.tables()?;
+        self.draw_forces()?;
         if output.forces.is_some() {
-            self.write_forces()?;
             summary.forces = self.forces.settled(case);
         }
-        self.write_probes()?;
+        if let Some(every) = output.heat {
+            summary.heat = self.heat.means(case, every);
+        }
         let planes = output.fluxes.iter().zip(&self.fluxes);
         summary.planes = planes.filter_map(|(plane, fluxed)| fluxed.mean(case, plane)).collect();
         let probes = output.probes.iter().zip(&self.probes);
@@ -283,6 +316,7 @@ impl<'a> Recorder<'a> {
         summary.statistics = std::mem::take(&mut self.statistics);
         summary.fluxes = Fluxes::new(case, snapshot);
         summary.observed = Observed::all(manifest, snapshot);
+        summary.report = report::all(case, &summary, snapshot);
         if output.picture {
             let mut pictures = vec![
                 ("velocity".to_string(), picture::draw_velocity(case, snapshot)),
@@ -334,8 +368,13 @@ impl<'a> Recorder<'a> {
         let case = self.case;
         let Some(surfaces) = &case.output.surfaces else { return Ok(()) };
         let bodies = Bodies::new(case, snapshot, surfaces);
-        for number in 0..case.solids.len() {
-            self.sink.write(&bodies.file_name(number), |out| bodies.write(number, out))?;
+        for body in case.bodies() {
+            let loaded = bodies.surface(&body);
+            self.sink.write(&bodies.file_name(&body), |out| bodies.write(&body, &loaded, out))?;
+            for (number, plane) in surfaces.sections.iter().enumerate() {
+                let name = bodies.section_name(&body, number);
+                self.sink.write(&name, |out| bodies.write_section(&body, &loaded, plane, out))?;
+            }
         }
         Ok(())
     }
@@ -440,28 +479,68 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn write_forces(&mut self) -> Result<(), OutputError> {
-        let (case, forces) = (self.case, &self.forces);
-        self.sink.write("forces.csv", |out| forces.write(case, out))?;
-        let image = forces.draw(case).png();
-        self.sink.write("forces.png", |out| out.write_all(&image))
-    }
-
-    fn write_probes(&mut self) -> Result<(), OutputError> {
+    /// Brings the tables that grow up to their last rows.
+    fn tables(&mut self) -> Result<(), OutputError> {
         let case = self.case;
-        for (probe, probed) in case.output.probes.iter().zip(&self.probes) {
-            self.sink.write(&probes::file_name(probe), |out| probed.write(case, probe, out))?;
+        if case.output.forces.is_some() {
+            self.forces_table()?;
         }
+        if case.output.heat.is_some() {
+            self.heat_table()?;
+        }
+        (0..case.output.probes.len()).try_for_each(|number| self.probe_table(number))?;
         if !case.output.fluxes.is_empty() {
-            let fluxes = &self.fluxes;
-            self.sink.write("fluxes.csv", |out| flux_planes::write(case, fluxes, out))?;
+            self.fluxes_table()?;
         }
         Ok(())
     }
 
+    /// Without the last row, which has another dissipation when the next one is known.
+    fn series_table(&mut self) -> Result<(), OutputError> {
+        let (case, series) = (self.case, &self.series);
+        match series.settled() {
+            0 => Ok(()),
+            rows => {
+                self.tables.grow(&mut self.sink, "series.csv", rows, |from, out| series.write(case, from..rows, out))
+            }
+        }
+    }
+
+    fn forces_table(&mut self) -> Result<(), OutputError> {
+        let (case, forces) = (self.case, &self.forces);
+        self.tables.grow(&mut self.sink, "forces.csv", forces.len(), |from, out| forces.write(case, from, out))
+    }
+
+    fn heat_table(&mut self) -> Result<(), OutputError> {
+        let (case, heat) = (self.case, &self.heat);
+        self.tables.grow(&mut self.sink, "heat.csv", heat.len(), |from, out| heat.write(case, from, out))
+    }
+
+    fn probe_table(&mut self, number: usize) -> Result<(), OutputError> {
+        let (case, probe, probed) = (self.case, &self.case.output.probes[number], &self.probes[number]);
+        let name = probes::file_name(probe);
+        self.tables.grow(&mut self.sink, &name, probed.len(), |from, out| probed.write(case, probe, from, out))
+    }
+
+    fn fluxes_table(&mut self) -> Result<(), OutputError> {
+        let (case, all) = (self.case, &self.fluxes);
+        self.tables.grow(&mut self.sink, "fluxes.csv", flux_planes::rows(all), |from, out| {
+            flux_planes::write(case, all, from, out)
+        })
+    }
+
+    /// Draws the coefficients of forces over time.
+    fn draw_forces(&mut self) -> Result<(), OutputError> {
+        if self.case.output.forces.is_none() {
+            return Ok(());
+        }
+        let image = self.forces.draw(self.case).png();
+        self.sink.write("forces.png", |out| out.write_all(&image))
+    }
+
     fn series(&mut self) -> Result<(), OutputError> {
         let (case, series) = (self.case, &self.series);
-        self.sink.write("series.csv", |out| series.write(case, out))?;
+        self.sink.write("series.csv", |out| series.write(case, 0..series.len(), out))?;
         let published = match &case.output.compare {
             Some(Reference::Series { title, moments }) => Some((*title, &moments[..])),
             _ => None,
@@ -488,7 +567,7 @@ mod tests {
         recorder.fields(&snapshot).unwrap();
         snapshot.step = 10;
         recorder.fields(&snapshot).unwrap();
-        recorder.row(10, &example::means());
+        recorder.row(10, &example::means()).unwrap();
         let measured = Measured {
             levels: vec![1024],
             updates: 1024,

@@ -79,7 +79,7 @@ impl Probed {
             return;
         }
         self.steps.push(step);
-        for Reading { level, values, gradient } in readings {
+        for Reading { level, values, gradient, .. } in readings {
             for field in &probe.fields {
                 let components = field.at(|at| values[at], gradient, *level);
                 self.values.extend(&components[..field.columns().len()]);
@@ -138,8 +138,36 @@ impl Probed {
         means
     }
 
-    /// Writes it in the units of the case, with comments that say what it is.
-    pub fn write(&self, case: &Case, probe: &Probe, out: &mut dyn Write) -> io::Result<()> {
+    /// How many rows there are of each point.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Writes the rows from one on in the units of the case, the first after comments that say what they are.
+    pub fn write(&self, case: &Case, probe: &Probe, from: usize, out: &mut dyn Write) -> io::Result<()> {
+        if from == 0 {
+            Self::write_head(case, probe, out)?;
+        }
+        let units = &case.units;
+        let (length, time) = (units.scale(Dimension::LENGTH), units.scale(Dimension::TIME));
+        let scales: Vec<f64> =
+            probe.fields.iter().flat_map(|field| vec![field.scale(units); field.columns().len()]).collect();
+        for (step, row) in self.steps.iter().zip(self.values.chunks(probe.numbers())).skip(from) {
+            for (point, values) in probe.points.iter().zip(row.chunks(scales.len())) {
+                write!(out, "{step},{}", short(*step as f64 * time))?;
+                for place in &point[..case.dim] {
+                    write!(out, ",{}", short(place * length))?;
+                }
+                for (value, scale) in values.iter().zip(&scales) {
+                    write!(out, ",{:.8e}", value * scale)?;
+                }
+                writeln!(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_head(case: &Case, probe: &Probe, out: &mut dyn Write) -> io::Result<()> {
         let (units, axes) = (&case.units, &AXES[..case.dim]);
         let points =
             if probe.points.len() == 1 { "1 point".to_string() } else { format!("{} points", probe.points.len()) };
@@ -158,23 +186,7 @@ impl Probed {
             false => writeln!(out, "# units: cells and time steps of level 0; the density at rest is 1")?,
         }
         writeln!(out, "# values: linear between cell centres; NaN inside solids")?;
-        writeln!(out, "step,time,{},{}", axes.join(","), probe.columns().join(","))?;
-        let (length, time) = (units.scale(Dimension::LENGTH), units.scale(Dimension::TIME));
-        let scales: Vec<f64> =
-            probe.fields.iter().flat_map(|field| vec![field.scale(units); field.columns().len()]).collect();
-        for (step, row) in self.steps.iter().zip(self.values.chunks(probe.numbers())) {
-            for (point, values) in probe.points.iter().zip(row.chunks(scales.len())) {
-                write!(out, "{step},{}", short(*step as f64 * time))?;
-                for place in &point[..case.dim] {
-                    write!(out, ",{}", short(place * length))?;
-                }
-                for (value, scale) in values.iter().zip(&scales) {
-                    write!(out, ",{:.8e}", value * scale)?;
-                }
-                writeln!(out)?;
-            }
-        }
-        Ok(())
+        writeln!(out, "step,time,{},{}", axes.join(","), probe.columns().join(","))
     }
 }
 
@@ -194,7 +206,7 @@ mod tests {
 
     fn reading(density: f64) -> Reading {
         let gradient = [[0.0, 0.02, 0.0], [0.01, 0.0, 0.0], [0.0; 3]];
-        Reading { level: 1, values: vec![density, 0.1, -0.2], gradient }
+        Reading { level: 1, values: vec![density, 0.1, -0.2], gradient, slopes: vec![] }
     }
 
     #[test]
@@ -208,7 +220,7 @@ mod tests {
         let mut lines = |units: Units| {
             case.units = units;
             let mut text = vec![];
-            probed.write(&case, &probe, &mut text).unwrap();
+            probed.write(&case, &probe, 0, &mut text).unwrap();
             let text = String::from_utf8(text).unwrap();
             let (comments, rows): (Vec<_>, Vec<_>) =
                 text.lines().map(String::from).partition(|line| line.starts_with('#'));

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flux_planes::SavedFlux;
 use super::frame_name;
+use super::heat::SavedHeat;
 use super::probes::SavedProbe;
 use super::series::Series;
 use crate::case::{Case, Vtk, is_plain};
@@ -33,6 +34,8 @@ pub struct Recorded {
     pub(super) series: Vec<[Bits; 6]>,
     pub(super) forces: Vec<(u64, Vec<[Bits; 3]>)>,
     #[serde(default)]
+    pub(super) heat: SavedHeat,
+    #[serde(default)]
     pub(super) probes: Vec<SavedProbe>,
     #[serde(default)]
     pub(super) fluxes: Vec<SavedFlux>,
@@ -55,6 +58,9 @@ impl Recorded {
         let complete = self.forces.iter().all(|(_, forces)| forces.len() == case.solids.len());
         if !complete || !rises(self.forces.iter().map(|(step, _)| *step), until) {
             return Some("its forces are not those of this flow's solids");
+        }
+        if !self.heat.fits(case) || !rises(self.heat.steps.iter().copied(), until) {
+            return Some("what its solids have given is not that of this flow's");
         }
         let of_probe = |probe: &SavedProbe| probe.is_whole() && rises(probe.steps.iter().copied(), until);
         if !self.probes.iter().all(of_probe) {

@@ -5,6 +5,7 @@
 //! nothing sets a velocity.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use lbm_runtime::solver::observe::Means;
 use serde::{Deserialize, Serialize};
@@ -141,21 +142,23 @@ impl Series {
         Some(2.0 * case.scales.viscosity? / (u * l) * self.rows[at].enstrophy)
     }
 
-    /// Writes the series as CSV, with comments that say what it is.
-    pub fn write(&self, case: &Case, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "# {}: {}, {}, {}", case.name, case.spec, cells(case, " x "), real_name(case))?;
-        let (u, l) = scales(case);
-        let re = case.scales.re.map_or(String::new(), |re| format!("Re = {re:.6}, "));
-        writeln!(out, "# {re}units: L = {l} cells, U = {u} cells per step")?;
-        writeln!(out, "# time: over L/U; mass: sum of the density over the cells, in lattice units")?;
-        writeln!(
-            out,
-            "# energy: <u.u>/2 over U^2; enstrophy: <w.w>/2 over (U/L)^2, w the vorticity by central differences"
-        )?;
-        writeln!(out, "# dissipation: rate at which the energy falls; viscous: 2 nu enstrophy; both over U^3/L")?;
-        writeln!(out, "# speed: the largest, over U; <>: mean over the domain")?;
-        writeln!(out, "step,time,mass,energy,enstrophy,dissipation,viscous,speed")?;
-        for (at, row) in self.rows.iter().enumerate() {
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many of them do not change by those that come: the dissipation at a row follows from its neighbours, too, at the first from two.
+    pub(super) fn settled(&self) -> usize {
+        if self.rows.len() < 3 { 0 } else { self.rows.len() - 1 }
+    }
+
+    /// Writes rows of the series as CSV, the first after comments that say what they are.
+    pub fn write(&self, case: &Case, rows: Range<usize>, out: &mut dyn Write) -> io::Result<()> {
+        if rows.start == 0 {
+            Self::write_head(case, out)?;
+        }
+        for at in rows {
+            let row = &self.rows[at];
             let viscous = self.viscous(case, at).map_or(String::new(), |value| format!("{value:.8e}"));
             writeln!(
                 out,
@@ -170,6 +173,21 @@ impl Series {
             )?;
         }
         Ok(())
+    }
+
+    fn write_head(case: &Case, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "# {}: {}, {}, {}", case.name, case.spec, cells(case, " x "), real_name(case))?;
+        let (u, l) = scales(case);
+        let re = case.scales.re.map_or(String::new(), |re| format!("Re = {re:.6}, "));
+        writeln!(out, "# {re}units: L = {l} cells, U = {u} cells per step")?;
+        writeln!(out, "# time: over L/U; mass: sum of the density over the cells, in lattice units")?;
+        writeln!(
+            out,
+            "# energy: <u.u>/2 over U^2; enstrophy: <w.w>/2 over (U/L)^2, w the vorticity by central differences"
+        )?;
+        writeln!(out, "# dissipation: rate at which the energy falls; viscous: 2 nu enstrophy; both over U^3/L")?;
+        writeln!(out, "# speed: the largest, over U; <>: mean over the domain")?;
+        writeln!(out, "step,time,mass,energy,enstrophy,dissipation,viscous,speed")
     }
 
     /// Draws energy and dissipation over time, with published points beside them.
@@ -307,7 +325,7 @@ mod tests {
         assert!((series.rows[0].speed - 0.95).abs() < 1e-12);
         assert!((series.rows[0].energy - 0.05).abs() < 1e-12 && (series.rows[0].enstrophy - 2.0).abs() < 1e-12);
         let mut text = vec![];
-        series.write(&case, &mut text).unwrap();
+        series.write(&case, 0..series.len(), &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text.lines().filter(|line| !line.starts_with('#')).count(), 3);
         series.draw(&case, None);

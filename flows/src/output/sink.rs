@@ -2,7 +2,7 @@
 //!
 //! After `Sink::create`, the folder exists, takes files, and no other run writes to it. After `Sink::begin`, it has no result of
 //! an earlier run, and it has what this run is made from; files that no run has written are as they were. A file appears under its
-//! name only when it is whole ([`lbm_runtime::file`]), so that an error leaves what was there before as it was.
+//! name only when it is whole ([`lbm_runtime::file`]), so that an error leaves what was there before as it was; tables then grow by rows.
 //!
 //! What an earlier run has written is known by its name; the names that a method or a case chooses are listed in
 //! `summary.json` (pictures of scalars, probes, statistics) and at the top of `case.toml` (the spec, its modules, surfaces).
@@ -26,7 +26,7 @@ pub const SUMMARY: &str = "summary.json";
 pub const RESTART: &str = "restart.lbmc";
 
 /// Results whose names are always the same.
-const RESULTS: [&str; 15] = [
+const RESULTS: [&str; 16] = [
     SUMMARY,
     RESTART,
     "fields.pvd",
@@ -40,6 +40,7 @@ const RESULTS: [&str; 15] = [
     "forces.csv",
     "forces.png",
     "fluxes.csv",
+    "heat.csv",
     "velocity.png",
     "vorticity.png",
 ];
@@ -57,9 +58,15 @@ fn is_result(name: &str) -> bool {
         let digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|byte| byte.is_ascii_digit());
         digits(body, 1) && digits(step, 8) && ["vtp", "csv"].contains(&ending)
     };
+    let is_section = |rest: &str| {
+        let parts: Vec<&str> = rest.split('_').collect();
+        let digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|byte| byte.is_ascii_digit());
+        matches!(parts[..], [body, plane, step] if digits(body, 1) && digits(plane, 1) && digits(step, 8))
+    };
     RESULTS.contains(&name)
         || name.strip_prefix("fields_").is_some_and(is_frame)
         || name.strip_prefix("surface_").is_some_and(is_surface)
+        || name.strip_prefix("section_").and_then(|rest| rest.strip_suffix(".csv")).is_some_and(is_section)
 }
 
 /// Whether a file of that name is a picture on the way of a run whose case asks for sequences of these names.
@@ -219,9 +226,20 @@ impl Sink {
         file::replace(&path, content).map_err(|source| OutputError { path, what: "write", source })
     }
 
-    /// Lists files that an earlier part of this run has written, those that are still there.
+    /// Adds to the end of a file that this run has written. Where it fails, the file may end in the middle of what was to be added.
+    pub fn append(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
+        let path = self.folder.join(name);
+        let file = fs::OpenOptions::new().append(true).open(&path);
+        let added = file.and_then(|mut file| file.write_all(content));
+        added.map_err(|source| OutputError { path, what: "write", source })
+    }
+
+    /// Lists files that an earlier part of this run has written, those that are there, before those of this part.
     pub fn list(&mut self, files: &[String]) {
-        self.files = files.iter().filter(|name| self.has(name)).cloned().collect();
+        let earlier: Vec<String> = files.iter().filter(|name| self.has(name)).cloned().collect();
+        let own = std::mem::take(&mut self.files);
+        self.files = earlier;
+        self.files.extend(own.into_iter().filter(|name| !files.contains(name)));
     }
 
     /// Whether the folder has a file of that name.
@@ -305,6 +323,7 @@ mod tests {
             "restart.lbmc",
             "surface_1_00000010.vtp",
             "surface_12_00000010.csv",
+            "section_1_2_00000010.csv",
             ".fields_00000020.vtu.AbCdEf.partial",
         ];
         let foreign = [
@@ -312,6 +331,7 @@ mod tests {
             "fields_of_gold.png",
             "fields_1.vti",
             "surface_area_00000010.csv",
+            "section_of_a_00000010.csv",
             "fields_00000010.csv",
             "mine.toml",
             "probe_mine.csv",

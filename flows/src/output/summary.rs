@@ -12,8 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::flux::Fluxes;
 use super::flux_planes::FluxMean;
 use super::forces::Settled;
+use super::heat::HeatMean;
 use super::probes::ProbeMean;
 use super::profile::Comparison;
+use super::report::Reported;
 use super::series::Decay;
 use crate::case::Case;
 
@@ -291,12 +293,18 @@ pub struct Summary {
     /// The force on each solid in the end.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
+    /// Means of what each solid gives of scalars to the fluid.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub heat: Vec<HeatMean>,
     /// Means of what flows through planes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub planes: Vec<FluxMean>,
     /// Means of what probes of few points have read.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub probes: Vec<ProbeMean>,
+    /// What the case makes of all these.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub report: Vec<Reported>,
     /// Statistics over time.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub statistics: Vec<Accumulated>,
@@ -352,7 +360,9 @@ impl Summary {
             fluxes: None,
             observed: vec![],
             forces: vec![],
+            heat: vec![],
             planes: vec![],
+            report: vec![],
             probes: vec![],
             statistics: vec![],
             units: BTreeMap::new(),

@@ -1,4 +1,5 @@
-//! Pressure and friction on the surfaces of solids: triangles for ParaView in three dimensions, the contour as a table in two.
+//! Pressure and friction on the surfaces of solids: triangles for ParaView in three dimensions, and tables along the curves in which planes cut
+//! them; the contour as a table in two.
 //!
 //! Points lie on the surface of the shape, as many as its cells cut ([`Hull`]). Away from each, along its normal, the flow is read at one
 //! and at two cells ([`AtPoints`]). The pressure is on the straight line through both, `2 p(1) - p(2)`, of second order in the cell. The
@@ -14,11 +15,17 @@ use lbm_runtime::solver::at_points::AtPoints;
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
 
-use super::hull::{Hull, Point, dot};
+use super::forces::in_csv;
+use super::hull::{Hull, Point, chained, dot};
 use super::march::Tile;
 use super::profile::real_name;
 use super::vtk;
-use crate::case::{Case, Dimension, SolidBody, Surfaces};
+use crate::case::{Body, Case, Dimension, Slice, SolidBody, Surfaces};
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// How far from a surface, in cells, it is looked for along the normal of a point on it: much farther than a point is off.
+const BESIDE: f64 = 1e-3;
 
 /// What the fluid does at a point of a surface, in lattice units.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +39,8 @@ pub(super) struct Load {
 pub(super) struct Loaded {
     pub(super) points: Vec<Point>,
     pub(super) loads: Vec<Load>,
+    /// The entry of the case's solids that each point is of: its body, or the part of it.
+    pub(super) entries: Vec<usize>,
     /// Corners of triangles, counter-clockwise from the fluid, by the numbers of points.
     pub(super) triangles: Vec<[usize; 3]>,
     /// In two dimensions curves in their place, the solid on their left: numbers of points, the first again at the end of one that is closed.
@@ -52,10 +61,11 @@ impl<'a> Bodies<'a> {
         Bodies { case, snapshot, surfaces, solids }
     }
 
-    /// The surface of a body by its number.
-    pub(super) fn surface(&self, number: usize) -> Loaded {
+    /// The surface of a body.
+    pub(super) fn surface(&self, body: &Body<'_>) -> Loaded {
         let ends = vec![false; self.solids.count()];
-        let hull = Hull { snapshot: self.snapshot, solids: &self.solids, ends: &ends, only: Some(number) };
+        let hull =
+            Hull { snapshot: self.snapshot, solids: &self.solids, ends: &ends, only: Some(body.entries.clone()) };
         let tiles = (0..Tile::count(self.snapshot)).into_par_iter().map(|tile| Tile::new(self.snapshot, tile));
         let (mut points, mut triangles, mut curves) = (vec![], vec![], vec![]);
         if self.case.dim == 3 {
@@ -72,10 +82,66 @@ impl<'a> Bodies<'a> {
         } else {
             (points, curves) = Hull::curves(&tiles.flat_map_iter(|tile| hull.segments(&tile)).collect::<Vec<_>>());
         }
-        let (reader, body) = (AtPoints::new(self.snapshot, Some(&self.solids)), &self.case.solids[number]);
-        let width = 0.5f64.powi(body.solid.level as i32);
-        let loads = points.par_iter().map(|point| self.load(&reader, point, width, body)).collect();
-        Loaded { points, loads, triangles, curves }
+        self.loaded(body, points, triangles, curves)
+    }
+
+    /// Points of the surface of a body with what the fluid does there.
+    fn loaded(
+        &self,
+        body: &Body<'_>,
+        points: Vec<Point>,
+        triangles: Vec<[usize; 3]>,
+        curves: Vec<Vec<usize>>,
+    ) -> Loaded {
+        let reader = AtPoints::new(self.snapshot, Some(&self.solids));
+        let width = 0.5f64.powi(self.case.solids[body.entries.start].solid.level as i32);
+        let entries: Vec<usize> = points.par_iter().map(|point| self.entry(body, point, width)).collect();
+        let of_point = |(point, entry): (&Point, &usize)| self.load(&reader, point, width, &self.case.solids[*entry]);
+        let loads = points.par_iter().zip(&entries).map(of_point).collect();
+        Loaded { points, loads, entries, triangles, curves }
+    }
+
+    /// The curves in which a plane cuts the surface of a body, the solid on their left as seen against the normal of the plane.
+    fn section(&self, body: &Body<'_>, whole: &Loaded, plane: &Slice) -> Loaded {
+        let axis = plane.normal;
+        let above = |point: usize| whole.points[point].at[axis] - plane.at;
+        let (mut points, mut known): (Vec<Point>, HashMap<[usize; 2], usize>) = (vec![], HashMap::new());
+        // Where an edge meets the plane: the same point for both triangles beside it.
+        let mut meets = |a: usize, b: usize| {
+            let edge = [a.min(b), a.max(b)];
+            *known.entry(edge).or_insert_with(|| {
+                let way = above(edge[0]) / (above(edge[0]) - above(edge[1]));
+                let [one, other] = edge.map(|point| whole.points[point]);
+                let between = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|at| a[at] + way * (b[at] - a[at]));
+                let (mut at, normal) = (between(one.at, other.at), between(one.normal, other.normal));
+                at[axis] = plane.at;
+                let norm = dot(normal, normal).sqrt().max(f64::MIN_POSITIVE);
+                points.push(Point { at, normal: normal.map(|part| part / norm) });
+                points.len() - 1
+            })
+        };
+        let mut segments = vec![];
+        for [a, b, c] in &whole.triangles {
+            let sides = [[*a, *b], [*b, *c], [*c, *a]];
+            let crosses =
+                |from: bool| sides.iter().find(|[a, b]| (above(*a) < 0.0) == from && (above(*b) < 0.0) != from);
+            // Seen from the fluid, its corners go counter-clockwise: from the side that goes down through the plane to the one that comes up.
+            if let (Some([a, b]), Some([c, d])) = (crosses(false), crosses(true)) {
+                segments.push([meets(*a, *b), meets(*c, *d)]);
+            }
+        }
+        let along = if axis == 0 { 1 } else { 0 };
+        let curves = chained(&segments, |point| points[point].at[along], points.len());
+        self.loaded(body, points, vec![], curves)
+    }
+
+    /// Which part of a body's surface a point is on, in cells of that width.
+    fn entry(&self, body: &Body<'_>, point: &Point, width: f64) -> usize {
+        if body.entries.len() == 1 {
+            return body.entries.start;
+        }
+        let beside = |by: f64| [0, 1, 2].map(|axis| point.at[axis] + by * width * point.normal[axis]);
+        self.solids.crossed(body.entries.clone(), beside(-BESIDE), beside(BESIDE)).unwrap_or(body.entries.start)
     }
 
     fn load(&self, reader: &AtPoints<'_>, point: &Point, width: f64, body: &SolidBody) -> Load {
@@ -98,18 +164,45 @@ impl<'a> Bodies<'a> {
     }
 
     /// The name of the file of a body at the snapshot's step.
-    pub(super) fn file_name(&self, number: usize) -> String {
+    pub(super) fn file_name(&self, body: &Body<'_>) -> String {
         let ending = if self.case.dim == 3 { "vtp" } else { "csv" };
-        format!("surface_{}_{:08}.{ending}", number + 1, self.snapshot.step)
+        format!("surface_{}_{:08}.{ending}", body.solid, self.snapshot.step)
+    }
+
+    /// The name of the file of a section of a body, by its number.
+    pub(super) fn section_name(&self, body: &Body<'_>, number: usize) -> String {
+        format!("section_{}_{}_{:08}.csv", body.solid, number + 1, self.snapshot.step)
     }
 
     /// Writes the surface of a body.
-    pub(super) fn write(&self, number: usize, out: &mut dyn Write) -> io::Result<()> {
-        let loaded = self.surface(number);
-        if self.case.dim == 3 { self.polygons(&loaded, out) } else { self.contour(number, &loaded, out) }
+    pub(super) fn write(&self, body: &Body<'_>, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+        match self.case.dim {
+            3 => self.polygons(body, loaded, out),
+            _ => self.contour(body, loaded, (2, format!("contour of {}", body.title())), out),
+        }
     }
 
-    fn polygons(&self, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes a section of the surface of a body.
+    pub(super) fn write_section(
+        &self,
+        body: &Body<'_>,
+        loaded: &Loaded,
+        plane: &Slice,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let units = &self.case.units;
+        let at = plane.at * units.scale(Dimension::LENGTH);
+        let unit = if units.si { "m" } else { "cells" };
+        let title = format!("section of {} at {} = {at} {unit}", body.title(), AXES[plane.normal]);
+        self.contour(body, &self.section(body, loaded, plane), (plane.normal, title), out)
+    }
+
+    /// Whether parts of a body have boundary conditions of their own.
+    fn has_parts(&self, body: &Body<'_>) -> bool {
+        self.case.solids[body.entries.start].part.is_some()
+    }
+
+    fn polygons(&self, body: &Body<'_>, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
         let units = &self.case.units;
         let (length, stress) = (units.scale(Dimension::LENGTH), self.surfaces.pressure.scale(units));
         let mut points = vec![];
@@ -121,25 +214,44 @@ impl<'a> Bodies<'a> {
             .scales
             .viscosity
             .map(|_| loaded.loads.iter().map(|load| load.friction.map(|part| part * stress)).collect());
-        let surface = vtk::Polygons { points: &points, triangles: &loaded.triangles, normals: &normals };
+        // Of a triangle across the border of two parts: the part that has two of its corners.
+        let part = |corners: &[usize; 3]| {
+            let [a, b, c] = corners.map(|at| loaded.entries[at]);
+            self.case.solids[if b == c { b } else { a }].part.as_ref().map_or(0, |part| part.number as i32)
+        };
+        let parts: Option<Vec<i32>> = self.has_parts(body).then(|| loaded.triangles.iter().map(part).collect());
+        let surface =
+            vtk::Polygons { points: &points, triangles: &loaded.triangles, normals: &normals, parts: parts.as_deref() };
         vtk::write_polygons(out, &surface, &pressure, friction.as_deref(), self.snapshot, units)
     }
 
-    fn contour(&self, number: usize, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes curves in a plane with that normal.
+    fn contour(
+        &self,
+        body: &Body<'_>,
+        loaded: &Loaded,
+        (normal, title): (usize, String),
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let (case, units) = (self.case, &self.case.units);
+        let axes = &AXES[..case.dim];
+        let across: Vec<usize> = (0..3).filter(|axis| *axis != normal).collect();
         let (length, pressure) = (units.scale(Dimension::LENGTH), &self.surfaces.pressure);
         let stress = pressure.scale(units);
         let dynamic = 0.5 * case.scales.velocity.powi(2);
         let (has_friction, has_coefficients) = (case.scales.viscosity.is_some(), dynamic > 0.0);
-        writeln!(out, "# {}: contour of solid {} at step {}", case.name, number + 1, self.snapshot.step)?;
+        writeln!(out, "# {}: {title} at step {}", case.name, self.snapshot.step)?;
         writeln!(out, "# {}, {}", case.spec, real_name(case))?;
         match units.si {
-            true => writeln!(out, "# arc, x, y: m; pressure, friction: {}", pressure.symbol(units))?,
+            true => writeln!(out, "# arc, {}: m; pressure, friction: {}", axes.join(", "), pressure.symbol(units))?,
             false => writeln!(out, "# units: cells and time steps of level 0; the density at rest is 1")?,
         }
         writeln!(
             out,
-            "# arc: along the contour, the solid on the left; angle: around the middle of the contour, from x, in degrees"
+            "# arc: along the contour, the solid on the left{}; angle: around the middle of the contour, from {} to {}, in degrees",
+            if case.dim == 3 { format!(" where {} comes towards one", AXES[normal]) } else { String::new() },
+            AXES[across[0]],
+            AXES[across[1]]
         )?;
         writeln!(
             out,
@@ -152,41 +264,64 @@ impl<'a> Bodies<'a> {
                 case.scales.velocity
             )?;
         }
-        let mut columns = vec!["curve", "arc", "x", "y", "angle", "pressure"];
-        columns.extend(has_friction.then_some(["friction_x", "friction_y"]).into_iter().flatten());
+        let has_parts = self.has_parts(body);
+        if has_parts {
+            writeln!(out, "# part: of the surface, which has the point")?;
+        }
+        let mut columns = vec!["curve"];
+        columns.extend(has_parts.then_some("part"));
+        columns.push("arc");
+        columns.extend(axes);
+        columns.extend(["angle", "pressure"]);
+        let friction_columns = ["friction_x", "friction_y", "friction_z"];
+        columns.extend(friction_columns.into_iter().take(if has_friction { case.dim } else { 0 }));
         columns.extend(has_coefficients.then_some("cp"));
         columns.extend((has_friction && has_coefficients).then_some("cf"));
         writeln!(out, "{}", columns.join(","))?;
         for (curve, numbers) in loaded.curves.iter().enumerate() {
             let at = |number: &usize| loaded.points[*number].at;
             let count = numbers.len() as f64;
-            let middle = [0, 1].map(|axis| numbers.iter().map(|number| at(number)[axis]).sum::<f64>() / count);
+            let middle = [0, 1, 2].map(|axis| numbers.iter().map(|number| at(number)[axis]).sum::<f64>() / count);
             let mut arc = 0.0;
             for (place, number) in numbers.iter().enumerate() {
                 if place > 0 {
                     let last = at(&numbers[place - 1]);
-                    arc += (at(number)[0] - last[0]).hypot(at(number)[1] - last[1]);
+                    let way = [0, 1, 2].map(|axis| at(number)[axis] - last[axis]);
+                    arc += dot(way, way).sqrt();
                 }
                 let (here, Load { pressure, friction }) = (at(number), loaded.loads[*number]);
-                let normal = loaded.points[*number].normal;
-                let angle = (here[1] - middle[1]).atan2(here[0] - middle[0]).to_degrees();
-                let mut row = vec![arc * length, here[0] * length, here[1] * length, angle, pressure * stress];
+                let off = |axis: usize| here[axis] - middle[axis];
+                let angle = off(across[1]).atan2(off(across[0])).to_degrees();
+                let mut row = vec![arc * length];
+                row.extend(here[..case.dim].iter().map(|at| at * length));
+                row.extend([angle, pressure * stress]);
                 if has_friction {
-                    row.extend([friction[0] * stress, friction[1] * stress]);
+                    row.extend(friction[..case.dim].iter().map(|part| part * stress));
                 }
                 if has_coefficients {
                     row.push(pressure / dynamic);
                 }
                 if has_friction && has_coefficients {
-                    // Counter-clockwise from the normal.
-                    row.push((friction[1] * normal[0] - friction[0] * normal[1]) / dynamic);
+                    row.push(dot(friction, along(normal, loaded.points[*number].normal)) / dynamic);
                 }
                 let row: Vec<String> = row.iter().map(|value| format!("{value:.9e}")).collect();
-                writeln!(out, "{curve},{}", row.join(","))?;
+                let part = case.solids[loaded.entries[*number]].part.as_ref();
+                let part = part.map_or(String::new(), |part| format!("{},", in_csv(&part.name)));
+                writeln!(out, "{curve},{part}{}", row.join(","))?;
             }
         }
         Ok(())
     }
+}
+
+/// The direction of a curve that has the solid on its left, in a plane with a normal along an axis, where the surface has this normal:
+/// counter-clockwise from it, of length 1.
+fn along(axis: usize, normal: [f64; 3]) -> [f64; 3] {
+    let mut along = [0.0; 3];
+    let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
+    (along[next], along[last]) = (-normal[last], normal[next]);
+    let norm = dot(along, along).sqrt().max(f64::MIN_POSITIVE);
+    along.map(|part| part / norm)
 }
 
 /// The velocity of a surface at a point: that of its motion, or by the parameter of that name of its boundary condition; 0 where it has none.
@@ -205,11 +340,11 @@ fn wall_velocity(body: &SolidBody, at: [f64; 3], time: f64) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use lbm_runtime::fixture::{manifest, snapshots};
-    use lbm_runtime::geometry::solid::{Shape, Solid};
+    use lbm_runtime::geometry::solid::{Shape, Solid, Surface};
     use lbm_runtime::geometry::{Block, Domain};
 
     use super::*;
-    use crate::case::Quantity;
+    use crate::case::{Part, Quantity, REST};
     use crate::output::example;
     use crate::output::hull::normal;
 
@@ -223,7 +358,15 @@ mod tests {
         (case.scales.viscosity, case.scales.velocity) = (Some(VISCOSITY), 0.1);
         let values = vec![("velocity".to_string(), velocity.to_vec())];
         let solid = Solid { shape, rule: "moving_wall".into(), values, level, shells: vec![] };
-        case.solids = vec![SolidBody { formulas: vec![], solid, area: 1.0, displacement: None }];
+        case.solids = vec![SolidBody {
+            of: 0,
+            part: None,
+            formulas: vec![],
+            solid,
+            area: 1.0,
+            nusselt: None,
+            displacement: None,
+        }];
         case
     }
 
@@ -232,7 +375,8 @@ mod tests {
         manifest.dim = dim;
         manifest.fields.iter_mut().filter(|field| field.name == "u").for_each(|field| field.components = dim);
         let field = |name: &str| Quantity::all(&manifest).into_iter().find(|field| field.name() == name).expect(name);
-        Surfaces { every: 1, density: field("density"), pressure: field("pressure"), velocity: field("velocity") }
+        let (density, pressure, velocity) = (field("density"), field("pressure"), field("velocity"));
+        Surfaces { every: 1, sections: vec![], density, pressure, velocity }
     }
 
     /// A density whose pressure has the slopes 0.003, -0.001 and 0.002.
@@ -249,7 +393,7 @@ mod tests {
             [("rho", &density), ("ux", &|_| 0.0), ("uy", &|_| 0.0), ("uz", &|_| 0.0)];
         let snapshot = snapshots::refined(domain, |_| false, &fields);
         let surfaces = surfaces(3);
-        let loaded = Bodies::new(&case, &snapshot, &surfaces).surface(0);
+        let loaded = Bodies::new(&case, &snapshot, &surfaces).surface(&case.bodies().next().unwrap());
         let (mut force, mut volume) = ([0.0; 3], 0.0);
         for corners in &loaded.triangles {
             let area = normal(corners.map(|at| loaded.points[at].at)).map(|part| 0.5 * part);
@@ -260,6 +404,56 @@ mod tests {
         let expected = [-0.003, 0.001, -0.002].map(|slope| slope * volume);
         assert!((0..3).all(|axis| (force[axis] - expected[axis]).abs() < 1e-10 * volume), "{force:?} {expected:?}");
         assert!(loaded.points.len() < loaded.triangles.len(), "points are shared");
+    }
+
+    /// The pressure is linear, so it is exact wherever points lie; the curve is a circle to second order, and its friction that of a shear along z,
+    /// which is along the curve in planes normal to x alone.
+    #[test]
+    fn a_plane_cuts_a_sphere_in_a_circle_that_has_the_pressure_there() {
+        let (size, centre, radius) = ([24, 24, 24], [12.3, 11.8, 12.1], 5.2);
+        let case = case(3, size, Shape::Sphere { centre, radius }, 0, &[]);
+        let domain = Domain { dim: 3, size, periodic: [false; 3] };
+        let fields: [snapshots::Field<'_>; 4] =
+            [("rho", &density), ("ux", &|_| 0.0), ("uy", &|_| 0.0), ("uz", &|_| 0.0)];
+        let snapshot = snapshots::refined(domain, |_| false, &fields);
+        let surfaces = surfaces(3);
+        let bodies = Bodies::new(&case, &snapshot, &surfaces);
+        let body = case.bodies().next().unwrap();
+        let whole = bodies.surface(&body);
+        for (normal, at) in [(0, 12.0), (1, 14.3), (2, 9.05)] {
+            let plane = Slice { normal, at };
+            let mut table = vec![];
+            bodies.write_section(&body, &whole, &plane, &mut table).unwrap();
+            let table = String::from_utf8(table).unwrap();
+            let mut rows = table.lines().filter(|line| !line.starts_with('#'));
+            let head = "curve,arc,x,y,z,angle,pressure,friction_x,friction_y,friction_z,cp,cf";
+            assert_eq!(rows.next(), Some(head), "{table}");
+            let rows: Vec<Vec<f64>> =
+                rows.map(|row| row.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+            let expected = (radius * radius - (at - centre[normal]).powi(2)).sqrt();
+            let last = &rows[rows.len() - 1];
+            assert!((last[1] / (std::f64::consts::TAU * expected) - 1.0).abs() < 0.01, "{last:?}");
+            assert!(last[0] == 0.0 && last[2..5] == rows[0][2..5], "one closed curve");
+            // Counter-clockwise as seen against the normal.
+            let (next, after) = ((normal + 1) % 3, (normal + 2) % 3);
+            let area: f64 = rows
+                .windows(2)
+                .map(|pair| {
+                    let off = |row: &[f64], axis: usize| row[2 + axis] - centre[axis];
+                    0.5 * (off(&pair[0], next) * off(&pair[1], after) - off(&pair[1], next) * off(&pair[0], after))
+                })
+                .sum();
+            assert!((area / (std::f64::consts::PI * expected * expected) - 1.0).abs() < 0.02, "{area}");
+            for row in &rows {
+                let place = [row[2], row[3], row[4]];
+                let off = [0, 1, 2].map(|axis| place[axis] - centre[axis]);
+                // A chord of a cell's diagonal is that far from the sphere.
+                let most = 3.0 / (8.0 * radius);
+                assert!(place[normal] == at && (dot(off, off).sqrt() - radius).abs() < most, "{row:?}");
+                assert!((row[6] - (density(place) - 1.0) / 3.0).abs() < 1e-8, "{row:?}");
+                assert!((row[10] / row[6] - 200.0).abs() < 1e-4 && row[11].abs() < 1e-9, "{row:?}");
+            }
+        }
     }
 
     #[test]
@@ -274,7 +468,7 @@ mod tests {
         let snapshot = snapshots::refined(domain, refines, &fields);
         let surfaces = surfaces(2);
         let bodies = Bodies::new(&case, &snapshot, &surfaces);
-        let loaded = bodies.surface(0);
+        let loaded = bodies.surface(&case.bodies().next().unwrap());
         let [curve] = &loaded.curves[..] else { panic!("{} curves", loaded.curves.len()) };
         assert_eq!((curve.len(), curve.first()), (loaded.points.len() + 1, curve.last()));
         let (mut force, mut area) = ([0.0; 2], 0.0);
@@ -289,7 +483,7 @@ mod tests {
         assert!((force[0] + 0.003 * area).abs() < 1e-12 && (force[1] - 0.001 * area).abs() < 1e-12, "{force:?}");
 
         let mut table = vec![];
-        bodies.write(0, &mut table).unwrap();
+        bodies.write(&case.bodies().next().unwrap(), &loaded, &mut table).unwrap();
         let table = String::from_utf8(table).unwrap();
         let mut rows = table.lines().filter(|line| !line.starts_with('#'));
         assert_eq!(rows.next(), Some("curve,arc,x,y,angle,pressure,friction_x,friction_y,cp,cf"));
@@ -318,7 +512,7 @@ mod tests {
             let fields: [snapshots::Field<'_>; 3] = [("rho", &|_| 1.0), ("ux", &shear), ("uy", &|_| 0.001)];
             let snapshot = snapshots::refined(domain, |_| false, &fields);
             let surfaces = surfaces(2);
-            let loaded = Bodies::new(&case, &snapshot, &surfaces).surface(0);
+            let loaded = Bodies::new(&case, &snapshot, &surfaces).surface(&case.bodies().next().unwrap());
             let [curve] = &loaded.curves[..] else { panic!("{} curves", loaded.curves.len()) };
             // The solid on the left: against x.
             assert!(loaded.points[curve[0]].at[0] > loaded.points[curve[1]].at[0]);
@@ -329,5 +523,53 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A plate of fluid at rest above a box whose top, a part of its own, moves with the velocity that the fluid has there; its sides are at rest.
+    #[test]
+    fn each_part_of_a_surface_has_the_friction_of_its_own_wall() {
+        let (low, high) = ([5.3, 6.1, 5.2], [14.6, 13.4, 11.3]);
+        let corner = |at: usize| [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { high[axis] } else { low[axis] });
+        let sides = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+        let facet = |corners: [usize; 3]| {
+            let lines = corners.map(corner).map(|[x, y, z]| format!("vertex {x} {y} {z}\n"));
+            format!("facet normal 0 0 0\nouter loop\n{}endloop\nendfacet\n", lines.concat())
+        };
+        let side = |(at, [a, b, c, d]): (usize, &[usize; 4])| {
+            format!("solid s{at}\n{}{}endsolid s{at}\n", facet([*a, *b, *c]), facet([*a, *c, *d]))
+        };
+        let text: String = sides.iter().enumerate().map(side).collect();
+        let (surface, _) = Surface::from_stl(text.as_bytes()).unwrap();
+        let only = |parts: &[u16]| Shape::Surface(surface.only(parts).unwrap());
+        let (size, wall, slope) = ([20, 20, 20], 0.03, 0.004);
+        let mut case = case(3, size, only(&[0, 1, 2, 3, 4]), 0, &[]);
+        case.periodic = [false; 3];
+        case.solids[0].part = Some(Part { number: 0, name: REST.into() });
+        let mut top = case.solids[0].clone();
+        top.part = Some(Part { number: 1, name: "top, moving".into() });
+        top.solid = Solid { shape: only(&[5]), values: vec![("velocity".into(), vec![wall, 0.0, 0.0])], ..top.solid };
+        case.solids.push(top);
+
+        let shear = |[_, _, z]: [f64; 3]| wall + slope * (z - high[2]);
+        let fields: [snapshots::Field<'_>; 4] = [("rho", &|_| 1.0), ("ux", &shear), ("uy", &|_| 0.0), ("uz", &|_| 0.0)];
+        let snapshot = snapshots::refined(Domain { dim: 3, size, periodic: [false; 3] }, |_| false, &fields);
+        let surfaces = surfaces(3);
+        let bodies = Bodies::new(&case, &snapshot, &surfaces);
+        let body = case.bodies().next().unwrap();
+        let loaded = bodies.surface(&body);
+        let is_flat = |at: &usize| (loaded.points[*at].normal[2] - 1.0).abs() < 1e-6;
+        let top: Vec<usize> = (0..loaded.points.len()).filter(is_flat).collect();
+        assert!(top.len() > 40 && top.iter().all(|at| loaded.entries[*at] == 1));
+        for at in top {
+            assert!((loaded.loads[at].friction[0] - VISCOSITY * slope).abs() < 1e-9, "{:?}", loaded.loads[at]);
+        }
+        for (point, entry) in loaded.points.iter().zip(&loaded.entries) {
+            assert!(*entry == 0 || point.at[2] > high[2] - 1e-3, "{point:?}");
+        }
+        let titles: Vec<String> = case.bodies_and_parts().map(|body| body.title()).collect();
+        assert_eq!(titles, ["solid 1", "solid 1, rest", "solid 1, top, moving"]);
+        let mut file = vec![];
+        bodies.write(&body, &loaded, &mut file).unwrap();
+        assert!(String::from_utf8_lossy(&file).contains("Name=\"part\""));
     }
 }

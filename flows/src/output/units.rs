@@ -61,9 +61,13 @@ pub(super) fn of(case: &Case, summary: &Summary) -> BTreeMap<String, String> {
         ("forces.cz", "1"),
         ("forces.drift", "1"),
         ("forces.strouhal", "1"),
+        ("heat.rate", &format!("unit of the scalar times {volume}")),
+        ("heat.nusselt", "1"),
         ("planes.area", &area),
         ("planes.volume", &volume),
         ("planes.mass", &of_mass),
+        ("planes.scalars.carried", &format!("unit of the scalar times {volume}")),
+        ("planes.scalars.diffused", &format!("unit of the scalar times {volume}")),
         ("probes.point", if case.units.si { "m" } else { "cells" }),
     ];
     let found = all.into_iter().filter(|(key, _)| has(&there, key));

@@ -7,6 +7,7 @@ use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use super::error::StepError;
 use super::moving::Moving;
+use super::observe::Exchange;
 use super::parts::Parts;
 use super::prescribed::Item;
 use super::setup::{FaceSpec, GridSpec, Instance, Profile, Varying, list, resolve};
@@ -38,13 +39,15 @@ pub(super) struct Bodies {
     pub(super) nodes: Buffer<Int>,
     /// Their rows.
     pub(super) row: Buffer<Int>,
-    forces: Buffer<Double>,
+    /// Sums of each block `[block][solid][axis or set of populations]`.
+    exchanged: Buffer<Double>,
     /// The solid of each wall, or -1.
     owners: Buffer<Int>,
     /// The velocity that each solid moves with `[solid][axis]`.
     pub(super) frames: Buffer<Double>,
     count: usize,
-    dim: usize,
+    /// Sums of a solid: a force along each axis, and what each set of populations gets.
+    sums: usize,
     /// What cuts the links, on the host.
     pub(super) cutters: Arc<Cutters>,
     /// Solids that move.
@@ -243,25 +246,25 @@ impl Bodies {
             levels,
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
-            forces: device.alloc_doubles(0)?,
+            exchanged: device.alloc_doubles(0)?,
             owners: device.ints(&owners)?,
             frames: device.alloc_doubles(count * manifest.dim as usize)?,
             count,
-            dim: manifest.dim as usize,
+            sums: manifest.dim as usize + manifest.populations.len(),
             cutters: Arc::new(cutters),
             moving,
         };
-        bodies.make_room_for_forces(device)?;
+        bodies.make_room_for_sums(device)?;
         bodies.follow(grid)?;
         Ok(bodies)
     }
 
     /// Makes room for the sums of all blocks of a list.
-    pub(super) fn make_room_for_forces(&mut self, device: &Device) -> Result<(), StepError> {
-        let sums = self.levels.iter().map(|level| level.len()).max().unwrap_or(0);
-        let length = sums * self.count * self.dim;
-        if self.forces.len() < length {
-            self.forces = device.alloc_doubles(length)?;
+    pub(super) fn make_room_for_sums(&mut self, device: &Device) -> Result<(), StepError> {
+        let blocks = self.levels.iter().map(|level| level.len()).max().unwrap_or(0);
+        let length = blocks * self.count * self.sums;
+        if self.exchanged.len() < length {
+            self.exchanged = device.alloc_doubles(length)?;
         }
         Ok(())
     }
@@ -285,8 +288,8 @@ impl Bodies {
 }
 
 impl Parts {
-    /// Adds to the force on each solid what its links give, block by block along the curve.
-    pub(super) fn add_forces(&mut self, levels: &[Level], total: &mut [[f64; 3]]) -> Result<(), StepError> {
+    /// Adds to what each solid and the fluid exchange what its links give, block by block along the curve.
+    pub(super) fn add_exchanges(&mut self, levels: &[Level], total: &mut [Exchange]) -> Result<(), StepError> {
         let dim = self.first().grid.dim();
         for (at, level) in levels.iter().enumerate() {
             if self.first().bodies.is_some() {
@@ -296,9 +299,12 @@ impl Parts {
             // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
             let scale = 0.5f64.powi((at * (dim - 1)) as i32);
             for subdomain in self.iter_mut() {
-                for of_block in subdomain.forces(at, level)?.chunks((total.len() * dim).max(1)) {
-                    for (entry, value) in of_block.iter().enumerate() {
-                        total[entry / dim][entry % dim] += scale * value;
+                let found = subdomain.exchanges(at, level)?;
+                let Some(bodies) = &subdomain.bodies else { continue };
+                for (entry, sums) in found.chunks_exact(bodies.sums).enumerate() {
+                    let Exchange { force, gains } = &mut total[entry % bodies.count];
+                    for (total, value) in force[..dim].iter_mut().chain(gains).zip(sums) {
+                        *total += scale * value;
                     }
                 }
             }
@@ -308,8 +314,8 @@ impl Parts {
 }
 
 impl Subdomain {
-    /// What the links of each of its blocks on a level give to each solid, `[block][solid][axis]`.
-    fn forces(&mut self, at: usize, level: &Level) -> Result<Vec<f64>, StepError> {
+    /// What each solid gets along the links of each of its blocks on a level, `[block][solid][axis or set of populations]`.
+    fn exchanges(&mut self, at: usize, level: &Level) -> Result<Vec<f64>, StepError> {
         self.prescribe(at, 1)?;
         let Some(bodies) = &mut self.bodies else { return Ok(vec![]) };
         let listed = bodies.levels[at].clone();
@@ -325,11 +331,11 @@ impl Subdomain {
             links: &bodies.links,
             distances: &bodies.distances,
             src: &self.fields.populations[level.current],
-            forces: &mut bodies.forces,
+            exchanged: &mut bodies.exchanged,
             owners: &bodies.owners,
             frames: &bodies.frames,
             bodies: bodies.count as i32,
         })?;
-        Ok(bodies.forces.read_reals(0..count * bodies.count * bodies.dim)?)
+        Ok(bodies.exchanged.read_reals(0..count * bodies.count * bodies.sums)?)
     }
 }

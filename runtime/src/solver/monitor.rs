@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lbm_bundle::{Populations, Role, SHARES};
 
-use super::observe::{Conserved, Look, Means, NotFinite, Sum};
+use super::observe::{Conserved, Exchange, Look, Means, NotFinite, Sum};
 use super::parts::Parts;
 use super::step::Level;
 use super::subdomain::Subdomain;
@@ -98,12 +98,19 @@ impl Simulation {
     /// momentum along cut links (Ladd, J. Fluid Mech. 271 (1994) 285), relative to the velocity of solids that move (Wen, Zhang, Tu, Wang & Fang,
     /// J. Comput. Phys. 266 (2014) 161). The pressure counts from that of a fluid at rest of density 1.
     pub fn forces(&mut self) -> Result<Vec<[f64; 3]>, StepError> {
-        let mut total = vec![[0.0; 3]; self.solids()];
+        Ok(self.exchanges()?.into_iter().map(|exchange| exchange.force).collect())
+    }
+
+    /// What each solid and the fluid exchange in the step that comes next, along cut links: the force, as [`Self::forces`], and what each set of
+    /// populations gains.
+    pub fn exchanges(&mut self) -> Result<Vec<Exchange>, StepError> {
+        let none = Exchange { force: [0.0; 3], gains: vec![0.0; self.manifest().populations.len()] };
+        let mut total = vec![none; self.solids()];
         let Simulation { parts, stepper, .. } = self;
         for subdomain in parts.iter_mut() {
             subdomain.set_clock(stepper.step)?;
         }
-        parts.add_forces(&stepper.levels, &mut total)?;
+        parts.add_exchanges(&stepper.levels, &mut total)?;
         Ok(total)
     }
 

@@ -188,7 +188,7 @@ impl Bodies {
         self.nodes = device.ints(&listed.iter().map(|(_, node, _)| *node).collect::<Vec<_>>())?;
         self.row = device.ints(&listed.iter().map(|(.., row)| *row).collect::<Vec<_>>())?;
         self.list = device.alloc_ints(listed.len())?;
-        self.make_room_for_forces(device)?;
+        self.make_room_for_sums(device)?;
         // No slot has a row but for those that are listed.
         self.rows.write_ints(0, &vec![-1; grid.slots()])?;
         self.follow(grid)?;

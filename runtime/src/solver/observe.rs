@@ -13,6 +13,15 @@ pub struct Conserved {
     pub momentum: [f64; 3],
 }
 
+/// What a solid and the fluid exchange in a step, in lattice units of the coarsest level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchange {
+    /// Force of the fluid on the solid, 0 beyond the dimension.
+    pub force: [f64; 3],
+    /// What the sum of each set of populations gains from the solid, in the order of the manifest.
+    pub gains: Vec<f64>,
+}
+
 /// Means over the domain, by volume, and the mass, in lattice units of the coarsest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Means {

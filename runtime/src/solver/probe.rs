@@ -20,8 +20,10 @@ use crate::mesh::forest::Leaf;
 pub struct Probe {
     /// In cells of the coarsest level, from the lower corner of the domain.
     points: Vec<[f64; 3]>,
-    /// Whether slopes of the velocity are asked for.
+    /// Whether slopes are asked for.
     slopes: bool,
+    /// Components of the fields whose slopes are read beside those of the velocity.
+    scalars: Vec<usize>,
     plan: Option<Plan>,
 }
 
@@ -34,6 +36,8 @@ pub struct Reading {
     pub values: Vec<f64>,
     /// Slopes of the velocity `u`, index `[axis][component]`, per cell; 0 where they are not asked for, or there is no velocity.
     pub gradient: [[f64; 3]; 3],
+    /// Slopes of the scalars that were asked for, index `[scalar][axis]`, per cell.
+    pub slopes: Vec<[f64; 3]>,
 }
 
 /// How points are read on a grid.
@@ -62,7 +66,12 @@ struct List {
 impl Probe {
     /// At points in cells of the coarsest level from the lower corner of the domain; coordinates beyond the dimension do not matter.
     pub fn new(points: Vec<[f64; 3]>, slopes: bool) -> Probe {
-        Probe { points, slopes, plan: None }
+        Probe { points, slopes, scalars: vec![], plan: None }
+    }
+
+    /// The same, with slopes of these components of the fields.
+    pub fn with_slopes_of(self, scalars: Vec<usize>) -> Probe {
+        Probe { slopes: self.slopes || !scalars.is_empty(), scalars, ..self }
     }
 }
 
@@ -86,7 +95,12 @@ impl Simulation {
             weights.iter().map(|(at, weight)| weight * values[at + component * layout.cells()]).sum()
         };
         let read = |stencil: &Option<Stencil>| match stencil {
-            None => Reading { level: 0, values: vec![f64::NAN; layout.components()], gradient: [[f64::NAN; 3]; 3] },
+            None => Reading {
+                level: 0,
+                values: vec![f64::NAN; layout.components()],
+                gradient: [[f64::NAN; 3]; 3],
+                slopes: vec![[f64::NAN; 3]; probe.scalars.len()],
+            },
             Some(Stencil { level, value, slopes }) => {
                 let slope = |axis: usize, component: usize| match velocity {
                     Some(first) if component < dim => of(&slopes[axis], first + component),
@@ -96,6 +110,9 @@ impl Simulation {
                     level: *level,
                     values: (0..layout.components()).map(|component| of(value, component)).collect(),
                     gradient: std::array::from_fn(|axis| std::array::from_fn(|component| slope(axis, component))),
+                    slopes: (probe.scalars.iter())
+                        .map(|scalar| std::array::from_fn(|axis| of(&slopes[axis], *scalar)))
+                        .collect(),
                 }
             }
         };

@@ -3,15 +3,17 @@
 use super::Reader;
 use crate::case::diag::{self, Spanned};
 use crate::case::image::{self, Kind};
-use crate::case::raw::{RawFace, RawMotion, RawSection, RawShape, RawShell, RawSolid};
+use crate::case::raw::{RawFace, RawMotion, RawNusselt, RawSection, RawShape, RawShell, RawSolid};
 use crate::case::schema::{self, suggest};
 use crate::case::tree::{self, Table, Value};
 use crate::case::units::Dimension;
 
 /// Keys of every solid.
-const COMMON: [&str; 7] = ["shape", "inverted", "rule", "level", "shells", "area", "motion"];
+const COMMON: [&str; 8] = ["shape", "inverted", "rule", "level", "shells", "area", "nusselt", "motion"];
 /// A motion, to show how one is written.
 const MOTION: &str = "motion = { displacement = [\"10 * sin(2*pi*t/4000)\", 0] }";
+/// What a Nusselt number refers to, to show how it is written.
+const NUSSELT: &str = "nusselt = { difference = 1 }";
 /// A shell, to show how one is written.
 const SHELL: &str = "{ level = 1, within = 16 }";
 /// Shapes and the keys that each has beyond those: first those that must be given.
@@ -74,14 +76,8 @@ impl Reader {
             tree::Kind::Integer(level @ 0..) => Some(Spanned { value: level as f64, span: entry.value.span.clone() }),
             _ => self.wrong_type(&entry.value, "a level, 0 or more", "write `level = 2`".to_string()),
         });
-        let area = table.get("area").and_then(|entry| {
-            let (value, dimension) = self.quantity(&entry.value, None)?;
-            if value <= 0.0 {
-                let message = "`area` must be positive";
-                return self.report.add(diag::BAD_VALUE, &entry.value.span, message, "not positive", None);
-            }
-            Some(Spanned { value: (value, dimension), span: entry.value.span.clone() })
-        });
+        let area = self.area(table);
+        let nusselt = table.get("nusselt").and_then(|entry| self.nusselt(&entry.value));
         let shells = match table.get("shells").map(|entry| &entry.value) {
             None => Vec::new(),
             Some(Value { kind: tree::Kind::List(list), .. }) => {
@@ -95,8 +91,35 @@ impl Reader {
             None => None,
         };
         let surface = RawFace { rule: rule?, params, patches: patches? };
-        let solid = RawSolid { shape: raw_shape?, inverted, surface, level, area, shells, motion };
+        let solid = RawSolid { shape: raw_shape?, inverted, surface, level, area, nusselt, shells, motion };
         Some(Spanned { value: solid, span })
+    }
+
+    /// With the dimension of its unit, which a resolver looks at.
+    fn area(&mut self, table: &Table) -> Option<Spanned<(f64, Dimension)>> {
+        let entry = table.get("area")?;
+        let (value, dimension) = self.quantity(&entry.value, None)?;
+        if value <= 0.0 {
+            let message = "`area` must be positive";
+            return self.report.add(diag::BAD_VALUE, &entry.value.span, message, "not positive", None);
+        }
+        Some(Spanned { value: (value, dimension), span: entry.value.span.clone() })
+    }
+
+    fn nusselt(&mut self, value: &Value) -> Option<Spanned<RawNusselt>> {
+        let example = format!("for example `{NUSSELT}`");
+        let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        self.only_keys(table, &["difference", "area"], "what a Nusselt number refers to")?;
+        let Some(entry) = table.get("difference") else {
+            let what = "the difference of the scalar between the surface and the fluid";
+            return self.missing(&value.span, "difference", what, example);
+        };
+        let (difference, _) = self.quantity(&entry.value, Some(Dimension::NUMBER))?;
+        if difference == 0.0 {
+            let message = "`difference` must not be 0";
+            return self.report.add(diag::BAD_VALUE, &entry.value.span, message, "no difference", example);
+        }
+        Some(Spanned { value: RawNusselt { difference, area: self.area(table) }, span: value.span.clone() })
     }
 
     fn motion(&mut self, value: &Value) -> Option<Spanned<RawMotion>> {

@@ -5,7 +5,7 @@ use crate::case::diag::{self, Spanned};
 use crate::case::fluxes::{MOST_FLUX_NUMBERS, MOST_POINTS};
 use crate::case::raw::{RawFlux, RawVector};
 use crate::case::units::{Dimension, Units};
-use crate::case::{FluxPlane, Stop};
+use crate::case::{FluxPlane, Scalar, Stop};
 
 impl Resolver<'_> {
     /// `finest` is the finest level that there may be.
@@ -29,7 +29,7 @@ impl Resolver<'_> {
                 return self.report.add(diag::BAD_VALUE, &given.span, message, "too many", help);
             }
             let rows = stop.steps / plane.every + 2;
-            numbers = numbers.saturating_add(rows.saturating_mul(self.manifest.field_components() as u64 + 3));
+            numbers = numbers.saturating_add(rows.saturating_mul(2 * self.manifest.field_components() as u64 + 3));
             if numbers > MOST_FLUX_NUMBERS {
                 let message =
                     format!("the fluxes would record {numbers} numbers; a run has room for {MOST_FLUX_NUMBERS}");
@@ -89,6 +89,8 @@ impl Resolver<'_> {
             }
         }
         let every = self.interval(&raw.every, units)?;
+        let carried = Scalar::all(self.manifest);
+        let diffuses = |scalar: &Scalar| scalar.component.is_some() && scalar.rate.is_some();
         let scalars = self.manifest.fields.iter().filter(|field| field.components == 1 && field.name != "rho");
         Some(FluxPlane {
             name: raw.name.value.clone(),
@@ -99,6 +101,7 @@ impl Resolver<'_> {
             density: component("rho"),
             velocity: velocity + normal,
             scalars: scalars.filter_map(|field| Some((field.name.clone(), component(&field.name)?))).collect(),
+            diffusing: (0..carried.len()).filter(|at| diffuses(&carried[*at])).collect(),
             every,
         })
     }

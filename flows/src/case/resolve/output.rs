@@ -5,8 +5,8 @@ use crate::case::diag::{self, Spanned};
 use crate::case::raw::{Interval, RawSlice, RawVtk};
 use crate::case::units::{Dimension, Units};
 use crate::case::{
-    FluxPlane, Output, Picture, Probe, Quantity, Reference, Scales, Slice, Statistics, Steady, Stop, Surfaces, View,
-    Vtk, reference, schema,
+    FluxPlane, Output, Picture, Probe, Quantity, Reference, Scalar, Scales, Slice, Statistics, Steady, Stop, Surfaces,
+    View, Vtk, reference, schema,
 };
 
 /// Steps between checks for steady flow, if the case does not say.
@@ -55,7 +55,8 @@ impl Resolver<'_> {
             series: raw.series.as_ref().and_then(|every| self.interval(every, units)),
             restart: raw.restart.as_ref().and_then(|every| self.interval(every, units)),
             forces: self.forces(units),
-            surfaces: self.surfaces(units, scales),
+            heat: self.heat(units),
+            surfaces: self.surfaces(size, units, scales),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, scales.re)),
             probes,
             pictures,
@@ -63,6 +64,7 @@ impl Resolver<'_> {
             statistics,
             fluxes,
             average_from: raw.average_from.as_ref().and_then(|from| self.interval(from, units)),
+            report: vec![],
         }
     }
 
@@ -87,6 +89,15 @@ impl Resolver<'_> {
             return self.report.add(diag::NO_EFFECT, &slice.span, message, "has no effect", help);
         }
         self.plane(slice, size, units)
+    }
+
+    fn section(&mut self, plane: &Spanned<RawSlice>, size: [usize; 3], units: &Units) -> Option<Slice> {
+        if self.dim == 2 {
+            let message = "`sections` has no effect in two dimensions";
+            let help = "take it away: `surfaces` writes the contour".to_string();
+            return self.report.add(diag::NO_EFFECT, &plane.span, message, "has no effect", help);
+        }
+        self.plane(plane, size, units)
     }
 
     /// A plane through the domain.
@@ -130,7 +141,22 @@ impl Resolver<'_> {
         self.interval(every, units)
     }
 
-    fn surfaces(&mut self, units: &Units, scales: &Scales) -> Option<Surfaces> {
+    fn heat(&mut self, units: &Units) -> Option<u64> {
+        let every = self.raw.output.heat.as_ref()?;
+        if self.raw.solids.is_empty() {
+            let help = "add `[[solids]]`; what flows through faces is in `[[fluxes]]`".to_string();
+            return self.report.add(diag::NO_EFFECT, &every.span, "`heat` has no effect", "has no effect", help);
+        }
+        if Scalar::all(self.manifest).is_empty() {
+            let message =
+                format!("`heat` has no effect: `{}` carries no temperature or other scalar", self.manifest.spec);
+            let help = "shipped methods that do: `d2q9_boussinesq`, `d2q9_scalar`".to_string();
+            return self.report.add(diag::NO_EFFECT, &every.span, message, "has no effect", help);
+        }
+        self.interval(every, units)
+    }
+
+    fn surfaces(&mut self, size: [usize; 3], units: &Units, scales: &Scales) -> Option<Surfaces> {
         let every = self.raw.output.surfaces.as_ref()?;
         if self.raw.solids.is_empty() {
             let help = "only solids have surfaces: add `[[solids]]`".to_string();
@@ -152,7 +178,9 @@ impl Resolver<'_> {
             let help = "forces have it: `output.forces`".to_string();
             self.report.add::<()>(diag::NO_FRICTION, &every.span, message, "without friction", help);
         }
-        Some(Surfaces { every: self.interval(every, units)?, density, pressure, velocity })
+        let raw = self.raw;
+        let sections = raw.output.sections.iter().filter_map(|plane| self.section(plane, size, units)).collect();
+        Some(Surfaces { every: self.interval(every, units)?, sections, density, pressure, velocity })
     }
 
     fn compare(&mut self, name: &Spanned<String>, re: Option<f64>) -> Option<Reference> {

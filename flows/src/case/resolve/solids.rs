@@ -8,9 +8,9 @@ use lbm_runtime::geometry::solid::{
 use super::{Formulas, Resolver, Values, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::raw::{RawFace, RawMotion, RawParam, RawRegion, RawShape, RawSolid};
+use crate::case::raw::{RawFace, RawMotion, RawNusselt, RawParam, RawRegion, RawShape, RawSolid};
 use crate::case::units::{Dimension, Units};
-use crate::case::{MACH_ADVISED, SolidBody, Wall, schema};
+use crate::case::{MACH_ADVISED, Nusselt, Part, REST, Scalar, SolidBody, Wall, schema};
 
 /// Times at which a motion is looked at.
 const TIMES: u64 = 4096;
@@ -43,7 +43,7 @@ impl Resolver<'_> {
     ) -> Option<Vec<SolidBody>> {
         let raw = self.raw;
         let bodies: Vec<Option<Vec<SolidBody>>> =
-            raw.solids.iter().map(|given| self.solid(given, size, cell, units, length)).collect();
+            raw.solids.iter().enumerate().map(|(of, given)| self.solid(of, given, size, cell, units, length)).collect();
         let bodies = bodies.into_iter().collect::<Option<Vec<_>>>()?;
         for (given, parts) in raw.solids.iter().zip(&bodies) {
             if let Some(body) = parts.first() {
@@ -162,6 +162,7 @@ impl Resolver<'_> {
 
     fn solid(
         &mut self,
+        of: usize,
         given: &Spanned<RawSolid>,
         size: [usize; 3],
         cell: f64,
@@ -198,10 +199,20 @@ impl Resolver<'_> {
                 _ => length.powi(self.dim as i32 - 1),
             },
         };
-        let body = |(shape, face): (Shape, &RawFace)| {
+        let nusselt = match &raw.nusselt {
+            Some(nusselt) => {
+                let shapes: Vec<&Shape> = surfaces.iter().map(|(shape, ..)| shape).collect();
+                self.nusselt(nusselt, &shapes, cell)
+            }
+            None => None,
+        };
+        let body = |(shape, part, face): (Shape, Option<Part>, &RawFace)| {
             let (values, formulas) = self.surface(face, (&near, raw.motion.is_some()), (size, cell), units)?;
             let (rule, shells) = (face.rule.value.clone(), shells.clone());
             Some(SolidBody {
+                of,
+                nusselt: nusselt.map(|of| Nusselt { area: shape.area(self.dim), ..of }),
+                part,
                 solid: Solid { shape, rule, values, level, shells },
                 formulas,
                 area,
@@ -211,12 +222,47 @@ impl Resolver<'_> {
         surfaces.into_iter().map(body).collect()
     }
 
+    /// What the Nusselt numbers of a solid and its parts refer to.
+    fn nusselt(&mut self, given: &Spanned<RawNusselt>, shapes: &[&Shape], cell: f64) -> Option<Nusselt> {
+        let raw = &given.value;
+        if self.raw.output.heat.is_none() {
+            let help = "add `output.heat = 100`".to_string();
+            return self.report.add(diag::NO_EFFECT, &given.span, "`nusselt` has no effect", "without `heat`", help);
+        }
+        match &Scalar::all(self.manifest)[..] {
+            [Scalar { rate: Some(_), .. }] => {}
+            [one] => {
+                let message =
+                    format!("the diffusivity of `{}` follows from more than one rate: no Nusselt number", one.name);
+                return self.report.add(diag::NO_EFFECT, &given.span, message, "has no effect", None);
+            }
+            _ => {
+                let message = format!("`{}` carries no scalar, or several: no Nusselt number", self.manifest.spec);
+                return self.report.add(diag::NO_EFFECT, &given.span, message, "has no effect", None);
+            }
+        }
+        let whole = match &raw.area {
+            Some(area) => Some(self.area(area, cell)?),
+            None => shapes.iter().map(|shape| shape.area(self.dim)).sum(),
+        };
+        let Some(whole) = whole else {
+            let message = "the area of this surface is not known, so its Nusselt number needs one";
+            let help = "add it: `nusselt = { difference = 1, area = 100 }`".to_string();
+            return self.report.add(diag::MISSING_KEY, &given.span, message, "without `area`", help);
+        };
+        Some(Nusselt { difference: raw.difference, whole, area: None })
+    }
+
     /// The parts of a solid with boundary conditions of their own: the rest, where there is one, then the patches in their order. All have
     /// the same inside; each is met by the links that cross its part of the surface.
-    fn patched<'a>(&mut self, given: &'a Spanned<RawSolid>, shape: Shape) -> Option<Vec<(Shape, &'a RawFace)>> {
+    fn patched<'a>(
+        &mut self,
+        given: &'a Spanned<RawSolid>,
+        shape: Shape,
+    ) -> Option<Vec<(Shape, Option<Part>, &'a RawFace)>> {
         let face = &given.value.surface;
         let (RawShape::Stl { names, file, .. }, false) = (&given.value.shape, face.patches.is_empty()) else {
-            return Some(vec![(shape, face)]);
+            return Some(vec![(shape, None, face)]);
         };
         let only = |parts: &[u16]| match &shape {
             Shape::Surface(surface) => Some(Shape::Surface(surface.only(parts)?)),
@@ -246,9 +292,10 @@ impl Resolver<'_> {
                 return self.report.add(diag::UNKNOWN_WORD, &name.span, message, "no such part of the surface", help);
             };
             rest.retain(|other| *other != number);
-            found.push((part, &patch.face));
+            found.push((part, Some(Part { number: found.len() + 1, name: name.value.clone() }), &patch.face));
         }
-        Some(only(&rest).map(|shape| (shape, face)).into_iter().chain(found).collect())
+        let rest = only(&rest).map(|shape| (shape, Some(Part { number: 0, name: REST.to_string() }), face));
+        Some(rest.into_iter().chain(found).collect())
     }
 
     /// In cells of the coarsest level.

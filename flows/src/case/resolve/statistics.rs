@@ -2,7 +2,7 @@
 
 use super::Resolver;
 use crate::case::diag::{self, Spanned};
-use crate::case::raw::{Interval, RawStatistics};
+use crate::case::raw::{Interval, RawSampled, RawStatistics};
 use crate::case::statistics::Measure;
 use crate::case::units::Units;
 use crate::case::{Quantity, Statistics, Stop};
@@ -17,17 +17,18 @@ impl Resolver<'_> {
     fn statistic(&mut self, given: &Spanned<RawStatistics>, units: &Units, stop: Stop) -> Option<Statistics> {
         let raw = &given.value;
         let fields = match &raw.fields {
-            Some(names) => self.quantities(names)?,
+            Some(sampled) => self.sampled(sampled)?,
             None => self.default_fields(),
         };
         let mut formulas = vec![];
         for (at, field) in fields.iter().enumerate() {
             let Some(of_field) = field.formulas(&self.manifest.component_names()) else {
-                let span = raw.fields.as_ref().map_or(&given.span, |names| &names[at].span);
+                let span =
+                    raw.fields.as_ref().and_then(|sampled| sampled.get(at)).map_or(&given.span, RawSampled::span);
                 let message = format!("`{}` cannot be accumulated", field.name());
                 let help =
-                    "statistics are of what a cell has by itself: the fields of the method, `speed` and `pressure`; \
-                            slopes of the mean velocity follow from its file"
+                    "statistics are of what a cell has by itself: the fields and observables of the method, `speed`, \
+                            `pressure` and formulas of these; slopes of the mean velocity follow from its file"
                         .to_string();
                 return self.report.add(diag::NOT_ACCUMULATED, span, message, "no statistics of this", help);
             };
@@ -56,6 +57,37 @@ impl Resolver<'_> {
             return self.report.add(diag::BAD_VALUE, &raw.every.span, message, "too many", help);
         }
         Some(statistics)
+    }
+
+    /// What is sampled, no component twice.
+    fn sampled(&mut self, sampled: &[RawSampled]) -> Option<Vec<Quantity>> {
+        let components = self.manifest.component_names();
+        let mut found: Vec<Quantity> = vec![];
+        for of in sampled {
+            let next = match of {
+                RawSampled::Field(name) => self.quantities(std::slice::from_ref(name))?,
+                RawSampled::Formula { name, formula } => {
+                    let pi = || lbm_bundle::Formula::number(std::f64::consts::PI);
+                    let value = formula.value.with(&|name| (name == "pi").then(pi));
+                    if let Some(unknown) =
+                        value.names().into_iter().find(|name| !components.iter().any(|known| known == name))
+                    {
+                        let message = format!("`{}` has no component `{unknown}`", self.manifest.spec);
+                        let known: Vec<&str> = components.iter().map(String::as_str).collect();
+                        let help = crate::case::schema::suggest(unknown, &known);
+                        return self.report.add(diag::FORMULA, &formula.span, message, "unknown name", help);
+                    }
+                    vec![Quantity::of_formula(self.manifest, &name.value, value)]
+                }
+            };
+            let taken: Vec<String> = found.iter().flat_map(Quantity::columns).collect();
+            if let Some(column) = next.iter().flat_map(Quantity::columns).find(|column| taken.contains(column)) {
+                let message = format!("`{column}` is asked for twice");
+                return self.report.add(diag::CONFLICT, of.span(), message, "once more", None);
+            }
+            found.extend(next);
+        }
+        Some(found)
     }
 
     /// The result of a statistic, by their names, with the number of the statistic.

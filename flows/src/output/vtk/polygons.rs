@@ -15,6 +15,8 @@ pub struct Polygons<'a> {
     pub triangles: &'a [[usize; 3]],
     /// At the points, of length 1.
     pub normals: &'a [[f64; 3]],
+    /// The number of the part that each triangle is of, where there are several.
+    pub parts: Option<&'a [i32]>,
 }
 
 /// Writes a surface with the pressure and the friction at its points, in the units of the file.
@@ -44,9 +46,14 @@ pub fn write_polygons(
         }
         None => (String::new(), ""),
     };
+    let parts = surface.parts.map_or(String::new(), |parts| {
+        let bytes = parts.iter().flat_map(|part| part.to_le_bytes()).collect();
+        let part = array("part", 1, "Int32", bytes);
+        format!("      <CellData Scalars=\"part\">\n        {part}\n      </CellData>\n")
+    });
     let content = format!(
         "    <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"{}\">\n      \
-         <PointData Scalars=\"pressure\"{active} Normals=\"normals\">\n        {pressure}\n{friction}        {normals}\n      </PointData>\n      \
+         <PointData Scalars=\"pressure\"{active} Normals=\"normals\">\n        {pressure}\n{friction}        {normals}\n      </PointData>\n{parts}      \
          <Points>\n        {points}\n      </Points>\n      <Polys>\n        {connectivity}\n        {offsets}\n      </Polys>\n    </Piece>\n",
         surface.points.len(),
         surface.triangles.len(),
@@ -65,7 +72,8 @@ mod tests {
     fn a_file_has_the_triangles_and_their_values() {
         let snapshot = Snapshot::uniform(4, Domain { dim: 3, size: [4; 3], periodic: [true; 3] }, vec![]);
         let (points, normals) = ([[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[0.0, 0.0, 1.0]; 4]);
-        let surface = Polygons { points: &points, triangles: &[[0, 1, 2], [0, 2, 3]], normals: &normals };
+        let surface =
+            Polygons { points: &points, triangles: &[[0, 1, 2], [0, 2, 3]], normals: &normals, parts: Some(&[0, 2]) };
         let (pressure, friction) = ([1.5, 2.5, 3.5, 4.5], [[1.0, 2.0, 3.0]; 4]);
         let mut file = vec![];
         write_polygons(&mut file, &surface, &pressure, Some(&friction), &snapshot, &Units::LATTICE).unwrap();
@@ -78,10 +86,14 @@ mod tests {
         assert_eq!(floats("Points"), points.as_flattened());
         assert_eq!((floats("pressure"), floats("friction")), (pressure.to_vec(), friction.as_flattened().to_vec()));
         assert_eq!((ints("connectivity"), ints("offsets")), (vec![0, 1, 2, 0, 2, 3], vec![3, 6]));
+        let parts = read(&file, "part").1;
+        assert_eq!(parts, [0i32, 2].map(i32::to_le_bytes).as_flattened());
         let text = String::from_utf8_lossy(&file).into_owned();
         assert!(text.contains("type=\"PolyData\"") && text.contains("NumberOfPolys=\"2\""));
+        let surface = Polygons { parts: None, ..surface };
         let mut file = vec![];
         write_polygons(&mut file, &surface, &pressure, None, &snapshot, &Units::LATTICE).unwrap();
-        assert!(!String::from_utf8_lossy(&file).contains("friction"));
+        let text = String::from_utf8_lossy(&file).into_owned();
+        assert!(!text.contains("friction") && !text.contains("part"));
     }
 }

@@ -160,6 +160,7 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             series: None,
             restart: None,
             forces: None,
+            heat: None,
             surfaces: None,
             compare: None,
             probes: vec![],
@@ -168,6 +169,7 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             statistics: vec![],
             fluxes: vec![],
             average_from: None,
+            report: vec![],
         };
     }
     let folder = tempfile::tempdir().into_diagnostic()?;

@@ -31,6 +31,7 @@ pub use shape::{Shape, Vector};
 pub use surface::{Open, Surface, Thickness};
 pub use tables::{Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::geometry::Block;
@@ -307,6 +308,13 @@ impl Solids {
                 mask.contains(&true).then_some(mask)
             }
         }
+    }
+
+    /// Which of some solids has the surface that a short way from inside of it meets, nearest to its middle.
+    pub fn crossed(&self, among: Range<usize>, from: Vector, to: Vector) -> Option<usize> {
+        let of = |(number, shape): &(usize, Shape)| Some((*number, (shape.crossing(from, to)? - 0.5).abs()));
+        let all = self.images.iter().filter(|(number, _)| among.contains(number)).filter_map(of);
+        all.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
     }
 
     /// The solid whose inside a point is.

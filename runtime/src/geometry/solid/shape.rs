@@ -3,6 +3,7 @@
 //! Lengths are in cells of the coarsest level, from the lower corner of the domain. In two dimensions every z is 0, and a
 //! cylinder along z is a circle.
 
+use std::f64::consts::PI;
 use std::sync::Arc;
 
 use super::image::Image;
@@ -69,6 +70,24 @@ impl Shape {
             Shape::Image(image) => image.contains(at),
             Shape::Outside(shape) => !shape.contains(at),
             Shape::Moved { shape, by } => shape.contains(minus(at, *by)),
+        }
+    }
+
+    /// Area of the surface, of a surface of triangles that of the parts that ways meet; in two dimensions a length. None where it is not finite, or
+    /// not known: of an image, and of a section.
+    pub fn area(&self, dim: usize) -> Option<f64> {
+        match self {
+            Shape::Sphere { radius, .. } => Some(4.0 * PI * radius * radius),
+            Shape::Box { from, to } => {
+                let [x, y, z] = minus(*to, *from);
+                Some(if dim == 2 { 2.0 * (x + y) } else { 2.0 * (x * y + y * z + z * x) })
+            }
+            Shape::Cylinder { radius, .. } if dim == 2 => Some(2.0 * PI * radius),
+            Shape::Cylinder { radius, length, .. } => length.map(|length| 2.0 * PI * radius * (radius + length)),
+            Shape::Surface(surface) if dim == 3 => Some(surface.area()),
+            Shape::Surface(_) | Shape::Image(_) => None,
+            Shape::Outside(shape) => shape.area(dim),
+            Shape::Moved { shape, .. } => shape.area(dim),
         }
     }
 

@@ -87,6 +87,18 @@ impl Surface {
         has.then(|| Surface { mesh: self.mesh.clone(), met: Some(parts.into()) })
     }
 
+    /// The area of the parts that ways meet.
+    pub fn area(&self) -> f64 {
+        let is_met = |part: u16| self.met.as_ref().is_none_or(|met| met.contains(&part));
+        let triangles = self.parts().filter(|(_, part)| is_met(*part));
+        let area = |[a, b, c]: &Triangle| {
+            let (one, other) = (minus(*b, *a), minus(*c, *a));
+            let along = dot(one, other);
+            0.5 * (dot(one, one) * dot(other, other) - along * along).max(0.0).sqrt()
+        };
+        triangles.map(|(triangle, _)| area(triangle)).sum()
+    }
+
     /// Its triangles.
     #[cfg(test)]
     pub(super) fn corners(&self) -> &[Triangle] {

@@ -1,0 +1,206 @@
+//! What solids give of a temperature or another scalar to the fluid over time, as CSV, and its means.
+//!
+//! A link that a surface cuts takes a population of the scalar out of a cell and brings another back: the difference is what the solid gives
+//! in a step, whatever its boundary condition is, as the momentum on the same links is the force (Ladd, J. Fluid Mech. 271 (1994) 285). So no slope is
+//! taken at the surface, and what all solids give is what the fluid gains. The Nusselt number is that per step times the reference length, over the
+//! diffusivity, the area and the difference that the case says.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::Bits;
+use super::average::{Average, average};
+use super::forces::in_csv;
+use super::profile::real_name;
+use super::{flux_planes, window};
+use crate::case::{Body, Case, Scalar};
+
+/// What solids have given over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Heat {
+    steps: Vec<u64>,
+    /// Per step in lattice units, index `[row][entry of the case's solids][scalar]`.
+    values: Vec<f64>,
+}
+
+/// The same to the last bit, for a run that goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SavedHeat {
+    pub(super) steps: Vec<u64>,
+    values: Vec<Bits>,
+}
+
+/// The mean of what a solid gives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeatMean {
+    /// Number of the solid, in the order of the case, from 1.
+    pub solid: usize,
+    /// The part of its surface, where parts have boundary conditions of their own; none for the whole.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<String>,
+    /// Name of the scalar.
+    pub scalar: String,
+    /// Step of the first row of the means, and of the last.
+    pub window: [u64; 2],
+    /// Rows in it.
+    pub samples: usize,
+    /// What it gives to the fluid per time, in the units of the case.
+    pub rate: Option<Average>,
+    /// The Nusselt number, where the case says what it refers to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nusselt: Option<Average>,
+}
+
+impl HeatMean {
+    /// A line for people.
+    pub fn describe(&self) -> String {
+        let part = self.part.as_ref().map_or(String::new(), |part| format!(", {part}"));
+        let Some(rate) = &self.rate else { return String::new() };
+        let nusselt = self.nusselt.as_ref().map_or(String::new(), |of| format!(", Nusselt number {:.6}", of.mean));
+        let ([from, to], name) = (self.window, &self.scalar);
+        format!(
+            "solid {}{part}: {name} {:.6e} per time{nusselt}, mean of steps {from} to {to}\n",
+            self.solid, rate.mean
+        )
+    }
+}
+
+/// Numbers of a row.
+fn width(case: &Case) -> usize {
+    case.solids.len() * case.scalars.len()
+}
+
+impl SavedHeat {
+    /// Whether it has all values of its rows.
+    pub(super) fn fits(&self, case: &Case) -> bool {
+        width(case).checked_mul(self.steps.len()) == Some(self.values.len())
+    }
+}
+
+impl Heat {
+    /// Adds what each entry of the case's solids has given of each scalar in a step, unless the step is there.
+    pub fn add(&mut self, step: u64, values: Vec<f64>) {
+        if self.steps.last().is_none_or(|last| *last < step) {
+            self.steps.push(step);
+            self.values.extend(values);
+        }
+    }
+
+    /// To the last bit.
+    pub(super) fn saved(&self) -> SavedHeat {
+        SavedHeat { steps: self.steps.clone(), values: self.values.iter().copied().map(Bits).collect() }
+    }
+
+    /// What [`Self::saved`] gave.
+    pub(super) fn of_saved(saved: &SavedHeat) -> Heat {
+        Heat { steps: saved.steps.clone(), values: saved.values.iter().map(|bits| bits.0).collect() }
+    }
+
+    /// What a body has given of a scalar, row by row.
+    fn of(&self, case: &Case, body: &Body<'_>, scalar: usize) -> Vec<f64> {
+        self.values.chunks_exact(width(case).max(1)).map(|row| given(case, row, body, scalar)).collect()
+    }
+
+    /// How many rows there are of each solid.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Writes the rows from one on as CSV, the first after comments that say what they are.
+    pub fn write(&self, case: &Case, from: usize, out: &mut dyn Write) -> io::Result<()> {
+        let bodies: Vec<Body<'_>> = case.bodies_and_parts().collect();
+        let has_parts = bodies.iter().any(|body| body.part.is_some());
+        let has_number = bodies.iter().any(|body| refers(case, body).is_some());
+        if from == 0 {
+            write_head(case, &bodies, (has_parts, has_number), out)?;
+        }
+        let scale = flux_planes::scales(case)[1].0;
+        for (step, row) in self.steps.iter().zip(self.values.chunks_exact(width(case).max(1))).skip(from) {
+            for body in &bodies {
+                write!(out, "{step},{:.8},{}", *step as f64 * case.units.step, body.solid)?;
+                if has_parts {
+                    write!(out, ",{}", body.part.map_or(String::new(), |part| in_csv(&part.name)))?;
+                }
+                for scalar in 0..case.scalars.len() {
+                    write!(out, ",{:.10e}", given(case, row, body, scalar) * scale)?;
+                }
+                match (has_number, nusselt(case, body, *step)) {
+                    (true, Some(unit)) => write!(out, ",{:.10e}", given(case, row, body, 0) / unit)?,
+                    (true, None) => write!(out, ",")?,
+                    (false, _) => {}
+                }
+                writeln!(out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The means over the rows from a step on, or else over the last half.
+    pub(super) fn means(&self, case: &Case, every: u64) -> Vec<HeatMean> {
+        let Some(rows) = window(&self.steps, every, case.output.average_from) else { return vec![] };
+        let scale = flux_planes::scales(case)[1].0;
+        let mean = |(body, scalar): (&Body<'_>, usize)| {
+            let values = &self.of(case, body, scalar)[rows.clone()];
+            let steps = &self.steps[rows.clone()];
+            let numbers: Option<Vec<f64>> =
+                values.iter().zip(steps).map(|(value, step)| Some(value / nusselt(case, body, *step)?)).collect();
+            HeatMean {
+                solid: body.solid,
+                part: body.part.map(|part| part.name.clone()),
+                scalar: case.scalars[scalar].name.clone(),
+                window: [steps[0], steps[steps.len() - 1]],
+                samples: steps.len(),
+                rate: average(&values.iter().map(|value| value * scale).collect::<Vec<_>>()),
+                nusselt: numbers.and_then(|numbers| average(&numbers)),
+            }
+        };
+        let bodies: Vec<Body<'_>> = case.bodies_and_parts().collect();
+        bodies.iter().flat_map(|body| (0..case.scalars.len()).map(move |scalar| (body, scalar))).map(mean).collect()
+    }
+}
+
+/// What a body has given of a scalar in a row.
+fn given(case: &Case, row: &[f64], body: &Body<'_>, scalar: usize) -> f64 {
+    body.entries.clone().map(|entry| row[entry * case.scalars.len() + scalar]).sum()
+}
+
+fn write_head(
+    case: &Case,
+    bodies: &[Body<'_>],
+    (has_parts, has_number): (bool, bool),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let names: Vec<&str> = case.scalars.iter().map(|scalar| &scalar.name[..]).collect();
+    writeln!(out, "# {}: what solids give to the fluid per time", case.name)?;
+    writeln!(out, "# {}, {}; solids in the order of the case", case.spec, real_name(case))?;
+    let seconds = if case.units.si { "s" } else { "steps" };
+    writeln!(out, "# time: {seconds}; {}: their units times {}", names.join(", "), flux_planes::scales(case)[1].1)?;
+    if has_number {
+        writeln!(out, "# nusselt: with L = {} cells, and these differences and areas:", case.scales.length)?;
+        for body in bodies {
+            let Some((difference, area)) = refers(case, body) else { continue };
+            writeln!(out, "# {}: {difference}, {area} cells{}", body.title(), if case.dim == 3 { "^2" } else { "" })?;
+        }
+    }
+    if has_parts {
+        writeln!(out, "# part: of the surface of a solid; rows without are of the whole")?;
+    }
+    let columns = ["step", "time", "solid"].into_iter().chain(has_parts.then_some("part"));
+    let columns: Vec<&str> = columns.chain(names).chain(has_number.then_some("nusselt")).collect();
+    writeln!(out, "{}", columns.join(","))
+}
+
+/// The difference and the area that the Nusselt number of a body refers to.
+fn refers(case: &Case, body: &Body<'_>) -> Option<(f64, f64)> {
+    let of = case.solids[body.entries.start].nusselt?;
+    let area = if body.part.is_some() { of.area } else { Some(of.whole) };
+    Some((of.difference, area?))
+}
+
+/// What a rate in lattice units is over its Nusselt number at a step.
+fn nusselt(case: &Case, body: &Body<'_>, step: u64) -> Option<f64> {
+    let (difference, area) = refers(case, body)?;
+    let diffusivity = case.scalars.first().and_then(|scalar: &Scalar| scalar.diffusivity(case, step))?;
+    Some(diffusivity * area * difference / case.scales.length)
+}

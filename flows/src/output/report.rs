@@ -1,0 +1,110 @@
+//! What a case makes of its results, computed when the run ends.
+
+use std::collections::BTreeMap;
+
+use lbm_runtime::solver::snapshot::Snapshot;
+use serde::{Deserialize, Serialize};
+
+use super::average::Average;
+use super::forces::Settling;
+use super::summary::Summary;
+use crate::case::{Case, Coefficient, Dimension, Source, Through, sources};
+
+/// A number that follows from the results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reported {
+    /// Its name in the case.
+    pub name: String,
+    /// Its formula there.
+    pub formula: String,
+    /// Its value, in the units of the case; none where one of its names has no value, or where it is not finite.
+    pub value: Option<f64>,
+}
+
+impl Reported {
+    /// A line for people.
+    pub fn describe(&self) -> String {
+        match self.value {
+            Some(value) => format!("{}: {value:.6e} = {}\n", self.name, self.formula),
+            None => format!("{}: no value of {}\n", self.name, self.formula),
+        }
+    }
+}
+
+/// All that a case asks for, in its order.
+pub(super) fn all(case: &Case, summary: &Summary, snapshot: &Snapshot) -> Vec<Reported> {
+    let named: BTreeMap<String, Source> = sources(case).into_iter().collect();
+    let mut found: Vec<Reported> = vec![];
+    for report in &case.output.report {
+        let before = |name: &str| found.iter().find(|before| before.name == name).and_then(|before| before.value);
+        let value = |name: &str| match named.get(name) {
+            Some(source) => value(case, summary, snapshot, source),
+            None => before(name),
+        };
+        let value = report.formula.value(&value).filter(|value| value.is_finite());
+        found.push(Reported { name: report.name.clone(), formula: report.text.clone(), value });
+    }
+    found
+}
+
+/// What a run has found, in the units of the case.
+fn value(case: &Case, summary: &Summary, snapshot: &Snapshot, source: &Source) -> Option<f64> {
+    let mean = |average: &Option<Average>| average.as_ref().map(|average| average.mean);
+    match source {
+        Source::Plane(number, through) => {
+            let name = &case.output.fluxes[*number].name;
+            let plane = summary.planes.iter().find(|plane| plane.name == *name)?;
+            match through {
+                Through::Area => Some(plane.area),
+                Through::Volume => mean(&plane.volume),
+                Through::Mass => mean(&plane.mass),
+                Through::Carried(at) => mean(&plane.scalars.get(*at)?.carried),
+                Through::Diffused(at) => mean(&plane.scalars.get(*at)?.diffused),
+            }
+        }
+        Source::Force(number, coefficient) => {
+            let force = summary.forces.get(*number)?;
+            let of: &Option<Settling> = match coefficient {
+                Coefficient::Drag => &force.drag,
+                Coefficient::Lift => &force.lift,
+                Coefficient::Y => &force.cy,
+                Coefficient::Z => &force.cz,
+            };
+            of.as_ref().map(|of| of.mean)
+        }
+        Source::Heat(number, scalar) => mean(&summary.heat.get(number * case.scalars.len() + scalar)?.rate),
+        Source::Nusselt(number) => mean(&summary.heat.get(number * case.scalars.len())?.nusselt),
+        Source::Probe(number, point, column) => {
+            let probe = &case.output.probes[*number];
+            let length = case.units.scale(Dimension::LENGTH);
+            let place: Vec<f64> = probe.points[*point][..case.dim].iter().map(|at| at * length).collect();
+            let is_it =
+                |of: &&super::probes::ProbeMean| of.probe == probe.name && of.field == *column && of.point == place;
+            summary.probes.iter().find(is_it).map(|found| found.average.mean)
+        }
+        Source::Mean(name, scale) => {
+            let values = snapshot.get(name)?;
+            let (sum, fluid, _) = over_fluid(snapshot, |at| values[at]);
+            Some(scale * sum / fluid)
+        }
+        Source::Porosity => {
+            let (_, fluid, all) = over_fluid(snapshot, |_| 0.0);
+            Some(fluid / all)
+        }
+        Source::Steps => Some(summary.steps as f64),
+    }
+}
+
+/// The integral over the fluid, and the volumes of the fluid and of the domain.
+fn over_fluid(snapshot: &Snapshot, value: impl Fn(usize) -> f64) -> (f64, f64, f64) {
+    let (mut sum, mut fluid, mut all) = (0.0, 0.0, 0.0);
+    let cells = snapshot.components.first().map_or(0, |component| component.data.len());
+    for at in 0..cells {
+        let volume = snapshot.volume(at / snapshot.block_cells());
+        all += volume;
+        if !snapshot.solid.get(at).is_some_and(|solid| *solid) {
+            (sum, fluid) = (sum + volume * value(at), fluid + volume);
+        }
+    }
+    (sum, fluid, all)
+}
