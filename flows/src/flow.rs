@@ -713,6 +713,7 @@ fn prepare<'a>(
             let refined = restart.map(|restart| refined(restart.leaves()));
             let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
             let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));
+            let refines = refines.zip(restart.map(|restart| restart.course().step));
             let prepared = Prepared::adaptive(device, kernels.method, grid, &adaptivity, refines)?;
             let Adaptations { most_refused: refused, room, .. } = prepared.adaptations();
             // A grid that follows the flow does without some, and says so.

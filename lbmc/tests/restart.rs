@@ -66,6 +66,64 @@ finest = 2
 boxes = [{ level = 1, from = [8, 8], to = [24, 24] }, { level = 2, from = [12, 12], to = [20, 16] }]
 "#;
 
+/// A body that moves through a fluid of varying viscosity, which cells keep, with the grid behind it.
+const MOVING: &str = r#"
+spec = "d2q9_power_law_state"
+target = "cpu"
+block = [8, 8]
+[domain]
+size = [64, 48]
+[fluid]
+velocity = 0.08
+length = 8
+[params]
+viscosity = 0.02
+reference = 0.01
+index = 0.7
+slowest = 1e-5
+force = [0, 0]
+[faces]
+others = "bounce_back"
+[start]
+velocity = ["0.01 * sin(2*pi*y/ly)", 0]
+[stop]
+steps = 60
+[output]
+directory = "out"
+profiles = true
+picture = true
+vtk = true
+fields = ["density", "velocity", "nu"]
+every = 20
+series = 10
+forces = 7
+[[probes]]
+name = "before"
+at = [[36.5, 24]]
+fields = ["density", "nu", "level"]
+every = 4
+[[pictures]]
+field = "nu"
+every = 25
+size = 300
+[[solids]]
+shape = "cylinder"
+centre = [20, 23]
+radius = 4
+rule = "moving_wall"
+motion = { displacement = ["0.08 * t", "2 * sin(t / 40)"] }
+[refinement]
+finest = 1
+every = 8
+"#;
+
+/// A folder with a case in it.
+fn folder_with(text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("flow.toml"), text).expect("written");
+    folder
+}
+
 /// A folder with the case in it.
 fn folder(refined: bool) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -173,6 +231,24 @@ fn a_run_that_goes_on_leaves_the_same_bits_as_an_unbroken_one() {
     }
 }
 
+#[test]
+fn a_run_with_a_body_that_moves_and_cells_with_a_state_goes_on_with_the_same_bits() {
+    // On a grid that follows the body, between two changes of it; that follows the flow too; of one level.
+    let uniform = MOVING.split("[refinement]").next().unwrap_or_default();
+    let flow = ["refinement.criterion=vorticity", "refinement.threshold=0.5"];
+    for (text, settings, follows) in [(MOVING, &[][..], true), (MOVING, &flow, true), (uniform, &[], false)] {
+        let here = folder_with(text);
+        let settings: Vec<&str> = settings.iter().flat_map(|of| ["--set", *of]).collect();
+        let run = |more: &[&str]| works(here.path(), &[&settings[..], more].concat());
+        run(&["--out", "whole"]);
+        run(&["--out", "parts", "--set", "stop.steps=37", "--set", "output.restart=100"]);
+        run(&["--out", "parts", "--resume"]);
+        same(&here.path().join("whole"), &here.path().join("parts"));
+        let changes = summary(&here.path().join("whole"))["adaptations"]["changes"].as_u64();
+        assert_eq!(changes.is_some_and(|changes| changes > 1), follows, "{changes:?}");
+    }
+}
+
 /// The step of a restart file, if it is there: it stands in the head.
 fn step_of(path: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
@@ -181,8 +257,18 @@ fn step_of(path: &Path) -> Option<String> {
 
 #[test]
 fn a_run_killed_at_any_moment_goes_on_from_its_last_file() {
-    let here = folder(true);
-    let long = ["--set", "stop.steps=12000", "--set", "output.every=2000", "--set", "output.restart=20"];
+    killed_and_continued(&folder(true), &["--set", "stop.steps=12000", "--set", "output.every=2000"]);
+}
+
+#[test]
+fn a_run_with_a_body_that_moves_goes_on_after_it_was_killed() {
+    // To and fro.
+    let text = MOVING.replace("0.08 * t", "16 * sin(t / 200)");
+    killed_and_continued(&folder_with(&text), &["--set", "stop.steps=1500", "--set", "output.every=500"]);
+}
+
+fn killed_and_continued(here: &tempfile::TempDir, long: &[&'static str]) {
+    let long = [long, &["--set", "output.restart=20"]].concat();
     let arguments = |more: &[&'static str]| long.iter().chain(more).copied().collect::<Vec<_>>();
     works(here.path(), &arguments(&["--out", "whole"]));
     let file = here.path().join("out").join(RESTART);

@@ -65,6 +65,10 @@
 {%- if params %}
     (void)params;
 {%- endif %}
+{%- if level is containing(pat="width") %}
+    const int level = 0;  // observables alone depend on it, and populations do not follow from them
+    {{ level }}
+{%- endif %}
 {%- for line in macroscopic.unpack %}
     {{ line }}
 {%- endfor %}

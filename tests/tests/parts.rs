@@ -478,3 +478,37 @@ fn solids_that_move_have_the_same_bits_in_parts() {
         }
     }
 }
+
+#[test]
+fn a_grid_that_follows_a_body_has_the_same_bits_in_parts() {
+    let device = Device::host(2).unwrap();
+    let model = compiled::model_with_all("d2q9_bgk", &["interpolated_moving_wall"], Some("volumetric_shifted"));
+    let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
+    let shape = Shape::Cylinder { centre: [10.3, 13.6, 0.0], axis: [0.0, 0.0, 1.0], radius: 2.4, length: None };
+    // Through blocks of all parts.
+    let motion = Motion::new(|time| [0.4 * time, 0.2 * time, 0.0], 40);
+    let grid = cells(&bundle, [48, 32, 1]).with_solid(solid(shape, 2, "interpolated_moving_wall")).moving(motion);
+    let run = |parts: usize| {
+        let nothing = criterion(&device, &bundle, vec![]);
+        let mut flow = adaptive(&bundle, &grid, 2, (4, nothing), parts);
+        flow.init_cells(|cell, out| {
+            let at = cell.centre();
+            out.copy_from_slice(&[1.0 + 0.01 * (0.3 * at[0]).sin(), 0.03 * (0.5 * at[1]).cos(), 0.0]);
+        })
+        .unwrap();
+        let mut forces = vec![];
+        for _ in 0..40 {
+            flow.poison().unwrap();
+            flow.run(1).unwrap();
+            forces.extend(flow.forces().unwrap()[0].map(f64::to_bits));
+        }
+        flow.poison().unwrap();
+        let adaptations = flow.adaptations();
+        assert!(adaptations.changes > 5, "{adaptations:?}");
+        (all(&mut flow), forces, adaptations)
+    };
+    let one = run(1);
+    for parts in [2, 3] {
+        assert!(run(parts) == one, "in {parts} parts");
+    }
+}

@@ -169,10 +169,11 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::LONG_WAY,
-        "On a refined grid all blocks that a moving solid comes to in the whole run are of the level of its surface. They are found from the places \
-         where it is, of which there may be 4096, a cell of that level apart. On a grid of one level a solid may go as far as it likes.",
+        "On a refined grid all blocks that a moving solid comes to are of the level of its surface: until the next change of the grid where \
+         `refinement.every` lets it follow the solid, else in the whole run. They are found from the places where the solid is, of which there may \
+         be 4096, a cell of that level apart. On a grid of one level a solid may go as far as it likes.",
         "[refinement]\nfinest = 4\n\n[[solids]]\nmotion = { displacement = [\"0.01 * t\", 0] }",
-        "[refinement]\nfinest = 1\n\n[[solids]]\nmotion = { displacement = [\"0.01 * t\", 0] }",
+        "[refinement]\nfinest = 4\nevery = 32\n\n[[solids]]\nmotion = { displacement = [\"0.01 * t\", 0] }",
     ),
     long(
         diag::SAMPLES,

@@ -311,14 +311,21 @@ pub(super) struct RawRefinement {
 /// What the grid of `[refinement]` follows.
 #[derive(Clone, Debug)]
 pub(super) struct RawFollow {
+    /// Besides solids that move.
+    pub(super) indicator: Option<RawIndicator>,
+    pub(super) every: u64,
+    pub(super) pinned: Vec<Spanned<RawBox>>,
+}
+
+/// What of the flow the grid follows.
+#[derive(Clone, Debug)]
+pub(super) struct RawIndicator {
     pub(super) criterion: Spanned<String>,
     /// The same as a formula, which it is unless the method has a criterion of that name.
     pub(super) formula: Formula,
     pub(super) threshold: f64,
     pub(super) ratio: f64,
     pub(super) hysteresis: f64,
-    pub(super) every: u64,
-    pub(super) pinned: Vec<Spanned<RawBox>>,
 }
 
 /// A box of `[refinement]`, in m or in cells.
@@ -552,7 +559,7 @@ impl RawCase {
 
     /// What the grid follows, if it changes: the name of a criterion, or a formula.
     pub fn criterion(&self) -> Option<&str> {
-        Some(&self.refinement.as_ref()?.follow.as_ref()?.criterion.value)
+        Some(&self.refinement.as_ref()?.follow.as_ref()?.indicator.as_ref()?.criterion.value)
     }
 
     /// Names of fields that output asks for.

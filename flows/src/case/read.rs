@@ -124,7 +124,7 @@ impl Reader {
         let start = start.entries.iter().filter_map(|entry| self.start(&start, entry)).collect();
         let solids = self.solids(root);
         let refinement =
-            root.get("refinement").and_then(|_| self.refinement(&refinement, root.get("solids").is_some()));
+            root.get("refinement").and_then(|_| self.refinement(&refinement, root.get("solids").map(|_| &solids[..])));
         let stop = self.stop(&stop);
         let output = self.output(&output);
         let (probes, pictures, views) = (self.probes(root), self.pictures(root), self.views(root));

@@ -11,19 +11,26 @@ use super::formula::Formula;
 /// Coupling of levels, if the case names none.
 pub const COUPLING: &str = "volumetric_shifted";
 
-/// What the grid follows while it changes.
+/// What the grid follows while it changes, besides solids that move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Follow {
-    /// A formula of position, fields and their derivatives.
-    pub criterion: Formula,
-    /// Its value from which on a place has level 1, 2 and so on.
-    pub thresholds: Vec<f64>,
-    /// Share of its threshold below which a level is given up.
-    pub hysteresis: f64,
+    /// Something of the flow.
+    pub indicator: Option<Indicator>,
     /// Steps between two changes.
     pub every: u64,
     /// Boxes whose blocks do not change: lower and upper corner.
     pub pinned: Vec<([f64; 3], [f64; 3])>,
+}
+
+/// What of the flow a grid follows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Indicator {
+    /// A formula of position, fields and their derivatives.
+    pub formula: Formula,
+    /// Its value from which on a place has level 1, 2 and so on.
+    pub thresholds: Vec<f64>,
+    /// Share of its threshold below which a level is given up.
+    pub hysteresis: f64,
 }
 
 /// Where a flow is refined, in cells of the coarsest level.
@@ -66,10 +73,11 @@ impl Refinement {
         };
         let start: Vec<TargetLevel> = level.chain(self.boxes.iter().map(within)).collect();
         let during = self.follow.as_ref().map(|follow| {
-            let formula = follow.criterion.get().clone();
-            let above =
-                TargetLevel::Above { formula, thresholds: follow.thresholds.clone(), given_up: follow.hysteresis };
-            start.iter().cloned().chain([above]).collect()
+            let above = follow.indicator.iter().map(|Indicator { formula, thresholds, hysteresis }| {
+                let (formula, thresholds) = (formula.get().clone(), thresholds.clone());
+                TargetLevel::Above { formula, thresholds, given_up: *hysteresis }
+            });
+            start.iter().cloned().chain(above).collect()
         });
         std::iter::once(start.clone()).chain(during).collect()
     }

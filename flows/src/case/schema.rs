@@ -123,7 +123,10 @@ pub(super) const KEYS: &[Key] = &[
     key("refinement.threshold", "value of the criterion from which on the target level is the finest"),
     key("refinement.ratio", "ratio of the thresholds of two levels: 2 unless given"),
     key("refinement.hysteresis", "fraction of its threshold below which a level is coarsened: 0.5 unless given"),
-    key("refinement.every", "time steps of the coarsest level between two changes of the grid"),
+    key(
+        "refinement.every",
+        "time steps of the coarsest level between two changes of the grid, which follows the criterion and solids that move",
+    ),
     key("refinement.pinned", "boxes whose blocks do not change: { from = [0, 0], to = [16, 16] }"),
     key("refinement.coarsest", "the coarsest level: 0 unless given"),
     key("refinement.memory", "memory that the grid may take: \"8 GiB\"; else most of what the device has"),

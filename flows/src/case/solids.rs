@@ -92,7 +92,7 @@ impl Case {
         let bodies: Vec<Solid> = self.solids.iter().map(|body| body.solid.clone()).collect();
         let motions: Vec<_> = self.solids.iter().map(|body| body.motion(self.stop.steps)).collect();
         let solids = Solids::new(&bodies, self.dim, self.size, block, self.periodic);
-        let mut solids = solids.moving(&bodies, &motions, false).expect("a way counts on refined grids only");
+        let mut solids = solids.moving(&bodies, &motions);
         bodies.iter().for_each(|solid| solids.set_time(solid.level, step as f64));
         solids
     }

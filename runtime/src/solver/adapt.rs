@@ -1,10 +1,12 @@
 //! The grid follows the flow: target levels, changes of the forest, and the data in them.
 
 use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::around::Around;
+use super::around::{self, Around};
 use super::carry::Populations;
 use super::inbox::Own;
 use super::parts::Parts;
@@ -16,7 +18,7 @@ use crate::device::{Buffer, Device, Real};
 use crate::geometry::Block;
 use crate::kernels::criteria::{Criterion, TargetLevels};
 use crate::kernels::{KernelError, Program};
-use crate::mesh::forest::{Forest, ForestError, Outcome};
+use crate::mesh::forest::{Bound, Forest, ForestError, Outcome};
 
 /// How a grid is refined.
 #[derive(Clone)]
@@ -25,7 +27,8 @@ pub struct Adaptivity {
     pub levels: RangeInclusive<usize>,
     /// What refines before the first step; it reads positions only.
     pub start: Criterion,
-    /// Steps of the coarsest level between two changes of the grid, and what they follow; none for a grid that stays.
+    /// Steps of the coarsest level between two changes of the grid, and what they follow besides solids that move; none for a grid that
+    /// stays. With [`u64::MAX`] steps it changes when it is told alone.
     pub during: Option<(u64, Criterion)>,
     /// Boxes, in cells of the coarsest level, whose blocks stay as they are at the start: lower and upper corners.
     pub frozen: Vec<([f64; 3], [f64; 3])>,
@@ -35,11 +38,9 @@ pub struct Adaptivity {
     pub keeps: bool,
 }
 
-impl Adaptivity {
-    /// Whether a block of so many cells along each axis (1 beyond the dimension) overlaps a box whose blocks stay.
-    pub(super) fn freezes(&self, block: Block, cells: [usize; 3]) -> bool {
-        self.frozen.iter().any(|(from, to)| block.overlaps(cells, from, to))
-    }
+/// Whether a block of so many cells along each axis (1 beyond the dimension) overlaps a box whose blocks stay.
+pub(super) fn freezes(frozen: &[([f64; 3], [f64; 3])], block: Block, cells: [usize; 3]) -> bool {
+    frozen.iter().any(|(from, to)| block.overlaps(cells, from, to))
 }
 
 /// What changes of the grid have brought so far.
@@ -66,6 +67,11 @@ impl Adaptations {
         self.refusals += u64::from(outcome.refused() > 0);
         self.most_refused = self.most_refused.max(outcome.refused());
     }
+}
+
+/// Steps between two changes of the grid that are known; none where it changes when it is told.
+pub(super) fn interval(every: u64) -> Option<u64> {
+    (every > 0 && every < u64::MAX).then_some(every)
 }
 
 /// Writes the target levels of some of the listed leaves of a forest.
@@ -178,7 +184,8 @@ impl Simulation {
 
     fn change(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
         let Simulation { parts, stepper, adapter, .. } = self;
-        let outcome = parts.change(criterion, &adapter.range, &stepper.levels)?;
+        let ahead = adapter.every.and_then(interval).map(|every| stepper.step as f64..(stepper.step + every) as f64);
+        let outcome = parts.change(criterion, &adapter.range, &stepper.levels, ahead)?;
         adapter.adaptations.add(outcome);
         adapter.settled = !outcome.changed();
         adapter.scattered += outcome.refined + outcome.coarsened;
@@ -218,8 +225,39 @@ impl Simulation {
 const UNEVEN: f64 = 1.1;
 
 impl Parts {
-    /// Changes the forest as a criterion says of the fields of the current step; populations and the reference go with it.
+    /// Changes the forest as a criterion says of the fields of the current step, and as solids that move need it until the next change,
+    /// an interval `ahead`, or as long as they do; populations and the reference go with it.
     fn change(
+        &mut self,
+        criterion: &Criterion,
+        range: &RangeInclusive<usize>,
+        levels: &[Level],
+        ahead: Option<Range<f64>>,
+    ) -> Result<Outcome, StepError> {
+        if !self.first().moves() {
+            return self.change_once(criterion, range, levels);
+        }
+        self.iter_mut().try_for_each(|subdomain| subdomain.reserve(ahead.clone()))?;
+        let mut all = Outcome::default();
+        // Each pass refines by one level.
+        loop {
+            self.iter_mut().try_for_each(Subdomain::demand)?;
+            let outcome = self.change_once(criterion, range, levels)?;
+            all.add(outcome);
+            if outcome.changed() {
+                self.iter_mut().try_for_each(Subdomain::renew_solids)?;
+                self.renew_halo()?;
+            }
+            match self.first().coarse_way()? {
+                None => return Ok(all),
+                Some(_) if outcome.refined > 0 => {}
+                Some(Block { level, place }) => return Err(StepError::CoarseWay { level, place }),
+            }
+        }
+    }
+
+    /// One pass, in which leaves change by one level at most.
+    fn change_once(
         &mut self,
         criterion: &Criterion,
         range: &RangeInclusive<usize>,
@@ -233,6 +271,7 @@ impl Parts {
             subdomain.target(criterion, *range.end())?;
         }
         self.gather_targets()?;
+        self.iter_mut().try_for_each(Subdomain::overrule)?;
         let current: Vec<usize> = levels.iter().map(|level| level.current).collect();
         let mut reaches = self.get_before_change(&current)?;
         let mut outcome = Outcome::default();
@@ -275,6 +314,12 @@ impl Subdomain {
         Ok(())
     }
 
+    /// Where solids move, blocks that they cut or come near have the levels that these need.
+    fn overrule(&mut self) -> Result<(), StepError> {
+        let Some(bodies) = self.bodies.as_ref().filter(|_| self.moves()) else { return Ok(()) };
+        Ok(self.grid.forest_mut().overrule(|block, target| around::level(&bodies.cutters, block, target))?)
+    }
+
     /// Changes the forest towards its target levels.
     fn change(
         &mut self,
@@ -288,6 +333,30 @@ impl Subdomain {
         let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
         self.sampled = false;
         Ok(outcome)
+    }
+
+    /// From now on the grid is as solids that move need it in an interval, or as long as they do.
+    fn reserve(&mut self, times: Option<Range<f64>>) -> Result<(), StepError> {
+        let Some(bodies) = &mut self.bodies else { return Ok(()) };
+        let cutters = Arc::make_mut(&mut bodies.cutters);
+        cutters.solids.reserve(times).ok_or(StepError::LongWay)
+    }
+
+    /// What blocks may not do where solids are.
+    fn demand(&mut self) -> Result<(), StepError> {
+        let Subdomain { program, grid, bodies, frozen, .. } = self;
+        let Some(bodies) = bodies else { return Ok(()) };
+        let cells = program.manifest().block.map(|side| side as usize);
+        let freezes = |block| freezes(frozen, block, cells).then_some(Bound::Level);
+        Ok(grid.forest_mut().bind(|block| freezes(block).or_else(|| around::bound(&bodies.cutters, block)))?)
+    }
+
+    /// A leaf that is too coarse for where solids come, if one is.
+    fn coarse_way(&self) -> Result<Option<Block>, StepError> {
+        let Some(bodies) = &self.bodies else { return Ok(None) };
+        let leaves = self.grid.forest().read_leaves()?;
+        let lacking = leaves.par_iter().find_first(|leaf| around::lacks(&bodies.cutters, leaf.block));
+        Ok(lacking.map(|leaf| leaf.block))
     }
 
     /// Puts the data of its blocks into the order of the curve; says which set is then current on all levels.
@@ -318,9 +387,7 @@ impl Subdomain {
     fn follow(&mut self, own: Option<Own<'_>>) -> Result<(), StepError> {
         self.recording = None;
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
-        if let Some(moving) = self.bodies.as_mut().and_then(|bodies| bodies.moving.as_mut()) {
-            moving.renew(&self.grid)?;
-        }
+        self.renew_solids()?;
         if let Some(inbox) = &mut self.inbox {
             inbox.follow(&self.program, &mut self.grid, &self.walls, own)?;
         }

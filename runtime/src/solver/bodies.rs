@@ -70,13 +70,8 @@ pub(super) fn velocity_at(manifest: &Manifest, solid: &Solid) -> Result<usize, S
     }
 }
 
-/// The solids of a grid of so many levels, and the faces along which values vary.
-pub(super) fn cutters(
-    manifest: &Manifest,
-    spec: &GridSpec,
-    levels: usize,
-    first: usize,
-) -> Result<Option<Cutters>, StepError> {
+/// The solids of a grid, and the faces along which values vary.
+pub(super) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Result<Option<Cutters>, StepError> {
     let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.varying.profiles.is_empty());
     let is_patched = |face: usize| spec.patches.iter().any(|patch| patch.face.index() == face);
     let varying: [bool; 6] =
@@ -98,8 +93,7 @@ pub(super) fn cutters(
     let mirrors = std::array::from_fn(|face| rule_is(face, &|rule| manifest.mirror_rules.contains(&rule.code)));
     let nodes = std::array::from_fn(|face| rule_is(face, &|rule| rule.nodes));
     let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
-    let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic);
-    let solids = solids.moving(&spec.solids, &spec.motions, levels > 1).ok_or(StepError::LongWay)?;
+    let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic).moving(&spec.solids, &spec.motions);
     Ok(Some(Cutters { solids, first, varying, varying_solids, mirrors, nodes }))
 }
 

@@ -93,6 +93,25 @@ pub enum StepError {
     )]
     LongWay,
 
+    /// A solid moves to where the grid cannot be made as fine as its surface needs.
+    #[error(
+        "a solid moves to the block of level {level} at ({}, {}, {}), in blocks of its level, which cannot be refined",
+        place[0], place[1], place[2]
+    )]
+    #[diagnostic(
+        code(lbmc::step::coarse_way),
+        help(
+            "pinned blocks, and those at faces along which values vary, stay as they are: keep them away from its way; else there is no \
+             room for more blocks: raise `refinement.memory`"
+        )
+    )]
+    CoarseWay {
+        /// Level of the block.
+        level: usize,
+        /// Its position, in blocks of its level.
+        place: [usize; 3],
+    },
+
     /// A wet-node boundary condition where there are too few cells between two faces.
     #[error("`{rule}` at {face} needs three cells along its axis, and the domain has {cells}")]
     #[diagnostic(

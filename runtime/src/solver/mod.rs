@@ -128,7 +128,7 @@ impl Simulation {
         spec: &GridSpec,
         params: &[(String, Vec<f64>)],
         adaptivity: &Adaptivity,
-        refined: Option<&(dyn Fn(Block) -> bool + Sync)>,
+        refined: Option<(&(dyn Fn(Block) -> bool + Sync), u64)>,
     ) -> Result<Self, StepError> {
         Prepared::adaptive(device, bundle, spec, adaptivity, refined)?.simulation(params)
     }

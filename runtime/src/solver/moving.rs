@@ -76,12 +76,6 @@ impl Moving {
         Ok(Some(Moving { leaves, rows, free: vec![], cuts: BTreeMap::new(), velocities }))
     }
 
-    /// After the grid has changed, or the data been put into another order.
-    pub(super) fn renew(&mut self, grid: &Grid) -> Result<(), StepError> {
-        self.leaves = leaves(grid)?;
-        Ok(())
-    }
-
     /// Nodes of all blocks with rows and these, level by level, each level along the curve; and the level of each.
     fn list(&self) -> Vec<(usize, i32, i32)> {
         let listed = self.rows.iter().filter_map(|(block, row)| Some((self.leaves.get(block)?, block.level, *row)));
@@ -178,6 +172,31 @@ impl Bodies {
         Ok(before != shared)
     }
 
+    /// After the grid has changed, or the data been put into another order: rows of blocks that have gone are free, and those of new ones
+    /// are cut.
+    fn renew(
+        &mut self,
+        device: &Device,
+        manifest: &Manifest,
+        grid: &Grid,
+        owned: Option<&Owned>,
+    ) -> Result<(), StepError> {
+        let Some(moving) = &mut self.moving else { return Ok(()) };
+        let before = std::mem::replace(&mut moving.leaves, leaves(grid)?);
+        let is_gone = |block: &Block| !moving.leaves.contains_key(block);
+        let gone: Vec<Block> = moving.rows.keys().copied().filter(is_gone).collect();
+        let rows: Vec<usize> = gone.iter().filter_map(|block| moving.rows.remove(block)).collect();
+        moving.free.extend(rows.into_iter().filter(|row| *row > 0));
+        moving.cuts.retain(|block, _| moving.leaves.contains_key(block));
+        let new: Vec<Block> = moving.leaves.keys().copied().filter(|block| !before.contains_key(block)).collect();
+        let cutters = self.cutters.clone();
+        let cuts = cutters.cut_moved(new.clone(), |block| moving.leaves.contains_key(&block), &manifest.directions)?;
+        for (block, cut) in &cuts {
+            self.take(device, manifest, *block, cut)?;
+        }
+        if gone.is_empty() && new.is_empty() { Ok(()) } else { self.list_again(device, grid, owned) }
+    }
+
     /// Lists the blocks that have rows, and of a part its own.
     fn list_again(&mut self, device: &Device, grid: &Grid, owned: Option<&Owned>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
@@ -208,6 +227,13 @@ impl Subdomain {
     /// Whether solids move.
     pub(super) fn moves(&self) -> bool {
         self.bodies.as_ref().is_some_and(|bodies| bodies.moving.is_some())
+    }
+
+    /// After the grid has changed, or the data been put into another order.
+    pub(super) fn renew_solids(&mut self) -> Result<(), StepError> {
+        let Subdomain { program, grid, owned, bodies, .. } = self;
+        let Some(bodies) = bodies else { return Ok(()) };
+        bodies.renew(program.device(), program.manifest(), grid, owned.as_ref())
     }
 
     /// Puts all solids that move where they are at a time, on so many levels; no cell is filled.

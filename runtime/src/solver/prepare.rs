@@ -35,8 +35,12 @@ pub struct Prepared<'a> {
     around: Around,
     /// Levels that there may be.
     levels: usize,
+    /// The step at which it begins.
+    step: u64,
     /// What the grid will follow, how often, and between which levels.
     follows: Option<(Criterion, u64, RangeInclusive<usize>)>,
+    /// Boxes whose blocks stay: lower and upper corners.
+    frozen: Vec<([f64; 3], [f64; 3])>,
     adaptations: Adaptations,
     notices: Vec<String>,
 }
@@ -50,35 +54,51 @@ impl<'a> Prepared<'a> {
         levels: usize,
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
-        let around = Around::new(&bundle.manifest, spec, levels)?;
+        let around = Around::new(&bundle.manifest, spec, levels, (0, None))?;
         let refine = |block: Block| around.level(block, block.level + usize::from(refine(block))) > block.level;
         let mut grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
         grid.stay()?;
         let program = Program::load(device, bundle)?;
         let adaptations = Adaptations::default();
-        let (device, notices) = (device.clone(), vec![]);
-        let programs = vec![];
-        Ok(Prepared { device, program, programs, grid, spec, around, levels, follows: None, adaptations, notices })
+        let (device, programs) = (device.clone(), vec![]);
+        let (step, follows, frozen, notices) = (0, None, vec![], vec![]);
+        Ok(Prepared {
+            device,
+            program,
+            programs,
+            grid,
+            spec,
+            around,
+            levels,
+            step,
+            follows,
+            frozen,
+            adaptations,
+            notices,
+        })
     }
 
-    /// Refined as `adaptivity` says; it may change with the flow. The kernels must be those of a coupling. Where `refined` is
-    /// given, those blocks are refined that it says, as they were in an earlier run, and not those that `adaptivity` starts with.
+    /// Refined as `adaptivity` says; it may change with the flow and with solids that move. The kernels must be those of a coupling. Where
+    /// `refined` is given, those blocks are refined that it says, as they were at a step of an earlier run, and not those that
+    /// `adaptivity` starts with.
     pub fn adaptive(
         device: &Device,
         bundle: &Bundle,
         spec: &'a GridSpec,
         adaptivity: &Adaptivity,
-        refined: Option<&(dyn Fn(Block) -> bool + Sync)>,
+        refined: Option<(&(dyn Fn(Block) -> bool + Sync), u64)>,
     ) -> Result<Self, StepError> {
         let manifest = &bundle.manifest;
         let levels = adaptivity.levels.end() + 1;
-        let around = Around::new(manifest, spec, levels)?;
+        let step = refined.map_or(0, |(_, step)| step);
+        let every = adaptivity.during.as_ref().and_then(|(every, _)| adapt::interval(*every));
+        let around = Around::new(manifest, spec, levels, (step, every))?;
         let program = Program::load(device, bundle)?;
         let room = setup::room(device, manifest, spec, adaptivity)?;
         let mut last = Outcome::default();
         let (mut grid, refused) =
             Grid::with_room(device, manifest, spec.size, around.faces, room, |forest| match refined {
-                Some(refined) => mesh::refine_all(forest, levels, &refined),
+                Some((refined, _)) => mesh::refine_all(forest, levels, &refined),
                 None => {
                     last = adapt::set_up(device, &program, forest, adaptivity, &around)?;
                     Ok(last.refused())
@@ -87,7 +107,7 @@ impl<'a> Prepared<'a> {
         let unsettled = last.changed() && refused == 0;
         if around.cutters.is_some() || !adaptivity.frozen.is_empty() {
             let cells = manifest.block.map(|side| side as usize);
-            let freezes = |block| adaptivity.freezes(block, cells).then_some(Bound::Level);
+            let freezes = |block| adapt::freezes(&adaptivity.frozen, block, cells).then_some(Bound::Level);
             grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
         }
         if adaptivity.during.is_none() {
@@ -102,8 +122,21 @@ impl<'a> Prepared<'a> {
         };
         let unsettled = unsettled.then(|| adapt::unsettled(&adaptivity.levels, last));
         let notices = adaptivity.start.notices().iter().cloned().chain(unsettled).collect();
-        let (device, programs) = (device.clone(), vec![]);
-        Ok(Prepared { device, program, programs, grid, spec, around, levels, follows, adaptations, notices })
+        let (device, programs, frozen) = (device.clone(), vec![], adaptivity.frozen.clone());
+        Ok(Prepared {
+            device,
+            program,
+            programs,
+            grid,
+            spec,
+            around,
+            levels,
+            step,
+            follows,
+            frozen,
+            adaptations,
+            notices,
+        })
     }
 
     /// The same to be run in parts, one on each of these devices; the kernels are loaded there. Refused where a flow does what no parts
@@ -178,21 +211,24 @@ impl<'a> Prepared<'a> {
     /// level.
     pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
         let notices = self.notices();
-        let Prepared { device, program, programs, grid, spec, around, levels, follows, adaptations, .. } = self;
+        let Prepared {
+            device, program, programs, grid, spec, around, levels, step, follows, frozen, adaptations, ..
+        } = self;
         let params = Params::new(program.manifest(), params)?.of_levels(program.manifest(), levels)?;
         let (criterion, every, range) = match follows {
             None => (None, None, 0..=0),
             Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
         };
-        let parts = if programs.is_empty() {
-            let mut subdomain = subdomain(&device, program, (grid, None), spec, (around, levels), criterion)?;
+        let (around, criterion) = ((around, levels), (criterion, frozen));
+        let mut parts = if programs.is_empty() {
+            let mut subdomain = subdomain(&device, program, (grid, None), spec, around, criterion)?;
             let Subdomain { program, grid, walls, .. } = &mut subdomain;
             subdomain.inbox = Inbox::new(program, grid, walls, None)?;
-            subdomain.place_solids(levels, 0.0)?;
             Parts::one(subdomain)
         } else {
-            in_parts(programs, grid, spec, (around, levels), criterion)?
+            in_parts(programs, grid, spec, around, criterion)?
         };
+        parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         Ok(Simulation {
             parts,
             stepper: Stepper {
@@ -213,7 +249,7 @@ fn subdomain(
     (grid, owned): (Grid, Option<Owned>),
     spec: &GridSpec,
     (around, levels): (Around, usize),
-    criterion: Option<Criterion>,
+    (criterion, frozen): (Option<Criterion>, Vec<([f64; 3], [f64; 3])>),
 ) -> Result<Subdomain, StepError> {
     let (manifest, own) = (program.manifest(), owned.as_ref());
     let Around { mut instances, mut items, cutters, .. } = around;
@@ -246,6 +282,7 @@ fn subdomain(
         reference: None,
         statistics,
         criterion,
+        frozen,
         recording: None,
     })
 }
@@ -255,18 +292,15 @@ fn in_parts(
     programs: Vec<Program>,
     grid: Grid,
     spec: &GridSpec,
-    (around, levels): (Around, usize),
-    criterion: Option<Criterion>,
+    around: (Around, usize),
+    criterion: (Option<Criterion>, Vec<([f64; 3], [f64; 3])>),
 ) -> Result<Parts, StepError> {
     let partition = Partition::new(&grid, programs.len())?;
     let mut parts = vec![];
     for (program, owned) in programs.into_iter().zip(partition.parts()) {
         let (device, owned) = (program.device().clone(), owned.clone());
         let grid = grid.on(&device)?;
-        let around = (around.clone(), levels);
-        let mut part = subdomain(&device, program, (grid, Some(owned)), spec, around, criterion.clone())?;
-        part.place_solids(levels, 0.0)?;
-        parts.push(part);
+        parts.push(subdomain(&device, program, (grid, Some(owned)), spec, around.clone(), criterion.clone())?);
     }
     Parts::several(parts, partition)
 }

@@ -42,6 +42,8 @@ pub(super) struct Subdomain {
     pub(super) statistics: Option<Statistics>,
     /// What the grid follows, if it changes.
     pub(super) criterion: Option<Criterion>,
+    /// Boxes whose blocks stay as they are, in cells of the coarsest level: lower and upper corners.
+    pub(super) frozen: Vec<([f64; 3], [f64; 3])>,
     pub(super) recording: Option<Recording>,
 }
 

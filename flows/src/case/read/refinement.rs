@@ -3,18 +3,18 @@
 use super::Reader;
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::Formula;
-use crate::case::raw::{RawBox, RawFollow, RawRefinement};
+use crate::case::raw::{RawBox, RawFollow, RawIndicator, RawRefinement, RawSolid};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
 impl Reader {
-    pub(super) fn refinement(&mut self, table: &Table, solids: bool) -> Option<RawRefinement> {
+    pub(super) fn refinement(&mut self, table: &Table, solids: Option<&[Spanned<RawSolid>]>) -> Option<RawRefinement> {
         let finest = self.count(table, "finest");
         if table.get("finest").is_none() {
             let help = String::from("for example `finest = 2`, for cells of a quarter of the coarsest ones");
             self.missing::<()>(&table.span, "refinement.finest", "the finest level", help);
         }
-        if ["level", "boxes", "criterion"].iter().all(|key| table.get(key).is_none()) && !solids {
+        if ["level", "boxes", "criterion"].iter().all(|key| table.get(key).is_none()) && solids.is_none() {
             let help = String::from(
                 "`level = \"2 - x / 8\"`, `boxes = [{ level = 1, from = [0, 0], to = [16, 16] }]`, or `criterion = \"vorticity\"`",
             );
@@ -31,7 +31,8 @@ impl Reader {
             _ => self.wrong_type(&entry.value, "a level", String::from("write `coarsest = 0`")),
         });
         let memory = self.memory(table);
-        let follow = self.follow(table);
+        let moves = solids.is_some_and(|solids| solids.iter().any(|solid| solid.value.motion.is_some()));
+        let follow = self.follow(table, moves);
         Some(RawRefinement {
             span: table.span.clone(),
             finest: finest?,
@@ -44,17 +45,40 @@ impl Reader {
         })
     }
 
-    /// What the grid follows while it changes.
-    fn follow(&mut self, table: &Table) -> Option<RawFollow> {
-        let Some(entry) = table.get("criterion") else {
-            for key in ["threshold", "ratio", "hysteresis", "every", "pinned"] {
+    /// What the grid follows while it changes; `moves`: whether solids do.
+    fn follow(&mut self, table: &Table, moves: bool) -> Option<RawFollow> {
+        let has_criterion = table.get("criterion").is_some();
+        let follows_solids = moves && table.get("every").is_some();
+        if !has_criterion {
+            let (of_follow, help) = match (follows_solids, moves) {
+                (true, _) => (&[][..], "it belongs to `criterion`: without one the grid follows the solids alone"),
+                (_, true) => {
+                    (&["pinned"][..], "it belongs to `criterion`, or to `every`: without them the grid does not change")
+                }
+                _ => (&["every", "pinned"][..], "it belongs to `criterion`: without one the grid does not change"),
+            };
+            for key in ["threshold", "ratio", "hysteresis"].iter().chain(of_follow) {
                 if let Some(entry) = table.get(key) {
-                    let help = Some("it belongs to `criterion`: without one the grid does not change".to_string());
-                    self.no_effect(&entry.span, key, " without `criterion`", help);
+                    self.no_effect(&entry.span, key, " without `criterion`", Some(help.to_string()));
                 }
             }
-            return None;
-        };
+            if !follows_solids {
+                return None;
+            }
+        }
+        let indicator = if has_criterion { Some(self.indicator(table)?) } else { None };
+        if table.get("every").is_none() {
+            let help = String::from("for example `every = 32`");
+            self.missing::<()>(&table.span, "refinement.every", "steps between two changes of the grid", help);
+        }
+        let every = self.count(table, "every");
+        let pinned = self.boxes(table, "pinned", false)?;
+        Some(RawFollow { indicator, every: every?.value as u64, pinned })
+    }
+
+    /// What of the flow it follows.
+    fn indicator(&mut self, table: &Table) -> Option<RawIndicator> {
+        let entry = table.get("criterion")?;
         let criterion = self.text(table, "criterion")?;
         let formula = match Formula::parse_with_names(&criterion.value) {
             Ok(formula) => formula,
@@ -75,10 +99,6 @@ impl Reader {
         );
         let ratio = number("ratio", Some(2.0), "", "");
         let hysteresis = number("hysteresis", Some(0.5), "", "");
-        if table.get("every").is_none() {
-            let help = String::from("for example `every = 32`");
-            self.missing::<()>(&table.span, "refinement.every", "steps between two changes of the grid", help);
-        }
         for (key, wrong, why) in [
             (
                 "ratio",
@@ -95,17 +115,7 @@ impl Reader {
                 self.report.add::<()>(diag::BAD_VALUE, &entry.value.span, why, "out of range", None);
             }
         }
-        let every = self.count(table, "every");
-        let pinned = self.boxes(table, "pinned", false)?;
-        Some(RawFollow {
-            criterion,
-            formula,
-            threshold: threshold?,
-            ratio: ratio?,
-            hysteresis: hysteresis?,
-            every: every?.value as u64,
-            pinned,
-        })
+        Some(RawIndicator { criterion, formula, threshold: threshold?, ratio: ratio?, hysteresis: hysteresis? })
     }
 
     /// Bytes, as `"8 GiB"`.

@@ -6,8 +6,8 @@ use lbm_bundle::criteria::{self, Variable};
 use super::{Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::raw::{RawBox, RawFace, RawFollow};
-use crate::case::refinement::{COUPLING, Follow, RefinedBox, Refinement};
+use crate::case::raw::{RawBox, RawFace, RawFollow, RawIndicator};
+use crate::case::refinement::{COUPLING, Follow, Indicator, RefinedBox, Refinement};
 use crate::case::{Face, Scales, schema};
 
 /// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
@@ -146,8 +146,7 @@ impl Resolver<'_> {
         Some((from, to))
     }
 
-    /// What the grid follows. Criteria of the method are measured in the case's reference velocity and length, formulas of the case
-    /// in cells and steps of level 0.
+    /// What the grid follows.
     fn follow(
         &mut self,
         raw: &RawFollow,
@@ -156,6 +155,17 @@ impl Resolver<'_> {
         cell: f64,
         scales: &Scales,
     ) -> Option<Follow> {
+        let indicator = match &raw.indicator {
+            None => None,
+            Some(indicator) => Some(self.indicator(indicator, finest, size, scales)?),
+        };
+        let pinned: Vec<_> = raw.pinned.iter().map(|given| self.corners(given, size, cell)).collect();
+        Some(Follow { indicator, every: raw.every, pinned: pinned.into_iter().collect::<Option<_>>()? })
+    }
+
+    /// What of the flow the grid follows. Criteria of the method are measured in the case's reference velocity and length, formulas of the case
+    /// in cells and steps of level 0.
+    fn indicator(&mut self, raw: &RawIndicator, finest: usize, size: [usize; 3], scales: &Scales) -> Option<Indicator> {
         let variables = criteria::variables(self.dim, &self.manifest.component_names());
         let named = self.manifest.criteria.iter().find(|criterion| criterion.name == raw.criterion.value);
         let (formula, unit) = match named {
@@ -188,14 +198,7 @@ impl Resolver<'_> {
         }
         let thresholds: Vec<f64> =
             (1..=finest).map(|level| raw.threshold * unit / raw.ratio.powi((finest - level) as i32)).collect();
-        let pinned: Vec<_> = raw.pinned.iter().map(|given| self.corners(given, size, cell)).collect();
-        Some(Follow {
-            criterion: formula,
-            thresholds,
-            hysteresis: raw.hysteresis,
-            every: raw.every,
-            pinned: pinned.into_iter().collect::<Option<_>>()?,
-        })
+        Some(Indicator { formula, thresholds, hysteresis: raw.hysteresis })
     }
 
     /// Refuses vectors of which nothing says how they change between levels, whose cells and steps are smaller. Numbers without

@@ -67,11 +67,22 @@ impl Resolver<'_> {
         let block = self.manifest.block.map(|side| side as usize);
         for (given, parts) in raw.solids.iter().zip(bodies) {
             let moves = parts.first().and_then(|body| Some((body, body.motion(steps)?)));
-            let Some((body, motion)) = moves.filter(|_| raw.refinement.is_some()) else { continue };
+            let (Some((body, motion)), Some(refinement)) = (moves, &raw.refinement) else { continue };
             let solid = std::slice::from_ref(&body.solid);
-            if Solids::new(solid, self.dim, size, block, periodic).moving(solid, &[Some(motion)], true).is_none() {
-                let message = format!("the solid comes to more than {MOST_PLACES} places of its level in this run");
-                let help = "take a coarser `level` for its surface, or a grid of one level".to_string();
+            let (reserved, when) = match &refinement.follow {
+                Some(follow) => (Some(0.0..follow.every as f64), "until the grid changes"),
+                None => (None, "in this run"),
+            };
+            let solids = Solids::new(solid, self.dim, size, block, periodic).moving(solid, &[Some(motion)]);
+            if { solids }.reserve(reserved).is_none() {
+                let message = format!("the solid comes to more than {MOST_PLACES} places of its level {when}");
+                let help = match refinement.follow {
+                    Some(_) => "take a smaller `refinement.every`".to_string(),
+                    None => {
+                        "let the grid follow it: `refinement.every = 32`; or take a coarser `level` for its surface"
+                            .to_string()
+                    }
+                };
                 let span = given.value.motion.as_ref().map_or(&given.span, |motion| &motion.span);
                 return self.report.add(diag::LONG_WAY, span, message, "goes too far", help);
             }

@@ -78,7 +78,7 @@ pub struct Solids {
     still: usize,
     /// Those that move.
     moving: Vec<Moving>,
-    /// The shapes of solids that move, wherever these come, near enough: what levels of blocks are told by.
+    /// The shapes of solids that move, wherever these come in an interval, near enough: what levels of blocks are told by.
     places: Arc<[(usize, Shape)]>,
 }
 
@@ -115,26 +115,31 @@ impl Solids {
         all
     }
 
-    /// The same where some of them move, at time 0: the motion of each that does. On a refined grid cells are of the level of a surface all
-    /// along its way; `None` where that takes more than [`MOST_PLACES`].
-    pub fn moving(mut self, solids: &[Solid], motions: &[Option<Motion>], refined: bool) -> Option<Self> {
-        let mut places = Vec::new();
+    /// The same where some of them move, at time 0: the motion of each that does.
+    pub fn moving(mut self, solids: &[Solid], motions: &[Option<Motion>]) -> Self {
         for (number, (solid, motion)) in solids.iter().zip(motions).enumerate() {
             let Some(motion) = motion else { continue };
-            let shape = Arc::new(solid.shape.clone());
-            if refined {
-                for by in motion.places(self.slack(number), |by| self.seen(by))? {
-                    places.extend(self.displaced(number, &shape, by));
-                }
-            }
-            let by = motion.at(0.0);
+            let (shape, by) = (Arc::new(solid.shape.clone()), motion.at(0.0));
             self.moving.push(Moving { number, shape, motion: motion.clone(), by });
         }
-        self.places = places.into();
         self.images.retain(|(number, _)| motions.get(*number).is_none_or(Option::is_none));
         self.still = self.images.len();
         self.place();
-        Some(self)
+        self
+    }
+
+    /// From now on levels of blocks are those of moving surfaces wherever these come in an interval, or in all of the run; `None` where
+    /// that takes more than [`MOST_PLACES`] of one.
+    pub fn reserve(&mut self, times: Option<Range<f64>>) -> Option<()> {
+        let mut places = Vec::new();
+        for Moving { number, shape, motion, .. } in &self.moving {
+            let times = times.clone().unwrap_or_else(|| motion.duration());
+            for by in motion.places(times, self.slack(*number), |by| self.seen(by))? {
+                places.extend(self.displaced(*number, shape, by));
+            }
+        }
+        self.places = places.into();
+        Some(())
     }
 
     /// Puts solids of a level that move where they are at a time, in steps of the coarsest level.
@@ -207,8 +212,10 @@ impl Solids {
         // What is outside of one image is not outside of all.
         let repeats = !matches!(shape, Shape::Outside(_));
         let turns = |axis: usize| if repeats && axis < self.dim && self.periodic[axis] { -1..=1 } else { 0..=0 };
-        // Links reach a cell beyond the domain.
-        let reach = self.shells[number].iter().map(|shell| shell.within).fold(1.0, f64::max);
+        // Links reach a cell beyond the domain, and a surface needs its level in the blocks that touch those that it cuts.
+        let side = self.block.into_iter().max().unwrap_or(1) as f64;
+        let levels = (side + 1.0) * self.slack(number);
+        let reach = self.shells[number].iter().map(|shell| shell.within).fold(levels, f64::max) + self.slack(number);
         let reaches = |shape: &Shape| {
             let (from, to) = shape.bounds();
             (0..self.dim).all(|axis| to[axis] > -reach && from[axis] < self.size[axis] as f64 + reach)

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Vector;
@@ -45,13 +46,19 @@ impl Motion {
         [0, 1, 2].map(|axis| (after[axis] - before[axis]) / (to - from))
     }
 
-    /// Displacements of which one at least is nearer than `width` along each axis to that at any time; none where more than
-    /// [`MOST_PLACES`] are needed. `seen` is where the solid is seen with a displacement, for periodic axes.
-    pub fn places(&self, width: f64, seen: impl Fn(Vector) -> Vector) -> Option<Vec<Vector>> {
-        let times = self.steps.clamp(1, MOST_TIMES);
-        let time = |number: u64| self.steps as f64 * number as f64 / times as f64;
+    /// From its beginning to its end, in steps of the coarsest level.
+    pub fn duration(&self) -> Range<f64> {
+        0.0..self.steps as f64
+    }
+
+    /// Displacements of which one at least is nearer than `width` along each axis to that at any time of an interval; none where more
+    /// than [`MOST_PLACES`] are needed. `seen` is where the solid is seen with a displacement, for periodic axes.
+    pub fn places(&self, times: Range<f64>, width: f64, seen: impl Fn(Vector) -> Vector) -> Option<Vec<Vector>> {
+        let (start, length) = (times.start, times.end - times.start);
+        let times = (length.ceil() as u64).clamp(1, MOST_TIMES);
+        let time = |number: u64| start + length * number as f64 / times as f64;
         let mut places = BTreeSet::new();
-        let mut before = self.at(0.0);
+        let mut before = self.at(start);
         for number in 0..=times {
             let after = self.at(time(number));
             let apart = (0..3).map(|axis| (after[axis] - before[axis]).abs()).fold(0.0, f64::max);
@@ -81,7 +88,7 @@ mod tests {
     #[test]
     fn some_place_is_near_the_solid_at_any_time() {
         let motion = Motion::new(|time| [7.0 * (0.3 * time).sin(), 3.0 * (0.2 * time).cos(), 0.0], 400);
-        let places = motion.places(0.5, |at| at).expect("a short way");
+        let places = motion.places(motion.duration(), 0.5, |at| at).expect("a short way");
         assert!(places.len() < 400, "{}", places.len());
         for tenth in 0..4000 {
             let at = motion.at(f64::from(tenth) / 10.0);
@@ -93,9 +100,17 @@ mod tests {
     #[test]
     fn a_way_without_end_has_places_only_where_it_comes_again() {
         let motion = Motion::new(|time| [0.1 * time, 0.0, 0.0], 1_000_000);
-        assert!(motion.places(1.0, |at| at).is_none());
-        let places = motion.places(1.0, |at| [at[0] - 32.0 * (at[0] / 32.0).round(), at[1], at[2]]);
+        assert!(motion.places(motion.duration(), 1.0, |at| at).is_none());
+        let seen = |at: Vector| [at[0] - 32.0 * (at[0] / 32.0).round(), at[1], at[2]];
+        let places = motion.places(motion.duration(), 1.0, seen);
         assert_eq!(places.map(|places| places.len()), Some(33));
+    }
+
+    #[test]
+    fn an_interval_has_the_places_between_its_ends() {
+        let motion = Motion::new(|time| [0.1 * time, 0.0, 0.0], 1_000_000);
+        let along = |places: Vec<Vector>| places.into_iter().map(|at| at[0]).collect::<Vec<_>>();
+        assert_eq!(motion.places(100.0..130.0, 1.0, |at| at).map(along), Some(vec![10.0, 11.0, 12.0, 13.0]));
     }
 
     #[test]

@@ -121,6 +121,13 @@ impl Outcome {
         self.asked - self.refined
     }
 
+    /// Adds what a further change has brought; what was asked for and had no room is that of the last.
+    pub fn add(&mut self, next: Outcome) {
+        self.asked = self.refined + next.asked;
+        self.refined += next.refined;
+        self.coarsened += next.coarsened;
+    }
+
     /// Whether the forest is another than before.
     pub fn changed(&self) -> bool {
         self.refined + self.coarsened > 0
