@@ -72,6 +72,7 @@ pub mod prescribed;
 mod read;
 mod soa;
 pub mod statistics;
+pub mod variation;
 
 pub use args::{Arg, ArgType};
 pub use formula::Formula;
@@ -334,6 +335,10 @@ pub struct Field {
     /// Whether it is an observable that was asked for: computed for output, and nothing that a flow starts from. These come last.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
+    /// Whether it is a value that cells keep for a parameter that varies: a case gives it by a formula of the position. These come last but for
+    /// observables.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub place: bool,
     /// What an observable is measured in, if the spec says so. It is in cells and steps of the coarsest level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
@@ -342,7 +347,12 @@ pub struct Field {
 impl Field {
     /// A field of the method, no observable.
     pub fn own(name: &str, components: usize) -> Field {
-        Field { name: name.into(), components: components as u32, observed: false, unit: None }
+        Field { name: name.into(), components: components as u32, observed: false, place: false, unit: None }
+    }
+
+    /// Whether it is one of the fields that the spec lists.
+    pub fn is_own(&self) -> bool {
+        !self.observed && !self.place
     }
 
     /// Whether it is a symmetric tensor in so many dimensions.

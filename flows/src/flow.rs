@@ -43,7 +43,7 @@ use crate::output::sink::{self, OutputError};
 use crate::output::summary::{About, Carried, Measured, Observed, StopReason, Summary, bytes_per_update};
 use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError, Sampled};
-use grid::{courses_of, grid_of};
+use grid::{courses_of, grid_of, places_of};
 use outbox::Outbox;
 use watch::{Good, Watch};
 
@@ -214,6 +214,9 @@ impl<'a> Run<'a> {
         let mut flow = prepared.simulation(&case.params)?;
         if !case.courses.is_empty() {
             flow.follow_courses(courses_of(case))?;
+        }
+        if !case.places.is_empty() {
+            flow.follow_places(places_of(case));
         }
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         let mut sampled = vec![None; case.output.statistics.len()];

@@ -89,8 +89,12 @@ pub enum Item {
     Param(ParamDef),
     /// `state nu: length^2 / time;`
     State(ParamDef),
+    /// A number that cells keep as it is, and a field by which it is given at the start. No text has it: [`vary`](crate::vary) makes it.
+    Place(Name),
     /// `let u[a] = j[a] / rho;`
     Let(Let),
+    /// What a parameter of the text is where a case makes it vary. In `init` it is that of the fields given.
+    Varied(Let),
     /// `field rho;`
     Field(Name),
     /// `observe tau[a, b]: length^2 / time^2 = ...;` or `observe nu;`
@@ -321,6 +325,28 @@ pub struct Expr {
     pub kind: ExprKind,
     /// Where it stands.
     pub span: Span,
+}
+
+impl Expr {
+    /// Every formula in it, itself first.
+    pub fn visit(&self, each: &mut dyn FnMut(&Expr)) {
+        each(self);
+        let mut all = |parts: &[&Expr]| parts.iter().for_each(|part| part.visit(each));
+        match &self.kind {
+            ExprKind::Number(_) | ExprKind::Cs2(_) => {}
+            ExprKind::Name { indices, args, .. } => {
+                indices.iter().chain(args.iter().flatten()).for_each(|part| all(&[part]));
+            }
+            ExprKind::Vector(parts) => parts.iter().for_each(|part| all(&[part])),
+            ExprKind::Unary(_, inner) => all(&[inner]),
+            ExprKind::Binary(_, left, right) => all(&[left, right]),
+            ExprKind::Fold { filter, body, .. } => {
+                filter.iter().for_each(|filter| all(&[filter]));
+                all(&[body]);
+            }
+            ExprKind::If(condition, then, otherwise) => all(&[condition, then, otherwise]),
+        }
+    }
 }
 
 /// What a formula is.

@@ -12,6 +12,7 @@
 //! - [`model`], [`lattice`], [`expr`]: the method, its velocities, its formulas over exact rationals
 //! - [`function`]: what is known of exponentials, angles and powers, whose values are mostly irrational
 //! - [`unit`]: what parameters are measured in
+//! - `vary`: parameters that a case makes vary, as statements of the text
 //! - [`prove`]: conservation, transport coefficients, where walls lie, linear stability
 //! - [`format`](mod@format): a text in the house style
 //! - [`shipped`]: the specs and prelude inside the compiler
@@ -46,8 +47,10 @@ pub mod reading;
 pub mod shipped;
 pub mod source;
 pub mod unit;
+mod vary;
 
 pub use check::check;
+use lbm_bundle::variation::Variation;
 pub use parser::parse;
 
 /// Text to model in one step.
@@ -64,7 +67,18 @@ pub fn compile_with(
     coupling: Option<&str>,
     criterion: Option<&str>,
 ) -> Result<model::Model, diag::Report> {
+    compile_varied(source, library, (rules, coupling, criterion), &[])
+}
+
+/// The same, with parameters that a case makes vary.
+pub fn compile_varied(
+    source: &source::Source,
+    library: &dyn shipped::Library,
+    (rules, coupling, criterion): (&[&str], Option<&str>, Option<&str>),
+    variations: &[Variation],
+) -> Result<model::Model, diag::Report> {
     let mut ast = parse(source)?;
+    variations.iter().for_each(|variation| ast.vary(variation));
     let offered = if rules.is_empty() { Vec::new() } else { shipped::rules(library)? };
     for (module, rule) in offered.iter().filter(|(_, rule)| rules.contains(&rule.as_str())) {
         ast.choose_boundary(module, rule);

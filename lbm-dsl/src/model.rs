@@ -112,6 +112,8 @@ pub struct Field {
     pub name: String,
     /// Its components in terms of the populations: 1 for a scalar, the dimension for a vector.
     pub components: Vec<ExprId>,
+    /// Whether it is a number that cells keep as it is given, for a parameter that a case makes vary. There is a state of that name.
+    pub place: bool,
 }
 
 /// What output can have beside the fields, if it is asked for.
@@ -374,15 +376,20 @@ impl Model {
             }
         }
         model.couplings.iter_mut().for_each(|coupling| coupling.truncate(moving, 1 << self.lattice().dim()));
+        let placed = |field: u16| {
+            let field = self.fields.get(usize::from(field)).filter(|field| field.place)?;
+            self.states.iter().position(|state| state.name == field.name)
+        };
         let mut to = Exprs::new();
         let mut roots = model.roots_mut();
         let old: Vec<ExprId> = roots.iter().map(|root| **root).collect();
-        let new = self.exprs.substitute(&old, &mut to, |to, symbol| match symbol {
-            Symbol::Population(pop) if pop.index() >= moving => {
-                let param = (first + pop.index() - moving) as u16;
-                Some(to.symbol(Symbol::Param { param, component: 0 }))
-            }
-            _ => None,
+        let new = self.exprs.substitute(&old, &mut to, |to, symbol| {
+            let state = match symbol {
+                Symbol::Population(pop) => pop.index().checked_sub(moving),
+                Symbol::Field { field, .. } => placed(field),
+                _ => None,
+            };
+            state.map(|state| to.symbol(Symbol::Param { param: (first + state) as u16, component: 0 }))
         });
         roots.iter_mut().for_each(|root| **root = new[**root]);
         model.exprs = to;

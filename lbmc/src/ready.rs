@@ -70,7 +70,15 @@ impl Ready {
         let spec = Spec::find(&file.beside(raw.spec())).map_err(|error| {
             Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string())))
         })?;
-        let model = spec.model_with(&raw.rules(), raw.coupling(), raw.criterion())?.observing(&raw.fields());
+        let mut variations = vec![];
+        if raw.may_vary() {
+            variations = raw.vary(&spec.method()?)?;
+            if let Some((variation, field)) = spec.circular(&variations)? {
+                return Err(raw.reject_circular(variation, &field).into());
+            }
+        }
+        let model = spec.model_with(&raw.rules(), raw.coupling(), raw.criterion(), &variations)?;
+        let model = model.observing(&raw.fields());
         let coupling = match raw.coupling() {
             None => None,
             Some(name) => Some(spec::coupling(&model, name).map_err(|error| {

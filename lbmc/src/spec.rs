@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use lbm_bundle::Bundle;
 use lbm_bundle::input::{self, Limit};
 use lbm_bundle::plain::shown_line;
+use lbm_bundle::variation::Variation;
+use lbm_codegen::lower::signature;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::model::Model;
@@ -14,7 +16,7 @@ use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::reading::Reading;
 use lbm_dsl::shipped::{self, Beside, Library, Prelude};
 use lbm_dsl::source::Source;
-use lbm_flows::case::{InputFile, Parameter, nearest};
+use lbm_flows::case::{InputFile, Method, Parameter, nearest};
 use lbm_runtime::device::cache::{Cache, Key};
 use miette::{Report, Result, miette};
 
@@ -95,13 +97,39 @@ impl Spec {
 
     /// Parses and checks it.
     pub fn model(&self) -> Result<Model> {
-        self.model_with(&[], None, None)
+        self.model_with(&[], None, None, &[])
+    }
+
+    /// What cases are told of its method before it is compiled for them.
+    pub fn method(&self) -> Result<Method> {
+        let model = lbm_dsl::compile(&self.source, &self.library())?;
+        let own = |field: &lbm_dsl::model::Field| lbm_bundle::Field::own(&field.name, field.components.len());
+        Ok(Method {
+            name: model.name().into(),
+            dim: model.lattice().dim(),
+            params: model.params().iter().map(signature::param).collect(),
+            fields: model.fields().iter().map(own).collect(),
+            rate: signature::rate(&model),
+        })
+    }
+
+    /// The first of some variations whose formulas have a field that is computed with the parameter, and the field.
+    pub fn circular<'v>(&self, variations: &'v [Variation]) -> Result<Option<(&'v Variation, String)>> {
+        let ast = lbm_dsl::parse(&self.source)?;
+        Ok(variations.iter().find_map(|variation| Some((variation, ast.circular(variation)?))))
     }
 
     /// Parses and checks it, with those of the named boundary rules, the coupling and the criterion that it lacks and the prelude
-    /// has. What is remarkable about it is reported on standard error.
-    pub fn model_with(&self, rules: &[&str], coupling: Option<&str>, criterion: Option<&str>) -> Result<Model> {
-        let model = lbm_dsl::compile_with(&self.source, &self.library(), rules, coupling, criterion)?;
+    /// has, and with parameters that vary. What is remarkable about it is reported on standard error.
+    pub fn model_with(
+        &self,
+        rules: &[&str],
+        coupling: Option<&str>,
+        criterion: Option<&str>,
+        variations: &[Variation],
+    ) -> Result<Model> {
+        let chosen = (rules, coupling, criterion);
+        let model = lbm_dsl::compile_varied(&self.source, &self.library(), chosen, variations)?;
         for warning in model.warnings() {
             notes::warning(Report::new(warning.clone()));
         }
@@ -111,7 +139,7 @@ impl Spec {
     /// Parses and checks it, with all the named boundary rules and the coupling, its own or the prelude's.
     pub fn model_with_all(&self, rules: &[String], coupling: Option<&str>) -> Result<Model> {
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        let model = self.model_with(&rules, coupling, None)?;
+        let model = self.model_with(&rules, coupling, None, &[])?;
         let own: Vec<&str> = model.boundaries().iter().map(|boundary| &boundary.name[..]).collect();
         let Some(unknown) = rules.iter().find(|rule| !own.contains(rule)) else { return Ok(model) };
         let own = own.iter().map(|name| name.to_string());

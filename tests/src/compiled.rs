@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use lbm_bundle::variation::Variation;
 use lbm_bundle::{Bundle, File, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled};
@@ -43,8 +44,14 @@ pub fn model_with_coupling(spec: &str, coupling: &str) -> Model {
 
 /// The model of a shipped spec with more boundary rules and maybe a coupling of the prelude.
 pub fn model_with_all(spec: &str, rules: &[&str], coupling: Option<&str>) -> Model {
+    model_varied(spec, rules, coupling, &[])
+}
+
+/// The same with parameters that vary.
+pub fn model_varied(spec: &str, rules: &[&str], coupling: Option<&str>, variations: &[Variation]) -> Model {
     let text = shipped::spec(spec).expect("a shipped spec");
-    lbm_dsl::compile_with(&Source::new(&format!("{spec}.lbm"), text), &Prelude, rules, coupling, None)
+    let source = Source::new(&format!("{spec}.lbm"), text);
+    lbm_dsl::compile_varied(&source, &Prelude, (rules, coupling, None), variations)
         .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
 }
 

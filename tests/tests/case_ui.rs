@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lbm_bundle::variation::Variation;
 use lbm_bundle::{
     ABI, AtFace, Boundary, Criterion, Direction, Field, Layout, Manifest, Param, Populations, Real, Target, Transport,
     Unit,
 };
-use lbm_flows::case::{CODES, Case, CaseError, Code, Diagnostic, RawCase};
+use lbm_flows::case::{CODES, Case, CaseError, Code, Diagnostic, Method, RawCase};
 use lbm_runtime::device::Available;
 use lbm_tests::compiled;
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -54,7 +55,8 @@ fn every_shipped_case_is_valid_without_warnings_but_those_it_speaks_of() {
         let text = fs::read_to_string(path).expect("readable");
         let mut raw = RawCase::parse(&stem(path), &text, &[]).unwrap_or_else(|error| panic!("{}", render(&error)));
         raw.load(|file| fs::read(path.with_file_name(file)).map_err(|error| error.to_string())).expect("files");
-        match raw.resolve(&shipped(&raw), &[], Available::default()) {
+        let manifest = shipped(&mut raw);
+        match raw.resolve(&manifest, &[], Available::default()) {
             Ok((_, warnings)) => {
                 let unspoken = warnings.iter().find(|warning| !text.contains(warning.code().id));
                 assert!(unspoken.is_none(), "{}", unspoken.map(|warning| render(warning)).unwrap_or_default());
@@ -127,22 +129,54 @@ fn resolve(
         return Err(raw.reject_spec("there is no spec `d2q9_bkg`", Some(help)));
     }
     let manifest = manifest(raw.spec(), method.unwrap_or("bgk"), raw.block());
+    let manifest = varied(&mut raw, manifest)?;
     let (case, mut warnings) = raw.resolve(&manifest, &["free_slip".to_string()], available)?;
     warnings.extend(growth.map(|growth| raw.unstable_levels(growth, case.scales.velocity, None)));
     Ok((case, warnings))
 }
 
+/// What a case makes vary of the method of a manifest.
+fn variations(raw: &mut RawCase, manifest: &Manifest) -> Result<Vec<Variation>, CaseError> {
+    let (name, dim) = (manifest.spec.clone(), manifest.dim as usize);
+    let (params, fields) = (manifest.params.clone(), manifest.fields.clone());
+    let rate = manifest.viscosity.rate.clone();
+    if raw.may_vary() { raw.vary(&Method { name, dim, params, fields, rate }) } else { Ok(vec![]) }
+}
+
+/// The manifest of a method that is compiled with the parameters that a case makes vary.
+fn varied(raw: &mut RawCase, mut manifest: Manifest) -> Result<Manifest, CaseError> {
+    for variation in variations(raw, &manifest)? {
+        if variation.formulas.iter().any(|formula| formula.names().contains("ux")) {
+            return Err(raw.reject_circular(&variation, "u"));
+        }
+        manifest.params.retain(|param| param.name != variation.param);
+        let given =
+            |name: &String| Param { name: name.clone(), components: 1, range: None, unit: None, doc: String::new() };
+        manifest.params.extend(variation.unit.iter().chain(&variation.numbers).map(given));
+        manifest.fields.extend(variation.places.iter().map(|name| Field { place: true, ..Field::own(name, 1) }));
+    }
+    Ok(manifest)
+}
+
 /// The manifest of a shipped method with the boundary rules that a case names.
-fn shipped(raw: &RawCase) -> Manifest {
+fn shipped(raw: &mut RawCase) -> Manifest {
     let spec = raw.spec();
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../generated/{spec}.json"));
     let text = fs::read_to_string(path).expect("readable");
     let mut manifest = Manifest::from_json(&text).expect("a manifest");
-    let model = compiled::model_with_rules(spec, &raw.rules()).observing(&raw.fields());
+    let variations = variations(raw, &manifest).unwrap_or_else(|error| panic!("{}", render(&error)));
+    let model = compiled::model_varied(raw.spec(), &raw.rules(), None, &variations).observing(&raw.fields());
+    manifest.fields = model
+        .fields()
+        .iter()
+        .map(|field| Field { place: field.place, ..Field::own(&field.name, field.components.len()) })
+        .collect();
+    manifest.params.clear();
     manifest.fields.extend(model.asked().iter().map(|found| Field {
         name: found.name.clone(),
         components: found.components.len() as u32,
         observed: true,
+        place: false,
         unit: found.unit.map(|unit| Unit { length: unit.length, time: unit.time }),
     }));
     let param = |param: &lbm_dsl::model::Param| Param {
@@ -152,6 +186,7 @@ fn shipped(raw: &RawCase) -> Manifest {
         unit: param.unit.map(|unit| Unit { length: unit.length, time: unit.time }),
         doc: param.doc.clone(),
     };
+    manifest.params.extend(model.params().iter().map(param));
     let boundaries = model.boundaries().iter().zip(0..).map(|(rule, code)| Boundary {
         name: rule.name.clone(),
         code,

@@ -12,7 +12,7 @@ use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member,
 use lbm_dsl::expr::{Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Field, Model, Param, Populations, Rule};
-use lbm_dsl::prove::{Findings, Transport, faces};
+use lbm_dsl::prove::{self, Findings, Transport, faces};
 use num_traits::ToPrimitive;
 
 use super::names::Namer;
@@ -91,6 +91,7 @@ pub fn manifest(
         name: found.name.clone(),
         components: found.components.len() as u32,
         observed: true,
+        place: false,
         unit: found.unit.map(unit),
     });
     let levels = options.coupling.is_some();
@@ -108,7 +109,13 @@ pub fn manifest(
         wall_stride: model.boundaries().iter().map(components).max().unwrap_or(0),
         params: model.params().iter().map(param).collect(),
         members: members(model.params()),
-        fields: fields.map(|field| bundle::Field::own(&field.name, field.components.len())).chain(observed).collect(),
+        fields: fields
+            .map(|field| bundle::Field {
+                place: field.place,
+                ..bundle::Field::own(&field.name, field.components.len())
+            })
+            .chain(observed)
+            .collect(),
         boundaries: boundaries.collect(),
         solid_rules: rules_that(options.solids, &|rule| solids::fits(model, rule)),
         mirror_rules: rules_that(options.solids || levels, &|rule| solids::is_mirror(model, rule)),
@@ -203,7 +210,13 @@ fn transport(found: &Transport) -> bundle::Transport {
     bundle::Transport { formula: found.formula.clone(), rate: found.rate.clone() }
 }
 
-fn param(param: &Param) -> bundle::Param {
+/// The parameter that sets the viscosity of a method, if it is one alone.
+pub fn rate(model: &Model) -> Option<String> {
+    transport(&prove::findings(model).viscosity).rate
+}
+
+/// What a manifest says of a parameter.
+pub fn param(param: &Param) -> bundle::Param {
     let float = |value: &Rational| value.to_f64().unwrap_or(f64::NAN);
     bundle::Param {
         name: param.name.clone(),

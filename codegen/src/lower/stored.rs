@@ -16,7 +16,7 @@
 //! A value that is zero at rest is its own difference. So is one whose value at rest is not known, as that of other functions.
 
 use lbm_dsl::expr::{Exact, Expr, ExprId, Exprs, Number, Pop, Rational, Symbol};
-use lbm_dsl::model::{Model, Param, Populations};
+use lbm_dsl::model::{Field, Model, Param, Populations};
 use num_traits::{One, Zero};
 
 use crate::ir::{KernelIr, Named, Output};
@@ -25,9 +25,7 @@ use crate::ir::{KernelIr, Named, Output};
 /// depends on a parameter, or differs within a shell, it is the weight of the direction.
 pub fn rest(model: &Model) -> Vec<Rational> {
     let at_rest = |symbol| match symbol {
-        Symbol::Field { field, .. } if model.fields()[usize::from(field)].components.len() == 1 => {
-            Some(Rational::one())
-        }
+        Symbol::Field { field, .. } if is_scalar(&model.fields()[usize::from(field)]) => Some(Rational::one()),
         Symbol::Field { .. } => Some(Rational::zero()),
         Symbol::Param { param, .. } if model.params()[usize::from(param)].components > 1 => Some(Rational::zero()),
         _ => None,
@@ -54,6 +52,11 @@ pub fn rest(model: &Model) -> Vec<Rational> {
     // A state is stored as it is.
     let states = model.states().iter().map(|_| Rational::zero());
     model.populations().iter().flat_map(of_set).chain(states).collect()
+}
+
+/// Whether a field is 1 at rest. What cells keep for a parameter that varies has no value of its own there, and none is taken from it.
+fn is_scalar(field: &Field) -> bool {
+    field.components.len() == 1 && !field.place
 }
 
 /// The same kernel for stored populations, of which `rest` has the values at rest: its inputs and outputs that are populations go
@@ -231,7 +234,6 @@ impl Work<'_> {
     fn symbol(&self, to: &mut Exprs, symbol: Symbol) -> Value {
         let given = to.symbol(symbol);
         let model = self.model;
-        let is_scalar = |field: u16| model.fields()[usize::from(field)].components.len() == 1;
         match symbol {
             Symbol::Population(pop) => self.population(to, given, pop),
             Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) => {
@@ -244,7 +246,7 @@ impl Work<'_> {
             Symbol::WallParam { param, .. } if self.wall_params[usize::from(param)].components == 1 => {
                 fixed(to, given, Rational::new(2_000_003.into(), (611_953 + i64::from(param)).into()))
             }
-            Symbol::Field { field, .. } if is_scalar(field) => {
+            Symbol::Field { field, .. } if is_scalar(&model.fields()[usize::from(field)]) => {
                 let one = to.int(1);
                 let apart = to.minus(given, one);
                 Value { whole: given, rest: one, number: Rational::one(), apart }

@@ -52,6 +52,8 @@ codes! {
     MOTION            "C0119" error   "a solid that cannot move so";
     LONG_WAY          "C0120" error   "a solid that comes to too many places of a refined grid";
     SAMPLES           "C0121" error   "a file that holds no field";
+    NOT_VARIED        "C0122" error   "a parameter that cannot vary so";
+    CIRCULAR          "C0123" error   "a parameter that depends on what is computed with it";
     NO_RESULT         "C0126" error   "a formula of results that the case does not have";
     NO_DEVICES        "C0136" error   "devices that a flow cannot run on";
     NOT_IN_PARTS      "C0137" error   "a flow that cannot run in several parts yet";

@@ -183,6 +183,21 @@ const LONG: &[Long] = &[
         "[start]\nvelocity = { file = \"u.npy\" }",
     ),
     long(
+        diag::NOT_VARIED,
+        "Parameters of the method vary in space, in time and with the fields of the flow, by formulas. The parts of a formula that depend on the \
+         position alone are kept in each cell: they need a precision of 32 bits or more, and a volumetric coupling where there are several \
+         levels. The relaxation rate that sets the viscosity does not vary by itself: the viscosity does.",
+        "[params]\nomega = \"1 + 0.5 * x / lx\"",
+        "[fluid]\nviscosity = \"0.01 + 0.1 * x / lx\"",
+    ),
+    long(
+        diag::CIRCULAR,
+        "The formula of a parameter has a field that the method computes with this parameter, such as a force that depends on the velocity, of \
+         which half a force is a part: there is no value to begin with. Methods may have such dependences themselves, solved for the field.",
+        "spec = \"d2q9_guo\"\n[params]\nforce = [\"1e-6 - 0.01 * ux\", \"-0.01 * uy\"]",
+        "spec = \"d2q9_porous\"\n[params]\ndrag = 0.01\nforce = [1e-6, 0]",
+    ),
+    long(
         diag::NO_RESULT,
         "A formula under `[report]` is of what the case has, `viscosity`, `velocity`, `length`, `lx`, the parameters of the method, and of what \
          its run finds: `mean_ux`, `porosity`, of a plane of fluxes its name with `_area`, `_volume` or `_mass`, of solids `drag_1` with \
@@ -382,10 +397,10 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::CANNOT_VARY,
-        "A formula of position stands where one number is needed: for a parameter of the method, or for one of a boundary \
-         condition that takes it from its neighbourhood. Parameters of other boundary conditions may vary along a face.",
-        "[params]\nforce = [\"1e-6 * y\", 0]",
-        "[params]\nforce = [1e-6, 0]",
+        "A formula stands where one number is needed: for the relaxation rate that sets the viscosity. The viscosity itself, the other \
+         parameters of the method and those of boundary conditions may be formulas.",
+        "[params]\nomega = \"1 + 0.1 * sin(t)\"",
+        "[params]\nomega = 1",
     ),
     long(
         diag::RATE_OUT_OF_RANGE,

@@ -14,10 +14,10 @@ use super::schema;
 #[derive(Clone, PartialEq)]
 pub struct Formula(lbm_bundle::Formula);
 
-const POSITIONS: [&str; 3] = ["x", "y", "z"];
-const EXTENTS: [&str; 3] = ["lx", "ly", "lz"];
+pub(super) const POSITIONS: [&str; 3] = ["x", "y", "z"];
+pub(super) const EXTENTS: [&str; 3] = ["lx", "ly", "lz"];
 const PI: &str = "pi";
-const TIME: &str = "t";
+pub(super) const TIME: &str = "t";
 
 /// Names that stand for a value.
 fn values() -> impl Iterator<Item = &'static str> {
@@ -59,6 +59,12 @@ impl Formula {
             Some((name, at)) => Err(unknown(&name, at)),
             None => Ok((Formula(formula), rest)),
         }
+    }
+
+    /// The same, with names of any kind, to be known later: [`Formula::unknown`].
+    pub(super) fn parse_named(text: &str) -> Result<(Formula, &str), FormulaError> {
+        let Parsed { formula, rest, .. } = parsed(text)?;
+        Ok((Formula(formula), rest))
     }
 
     /// A whole text, with names of any kind, to be known later: [`Formula::unknown`].
@@ -127,6 +133,24 @@ impl Formula {
     /// Whether it depends on position.
     pub fn varies_in_place(&self) -> bool {
         self.0.names().iter().any(|name| POSITIONS.contains(name))
+    }
+
+    /// Whether it has names that are neither position nor time: those of fields.
+    pub(super) fn reads_fields(&self) -> bool {
+        self.0.names().iter().any(|name| !Formula::knows(name))
+    }
+
+    /// Whether a name stands for a position, an extent, the time or pi.
+    pub(super) fn knows(name: &str) -> bool {
+        values().any(|known| known == name)
+    }
+
+    /// The formula with these extents of the domain, and the number pi.
+    pub(super) fn with_extents(&self, extents: &[f64; 3]) -> lbm_bundle::Formula {
+        self.0.with(&|name| match axis(EXTENTS, name) {
+            Some(axis) => Some(lbm_bundle::Formula::number(extents[axis])),
+            None => (name == PI).then(|| lbm_bundle::Formula::number(std::f64::consts::PI)),
+        })
     }
 
     /// The name of a variable of an axis beyond the dimension, if there is one.

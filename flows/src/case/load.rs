@@ -143,7 +143,7 @@ impl RawCase {
             motions.extend(motion.iter_mut().flat_map(|motion| &mut motion.value.displacement.value));
         }
         let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(RawFace::formulas);
-        let params = of_faces.chain(self.params.iter_mut().flat_map(RawParam::formulas));
+        let params = of_faces.chain(self.params.iter_mut().chain(&mut self.fluid.varied).flat_map(RawParam::formulas));
         let start = self.start.iter_mut().filter_map(|start| match &mut start.given {
             RawGiven::Formulas(formulas) => Some(formulas),
             RawGiven::File { .. } => None,

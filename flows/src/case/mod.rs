@@ -6,7 +6,8 @@
 //! code, a place and a hint; one run shows all of a stage.
 //!
 //! Two stages, because the method must be compiled in between: [`RawCase::parse`] needs no method and says which one is
-//! wanted, [`RawCase::resolve`] takes its [`Manifest`](lbm_bundle::Manifest).
+//! wanted, [`RawCase::resolve`] takes its [`Manifest`](lbm_bundle::Manifest). Between them [`RawCase::vary`] says with which parameters that
+//! vary it is compiled.
 //!
 //! ```toml
 //! name = "cavity"               # in titles; the file's stem, if not given
@@ -24,7 +25,7 @@
 //! velocity = 0.1                # of the Reynolds and Mach number; else the fastest wall or start velocity
 //! length = 128                  # of the Reynolds number; else the domain's extent along x
 //!
-//! [params]                      # other parameters of the method
+//! [params]                      # other parameters of the method: numbers, or formulas of position, time and fields
 //!
 //! [faces]                       # x: left, right; y: bottom, top; z: back, front; or others
 //! top = { rule = "moving_wall", velocity = [0.1, 0] }
@@ -134,6 +135,7 @@ mod statistics;
 mod table;
 mod tree;
 mod units;
+mod vary;
 mod views;
 
 use std::collections::BTreeMap;
@@ -166,6 +168,7 @@ pub use start::{Start, StartField, StartValue};
 pub use statistics::{Measure, Statistics};
 pub use tree::{KeyAt, key_at};
 pub use units::{Dimension, Units};
+pub use vary::Method;
 pub use views::View;
 
 /// Mach number above which a case gets a warning.
@@ -505,6 +508,8 @@ pub struct Case {
     pub scalars: Vec<Scalar>,
     /// Components of the method's fields, each with a lattice unit of it in the units of the case.
     pub means: Vec<(String, f64)>,
+    /// What cells keep for parameters that vary: formulas of the position, in the order of the method's places.
+    pub places: Vec<Formula>,
     /// State at the start.
     pub start: Start,
     /// Solids.

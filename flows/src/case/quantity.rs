@@ -119,7 +119,7 @@ impl Quantity {
             "u" => "velocity".to_string(),
             name => name.to_string(),
         };
-        let own: Vec<String> = manifest.fields.iter().filter(|field| !field.observed).map(name).collect();
+        let own: Vec<String> = manifest.fields.iter().filter(|field| field.is_own()).map(name).collect();
         Quantity::all(manifest).into_iter().filter(|quantity| own.contains(&quantity.name)).collect()
     }
 

@@ -18,6 +18,7 @@ use super::statistics::Measure;
 use super::table::TableFile;
 use super::tree::Table;
 use super::units::Dimension;
+use super::vary::Varied;
 
 /// A case file that makes sense by itself: the method it asks for can now be compiled, then see `RawCase::resolve`.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct RawCase {
     pub(super) resolution: Option<Spanned<f64>>,
     pub(super) fluid: RawFluid,
     pub(super) params: Vec<RawParam>,
+    /// The parameters that vary, once the method is known.
+    pub(super) varied: Vec<Varied>,
     pub(super) faces: RawFaces,
     pub(super) start: Vec<RawStart>,
     pub(super) solids: Vec<Spanned<RawSolid>>,
@@ -114,6 +117,8 @@ pub(super) struct RawFluid {
     pub(super) span: Span,
     pub(super) re: Option<Spanned<f64>>,
     pub(super) viscosity: Option<Spanned<f64>>,
+    /// The viscosity where it is a formula.
+    pub(super) varied: Option<RawParam>,
     pub(super) omega: Option<Spanned<f64>>,
     pub(super) velocity: Option<Spanned<f64>>,
     pub(super) length: Option<Spanned<f64>>,

@@ -119,7 +119,7 @@ impl Reader {
             self.missing::<()>(&domain.span, "domain.resolution", "how fine the grid is", help);
         }
         let fluid = self.fluid(&fluid);
-        let params = self.params(&params.entries);
+        let params = self.varying(&params.entries);
         let faces = self.faces(&faces);
         let start = start.entries.iter().filter_map(|entry| self.start(&start, entry)).collect();
         let solids = self.solids(root);
@@ -155,6 +155,7 @@ impl Reader {
             resolution,
             fluid,
             params,
+            varied: vec![],
             faces,
             start,
             solids,
@@ -251,10 +252,22 @@ impl Reader {
     }
 
     fn fluid(&mut self, table: &Table) -> RawFluid {
+        let is_number = |value: &Value| match &value.kind {
+            Kind::Text(text) => !Formula::parse_named(text).is_ok_and(|(formula, _)| formula.constant().is_none()),
+            _ => true,
+        };
+        let of_viscosity = table.get("viscosity").filter(|entry| !is_number(&entry.value));
+        let varied = of_viscosity.and_then(|entry| {
+            let formula = self.named_formula(&entry.value, Some(Dimension::VISCOSITY))?;
+            let name = Spanned { value: entry.key.clone(), span: entry.span.clone() };
+            Some(RawParam { name, span: entry.value.span.clone(), values: vec![formula] })
+        });
+        let number = of_viscosity.is_none().then(|| self.positive(table, "viscosity", Dimension::VISCOSITY)).flatten();
         let fluid = RawFluid {
             span: table.span.clone(),
             re: self.positive(table, "re", Dimension::NUMBER),
-            viscosity: self.positive(table, "viscosity", Dimension::VISCOSITY),
+            viscosity: number,
+            varied,
             omega: self.positive(table, "omega", Dimension::NUMBER),
             velocity: self.positive(table, "velocity", Dimension::VELOCITY),
             length: self.positive(table, "length", Dimension::LENGTH),
@@ -302,6 +315,19 @@ impl Reader {
 
     /// Parameters whose dimension the case file's unit states; those called `velocity` and `density` are what they say.
     fn params(&mut self, entries: &[tree::Entry]) -> Vec<RawParam> {
+        self.components(entries, |reader, value, wanted| reader.timed_formula(value, wanted))
+    }
+
+    /// Parameters of the method, whose formulas may have names of fields.
+    fn varying(&mut self, entries: &[tree::Entry]) -> Vec<RawParam> {
+        self.components(entries, |reader, value, wanted| reader.named_formula(value, wanted))
+    }
+
+    fn components(
+        &mut self,
+        entries: &[tree::Entry],
+        formula: impl Fn(&mut Self, &Value, Option<Dimension>) -> Option<(Formula, Dimension)>,
+    ) -> Vec<RawParam> {
         let mut params = vec![];
         for entry in entries {
             let wanted = match &entry.key[..] {
@@ -313,7 +339,7 @@ impl Reader {
                 Kind::List(list) => &list[..],
                 _ => std::slice::from_ref(&entry.value),
             };
-            let values: Vec<_> = list.iter().filter_map(|value| self.param(value, wanted)).collect();
+            let values: Vec<_> = list.iter().filter_map(|value| self.param(value, wanted, &formula)).collect();
             if values.len() == list.len() {
                 let name = Spanned { value: entry.key.clone(), span: entry.span.clone() };
                 params.push(RawParam { name, span: entry.value.span.clone(), values });
@@ -322,16 +348,21 @@ impl Reader {
         params
     }
 
-    /// A number with the dimension of its unit, or a formula of place and time.
-    fn param(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(Formula, Dimension)> {
+    /// A number with the dimension of its unit, or a formula.
+    fn param(
+        &mut self,
+        value: &Value,
+        wanted: Option<Dimension>,
+        formula: &impl Fn(&mut Self, &Value, Option<Dimension>) -> Option<(Formula, Dimension)>,
+    ) -> Option<(Formula, Dimension)> {
         if let Kind::Text(text) = &value.kind {
-            let parsed = Formula::parse(text);
+            let parsed = Formula::parse_named(text);
             let varies = match &parsed {
                 Ok((formula, _)) => formula.constant().is_none(),
                 Err(_) => text.contains(['(', '*']),
             };
             if varies {
-                return self.timed_formula(value, wanted);
+                return formula(self, value, wanted);
             }
         }
         let (value, dimension) = self.quantity(value, wanted)?;

@@ -89,9 +89,12 @@ impl<'a> Resolver<'a> {
         let (params, courses, scales) = self.params(&units, velocity, length, (size, cell));
         let solids = self.solids(size, cell, &units, length, &walls);
         let refinement = self.refinement(size, cell, params.as_ref(), &scales);
+        if self.manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0) {
+            raw.places_of_ghosts(&mut self.report);
+        }
         self.mach(&speeds, reference, &units);
         let start = self.start_in_lattice(start.map(|(start, _)| start), &units);
-        if courses.is_empty() {
+        if courses.is_empty() && raw.varied.is_empty() {
             self.drive(&walls, solids.as_deref(), start.as_ref(), params.as_ref());
         }
         self.outlet(&walls, size);
@@ -119,6 +122,7 @@ impl<'a> Resolver<'a> {
             courses,
             scalars: Scalar::all(self.manifest),
             means: self.means(&units),
+            places: self.places(size, cell),
             start: start?,
             solids,
             refinement,

@@ -32,13 +32,13 @@ pub(super) const KEYS: &[Key] = &[
     key("domain.size", "extent along each axis: cells, or lengths in SI"),
     key("domain.resolution", "cells along x (SI)"),
     key("fluid.re", "Reynolds number"),
-    key("fluid.viscosity", "kinematic viscosity"),
+    key("fluid.viscosity", "kinematic viscosity: a number, or a formula of position, time and fields"),
     key("fluid.omega", "relaxation rate that sets the viscosity"),
     key("fluid.velocity", "reference velocity"),
     key("fluid.length", "reference length"),
     key(
         "params.*",
-        "a parameter of the method: a number, or a formula of the time, but for the rate that sets the viscosity",
+        "a parameter of the method: a number, or a formula of position, time and fields, but for the rate that sets the viscosity",
     ),
     key(
         "faces.left",

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry;
 use lbm_runtime::kernels::{Prescribed, Statistics};
-use lbm_runtime::solver::{Course, FaceSpec, GridSpec, Patch, Profile, Region, StepError, Varying, WallSpec};
+use lbm_runtime::solver::{
+    Course, FaceSpec, GridSpec, Patch, PlaceValues, Profile, Region, StepError, Varying, WallSpec,
+};
 
 use super::{FlowError, Kernels};
 use crate::case::{self, Case, Formula, Wall, is_timed};
@@ -49,6 +51,12 @@ pub(super) fn courses_of(case: &Case) -> Vec<(String, Vec<Course>)> {
     let of_param =
         |(name, formulas): &(String, Vec<Formula>)| (name.clone(), formulas.iter().cloned().map(course).collect());
     case.courses.iter().map(of_param).collect()
+}
+
+/// What cells keep for parameters that vary.
+pub(super) fn places_of(case: &Case) -> PlaceValues {
+    let places = case.places.clone();
+    Arc::new(move |at, out| out.iter_mut().zip(&places).for_each(|(out, place)| *out = place.at(at, 0.0)))
 }
 
 /// What formulas say at the beginning, those that are the same everywhere as values and others as profiles. The numbers of those of time

@@ -323,8 +323,8 @@ impl<'a> Recorder<'a> {
                 ("vorticity".to_string(), picture::draw_vorticity(case, snapshot)),
             ];
             // The density says little that the velocity does not; any other scalar is there to be seen.
-            let scalars = (manifest.fields.iter())
-                .filter(|field| field.components == 1 && field.name != "rho" && !field.observed);
+            let scalars =
+                (manifest.fields.iter()).filter(|field| field.components == 1 && field.name != "rho" && field.is_own());
             pictures
                 .extend(scalars.map(|field| (field.name.clone(), picture::draw_scalar(case, snapshot, &field.name))));
             for (name, picture) in pictures {

@@ -38,8 +38,15 @@ pub(super) struct Builder<'a> {
     pub(super) work: Elaborator<'a>,
     pub(super) entries: Vec<Entry>,
     pub(super) names: Names,
-    /// Name and unit of each state.
-    pub(super) states: Vec<(String, Option<Unit>)>,
+    pub(super) states: Vec<Known>,
+}
+
+/// What is known of a state.
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) unit: Option<Unit>,
+    /// Whether it stays what a field of that name gives.
+    place: bool,
 }
 
 impl Builder<'_> {
@@ -59,22 +66,26 @@ impl Builder<'_> {
         let states = self.states();
         for item in spec {
             match item {
-                Item::Let(item) => self.binding(item),
+                Item::Let(item) | Item::Varied(item) => self.binding(item),
                 Item::Observe(ObserveDef { value: Some(value), .. }) => self.binding(value),
                 _ => {}
             }
         }
-        let fields: Vec<Field> = spec
-            .iter()
-            .filter_map(|item| match item {
-                Item::Field(name) => self.field(name).ok(),
-                _ => None,
-            })
-            .collect();
+        let own = spec.iter().filter_map(|item| match item {
+            Item::Field(name) => Some((name, false)),
+            _ => None,
+        });
+        let places = spec.iter().filter_map(|item| match item {
+            Item::Place(name) => Some((name, true)),
+            _ => None,
+        });
+        let named = own.chain(places);
+        let fields: Vec<Field> =
+            named.filter_map(|(name, place)| Some(Field { place, ..self.field(name).ok()? })).collect();
         let vectors: Vec<Field> = spec
             .iter()
             .filter_map(|item| match item {
-                Item::Let(Let { name, indices, .. }) => match indices[..] {
+                Item::Let(Let { name, indices, .. }) | Item::Varied(Let { name, indices, .. }) => match indices[..] {
                     [Binder { range: Range::Axes, .. }] => self.field(name).ok(),
                     _ => None,
                 },
@@ -85,7 +96,7 @@ impl Builder<'_> {
             .iter()
             .filter_map(|item| match item {
                 Item::Conserve(name) => {
-                    let Field { name, components } = self.field(name).ok()?;
+                    let Field { name, components, .. } = self.field(name).ok()?;
                     Some(Conserved { law: Law::Stated, name, components })
                 }
                 _ => None,
@@ -196,7 +207,15 @@ impl Builder<'_> {
         let first: usize = self.work.populations.iter().map(|set| set.lattice.q()).sum();
         let mut states = Vec::new();
         for item in self.work.program.spec() {
-            let Item::State(def) = item else { continue };
+            let of_place = |name: &Name| {
+                let (name, doc) = (name.clone(), "value of the place".to_string());
+                ParamDef { name, indices: vec![], range: None, unit: None, doc }
+            };
+            let (def, place) = match item {
+                Item::State(def) => (def, false),
+                Item::Place(name) => (&of_place(name), true),
+                _ => continue,
+            };
             let at = first + self.states.len();
             if at >= MOST_VALUES {
                 let label = format!("a cell has at most {MOST_VALUES} populations and states");
@@ -206,7 +225,7 @@ impl Builder<'_> {
                 return self.work.fault(Code::NotScalar, binder.name.span, "a state is a number");
             }
             let param = self.param(def, &|_| Symbol::Population(Pop(at as u16)));
-            self.states.push((def.name.text.clone(), def.unit));
+            self.states.push(Known { name: def.name.text.clone(), unit: def.unit, place });
             states.push(param.map(|Param { name, range, unit, doc, .. }| State { name, range, unit, doc }));
         }
         states.into_iter().collect()
@@ -309,8 +328,8 @@ impl Builder<'_> {
                 return self.work.fault(Code::ObservableRank, def.name.span, label);
             }
         };
-        let state = self.states.iter().find(|(name, _)| *name == def.name.text);
-        let unit = def.unit.or(state.and_then(|(_, unit)| *unit));
+        let state = self.states.iter().find(|state| state.name == def.name.text);
+        let unit = def.unit.or(state.and_then(|state| state.unit));
         let axes = self.work.axes();
         let places = match dims[..] {
             [] => vec![0],
@@ -354,7 +373,7 @@ impl Builder<'_> {
             }
             None => return self.work.fault(Code::Undefined, name.span, format!("there is no `let {}`", name.text)),
         };
-        Ok(Field { name: name.text.clone(), components })
+        Ok(Field { name: name.text.clone(), components, place: false })
     }
 
     /// `init`: the fields are given, everything that reads a population is not.
@@ -366,9 +385,16 @@ impl Builder<'_> {
             let value = criteria::given(&mut self.work, at, field);
             self.work.scope.push((field.name.clone(), value));
         }
+        let entries = self.entries.len();
+        for item in self.work.program.spec() {
+            if let Item::Varied(item) = item {
+                self.binding(item);
+            }
+        }
         let formulas = self.whole_block(block);
         self.work.scope = outer;
-        let formulas = formulas?;
+        self.entries.truncate(entries);
+        let formulas = self.placed(formulas?, fields);
         let population = |symbol| matches!(symbol, Symbol::Population(_));
         if self.work.exprs.symbols(&formulas.outputs).any(population) {
             let hint = "only fields and parameters are given here: write the formula in terms of them";
@@ -378,10 +404,31 @@ impl Builder<'_> {
         Ok(formulas)
     }
 
+    /// Formulas with the fields that give them in the place of states that stay what they are.
+    fn placed(&mut self, mut formulas: Formulas, fields: &[Field]) -> Formulas {
+        let first = self.work.populations.iter().map(|set| set.lattice.q()).sum::<usize>();
+        let field = |pop: Pop| {
+            let state = self.states.get(pop.index().checked_sub(first)?).filter(|state| state.place)?;
+            fields.iter().position(|field| field.place && field.name == state.name)
+        };
+        let roots: Vec<ExprId> =
+            formulas.lets.iter().map(|item| item.value).chain(formulas.outputs.iter().copied()).collect();
+        let exprs = &mut self.work.exprs;
+        let new = exprs.clone().substitute(&roots, exprs, |exprs, symbol| match symbol {
+            Symbol::Population(pop) => {
+                field(pop).map(|field| exprs.symbol(Symbol::Field { field: field as u16, component: 0 }))
+            }
+            _ => None,
+        });
+        formulas.lets.iter_mut().for_each(|item| item.value = new[item.value]);
+        formulas.outputs.iter_mut().for_each(|output| *output = new[*output]);
+        formulas
+    }
+
     /// Values and assignments of a block that gives every state too.
     fn whole_block(&mut self, block: &Block) -> Eval<Formulas> {
         let given = |name: &str| block.assigns.iter().any(|assign| assign.populations.text == name);
-        if let Some((name, _)) = self.states.iter().find(|(name, _)| !given(name)) {
+        if let Some(Known { name, .. }) = self.states.iter().find(|state| !state.place && !given(&state.name)) {
             let (label, hint) = (format!("nothing defines the state `{name}`"), format!("write `{name} <- ...;`"));
             return self.work.hinted(Code::OutputMissing, block.span, label, hint);
         }
@@ -439,7 +486,7 @@ impl Builder<'_> {
     }
 
     fn assign_state(&mut self, assign: &Assign, outputs: &mut [Option<ExprId>]) -> Eval<()> {
-        let of = self.states.iter().position(|(name, _)| *name == assign.populations.text).ok_or(Poisoned)?;
+        let of = self.states.iter().position(|state| state.name == assign.populations.text).ok_or(Poisoned)?;
         let at = outputs.len() - self.states.len() + of;
         let value = self.work.number(&assign.value)?;
         if outputs[at].replace(value).is_some() {

@@ -332,8 +332,8 @@ impl Builder<'_> {
     /// States as they are on the next finer level, or on the next coarser one, as their units say; populations as they are.
     fn on_other_level(&mut self, mut outputs: Vec<ExprId>, coarser: bool) -> Vec<ExprId> {
         let first = outputs.len() - self.states.len();
-        for (output, (_, unit)) in outputs[first..].iter_mut().zip(&self.states) {
-            let finer = unit.map_or(0, |unit| unit.length + unit.time);
+        for (output, state) in outputs[first..].iter_mut().zip(&self.states) {
+            let finer = state.unit.map_or(0, |unit| unit.length + unit.time);
             let power = if coarser { -finer } else { finer };
             let two = Rational::from_integer(2.into());
             let factor = self.work.exprs.constant(Pow::pow(two, power));

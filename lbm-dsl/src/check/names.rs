@@ -171,7 +171,8 @@ impl Names<'_> {
                 Item::Criterion(def) => self.global(&def.function.name, Kind::Criterion),
                 Item::Param(def) => self.global(&def.name, Kind::Param),
                 Item::State(def) => self.global(&def.name, Kind::State),
-                Item::Let(def) => self.global(&def.name, Kind::Let),
+                Item::Place(name) => self.global(name, Kind::State),
+                Item::Let(def) | Item::Varied(def) => self.global(&def.name, Kind::Let),
                 Item::Observe(def) if def.value.is_some() => self.global(&def.name, Kind::Observable),
                 _ => {}
             }
@@ -244,7 +245,8 @@ impl Names<'_> {
             // Formulas of numbers, and of the `x` of a stencil, which `stencils` knows.
             Item::Lattice(_) | Item::Stencil(_) => {}
             Item::Param(def) | Item::State(def) => self.param(def),
-            Item::Let(def) => {
+            Item::Place(_) => {}
+            Item::Let(def) | Item::Varied(def) => {
                 self.value(def);
                 self.pass(&def.name);
             }
@@ -649,26 +651,9 @@ fn recursion(program: &Program, report: &mut Report) {
 }
 
 fn callees(expr: &Expr, found: &mut dyn FnMut(&str)) {
-    match &expr.kind {
-        ExprKind::Number(_) | ExprKind::Cs2(_) => {}
-        ExprKind::Name { name, indices, args } => {
-            if args.is_some() {
-                found(&name.text);
-            }
-            indices.iter().chain(args.iter().flatten()).for_each(|part| callees(part, found));
+    expr.visit(&mut |part| {
+        if let ExprKind::Name { name, args: Some(_), .. } = &part.kind {
+            found(&name.text);
         }
-        ExprKind::Vector(parts) => parts.iter().for_each(|part| callees(part, found)),
-        ExprKind::Unary(_, inner) => callees(inner, found),
-        ExprKind::Binary(_, left, right) => {
-            callees(left, found);
-            callees(right, found);
-        }
-        ExprKind::Fold { filter, body, .. } => {
-            filter.iter().for_each(|filter| callees(filter, found));
-            callees(body, found);
-        }
-        ExprKind::If(condition, then, otherwise) => {
-            [condition, then, otherwise].into_iter().for_each(|part| callees(part, found));
-        }
-    }
+    });
 }

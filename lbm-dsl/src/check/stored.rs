@@ -3,35 +3,66 @@
 //! In: a model, and what forces add to its momentum. After: `sampled` and `observed` read from populations after the collision the fields
 //! that the spec reads before it, and `started` is what `init` is after a collision.
 //!
-//! A force is a vector parameter, or a vector of the spec that a collision does not change, as buoyancy does not change the temperature.
+//! A force is a vector parameter, or a vector of the spec that a collision does not change, as buoyancy does not change the temperature, or
+//! changes in proportion to the momentum, as the drag of a porous medium does.
 //! Among what is conserved a force changes nothing but the momentum. So the populations before the collision are taken to
 //! be those after it less `w c.F / cs2`; fields made of conserved quantities are then exact. Without forces both are the
 //! same.
 
+use std::cell::RefCell;
+
 use crate::expr::{ExprId, Exprs, Pop, Rational, Symbol};
 use crate::model::{Formulas, Model};
-use crate::prove::laws::{Push, Trial};
+use crate::prove::laws::{self, Push, Trial};
 
 /// Fills in `sampled` and `started`.
 pub fn complete(model: &mut Model, trial: &Trial) {
     let after: Vec<ExprId> = (0..model.q()).map(|at| model.exprs.symbol(Symbol::Population(Pop(at as u16)))).collect();
-    let gains = gains(model, trial, &after);
+    let acting = driven_before(model, trial, &after);
+    let gains = gains(model, trial, acting, &after);
     let before: Vec<ExprId> = after.iter().zip(gains).map(|(after, gain)| model.exprs.minus(*after, gain)).collect();
     model.sampled = replaced(&mut model.exprs, &model.macroscopic, &before);
     model.observed = replaced(&mut model.exprs, &model.observed, &before);
 
     model.started = model.init.clone();
-    let gains = self::gains(model, trial, &model.init.outputs.clone());
+    let init = model.init.outputs.clone();
+    let acting = driven(model, trial, &init);
+    let gains = self::gains(model, trial, acting, &init);
     for (output, gain) in model.started.outputs.iter_mut().zip(gains) {
         *output = model.exprs.plus(*output, gain);
     }
 }
 
-/// What a collision adds to each population because of forces, as far as the momentum goes: `w c.F / cs2`.
-fn gains(model: &mut Model, trial: &Trial, populations: &[ExprId]) -> Vec<ExprId> {
+/// The vector that a collision of these populations adds to the momentum.
+fn driven(model: &mut Model, trial: &Trial, populations: &[ExprId]) -> Vec<ExprId> {
     let vector = trial.driven.map(|at| model.vectors[at].components.clone());
     let formulas = Formulas { lets: vec![], outputs: vector.unwrap_or_default() };
-    let driven = replaced(&mut model.exprs, &formulas, populations).outputs;
+    replaced(&mut model.exprs, &formulas, populations).outputs
+}
+
+/// The same from populations after the collision: [`laws::before`] says how. What depends on no momentum is the same.
+fn driven_before(model: &mut Model, trial: &Trial, after: &[ExprId]) -> Vec<ExprId> {
+    let mut vector = driven(model, trial, after);
+    for axis in 0..vector.len() {
+        let push = laws::push(model, axis);
+        let pushed = after.iter().zip(push).map(|(after, push)| {
+            let push = model.exprs.constant(push);
+            model.exprs.plus(*after, push)
+        });
+        let pushed: Vec<ExprId> = pushed.collect();
+        let more = driven(model, trial, &pushed)[axis];
+        let exprs = RefCell::new(&mut model.exprs);
+        let one = exprs.borrow_mut().int(1);
+        let minus = |a, b| exprs.borrow_mut().minus(a, b);
+        if more != vector[axis] {
+            vector[axis] = laws::before(vector[axis], more, minus, one, |a, b| exprs.borrow_mut().over(a, b));
+        }
+    }
+    vector
+}
+
+/// What a collision adds to each population because of forces, `driven` among them, as far as the momentum goes: `w c.F / cs2`.
+fn gains(model: &mut Model, trial: &Trial, driven: Vec<ExprId>, populations: &[ExprId]) -> Vec<ExprId> {
     let exprs = &mut model.exprs;
     let set = &model.populations[0];
     let mut forces = vec![exprs.int(0); set.lattice.dim()];

@@ -7,7 +7,7 @@ use num_traits::{ToPrimitive, Zero};
 use crate::diag::Code;
 use crate::expr::{Exact, ExprId, LevelSymbol, Rational, Symbol};
 use crate::model::levels::{Coupling, Exchange, PointSet, Stencil, Target, Transfer};
-use crate::model::{Field, Formulas, Law, Model, Populations};
+use crate::model::{Field, Formulas, Law, Model, Param, Populations};
 use crate::prove::laws::STATES;
 use crate::prove::random::Random;
 use crate::prove::viscosity::{self, Carried, Transport};
@@ -497,7 +497,9 @@ fn both_levels(model: &Model, coupling: &Coupling, random: &mut Random) -> Optio
     let roots: Vec<ExprId> = coupling.rates().iter().map(|rate| rate.finer).collect();
     let finer = state.eval(model, &roots)?;
     let coarse: Vec<f64> = state.params.iter().map(|values| values[0].to_f64().unwrap_or(f64::NAN)).collect();
-    let mut fine = coarse.clone();
+    // What has a unit is what that is on the finer level, where lengths and times are twice as many cells and steps.
+    let scale = |param: &Param| param.unit.map_or(1.0, |unit| 2f64.powi(unit.length + unit.time));
+    let mut fine: Vec<f64> = coarse.iter().zip(model.params()).map(|(value, param)| value * scale(param)).collect();
     for (rate, finer) in coupling.rates().iter().zip(finer) {
         fine[rate.param] = finer.to_f64()?;
     }

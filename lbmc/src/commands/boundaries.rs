@@ -21,7 +21,7 @@ const PAIRS: &str = "Goes with ";
 pub fn boundaries() -> Result<()> {
     let rules: Vec<String> = shipped::rules(&Prelude)?.into_iter().map(|(_, rule)| rule).collect();
     let names: Vec<&str> = rules.iter().map(String::as_str).collect();
-    let model = |method: &str| Spec::find(method)?.model_with(&names, None, None);
+    let model = |method: &str| Spec::find(method)?.model_with(&names, None, None, &[]);
     let models = METHODS.iter().map(|method| model(method)).collect::<Result<Vec<Model>>>()?;
     let lattices: Vec<&str> = models.iter().map(|model| model.lattice().name()).collect();
     let head = [

@@ -325,13 +325,19 @@ impl Subdomain {
         &mut self,
         range: &RangeInclusive<usize>,
         current: Vec<usize>,
-        reach: Option<&mut Reach>,
+        mut reach: Option<&mut Reach>,
     ) -> Result<Outcome, StepError> {
+        let placed = self.placed()?;
         let Subdomain { program, grid, fields, reference, statistics, .. } = self;
         let moving = (reference.as_mut(), statistics.as_mut());
-        let mut data = Populations::new(program, grid, fields, moving, current, reach);
+        let mut data = Populations::new(program, grid, fields, moving, current.clone(), reach.as_deref_mut());
         let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
         self.sampled = false;
+        if let Some(placed) = placed.filter(|_| outcome.changed()) {
+            self.give_places(&current, |leaf| {
+                !placed.contains(&leaf.block) && reach.as_ref().is_none_or(|reach| reach.own[leaf.slot.index()])
+            })?;
+        }
         Ok(outcome)
     }
 

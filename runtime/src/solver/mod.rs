@@ -23,6 +23,7 @@
 //! | `monitor`, `observe` | what is measured: conserved sums, energy and enstrophy, forces, change, the first value that is not finite |
 //! | `statistics` | what is accumulated over time in each cell |
 //! | `prescribed` | parameters of walls that depend on time |
+//! | `places` | what cells keep for parameters of the method that vary |
 //! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
 //! | `fields`, `memory` | per-block arrays, and what they take |
 //! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
@@ -49,6 +50,7 @@ mod monitor;
 mod moving;
 pub mod observe;
 mod parts;
+mod places;
 mod prepare;
 mod prescribed;
 pub mod probe;
@@ -74,6 +76,7 @@ use lbm_bundle::{Bundle, Manifest};
 
 pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
+pub use places::PlaceValues;
 pub use prepare::Prepared;
 pub use setup::{FaceSpec, GridSpec, Patch, Profile, Region, Varying, WallSpec};
 pub use step::Course;

@@ -20,7 +20,7 @@ use crate::device::{Buffer, Device, Int};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cut, Cutters, Row, SolidError, Vector};
 use crate::kernels;
-use crate::kernels::layout::SlotId;
+use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::{Grid, Owned};
 
 /// Share of the rows by which there are more when they do not suffice.
@@ -48,6 +48,7 @@ struct Leaf {
 
 /// A cell that a solid has left or come to.
 struct Cell {
+    block: Block,
     slot: usize,
     cell: usize,
     around: i32,
@@ -244,7 +245,7 @@ impl Subdomain {
     /// Puts the solids of a level where they are at a time, in steps of the coarsest level, and gives their surfaces the velocity of the step
     /// that begins then. Where the level is given, cells that they have left since then are filled.
     pub(super) fn move_solids(&mut self, level: usize, time: f64, refilled: Option<&Level>) -> Result<(), StepError> {
-        let Subdomain { program, grid, owned, walls, bodies, fields, .. } = self;
+        let Subdomain { program, grid, owned, walls, bodies, fields, places, .. } = self;
         let (device, manifest) = (program.device().clone(), program.manifest().clone());
         let Some(bodies) = bodies else { return Ok(()) };
         let Some(moving) = &mut bodies.moving else { return Ok(()) };
@@ -284,7 +285,7 @@ impl Subdomain {
                     }
                     None => (0, -1, [0.0; 3]),
                 };
-                cells.push(Cell { slot, cell, around, towards, velocity });
+                cells.push(Cell { block: *block, slot, cell, around, towards, velocity });
             }
             changed.push((*block, cut.clone()));
         }
@@ -321,6 +322,12 @@ impl Subdomain {
             populations: &mut fields.populations[*current],
             params: params.packed(),
         })?;
+        if let Some(places) = places {
+            let (layout, to) = (Layout::populations(&manifest), &mut fields.populations[*current]);
+            cells.iter().try_for_each(|Cell { block, slot, cell, .. }| {
+                places.write_cell(layout, to, grid.origin(*block), (*slot, *cell))
+            })?;
+        }
         Ok(())
     }
 }

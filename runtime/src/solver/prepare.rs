@@ -283,6 +283,7 @@ fn subdomain(
         statistics,
         criterion,
         frozen,
+        places: None,
         recording: None,
     })
 }

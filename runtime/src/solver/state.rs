@@ -45,16 +45,19 @@ impl Simulation {
     }
 
     fn fill_cells(&mut self, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
-        // Solid cells are at rest and stay as they are.
-        let rest: Vec<f64> =
-            fields::component_names(self.manifest()).iter().map(|name| f64::from(name == "rho")).collect();
+        // Solid cells are at rest and stay as they are; what they keep for parameters that vary is what all cells have.
+        let places = self.manifest().fields.iter().flat_map(|field| vec![field.place; field.components as usize]);
+        let names = fields::component_names(self.manifest());
+        let rest: Vec<Option<f64>> =
+            names.iter().zip(places).map(|(name, place)| (!place).then(|| f64::from(name == "rho"))).collect();
         let cutters = self.cutters().cloned();
         let Simulation { parts, stepper, .. } = self;
-        let value =
-            |cell: Cell, out: &mut [f64]| match cutters.as_ref().and_then(|cutters| cutters.solids.at(cell.centre())) {
-                Some(_) => out.copy_from_slice(&rest),
-                None => value(cell, out),
-            };
+        let value = |cell: Cell, out: &mut [f64]| {
+            value(cell, out);
+            if cutters.as_ref().is_some_and(|cutters| cutters.solids.at(cell.centre()).is_some()) {
+                out.iter_mut().zip(&rest).for_each(|(out, rest)| *out = rest.unwrap_or(*out));
+            }
+        };
         stepper.levels.iter_mut().for_each(|level| level.current = 0);
         parts.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))
     }

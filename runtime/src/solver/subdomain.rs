@@ -11,6 +11,7 @@ use super::StepError;
 use super::bodies::Bodies;
 use super::fields::Fields;
 use super::inbox::Inbox;
+use super::places::Places;
 use super::prescribed::Prescribed;
 use super::setup::Walls;
 use super::statistics::Statistics;
@@ -40,6 +41,8 @@ pub(super) struct Subdomain {
     pub(super) reference: Option<Buffer<Real>>,
     /// What is accumulated over time.
     pub(super) statistics: Option<Statistics>,
+    /// What cells keep for parameters that vary, if it is known.
+    pub(super) places: Option<Places>,
     /// What the grid follows, if it changes.
     pub(super) criterion: Option<Criterion>,
     /// Boxes whose blocks stay as they are, in cells of the coarsest level: lower and upper corners.

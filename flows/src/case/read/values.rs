@@ -174,11 +174,25 @@ impl Reader {
 
     /// The same, of position and time, with the dimension of its unit: any, if none is wanted.
     pub(super) fn timed_formula(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(Formula, Dimension)> {
+        self.formula_by(value, wanted, Formula::parse)
+    }
+
+    /// The same with names of fields, which are not known yet.
+    pub(super) fn named_formula(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(Formula, Dimension)> {
+        self.formula_by(value, wanted, Formula::parse_named)
+    }
+
+    fn formula_by(
+        &mut self,
+        value: &Value,
+        wanted: Option<Dimension>,
+        parse: fn(&str) -> Result<(Formula, &str), FormulaError>,
+    ) -> Option<(Formula, Dimension)> {
         let Kind::Text(text) = &value.kind else {
             let (number, dimension) = self.quantity(value, wanted)?;
             return Some((Formula::number(number), dimension));
         };
-        match Formula::parse(text) {
+        match parse(text) {
             Ok((formula, rest)) => {
                 if !self.si && units::parse(rest).is_err() && !rest.is_empty() {
                     let at = text.len() - rest.len()..text.len();

@@ -7,6 +7,7 @@ use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::raw::{RawFace, RawFluid, RawParam};
 use crate::case::units::{Dimension, Units};
+use crate::case::vary::{Number, Varied};
 use crate::case::{Face, MACH_ADVISED, Scales, schema};
 
 /// Share of a rate's range, next to its upper limit, in which stability is doubtful.
@@ -86,7 +87,9 @@ impl Resolver<'_> {
         let cs2 = self.manifest.main().cs2;
         let mach = velocity / cs2.sqrt();
         let mut scales = Scales { velocity, length, viscosity: None, omega: None, re: None, mach };
-        let names: Vec<&str> = self.manifest.params.iter().map(|param| &param.name[..]).collect();
+        let varied = self.raw.varied.iter().map(|varied| &varied.variation.param[..]);
+        let own = self.manifest.params.iter().filter(|param| self.raw.part(&param.name).is_none());
+        let names: Vec<&str> = own.map(|param| &param.name[..]).chain(varied).collect();
         for param in self.raw.params.iter().filter(|param| !names.contains(&&param.name.value[..])) {
             let message = format!("{} has no parameter `{}`", self.manifest.spec, param.name.value);
             let help = schema::suggest(&param.name.value, &names);
@@ -95,7 +98,23 @@ impl Resolver<'_> {
         let rate = self.rate(units, velocity, length);
         let (mut values, mut courses) = (vec![], vec![]);
         let mut sound = true;
+        for varied in &self.raw.varied {
+            sound &= self.varied(varied, units, grid).is_some();
+        }
         for param in &self.manifest.params {
+            if let Some((varied, number)) = self.raw.part(&param.name) {
+                let value = match number {
+                    None => 1.0 / units.scale(varied.dimension),
+                    Some(Number::Scale(dimension)) => units.scale(*dimension),
+                    Some(Number::Course(formula)) => {
+                        let formula = formula.in_steps(units.scale(Dimension::TIME));
+                        courses.push((param.name.clone(), vec![formula.clone()]));
+                        formula.at([0.0; 3], 0.0)
+                    }
+                };
+                values.push((param.name.clone(), vec![value]));
+                continue;
+            }
             let is_rate = self.manifest.viscosity.rate.as_ref() == Some(&param.name);
             let given = self.raw.params.iter().find(|given| given.name.value == param.name);
             let found = match (given, &rate) {
@@ -143,6 +162,23 @@ impl Resolver<'_> {
         (sound.then_some(values), courses, scales)
     }
 
+    /// Checks a parameter that varies: its unit, and where it depends on the position and the time alone, its values in cells all over the
+    /// domain.
+    fn varied(&mut self, varied: &Varied, units: &Units, (size, cell): ([usize; 3], f64)) -> Option<()> {
+        let scales = varied.numbers.iter().filter(|number| **number == Number::Scale(Dimension::DENSITY));
+        if scales.count() > 0 && units.density.is_none() {
+            return self.needs_density(&varied.raw.span);
+        }
+        let points: Vec<[f64; 3]> = if varied.reads_fields() { vec![] } else { spread(size) };
+        self.formulas(&varied.raw, &varied.param, units, (size, cell), &points).map(|_| ())
+    }
+
+    /// What cells keep for parameters that vary, in the order of the method's fields.
+    pub(super) fn places(&self, size: [usize; 3], cell: f64) -> Vec<Formula> {
+        let places = self.manifest.fields.iter().filter(|field| field.place);
+        places.filter_map(|field| Some(self.raw.place(&field.name)?.1.on(size, cell))).collect()
+    }
+
     /// A parameter of the method that depends on time.
     fn course(
         &mut self,
@@ -153,8 +189,7 @@ impl Resolver<'_> {
     ) -> Option<Vec<Formula>> {
         if given.values.iter().any(|(value, _)| value.varies_in_place()) {
             let message = format!("`{}` is the same everywhere: a formula of the time `t` alone", param.name);
-            let help = "parameters at faces and at surfaces of solids may vary with the place, too".to_string();
-            return self.report.add(diag::CANNOT_VARY, &given.span, message, "varies with the place", help);
+            return self.report.add(diag::CANNOT_VARY, &given.span, message, "varies with the place", None);
         }
         self.formulas(given, param, units, grid, &[[0.0; 3]])
     }
@@ -162,6 +197,9 @@ impl Resolver<'_> {
     /// The rate that sets the viscosity, from `[fluid]`, with the place of what it follows from.
     fn rate(&mut self, units: &Units, velocity: f64, length: f64) -> Option<Spanned<f64>> {
         let fluid = &self.raw.fluid;
+        if fluid.varied.is_some() {
+            return None;
+        }
         let given = fluid.re.as_ref().or(fluid.viscosity.as_ref()).or(fluid.omega.as_ref());
         let Some(name) = &self.manifest.viscosity.rate else {
             let given = given?;
@@ -252,6 +290,18 @@ impl Resolver<'_> {
             self.report.add::<()>(diag::COMPRESSIBLE, span, message, "fast", help);
         }
     }
+}
+
+/// Centres of cells of level 0, of each axis so many at most that they are quickly looked at.
+fn spread(size: [usize; 3]) -> Vec<[f64; 3]> {
+    let most = if size[2] == 1 { 512 } else { 64 };
+    let [width, height, depth] = size.map(|cells| cells.min(most));
+    let at = |axis: usize, number: usize, count: usize| {
+        let last = (size[axis] - 1) as f64;
+        0.5 + (last * number as f64 / (count.max(2) - 1) as f64).round()
+    };
+    let rows = (0..height * depth).map(|row| (row % height, row / height));
+    rows.flat_map(|(y, z)| (0..width).map(move |x| [at(0, x, width), at(1, y, height), at(2, z, depth)])).collect()
 }
 
 /// The fastest of them, unless none moves.

@@ -91,7 +91,8 @@ impl Resolver<'_> {
         let every = self.interval(&raw.every, units)?;
         let carried = Scalar::all(self.manifest);
         let diffuses = |scalar: &Scalar| scalar.component.is_some() && scalar.rate.is_some();
-        let scalars = self.manifest.fields.iter().filter(|field| field.components == 1 && field.name != "rho");
+        let scalars =
+            self.manifest.fields.iter().filter(|field| field.components == 1 && field.name != "rho" && !field.place);
         Some(FluxPlane {
             name: raw.name.value.clone(),
             normal,

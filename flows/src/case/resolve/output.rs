@@ -35,7 +35,7 @@ impl Resolver<'_> {
         let raw = &self.raw.output;
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
         // What is observed is written where it is asked for.
-        let observes = self.manifest.fields.iter().any(|field| field.observed);
+        let observes = !self.manifest.fields.iter().all(lbm_bundle::Field::is_own);
         let fields = match &raw.fields {
             Some(names) => self.quantities(names),
             None => observes.then(|| Quantity::of_method(self.manifest)),

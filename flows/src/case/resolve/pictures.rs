@@ -26,7 +26,7 @@ impl Resolver<'_> {
         let views: Vec<View> = views.into_iter().collect::<Option<_>>()?;
         let mut known: Vec<String> = TAKEN.iter().map(|name| format!("{name}.png")).collect();
         if raw.output.picture {
-            let scalars = self.manifest.fields.iter().filter(|field| field.components == 1 && !field.observed);
+            let scalars = self.manifest.fields.iter().filter(|field| field.components == 1 && field.is_own());
             let names = scalars.map(|field| &field.name[..]).chain(["velocity", "vorticity"]);
             known.extend(names.map(|name| format!("{name}.png")));
         }

@@ -12,7 +12,7 @@ impl<'a> Resolver<'a> {
     /// The state at the start in the units of the case, checked on every cell, and its largest speed.
     pub(super) fn start(&mut self, size: [usize; 3], cell: f64) -> Option<(Start, f64)> {
         let raw = self.raw;
-        let own = || self.manifest.fields.iter().filter(|field| !field.observed);
+        let own = || self.manifest.fields.iter().filter(|field| field.is_own());
         let keys: Vec<&str> = own().map(|field| start_key(&field.name)).collect();
         for given in &raw.start {
             let key = &given.key.value;
@@ -49,9 +49,18 @@ impl<'a> Resolver<'a> {
             };
             start.fields.push(StartField { name: field.name.clone(), components });
         }
+        for field in self.manifest.fields.iter().filter(|field| field.place) {
+            let (_, formula) = self.raw.place(&field.name)?;
+            let components = vec![StartValue::Formula(formula.on(size, cell))];
+            start.fields.push(StartField { name: field.name.clone(), components });
+        }
         let survey = start.survey(size);
         for wrong in &survey.wrong {
             let name = &start.fields[wrong.field].name;
+            if let Some((varied, formula)) = self.raw.place(name) {
+                let message = format!("`{formula:?}`, a part of `{}`, is not finite everywhere", varied.param.name);
+                self.report.add::<()>(diag::BAD_VALUE, &varied.raw.span, message, "not finite", None);
+            }
             let Some(given) = self.started(name) else { continue };
             let place = match start.is_uniform() {
                 true => String::new(),

@@ -20,8 +20,8 @@ impl Resolver<'_> {
         for (value, dimension) in &param.values {
             let Some(value) = value.constant() else {
                 let message = format!("`{}` is a number here, the same everywhere and at all times", wanted.name);
-                let help = "parameters at faces of the domain and of solids can vary, and in time those of the method but for \
-                     the rate that sets the viscosity"
+                let help = "parameters at faces of the domain and of solids can vary, and those of the method but for the rate \
+                     that sets the viscosity: `fluid.viscosity` may be a formula"
                     .to_string();
                 return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
             };
@@ -56,7 +56,7 @@ impl Resolver<'_> {
             let times = if formula.varies_in_time() { TIMES } else { 0 };
             for number in 0..=times {
                 let time = steps * number as f64 / times.max(1) as f64;
-                let apart = if number == 0 { 1 } else { points.len().div_ceil(SAMPLED) };
+                let apart = if number == 0 { 1 } else { points.len().div_ceil(SAMPLED).max(1) };
                 for point in points.iter().step_by(apart) {
                     let value = formula.at(*point, time);
                     if !value.is_finite() {

@@ -194,7 +194,7 @@ fn errors_of(
     setting: &Setting,
     real: Real,
 ) -> Result<impl Iterator<Item = (&'static str, f64)>> {
-    let model = Spec::find(spec)?.model_with(flow.rules, None, None)?;
+    let model = Spec::find(spec)?.model_with(flow.rules, None, None, &[])?;
     let dim = model.lattice().dim();
     let options = Options {
         target: device.target(),

@@ -1,0 +1,365 @@
+//! Parameters of the method that vary in space or with the fields of the flow.
+//!
+//! In: a case as written and what is known of its method before it is compiled. Out: [`Variation`]s, with which it is compiled. After: each
+//! formula is one of fields, of places, which are its largest parts that depend on the position alone, and of numbers, which are
+//! its largest parts that depend on the time alone. So any formula of position, time and fields is one.
+
+use lbm_bundle::formula::Function;
+use lbm_bundle::variation::{VISCOSITY, Variation};
+use lbm_bundle::{Field, Param, Real, Unit};
+
+use super::diag::{self, CaseError, Report};
+use super::formula::{Formula, POSITIONS, TIME};
+use super::raw::{RawCase, RawParam};
+use super::units::Dimension;
+
+/// Most places of a parameter: each is two numbers that each cell reads and writes in a step.
+const MOST_PLACES: usize = 8;
+
+/// What is known of a method before it is compiled.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// What it is called.
+    pub name: String,
+    /// Number of axes.
+    pub dim: usize,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// Its fields.
+    pub fields: Vec<Field>,
+    /// The parameter that sets its viscosity, if it is one alone.
+    pub rate: Option<String>,
+}
+
+/// A parameter that varies.
+#[derive(Clone, Debug)]
+pub(super) struct Varied {
+    /// What the method is compiled with.
+    pub(super) variation: Variation,
+    /// What it is: that of the method, or the viscosity.
+    pub(super) param: Param,
+    /// As it is written.
+    pub(super) raw: RawParam,
+    /// What its formulas are measured in.
+    pub(super) dimension: Dimension,
+    /// The places of the variation, in its order.
+    pub(super) places: Vec<Formula>,
+    /// The numbers of the variation, in its order.
+    pub(super) numbers: Vec<Number>,
+}
+
+impl Varied {
+    /// Whether it depends on fields of the flow.
+    pub(super) fn reads_fields(&self) -> bool {
+        self.raw.values.iter().any(|(formula, _)| formula.reads_fields())
+    }
+}
+
+/// What is the same everywhere.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Number {
+    /// A formula of the time.
+    Course(Formula),
+    /// What a field of this dimension is measured in, in cells and steps.
+    Scale(Dimension),
+}
+
+impl RawCase {
+    /// Whether it may have parameters that vary: [`Self::vary`] then has to be asked before the method is compiled.
+    pub fn may_vary(&self) -> bool {
+        self.fluid.varied.is_some() || self.params.iter().any(varies)
+    }
+
+    /// The parameters that vary, for its method.
+    pub fn vary(&mut self, method: &Method) -> Result<Vec<Variation>, CaseError> {
+        let mut report = Report::default();
+        let varied: Vec<Varied> = self
+            .params
+            .iter()
+            .chain(&self.fluid.varied)
+            .filter_map(|raw| self.varied(raw, method, &mut report))
+            .collect();
+        report.finish(&self.name, Some(()))?;
+        self.varied = varied;
+        Ok(self.varied.iter().map(|varied| varied.variation.clone()).collect())
+    }
+
+    /// The error that a parameter depends on a field that is computed with it.
+    pub fn reject_circular(&self, variation: &Variation, field: &str) -> CaseError {
+        let mut report = Report::default();
+        let own = self.varied.iter().find(|varied| varied.variation == *variation);
+        let (span, name) = own.map_or((&self.spec.span, &variation.param), |own| (&own.raw.span, &own.param.name));
+        let message = format!("`{name}` depends on `{field}`, which the method computes with it");
+        let help = "take other fields, or a method that has this dependence: `d2q9_porous` has a drag in proportion to the velocity";
+        report.add::<()>(diag::CIRCULAR, span, message, "depends on itself", help.to_string());
+        report.finish::<()>(&self.name, None).expect_err("there is no value")
+    }
+
+    fn varied(&self, raw: &RawParam, method: &Method, report: &mut Report) -> Option<Varied> {
+        let viscosity = self.fluid.varied.as_ref().is_some_and(|varied| varied.span.range == raw.span.range);
+        if !viscosity && !varies(raw) {
+            return None;
+        }
+        let refuse = |report: &mut Report, message: String, help: &str| {
+            report.add(diag::NOT_VARIED, &raw.span, message, "varies", help.to_string())
+        };
+        let param = if viscosity {
+            let Some(rate) = &method.rate else {
+                let message = format!("no single parameter of {} sets its viscosity", method.name);
+                let help = "its parameters in `[params]` may vary".to_string();
+                return report.add(diag::NO_SINGLE_RATE, &raw.span, message, "sets the viscosity", help);
+            };
+            let unit = Some(Unit { length: 2, time: -1 });
+            let doc = "kinematic viscosity".to_string();
+            let param = Param { name: VISCOSITY.into(), components: 1, range: Some((0.0, f64::INFINITY)), unit, doc };
+            let others = method.params.iter().filter(|param| param.name != *rate && param.unit.is_none());
+            if let (Some(other), Some(_)) = (others.into_iter().next(), &self.refinement) {
+                let message = format!(
+                    "the viscosity varies on several levels, and nothing says what `{}` is on the finer ones: its rule takes `{rate}`",
+                    other.name
+                );
+                return refuse(report, message, "take a method with a single rate, or one level");
+            }
+            param
+        } else {
+            let param = method.params.iter().find(|param| param.name == raw.name.value)?;
+            if method.rate.as_ref() == Some(&param.name) {
+                let message = format!("`{}` sets the viscosity, and does not vary by itself", param.name);
+                return refuse(
+                    report,
+                    message,
+                    "let the viscosity vary: `[fluid] viscosity = \"0.01 + 0.1 * x / lx\"`",
+                );
+            }
+            if let (true, None, Some(_)) = (param.components > 1, param.unit, &self.refinement) {
+                let message = format!("`{}` has no unit, so its value on finer levels is unknown", param.name);
+                return refuse(
+                    report,
+                    message,
+                    "declare its unit in the spec, such as `param force[a]: length / time^2;`",
+                );
+            }
+            param.clone()
+        };
+        if raw.values.len() != param.components as usize {
+            let message = format!("`{}` has {} components, not {}", param.name, param.components, raw.values.len());
+            let label = format!("{} expected", param.components);
+            return report.add(diag::COMPONENTS, &raw.span, message, label, None);
+        }
+        let mut parts = Parts {
+            fields: &method.fields,
+            dim: method.dim,
+            si: self.si.is_some(),
+            param: &param.name,
+            places: vec![],
+            numbers: vec![],
+        };
+        let mut formulas = vec![];
+        for (formula, _) in &raw.values {
+            if let Some(name) = formula.beyond(method.dim) {
+                let message = format!("{} has {} axes, and no `{name}`", method.name, method.dim);
+                return report.add(diag::WRONG_DIMENSION, &raw.span, message, "no such axis", None);
+            }
+            let known = |name: &str| Formula::knows(name) || parts.field(name).is_some();
+            if let Some(error) = formula.unknown(&known) {
+                let fields: Vec<String> =
+                    method.fields.iter().flat_map(|field| field.component_names(method.dim as u32)).collect();
+                let help = format!("{}; fields of the method: {}", error.help, fields.join(", "));
+                return report.add(diag::FORMULA, &raw.span, error.message, error.label, help);
+            }
+            match parts.split(&formula.with_extents(&self.extents())) {
+                Ok(formula) => formulas.push(formula),
+                Err(Mixed) => {
+                    let message = format!(
+                        "a table of `{}` is read at a value that depends on fields, or on place and time",
+                        param.name
+                    );
+                    return refuse(
+                        report,
+                        message,
+                        "tables are read at values of the position alone, or of the time alone",
+                    );
+                }
+            }
+        }
+        let Parts { places, numbers, .. } = parts;
+        if places.len() > MOST_PLACES {
+            let message = format!(
+                "`{}` has {} parts that depend on the position alone, more than {MOST_PLACES}",
+                param.name,
+                places.len()
+            );
+            return refuse(
+                report,
+                message,
+                "each is kept in every cell: put those beside each other that are multiplied or added",
+            );
+        }
+        if !places.is_empty() && self.real == Real::F16F32 {
+            let message =
+                format!("`{}` varies in space, and 16 bits store no more than differences from rest", param.name);
+            return refuse(report, message, "`precision = \"f32\"` or \"f64\"");
+        }
+        let dimension = raw.values.iter().map(|(_, dimension)| *dimension).find(|found| *found != Dimension::NUMBER);
+        let dimension = dimension.unwrap_or_default();
+        let scaled = dimension != Dimension::NUMBER || param.unit.is_some_and(|unit| unit.length + unit.time != 0);
+        let name = |what: &str, count: usize| (0..count).map(|at| format!("{}_{what}_{at}", param.name)).collect();
+        let variation = Variation {
+            param: method.rate.clone().filter(|_| viscosity).unwrap_or(param.name.clone()),
+            formulas,
+            places: name(PLACE, places.len()),
+            numbers: name(NUMBER, numbers.len()),
+            unit: scaled.then(|| format!("{}_unit", param.name)),
+            viscosity,
+        };
+        Some(Varied { variation, param, raw: raw.clone(), dimension, places, numbers })
+    }
+
+    /// Extents of the domain, in the units of the case.
+    fn extents(&self) -> [f64; 3] {
+        std::array::from_fn(|axis| self.size.value.get(axis).map_or(1.0, |size| size.value))
+    }
+}
+
+const PLACE: &str = "place";
+const NUMBER: &str = "number";
+
+/// Whether a parameter of the method varies by more than the time.
+fn varies(raw: &RawParam) -> bool {
+    raw.values.iter().any(|(formula, _)| formula.varies_in_place() || formula.reads_fields())
+}
+
+/// What formulas are made of.
+struct Parts<'a> {
+    fields: &'a [Field],
+    dim: usize,
+    si: bool,
+    param: &'a str,
+    places: Vec<Formula>,
+    numbers: Vec<Number>,
+}
+
+/// A table is read at what is no value of a place or of a time.
+struct Mixed;
+
+impl Parts<'_> {
+    /// The field of which a name is a component.
+    fn field(&self, name: &str) -> Option<&Field> {
+        let has = |field: &&Field| field.component_names(self.dim as u32).iter().any(|component| component == name);
+        self.fields.iter().find(has)
+    }
+
+    /// A formula in terms of fields, places and numbers.
+    fn split(&mut self, formula: &lbm_bundle::Formula) -> Result<lbm_bundle::Formula, Mixed> {
+        let names = formula.names();
+        let (in_place, in_time) = (names.iter().any(|name| POSITIONS.contains(name)), names.contains(TIME));
+        let of_flow = names.iter().any(|name| self.field(name).is_some());
+        match (in_place, in_time, of_flow) {
+            (false, false, false) => Ok(formula.clone()),
+            (true, false, false) => {
+                let at = position(&mut self.places, Formula::from(formula.clone()));
+                Ok(self.name(PLACE, at))
+            }
+            (false, true, false) => {
+                let at = position(&mut self.numbers, Number::Course(Formula::from(formula.clone())));
+                Ok(self.name(NUMBER, at))
+            }
+            _ => match formula {
+                lbm_bundle::Formula::Apply(function, operands) => {
+                    let operands: Result<Vec<_>, Mixed> = operands.iter().map(|operand| self.split(operand)).collect();
+                    Ok(lbm_bundle::Formula::Apply(*function, operands?))
+                }
+                lbm_bundle::Formula::Name(name) => Ok(self.of_field(name, formula)),
+                lbm_bundle::Formula::Number(_) | lbm_bundle::Formula::Table(..) => Err(Mixed),
+            },
+        }
+    }
+
+    /// A component of a field in the units of the case.
+    fn of_field(&mut self, name: &str, formula: &lbm_bundle::Formula) -> lbm_bundle::Formula {
+        let dimension = match self.field(name).map(|field| &field.name[..]) {
+            Some("rho") => Dimension::DENSITY,
+            Some("u") => Dimension::VELOCITY,
+            _ => Dimension::NUMBER,
+        };
+        if !self.si || dimension == Dimension::NUMBER {
+            return formula.clone();
+        }
+        let at = position(&mut self.numbers, Number::Scale(dimension));
+        lbm_bundle::Formula::apply(Function::Multiply, [formula.clone(), self.name(NUMBER, at)])
+    }
+
+    fn name(&self, what: &str, at: usize) -> lbm_bundle::Formula {
+        lbm_bundle::Formula::name(&format!("{}_{what}_{at}", self.param))
+    }
+}
+
+/// Where a part is among others, which it joins.
+fn position<T: PartialEq>(all: &mut Vec<T>, part: T) -> usize {
+    all.iter().position(|known| *known == part).unwrap_or_else(|| {
+        all.push(part);
+        all.len() - 1
+    })
+}
+
+impl RawCase {
+    /// Notes what is wrong with places where the coupling has ghosts, which stand for cells elsewhere.
+    pub(super) fn places_of_ghosts(&self, report: &mut Report) {
+        for varied in self.varied.iter().filter(|varied| !varied.places.is_empty()) {
+            let message = format!(
+                "`{}` varies in space, and the coupling has ghosts, which stand for cells elsewhere",
+                varied.param.name
+            );
+            let help = "take `volumetric_shifted` or `volumetric`".to_string();
+            report.add::<()>(diag::NOT_VARIED, &varied.raw.span, message, "varies", help);
+        }
+    }
+
+    /// The parameter that has a place of that name, and the formula of the place.
+    pub(super) fn place(&self, name: &str) -> Option<(&Varied, &Formula)> {
+        self.varied.iter().find_map(|varied| {
+            let at = varied.variation.places.iter().position(|place| place == name)?;
+            Some((varied, &varied.places[at]))
+        })
+    }
+
+    /// The parameter that another one, of that name, belongs to: that of its unit, or one of its numbers.
+    pub(super) fn part(&self, name: &str) -> Option<(&Varied, Option<&Number>)> {
+        self.varied.iter().find_map(|varied| match varied.variation.unit.as_deref() == Some(name) {
+            true => Some((varied, None)),
+            false => {
+                let at = varied.variation.numbers.iter().position(|number| number == name)?;
+                Some((varied, Some(&varied.numbers[at])))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> (String, Vec<String>, usize) {
+        let fields = [Field::own("rho", 1), Field::own("u", 2)];
+        let mut parts = Parts { fields: &fields, dim: 2, si: false, param: "p", places: vec![], numbers: vec![] };
+        let formula: lbm_bundle::Formula = text.parse().expect("a formula");
+        let formula = parts.split(&formula).map_or("mixed".to_string(), |formula| formula.to_string());
+        (formula, parts.places.iter().map(|place| format!("{place:?}")).collect(), parts.numbers.len())
+    }
+
+    #[test]
+    fn a_formula_is_split_into_its_largest_parts() {
+        for (text, formula, places, numbers) in [
+            ("1 + x^2", "p_place_0", &["1 + x^2"][..], 0),
+            ("2 * t", "p_number_0", &[], 1),
+            ("(x + y) * rho + sin(x + y)", "p_place_0 * rho + p_place_1", &["x + y", "sin(x + y)"], 0),
+            ("exp(-(x - 2 * t)^2)", "exp(-(p_place_0 - p_number_0)^2)", &["x"], 1),
+            ("if(y < 4, 1, ux)", "if(p_place_0, 1, ux)", &["y < 4"], 0),
+            ("x * rho + x * ux", "p_place_0 * rho + p_place_0 * ux", &["x"], 0),
+        ] {
+            let found = split(text);
+            assert_eq!(found.0, formula, "{text}");
+            assert_eq!((found.1, found.2), (places.iter().map(ToString::to_string).collect(), numbers), "{text}");
+        }
+    }
+}
