@@ -43,7 +43,7 @@ fn driven(model: &mut Model, trial: &Trial, populations: &[ExprId]) -> Vec<ExprI
 /// The same from populations after the collision: [`laws::before`] says how. What depends on no momentum is the same.
 fn driven_before(model: &mut Model, trial: &Trial, after: &[ExprId]) -> Vec<ExprId> {
     let mut vector = driven(model, trial, after);
-    for axis in 0..vector.len() {
+    for (axis, now) in vector.iter_mut().enumerate() {
         let push = laws::push(model, axis);
         let pushed = after.iter().zip(push).map(|(after, push)| {
             let push = model.exprs.constant(push);
@@ -51,11 +51,11 @@ fn driven_before(model: &mut Model, trial: &Trial, after: &[ExprId]) -> Vec<Expr
         });
         let pushed: Vec<ExprId> = pushed.collect();
         let more = driven(model, trial, &pushed)[axis];
-        let exprs = RefCell::new(&mut model.exprs);
-        let one = exprs.borrow_mut().int(1);
-        let minus = |a, b| exprs.borrow_mut().minus(a, b);
-        if more != vector[axis] {
-            vector[axis] = laws::before(vector[axis], more, minus, one, |a, b| exprs.borrow_mut().over(a, b));
+        if more != *now {
+            let exprs = RefCell::new(&mut model.exprs);
+            let one = exprs.borrow_mut().int(1);
+            let minus = |a, b| exprs.borrow_mut().minus(a, b);
+            *now = laws::before(*now, more, minus, one, |a, b| exprs.borrow_mut().over(a, b));
         }
     }
     vector
