@@ -88,6 +88,8 @@ pub enum Symbol {
     Level(LevelSymbol),
     /// In a part of a kernel: the value of that number which an earlier part hands on.
     Kept(u16),
+    /// Where moments are stored in the place of populations: the one of that number.
+    Moment(u16),
 }
 
 /// A value that a formula at a level jump is given; `model::levels` has their meaning.
@@ -345,6 +347,18 @@ impl Exprs {
             }
             (_, Some(y)) if y.is_one() => a,
             _ => self.add(Expr::Div(a, b)),
+        }
+    }
+
+    /// The node, folded where it is a sum, a product or a quotient.
+    pub fn folded(&mut self, node: Expr) -> ExprId {
+        match node {
+            Expr::Neg(a) => self.neg(a),
+            Expr::Add(a, b) => self.plus(a, b),
+            Expr::Sub(a, b) => self.minus(a, b),
+            Expr::Mul(a, b) => self.times(a, b),
+            Expr::Div(a, b) => self.over(a, b),
+            other => self.add(other),
         }
     }
 

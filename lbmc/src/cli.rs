@@ -182,8 +182,11 @@ pub struct Specs {
     /// A table of the boundary conditions instead: what each is for, its parameters, where the wall lies, what it costs.
     #[arg(long)]
     pub boundaries: bool,
-    /// Print a JSON object a line: `name`, `summary`.
+    /// A table of how few moments the populations after a collision depend on instead.
     #[arg(long, conflicts_with = "boundaries")]
+    pub moments: bool,
+    /// Print a JSON object a line: `name`, `summary`.
+    #[arg(long, conflicts_with_all = ["boundaries", "moments"])]
     pub json: bool,
 }
 

@@ -327,6 +327,13 @@ fn the_table_of_boundary_conditions_is_that_of_the_program() {
 }
 
 #[test]
+fn the_table_of_moments_is_that_of_the_program() {
+    let output = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(["specs", "--moments"]).output().expect("lbmc starts");
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    written_by_the_program("moments.md", &String::from_utf8(output.stdout).expect("text"));
+}
+
+#[test]
 fn the_reference_of_the_command_line_is_that_of_the_program() {
     let help = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(arguments).output().expect("lbmc starts");

@@ -136,6 +136,7 @@ fn lower_in(
                 Symbol::Gradient { .. } | Symbol::Kept(_) => {
                     unreachable!("criteria are no kernels, and these no phases")
                 }
+                Symbol::Moment(number) => format!("m_{number}"),
                 Symbol::Level(LevelSymbol::Width) => "width".into(),
                 Symbol::Level(LevelSymbol::Sample(number)) => format!("v_{number}"),
                 Symbol::Level(LevelSymbol::Kind { child }) => format!("kind_{child}"),

@@ -9,15 +9,19 @@ mod known;
 pub(crate) mod laws;
 pub(crate) mod levels;
 mod linear;
+pub mod moments;
 mod poly;
 mod random;
 mod ratio;
+mod residue;
 mod series;
 pub mod stability;
 mod symbolic;
+mod unread;
 mod viscosity;
 
 pub use linear::NotLinear;
+pub use moments::Dependence;
 pub use viscosity::Transport;
 
 use crate::model::{Law, Model, Rule};
@@ -34,6 +38,8 @@ pub struct Findings {
     pub bulk: Option<Transport>,
     /// Diffusivity of what each set of populations carries; `None` for a set that carries a momentum.
     pub diffusivities: Vec<Option<Transport>>,
+    /// On how few moments the collision depends; nothing where it has no value.
+    pub moments: Option<Dependence>,
 }
 
 /// Finds out about a model.
@@ -117,6 +123,8 @@ fn of_populations(model: &Model) -> Findings {
             format!("`{}` defines every unknown population and reads none, at {places}", boundary.name)
         }
     }));
+    let moments = moments::dependence(model);
+    lines.extend(moments.iter().map(Dependence::sentence));
     lines.extend(levels::lines(model));
     if viscosity::rests_elsewhere(model) {
         lines.push("rest is what `init` gives where scalar fields are 1 and nothing moves, not the weights".into());
@@ -126,7 +134,7 @@ fn of_populations(model: &Model) -> Findings {
             .push("viscosity depends on the direction: stress relaxes at other rates along axes than diagonals".into());
     }
     let diffusivities = model.populations().iter().map(|set| viscosity::diffusivity(model, set)).collect();
-    Findings { lines, viscosity: viscosity::viscosity(model), bulk: viscosity::bulk(model), diffusivities }
+    Findings { lines, viscosity: viscosity::viscosity(model), bulk: viscosity::bulk(model), diffusivities, moments }
 }
 
 #[cfg(test)]

@@ -127,7 +127,7 @@ fn populations(model: &Model) -> Vec<Ratio> {
 }
 
 /// Brings the first `columns` columns to reduced echelon form; the columns of the pivots, a row each.
-fn reduce(rows: &mut [Vec<Rational>], columns: usize) -> Vec<usize> {
+pub(super) fn reduce(rows: &mut [Vec<Rational>], columns: usize) -> Vec<usize> {
     let mut pivots = Vec::new();
     for column in 0..columns {
         let at = pivots.len();

@@ -116,12 +116,12 @@ fn wall(model: &Model, rule: &Boundary) -> Result<String> {
 }
 
 /// Rows with their cells in line, as Markdown.
-fn table(rows: &[[String; 7]]) -> String {
+pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let line = |row: &[String; 7]| {
+    let line = |row: &[String; N]| {
         let cells = row.iter().enumerate().map(|(column, cell)| format!("{cell:<0$}", width(column)));
         format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
     };
-    let rule: [String; 7] = std::array::from_fn(|column| "-".repeat(width(column)));
+    let rule: [String; N] = std::array::from_fn(|column| "-".repeat(width(column)));
     rows[..1].iter().chain([&rule]).chain(&rows[1..]).map(line).collect()
 }

@@ -1,11 +1,13 @@
-//! `lbmc specs`: the shipped methods, a line each; or the boundary rules of the prelude.
+//! `lbmc specs`: the shipped methods, a line each; or on how few moments they depend; or the boundary rules of the prelude.
 
+use lbm_dsl::prove::moments::{self, Dependence};
 use lbm_dsl::shipped;
-use miette::Result;
+use miette::{Result, miette};
 use serde::Serialize;
 
-use super::boundaries::boundaries;
+use super::boundaries::{boundaries, table};
 use crate::cli::Specs;
+use crate::spec::Spec;
 
 /// A line of `lbmc specs --json`.
 #[derive(Serialize)]
@@ -19,6 +21,9 @@ pub fn specs(args: &Specs) -> Result<()> {
     if args.boundaries {
         return boundaries();
     }
+    if args.moments {
+        return moments();
+    }
     for (name, text) in shipped::specs() {
         let summary = text.lines().next().unwrap_or_default().trim_start_matches('/').trim();
         if args.json {
@@ -28,4 +33,30 @@ pub fn specs(args: &Specs) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A table of how few moments populations after a collision depend on.
+fn moments() -> Result<()> {
+    let mut rows = vec![["method", "moments", "which", "needs more than second moments"].map(String::from)];
+    for (name, _) in shipped::specs() {
+        let model = Spec::find(name)?.model_with_all(&[], None)?;
+        let found = moments::dependence(&model.frozen()).ok_or_else(|| miette!("`{name}` has no collision"))?;
+        rows.push(row(name, &found));
+    }
+    print!("{}", table(&rows));
+    Ok(())
+}
+
+fn row(name: &str, found: &Dependence) -> [String; 4] {
+    let which = match (found.moments.len() == found.populations, found.functions.is_empty()) {
+        (true, _) => "all".into(),
+        (false, true) => found.list(),
+        (false, false) => format!("{}; for any `{}`", found.list(), found.functions.join("`, `")),
+    };
+    let because = match (found.higher, &found.because) {
+        (false, _) => String::new(),
+        (true, Some((value, line))) => format!("`{value}`, line {line}"),
+        (true, None) => "the populations themselves".into(),
+    };
+    [format!("`{name}`"), format!("{} of {}", found.moments.len(), found.populations), which, because]
 }
