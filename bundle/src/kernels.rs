@@ -5,7 +5,8 @@
 //! kernel with. To add a kernel is to add a row and what it computes; to add an argument, a line of a row: what does not follow
 //! fails to compile, or is refused when a manifest is loaded.
 //!
-//! The module `args` says how a row is read. Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`, `cells`,
+//! The module `args` says how a row is read. Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`,
+//! `values` ([`Manifest::values`]), `cells`,
 //! `near` (3^dim), `parts` (2^dim), `fields` (components of all fields), `axes`, `sets` (of populations), `moments` (1 + axes), `around`
 //! ([`Manifest::around`]), `stride` ([`Manifest::wall_stride`]).
 
@@ -24,15 +25,15 @@ macro_rules! method_kernels {
                 ids: list Int [count] "slots to work on",
                 first: value Int "the first of the slots that have fields",
                 fields: read Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
-                dst: write Stored [slot][q][pitch] in lattice "initial populations",
+                dst: write Stored [slot][values][pitch] in lattice "initial populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks, none of which touches a wall.
             StreamCollide = "stream_collide" {
                 ids: list Int [count] "slots to work on",
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -41,8 +42,8 @@ macro_rules! method_kernels {
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks, of whose neighbours some are coarser or refined.
@@ -54,8 +55,8 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
                 inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls.
@@ -70,8 +71,8 @@ macro_rules! method_kernels {
                 inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks at refinement interfaces, leaves or refined; what has streamed in is saved.
@@ -84,8 +85,8 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 held: value Int "the first of the slots that refined blocks hold",
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// Pulls, collides and stores the listed blocks at refinement interfaces and walls; what has streamed in is saved.
@@ -101,8 +102,8 @@ macro_rules! method_kernels {
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// From which neighbours the listed blocks read the inbox.
@@ -144,8 +145,8 @@ macro_rules! method_kernels {
                 cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
                 tables: read Int [row][around] "what is around each block",
                 cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
-                coarse: read Stored [slot][q][pitch] in lattice "current populations of the coarse level",
-                fine: read Stored [slot][q][pitch] in lattice
+                coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
+                fine: read Stored [slot][values][pitch] in lattice
                     "populations of the fine level before the first of its two steps",
                 inbox_0: write Real [row][ROW] in lattice
                     "what enters blocks in the first of two steps in one of a coarser level",
@@ -168,8 +169,8 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                coarse: read Stored [slot][q][pitch] in lattice "current populations of the coarse level",
-                fine: read Stored [slot][q][pitch] in lattice
+                coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
+                fine: read Stored [slot][values][pitch] in lattice
                     "populations of the fine level before the first of its two steps",
                 inbox_0: write Real [row][ROW] in lattice
                     "what enters blocks in the first of two steps in one of a coarser level",
@@ -184,9 +185,9 @@ macro_rules! method_kernels {
                 cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
                 tables: read Int [row][around] "what is around each block",
                 cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
-                before: read Stored [slot][q][pitch] in lattice
+                before: read Stored [slot][values][pitch] in lattice
                     "populations of the fine level before the first of its two steps",
-                after: read Stored [slot][q][pitch] in lattice "populations of the fine level after it",
+                after: read Stored [slot][values][pitch] in lattice "populations of the fine level after it",
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
             }
             /// What enters the listed coarse blocks, which touch walls, beside finer ones.
@@ -202,10 +203,10 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                coarse: read Stored [slot][q][pitch] in lattice "current populations of the coarse level",
-                before: read Stored [slot][q][pitch] in lattice
+                coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
+                before: read Stored [slot][values][pitch] in lattice
                     "populations of the fine level before the first of its two steps",
-                after: read Stored [slot][q][pitch] in lattice "populations of the fine level after it",
+                after: read Stored [slot][values][pitch] in lattice "populations of the fine level after it",
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
                 params: value Params "parameters of the method, on the coarse level",
             }
@@ -222,8 +223,8 @@ macro_rules! method_kernels {
                     "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
                 distances: read Real [row][q][cells]
                     "distance of the surface on the way to it, over the length of the link",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// What the listed refined blocks hold beside coarse cells, from what has streamed in on the finer level.
@@ -236,7 +237,7 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 held: value Int "the first of the slots that refined blocks hold",
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method, on the level of the refined blocks",
             }
             /// From what has streamed in to what is interpolated, for the listed blocks.
@@ -264,7 +265,7 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 held: value Int "the first of the slots that refined blocks hold",
                 saved: read Real [row][q][cells] in lattice "what is kept for other levels",
-                dst: write Stored [slot][q][pitch] in lattice "new post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method, on the fine level",
             }
             /// What the listed refined blocks hold, from the blocks that refine them.
@@ -277,8 +278,8 @@ macro_rules! method_kernels {
                 held: value Int "the first of the slots that refined blocks hold",
                 whole: value Int "1 for all cells, 0 for those that no step gives",
                 sets: value Int "bit 0: which set is current on the level of the blocks; bit 1: on the next finer one",
-                populations_0: write Stored [slot][q][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][q][pitch] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
             }
             /// What the listed blocks have stays there for them to hold, now that they are refined.
             ///
@@ -291,8 +292,8 @@ macro_rules! method_kernels {
                 roots: value Int "number of roots",
                 held: value Int "the first of the slots that refined blocks hold",
                 sets: value Int "bit l: which set is current on level l",
-                populations_0: write Stored [slot][q][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][q][pitch] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
             }
             /// What solids and the fluid exchange along the links of the listed blocks, in the step that begins.
             ///
@@ -309,7 +310,7 @@ macro_rules! method_kernels {
                     "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
                 distances: read Real [row][q][cells]
                     "distance of the surface on the way to it, over the length of the link",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
                 exchanged: write Double [share][bodies][axes + sets] in lattice
                     "force of each share on each solid, and what it gives to each set of populations, on the level at hand",
                 owners: read Int [wall] "the solid whose surface each wall is, or -1",
@@ -328,7 +329,7 @@ macro_rules! method_kernels {
                 towards: read Int [item] "the direction to the cell whose non-equilibrium each takes, or -1",
                 velocities: read Double [item][axes] in lattice "velocity of the solid",
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
-                populations: write Stored [slot][q][pitch] in lattice "post-collision populations",
+                populations: write Stored [slot][values][pitch] in lattice "post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
@@ -350,7 +351,7 @@ is not finite, or a place behind all; the square of the largest change of veloci
                 shares: list Int [count] "shares of the list to work on",
                 ids: slice Int [size] "the list: slots",
                 per: value Int "slots of a share; the last may have less",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
                 sums: write Double [share][sets][moments][2] in lattice
                     "mass and momentum of each set, each a sum and what rounding took from it",
             }
@@ -375,7 +376,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             /// Macroscopic fields of the listed blocks from their populations.
             Macroscopic = "macroscopic" {
                 ids: list Int [count] "slots to work on",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
                 first: value Int "the first of the slots that have fields",
                 level: value Int "level of the blocks",
                 fields: write Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
@@ -390,8 +391,8 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 nodes: read Int [slot] "node of each slot",
                 levels: read Int [node] "level of each node",
                 sets: value Int "bit l: which set is current on level l",
-                populations_0: write Stored [slot][q][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][q][pitch] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
             }
             /// Populations of the blocks that refine the listed ones from theirs.
             ///
@@ -404,8 +405,8 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 nodes: read Int [slot] "node of each slot",
                 levels: read Int [node] "level of each node",
                 sets: value Int "bit l: which set is current on level l",
-                populations_0: write Stored [slot][q][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][q][pitch] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
             }
             /// Fields of the listed blocks from those of the blocks that refined them.
             ///
@@ -430,8 +431,8 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             Relocate = "relocate" {
                 ids: list Int [count] "slots to work on",
                 from: read Int [slot] "the slot that each slot is filled from",
-                src: read Stored [slot][q][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][q][pitch] in lattice "the same in their new slots",
+                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][values][pitch] in lattice "the same in their new slots",
             }
             /// Fields of the listed slots from other slots.
             RelocateFields = "relocate_fields" {
@@ -482,6 +483,7 @@ impl Role {
         };
         let dim = manifest.dim;
         let index = |index: &str| match index {
+            "values" => format!("[{}]", manifest.values()),
             "q" => format!("[{}]", manifest.q()),
             "cells" => format!("[{}]", manifest.cells()),
             "pitch" => format!("[{}]", manifest.pitch()),

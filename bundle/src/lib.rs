@@ -464,6 +464,48 @@ pub struct Rate {
     pub finer: Formula,
 }
 
+/// What is stored of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Storage {
+    /// Its populations.
+    #[default]
+    Populations,
+    /// The moments that populations after a collision depend on.
+    Moments,
+    /// What is faster.
+    Auto,
+}
+
+impl Storage {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Populations, Self::Moments, Self::Auto];
+
+    /// How files and the command line call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Populations => "populations",
+            Self::Moments => "moments",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+/// A sum of the populations of a cell, which is stored in their place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Name: `rho`, `jx`, `pxy`.
+    pub name: String,
+    /// The share of each population in it: a quotient of whole numbers.
+    pub shares: Vec<String>,
+}
+
+impl Moment {
+    /// The shares as numbers.
+    pub fn share_values(&self) -> Vec<f64> {
+        self.shares.iter().map(|share| value(share)).collect()
+    }
+}
+
 /// What crosses the jump between two levels of refinement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coupling {
@@ -517,6 +559,9 @@ pub struct Manifest {
     /// States, which are stored behind the populations as if they were some that stay where they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<State>,
+    /// What is stored of a cell in the place of its populations: moments of them, each less its value at rest. Empty: the populations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moments: Vec<Moment>,
     /// Cells of a block along each axis; 1 beyond the dimension. [`Layout::Soa`] has no blocks in memory: these are the
     /// cells of a CUDA thread block.
     pub block: [u32; 3],
@@ -565,6 +610,10 @@ impl Manifest {
     /// Number of populations of all sets, and of states.
     pub fn q(&self) -> usize {
         self.directions.len()
+    }
+    /// Number of values that are stored of a cell: its moments, or its populations and states.
+    pub fn values(&self) -> usize {
+        if self.moments.is_empty() { self.q() } else { self.moments.len() }
     }
     /// Values of the parameters on the next finer level, all in their order: rates as the coupling says, others as their units
     /// say. What neither speaks of is the same on all levels.

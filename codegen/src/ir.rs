@@ -36,7 +36,7 @@ pub struct Output {
     pub name: String,
     /// Its value.
     pub value: ExprId,
-    /// The population that it is, if it is one.
+    /// The population that it is, if it is one; moments that are stored are counted on from the populations.
     pub population: Option<Pop>,
 }
 

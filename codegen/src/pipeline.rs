@@ -6,10 +6,11 @@
 
 use std::fmt;
 
-use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Real, Role};
+use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Real, Role, Target};
 use lbm_dsl::expr::{Expr, ExprId, Rational};
 use lbm_dsl::model::levels::{Coupling, Exchange, PointSet, Stencil};
 use lbm_dsl::model::{Boundary, Model, NodeForm, Param, Rule};
+use lbm_dsl::prove::moments::{self, Moment, NotStored};
 use lbm_dsl::prove::{self, Findings};
 use num_traits::{ToPrimitive, Zero};
 use rayon::prelude::*;
@@ -94,6 +95,14 @@ pub enum CompileError {
     Whole,
     /// The method has this state, which is no difference from rest and is not stored in 16 bits.
     State(String),
+    /// Moments cannot be stored in the place of the populations of the method.
+    NotStored(NotStored),
+    /// Plain arrays hold populations.
+    Plain,
+    /// Moments are not stored in 16 bits.
+    HalfMoments,
+    /// Threads of a GPU have not the memory to exchange populations of moments in blocks of these cells.
+    Exchange([u32; 3]),
     /// Simplification gave up.
     Simplify(TooLarge),
 }
@@ -148,6 +157,13 @@ impl fmt::Display for CompileError {
                 out,
                 "f16/f32 stores what differs from rest, at most 2 in size and 11 bits of it, and `{name}` is a state: take f32 or f64"
             ),
+            Self::NotStored(reason) => write!(out, "populations cannot be stored as moments: {reason}"),
+            Self::Plain => write!(out, "plain arrays hold populations, not moments: take blocks"),
+            Self::HalfMoments => write!(out, "moments are not stored in 16 bits: take f32 or f64, or populations"),
+            Self::Exchange(block) => write!(
+                out,
+                "{block:?} is too large a block for moments on a GPU, which has 1024 threads and 48 KiB for it: take 8x8x8, or 8x8x4 for f64"
+            ),
             Self::Simplify(error) => error.fmt(out),
         }
     }
@@ -183,6 +199,17 @@ pub struct Plans<'m> {
     levels: Levels,
     /// For each boundary rule, that of nodes as one of links on surfaces of solids, if it fits.
     solids: Vec<Option<Kernel>>,
+    /// Moments that are stored in the place of populations, if they are.
+    moments: Option<InMoments>,
+}
+
+/// The arithmetic of moments that are stored in the place of populations.
+struct InMoments {
+    moments: Vec<Moment>,
+    /// Moments after a collision, from moments before it.
+    relax: Kernel,
+    /// Populations after a collision, from moments after it.
+    populations: Kernel,
 }
 
 /// The arithmetic at refinement interfaces.
@@ -236,7 +263,7 @@ pub fn plan<'m>(model: &'m Model, layout: Layout, done: &mut dyn FnMut(Stage)) -
     });
     let solids = solids.collect::<Result<_, _>>()?;
     done(Stage::Schedule);
-    Ok(Plans { model, layout, findings, kernels, levels, solids, rest })
+    Ok(Plans { model, layout, findings, kernels, levels, solids, rest, moments: None })
 }
 
 /// What kernels are stated in.
@@ -292,6 +319,22 @@ fn levels(form: &Form<'_>) -> Result<Levels, CompileError> {
 }
 
 impl Plans<'_> {
+    /// The same with moments stored in the place of populations.
+    pub fn in_moments(mut self) -> Result<Self, CompileError> {
+        let stored = moments::stored(self.model).map_err(CompileError::NotStored)?;
+        if self.layout == Layout::Soa {
+            return Err(CompileError::Plain);
+        }
+        let more = lower::moments::rest(&stored.moments, &self.rest);
+        let rest: Vec<Rational> = self.rest.iter().cloned().chain(more).collect();
+        let form = Form { model: self.model, rest: &rest };
+        let make = [lower::moments::relax, lower::moments::populations];
+        let kernels = form.all_finished(make.map(|make| make(self.model, &stored)))?;
+        let [relax, populations] = kernels.try_into().unwrap_or_else(|_| unreachable!("two of two"));
+        self.moments = Some(InMoments { moments: stored.moments, relax, populations });
+        Ok(self)
+    }
+
     /// Text and signatures for one set of options.
     ///
     /// # Panics
@@ -311,20 +354,34 @@ impl Plans<'_> {
         let [collide, init, macroscopic, walls @ ..] = &self.kernels[..] else {
             unreachable!("lower gives these kernels")
         };
+        let collide = self.moments.as_ref().map_or(collide, |own| &own.relax);
+        let moments = self.moments.as_ref().map_or(&[][..], |own| &own.moments);
+        if !moments.is_empty() && options.real == Real::F16F32 {
+            return Err(CompileError::HalfMoments);
+        }
         let of_role = |role| match role {
             Role::Init => init,
             Role::Macroscopic => macroscopic,
             _ => collide,
         };
         let as_emitted = |role: Role| if role.is_arithmetic() { of_role(role).simplified } else { Cost::default() };
-        let manifest =
-            signature::manifest(self.model, options, &self.findings, &self.rest, collide.plan.live(), as_emitted);
+        let manifest = signature::manifest(
+            self.model,
+            options,
+            &self.findings,
+            &self.rest,
+            moments,
+            collide.plan.live(),
+            as_emitted,
+        );
+        check_shared(&manifest)?;
         let method = Method {
             manifest: &manifest,
             name: self.model.name(),
             summary: self.model.summary(),
             as_written: &|role| of_role(role).naive,
             collide: &collide.plan,
+            moments: (self.moments.as_ref()).map(|own| emit::Moments { populations: &own.populations.plan }),
             init: &init.plan,
             macroscopic: &macroscopic.plan,
             walls: self.walls(walls),
@@ -355,7 +412,8 @@ impl Plans<'_> {
         let Levels { packets, rescaled, transfer, stencils } = &self.levels;
         let levels = packets.iter().chain(stencils).flatten().chain(rescaled.iter().flatten().flatten());
         let levels = levels.chain(transfer.iter().flatten());
-        for kernel in self.kernels.iter().chain(levels).chain(self.solids.iter().flatten()) {
+        let moments = self.moments.iter().flat_map(|own| [&own.relax, &own.populations]);
+        for kernel in self.kernels.iter().chain(levels).chain(self.solids.iter().flatten()).chain(moments) {
             let dag = kernel.plan.dag();
             let constants = dag.exprs().iter().filter_map(|(_, node)| match node {
                 Expr::Const(value) => Some(value),
@@ -481,6 +539,13 @@ fn reaches<'a>(model: &'a Model, coupling: &'a Coupling) -> impl Iterator<Item =
     all.map(|(at, beyond)| (&model.stencils()[at], model.stencils()[at].reach() + beyond))
 }
 
+/// Threads of a GPU exchange what they make of moments in memory that they share.
+fn check_shared(manifest: &Manifest) -> Result<(), CompileError> {
+    let exchanges = !manifest.moments.is_empty() && manifest.target == Target::Cuda;
+    let fits = manifest.cells() <= 1024 && emit::moments::shared_bytes(manifest) <= 48 << 10;
+    if exchanges && !fits { Err(CompileError::Exchange(manifest.block)) } else { Ok(()) }
+}
+
 fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> {
     let Some(coupling) = options.coupling.map(|at| &model.couplings()[at]) else { return Ok(()) };
     if options.layout != Layout::Blocks {
@@ -528,5 +593,53 @@ fn report<'a>(manifest: &Manifest, of_role: impl Fn(Role) -> &'a Kernel, walls: 
         kernels: (manifest.kernels.iter().filter(|kernel| kernel.role.is_arithmetic()).map(of_cells))
             .chain(walls.iter().map(of_wall))
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_dsl::expr::Symbol;
+    use lbm_dsl::prove::moments::stored;
+    use lbm_dsl::shipped::{self, Prelude};
+    use lbm_dsl::source::Source;
+    use num_traits::ToPrimitive;
+
+    use super::*;
+    use crate::eval::{eval_dag, eval_ir};
+    use crate::lower::moments::{populations, relax};
+
+    /// What a collision gives is what comes back from the moments that it gives, in every form of the two kernels.
+    #[test]
+    fn populations_come_back_from_moments_in_every_form() {
+        for name in ["d2q9_central", "d3q19_recursive", "d3q27_cumulant", "d3q27_central"] {
+            let source = Source::new(name, shipped::spec(name).expect("shipped"));
+            let model = lbm_dsl::compile(&source, &Prelude).expect("valid");
+            let found = stored(&model).expect("few moments");
+            let kernels = [relax(&model, &found), populations(&model, &found)];
+            let [simple, back] = kernels.each_ref().map(|kernel| simplify(kernel).expect("small"));
+            let number = |value: &Rational| value.to_f64().expect("a number");
+            let weights = model.weights();
+            let before: Vec<f64> =
+                (0..).zip(&weights).map(|(pop, w)| number(w) * (1.0 + 0.1 * f64::sin(pop as f64))).collect();
+            let of = |values: &[f64], symbol: Symbol| match symbol {
+                Symbol::Population(pop) => values[pop.index()],
+                Symbol::Moment(number) => values[usize::from(number)],
+                _ => 1.7,
+            };
+            let right = eval_ir::<f64>(&lower::collide(&model), |symbol| of(&before, symbol));
+            let sums = |populations: &[f64]| -> Vec<f64> {
+                let sum = |moment: &Moment| moment.shares.iter().zip(populations).map(|(s, f)| number(s) * f).sum();
+                found.moments.iter().map(sum).collect()
+            };
+            let near = |found: &[f64], right: &[f64], what: &str| {
+                let most = found.iter().zip(right).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(most < 1e-15, "{name}, {what}: {most:e}, {found:?}, {right:?}");
+            };
+            let (gathered, after) = (sums(&before), sums(&right));
+            near(&eval_ir::<f64>(&kernels[0], |symbol| of(&gathered, symbol)), &after, "moments");
+            near(&eval_ir::<f64>(&kernels[1], |symbol| of(&after, symbol)), &right, "populations");
+            near(&eval_dag::<f64>(&simple, |symbol| of(&gathered, symbol)), &after, "moments, simplified");
+            near(&eval_dag::<f64>(&back, |symbol| of(&after, symbol)), &right, "populations, simplified");
+        }
     }
 }

@@ -253,7 +253,8 @@ fn sections(dag: &Dag, order: Vec<ExprId>) -> Vec<Section> {
     let mut taken: BTreeSet<&str> = dag.symbols.iter().map(|(_, name)| name.as_str()).collect();
     for named in &dag.lets {
         taken.insert(&named.name);
-        let heading = (named.name.clone(), named.family.clone(), format!("{}:{}", named.file, named.line));
+        let cite = if named.file.is_empty() { String::new() } else { format!("{}:{}", named.file, named.line) };
+        let heading = (named.name.clone(), named.family.clone(), cite);
         headings[named.value.index()].get_or_insert(heading);
     }
     for output in &dag.outputs {

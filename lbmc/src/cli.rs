@@ -99,6 +99,9 @@ pub struct Gen {
     /// Floating-point type of populations and parameters.
     #[arg(long, value_enum, default_value = "f32")]
     pub real: RealArg,
+    /// What is stored of a cell.
+    #[arg(long, value_enum, default_value = "populations")]
+    pub storage: StorageArg,
     /// How cells lie in memory.
     #[arg(long, value_enum, default_value = "blocks")]
     pub layout: LayoutArg,
@@ -207,6 +210,9 @@ pub struct Eval {
     /// What executes the collision.
     #[arg(long, value_enum)]
     pub via: Via,
+    /// What kernels store of a cell: with moments, populations come back from them.
+    #[arg(long, value_enum, default_value = "populations")]
+    pub storage: StorageArg,
     /// Floating-point type (exact arithmetic has none).
     #[arg(long, value_enum)]
     pub real: Option<RealArg>,
@@ -307,6 +313,9 @@ pub struct Uniform {
     /// Floating-point types.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "f32,f64")]
     pub real: Vec<RealArg>,
+    /// What is stored of a cell.
+    #[arg(long, value_enum, default_value = "populations")]
+    pub storage: StorageArg,
     /// Cells of a block, or `best` of several; the target's usual one unless given, of `d3q19_bgk` also the best.
     #[arg(long, value_parser = parse_bench_block)]
     pub block: Option<BenchBlock>,
@@ -324,6 +333,15 @@ pub enum GenTarget {
     C,
     /// Both.
     All,
+}
+
+/// What is stored of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StorageArg {
+    /// Its populations.
+    Populations,
+    /// The moments that populations after a collision depend on, of methods that need fewer.
+    Moments,
 }
 
 /// Memory layouts.

@@ -3,11 +3,11 @@
 use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::statistics::StatisticsBundle;
-use lbm_bundle::{Bundle, Layout};
+use lbm_bundle::{Bundle, Layout, Real, Storage, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
 use lbm_dsl::model::{Model, Param};
-use lbm_dsl::prove::edge;
+use lbm_dsl::prove::{edge, moments};
 use lbm_dsl::shipped;
 use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
 use lbm_runtime::device::{Available, Device};
@@ -85,22 +85,25 @@ impl Ready {
                 Report::new(raw.reject_coupling(&error.to_string(), error.help().map(|help| help.to_string())))
             })?),
         };
-        let block = raw.block().unwrap_or_else(|| {
+        let large = raw.storage() != Storage::Populations && device.target() == Target::Cuda && coupling.is_none();
+        let large = large && model.lattice().dim() == 3 && raw.cells().iter().all(|side| side.is_multiple_of(8));
+        let block = raw.block().or(large.then_some([8; 3])).unwrap_or_else(|| {
             let levels = coupling.map(|at| sides_on_levels(&model, &model.couplings()[at]));
             let (target, real, dim) = (device.target(), raw.real(), model.lattice().dim());
             block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), levels })
         });
-        let method = spec::compile(
-            &model,
-            &Options {
-                target: device.target(),
-                real: raw.real(),
-                layout: Layout::Blocks,
-                block,
-                coupling,
-                solids: raw.cuts_links(),
-            },
-        )?;
+        let (target, real, solids) = (device.target(), raw.real(), raw.cuts_links());
+        let options = Options { target, real, layout: Layout::Blocks, block, coupling, solids };
+        let method = match raw.storage() {
+            Storage::Populations => spec::compile(&model, &options)?,
+            Storage::Moments => spec::compile_stored(&model, &options, true)
+                .map_err(|error| Report::new(raw.reject_storage(&error.to_string())))?,
+            Storage::Auto => {
+                let (in_moments, why) = faster(&model, &options);
+                notes::note(&why);
+                spec::compile_stored(&model, &options, in_moments)?
+            }
+        };
         let (case, mut warnings) = raw.resolve(&method.manifest, &spec.prelude_rules()?, Available::on(&device))?;
         warnings.extend(unstable_levels(&model, &raw, &case));
 
@@ -119,6 +122,30 @@ impl Ready {
         Ok((Ready { raw, spec, case, device, method, criteria, prescribed, statistics }, warnings))
     }
 }
+
+/// Whether a flow is faster with moments in the place of populations, and a sentence that says so. Fewer values are moved then, but more is
+/// computed: on a GPU, in blocks large enough that few cells around them are computed again. Where blocks have walls of solids or
+/// touch other levels, populations are computed one by one.
+fn faster(model: &Model, options: &Options) -> (bool, String) {
+    let populations = |why: &str| (false, format!("`storage`: populations, because {why}"));
+    let moments = match moments::stored(model) {
+        Ok(stored) => stored.moments.len(),
+        Err(reason) => return populations(&reason.to_string()),
+    };
+    match options {
+        Options { real: Real::F16F32, .. } => populations("moments are not stored in 16 bits"),
+        Options { target: Target::C, .. } => populations("a host computes them no faster than it loads them"),
+        Options { coupling: Some(_), .. } => populations("the grid is refined"),
+        Options { solids: true, .. } => populations("there are solids"),
+        Options { block, .. } if block.iter().product::<u32>() < FEWEST_CELLS => {
+            populations("blocks are small: take `block = [8, 8, 8]`")
+        }
+        _ => (true, format!("`storage`: {moments} moments in the place of {} populations", model.q())),
+    }
+}
+
+/// Cells of a block from which on moments are worth it.
+const FEWEST_CELLS: u32 = 256;
 
 /// The block that fills a domain; says so where it is not the usual one. Where there is none, resolving the case says that.
 fn block(filled: &Filled) -> [u32; 3] {

@@ -10,7 +10,7 @@ use lbm_bundle::plain::shown_line;
 use lbm_bundle::variation::Variation;
 use lbm_codegen::lower::signature;
 use lbm_codegen::options::Options;
-use lbm_codegen::pipeline;
+use lbm_codegen::pipeline::{self, Plans};
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::reading::Reading;
@@ -204,19 +204,27 @@ pub fn coupling(model: &Model, name: &str) -> Result<usize> {
 
 /// Kernels of a model, those of an earlier run if there are any.
 pub fn compile(model: &Model, options: &Options) -> Result<Bundle> {
+    compile_stored(model, options, false)
+}
+
+/// The same, of moments that are stored in the place of populations if that is asked for.
+pub fn compile_stored(model: &Model, options: &Options, in_moments: bool) -> Result<Bundle> {
     let mut cache = Cache::find();
-    let bundle = compile_with(&mut cache, model, options);
+    let bundle = compile_with(&mut cache, model, options, in_moments);
     cache.notices.iter().for_each(|notice| notes::note(notice));
     bundle
 }
 
-fn compile_with(cache: &mut Cache, model: &Model, options: &Options) -> Result<Bundle> {
-    let name = entry(model, options);
+fn compile_with(cache: &mut Cache, model: &Model, options: &Options, in_moments: bool) -> Result<Bundle> {
+    let name = entry(model, options, in_moments);
     let earlier = name.as_ref().and_then(|name| cache.fetch(name));
     if let Some(bundle) = earlier.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
         return Ok(bundle);
     }
-    let compiled = pipeline::compile(model, options).map_err(|error| miette!(code = "lbmc::compile", "{error}"))?;
+    let plans = pipeline::plan(model, options.layout, &mut |_| ());
+    let plans = if in_moments { plans.and_then(Plans::in_moments) } else { plans };
+    let compiled =
+        plans.and_then(|plans| plans.emit(options)).map_err(|error| miette!(code = "lbmc::compile", "{error}"))?;
     if let Some(name) = name {
         let bytes = serde_json::to_vec(&compiled.bundle).expect("a bundle is plain data");
         cache.store(&name, &bytes);
@@ -225,11 +233,11 @@ fn compile_with(cache: &mut Cache, model: &Model, options: &Options) -> Result<B
 }
 
 /// Name of the kernels of a model in the cache: they depend on the model, the options and the compiler, which is this program.
-fn entry(model: &Model, options: &Options) -> Option<String> {
+fn entry(model: &Model, options: &Options, in_moments: bool) -> Option<String> {
     let program = std::env::current_exe().and_then(std::fs::read).ok()?;
     let mut key = Key::new("bundle");
     key.add(program);
-    key.add(format!("{options:?}"));
+    key.add(format!("{options:?} {in_moments}"));
     key.add(format!("{model:?}"));
     Some(key.file_name("json"))
 }
@@ -274,8 +282,8 @@ mod tests {
     fn cached_kernels_are_those_that_were_made() {
         let folder = tempfile::tempdir().unwrap();
         let (model, options) = (model("d2q9_trt"), options(Real::F64));
-        let made = compile_with(&mut cache(&folder), &model, &options).unwrap();
-        let name = entry(&model, &options).unwrap();
+        let made = compile_with(&mut cache(&folder), &model, &options, false).unwrap();
+        let name = entry(&model, &options, false).unwrap();
         let cached: Bundle = serde_json::from_slice(&cache(&folder).fetch(&name).unwrap()).unwrap();
         assert_eq!(cached, made);
     }
@@ -284,17 +292,17 @@ mod tests {
     fn kernels_of_an_earlier_run_are_taken() {
         let folder = tempfile::tempdir().unwrap();
         let (model, options) = (model("d2q9_bgk"), options(Real::F32));
-        let mut bundle = compile_with(&mut cache(&folder), &model, &options).unwrap();
+        let mut bundle = compile_with(&mut cache(&folder), &model, &options, false).unwrap();
         bundle.source.text.push_str("// of an earlier run");
-        let name = entry(&model, &options).unwrap();
+        let name = entry(&model, &options, false).unwrap();
         cache(&folder).store(&name, &serde_json::to_vec(&bundle).unwrap());
-        assert_eq!(compile_with(&mut cache(&folder), &model, &options).unwrap(), bundle);
+        assert_eq!(compile_with(&mut cache(&folder), &model, &options, false).unwrap(), bundle);
     }
 
     #[test]
     fn kernels_of_other_methods_and_options_have_other_names() {
         let names = [("d2q9_bgk", Real::F32), ("d2q9_bgk", Real::F64), ("d2q9_trt", Real::F32)];
-        let names: BTreeSet<_> = names.map(|(spec, real)| entry(&model(spec), &options(real)).unwrap()).into();
+        let names: BTreeSet<_> = names.map(|(spec, real)| entry(&model(spec), &options(real), false).unwrap()).into();
         assert_eq!(names.len(), 3);
     }
 
@@ -302,9 +310,9 @@ mod tests {
     fn what_cannot_be_read_back_is_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let (model, options) = (model("d2q9_bgk"), options(Real::F32));
-        let name = entry(&model, &options).unwrap();
+        let name = entry(&model, &options, false).unwrap();
         cache(&folder).store(&name, b"{}");
-        let made = compile_with(&mut cache(&folder), &model, &options).unwrap();
+        let made = compile_with(&mut cache(&folder), &model, &options, false).unwrap();
         assert_eq!(made, pipeline::compile(&model, &options).unwrap().bundle);
     }
 }

@@ -1,6 +1,6 @@
-{% component gather(name, walls, inbox, @real, @stored, @middle, @deep) -%}
+{% component gather(name, walls, inbox, @real, @stored, @middle, @deep, @moments) -%}
 static inline __attribute__((always_inline)) void {{ name }}(
-    {{ real }} *restrict to, const {{ stored }} *restrict src, const int32_t *restrict near,
+    {{ real }} *restrict to, {% if moments %}const {{ real }} *restrict all, {% endif %}const {{ stored }} *restrict src, const int32_t *restrict near,
 {%- if walls %}
     const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values,
 {%- endif %}
@@ -13,16 +13,18 @@ static inline __attribute__((always_inline)) void {{ name }}(
         const int y = line % BY, z = line / BY;
         const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
         const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
+{%- if not moments %}
         const int row = BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));
+{%- endif %}
 {%- for end in [false, true] %}
 {%- if end %}
         // The one that is reached through the end of the row.
         if (cx != 0) {
-            const int from = entry - cx, first = cx > 0 ? 0 : BX - 1, last = first + 1, upwind = row + BX - 1 - first;
+            const int from = entry - cx, first = cx > 0 ? 0 : BX - 1, last = first + 1{% if not moments %}, upwind = row + BX - 1 - first{% endif %};
 {%- else %}
         // The cells of the row but for one.
         {
-            const int from = entry, first = cx > 0, last = BX - (cx < 0), upwind = row + (cx < 0);
+            const int from = entry, first = cx > 0, last = BX - (cx < 0){% if not moments %}, upwind = row + (cx < 0){% endif %};
 {%- endif %}
 {%- if inbox %}
             if (mask >> from & 1) {
@@ -36,9 +38,54 @@ static inline __attribute__((always_inline)) void {{ name }}(
                 }
             } else
 {%- endif %}
+{%- if moments %}
+            memcpy(to + first, all + (size_t)i * PLACES + spot_in_all(first - cx, y - cy, z - cz), sizeof({{ real }}) * {% if end %}1{% else %}(size_t)(BX - (cx != 0)){% endif %});
+{%- else %}
             load_row(to + first, src, near[from], i, upwind, {% if end %}1{% else %}BX - (cx != 0){% endif %});
+{%- endif %}
         }
 {%- endfor %}
     }  // rows
 }
 {%- endcomponent gather %}
+
+{% component expand(@real, @stored, @moments, @middle, @deep) -%}
+// The place of a cell among those of a block and the layer around it; (0, 0, 0) is the first of the block.
+static inline int spot_in_all(const int x, const int y, const int z)
+{
+    return x + 1 + PX * (y + 1{% if deep %} + PY * (z + 1){% endif %}){% if not deep %} + 0 * z{% endif %};
+}
+
+// Populations of a part of a row of cells, to all[i * PLACES] on.
+static inline __attribute__((always_inline)) void expand_row(
+    {{ real }} *restrict all, const {{ stored }} *restrict src, const int32_t slot, const int cell, const int count)
+{
+    const {{ stored }} *restrict const row = src + at(slot, 0, cell);
+    for (int next = 0; next < count; ++next) {
+{%- for input in moments.populations.inputs %}
+        const {{ real }} {{ input.text }} = row[{{ input.at }} * PITCH + next];
+{%- endfor %}
+{%- for line in moments.populations.body %}
+        {{ line }}
+{%- endfor %}
+
+{%- for output in moments.populations.outputs %}
+        all[{{ output.at }} * PLACES + next] = {{ output.text }};
+{%- endfor %}
+    }  // cells
+}
+
+// Populations of the cells of a block and of those around it, as far as there are cells.
+static void expand({{ real }} *restrict all, const {{ stored }} *restrict src, const int32_t *restrict near)
+{
+    for (int z = {% if deep %}-1; z < BZ + 1{% else %}0; z < 1{% endif %}; ++z) {
+        for (int y = -1; y < BY + 1; ++y) {
+            const int dy = y < 0 ? -1 : y >= BY, dz = z < 0 ? -1 : z >= BZ;
+            const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %}, row = BX * (y - dy * BY + BY * (z - dz * BZ));
+            if (near[entry] >= 0) expand_row(all + spot_in_all(0, y, z), src, near[entry], row, BX);
+            if (near[entry - 1] >= 0) expand_row(all + spot_in_all(-1, y, z), src, near[entry - 1], row + BX - 1, 1);
+            if (near[entry + 1] >= 0) expand_row(all + spot_in_all(BX, y, z), src, near[entry + 1], row, 1);
+        }
+    }
+}
+{%- endcomponent expand %}

@@ -12,6 +12,10 @@
 
 enum {
     Q = {{ q }},  // directions
+{%- if moments %}
+    K = {{ value_count }},  // moments that are stored of a cell
+    PX = {{ moments.px }}, PY = {{ moments.py }}, PLACES = {{ moments.padded }},  // cells of a block and the layer around it, along x, y, and all
+{%- endif %}
     BX = {{ bx }}, BY = {{ by }}, BZ = {{ bz }},  // cells of a block along each axis
     CELLS = BX * BY * BZ,
     PITCH = {{ pitch_len }},  // from a direction's populations in a block to the next
@@ -28,6 +32,7 @@ enum {
 };
 
 {% include "cells" -%}
+{% if not moments -%}
 // A part of a row of cells.
 static inline __attribute__((always_inline)) void load_row(
     {{ real }} *restrict to, const {{ stored }} *restrict populations, const int32_t slot, const int direction, const int cell, const int count)
@@ -39,8 +44,14 @@ static inline __attribute__((always_inline)) void load_row(
 {%- endif %}
 }
 
+{% endif -%}
 {% include "params" -%}
 {% include "arithmetic" -%}
+{% if moments -%}
+{% include "moments" -%}
+{{<expand />}}
+
+{% endif -%}
 // ==== collision =====================================================================================================
 
 // Collides cells 0 to n: direction i of a cell is before[i][cell], then after[i * stride_after + cell].
@@ -49,8 +60,13 @@ static inline __attribute__((always_inline)) void collide_cells(
     const size_t stride_after, {{ real }} *restrict after{{ param_decls }})
 {
     for (size_t cell = 0; cell < n; ++cell) {
+{%- if moments %}
+        const {{ real }} f[Q] = { {%- for pull in pulls %}before[{{ pull.at }}][cell], {% endfor -%} };
+        {{ real }} m[K];
+        moments_of(f, m);
+{%- endif %}
 {%- for input in collide.inputs %}
-        const {{ real }} {{ input.text }} = before[{{ input.at }}][cell];
+        const {{ real }} {{ input.text }} = {% if moments %}m[{{ input.at }}]{% else %}before[{{ input.at }}][cell]{% endif %};
 {%- endfor %}
 {%- for line in collide.body %}
         {{ line }}
@@ -68,7 +84,7 @@ static inline __attribute__((always_inline)) void collide_cells(
 // the line first.
 static inline int past_cache(const int32_t count, const {{ stored }} *dst)
 {
-    return (size_t)count * (Q * CELLS * sizeof({{ stored }})) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
+    return (size_t)count * ({{ values }} * CELLS * sizeof({{ stored }})) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
 }
 
 // Stores as many values as a cache line has.
@@ -121,9 +137,13 @@ static inline __attribute__((always_inline)) void collide_gathered(
 static inline __attribute__((always_inline)) void store_lines(
     {{ stored }} *restrict dst, const int32_t slot, const int begin, const {{ real }} *restrict after, const int past)
 {
+{%- if moments %}
+    for (int number = 0; number < K; ++number) store_line(dst + at(slot, number, begin), after + number * LINE, past);
+{%- else %}
 {%- for pull in pulls %}
     store_line(dst + at(slot, {{ pull.at }}, begin), after + {{ pull.at }} * LINE, past);
 {%- endfor %}
+{%- endif %}
 }
 
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
@@ -177,6 +197,15 @@ static inline __attribute__((always_inline)) const {{ real }} *line_of(
     memcpy(room + (cx > 0), line + (cx > 0), sizeof({{ real }}) * (LINE - 1));
     room[cx > 0 ? 0 : LINE - 1] = *from.end;
     return room;
+}
+{% elif moments -%}
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on.
+static inline __attribute__((always_inline)) void gather(
+    {{ real }} *restrict to, const {{ real }} *restrict all, const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int line = begin; line < begin + ROWS; ++line, to += BX) {
+        memcpy(to, all + (size_t)i * PLACES + spot_in_all(-cx, line % BY - cy, line / BY - cz), sizeof({{ real }}) * BX);
+    }  // rows
 }
 {% else -%}
 // Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
@@ -242,9 +271,13 @@ static inline __attribute__((always_inline)) void gather(
         }
 {%- else %}
         _Alignas(64) {{ real }} before[Q * SLAB];
+{%- if moments %}
+        {{ real }} all[Q * PLACES];
+        expand(all, src, near);
+{%- endif %}
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather(before + {{ pull.at }} * SLAB, src, near, row, {{ pull.at }}, {{ pull.velocity }});
+            gather(before + {{ pull.at }} * SLAB, {% if moments %}all{% else %}src, near{% endif %}, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
             collide_slab(before, dst, slot, row * BX, past{{ param_names }});
         }
@@ -258,6 +291,11 @@ static inline __attribute__((always_inline)) void gather(
         {{ real }} before[Q], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = {% if half %}as_stored(src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]{% endif %};
         collide_gathered(1, 1, before, 1, after{{ param_names }});
+{%- if moments %}
+        {{ real }} f[Q];
+        populations_from(after, f);
+        memcpy(after, f, sizeof f);
+{%- endif %}
         for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = {% if half %}as_stored(after[i]){% else %}after[i]{% endif %} + ({{ real }})REST[i];
     }
 {%- </kernel> %}
@@ -279,13 +317,19 @@ static inline __attribute__((always_inline)) void gather(
 
 {% <kernel of={walls.kernel}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
+{%- if moments %}
+    {{ real }} all[Q * PLACES];
+{%- endif %}
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+{%- if moments %}
+        expand(all, src, near);
+{%- endif %}
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
+            gather_walls(before + {{ pull.at }} * SLAB, {% if moments %}all, {% endif %}src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
@@ -302,18 +346,24 @@ static inline __attribute__((always_inline)) void gather(
 {% include "solids" %}
 {% <kernel of={solids.kernel}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
+{%- if moments %}
+    {{ real }} all[Q * PLACES];
+{%- endif %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
         if (rows[slot] == 0) {
-            memcpy(dst + at(slot, 0, 0), src + at(slot, 0, 0), sizeof({{ stored }}) * (Q * PITCH));
+            memcpy(dst + at(slot, 0, 0), src + at(slot, 0, 0), sizeof({{ stored }}) * ({{ values }} * PITCH));
             continue;
         }
         const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
         const int32_t *const of_row = links + row_at;
+{%- if moments %}
+        expand(all, src, near);
+{%- endif %}
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather_walls(before + {{ pull.at }} * SLAB, src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
+            gather_walls(before + {{ pull.at }} * SLAB, {% if moments %}all, {% endif %}src, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
             for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
                 if (of_row[cell] < 0) continue;
@@ -333,7 +383,7 @@ static inline __attribute__((always_inline)) void gather(
             collide_slab(before, dst, slot, row * BX, 0{{ param_names }});
             for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
                 if (of_row[cell] >= 0) continue;
-                for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, load(src, slot, i, cell));
+                for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, {% if moments %}moment{% else %}load{% endif %}(src, slot, i, cell));
             }
         }
     }  // blocks
@@ -378,6 +428,9 @@ static inline __attribute__((always_inline)) void gather(
 
 {% <kernel of={kernel.signature}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
+{%- if moments %}
+    {{ real }} all[Q * PLACES];
+{%- endif %}
     const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
@@ -385,9 +438,12 @@ static inline __attribute__((always_inline)) void gather(
         const int32_t own_row = rows[slot];
         const int mask = own_row < 0 ? 0 : masks[own_row];
         const {{ real }} *const in = inbox + (size_t)(own_row < 0 ? 0 : own_row) * ROW;
+{%- if moments %}
+        expand(all, src, near);
+{%- endif %}
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            {{ kernel.gather }}(before + {{ pull.at }} * SLAB, src, near, {% if kernel.walls %}wall_rules, wall_values, {% endif %}mask, in, row, {{ pull.at }}, {{ pull.velocity }});
+            {{ kernel.gather }}(before + {{ pull.at }} * SLAB, {% if moments %}all, {% endif %}src, near, {% if kernel.walls %}wall_rules, wall_values, {% endif %}mask, in, row, {{ pull.at }}, {{ pull.velocity }});
 {%- endfor %}
 {%- if kernel.walls and walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
@@ -542,7 +598,7 @@ static inline __attribute__((always_inline)) void gather(
 {% <kernel of={carry.relocate}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
-        memcpy(dst + at(slot, 0, 0), src + at(from[slot], 0, 0), sizeof({{ stored }}) * (Q * PITCH));
+        memcpy(dst + at(slot, 0, 0), src + at(from[slot], 0, 0), sizeof({{ stored }}) * ({{ values }} * PITCH));
     }
 {%- </kernel> %}
 
@@ -573,7 +629,7 @@ static inline __attribute__((always_inline)) void gather(
                 for (int i = 0; i < Q; ++i) keep[i * CELLS] = before[i];
             }
             collide_gathered(1, 1, before, 1, after{{ param_names }});
-            for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
+            for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
 {%- </kernel> %}
@@ -588,7 +644,7 @@ static inline __attribute__((always_inline)) void gather(
             {{ real }} *const keep = saved + kept_at(rows, slot, cell);
             for (int i = 0; i < Q; ++i) keep[i * CELLS] = mean[i];
             collide_gathered(1, 1, mean, 1, after{{ param_names }});
-            for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
+            for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
 {%- </kernel> %}
@@ -615,7 +671,7 @@ static inline __attribute__((always_inline)) void gather(
             {{ real }} before[Q], after[Q];
             if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, before)) continue;
             collide_gathered(1, 1, before, 1, after{{ param_names }});
-            for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);
+            for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, after[i]);
         }
     }  // blocks
 {%- </kernel> %}
@@ -636,7 +692,7 @@ static inline __attribute__((always_inline)) void gather(
     for (int32_t item = 0; item < count; ++item) {
         {{ stored }} *const set = sets >> levels[nodes[ids[item]]] & 1 ? populations_1 : populations_0;
         const int32_t to = held_slot(nodes[ids[item]], children, roots, held);
-        memcpy(set + at(to, 0, 0), set + at(ids[item], 0, 0), sizeof({{ stored }}) * (Q * PITCH));
+        memcpy(set + at(to, 0, 0), set + at(ids[item], 0, 0), sizeof({{ stored }}) * ({{ values }} * PITCH));
     }
 {%- </kernel> %}
 
@@ -653,9 +709,14 @@ static inline __attribute__((always_inline)) void gather(
             {{ line }}
 {%- endfor %}
 
+{%- if moments %}
+            const {{ real }} f[Q] = { {%- for output in init.outputs %}{{ output.text }}, {% endfor -%} };
+            store_cell(dst, ids[item], cell, f);
+{%- else %}
 {%- for output in init.outputs %}
             store(dst, ids[item], {{ output.at }}, cell, {{ output.text }});
 {%- endfor %}
+{%- endif %}
         }  // cells
     }  // blocks
 {%- </kernel> %}
@@ -664,8 +725,13 @@ static inline __attribute__((always_inline)) void gather(
     {{ level }}
     for (int32_t item = 0; item < count; ++item) {
         for (int cell = 0; cell < CELLS; ++cell) {
+{%- if moments %}
+            {{ real }} m[K], f[Q];
+            for (int number = 0; number < K; ++number) m[number] = src[at(ids[item], number, cell)];
+            populations_from(m, f);
+{%- endif %}
 {%- for input in macroscopic.inputs %}
-            const {{ real }} {{ input.text }} = load(src, ids[item], {{ input.at }}, cell);
+            const {{ real }} {{ input.text }} = {% if moments %}f[{{ input.at }}]{% else %}load(src, ids[item], {{ input.at }}, cell){% endif %};
 {%- endfor %}
 {%- for line in macroscopic.body %}
             {{ line }}

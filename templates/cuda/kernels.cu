@@ -13,6 +13,10 @@
 
 {% endif -%}
 static constexpr int Q = {{ q }};  // directions
+{%- if moments %}
+static constexpr int K = {{ value_count }};  // moments that are stored of a cell
+static constexpr int PX = {{ moments.px }}{% if dim == 3 %}, PY = {{ moments.py }}{% endif %}, PLACES = {{ moments.padded }};  // cells of a block and the layer around it, along x, y, and all
+{%- endif %}
 static constexpr int CELLS = {{ bx }} * {{ by }} * {{ bz }};  // of a block
 static constexpr int NEAR = {{ near }};  // neighbours of a block, itself included
 static constexpr int DIM = {{ dim }};  // axes
@@ -25,13 +29,22 @@ static constexpr int FIELDS = {{ fields }};  // components of the macroscopic fi
 {% include "cells" -%}
 {% include "params" -%}
 {% include "arithmetic" -%}
+{% if moments -%}
+{% include "moments" -%}
+{{<exchange />}}
+
+{% endif -%}
 // ==== collision =====================================================================================================
 
-// Collides one cell: f holds its populations before and after.
+// Collides one cell: f holds its populations before {% if moments %}it, and its moments {% else %}and {% endif %}after.
 static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls }})
 {
+{%- if moments %}
+    {{ real }} m[K];
+    moments_of(f, m);
+{%- endif %}
 {%- for input in collide.inputs %}
-    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+    const {{ real }} {{ input.text }} = {% if moments %}m{% else %}f{% endif %}[{{ input.at }}];
 {%- endfor %}
 {%- for line in collide.body %}
     {{ line }}
@@ -46,11 +59,16 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 
 {% <kernel of={stream_collide}> %}
     const int *near = neighbours + (size_t)slot * NEAR;
+{%- if not moments %}
 {%- for line in pairs or upwind %}
     {{ line }}
 {%- endfor %}
+{%- endif %}
 {% if pairs %}
     {{<pair_of_cells />}}
+{%- elif moments %}
+    {{<gather_moments walls={false} inbox={false} nodes={false} />}}
+    {{<finish_moments />}}
 {%- else %}
     {{<gather walls={false} inbox={false} late={false} />}}
 
@@ -63,6 +81,11 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = {% if half %}as_stored(src[(size_t)i * count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * count + state] - ({{ real }})REST[i]{% endif %};
     collide(f{{ param_names }});
+{%- if moments %}
+    {{ real }} m[K];
+    for (int number = 0; number < K; ++number) m[number] = f[number];
+    populations_from(m, f);
+{%- endif %}
 #pragma unroll
     for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = {% if half %}as_stored(f[i]){% else %}f[i]{% endif %} + ({{ real }})REST[i];
 {%- </kernel> %}
@@ -86,12 +109,23 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- endfor %}
     const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 
+{%- if moments %}
+    {{<gather_moments walls={true} inbox={false} nodes={walls.nodes} />}}
+{%- else %}
+
     {{<gather walls={true} inbox={false} late={false} />}}
+{%- endif %}
 {%- if walls.nodes %}
     node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, 0{% endif %});
 {%- endif %}
 
+{%- if moments and not walls.nodes %}
+
+    {{<finish_moments />}}
+{%- else %}
+
     {{<finish />}}
+{%- endif %}
 {%- </kernel> %}
 
 {% if solids -%}
@@ -123,7 +157,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
         __syncthreads();
         if (solid) {
 #pragma unroll
-            for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, load(src, slot, i, cell));
+            for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, {% if moments %}moment{% else %}load{% endif %}(src, slot, i, cell));
         } else if (cell < CELLS) {
 {%- for line in upwind %}
             {{ line }}
@@ -190,12 +224,24 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     const {{ real }} *in = inbox + (size_t)(row < 0 ? 0 : row) * ROW;
     const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 
+{%- set nodes = kernel.walls and walls.nodes %}
+{%- if moments %}
+    {{<gather_moments walls={kernel.walls} inbox={true} nodes={nodes} />}}
+{%- else %}
+
     {{<gather walls={kernel.walls} inbox={true} late={false} />}}
+{%- endif %}
 {%- if kernel.walls and walls.nodes %}
     node(f, 1, here, src, near, wall_rules, wall_values, mask, in{% if solids %}, 0{% endif %});
 {%- endif %}
 
+{%- if moments and not nodes %}
+
+    {{<finish_moments />}}
+{%- else %}
+
     {{<finish />}}
+{%- endif %}
 {%- </kernel> %}
 
 {% endfor -%}
@@ -351,7 +397,7 @@ static __device__ __forceinline__ int place_of_block()
 {%- </kernel> %}
 
 {% <kernel of={carry.relocate}> %}
-    for (int i = 0; i < Q; ++i) dst[at(slot, i, cell)] = src[at(from[slot], i, cell)];
+    for (int i = 0; i < {{ values }}; ++i) dst[at(slot, i, cell)] = src[at(from[slot], i, cell)];
 {%- </kernel> %}
 
 {% <kernel of={carry.relocate_fields}> %}
@@ -417,7 +463,7 @@ static __device__ __forceinline__ int place_of_block()
 {% <kernel of={ghosts.keep}> %}
     {{ stored }} *const set = sets >> levels[nodes[slot]] & 1 ? populations_1 : populations_0;
     const int to = held_slot(nodes[slot], children, roots, held);
-    for (int i = 0; i < Q; ++i) store(set, to, i, cell, load(set, slot, i, cell));
+    for (int i = 0; i < {{ values }}; ++i) store(set, to, i, cell, {% if moments %}moment{% else %}load{% endif %}(set, slot, i, cell));
 {%- </kernel> %}
 
 {% endif -%}
@@ -431,15 +477,25 @@ static __device__ __forceinline__ int place_of_block()
     {{ line }}
 {%- endfor %}
 
+{%- if moments %}
+    const {{ real }} f[Q] = { {%- for output in init.outputs %}{{ output.text }}, {% endfor -%} };
+    store_cell(dst, slot, cell, f);
+{%- else %}
 {%- for output in init.outputs %}
     store(dst, slot, {{ output.at }}, cell, {{ output.text }});
 {%- endfor %}
+{%- endif %}
 {%- </kernel> %}
 
 {% <kernel of={macroscopic}> %}
     {{ level }}
+{%- if moments %}
+    {{ real }} m[K], f[Q];
+    for (int number = 0; number < K; ++number) m[number] = src[at(slot, number, cell)];
+    populations_from(m, f);
+{%- endif %}
 {%- for input in macroscopic.inputs %}
-    const {{ real }} {{ input.text }} = load(src, slot, {{ input.at }}, cell);
+    const {{ real }} {{ input.text }} = {% if moments %}f[{{ input.at }}]{% else %}load(src, slot, {{ input.at }}, cell){% endif %};
 {%- endfor %}
 {%- for line in macroscopic.body %}
     {{ line }}

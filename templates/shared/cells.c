@@ -1,10 +1,14 @@
 // ==== populations in memory =========================================================================================
 
+{% if moments -%}
+// The moments of a cell lie apart, those of one number in a block side by side.
+{%- else -%}
 // The populations of a cell lie apart, those of a direction in a block side by side. `load` and `store` alone know, and what moves
 // whole rows of them.
+{%- endif %}
 {{ inline }} size_t at(const {{ int }} slot, const int direction, const int cell)
 {
-    return (size_t)slot * (Q * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
+    return (size_t)slot * ({{ values }} * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
 }
 
 {% if half -%}
@@ -51,12 +55,14 @@ typedef unsigned short uint16_t;
 }
 
 {% endif -%}
+{% if not moments -%}
 // A population as it is computed with.
 {{ inline }} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
 {
     return {% if half %}widened(populations[at(slot, direction, cell)]){% else %}populations[at(slot, direction, cell)]{% endif %};
 }
 
+{% endif -%}
 {{ inline }} void store({{ stored }} *populations, const {{ int }} slot, const int direction, const int cell, const {{ real }} value)
 {
     populations[at(slot, direction, cell)] = {% if half %}narrowed(value){% else %}value{% endif %};

@@ -145,6 +145,10 @@
         populations_of(fields, equilibrium{% if params %}, params{% endif %});
         for (int i = 0; i < Q; ++i) filled[i] += f[i] - equilibrium[i];
     }
+{%- if moments %}
+    store_cell(populations, slot, cell, filled);
+{%- else %}
     for (int i = 0; i < Q; ++i) store(populations, slot, i, cell, filled[i]);
+{%- endif %}
 }
 

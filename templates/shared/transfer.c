@@ -75,9 +75,15 @@ typedef struct {
 {%- for line in transfer.own %}
         {{ line }}
 {%- endfor %}
+{%- if moments %}
+        {{ real }} f[Q];
+{%- endif %}
 {%- for value in transfer.child %}
-        store(dst, children.slot[child], {{ value.at }}, children.cell[child], {{ value.text }});
+        {% if moments %}f[{{ value.at }}] = {{ value.text }}{% else %}store(dst, children.slot[child], {{ value.at }}, children.cell[child], {{ value.text }}){% endif %};
 {%- endfor %}
+{%- if moments %}
+        store_cell(dst, children.slot[child], children.cell[child], f);
+{%- endif %}
     }
 }
 
@@ -103,8 +109,14 @@ typedef struct {
 {%- for line in transfer.coarsen %}
     {{ line }}
 {%- endfor %}
+{%- if moments %}
+    {{ real }} f[Q];
+{%- endif %}
 {%- for value in transfer.parent %}
-    store(dst, slot, {{ value.at }}, cell, {{ value.text }});
+    {% if moments %}f[{{ value.at }}] = {{ value.text }}{% else %}store(dst, slot, {{ value.at }}, cell, {{ value.text }}){% endif %};
 {%- endfor %}
+{%- if moments %}
+    store_cell(dst, slot, cell, f);
+{%- endif %}
 }
 

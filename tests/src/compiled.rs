@@ -87,6 +87,15 @@ pub fn compile(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Co
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A model, compiled with moments in the place of populations; for solids, and for level jumps of its first coupling.
+pub fn compile_moments(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
+    let coupling = (!model.couplings().is_empty()).then_some(0);
+    let options =
+        Options { target, real, layout: Layout::Blocks, block, coupling, solids: !model.boundaries().is_empty() };
+    let plans = pipeline::plan(model, Layout::Blocks, &mut |_| ()).and_then(|plans| plans.in_moments());
+    plans.and_then(|plans| plans.emit(&options)).unwrap_or_else(|error| panic!("{error}")).bundle
+}
+
 /// A model, compiled with kernels for level jumps of its first coupling.
 pub fn compile_levels(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
     let options = Options { target, real, layout: Layout::Blocks, block, coupling: Some(0), solids: false };

@@ -43,6 +43,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
             "signature",
             "walls",
             "solids",
+            "moments",
             "packets",
             "interface",
             "transfer",

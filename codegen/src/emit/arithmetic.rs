@@ -19,7 +19,7 @@ pub fn formulas(manifest: &Manifest, plan: &Plan) -> Formulas {
     }
 }
 
-/// Populations or fields that a kernel reads, with their positions in memory.
+/// Populations, moments or fields that a kernel reads, with their positions in memory.
 pub fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
     let first: Vec<usize> = manifest
         .fields
@@ -33,6 +33,7 @@ pub fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
     let value = |(symbol, name): &(Symbol, String)| {
         let at = match *symbol {
             Symbol::Population(pop) => pop.index(),
+            Symbol::Moment(number) => usize::from(number),
             Symbol::Field { field, component } => first[usize::from(field)] + usize::from(component),
             _ => return None,
         };

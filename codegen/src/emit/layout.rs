@@ -10,6 +10,7 @@ use super::ghosts;
 use super::inbox;
 use super::interface;
 use super::method::Method;
+use super::moments;
 use super::signature::{Dialect, Types, head, packed};
 use super::solids;
 use super::transfer;
@@ -58,6 +59,9 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         half: manifest.real == Real::F16F32,
         half_scale: format!("{HALF_SCALE:?}f"),
         q: manifest.q(),
+        values: if manifest.moments.is_empty() { "Q" } else { "K" },
+        value_count: manifest.values(),
+        moments: method.moments.as_ref().map(|plans| moments::view(method, plans)),
         bx,
         by,
         bz,
@@ -69,7 +73,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         deep: dim == 3,
         fields: manifest.field_components(),
         rows: rows(manifest),
-        lines: whole_lines(manifest) && manifest.real != Real::F16F32,
+        lines: whole_lines(manifest) && manifest.real != Real::F16F32 && manifest.moments.is_empty(),
         pitch_len: manifest.pitch(),
         init: kernel(Role::Init, Some(method.init)),
         stream_collide: kernel(Role::StreamCollide, None),

@@ -17,6 +17,8 @@ pub struct Method<'a> {
     pub as_written: &'a dyn Fn(Role) -> Cost,
     /// Arithmetic of `collide`.
     pub collide: &'a Plan,
+    /// Arithmetic of moments that are stored in the place of populations.
+    pub moments: Option<Moments<'a>>,
     /// Arithmetic of `init`.
     pub init: &'a Plan,
     /// Arithmetic of `macroscopic`.
@@ -27,6 +29,12 @@ pub struct Method<'a> {
     pub interface: Option<Interface<'a>>,
     /// For each boundary rule of nodes that fits surfaces of solids, its arithmetic on links.
     pub turned: Vec<Option<&'a Plan>>,
+}
+
+/// Arithmetic of moments that are stored in the place of populations. `collide` of the method gives moments from moments then.
+pub struct Moments<'a> {
+    /// Populations after a collision from the moments after it.
+    pub populations: &'a Plan,
 }
 
 /// Arithmetic of a coupling.

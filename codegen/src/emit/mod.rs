@@ -7,7 +7,7 @@
 //! - `text`, `number`, `formula`, `double`: what a spec says in words; constants, expressions and formulas in 64 bits as text
 //! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
 //! - `banner`, `constants`, `work`, `arithmetic`, `signature`: parts of every file and kernel
-//! - `walls`, `solids`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
+//! - `walls`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
 //! - `mesh`: kernels that change the forest, for both targets; `criteria`: those that say which levels blocks should have;
 //!   `prescribed`: those of values at walls; `statistics`: those of statistics over time
 //! - `rust`, `soa`, `c`, `cuda`, `bindings`: what differs between the files
@@ -28,6 +28,7 @@ mod interface;
 mod layout;
 mod mesh;
 mod method;
+pub mod moments;
 mod number;
 mod packets;
 mod prescribed;
@@ -45,7 +46,7 @@ mod work;
 
 pub use criteria::criteria;
 pub use mesh::mesh;
-pub use method::{Interface, Method, NodeForm, PointSet, Rescaled, Stencil, Wall};
+pub use method::{Interface, Method, Moments, NodeForm, PointSet, Rescaled, Stencil, Wall};
 pub use prescribed::prescribed;
 pub use statistics::statistics;
 

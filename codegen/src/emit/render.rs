@@ -4,7 +4,7 @@ use serde::Serialize;
 use tera::{Context, Tera};
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 19] = [
+const SHARED: [(&str, &str); 20] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
     ("arithmetic", include_str!("../../../templates/shared/arithmetic.c")),
@@ -16,6 +16,7 @@ const SHARED: [(&str, &str); 19] = [
     ("inbox", include_str!("../../../templates/shared/inbox.c")),
     ("interface", include_str!("../../../templates/shared/interface.c")),
     ("places", include_str!("../../../templates/shared/places.c")),
+    ("moments", include_str!("../../../templates/shared/moments.c")),
     ("cells", include_str!("../../../templates/shared/cells.c")),
     ("walls", include_str!("../../../templates/shared/walls.c")),
     ("rule", include_str!("../../../templates/shared/rule.c")),

@@ -23,6 +23,12 @@ pub struct View {
     pub half_scale: String,
     /// Number of directions.
     pub q: usize,
+    /// The constant that says how many values are stored of a cell: `Q` or `K`.
+    pub values: &'static str,
+    /// How many there are.
+    pub value_count: usize,
+    /// Moments that are stored in the place of populations.
+    pub moments: Option<Moments>,
     /// Cells of a block along x.
     pub bx: u32,
     /// Along y.
@@ -93,6 +99,52 @@ pub struct View {
     pub pairs: Option<Vec<String>>,
     /// Each direction's way through the block and its neighbours.
     pub pulls: Vec<Pull>,
+}
+
+/// Moments that are stored in the place of populations.
+#[derive(Debug, Serialize)]
+pub struct Moments {
+    /// Their names.
+    pub names: String,
+    /// `m[0] = f[0] + f[1];` for each.
+    pub sums: Vec<String>,
+    /// Populations after a collision from moments after it.
+    pub populations: Formulas,
+    /// CUDA: values that several pairs of directions need, moments included.
+    pub shared: Vec<String>,
+    /// CUDA: the statements that compute them.
+    pub body: Vec<String>,
+    /// CUDA: populations that stay where they are, and what is added to the moments for them.
+    pub rest: Vec<Value>,
+    /// CUDA: pairs of opposite directions.
+    pub arrivals: Vec<Arrival>,
+    /// Cells of a block with the layer around it; along x, and along y.
+    pub padded: u32,
+    pub px: u32,
+    pub py: u32,
+    /// Codes of the cells around a block.
+    pub halo: Vec<String>,
+}
+
+/// CUDA: a pair of opposite directions.
+#[derive(Debug, Serialize)]
+pub struct Arrival {
+    /// The first direction.
+    pub at: usize,
+    /// The other.
+    pub other: usize,
+    /// Statements of its own.
+    pub body: Vec<String>,
+    /// The population of the first direction.
+    pub first: String,
+    /// That of the other.
+    pub second: String,
+    /// How many places the first direction moves a population.
+    pub offset: i32,
+    /// Whether what they differ by has a part in a moment.
+    pub has_odd: bool,
+    /// What is added to the moments for what arrives.
+    pub added: Vec<String>,
 }
 
 /// The struct of a method's parameters.

@@ -7,6 +7,7 @@
 //! C, C++, CUDA and Rust and differs from every other name of the kernel and from what the templates use: `names` says how.
 
 pub mod levels;
+pub mod moments;
 mod names;
 pub mod signature;
 pub mod solids;

@@ -12,6 +12,7 @@ use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member,
 use lbm_dsl::expr::{Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Field, Model, Param, Populations, Rule};
+use lbm_dsl::prove::moments::Moment;
 use lbm_dsl::prove::{self, Findings, Transport, faces};
 use num_traits::ToPrimitive;
 
@@ -36,13 +37,14 @@ const INTERFACE_THREADS: u32 = 128;
 /// Memory that the threads of a block may share without asking for more.
 const SHARED_BYTES: u32 = 47 << 10;
 
-/// Signatures and layout; `rest` is what populations are stored without, `live` how many values the
+/// Signatures and layout; `rest` is what populations are stored without, `moments` what is stored in their place if it is not empty, `live` how many values the
 /// collision has alive at once, and `cost` gives each kernel's arithmetic (its loads, stores and bytes are counted here).
 pub fn manifest(
     model: &Model,
     options: &Options,
     findings: &Findings,
     rest: &[Rational],
+    moments: &[Moment],
     live: usize,
     cost: impl Fn(Role) -> Cost,
 ) -> Manifest {
@@ -105,6 +107,7 @@ pub fn manifest(
         populations: populations.collect(),
         directions: directions.collect(),
         states: model.states().iter().map(state).collect(),
+        moments: moments.iter().map(stored).collect(),
         block: options.block,
         wall_stride: model.boundaries().iter().map(components).max().unwrap_or(0),
         params: model.params().iter().map(param).collect(),
@@ -210,6 +213,10 @@ fn transport(found: &Transport) -> bundle::Transport {
     bundle::Transport { formula: found.formula.clone(), rate: found.rate.clone() }
 }
 
+fn stored(moment: &Moment) -> bundle::Moment {
+    bundle::Moment { name: moment.name.clone(), shares: moment.shares.iter().map(Rational::to_string).collect() }
+}
+
 /// The parameter that sets the viscosity of a method, if it is one alone.
 pub fn rate(model: &Model) -> Option<String> {
     transport(&prove::findings(model).viscosity).rate
@@ -236,15 +243,21 @@ fn collides(role: Role) -> bool {
     packets || ghosts || matches!(role, StreamCollide | StreamCollideWalls | StreamCollideSolid)
 }
 
+/// Whether a kernel works on some cells of a block only.
+fn ghosts_or_solids(role: Role) -> bool {
+    matches!(role, Role::StreamCollideGhosts | Role::StreamCollideGhostsWalls | Role::StreamCollideSolid)
+}
+
 fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {
-    let (q, components) = (manifest.q() as u32, manifest.field_components() as u32);
+    let (q, values, components) = (manifest.q() as u32, manifest.values() as u32, manifest.field_components() as u32);
     let (loads, stores) = match role {
-        Role::Init => (components, q),
-        Role::Macroscopic => (q, components),
-        Role::Force | Role::Sums => (q, 0),
+        Role::Init => (components, values),
+        Role::Macroscopic => (values, components),
+        Role::Force | Role::Sums => (values, 0),
+        Role::Collide => (q, q),
         Role::Look | Role::Means => (components, 0),
         Role::AverageFields | Role::FillFields | Role::RelocateFields => (components, components),
-        _ => (q, q),
+        _ => (values, values),
     };
     let [computed, stored] = [manifest.real.bytes(), manifest.real.stored_bytes()].map(|bytes| bytes as u32);
     let [loaded, written] = match role {
@@ -311,7 +324,10 @@ pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
 fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
     let cells = manifest.cells() as u32;
     let items = (threads / cells).max(1);
+    let exchanges = collides(role) && !ghosts_or_solids(role);
     match role {
+        // A thread for each cell of a block, which share what they make of moments.
+        _ if exchanges && !manifest.moments.is_empty() => (cells, 1),
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
         Role::Means => (MANY_THREADS, 1),

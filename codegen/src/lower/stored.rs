@@ -59,7 +59,7 @@ fn is_scalar(field: &Field) -> bool {
     field.components.len() == 1 && !field.place
 }
 
-/// The same kernel for stored populations, of which `rest` has the values at rest: its inputs and outputs that are populations go
+/// The same kernel for stored populations, of which `rest` has the values at rest, and behind them those of moments that are stored: its inputs and outputs that are populations go
 /// without these. `wall_params` are the parameters of the boundary rule at hand.
 pub fn stored(kernel: KernelIr, model: &Model, rest: &[Rational], wall_params: &[Param]) -> KernelIr {
     let mut named = vec![false; kernel.exprs.len()];
@@ -236,6 +236,7 @@ impl Work<'_> {
         let model = self.model;
         match symbol {
             Symbol::Population(pop) => self.population(to, given, pop),
+            Symbol::Moment(number) => self.population(to, given, Pop(model.q() as u16 + number)),
             Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) => {
                 self.population(to, given, model.populations()[0].pop(dir))
             }

@@ -220,6 +220,14 @@ const LONG: &[Long] = &[
         "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncoupling = \"volumetric_shifted\"",
     ),
     long(
+        diag::NOT_STORED,
+        "`storage = \"moments\"` stores of a cell the moments that its populations follow from, which are fewer. That is possible for methods of \
+         which `lbmc check` proves that their collision depends on fewer moments than there are populations, in 32 and 64 bits. With \
+         `storage = \"auto\"` a run takes moments where that is possible and faster, and says so.",
+        "spec = \"d3q19_bgk\"\nstorage = \"moments\"",
+        "spec = \"d3q19_regularized\"\nstorage = \"moments\"",
+    ),
+    long(
         diag::UNSEEN,
         "Names and other texts of a case come to be in tables, file names and on terminals, where control characters would move the cursor or \
          change colours, and marks of direction would turn the text around.",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use lbm_bundle::Real;
+use lbm_bundle::{Real, Storage};
 use lbm_runtime::geometry::solid::{Surface, Voxels};
 
 use super::TargetChoice;
@@ -41,6 +41,7 @@ pub struct RawCase {
     /// The parameters that vary, once the method is known.
     pub(super) varied: Vec<Varied>,
     pub(super) faces: RawFaces,
+    pub(super) storage: Option<Spanned<Storage>>,
     pub(super) start: Vec<RawStart>,
     pub(super) solids: Vec<Spanned<RawSolid>>,
     pub(super) refinement: Option<RawRefinement>,
@@ -533,6 +534,21 @@ impl RawCase {
     /// Precision.
     pub fn real(&self) -> Real {
         self.real
+    }
+
+    /// What is stored of a cell.
+    pub fn storage(&self) -> Storage {
+        self.storage.as_ref().map_or(Storage::default(), |storage| storage.value)
+    }
+
+    /// The error that moments cannot be stored, pointing at `storage` in the file.
+    pub fn reject_storage(&self, message: &str) -> CaseError {
+        let mut report = Report::default();
+        let span = self.storage.as_ref().map_or(&self.spec.span, |storage| &storage.span);
+        let help =
+            "`storage = \"populations\"` is always possible, and \"auto\" takes moments where they are".to_string();
+        report.add::<()>(diag::NOT_STORED, span, message, "asked for here", Some(help));
+        report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
 
     /// The boundary rules that its faces and solids name, each once; `periodic` is none.

@@ -10,7 +10,7 @@ mod solids;
 mod statistics;
 mod values;
 
-use lbm_bundle::Real;
+use lbm_bundle::{Real, Storage};
 use lbm_runtime::mesh::MOST_PARTS as MOST_DEVICES;
 
 use super::TargetChoice;
@@ -97,6 +97,13 @@ impl Reader {
         let target = self.word(root, "target", &["auto", "cuda", "cpu"]);
         let devices = self.devices(root, target.as_ref().is_some_and(|word| word.value == "cpu"));
         let precision = self.word(root, "precision", &Real::ALL.map(Real::name));
+        let storage = self.word(root, "storage", &Storage::ALL.map(Storage::name));
+        let half = precision.as_ref().is_some_and(|word| word.value == Real::F16F32.name());
+        if let Some(word) = storage.as_ref().filter(|word| half && word.value == Storage::Moments.name()) {
+            let help = "take `precision = \"f32\"`, or `storage = \"populations\"`".to_string();
+            let message = "moments are not stored in 16 bits";
+            self.report.add::<()>(diag::NOT_STORED, &word.span, message, "with this precision", help);
+        }
         let block = self.block(root);
         let si = self.units(&units);
         let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
@@ -149,6 +156,10 @@ impl Reader {
             real: precision
                 .and_then(|word| Real::ALL.into_iter().find(|real| real.name() == word.value))
                 .unwrap_or(Real::F32),
+            storage: storage.as_ref().and_then(|word| {
+                let found = Storage::ALL.into_iter().find(|storage| storage.name() == word.value)?;
+                Some(Spanned { value: found, span: word.span.clone() })
+            }),
             block,
             si,
             size: size?,

@@ -24,6 +24,7 @@ pub(super) const KEYS: &[Key] = &[
         "how many devices, or the numbers of GPUs: 2, [0, 1]; on the host, parts that the flow is divided into",
     ),
     key("precision", "f32, f64, or f16/f32: stored in 16 bits, computed in 32"),
+    key("storage", "populations, moments (those that populations follow from), or auto: what is faster"),
     key("block", "cells of a block along each axis, which divide the domain; chosen if not given"),
     key("units.system", "lattice or si"),
     key("units.step", "length of a time step (SI)"),

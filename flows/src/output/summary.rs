@@ -324,7 +324,7 @@ pub fn mlups(updates: u64, seconds: f64) -> f64 {
 
 /// Bytes that an update of one cell must move: every population read and written once.
 pub fn bytes_per_update(manifest: &Manifest) -> f64 {
-    (2 * manifest.q() * manifest.real.stored_bytes()) as f64
+    (2 * manifest.values() * manifest.real.stored_bytes()) as f64
 }
 
 impl Summary {

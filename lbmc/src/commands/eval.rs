@@ -11,7 +11,7 @@ use lbm_runtime::kernels::{self, Program};
 use miette::{Result, miette};
 use num_traits::ToPrimitive;
 
-use crate::cli::{Eval, Via};
+use crate::cli::{Eval, StorageArg, Via};
 use crate::files;
 use crate::params::Params;
 use crate::spec::{self, Spec};
@@ -21,6 +21,9 @@ use crate::states::States;
 pub fn eval(args: &Eval) -> Result<()> {
     if args.via == Via::Exact && args.real.is_some() {
         return Err(miette!(help = "leave --real out", "--via exact has no floating-point type"));
+    }
+    if args.storage == StorageArg::Moments && !matches!(args.via, Via::C | Via::Cuda) {
+        return Err(miette!(help = "take --via c or --via cuda", "--via exact, ir and dag store nothing"));
     }
     let model = Spec::find(&args.spec)?.model()?;
     if let Some(state) = model.states().first() {
@@ -48,8 +51,8 @@ pub fn eval(args: &Eval) -> Result<()> {
                 "f16/f32 is how kernels store populations: --via ir and --via dag store none"
             ));
         }
-        (Via::C, _) => compiled(&model, &params, &before, Target::C, real)?,
-        (Via::Cuda, _) => compiled(&model, &params, &before, Target::Cuda, real)?,
+        (Via::C, _) => compiled(&model, &params, &before, Target::C, real, args.storage)?,
+        (Via::Cuda, _) => compiled(&model, &params, &before, Target::Cuda, real, args.storage)?,
     };
     let text = serde_json::to_string(&states.with(&columns, &after)).expect("plain numbers have a text");
     files::write(&args.out, &(text + "\n"))
@@ -103,10 +106,17 @@ fn interpret<F: Number + FloatCast>(
 }
 
 /// The compiled kernel, on the host or on the first GPU.
-fn compiled(model: &Model, params: &Params, before: &[Vec<f64>], target: Target, real: Real) -> Result<Vec<Vec<f64>>> {
+fn compiled(
+    model: &Model,
+    params: &Params,
+    before: &[Vec<f64>],
+    target: Target,
+    real: Real,
+    storage: StorageArg,
+) -> Result<Vec<Vec<f64>>> {
     let block = Options::default_block(model.lattice().dim());
-    let bundle =
-        spec::compile(model, &Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false })?;
+    let options = Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false };
+    let bundle = spec::compile_stored(model, &options, storage == StorageArg::Moments)?;
     let device = match target {
         Target::C => Device::host(0)?,
         Target::Cuda => Device::cuda(0)?,

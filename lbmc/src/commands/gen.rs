@@ -9,7 +9,7 @@ use lbm_codegen::pipeline::{self, CompileError, KernelReport, Stage};
 use miette::{Result, miette};
 use serde::Serialize;
 
-use crate::cli::{Gen, GenTarget};
+use crate::cli::{Gen, GenTarget, StorageArg};
 use crate::nvcc::{self, Resources};
 use crate::spec::{self, Spec};
 use crate::{files, notes, params};
@@ -79,6 +79,10 @@ pub fn generate(args: &Gen) -> Result<()> {
 
     let failed = |error: CompileError| miette!(code = "lbmc::compile", "{error}");
     let plans = pipeline::plan(&model, layout, &mut |stage| clock.lap(stage_name(stage))).map_err(failed)?;
+    let plans = match args.storage {
+        StorageArg::Populations => plans,
+        StorageArg::Moments => plans.in_moments().map_err(failed)?,
+    };
     let mut bundles: Vec<Bundle> = vec![];
     let mut kernels = vec![];
     for &target in targets {

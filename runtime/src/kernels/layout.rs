@@ -31,9 +31,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of the populations: a component per direction.
+    /// Of the populations: a component per direction, or per moment where these are stored in their place.
     pub fn populations(manifest: &Manifest) -> Self {
-        Layout { pitch: manifest.pitch(), ..Self::of(manifest, manifest.q()) }
+        Layout { pitch: manifest.pitch(), ..Self::of(manifest, manifest.values()) }
     }
 
     /// Of values that stand for the populations of some blocks: those of an earlier time, or what their links cross.

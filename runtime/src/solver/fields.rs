@@ -110,9 +110,18 @@ fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<
     Ok(saved)
 }
 
-/// What each population is at rest: it is stored without that.
+/// What each population is at rest, or each moment that is stored in their place: it is stored without that.
 pub fn rest(manifest: &Manifest) -> Vec<f64> {
-    manifest.directions.iter().map(lbm_bundle::Direction::rest_value).collect()
+    let populations: Vec<f64> = manifest.directions.iter().map(lbm_bundle::Direction::rest_value).collect();
+    if manifest.moments.is_empty() { populations } else { in_moments(manifest, |pop| populations[pop]) }
+}
+
+/// The moments that are stored of populations.
+pub fn in_moments(manifest: &Manifest, population: impl Fn(usize) -> f64) -> Vec<f64> {
+    let of = |moment: &lbm_bundle::Moment| {
+        moment.share_values().iter().enumerate().map(|(pop, share)| share * population(pop)).sum()
+    };
+    manifest.moments.iter().map(of).collect()
 }
 
 /// Names of the field components in the order of their values: `rho`, `ux`, `uy`.

@@ -132,7 +132,7 @@ impl Simulation {
     /// Share of a copy bandwidth (bytes per second) that `mlups` million cell updates per second are, counting every
     /// population read and written once.
     pub fn share_of_copy(&self, mlups: f64, bandwidth: f64) -> f64 {
-        let bytes = 2 * self.manifest().q() * self.manifest().real.stored_bytes();
+        let bytes = 2 * self.manifest().values() * self.manifest().real.stored_bytes();
         mlups * 1e6 * bytes as f64 / bandwidth
     }
 

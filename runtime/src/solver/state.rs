@@ -62,7 +62,7 @@ impl Simulation {
         parts.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))
     }
 
-    /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones.
+    /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones; or the moments that are stored in their place.
     pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         let Simulation { parts, stepper, .. } = self;
         for subdomain in parts.iter_mut() {
@@ -87,7 +87,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// The current populations of every cell: `each(cell, populations)`, whole ones.
+    /// The current populations of every cell: `each(cell, populations)`, whole ones; or the moments that are stored in their place.
     pub fn visit_populations(&self, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         let layout = Layout::populations(self.manifest());
         let rest = fields::rest(self.manifest());

@@ -2,10 +2,11 @@
 
 use lbm_bundle::Manifest;
 
+use super::fields::in_moments;
 use super::velocity::Velocity;
 use super::{Simulation, StepError};
 
-/// What a population gets of the stress: `-w (tau - 1) / cs2 * (c_a c_b - delta_ab c^2 / dim)`, to be multiplied with the
+/// What a population, or a moment that is stored in the place of them, gets of the stress: `-w (tau - 1) / cs2 * (c_a c_b - delta_ab c^2 / dim)`, to be multiplied with the
 /// density and summed with the slopes `du_b/dx_a`.
 fn shares(manifest: &Manifest, viscosity: f64) -> Vec<[[f64; 3]; 3]> {
     let (main, dim) = (manifest.main(), manifest.dim as usize);
@@ -21,7 +22,17 @@ fn shares(manifest: &Manifest, viscosity: f64) -> Vec<[[f64; 3]; 3]> {
             })
         })
     };
-    manifest.directions[main.range()].iter().map(share).collect()
+    let of_populations: Vec<[[f64; 3]; 3]> = manifest.directions[main.range()].iter().map(share).collect();
+    if manifest.moments.is_empty() {
+        return of_populations;
+    }
+    let mut of_moments = vec![[[0.0; 3]; 3]; manifest.moments.len()];
+    for (a, b) in (0..9).map(|at| (at / 3, at % 3)) {
+        let of_stress = |pop: usize| of_populations.get(pop).map_or(0.0, |share| share[a][b]);
+        let values = in_moments(manifest, of_stress);
+        of_moments.iter_mut().zip(values).for_each(|(share, value)| share[a][b] = value);
+    }
+    of_moments
 }
 
 impl Simulation {
@@ -33,8 +44,8 @@ impl Simulation {
         let snapshot = self.snapshot()?;
         let Some(velocity) = Velocity::new(&snapshot) else { return Ok(()) };
         let density = snapshot.get("rho");
-        let manifest = self.parts.first().program.manifest().clone();
-        let first = manifest.main().first as usize;
+        let manifest = self.manifest().clone();
+        let first = if manifest.moments.is_empty() { manifest.main().first as usize } else { 0 };
         // On a finer level slopes are smaller and the viscosity larger by the same factor.
         let of_level = |level: usize| shares(&manifest, viscosity * 2f64.powi(level as i32));
         let shares: Vec<_> = (0..self.stepper.levels.len()).map(of_level).collect();

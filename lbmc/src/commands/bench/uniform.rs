@@ -18,7 +18,7 @@ use num_traits::ToPrimitive;
 
 use super::record::{self, Kernel, Outcome, Speed};
 use super::row::{self, Row, is_of, quoted, target_name};
-use crate::cli::{BenchBlock, Uniform};
+use crate::cli::{BenchBlock, StorageArg, Uniform};
 use crate::spec::{self, Spec};
 
 /// Methods where none is named.
@@ -39,13 +39,14 @@ struct Choice {
     real: Vec<Real>,
     /// The usual block unless given; of [`PROBE`] also the best.
     block: Option<BenchBlock>,
+    storage: StorageArg,
     gib: f64,
 }
 
 /// The rows that are asked for.
 pub fn rows(args: &Uniform, target: Target) -> Result<Vec<Row>> {
     let real = args.real.iter().map(|real| Real::from(*real)).collect();
-    let choice = Choice { real, block: args.block.clone(), gib: args.gib };
+    let choice = Choice { real, block: args.block.clone(), storage: args.storage, gib: args.gib };
     let names = &args.suited.measurements.names;
     let mut rows = vec![];
     match (&names[..], args.all) {
@@ -71,13 +72,18 @@ pub fn rows(args: &Uniform, target: Target) -> Result<Vec<Row>> {
 /// Rows of every shipped method.
 #[cfg(test)]
 pub fn shipped(target: Target) -> Vec<Row> {
-    let choice = Choice { real: vec![Real::F32, Real::F64, Real::F16F32], block: None, gib: 1.0 };
+    let choice = Choice {
+        real: vec![Real::F32, Real::F64, Real::F16F32],
+        block: None,
+        storage: StorageArg::Populations,
+        gib: 1.0,
+    };
     specs::specs().flat_map(|(name, _)| choice.rows(name, target).expect("shipped methods are valid")).collect()
 }
 
 /// Rows of a method for another suite, on blocks of the usual size.
 pub fn of(method: &str, gib: f64, target: Target) -> Result<Vec<Row>> {
-    let choice = Choice { real: vec![Real::F32, Real::F64], block: None, gib };
+    let choice = Choice { real: vec![Real::F32, Real::F64], block: None, storage: StorageArg::Populations, gib };
     let rows = choice.rows(method, target)?;
     Ok(rows.into_iter().filter(|row| !row.name.ends_with("best")).collect())
 }
@@ -105,11 +111,13 @@ impl Choice {
             };
             for (called, blocks) in choices.drain(..) {
                 let block = called.map_or_else(|| sides(&blocks[0][..dim]), str::to_string);
-                let (model, gib) = (model.clone(), self.gib);
+                let (model, gib, storage) = (model.clone(), self.gib, self.storage);
+                let stored = if storage == StorageArg::Moments { "-moments" } else { "" };
+                let asked = if storage == StorageArg::Moments { " --storage moments" } else { "" };
                 rows.push(Row {
-                    name: format!("{}-{}-{block}", model.name(), real.name()),
+                    name: format!("{}-{}{stored}-{block}", model.name(), real.name()),
                     command: format!(
-                        "lbmc bench uniform {} --target {} --real {} --block {block} --gib {gib}",
+                        "lbmc bench uniform {} --target {} --real {} --block {block} --gib {gib}{asked}",
                         quoted(name),
                         target_name(target),
                         real.name()
@@ -117,7 +125,7 @@ impl Choice {
                     target,
                     inputs: inputs.clone(),
                     lacks: None,
-                    measure: Box::new(move |device| best_of(device, &model, real, &blocks, gib)),
+                    measure: Box::new(move |device| best_of(device, &model, real, storage, &blocks, gib)),
                 });
             }
         }
@@ -131,9 +139,16 @@ fn sides<T: ToString>(sides: &[T]) -> String {
 }
 
 /// The kernel with the block that makes it fastest.
-fn best_of(device: &Device, model: &Model, real: Real, blocks: &[[u32; 3]], gib: f64) -> Result<Outcome> {
+fn best_of(
+    device: &Device,
+    model: &Model,
+    real: Real,
+    storage: StorageArg,
+    blocks: &[[u32; 3]],
+    gib: f64,
+) -> Result<Outcome> {
     let all: Vec<Kernel> =
-        blocks.iter().map(|block| measure(device, model, real, *block, gib)).collect::<Result<_>>()?;
+        blocks.iter().map(|block| measure(device, model, real, storage, *block, gib)).collect::<Result<_>>()?;
     let speeds: BTreeMap<String, f64> =
         all.iter().map(|kernel| (sides(&kernel.speed.block), kernel.speed.mlups)).collect();
     let best = all.into_iter().max_by(|a, b| a.speed.mlups.total_cmp(&b.speed.mlups)).expect("there is a block");
@@ -142,12 +157,18 @@ fn best_of(device: &Device, model: &Model, real: Real, blocks: &[[u32; 3]], gib:
 }
 
 /// A kernel with one block.
-fn measure(device: &Device, model: &Model, real: Real, block: [u32; 3], gib: f64) -> Result<Kernel> {
+fn measure(
+    device: &Device,
+    model: &Model,
+    real: Real,
+    storage: StorageArg,
+    block: [u32; 3],
+    gib: f64,
+) -> Result<Kernel> {
     let began = Instant::now();
-    let bundle = spec::compile(
-        model,
-        &Options { target: device.target(), real, layout: Layout::Blocks, block, coupling: None, solids: false },
-    )?;
+    let options =
+        Options { target: device.target(), real, layout: Layout::Blocks, block, coupling: None, solids: false };
+    let bundle = spec::compile_stored(model, &options, storage == StorageArg::Moments)?;
     let generate_seconds = began.elapsed().as_secs_f64();
     let size = size(&bundle, gib);
     if size.contains(&0) {
@@ -227,7 +248,7 @@ fn measure(device: &Device, model: &Model, real: Real, block: [u32; 3], gib: f64
 fn size(bundle: &Bundle, gib: f64) -> [usize; 3] {
     let manifest = &bundle.manifest;
     let dim = manifest.dim as usize;
-    let mut cells = gib * f64::from(1u32 << 30) / (2 * manifest.q() * manifest.real.stored_bytes()) as f64;
+    let mut cells = gib * f64::from(1u32 << 30) / (2 * manifest.values() * manifest.real.stored_bytes()) as f64;
     if cells < manifest.cells() as f64 {
         return [0; 3];
     }

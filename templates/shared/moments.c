@@ -1,0 +1,49 @@
+// ==== moments in the place of populations ===========================================================================
+
+// Stored of a cell are {{ moments.names }}: sums of its populations, of what these differ by from rest.
+
+{{ inline }} void moments_of(const {{ real }} *f, {{ real }} *m)
+{
+{%- for line in moments.sums %}
+    {{ line }}
+{%- endfor %}
+}
+
+// Populations after a collision from the moments after it.
+{{ inline }} void populations_from(const {{ real }} *m, {{ real }} *f)
+{
+{%- for input in moments.populations.inputs %}
+    const {{ real }} {{ input.text }} = m[{{ input.at }}];
+{%- endfor %}
+{%- for line in moments.populations.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in moments.populations.outputs %}
+    f[{{ output.at }}] = {{ output.text }};
+{%- endfor %}
+}
+
+// A population of a cell. Who needs all of them has a better way.
+{% if cuda %}static __device__ __noinline__{% else %}static __attribute__((noinline)){% endif %} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
+{
+    {{ real }} m[K], f[Q];
+    for (int number = 0; number < K; ++number) m[number] = populations[at(slot, number, cell)];
+    populations_from(m, f);
+    return f[direction];
+}
+
+// A moment of a cell.
+{{ inline }} {{ real }} moment(const {{ stored }} *populations, const {{ int }} slot, const int number, const int cell)
+{
+    return populations[at(slot, number, cell)];
+}
+
+// Stores a cell that has these populations.
+{{ inline }} void store_cell({{ stored }} *populations, const {{ int }} slot, const int cell, const {{ real }} *f)
+{
+    {{ real }} m[K];
+    moments_of(f, m);
+    for (int number = 0; number < K; ++number) store(populations, slot, number, cell, m[number]);
+}
+
