@@ -235,6 +235,26 @@ fn refined_grids_have_the_same_bits_in_parts() {
     }
 }
 
+#[test]
+fn moments_and_states_have_the_same_bits_in_parts() {
+    let device = Device::host(2).unwrap();
+    for spec in ["d2q9_central", "d3q19_regularized", "d2q9_power_law_state"] {
+        let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some("volumetric_shifted"));
+        let block = block(model.lattice().dim());
+        let bundle = match spec.ends_with("state") {
+            true => compiled::compile_solids(&model, Target::C, Real::F64, block),
+            false => compiled::compile_moments(&model, Target::C, Real::F64, block),
+        };
+        assert_eq!(bundle.manifest.moments.is_empty(), spec.ends_with("state"));
+        Flow { bundle: &bundle, grid: with_solids(&bundle, &device, 1), levels: 1, refines: |_| false }
+            .is_the_same_in_parts(spec);
+        // A corner of fine blocks that goes through parts.
+        let refines = |block: Block| block.place[0] + block.place[1] < 5 << block.level;
+        let grid = cells(&bundle, [32, 16, 8]);
+        Flow { bundle: &bundle, grid, levels: 2, refines }.is_the_same_in_parts(&format!("{spec} on two levels"));
+    }
+}
+
 /// Takes pieces of bytes.
 type Each<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 

@@ -12,8 +12,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use lbm_bundle::Manifest;
 use lbm_bundle::mesh::Group;
+use lbm_bundle::{Direction, Manifest};
 
 use super::StepError;
 use crate::device::Packing;
@@ -168,7 +168,15 @@ fn values_of(manifest: &Manifest, layout: Layout, need: Need) -> Vec<Range<u32>>
     };
     let offsets = |axis: usize| if axis < dim { -1..=1 } else { 0..=0 };
     let mut runs: Vec<Range<u32>> = vec![];
-    for (number, direction) in manifest.directions.iter().enumerate() {
+    // Of moments all are needed where anything streams.
+    let streams = |number: usize, to: &dyn Fn([i32; 3]) -> u32| {
+        let streams = |direction: &Direction| need.streaming & to(direction.c) != 0;
+        match manifest.moments.is_empty() {
+            true => streams(&manifest.directions[number]),
+            false => manifest.directions.iter().any(streams),
+        }
+    };
+    for number in 0..layout.components() {
         for cell in layout.all_cells() {
             let here = layout.position(cell).map(|along| along as i32);
             let to = |c: [i32; 3]| 1 << block_of(std::array::from_fn(|axis| here[axis] + c[axis]));
@@ -177,7 +185,7 @@ fn values_of(manifest: &Manifest, layout: Layout, need: Need) -> Vec<Range<u32>>
                     offsets(2).flat_map(|z| offsets(1).flat_map(move |y| offsets(0).map(move |x| [x, y, z])));
                 offsets.any(|offset| need.rim & to(offset) != 0)
             };
-            if need.whole || need.streaming & to(direction.c) != 0 || (need.rim != 0 && touches()) {
+            if need.whole || streams(number, &to) || (need.rim != 0 && touches()) {
                 let at = layout.offset(SlotId(0), number, cell) as u32;
                 match runs.last_mut().filter(|run| run.end == at) {
                     Some(run) => run.end += 1,
