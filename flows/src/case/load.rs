@@ -2,6 +2,7 @@
 //!
 //! After: what they hold is in the case, and their content is among what tells its flow from others.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lbm_bundle::input::Limit;
@@ -25,8 +26,7 @@ impl RawCase {
             let bytes = read(&file.value);
             if let Ok(bytes) = &bytes {
                 // A flow that goes on must be around the same surface, whatever its file is called.
-                let content = blake3::hash(bytes).to_hex().to_string();
-                self.keys.insert(format!("content of {}", file.value), content);
+                know_content(&mut self.keys, &file.value, blake3::hash(bytes));
             }
             match bytes.and_then(|bytes| Ok((Surface::from_stl(&bytes)?, bytes))) {
                 Ok(((found, solids), bytes)) => (*surface, *names, *content) = (Some(found), solids, bytes),
@@ -52,8 +52,7 @@ impl RawCase {
             let name = array.as_ref().map_or(&key.value, |array| &array.value);
             match read(&file.value).and_then(|bytes| Ok((Samples::read(&bytes, dim, name, most)?, bytes))) {
                 Ok((found, bytes)) => {
-                    let hash = blake3::hash(&bytes).to_hex().to_string();
-                    self.keys.insert(format!("content of {}", file.value), hash);
+                    know_content(&mut self.keys, &file.value, blake3::hash(&bytes));
                     (*samples, *content) = (Some(Arc::new(found)), bytes);
                 }
                 Err(error) => {
@@ -112,7 +111,7 @@ impl RawCase {
                     files.iter().for_each(|file| {
                         content.update(blake3::hash(file).as_bytes());
                     });
-                    self.keys.insert(format!("content of {}", file.value), content.finalize().to_hex().to_string());
+                    know_content(&mut self.keys, &file.value, content.finalize());
                     *bytes = if *kind == Kind::Png { image::nrrd(&found) } else { files.swap_remove(0) };
                     *voxels = Some(Arc::new(found));
                 }
@@ -156,8 +155,7 @@ impl RawCase {
                 match TableFile::read(file, read) {
                     Ok(table) => {
                         // A flow that goes on must have the same table.
-                        let content = blake3::hash(&table.bytes).to_hex().to_string();
-                        self.keys.insert(format!("content of {file}"), content);
+                        know_content(&mut self.keys, file, blake3::hash(&table.bytes));
                         self.tables.insert(file.clone(), table);
                     }
                     Err(error) => {
@@ -172,4 +170,9 @@ impl RawCase {
             *formula = formula.with_tables(&|file| self.tables.get(file).map(|table| table.points.clone()));
         }
     }
+}
+
+/// The content of a file is among what tells a flow from others.
+fn know_content(keys: &mut BTreeMap<String, String>, file: &str, hash: blake3::Hash) {
+    keys.insert(format!("content of {file}"), hash.to_hex().to_string());
 }
