@@ -19,6 +19,8 @@ pub mod d2q9_kbc;
 #[rustfmt::skip]
 pub mod d2q9_mrt;
 #[rustfmt::skip]
+pub mod d2q9_porous;
+#[rustfmt::skip]
 pub mod d2q9_power_law;
 #[rustfmt::skip]
 pub mod d2q9_power_law_state;
