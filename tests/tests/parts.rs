@@ -50,11 +50,13 @@ impl<'a> Flow<'a> {
     fn parts(&self, parts: usize) -> Result<Simulation, StepError> {
         let device = Device::host(2).unwrap();
         let model_params = &self.bundle.manifest.params;
-        let params: Vec<_> = model_params
-            .iter()
-            .map(|param| {
-                (param.name.clone(), vec![if param.name == "omega" { 1.6 } else { 0.1 }; param.components as usize])
-            })
+        let value = |name: &str| match name {
+            "omega" => 1.6,
+            "slowest" => 1e-4,
+            _ => 0.08,
+        };
+        let params: Vec<_> = (model_params.iter())
+            .map(|param| (param.name.clone(), vec![value(&param.name); param.components as usize]))
             .collect();
         let prepared = Prepared::refined(&device, self.bundle, &self.grid, self.levels, self.refines)?;
         prepared.in_parts(&vec![device.clone(); parts], self.bundle)?.simulation(&params)
@@ -507,7 +509,8 @@ fn a_grid_that_follows_a_body_has_the_same_bits_in_parts() {
     let shape = Shape::Cylinder { centre: [10.3, 13.6, 0.0], axis: [0.0, 0.0, 1.0], radius: 2.4, length: None };
     // Through blocks of all parts.
     let motion = Motion::new(|time| [0.4 * time, 0.2 * time, 0.0], 40);
-    let grid = cells(&bundle, [48, 32, 1]).with_solid(solid(shape, 2, "interpolated_moving_wall")).moving(motion);
+    let grid = GridSpec { statistics: with_solids(&bundle, &device, 1).statistics, ..cells(&bundle, [48, 32, 1]) };
+    let grid = grid.with_solid(solid(shape, 2, "interpolated_moving_wall")).moving(motion);
     let run = |parts: usize| {
         let nothing = criterion(&device, &bundle, vec![]);
         let mut flow = adaptive(&bundle, &grid, 2, (4, nothing), parts);
