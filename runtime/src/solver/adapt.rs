@@ -20,6 +20,9 @@ use crate::kernels::criteria::{Criterion, TargetLevels};
 use crate::kernels::{KernelError, Program};
 use crate::mesh::forest::{Bound, Forest, ForestError, Outcome};
 
+/// Lower and upper corner of a box, in cells of the coarsest level.
+pub(super) type Corners = ([f64; 3], [f64; 3]);
+
 /// How a grid is refined.
 #[derive(Clone)]
 pub struct Adaptivity {
@@ -39,7 +42,7 @@ pub struct Adaptivity {
 }
 
 /// Whether a block of so many cells along each axis (1 beyond the dimension) overlaps a box whose blocks stay.
-pub(super) fn freezes(frozen: &[([f64; 3], [f64; 3])], block: Block, cells: [usize; 3]) -> bool {
+pub(super) fn freezes(frozen: &[Corners], block: Block, cells: [usize; 3]) -> bool {
     frozen.iter().any(|(from, to)| block.overlaps(cells, from, to))
 }
 

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use lbm_bundle::{Bundle, Target};
 
-use super::adapt::{self, Adaptations, Adapter, Adaptivity};
+use super::adapt::{self, Adaptations, Adapter, Adaptivity, Corners};
 use super::around::Around;
 use super::bodies::Bodies;
 use super::fields::Fields;
@@ -40,7 +40,7 @@ pub struct Prepared<'a> {
     /// What the grid will follow, how often, and between which levels.
     follows: Option<(Criterion, u64, RangeInclusive<usize>)>,
     /// Boxes whose blocks stay: lower and upper corners.
-    frozen: Vec<([f64; 3], [f64; 3])>,
+    frozen: Vec<Corners>,
     adaptations: Adaptations,
     notices: Vec<String>,
 }
@@ -249,7 +249,7 @@ fn subdomain(
     (grid, owned): (Grid, Option<Owned>),
     spec: &GridSpec,
     (around, levels): (Around, usize),
-    (criterion, frozen): (Option<Criterion>, Vec<([f64; 3], [f64; 3])>),
+    (criterion, frozen): (Option<Criterion>, Vec<Corners>),
 ) -> Result<Subdomain, StepError> {
     let (manifest, own) = (program.manifest(), owned.as_ref());
     let Around { mut instances, mut items, cutters, .. } = around;
@@ -294,7 +294,7 @@ fn in_parts(
     grid: Grid,
     spec: &GridSpec,
     around: (Around, usize),
-    criterion: (Option<Criterion>, Vec<([f64; 3], [f64; 3])>),
+    criterion: (Option<Criterion>, Vec<Corners>),
 ) -> Result<Parts, StepError> {
     let partition = Partition::new(&grid, programs.len())?;
     let mut parts = vec![];

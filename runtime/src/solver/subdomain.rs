@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::StepError;
+use super::adapt::Corners;
 use super::bodies::Bodies;
 use super::fields::Fields;
 use super::inbox::Inbox;
@@ -46,7 +47,7 @@ pub(super) struct Subdomain {
     /// What the grid follows, if it changes.
     pub(super) criterion: Option<Criterion>,
     /// Boxes whose blocks stay as they are, in cells of the coarsest level: lower and upper corners.
-    pub(super) frozen: Vec<([f64; 3], [f64; 3])>,
+    pub(super) frozen: Vec<Corners>,
     pub(super) recording: Option<Recording>,
 }
 
