@@ -245,6 +245,10 @@ pub struct Kernel {
     /// CUDA: how many thread blocks work on the same entries, along y of the grid: one for each direction, or one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub passes: u32,
+    /// CUDA: bytes of dynamic shared memory of a thread block. For more than 48 KiB a kernel's attribute
+    /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` has to be set before its first launch.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shared: u32,
 }
 
 fn one() -> u32 {

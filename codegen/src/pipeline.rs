@@ -162,7 +162,8 @@ impl fmt::Display for CompileError {
             Self::HalfMoments => write!(out, "moments are not stored in 16 bits: take f32 or f64, or populations"),
             Self::Exchange(block) => write!(
                 out,
-                "{block:?} is too large a block for moments on a GPU, which has 1024 threads and 48 KiB for it: take 8x8x8, or 8x8x4 for f64"
+                "{block:?} is too large a block for moments on a GPU, which has 1024 threads and {} KiB for it: take 8x8x8",
+                MOST_SHARED >> 10
             ),
             Self::Simplify(error) => error.fmt(out),
         }
@@ -539,10 +540,13 @@ fn reaches<'a>(model: &'a Model, coupling: &'a Coupling) -> impl Iterator<Item =
     all.map(|(at, beyond)| (&model.stencils()[at], model.stencils()[at].reach() + beyond))
 }
 
+/// Bytes of memory that a thread block may share on GPUs for simulations.
+const MOST_SHARED: usize = 163 << 10;
+
 /// Threads of a GPU exchange what they make of moments in memory that they share.
 fn check_shared(manifest: &Manifest) -> Result<(), CompileError> {
     let exchanges = !manifest.moments.is_empty() && manifest.target == Target::Cuda;
-    let fits = manifest.cells() <= 1024 && emit::moments::shared_bytes(manifest) <= 48 << 10;
+    let fits = manifest.cells() <= 1024 && lower::signature::shared_bytes(manifest) <= MOST_SHARED;
     if exchanges && !fits { Err(CompileError::Exchange(manifest.block)) } else { Ok(()) }
 }
 

@@ -65,49 +65,27 @@
     for (int i = 0; i < Q; ++i) store_pair(dst, slot, i, cell, (pairs[i] & 0xffff) | (unsigned)narrowed(f[i]) << 16);
 {%- endcomponent pair_of_cells %}
 
-{% component exchange(@real, @stored, @moments) -%}
-// What populations of a cell are made of: its moments, and values that several pairs of opposite directions need.
-struct Parts {
-    {{ real }} {% for name in moments.shared %}{% if not loop.first %}, {% endif %}{{ name }}{% endfor %};
-};
-
-static __device__ __forceinline__ Parts parts_of(const {{ stored }} *populations, const int slot, const int cell)
+{% component exchange(@real, @moments) -%}
+// What enters a block of the populations of a cell beside it, by the neighbour that the cell lies in, goes to where it arrives. `inside`: whether
+// there are cells of that neighbour below and above this one along each axis, a bit each.
+static __device__ __forceinline__ void give_from(const int entry, const {{ real }} *m, {{ real }} *arrived, const int cell, const int inside)
 {
-{%- for input in moments.populations.inputs %}
-    const {{ real }} {{ input.text }} = populations[at(slot, {{ input.at }}, cell)];
+    // Each case computes what it needs.
+    switch (entry) {
+{%- for neighbour in moments.around %}
+    case {{ neighbour.entry }}: {
+        {{ real }} f[Q];
+        populations_from(m, f);
+{%- for line in neighbour.gives %}
+        {{ line }}
 {%- endfor %}
-{%- for line in moments.body %}
-    {{ line }}
+        break;
+    }
 {%- endfor %}
-    return { {%- for name in moments.shared %}{% if not loop.first %}, {% endif %}{{ name }}{% endfor -%} };
+    }
 }
 
-{% for own in moments.rest -%}
-// The population {{ own.at }}, which stays.
-static __device__ __forceinline__ {{ real }} resting_{{ own.at }}(const Parts &parts)
-{
-{%- for name in moments.shared %}
-    [[maybe_unused]] const {{ real }} {{ name }} = parts.{{ name }};
-{%- endfor %}
-    return {{ moments.populations.outputs[own.at].text }};
-}
-
-{% endfor -%}
-{% for pair in moments.arrivals -%}
-// The populations {{ pair.at }} and {{ pair.other }}.
-static __device__ __forceinline__ void pair_{{ pair.at }}(const Parts &parts, {{ real }} &first, {{ real }} &second)
-{
-{%- for name in moments.shared %}
-    [[maybe_unused]] const {{ real }} {{ name }} = parts.{{ name }};
-{%- endfor %}
-{%- for line in pair.body %}
-    {{ line }}
-{%- endfor %}
-    first = {{ pair.first }}, second = {{ pair.second }};
-}
-
-{% endfor -%}
-// The cells around a block that send something into it, by neighbour: that << 22, the cell there << 12, and the place among all cells.
+// The cells around a block that send something into it: neighbour << 22, the cell there << 12, and `inside`.
 static __device__ const int AROUND_BLOCK[] = {
 {%- for line in moments.halo %}
     {{ line }}
@@ -116,55 +94,68 @@ static __device__ const int AROUND_BLOCK[] = {
 static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTSIDE + CELLS - 1) / CELLS;
 {%- endcomponent exchange %}
 
-{% component gather_moments(walls, inbox, nodes, @real, @moments, @pulls, @deep, @bx, @by) -%}
+{% component gather_moments(walls, inbox, nodes, @real, @moments, @pulls, @deep, @bx, @by, @bz) -%}
 {%- if walls or inbox %}
     (void)xm, (void)xp, (void)ym, (void)yp{% if deep %}, (void)zm, (void)zp{% endif %};
 {%- endif %}
 
     // ---- own cell, and cells around the block
-    __shared__ {{ real }} places[4 * PLACES];
-    const int own_place = cell % {{ bx }} + 1 + PX * (cell / {{ bx }} % {{ by }} + 1{% if deep %} + PY * (cell / {{ bx * by }} + 1){% endif %});
-    const Parts parts = parts_of(src, slot, cell);
-    Parts outside[TURNS];
-    int place[TURNS];
+    extern __shared__ {{ real }} arrived[];
+    {{ real }} own[K], outside[TURNS][K];
+    int code[TURNS];
+    for (int k = 0; k < K; ++k) own[k] = src[at(slot, k, cell)];
 #pragma unroll
     for (int turn = 0; turn < TURNS; ++turn) {
-        const int number = cell + turn * CELLS, code = number < OUTSIDE ? AROUND_BLOCK[number] : -1;
-        const int from = code < 0 ? -1 : near[code >> 22];
-        place[turn] = from < 0 ? -1 : code & 4095;
-        if (from >= 0) outside[turn] = parts_of(src, from, code >> 12 & 1023);
+        const int number = cell + turn * CELLS;
+        code[turn] = number < OUTSIDE ? AROUND_BLOCK[number] : -1;
+        const int from = code[turn] < 0 ? -1 : near[code[turn] >> 22];
+        if (from < 0) code[turn] = -1;
+        for (int k = 0; k < K; ++k) outside[turn][k] = from < 0 ? 0 : src[at(from, k, code[turn] >> 12 & 1023)];
     }
 
-    // ---- pair by pair: all cells give, then each takes
+    // ---- populations go to where they arrive
 {%- if nodes %}
     {{ real }} f[Q];
-{%- for own in moments.rest %}
-    f[{{ own.at }}] = resting_{{ own.at }}(parts);
-{%- endfor %}
 {%- else %}
     {{ real }} {% for input in moments.sums %}{% if not loop.first %}, {% endif %}n_{{ loop.index0 }} = 0{% endfor %};
-{%- for own in moments.rest %}
+{%- endif %}
     {
-        const {{ real }} own = resting_{{ own.at }}(parts);
-        {{ own.text }}
-    }
+        const int inside = (cell % {{ bx }} > 0) | (cell % {{ bx }} < {{ bx - 1 }}) << 1
+            | (cell / {{ bx }}{% if deep %} % {{ by }}{% endif %} > 0) << 2 | (cell / {{ bx }}{% if deep %} % {{ by }}{% endif %} < {{ by - 1 }}) << 3
+{%- if deep %}
+            | (cell / {{ bx * by }} > 0) << 4 | (cell / {{ bx * by }} < {{ bz - 1 }}) << 5
+{%- endif %};
+{%- if nodes %}
+        populations_from(own, f);
+{%- else %}
+        {{ real }} f[Q];
+        populations_from(own, f);
+{%- for rest in moments.rest %}
+        {
+            const {{ real }} own = f[{{ rest.at }}];
+            {{ rest.text }}
+        }
 {%- endfor %}
 {%- endif %}
+{%- for line in moments.own %}
+        {{ line }}
+{%- endfor %}
+    }
+#pragma unroll
+    for (int turn = 0; turn < TURNS; ++turn) {
+        if (code[turn] >= 0) give_from(code[turn] >> 22, outside[turn], arrived, code[turn] >> 12 & 1023, code[turn] & 63);
+    }
+    __syncthreads();
+
+    // ---- what has arrived
 {%- for pair in moments.arrivals %}
     {
-        {{ real }} *const to = places + {{ loop.index0 % 2 }} * 2 * PLACES;
-        pair_{{ pair.at }}(parts, to[own_place], to[PLACES + own_place]);
-#pragma unroll
-        for (int turn = 0; turn < TURNS; ++turn) {
-            if (place[turn] >= 0) pair_{{ pair.at }}(outside[turn], to[place[turn]], to[PLACES + place[turn]]);
-        }
-        __syncthreads();
 {%- for which in [0, 1] %}
 {%- if which == 0 %}{% set at = pair.at %}{% else %}{% set at = pair.other %}{% endif %}
 {%- set pull = pulls[at] %}
         const {{ real }} from_{{ which }} = {% if inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ at }}, here)] : {% endif -%}
             {% if walls %}{{ pull.near }} < 0 ? from_wall(-1 - {{ pull.near }}, {{ at }}, here, src, near, wall_rules, wall_values) : {% endif -%}
-            to[{% if which == 1 %}PLACES + own_place + ({{ pair.offset }}){% else %}own_place - ({{ pair.offset }}){% endif %}];
+            arrived[cell + {% if which == 0 %}{{ pair.first }}{% else %}{{ pair.second }}{% endif %}];
 {%- endfor %}
 {%- if nodes %}
         f[{{ pair.at }}] = from_0, f[{{ pair.other }}] = from_1;

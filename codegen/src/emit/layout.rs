@@ -162,6 +162,9 @@ fn rows(manifest: &Manifest) -> u32 {
 /// more (D3Q27 KBC gains 2 %), whatever its order has alive: the compiler finds a better one. In f64 nothing is gained.
 fn resident(manifest: &Manifest, signature: &Signature, collide: &Plan) -> Option<u32> {
     const REGISTERS: usize = 65536;
+    if signature.shared > 0 {
+        return resident_exchanging(manifest, signature);
+    }
     let streams = matches!(signature.role, Role::StreamCollide | Role::StreamCollideInterface);
     if !streams || manifest.real == Real::F64 || manifest.dim == 2 || signature.threads < 256 {
         return None;
@@ -170,6 +173,15 @@ fn resident(manifest: &Manifest, signature: &Signature, collide: &Plan) -> Optio
     let alive = if computes_again(collide) { 0 } else { collide.live() + 17 };
     let registers = (23 * manifest.q() / 10).max(alive);
     u32::try_from((REGISTERS / (a_block * registers)).min(5)).ok().filter(|blocks| *blocks > 1)
+}
+
+/// The same of a kernel whose threads exchange populations: as many as have room beside each other, with 42 registers a thread in f32 and 64
+/// in f64.
+fn resident_exchanging(manifest: &Manifest, signature: &Signature) -> Option<u32> {
+    const SHARED: u32 = 227 << 10;
+    let threads = if manifest.real == Real::F64 { 1024 } else { 1536 };
+    let blocks = (threads / signature.threads).min(SHARED / (signature.shared + 1024));
+    Some(blocks).filter(|blocks| *blocks > 1)
 }
 
 /// Upwind coordinates along each axis, for the velocities +1 and -1, and the block they lie in; along x, those beside so many cells

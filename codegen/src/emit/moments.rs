@@ -1,36 +1,32 @@
 //! Fills what is different where moments are stored in the place of populations.
 //!
-//! CUDA: the threads of a block make the populations of its cells and of the layer of cells around it, one pair of opposite directions at
-//! a time, in memory that they share, and each adds up the moments of what arrives in its cell. What several pairs need is computed
-//! once, before the first: no thread holds all populations.
+//! CUDA: the threads of a block make the populations of its cells, and of the layer of cells around it those that enter the block. In memory
+//! that they share each lies where it arrives, so that threads read what is their own; each adds up the moments of that.
 
-use std::collections::BTreeSet;
-
-use lbm_bundle::{Manifest, Target};
-use lbm_dsl::expr::{ExprId, Rational};
+use lbm_bundle::Manifest;
+use lbm_dsl::expr::Rational;
 use num_traits::{One, Signed, Zero};
 
 use super::arithmetic::formulas;
-use super::formula::{Language, Printer};
 use super::method::{Method, Moments as Plans};
 use super::number::literal;
-use super::view::{Arrival, Moments, Value};
-use crate::ir::Plan;
+use super::view::{Around, Arrival, Moments, Value};
 
 /// Everything about moments.
 pub fn view(method: &Method, plans: &Plans) -> Moments {
     let manifest = method.manifest;
-    let staged = (manifest.target == Target::Cuda).then(|| staged(manifest, plans.populations));
-    let (shared, body, arrivals) = staged.unwrap_or_default();
     let padded = padded(manifest);
     Moments {
         names: manifest.moments.iter().map(|moment| moment.name.as_str()).collect::<Vec<_>>().join(", "),
         sums: sums(manifest),
         populations: formulas(manifest, plans.populations),
-        shared,
-        body,
         rest: rest(manifest),
-        arrivals,
+        arrivals: arrivals(manifest),
+        own: gives(manifest, [0; 3]),
+        around: sides(manifest)
+            .into_iter()
+            .map(|side| Around { entry: entry(manifest, side), gives: gives(manifest, side) })
+            .collect(),
         padded: padded.iter().product(),
         px: padded[0],
         py: padded[1],
@@ -41,11 +37,6 @@ pub fn view(method: &Method, plans: &Plans) -> Moments {
 /// Cells of a block along each axis with the layer around it.
 fn padded(manifest: &Manifest) -> [u32; 3] {
     std::array::from_fn(|axis| manifest.block[axis] + if axis < manifest.dim as usize { 2 } else { 0 })
-}
-
-/// Bytes of shared memory that a block of threads needs: two pairs of populations of the block and the layer around it.
-pub fn shared_bytes(manifest: &Manifest) -> usize {
-    4 * padded(manifest).iter().product::<u32>() as usize * manifest.real.bytes()
 }
 
 /// `real name = share * f + ...;` for each moment.
@@ -95,78 +86,98 @@ fn rest(manifest: &Manifest) -> Vec<Value> {
     resting.map(|at| Value { text: added(manifest, "own", |shares| shares[at].clone()).join(" "), at }).collect()
 }
 
-/// Values that several pairs need, the statements that compute them, and what each pair needs beside them.
-fn staged(manifest: &Manifest, plan: &Plan) -> (Vec<String>, Vec<String>, Vec<Arrival>) {
-    let printer = Printer::new(plan, manifest.real, Language::C);
-    let outputs = plan.dag().outputs();
-    let pairs: Vec<[usize; 2]> = (0..manifest.q())
-        .map(|at| [at, manifest.directions[at].opposite as usize])
-        .filter(|[at, other]| at < other)
-        .collect();
-    let named: BTreeSet<ExprId> =
-        plan.sections().iter().flat_map(|section| &section.statements).map(|statement| statement.value).collect();
-    let of_output = |at: usize| -> BTreeSet<ExprId> {
-        let own = outputs[at].value;
-        printer.needs(own).into_iter().chain(named.contains(&own).then_some(own)).collect()
+/// What is added to the moments for the populations of each pair of opposite directions that arrive.
+fn arrivals(manifest: &Manifest) -> Vec<Arrival> {
+    let pairs =
+        (0..manifest.q()).map(|at| (at, manifest.directions[at].opposite as usize)).filter(|(at, other)| at < other);
+    let half = |value: Rational| value / Rational::from_integer(2.into());
+    let arrival = |(at, other): (usize, usize)| {
+        let even = added(manifest, "even", |shares| half(&shares[at] + &shares[other]));
+        let odd = added(manifest, "odd", |shares| half(&shares[at] - &shares[other]));
+        let place = |at: usize| moving(manifest).position(|moving| moving == at).unwrap_or(0) * manifest.cells();
+        let (first, second) = (place(at), place(other));
+        Arrival { at, other, first, second, has_odd: !odd.is_empty(), added: even.into_iter().chain(odd).collect() }
     };
-    let of_pair: Vec<BTreeSet<ExprId>> =
-        pairs.iter().map(|pair| pair.iter().flat_map(|at| of_output(*at)).collect()).collect();
-    let resting = (0..manifest.q()).filter(|at| manifest.directions[*at].c == [0; 3]).flat_map(of_output);
-    let mut shared: BTreeSet<ExprId> = resting.collect();
-    for (at, own) in of_pair.iter().enumerate() {
-        shared.extend(own.iter().filter(|id| of_pair[..at].iter().any(|other| other.contains(*id))));
-    }
-    // What is needed for these comes before the first pair too.
-    let below: Vec<ExprId> = shared.iter().flat_map(|id| printer.needs(*id)).collect();
-    shared.extend(below);
-    let statements = |wanted: &dyn Fn(&ExprId) -> bool| -> Vec<String> {
-        let all = plan.sections().iter().flat_map(|section| &section.statements);
-        all.filter(|one| wanted(&one.value)).flat_map(|one| printer.statement(&one.name, one.value)).collect()
-    };
-    let all = plan.sections().iter().flat_map(|section| &section.statements);
-    let names = all.filter(|one| shared.contains(&one.value)).map(|one| one.name.clone());
-    let inputs = plan.dag().symbols().iter().map(|(_, name)| name.clone());
-    let padded = padded(manifest).map(|side| side as i32);
-    let arrival = |([at, other], needs): (&[usize; 2], &BTreeSet<ExprId>)| {
-        let c = manifest.directions[*at].c;
-        let half = |value: Rational| value / Rational::from_integer(2.into());
-        let even = added(manifest, "even", |shares| half(&shares[*at] + &shares[*other]));
-        let odd = added(manifest, "odd", |shares| half(&shares[*at] - &shares[*other]));
-        Arrival {
-            at: *at,
-            other: *other,
-            body: statements(&|id| needs.contains(id) && !shared.contains(id)),
-            first: printer.operand(outputs[*at].value),
-            second: printer.operand(outputs[*other].value),
-            offset: c[0] + padded[0] * (c[1] + padded[1] * c[2]),
-            has_odd: !odd.is_empty(),
-            added: even.into_iter().chain(odd).collect(),
-        }
-    };
-    let arrivals = pairs.iter().zip(&of_pair).map(arrival).collect();
-    (inputs.chain(names).collect(), statements(&|id| shared.contains(id)), arrivals)
+    pairs.map(arrival).collect()
 }
 
-/// The cells around a block that send something into it: the neighbour, the cell there, and the place among all of these, as one number each
-/// (`entry << 22 | cell << 12 | place`); by neighbour.
-fn halo(manifest: &Manifest) -> Vec<String> {
-    let (dim, block) = (manifest.dim as usize, manifest.block.map(|side| side as i32));
-    let padded = padded(manifest).map(|side| side as i32);
-    let mut cells = Vec::new();
-    for place in 0..padded.iter().product::<i32>() {
-        let at = [place % padded[0], place / padded[0] % padded[1], place / (padded[0] * padded[1])];
-        let inside: [i32; 3] = std::array::from_fn(|axis| if axis < dim { at[axis] - 1 } else { 0 });
-        let side: [i32; 3] =
-            std::array::from_fn(|axis| i32::from(inside[axis] >= block[axis]) - i32::from(inside[axis] < 0));
-        let sends = |c: &[i32; 3]| (0..3).all(|axis| side[axis] == 0 || side[axis] == -c[axis]);
-        if side == [0; 3] || !manifest.directions.iter().any(|direction| sends(&direction.c)) {
-            continue;
+/// Populations that move.
+fn moving(manifest: &Manifest) -> impl Iterator<Item = usize> {
+    (0..manifest.q()).filter(|at| manifest.directions[*at].c != [0; 3])
+}
+
+/// Where a block lies from the one at hand: -1, 0 or 1 along each axis.
+type Side = [i32; 3];
+
+/// Whether populations of a direction come from there.
+fn enters(side: Side, c: [i32; 3]) -> bool {
+    (0..3).all(|axis| side[axis] == 0 || side[axis] == -c[axis])
+}
+
+/// The sides from which anything comes, those of faces before those of edges and corners.
+fn sides(manifest: &Manifest) -> Vec<Side> {
+    let along = |axis: usize| if axis < manifest.dim as usize { -1..=1 } else { 0..=0 };
+    let all = along(2).flat_map(|z| along(1).flat_map(move |y| along(0).map(move |x| [x, y, z])));
+    let sends = |side: &Side| *side != [0; 3] && manifest.directions.iter().any(|direction| enters(*side, direction.c));
+    let mut sides: Vec<Side> = all.filter(sends).collect();
+    sides.sort_by_key(|side| side.iter().map(|along| along.abs()).sum::<i32>());
+    sides
+}
+
+/// The number of a side among the neighbours of a block.
+fn entry(manifest: &Manifest, side: Side) -> i32 {
+    (0..manifest.dim as usize).map(|axis| (side[axis] + 1) * 3i32.pow(axis as u32)).sum()
+}
+
+/// Statements by which a cell of a block gives its populations `f` to the cells of the block at hand in which they arrive: `cell` is its
+/// number in its block, `inside` says where this goes on.
+fn gives(manifest: &Manifest, side: Side) -> Vec<String> {
+    let block = manifest.block.map(|along| along as i32);
+    let stride = [1, block[0], block[0] * block[1]];
+    let give = |(place, at): (usize, usize)| {
+        let c = manifest.directions[at].c;
+        if !enters(side, c) {
+            return None;
         }
-        let entry = side[0] + 1 + 3 * (side[1] + 1) + if dim == 3 { 9 * (side[2] + 1) } else { 0 };
-        let own: [i32; 3] = std::array::from_fn(|axis| inside[axis] - side[axis] * block[axis]);
-        let cell = own[0] + block[0] * (own[1] + block[1] * own[2]);
-        cells.push((entry << 22) | (cell << 12) | place);
-    }
-    cells.sort_unstable();
-    cells.chunks(12).map(|line| line.iter().map(|code| format!("{code},")).collect::<Vec<_>>().join(" ")).collect()
+        let goes_on = |axis: usize| format!("inside & {}", (if c[axis] < 0 { 1 } else { 2 }) << (2 * axis));
+        let along: Vec<String> = (0..3).filter(|axis| c[*axis] != 0 && side[*axis] == 0).map(goes_on).collect();
+        let offset: i32 = (0..3).map(|axis| (c[axis] + side[axis] * block[axis]) * stride[axis]).sum();
+        let first = place as i32 * manifest.cells() as i32 + offset;
+        let sign = if first < 0 { '-' } else { '+' };
+        let give = format!("arrived[cell {sign} {}] = f[{at}];", first.abs());
+        Some(match &along[..] {
+            [] => give,
+            [one] => format!("if ({one}) {give}"),
+            several => format!("if (({}) {give}", several.join(") && (") + ")"),
+        })
+    };
+    moving(manifest).enumerate().filter_map(give).collect()
+}
+
+/// The cells around a block that send something into it, as one number each (`entry << 22 | cell << 12 | inside`): the neighbour, the cell
+/// there, and whether there are cells of that neighbour below and above it along each axis, a bit each.
+fn halo(manifest: &Manifest) -> Vec<String> {
+    let [bx, by, bz] = manifest.block.map(|along| along as i32);
+    let of_side = |side: Side| {
+        let along = |axis: usize, length: i32| match side[axis] {
+            -1 => length - 1..length,
+            0 => 0..length,
+            _ => 0..1,
+        };
+        let code = move |[x, y, z]: [i32; 3]| {
+            let beside = |at: i32, length: i32| i32::from(at > 0) | i32::from(at < length - 1) << 1;
+            let inside = beside(x, bx) | beside(y, by) << 2 | beside(z, bz) << 4;
+            (entry(manifest, side) << 22) | (x + bx * (y + by * z)) << 12 | inside
+        };
+        let (xs, ys, zs) = (along(0, bx), along(1, by), along(2, bz));
+        let cells = zs.flat_map(move |z| {
+            ys.clone().flat_map({
+                let xs = xs.clone();
+                move |y| xs.clone().map(move |x| [x, y, z])
+            })
+        });
+        cells.map(code).collect::<Vec<_>>()
+    };
+    let codes: Vec<i32> = sides(manifest).into_iter().flat_map(of_side).collect();
+    codes.chunks(12).map(|line| line.iter().map(|code| format!("{code},")).collect::<Vec<_>>().join(" ")).collect()
 }

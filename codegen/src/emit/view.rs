@@ -110,20 +110,29 @@ pub struct Moments {
     pub sums: Vec<String>,
     /// Populations after a collision from moments after it.
     pub populations: Formulas,
-    /// CUDA: values that several pairs of directions need, moments included.
-    pub shared: Vec<String>,
-    /// CUDA: the statements that compute them.
-    pub body: Vec<String>,
     /// CUDA: populations that stay where they are, and what is added to the moments for them.
     pub rest: Vec<Value>,
     /// CUDA: pairs of opposite directions.
     pub arrivals: Vec<Arrival>,
+    /// CUDA: how a cell of a block gives its populations to others of the block, a statement each.
+    pub own: Vec<String>,
+    /// CUDA: how cells around it do.
+    pub around: Vec<Around>,
     /// Cells of a block with the layer around it; along x, and along y.
     pub padded: u32,
     pub px: u32,
     pub py: u32,
     /// Codes of the cells around a block.
     pub halo: Vec<String>,
+}
+
+/// CUDA: a block from which populations enter the one at hand.
+#[derive(Debug, Serialize)]
+pub struct Around {
+    /// Its number among the neighbours.
+    pub entry: i32,
+    /// How its cells give them, a statement each.
+    pub gives: Vec<String>,
 }
 
 /// CUDA: a pair of opposite directions.
@@ -133,14 +142,10 @@ pub struct Arrival {
     pub at: usize,
     /// The other.
     pub other: usize,
-    /// Statements of its own.
-    pub body: Vec<String>,
-    /// The population of the first direction.
-    pub first: String,
-    /// That of the other.
-    pub second: String,
-    /// How many places the first direction moves a population.
-    pub offset: i32,
+    /// Where what arrives of the first begins in memory that threads share.
+    pub first: usize,
+    /// Where that of the other does.
+    pub second: usize,
     /// Whether what they differ by has a part in a moment.
     pub has_odd: bool,
     /// What is added to the moments for what arrives.

@@ -8,7 +8,7 @@ mod soa;
 pub use formula::formula;
 
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Real, Role};
+use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Real, Role, Target};
 use lbm_dsl::expr::{Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Field, Model, Param, Populations, Rule};
@@ -279,6 +279,11 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         items_per_group,
         // A direction at a time: its code is what all threads run, and it is long.
         passes: if matches!(role, Role::ToFine | Role::ToCoarse) { q } else { 1 },
+        shared: if exchanges(manifest, role) && manifest.target == Target::Cuda {
+            shared_bytes(manifest) as u32
+        } else {
+            0
+        },
     }
 }
 
@@ -320,14 +325,24 @@ pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
     blocks && fits && role == Role::StreamCollide
 }
 
+/// Whether the threads of a block exchange populations that they make of moments.
+fn exchanges(manifest: &Manifest, role: Role) -> bool {
+    !manifest.moments.is_empty() && collides(role) && !ghosts_or_solids(role)
+}
+
+/// CUDA: bytes of memory in which threads exchange populations: those of a block that move.
+pub fn shared_bytes(manifest: &Manifest) -> usize {
+    let moving = manifest.directions.iter().filter(|direction| direction.c != [0; 3]).count();
+    moving * manifest.cells() * manifest.real.bytes()
+}
+
 /// CUDA: threads of a thread block, and items that it works on; `threads` where whole blocks of cells fit.
 fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
     let cells = manifest.cells() as u32;
     let items = (threads / cells).max(1);
-    let exchanges = collides(role) && !ghosts_or_solids(role);
     match role {
         // A thread for each cell of a block, which share what they make of moments.
-        _ if exchanges && !manifest.moments.is_empty() => (cells, 1),
+        _ if exchanges(manifest, role) => (cells, 1),
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
         Role::Means => (MANY_THREADS, 1),

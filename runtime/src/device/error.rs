@@ -74,6 +74,19 @@ pub enum DeviceError {
         symbol: String,
     },
 
+    /// Thread blocks of a kernel share more memory than the GPU has for one.
+    #[error("thread blocks of `{kernel}` share {} KiB, which is more than this GPU has for one", bytes >> 10)]
+    #[diagnostic(
+        code(lbmc::device::shared),
+        help("take smaller blocks, such as `block = [8, 8, 4]`, fewer bits, or `storage = \"populations\"`")
+    )]
+    Shared {
+        /// The kernel.
+        kernel: String,
+        /// What they share.
+        bytes: u32,
+    },
+
     /// A launch cannot be made or failed.
     #[error("launch of `{kernel}` failed: {reason}")]
     #[diagnostic(code(lbmc::device::launch))]

@@ -114,6 +114,16 @@ impl Module {
     }
 }
 
+impl Kernel {
+    /// The same whose thread blocks share so many bytes on a GPU, which are refused where it has not as many.
+    pub fn sharing(self, bytes: u32) -> Result<Kernel, DeviceError> {
+        if let (Entry::Cuda(entry), true) = (&self.entry, bytes > 0) {
+            entry.share(&self.symbol, bytes)?;
+        }
+        Ok(self)
+    }
+}
+
 /// A kernel that can be launched. Keeps its module loaded.
 pub struct Kernel {
     symbol: String,
@@ -154,6 +164,8 @@ pub struct Shape {
     pub items_per_group: u32,
     /// On a GPU: groups that work on the same items, along y of the grid.
     pub passes: u32,
+    /// On a GPU: bytes of dynamic shared memory of a group.
+    pub shared: u32,
 }
 
 impl Device {

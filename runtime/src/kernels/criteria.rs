@@ -57,6 +57,7 @@ impl Criterion {
                 threads: kernel.threads,
                 items_per_group: 1,
                 passes: 1,
+                shared: 0,
             });
         }
         let notices = module.notices().to_vec();

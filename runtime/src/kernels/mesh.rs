@@ -65,6 +65,7 @@ impl MeshProgram {
                 threads: kernel.threads,
                 items_per_group: if kernel.divisible { kernel.threads } else { 1 },
                 passes: 1,
+                shared: 0,
             });
         }
         Ok(MeshProgram { device: device.clone(), manifest, entries, notices: module.notices().to_vec() })

@@ -74,12 +74,13 @@ struct Entry {
     threads: u32,
     items_per_group: u32,
     passes: u32,
+    shared: u32,
 }
 
 impl Entry {
     fn launch(&self, device: &Device, arguments: &Arguments<'_>) -> Result<(), DeviceError> {
-        let Entry { divisible, threads, items_per_group, passes, .. } = *self;
-        let shape = Shape { items: arguments.items(), divisible, threads, items_per_group, passes };
+        let Entry { divisible, threads, items_per_group, passes, shared, .. } = *self;
+        let shape = Shape { items: arguments.items(), divisible, threads, items_per_group, passes, shared };
         device.launch(&self.kernel, shape, arguments.values())
     }
 }
@@ -100,12 +101,13 @@ impl Program {
         let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text, fuses: true })?;
         let entry = |kernel: &lbm_bundle::Kernel| {
             Ok(Entry {
-                kernel: module.kernel(&kernel.symbol)?,
+                kernel: module.kernel(&kernel.symbol)?.sharing(kernel.shared)?,
                 symbol: kernel.symbol.clone(),
                 divisible: kernel.role.is_divisible(),
                 threads: kernel.threads,
                 items_per_group: kernel.items_per_group,
                 passes: kernel.passes,
+                shared: kernel.shared,
             })
         };
         let entries = manifest.kernels.iter().map(entry).collect::<Result<_, DeviceError>>()?;

@@ -56,6 +56,7 @@ impl Prescribed {
                 threads: kernel.threads,
                 items_per_group: kernel.threads,
                 passes: 1,
+                shared: 0,
             });
         }
         let notices = module.notices().to_vec();

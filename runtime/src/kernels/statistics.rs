@@ -58,6 +58,7 @@ impl Statistics {
                     threads: kernel.threads,
                     items_per_group: 1,
                     passes: 1,
+                    shared: 0,
                 });
             }
             entries.push(of_statistic);

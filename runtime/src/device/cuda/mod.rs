@@ -164,7 +164,7 @@ impl Cuda {
         let config = LaunchConfig {
             grid_dim: (groups as u32, shape.passes.max(1), 1),
             block_dim: (shape.threads, 1, 1),
-            shared_mem_bytes: 0,
+            shared_mem_bytes: shape.shared,
         };
         // SAFETY, of both: the arguments are those of the table that the manifest was checked against when its source was loaded;
         // each lies where its pointer leads to, from where the driver copies as many bytes as the kernel's parameter has.
@@ -265,6 +265,16 @@ impl Module {
     }
 }
 
+impl Entry {
+    /// Lets thread blocks have so many bytes of dynamic shared memory.
+    pub(super) fn share(&self, symbol: &str, bytes: u32) -> Result<(), DeviceError> {
+        let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        self.0
+            .set_attribute(attribute, bytes as i32)
+            .map_err(|_| DeviceError::Shared { kernel: symbol.to_string(), bytes })
+    }
+}
+
 #[cfg(all(test, feature = "cuda"))]
 mod tests {
     use lbm_bundle::Real;
@@ -295,7 +305,7 @@ mod tests {
         src.write_reals(0, &(0..count).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
         let mut dst = device.alloc_doubles(count).unwrap();
         dst.poison().unwrap();
-        let shape = Shape { items: count, divisible: true, threads: 128, items_per_group: 128, passes: 1 };
+        let shape = Shape { items: count, divisible: true, threads: 128, items_per_group: 128, passes: 1, shared: 0 };
         let args = [
             Value::Part(ids.array(), 0..count),
             Value::Int(count as i32),
@@ -313,7 +323,7 @@ mod tests {
         let device = Device::cuda(0).unwrap();
         let kernel = load(&device).kernel("increment").unwrap();
         let mut dst = device.alloc_doubles(10).unwrap();
-        let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32, passes: 1 };
+        let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32, passes: 1, shared: 0 };
         let graph = device
             .record(|| {
                 let accesses = Accesses { reads: vec![], writes: vec![Place(0)] };

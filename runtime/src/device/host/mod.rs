@@ -269,7 +269,7 @@ mod tests {
             src.write_reals(0, &(0..count).map(|at| at as f64).collect::<Vec<_>>()).unwrap();
             let mut dst = device.alloc_doubles(count).unwrap();
             dst.poison().unwrap();
-            let shape = Shape { items: count, divisible: true, threads: 1, items_per_group: 1, passes: 1 };
+            let shape = Shape { items: count, divisible: true, threads: 1, items_per_group: 1, passes: 1, shared: 0 };
             let args = [
                 Value::Part(ids.array(), 0..count),
                 Value::Int(count as i32),
@@ -293,7 +293,7 @@ mod tests {
         src.write_reals(0, &[1.0; 100]).unwrap();
         let mut dst = device.alloc_doubles(100).unwrap();
         let mut launch = |start: usize, items: usize| {
-            let shape = Shape { items, divisible: true, threads: 1, items_per_group: 1, passes: 1 };
+            let shape = Shape { items, divisible: true, threads: 1, items_per_group: 1, passes: 1, shared: 0 };
             let (ids, count) = (Value::Part(ids.array(), start..start + items), Value::Int(items as i32));
             let args =
                 [ids, count, Value::Read(src.array()), Value::Write(dst.array_mut()), Value::Struct(&[3f64.to_bits()])];
