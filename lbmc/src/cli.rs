@@ -55,6 +55,8 @@ pub enum Command {
     Run(Run),
     /// Measure speed: of kernels, of flows on refined grids, beside what other codes reach.
     Bench(Bench),
+    /// Print the JSON schema of case files, by which editors complete and check keys.
+    Schema,
     /// Serve an editor: diagnostics, and what is known of names, by the Language Server Protocol.
     Lsp,
     /// Print a script that makes a shell complete commands and options.

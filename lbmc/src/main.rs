@@ -1,7 +1,7 @@
 //! The command line. The only crate that knows both compiler and runtime: it hands a bundle from one to the other.
 //!
 //! ```text
-//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,cases,run,bench,lsp,manual}
+//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,cases,run,bench,schema,lsp,manual}
 //!             │
 //!             ├── spec     finds a spec: a file, else a shipped one
 //!             ├── cases    finds a case: a file, else a shipped one
@@ -70,6 +70,10 @@ fn command() -> ExitCode {
         Command::Cases(args) => commands::cases(&args).map(done),
         Command::Run(args) => commands::run(&args),
         Command::Bench(args) => commands::bench(&args),
+        Command::Schema => {
+            commands::schema();
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Lsp => commands::lsp().map(done),
         Command::Completions(args) => commands::completions(&args).map(done),
         Command::Man(args) => commands::man(&args).map(done),

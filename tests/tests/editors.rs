@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use lbm_dsl::parser;
+use lbm_flows::case::{Diagnostic, RawCase, json_schema};
 use lbm_tests::root;
+use serde_json::Value;
 
 /// Words that stand in a text of patterns, whatever they are part of.
 fn words(text: &str) -> BTreeSet<&str> {
@@ -37,4 +39,59 @@ fn words_that_are_keywords_at_their_places_stand_in_shipped_specs() {
     let [_, placed, _] = parser::words();
     let missing: Vec<&&str> = placed.iter().filter(|word| !words(&texts).contains(**word)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// What the schema says of a case: an error, or nothing.
+fn judged(schema: &jsonschema::Validator, text: &str) -> Option<String> {
+    let table: toml::Table = text.parse().ok()?;
+    let value: Value = serde_json::to_value(table).expect("TOML is JSON, but for dates");
+    schema.iter_errors(&value).next().map(|error| format!("{}: {error}", error.instance_path()))
+}
+
+fn texts(folder: &str) -> Vec<(String, String)> {
+    let entries =
+        std::fs::read_dir(root().join(folder)).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let cases = entries.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    cases.map(|path| (path.display().to_string(), std::fs::read_to_string(path).expect("text"))).collect()
+}
+
+#[test]
+fn the_schema_of_cases_accepts_what_is_read() {
+    let schema = jsonschema::validator_for(&json_schema()).expect("a schema");
+    let all: Vec<(String, String)> = ["cases", "benchmarks", "tests/case_ui"].into_iter().flat_map(texts).collect();
+    let read = all.iter().filter(|(name, text)| RawCase::parse(name, text, &[]).is_ok());
+    let mut count = 0;
+    for (name, text) in read {
+        assert_eq!(judged(&schema, text), None, "{name}");
+        count += 1;
+    }
+    assert!(count > 100, "{count} cases were read");
+}
+
+#[test]
+fn the_schema_of_cases_refuses_keys_and_types_that_are_wrong() {
+    let schema = jsonschema::validator_for(&json_schema()).expect("a schema");
+    let code = |error: &Diagnostic| error.code().id;
+    let mut count = 0;
+    for (name, text) in texts("tests/case_ui") {
+        let Err(error) = RawCase::parse(&name, &text, &[]) else { continue };
+        // Solids have keys of the case's own: parameters of the boundary rule.
+        let wrong = error.diagnostics().iter().any(|one| code(one) == "C0102") && !name.contains("c0102_solid");
+        if wrong {
+            assert!(judged(&schema, &text).is_some(), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count > 5, "{count} cases have unknown keys");
+    let cavity = std::fs::read_to_string(root().join("cases/cavity2d.toml")).expect("text");
+    for (right, wrong) in [
+        ("steps = 400_000", "steps = 0.5"),
+        ("profiles = true", "profiles = 1"),
+        ("target = \"auto\"", "target = \"gpu\""),
+        ("size = [128, 128]", "size = 128"),
+        ("check_every", "check_evry"),
+    ] {
+        assert!(cavity.contains(right), "{right}");
+        assert!(judged(&schema, &cavity.replace(right, wrong)).is_some(), "{wrong}");
+    }
 }
