@@ -70,17 +70,16 @@
 // there are cells of that neighbour below and above this one along each axis, a bit each.
 static __device__ __forceinline__ void give_from(const int entry, const {{ real }} *m, {{ real }} *arrived, const int cell, const int inside)
 {
-    // Each case computes what it needs.
+    // All of them, before: threads of a warp stand beside different neighbours, and would compute one after the other.
+    {{ real }} f[Q];
+    populations_from(m, f);
     switch (entry) {
 {%- for neighbour in moments.around %}
-    case {{ neighbour.entry }}: {
-        {{ real }} f[Q];
-        populations_from(m, f);
+    case {{ neighbour.entry }}:
 {%- for line in neighbour.gives %}
         {{ line }}
 {%- endfor %}
         break;
-    }
 {%- endfor %}
     }
 }

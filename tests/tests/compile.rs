@@ -325,6 +325,34 @@ fn kernels_of_solids_compile_for_both_targets() {
     }
 }
 
+/// With rules of nodes at faces, solids and level jumps, where moments depend on the populations linearly and otherwise.
+#[test]
+fn kernels_of_moments_compile_for_both_targets() {
+    let toolkit = toolchain::cuda();
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let all = ["interpolated_bounce_back", "free_slip", "zou_he_pressure"];
+    let methods = [
+        ("d2q9_central", &all[..], Some("volumetric_shifted"), Real::F32, [16, 16, 1]),
+        ("d3q19_regularized", &all[..1], Some("volumetric_shifted"), Real::F64, [8, 8, 8]),
+        ("d3q27_cumulant", &all[..0], None, Real::F32, [4, 8, 4]),
+    ];
+    for (spec, rules, coupling, real, block) in methods {
+        let model = compiled::model_with_all(spec, rules, coupling);
+        for target in [Target::C, Target::Cuda] {
+            let bundle = compiled::compile_moments(&model, target, real, block);
+            for file in bundle.extras.iter().chain([&bundle.source]) {
+                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
+            }
+            let source = temporary.path().join(&bundle.source.name);
+            match (target, &toolkit) {
+                (Target::C, _) => toolchain::gcc(&source),
+                (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
+                (Target::Cuda, None) => {}
+            }
+        }
+    }
+}
+
 #[test]
 fn nvrtc_accepts_every_way_of_writing_kernels() {
     let Some(toolkit) = toolchain::cuda() else { return };
