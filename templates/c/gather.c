@@ -9,9 +9,12 @@ static inline __attribute__((always_inline)) void {{ name }}(
 {%- endif %}
     const int begin, const int i, const int cx, const int cy, const int cz)
 {
+{%- if moments and not walls %}
+    (void)src, (void)near;
+{%- endif %}
     for (int line = begin; line < begin + ROWS; ++line, to += BX) {
         const int y = line % BY, z = line / BY;
-        const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        const int dy = y - cy < 0 ? -1 : y - cy >= BY ? 1 : 0{% if deep or not moments %}, dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0{% endif %};
         const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
 {%- if not moments %}
         const int row = BX * (y - cy - dy * BY + BY * (z - cz - dz * BZ));

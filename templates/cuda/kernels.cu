@@ -15,7 +15,6 @@
 static constexpr int Q = {{ q }};  // directions
 {%- if moments %}
 static constexpr int K = {{ value_count }};  // moments that are stored of a cell
-static constexpr int PX = {{ moments.px }}{% if dim == 3 %}, PY = {{ moments.py }}{% endif %}, PLACES = {{ moments.padded }};  // cells of a block and the layer around it, along x, y, and all
 {%- endif %}
 static constexpr int CELLS = {{ bx }} * {{ by }} * {{ bz }};  // of a block
 static constexpr int NEAR = {{ near }};  // neighbours of a block, itself included

@@ -169,7 +169,15 @@ fn shape(manifest: &Manifest, kernel: &Kernel) -> TokenStream {
             pub const PASSES: u32 = #passes;
         }
     });
+    let shared = (kernel.shared > 0).then(|| {
+        let bytes = proc_macro2::Literal::u32_unsuffixed(kernel.shared);
+        quote! {
+            /// CUDA: bytes of dynamic shared memory of a thread block.
+            pub const SHARED: u32 = #bytes;
+        }
+    });
     quote! {
+        #shared
         /// CUDA: threads of a thread block.
         pub const THREADS: u32 = #threads;
         /// CUDA: list entries that a thread block works on.

@@ -135,15 +135,19 @@ pub fn header(method: &Method) -> File {
 fn other_shape(manifest: &Manifest, kernel: &Kernel) -> String {
     let usual = manifest.kernel(Role::StreamCollide).expect("every bundle streams");
     let is_usual = (usual.threads, usual.items_per_group) == (kernel.threads, kernel.items_per_group);
+    let shared = match kernel.shared {
+        0 => String::new(),
+        bytes => format!(" CUDA: {bytes} bytes of dynamic shared memory."),
+    };
     if manifest.layout == Layout::Soa || kernel.role == Role::Collide || is_usual {
-        return String::new();
+        return shared;
     }
     let passes = match kernel.passes {
         1 => String::new(),
         passes => format!(", {passes} of them along y"),
     };
     format!(
-        " CUDA: thread blocks of {}, each for {} of `{}`{passes}.",
+        " CUDA: thread blocks of {}, each for {} of `{}`{passes}.{shared}",
         kernel.threads, kernel.items_per_group, kernel.args[0].name
     )
 }
