@@ -5,7 +5,7 @@
 //! fused with another, so that the same blocks are refined on every device.
 //!
 //! Formulas know the names of [`variables`]: the centre of a cell, `x`, `y` and `z`, in cells of level 0, and of each component of the
-//! fields its value, `ux`, and its derivatives, `dx_ux`, per cell of level 0.
+//! fields its value, `ux`, and its derivatives, `dx_ux`, per cell of level 0; and the time `t` in steps of level 0.
 
 mod kernels;
 
@@ -45,6 +45,8 @@ pub enum TargetLevel {
 pub enum Variable {
     /// Position of the centre along an axis, in cells of level 0.
     Position(usize),
+    /// Steps of level 0 that are done.
+    Time,
     /// A component of the fields.
     Component(usize),
     /// Its derivative along an axis, per cell of level 0.
@@ -56,7 +58,10 @@ pub enum Variable {
     },
 }
 
-/// The variables of a method of `dim` axes whose fields have these components, by name. A position comes before a field of its name.
+/// What the time is called.
+pub const TIME: &str = "t";
+
+/// The variables of a method of `dim` axes whose fields have these components, by name. A position and the time come before a field of their name.
 pub fn variables(dim: usize, components: &[String]) -> BTreeMap<String, Variable> {
     const AXES: [&str; 3] = ["x", "y", "z"];
     let fields = components.iter().enumerate().flat_map(|(component, name)| {
@@ -64,7 +69,8 @@ pub fn variables(dim: usize, components: &[String]) -> BTreeMap<String, Variable
             move |axis: usize| (format!("d{}_{name}", AXES[axis]), Variable::Derivative { component, axis });
         (0..dim).map(derivative).chain([(name.clone(), Variable::Component(component))])
     });
-    fields.chain((0..dim).map(|axis| (AXES[axis].to_string(), Variable::Position(axis)))).collect()
+    let positions = (0..dim).map(|axis| (AXES[axis].to_string(), Variable::Position(axis)));
+    fields.chain(positions).chain([(TIME.to_string(), Variable::Time)]).collect()
 }
 
 /// The kernel of one criterion.

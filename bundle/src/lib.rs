@@ -89,7 +89,7 @@ pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 11;
+pub const ABI: u32 = 12;
 
 /// What the kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

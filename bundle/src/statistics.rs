@@ -1,7 +1,7 @@
 //! Bundles of kernels that accumulate statistics of a flow over time.
 //!
-//! They are compiled for a method's fields and a case. Quantities are formulas of the components of the fields in a cell, `ux`. Of n
-//! samples x a cell has accumulators in 64 bits, in this order:
+//! They are compiled for a method's fields and a case. Quantities are formulas of the components of the fields in a cell, `ux`, and of the
+//! [slopes] of the velocity, `dx_uy`. Of n samples x a cell has accumulators in 64 bits, in this order:
 //!
 //! | accumulators | after n samples |
 //! | --- | --- |
@@ -12,6 +12,8 @@
 //! A sample x with the difference `d = x - m` from the mean of those before changes the mean by `d / n` and the sum of a pair by
 //! `(n - 1) / n d_a d_b` (Welford, Technometrics 4 (1962) 419, eq. 1 and 2): no large numbers are subtracted from each other, so a small
 //! fluctuation about a large mean keeps its digits. No operation is fused with another: values are the same on every device.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +40,15 @@ impl Statistic {
     }
 }
 
+/// The slopes of the velocity that quantities may read, where fields have such components, by name: `dy_ux`, the derivative of `ux` along y,
+/// per cell of level 0; the axis and the component of the velocity.
+pub fn slopes(dim: usize, components: &[String]) -> BTreeMap<String, [usize; 2]> {
+    const AXES: [&str; 3] = ["x", "y", "z"];
+    let has_velocity = AXES[..dim].iter().all(|axis| components.contains(&format!("u{axis}")));
+    let all = (0..dim).flat_map(|axis| (0..dim).map(move |of| (format!("d{}_u{}", AXES[axis], AXES[of]), [axis, of])));
+    all.filter(|_| has_velocity).collect()
+}
+
 /// The table of the kernels, as [`method_kernels!`](crate::method_kernels) is one.
 #[macro_export]
 macro_rules! statistics_kernels {
@@ -46,7 +57,17 @@ macro_rules! statistics_kernels {
             /// Another sample in the listed blocks.
             Accumulate = "accumulate" {
                 ids: list Int [count] "slots to work on",
-                first: value Int "the first of the slots that have fields",
+                nodes: read Int [slot] "node of each slot",
+                levels: read Int [node] "level of each node",
+                near: read Int [node][near]
+                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+                parents: read Int [node] "node that each node refines, or -1",
+                slots: read Int [node] "slot of each node, or -1",
+                cut: value Int "whether there are blocks with cut links, which those of solids are",
+                rows: read Int [slot] "row of each slot in the table of links, or -1",
+                links: read Int [row][directions][cells] "what cuts each link; below 0 in solid cells",
+                first: value Int "the first of the slots that have fields; 0 where slopes are read",
                 fields: read Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
                 samples: value Int "samples before this one",
                 values: write Double [slot][accumulators][cells] in lattice "accumulators",
@@ -99,6 +120,7 @@ impl StatisticsRole {
         let index = |index: &str| match index {
             "near" => format!("[{near}]"),
             "parts" => format!("[{parts}]"),
+            "directions" => format!("[{}]", manifest.directions),
             "fields" => format!("[{}]", manifest.components.len()),
             "accumulators" => format!("[{accumulators}]"),
             "cells" => format!("[{}]", manifest.block.iter().product::<u32>()),
@@ -128,6 +150,8 @@ pub struct StatisticsKernel {
 pub struct StatisticKernels {
     /// Accumulators of a cell.
     pub accumulators: usize,
+    /// Whether samples read [`slopes`], and so fields of all slots.
+    pub slopes: bool,
     /// A kernel for each of [`StatisticsRole::ALL`], in this order.
     pub kernels: Vec<StatisticsKernel>,
 }
@@ -147,6 +171,8 @@ pub struct StatisticsManifest {
     pub dim: u32,
     /// Cells of a block along each axis.
     pub block: [u32; 3],
+    /// Directions of the method's links.
+    pub directions: u32,
     /// Components of the method's fields.
     pub components: Vec<String>,
     /// Each statistic, in the order in which they were given.
@@ -158,7 +184,7 @@ impl StatisticsManifest {
     pub fn is_for(&self, method: &Manifest) -> bool {
         (self.target, self.real, self.dim, self.block) == (method.target, method.real, method.dim, method.block)
             && self.spec == method.spec
-            && self.components == method.component_names()
+            && (self.directions as usize, &self.components) == (method.directions.len(), &method.component_names())
     }
 
     /// Whether the kernels of a statistic are those of all roles, with their arguments; what is said of these may differ.

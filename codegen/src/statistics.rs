@@ -5,7 +5,7 @@
 use std::fmt;
 
 use lbm_bundle::statistics::{
-    Statistic, StatisticKernels, StatisticsBundle, StatisticsKernel, StatisticsManifest, StatisticsRole,
+    Statistic, StatisticKernels, StatisticsBundle, StatisticsKernel, StatisticsManifest, StatisticsRole, slopes,
 };
 use lbm_bundle::{ABI, Manifest};
 
@@ -40,22 +40,28 @@ pub fn bundle(method: &Manifest, statistics: &[Statistic]) -> Result<StatisticsB
         real: method.real,
         dim: method.dim,
         block: method.block,
+        directions: method.directions.len() as u32,
         components: method.component_names(),
         statistics: vec![],
     };
+    let known = slopes(method.dim as usize, &manifest.components);
     let of = |(number, statistic): (usize, &Statistic)| {
         let accumulators = statistic.accumulators();
+        let is_slope = |name: &str| known.contains_key(name) && !manifest.components.iter().any(|known| known == name);
+        let slopes = statistic.quantities.iter().any(|formula| formula.names().into_iter().any(is_slope));
         let kernel = |role: &StatisticsRole| StatisticsKernel {
             role: *role,
             symbol: format!("{}_{}_{number}", method.spec, role.name()),
             args: role.args(&manifest, accumulators),
             threads: (method.cells() as u32).min(THREADS),
         };
-        StatisticKernels { accumulators, kernels: StatisticsRole::ALL.iter().map(kernel).collect() }
+        StatisticKernels { accumulators, slopes, kernels: StatisticsRole::ALL.iter().map(kernel).collect() }
     };
     manifest.statistics = statistics.iter().enumerate().map(of).collect();
     match emit::statistics(&manifest, statistics) {
         Ok(source) => Ok(StatisticsBundle { manifest, source }),
-        Err(name) => Err(UnknownComponent { name, known: manifest.components }),
+        Err(name) => {
+            Err(UnknownComponent { name, known: manifest.components.into_iter().chain(known.into_keys()).collect() })
+        }
     }
 }

@@ -209,15 +209,7 @@ impl<'a> Run<'a> {
         restart: Option<Restart>,
     ) -> Result<Run<'a>, FlowError> {
         let began = Instant::now();
-        let grid = grid_of(case, kernels, device)?;
-        let (prepared, memory) = prepare(case, kernels, device, &grid, restart.as_ref(), Available::on(device))?;
-        let mut flow = prepared.simulation(&case.params)?;
-        if !case.courses.is_empty() {
-            flow.follow_courses(courses_of(case))?;
-        }
-        if !case.places.is_empty() {
-            flow.follow_places(places_of(case));
-        }
+        let (mut flow, memory) = set_up(case, kernels, device, restart.as_ref())?;
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         let mut sampled = vec![None; case.output.statistics.len()];
         match restart {
@@ -230,10 +222,7 @@ impl<'a> Run<'a> {
                 sampled = restart.restore(&mut flow, &case.output.statistics)?;
             }
             None => {
-                flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
-                if let (false, Some(viscosity)) = (case.start.is_uniform(), case.scales.viscosity) {
-                    flow.start_with_stress(viscosity)?;
-                }
+                fill(case, &mut flow)?;
                 start.extend(flow.sums()?.into_iter().map(|sum| (sum.name, sum.mass)));
             }
         }
@@ -304,11 +293,12 @@ impl<'a> Run<'a> {
     /// Leaves the state at this step to become a restart file, if one is wanted.
     fn record_state(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         if self.case.output.wants_restart(self.flow.step()) {
+            let fields = self.flow.snapshot()?;
             let state = self.flow.capture_state(records.for_state(&mut self.waited))?;
-            let (identity, mut course) = (self.identity, self.course());
+            let (identity, units, mut course) = (self.identity, &self.case.units, self.course());
             records.post(move |recorder| {
                 course.recorded = recorder.recorded();
-                Ok(recorder.restart(|out| restart::write(out, identity, &state, course))?)
+                Ok(recorder.restart(|out| restart::write(out, identity, &state, (&fields, units), course))?)
             });
             self.saved = Some(self.flow.step());
         }
@@ -414,8 +404,9 @@ impl<'a> Run<'a> {
         let output = &self.case.output;
         if stop == StopReason::Interrupted || output.restart.is_some() && !output.wants_restart(self.flow.step()) {
             let course = Course { recorded: recorder.recorded(), ..self.course() };
-            let state = self.flow.state()?;
-            recorder.restart(|out| restart::write(out, self.identity, &state, course))?;
+            let fields = self.flow.snapshot()?;
+            let (state, units) = (self.flow.state()?, &self.case.units);
+            recorder.restart(|out| restart::write(out, self.identity, &state, (&fields, units), course))?;
         }
         let sums: Vec<Carried> = std::iter::zip(&self.start, self.flow.sums()?)
             .map(|((name, start), end)| Carried { name: name.clone(), start: *start, end: end.mass })
@@ -512,6 +503,41 @@ impl<'a> Run<'a> {
         }
         Ok(Ended::Stopped(StopReason::Steps))
     }
+}
+
+/// A flow without anything in its cells.
+fn set_up(
+    case: &Case,
+    kernels: Kernels<'_>,
+    device: &Device,
+    restart: Option<&Restart>,
+) -> Result<(Simulation, Memory), FlowError> {
+    let grid = grid_of(case, kernels, device)?;
+    let (prepared, memory) = prepare(case, kernels, device, &grid, restart, Available::on(device))?;
+    let mut flow = prepared.simulation(&case.params)?;
+    if !case.courses.is_empty() {
+        flow.follow_courses(courses_of(case))?;
+    }
+    if !case.places.is_empty() {
+        flow.follow_places(places_of(case));
+    }
+    Ok((flow, memory))
+}
+
+/// Sets the start of a case.
+fn fill(case: &Case, flow: &mut Simulation) -> Result<(), FlowError> {
+    flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
+    if let (false, Some(viscosity)) = (case.start.is_uniform(), case.scales.viscosity) {
+        flow.start_with_stress(viscosity)?;
+    }
+    Ok(())
+}
+
+/// A case at its start, for whoever does its steps and looks at it; nothing is written.
+pub fn start(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<Simulation, FlowError> {
+    let (mut flow, _) = set_up(case, kernels, device, None)?;
+    fill(case, &mut flow)?;
+    Ok(flow)
 }
 
 /// Records the forces on solids, and what they give of scalars, as far as they are wanted.

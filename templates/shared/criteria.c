@@ -71,7 +71,7 @@ enum {
 {% for criterion in criteria -%}
 {{ function }} unsigned long long {{ criterion.name }}(
     const {{ int }} slot, const int cell, const {{ int }} *around, const int level, const {{ int }} *place, const {{ real }} *fields,
-    const int finest)
+    const int finest, const {{ int }} steps)
 {
 {%- for line in criterion.body %}
     {{ line }}
@@ -87,7 +87,7 @@ enum {
     if (thread == 0) bits = 0;
     __syncthreads();
     for (int cell = thread; cell < CELLS; cell += {{ criterion.threads }}) {
-        atomicOr(&bits, {{ criterion.name }}(slot, cell, neighbours + (size_t)slot * NEAR, level, places + (size_t)node * 3, fields, finest));
+        atomicOr(&bits, {{ criterion.name }}(slot, cell, neighbours + (size_t)slot * NEAR, level, places + (size_t)node * 3, fields, finest, steps));
     }
     __syncthreads();
     if (thread == 0) targets[node] = target_level(bits, level);
@@ -96,7 +96,7 @@ enum {
         const int32_t slot = ids[item], node = nodes[slot], level = levels[node];
         unsigned long long bits = 0;
         for (int cell = 0; cell < CELLS; ++cell) {
-            bits |= {{ criterion.name }}(slot, cell, neighbours + (size_t)slot * NEAR, level, places + (size_t)node * 3, fields, finest);
+            bits |= {{ criterion.name }}(slot, cell, neighbours + (size_t)slot * NEAR, level, places + (size_t)node * 3, fields, finest, steps);
         }
         targets[node] = target_level(bits, level);
     }

@@ -13,6 +13,10 @@ enum {
     PARTS = {{ parts }},  // blocks that refine one
     DIM = {{ dim }},  // axes
     FIELDS = {{ fields }},  // components of the macroscopic fields
+{%- if reduce %}
+    Q = {{ q }},  // directions of links
+    COARSER = -2147483647 - 1,  // in the place of a neighbour: it is coarser, or refined
+{%- endif %}
 };
 
 {{<field_at />}}
@@ -23,6 +27,11 @@ enum {
 
 {{<part_of />}}
 
+{% if reduce -%}
+// ==== slopes of the velocity ========================================================================================
+
+{% include "slopes" -%}
+{% endif -%}
 {% for statistic in statistics -%}
 // ==== statistic {{ statistic.number }} ===================================================================================================
 
@@ -38,6 +47,11 @@ enum {
 
 {% <kernel of={statistic.accumulate}> %}
     const double n = 1.0 + samples;
+{%- if statistic.slopes %}
+    const Forest forest = {nodes, near, children, parents, slots, fields, rows, cut ? links : NULL};
+{%- else %}
+    (void)nodes, (void)levels, (void)near, (void)children, (void)parents, (void)slots, (void)cut, (void)rows, (void)links;
+{%- endif %}
 {%- if cuda %}
     if (blockIdx.x >= count) return;
     const int slot = ids[blockIdx.x];

@@ -33,6 +33,7 @@ fn target(device: &Device, bundle: &Bundle, criterion: &Criterion, fields: &[f64
         places: &places,
         fields: &values,
         finest: 2,
+        steps: 40,
         targets: &mut targets,
     };
     criterion.launch(&bundle.manifest, kernel).unwrap();
@@ -86,6 +87,17 @@ fn a_formula_decides_the_same_on_every_device() {
         let criterion = criterion(&device, &bundle, vec![level(text)]);
         let tiny = 1.0 + f64::EPSILON;
         let fields: Vec<f64> = [tiny, tiny * tiny, 0.0, 0.0].iter().flat_map(|value| [*value; 64]).collect();
+        assert_eq!(target(&device, &bundle, &criterion, &fields), 2);
+    }
+}
+
+#[test]
+fn a_formula_has_the_steps_that_are_done() {
+    for device in devices() {
+        let bundle = bundle(&device, "");
+        let formula = "if(t == 40, 1, 0) + if(ux * t == 20, 1, 0)";
+        let criterion = criterion(&device, &bundle, vec![level(formula)]);
+        let fields: Vec<f64> = [1.0, 0.5, 0.0, 0.0].iter().flat_map(|value| [*value; 64]).collect();
         assert_eq!(target(&device, &bundle, &criterion, &fields), 2);
     }
 }

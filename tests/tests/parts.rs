@@ -195,8 +195,8 @@ fn with_solids(bundle: &Bundle, device: &Device, levels: usize) -> GridSpec {
     let second = Shape::Cylinder { centre: [17.6, 9.1, 0.0], axis: [0.0, 0.0, 1.0], radius: 1.9, length: None };
     let grid = grid.with_solid(solid(cylinder, levels - 1, rule)).with_solid(solid(second, levels - 1, "bounce_back"));
     let means = Statistic {
-        quantities: ["ux", "uy"].map(|text| text.parse().unwrap()).to_vec(),
-        pairs: vec![[0, 1]],
+        quantities: ["ux", "uy", "dx_uy - dy_ux"].map(|text| text.parse().unwrap()).to_vec(),
+        pairs: vec![[0, 1], [2, 2]],
         least: vec![0],
         greatest: vec![1],
     };

@@ -258,8 +258,8 @@ fn a_section_that_is_missing_or_one_too_many_is_refused() {
     let words = "a section is missing, or there is one too many";
     let sections = flow.head["sections"].as_array().expect("a list").clone();
     let bytes: Vec<usize> = sections.iter().map(|section| section["bytes"].as_u64().expect("bytes") as usize).collect();
-    assert_eq!(bytes.len(), 4, "leaves, populations, checked, statistics");
-    for left_out in 0..4 {
+    assert_eq!(bytes.len(), 5, "leaves, populations, checked, statistics, fields");
+    for left_out in 0..5 {
         let mut head = flow.head.clone();
         head["sections"].as_array_mut().expect("a list").remove(left_out);
         let start: usize = bytes[..left_out].iter().sum();

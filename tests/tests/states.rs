@@ -19,7 +19,7 @@ use lbm_tests::flows::devices;
 /// `d2q9_bgk` with an age.
 fn model(coupling: &str) -> Model {
     let text = shipped::spec("d2q9_bgk").unwrap();
-    let text = text.replace("field u;", "field u;\nstate age: time;\nobserve age;");
+    let text = text.replace("field u;", "field u;\nstate age: time;");
     let text = text
         .replace("init f[i] <- quadratic[i](rho, u);", "init {\n    f[i] <- quadratic[i](rho, u);\n    age <- 0;\n}");
     let text = text.replace("    f[i] <- f[i] + omega", "    age  <- age + 1;\n    f[i] <- f[i] + omega");

@@ -11,8 +11,10 @@ use lbm_flows::case::RawCase;
 use lbm_flows::flow::{self, Control, Kernels};
 use lbm_flows::output::summary::Summary;
 use lbm_runtime::device::{Available, Device};
-use lbm_runtime::geometry::Cell;
+use lbm_runtime::geometry::solid::{Shape, Solid};
+use lbm_runtime::geometry::{Cell, Face};
 use lbm_runtime::kernels::Statistics;
+use lbm_runtime::solver::velocity::Velocity;
 use lbm_runtime::solver::{Adaptivity, GridSpec, Simulation};
 use lbm_tests::compiled::{self, Random};
 use lbm_tests::criteria::{criteria, criterion, level};
@@ -130,6 +132,79 @@ fn accumulators_are_those_of_the_same_samples_on_the_host() {
                 }
             }
             assert_eq!(flow.samples(), [samples as u64, samples.div_ceil(2) as u64]);
+        }
+    }
+}
+
+/// Means and extremes of slopes of samples on two levels between walls, with a solid and without, are those of the slopes that output has.
+#[test]
+fn slopes_are_those_of_output() {
+    for (spec_name, side, has_solid) in
+        [("d2q9_bgk", 32, false), ("d2q9_bgk", 32, true), ("d3q19_bgk", 16, false), ("d3q19_bgk", 16, true)]
+    {
+        for device in devices() {
+            let model = compiled::model_with_all(spec_name, &["bounce_back"], Some("volumetric_shifted"));
+            let dim = model.lattice().dim();
+            let block = if dim == 2 { [8, 8, 1] } else { [4, 4, 4] };
+            let real = if has_solid { Real::F32 } else { Real::F64 };
+            let bundle = compiled::compile_solids(&model, device.target(), real, block);
+            let axes = &["x", "y", "z"][..dim];
+            let all: Vec<String> =
+                axes.iter().flat_map(|axis| axes.iter().map(move |of| format!("d{axis}_u{of}"))).collect();
+            let product = "-0.5 * dx_uy * dy_ux + rho".to_string();
+            let texts: Vec<&str> = all.iter().chain([&product]).map(String::as_str).collect();
+            let size = std::array::from_fn(|axis| if axis < dim { side } else { 1 });
+            let grid = spec(&device, &bundle, size, &[all_of(&texts, &[[0, 1]])]);
+            let grid = grid.with_wall(Face::YMin, "bounce_back", &[]).with_wall(Face::YMax, "bounce_back", &[]);
+            let (rule, level) = ("bounce_back".to_string(), 1);
+            let sphere = match dim {
+                2 => Shape::Sphere { centre: [12.3, 15.1, 0.0], radius: 2.4 },
+                _ => Shape::Sphere { centre: [6.1, 8.2, 8.3], radius: 1.4 },
+            };
+            let solid = Solid { shape: sphere, rule, values: vec![], level, shells: vec![] };
+            let grid = if has_solid { grid.with_solid(solid) } else { grid };
+            let params = [("omega".to_string(), vec![1.2])];
+            let refine = |block: lbm_runtime::geometry::Block| block.level == 0 && block.place[0] == 1;
+            let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 2, refine).expect("a flow");
+            let (mut samples, mut solid): (Vec<Vec<Vec<f64>>>, Vec<bool>) = (vec![], vec![]);
+            for sample in 0..3 {
+                flow.init_cells(|cell, out| {
+                    let at = cell.centre();
+                    let wave = |factor: f64| (factor * (at[0] + 2.0 * at[1] + 3.0 * at[2]) + f64::from(sample)).sin();
+                    out[0] = 1.0 + 0.01 * wave(0.7);
+                    (1..=dim).for_each(|axis| out[axis] = 0.1 * wave(0.3 * axis as f64));
+                })
+                .expect("a start");
+                flow.accumulate(&[0]).expect("a sample");
+                let snapshot = flow.snapshot().expect("fields");
+                let velocity = Velocity::new(&snapshot).expect("a velocity");
+                let density = snapshot.get("rho").expect("a density");
+                let of = |at: usize| {
+                    let slopes = velocity.gradient(at);
+                    let mut values: Vec<f64> = (0..dim).flat_map(|axis| slopes[axis][..dim].to_vec()).collect();
+                    values.push(-0.5 * slopes[0][1] * slopes[1][0] + density[at]);
+                    values
+                };
+                samples.push((0..density.len()).map(of).collect());
+                solid = snapshot.solid.clone();
+            }
+            assert_eq!(solid.contains(&true), has_solid);
+            let levels: Vec<usize> = found(&flow, 0).iter().map(|(cell, _)| cell.level).collect();
+            assert!(levels.contains(&0) && levels.contains(&1), "{spec_name} {has_solid}");
+            let is_fluid = |at: usize| !solid.get(at).is_some_and(|solid| *solid);
+            for (at, (cell, values)) in found(&flow, 0).into_iter().enumerate().filter(|(at, _)| is_fluid(*at)) {
+                let count = texts.len();
+                for number in 0..count {
+                    let of = |sample: usize| samples[sample][at][number];
+                    let mean = (of(0) + of(1) + of(2)) / 3.0;
+                    let (least, greatest) = (of(0).min(of(1)).min(of(2)), of(0).max(of(1)).max(of(2)));
+                    let found = [values[number], values[count + 1 + number], values[2 * count + 1 + number]];
+                    for (found, expected) in found.iter().zip([mean, least, greatest]) {
+                        let name = texts[number];
+                        assert!((found - expected).abs() < 1e-14, "{spec_name} {name} {cell:?}: {found} {expected}");
+                    }
+                }
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ macro_rules! criterion_kernels {
                 places: read Int [node][3] "position of each node in blocks of its level",
                 fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
                 finest: value Int "the finest level",
+                steps: value Int "steps of level 0 that are done",
                 targets: write Int [node] "target level of each leaf",
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lbm_bundle::criteria::{CriteriaManifest, CriterionRole, TargetLevel, Variable};
+use lbm_bundle::criteria::{CriteriaManifest, CriterionRole, TIME, TargetLevel, Variable};
 use lbm_bundle::formula::Function;
 use lbm_bundle::{File, Formula, Target};
 use serde::Serialize;
@@ -214,6 +214,7 @@ impl Found<'_> {
 fn spelled(variable: Variable) -> String {
     match variable {
         Variable::Position(axis) => AXES[axis].into(),
+        Variable::Time => TIME.into(),
         Variable::Component(component) => format!("f{component}"),
         Variable::Derivative { component, axis } => format!("d{}_f{component}", AXES[axis]),
     }
@@ -232,6 +233,7 @@ fn given(manifest: &CriteriaManifest, reads: &BTreeSet<Variable>, decides: bool)
         ("place", moves),
         ("fields", fields),
         ("finest", decides),
+        ("steps", reads.contains(&Variable::Time)),
     ];
     let mut lines: Vec<String> =
         used.into_iter().filter(|(_, used)| !used).map(|(name, _)| format!("(void){name};")).collect();
@@ -241,6 +243,7 @@ fn given(manifest: &CriteriaManifest, reads: &BTreeSet<Variable>, decides: bool)
     for variable in reads {
         let (value, name) = match *variable {
             Variable::Position(_) => continue,
+            Variable::Time => ("steps".to_string(), "time in steps of level 0".to_string()),
             Variable::Component(component) => {
                 (format!("fields[field_at(slot, {component}, cell)]"), manifest.components[component].clone())
             }

@@ -6,6 +6,7 @@ use lbm_dsl::expr::{LevelSymbol, Symbol};
 use super::arithmetic::{computes_again, formulas, reads};
 use super::banner;
 use super::constants::rest;
+use super::formula::real_name;
 use super::ghosts;
 use super::inbox;
 use super::interface;
@@ -122,6 +123,7 @@ fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -
             (manifest.q() - manifest.states.len()).to_string()
         },
         set_of: (0..manifest.q()).map(|at| set_of(at).to_string()).collect::<Vec<_>>().join(", "),
+        real: real_name(manifest.real),
         velocity,
         density: manifest.component_names().iter().position(|name| name == "rho"),
         means: velocity.map(|_| kernel(Role::Means, None)),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tera::{Context, Tera};
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 20] = [
+const SHARED: [(&str, &str); 21] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
     ("arithmetic", include_str!("../../../templates/shared/arithmetic.c")),
@@ -22,6 +22,7 @@ const SHARED: [(&str, &str); 20] = [
     ("rule", include_str!("../../../templates/shared/rule.c")),
     ("arrives", include_str!("../../../templates/shared/arrives.c")),
     ("stencil", include_str!("../../../templates/shared/stencil.c")),
+    ("slopes", include_str!("../../../templates/shared/slopes.c")),
     ("slope", include_str!("../../../templates/shared/slope.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
     ("solids", include_str!("../../../templates/shared/solids.c")),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use lbm_bundle::statistics::{Statistic, StatisticsManifest};
+use lbm_bundle::statistics::{self, Statistic, StatisticsManifest};
 use lbm_bundle::{File, Target};
 use serde::Serialize;
 
@@ -25,6 +25,15 @@ struct View {
     /// Type of what is accumulated.
     real: &'static str,
     inline: &'static str,
+    function: &'static str,
+    /// Blocks may have neighbours of other levels.
+    interface: bool,
+    /// Neighbours may be solid.
+    masks: bool,
+    /// Directions of links.
+    q: u32,
+    /// What slopes are read of, if any are.
+    reduce: Option<Sloped>,
     bx: u32,
     by: u32,
     bz: u32,
@@ -38,11 +47,22 @@ struct View {
     packed: Vec<view::Packed>,
 }
 
+/// What slopes are read of.
+#[derive(Serialize)]
+struct Sloped {
+    /// Type of the fields.
+    real: &'static str,
+    /// The first component of the velocity among those of the fields.
+    velocity: usize,
+}
+
 /// The kernels of a statistic.
 #[derive(Serialize)]
 struct Kernels {
     number: usize,
     accumulators: usize,
+    /// Whether samples read slopes of the velocity.
+    slopes: bool,
     /// The first accumulator that is no mean, that is an extreme, that is a greatest value.
     means: usize,
     extremes: usize,
@@ -58,7 +78,7 @@ struct Kernels {
     relocate: view::Head,
 }
 
-/// `d2q9_bgk_statistics.c`; the error is a name that is no component of the fields.
+/// `d2q9_bgk_statistics.c`; the error is a name that is neither a component of the fields nor a slope of the velocity.
 pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Result<File, String> {
     let cuda = manifest.target == Target::Cuda;
     let dialect = if cuda {
@@ -84,6 +104,7 @@ pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Re
         Ok(Kernels {
             number,
             accumulators: statistic.accumulators(),
+            slopes: manifest.statistics[number].slopes,
             means,
             extremes: means + pairs,
             greatest: means + pairs + statistic.least.len(),
@@ -97,6 +118,7 @@ pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Re
         })
     };
     let near = 3usize.pow(manifest.dim);
+    let reads_slopes = manifest.statistics.iter().any(|statistic| statistic.slopes);
     let all = manifest.statistics.iter().flat_map(|statistic| &statistic.kernels);
     let view = View {
         banner: vec![
@@ -108,6 +130,15 @@ pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Re
         int: dialect.int,
         real: "double",
         inline: if cuda { "static __device__ __forceinline__" } else { "static inline" },
+        function: if cuda { "static __device__ __noinline__" } else { "static" },
+        interface: true,
+        masks: true,
+        q: manifest.directions,
+        reduce: manifest
+            .components
+            .iter()
+            .position(|name| name == "ux" && reads_slopes)
+            .map(|velocity| Sloped { real: types.real, velocity }),
         bx: manifest.block[0],
         by: manifest.block[1],
         bz: manifest.block[2],
@@ -128,12 +159,16 @@ pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Re
 /// What a sample does to the accumulators of a cell, which begin at `own`.
 fn body(manifest: &StatisticsManifest, statistic: &Statistic) -> Result<Vec<String>, String> {
     let component = |name: &str| manifest.components.iter().position(|known| known == name);
-    let spell = |name: &str| component(name).map(|at| format!("f{at}"));
+    let slopes = statistics::slopes(manifest.dim as usize, &manifest.components);
+    let spell = |name: &str| match component(name) {
+        Some(at) => Some(format!("f{at}")),
+        None => slopes.get(name).map(|[axis, of]| format!("s{axis}{of}")),
+    };
     let mut doubles = Doubles::default();
     let quantities = statistic.quantities.iter().map(|formula| doubles.add(formula, 1, &spell));
     let quantities = quantities.collect::<Result<Vec<_>, String>>()?;
-    let reads: BTreeSet<usize> =
-        statistic.quantities.iter().flat_map(|formula| formula.names()).filter_map(component).collect();
+    let names: BTreeSet<&str> = statistic.quantities.iter().flat_map(|formula| formula.names()).collect();
+    let reads: BTreeSet<usize> = names.iter().filter_map(|name| component(name)).collect();
     let mut lines: Vec<String> = reads
         .into_iter()
         .map(|at| {
@@ -141,6 +176,18 @@ fn body(manifest: &StatisticsManifest, statistic: &Statistic) -> Result<Vec<Stri
             format!("const double f{at} = fields[field_at(slot - first, {at}, cell)];  // {}", Comment::new(name))
         })
         .collect();
+    let sloped: Vec<_> =
+        slopes.iter().filter(|(name, _)| names.contains(&name[..]) && component(name).is_none()).collect();
+    if !sloped.is_empty() {
+        lines.push("const Place here = {nodes[slot], cell};".into());
+        lines.push("const double finer = 1 << levels[nodes[slot]];  // cells in one of level 0, along an axis".into());
+        lines.push("double u[DIM], of_u[DIM][DIM];".into());
+        lines.push("velocity_in(&forest, here, u);".into());
+        lines.push("for (int axis = 0; axis < DIM; ++axis) slopes_along(&forest, here, axis, u, of_u[axis]);".into());
+        lines.extend(sloped.into_iter().map(|(name, [axis, of])| {
+            format!("const double s{axis}{of} = of_u[{axis}][{of}] * finer;  // {}", Comment::new(name))
+        }));
+    }
     lines.extend(doubles.statements());
     for (at, value) in quantities.into_iter().enumerate() {
         lines.extend(wrap(&format!("const double x{at} = "), &format!("{};", doubles.text(value))));

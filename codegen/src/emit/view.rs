@@ -485,6 +485,8 @@ pub struct Reduce {
     pub summed: String,
     /// The set that each direction belongs to.
     pub set_of: String,
+    /// Type of the fields.
+    pub real: &'static str,
     /// The first component of the velocity, if the fields have one.
     pub velocity: Option<usize>,
     /// The component that is the density, if there is one.

@@ -154,10 +154,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NOT_ACCUMULATED,
-        "Statistics are accumulated cell by cell, from what a cell has by itself: the fields and observables of the method, and what is made of \
-         them without slopes, by a formula, too. The mean vorticity is that of the mean velocity, since both are linear; other means of slopes need the slopes of \
-         each sample, which are not computed. Stresses are made of the velocity, which has to be among the fields.",
-        "[[statistics]]\nname = \"mean\"\nfields = [\"vorticity\"]\nfrom = 20_000\nevery = 10",
+        "Statistics are accumulated on the device, from the fields and observables of the method, from what follows from them and from slopes \
+         of the velocity, and from formulas of these: not from `level`. Stresses are made of the velocity, which has to be among the fields.",
+        "[[statistics]]\nname = \"mean\"\nfields = [\"level\"]\nfrom = 20_000\nevery = 10",
         "[[statistics]]\nname = \"mean\"\nfields = [\"velocity\"]\nfrom = 20_000\nevery = 10",
     ),
     long(
@@ -178,7 +177,8 @@ const LONG: &[Long] = &[
     long(
         diag::SAMPLES,
         "A field at the start may come from a file: a numpy array of 32 or 64 bit numbers with the axes [y][x] or [y][x][component], in three \
-         dimensions [z] before them, or an array of image data of VTK (.vti), uncompressed or with zlib. Its points fill the domain.",
+         dimensions [z] before them, an array of image data of VTK (.vti), uncompressed or with zlib, or of an unstructured grid (.vtu) as lbmc writes \
+         it, or a restart file of another case. Its points fill the domain.",
         "[start]\nvelocity = { file = \"u.txt\" }",
         "[start]\nvelocity = { file = \"u.npy\" }",
     ),

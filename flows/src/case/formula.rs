@@ -94,6 +94,11 @@ impl Formula {
         self.by(Function::Divide, divisor)
     }
 
+    /// The formula over another one.
+    pub(super) fn over_formula(&self, divisor: &Formula) -> Formula {
+        Formula(lbm_bundle::Formula::apply(Function::Divide, [self.0.clone(), divisor.0.clone()]))
+    }
+
     fn by(&self, function: Function, number: f64) -> Formula {
         let formula = lbm_bundle::Formula::apply(function, [self.0.clone(), lbm_bundle::Formula::number(number)]);
         Formula(formula.with(&|_| None))
@@ -151,6 +156,12 @@ impl Formula {
             Some(axis) => Some(lbm_bundle::Formula::number(extents[axis])),
             None => (name == PI).then(|| lbm_bundle::Formula::number(std::f64::consts::PI)),
         })
+    }
+
+    /// Names of fields that it may read, by themselves or by their derivatives: `ux` for `dx_ux`.
+    pub(super) fn fields(&self) -> Vec<&str> {
+        let derived = |name| ["dx_", "dy_", "dz_"].iter().find_map(|axis| str::strip_prefix(name, axis));
+        self.0.names().into_iter().flat_map(|name| [Some(name), derived(name)]).flatten().collect()
     }
 
     /// The name of a variable of an axis beyond the dimension, if there is one.

@@ -47,10 +47,11 @@ impl RawCase {
         // A finer grid has 64 points in a cell of this one, and no file that may be read has more than the last of these numbers.
         let cells = self.cells().into_iter().fold(1, usize::saturating_mul);
         let most = cells.saturating_mul(64).clamp(1 << 20, 1 << 28);
+        let si = self.si.is_some();
         for RawStart { key, given, .. } in &mut self.start {
             let RawGiven::File { file, array, bytes: content, samples } = given else { continue };
             let name = array.as_ref().map_or(&key.value, |array| &array.value);
-            match read(&file.value).and_then(|bytes| Ok((Samples::read(&bytes, dim, name, most)?, bytes))) {
+            match read(&file.value).and_then(|bytes| Ok((Samples::read(&bytes, dim, (name, si), most)?, bytes))) {
                 Ok((found, bytes)) => {
                     know_content(&mut self.keys, &file.value, blake3::hash(&bytes));
                     (*samples, *content) = (Some(Arc::new(found)), bytes);
@@ -59,7 +60,7 @@ impl RawCase {
                     let message = format!("`{}` is no field: {error}", file.value);
                     let help =
                         "a file beside the case: `numpy.save` of an array [y][x] or [y][x][component], in three \
-                                dimensions with [z] before, or image data of VTK"
+                                dimensions with [z] before, image data or an unstructured grid of VTK, or a restart file"
                             .to_string();
                     report.add::<()>(diag::SAMPLES, &file.span, message, "cannot be read", help);
                 }

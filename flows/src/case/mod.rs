@@ -128,6 +128,7 @@ mod refinement;
 mod report;
 mod resolve;
 mod samples;
+pub(crate) mod saved;
 mod schema;
 mod solids;
 mod start;

@@ -53,7 +53,7 @@ impl Colours {
     ];
 
     /// Those that suit a field, if a case names none.
-    pub(super) fn of(field: &Quantity) -> Colours {
+    pub fn of(field: &Quantity) -> Colours {
         if field.is_signed() { Colours::Diverging } else { Colours::Sequential }
     }
 

@@ -161,11 +161,17 @@ impl Quantity {
         Quantity { name, kind, dim: self.dim }
     }
 
-    /// Its components as formulas of those of the method's fields, which are called `components`; `None` where it is made of more than
-    /// that.
+    /// Its components as formulas of those of the method's fields, which are called `components`, and of
+    /// [slopes](lbm_bundle::statistics::slopes) of the velocity; `None` where it is made of more than that.
     pub(super) fn formulas(&self, components: &[String]) -> Option<Vec<Formula>> {
         let component = |at: usize| Formula::name(&components[at]);
         let apply = |function, a: Formula, b: Formula| Formula::apply(function, [a, b]);
+        let slope = |axis: usize, of: usize| Formula::name(&format!("d{}_u{}", AXES[axis], AXES[of]));
+        let sum = |term: &dyn Fn(usize, usize) -> Formula| {
+            let mut terms = (0..self.dim).flat_map(|axis| (0..self.dim).map(move |of| (axis, of)));
+            let first = terms.next().map_or(Formula::number(0.0), |(axis, of)| term(axis, of));
+            terms.fold(first, |sum, (axis, of)| apply(Function::Add, sum, term(axis, of)))
+        };
         match &self.kind {
             Kind::Stored { first, columns, .. } => Some((0..columns.len()).map(|at| component(first + at)).collect()),
             Kind::Speed { first } => {
@@ -178,7 +184,23 @@ impl Quantity {
                 Some(vec![apply(Function::Multiply, Formula::number(*cs2), above)])
             }
             Kind::Formula { formula, .. } => Some(vec![formula.clone()]),
-            Kind::Vorticity | Kind::QCriterion | Kind::StrainRate | Kind::Level | Kind::Statistic { .. } => None,
+            Kind::Vorticity => {
+                let curl = |a: usize, b: usize| apply(Function::Subtract, slope(a, b), slope(b, a));
+                Some(if self.dim == 2 { vec![curl(0, 1)] } else { vec![curl(1, 2), curl(2, 0), curl(0, 1)] })
+            }
+            Kind::QCriterion => {
+                let product = |a: usize, b: usize| apply(Function::Multiply, slope(a, b), slope(b, a));
+                Some(vec![apply(Function::Multiply, Formula::number(-0.5), sum(&product))])
+            }
+            Kind::StrainRate => {
+                let square = |a: usize, b: usize| {
+                    let twice = apply(Function::Add, slope(a, b), slope(b, a));
+                    apply(Function::Multiply, twice.clone(), twice)
+                };
+                let half = apply(Function::Multiply, Formula::number(0.5), sum(&square));
+                Some(vec![Formula::apply(Function::Sqrt, [half])])
+            }
+            Kind::Level | Kind::Statistic { .. } => None,
         }
     }
 

@@ -329,7 +329,8 @@ pub(super) struct RawIndicator {
     pub(super) criterion: Spanned<String>,
     /// The same as a formula, which it is unless the method has a criterion of that name.
     pub(super) formula: Formula,
-    pub(super) threshold: f64,
+    /// A number, or a formula of the time.
+    pub(super) threshold: Spanned<Formula>,
     pub(super) ratio: f64,
     pub(super) hysteresis: f64,
 }
@@ -583,7 +584,7 @@ impl RawCase {
         Some(&self.refinement.as_ref()?.follow.as_ref()?.indicator.as_ref()?.criterion.value)
     }
 
-    /// Names of fields that output asks for.
+    /// Names of fields that output asks for, or what the grid follows.
     pub fn fields(&self) -> Vec<&str> {
         let probes = self.probes.iter().filter_map(|probe| probe.value.fields.as_ref());
         let listed = self.output.fields.iter().chain(probes).flatten();
@@ -591,7 +592,9 @@ impl RawCase {
         let drawn = self.pictures.iter().map(|picture| &picture.value.field).chain(views.flatten());
         let sampled =
             self.statistics.iter().filter_map(|of| of.value.fields.as_ref()).flatten().flat_map(RawSampled::names);
-        listed.chain(drawn).map(|name| &name.value[..]).chain(sampled).collect()
+        let indicator = self.refinement.as_ref().and_then(|refinement| refinement.follow.as_ref()?.indicator.as_ref());
+        let followed = indicator.into_iter().flat_map(|indicator| indicator.formula.fields());
+        listed.chain(drawn).map(|name| &name.value[..]).chain(sampled).chain(followed).collect()
     }
 
     /// The error that the coupling cannot be had, pointing at its name in the file.

@@ -88,7 +88,7 @@ impl<'a> Resolver<'a> {
         };
         let (params, courses, scales) = self.params(&units, velocity, length, (size, cell));
         let solids = self.solids(size, cell, &units, length, &walls);
-        let refinement = self.refinement(size, cell, params.as_ref(), &scales);
+        let refinement = self.refinement(size, cell, params.as_ref(), (&scales, &units));
         if self.manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0) {
             raw.places_of_ghosts(&mut self.report);
         }

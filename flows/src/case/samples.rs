@@ -1,4 +1,6 @@
-//! Fields of files: numpy arrays (`.npy`) and image data of VTK (`.vti`).
+//! Fields of files: numpy arrays (`.npy`), image data (`.vti`) and unstructured grids (`.vtu`) of VTK, and restart files (`.lbmc`).
+
+mod cells;
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -7,24 +9,44 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
+use lbm_runtime::geometry::Cell;
+use lbm_runtime::solver::snapshot::Snapshot;
 use roxmltree::{Document, Node};
 
-/// Values at the points of a regular grid that fills the domain.
+use super::saved;
+
+/// Values at places that fill the domain.
 #[derive(Clone, PartialEq)]
 pub struct Samples {
-    /// Points along each axis, 1 beyond the dimension.
-    size: [usize; 3],
-    /// Whether the outermost points lie on the faces of the domain; if not, half a distance of points inside.
-    corners: bool,
     /// Components of a value, as the file has them.
     components: usize,
-    /// `values[((z * size[1] + y) * size[0] + x) * components + component]`
-    values: Vec<f64>,
+    points: Points,
+}
+
+/// Where values are.
+#[derive(Clone, PartialEq)]
+enum Points {
+    /// At the points of a regular grid.
+    Regular {
+        /// Points along each axis, 1 beyond the dimension.
+        size: [usize; 3],
+        /// Whether the outermost points lie on the faces of the domain; if not, half a distance of points inside.
+        corners: bool,
+        /// `values[((z * size[1] + y) * size[0] + x) * components + component]`
+        values: Vec<f64>,
+    },
+    /// At the centres of the cells of several levels.
+    Levels {
+        /// The cells, and each component of the values.
+        snapshot: Box<Snapshot>,
+        /// The finest level.
+        finest: usize,
+    },
 }
 
 impl std::fmt::Debug for Samples {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{:?} points of {} components", self.size, self.components)
+        write!(out, "{}", self.shape(3))
     }
 }
 
@@ -42,22 +64,47 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// A component at a place in cells of level 0: linear between the points, and beyond the outermost ones as they are, or, along a
-    /// periodic axis, linear between the last and the first.
+    /// A component at a place in cells of level 0: linear between the points and on to the faces of the domain, or, along a periodic axis,
+    /// linear between the last and the first. In a cell of several levels the points are those of its level: finer cells count with their
+    /// mean, coarser ones with their slopes.
     pub fn at(&self, place: [f64; 3], component: usize) -> f64 {
-        let Samples { size, corners, components, values } = &*self.samples;
+        let value = match &self.samples.points {
+            Points::Regular { size, corners, values } => self.between(place, *size, *corners, |[x, y, z]| {
+                values[((z * size[1] + y) * size[0] + x) * self.samples.components + component]
+            }),
+            Points::Levels { snapshot, finest } => {
+                let size = snapshot.size_of(*finest);
+                let at = |axis: usize| (place[axis] * self.points_in_cell(size, axis)) as usize;
+                let cell = Cell { level: *finest, at: std::array::from_fn(|axis| at(axis).min(size[axis] - 1)) };
+                let level = snapshot.cover(cell).map_or(*finest, |(_, cell)| cell.level);
+                let values = &snapshot.components[component].data;
+                self.between(place, snapshot.size_of(level), false, |at| {
+                    snapshot.read(Cell { level, at }, &|position| [values[position]])[0]
+                })
+            }
+        };
+        value / self.scale
+    }
+
+    /// Points of so many in the domain in a cell of level 0 along an axis.
+    fn points_in_cell(&self, points: [usize; 3], axis: usize) -> f64 {
+        points[axis] as f64 / self.domain[axis] as f64
+    }
+
+    /// The value at a place from those at the points of a regular grid.
+    fn between(&self, place: [f64; 3], size: [usize; 3], corners: bool, value: impl Fn([usize; 3]) -> f64) -> f64 {
         let around: [[(usize, f64); 2]; 3] = std::array::from_fn(|axis| {
             let count = size[axis];
             if count == 1 {
                 return [(0, 1.0), (0, 0.0)];
             }
-            let along = place[axis] / self.domain[axis] as f64;
-            let at = if *corners { along * (count - 1) as f64 } else { along * count as f64 - 0.5 };
-            let (below, part) = (at.floor(), at - at.floor());
-            let point = |at: f64| match self.periodic[axis] && !corners {
-                true => at.rem_euclid(count as f64) as usize,
-                false => at.clamp(0.0, (count - 1) as f64) as usize,
+            let along = |points: [usize; 3]| place[axis] * self.points_in_cell(points, axis);
+            let at = if corners { along(size.map(|count| count.max(2) - 1)) } else { along(size) - 0.5 };
+            let below = match self.periodic[axis] && !corners {
+                true => at.floor(),
+                false => at.floor().clamp(0.0, (count - 2) as f64),
             };
+            let (point, part) = (|at: f64| at.rem_euclid(count as f64) as usize, at - below);
             [(point(below), 1.0 - part), (point(below + 1.0), part)]
         });
         let mut sum = 0.0;
@@ -66,27 +113,41 @@ impl Placed {
                 for (x, of_x) in around[0] {
                     let weight = of_x * of_y * of_z;
                     if weight != 0.0 {
-                        sum += weight * values[((z * size[1] + y) * size[0] + x) * components + component];
+                        sum += weight * value([x, y, z]);
                     }
                 }
             }
         }
-        sum / self.scale
+        sum
     }
 }
 
 impl Samples {
-    /// Reads a file for a flow in so many dimensions; `name` is that of an array of image data. At most `most` points are accepted. The error
-    /// says what is wrong with the file.
-    pub(super) fn read(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples, String> {
+    /// Reads a file for a flow in so many dimensions, in SI units or not; `name` is that of an array of VTK data or of a field. At most
+    /// `most` points are accepted. The error says what is wrong with the file.
+    pub(super) fn read(bytes: &[u8], dim: usize, (name, si): (&str, bool), most: usize) -> Result<Samples, String> {
         let samples = if bytes.starts_with(b"\x93NUMPY") {
             of_numpy(bytes, dim, most)?
+        } else if bytes.starts_with(&saved::MAGIC) {
+            cells::of_restart(bytes, dim, (name, si), most)?
         } else if bytes.get(..1000).unwrap_or(bytes).windows(8).any(|window| window == b"<VTKFile") {
-            of_image(bytes, dim, name, most)?
+            of_vtk(bytes, dim, name, most)?
+        } else if bytes.starts_with(b"\x89HDF\r\n\x1a\n") {
+            return Err(
+                "HDF5 is not read: write fields with `output.vtk = \"unstructured\"`, or take the restart file".into(),
+            );
         } else {
-            return Err("it is neither a numpy array (.npy) nor image data of VTK (.vti)".into());
+            return Err(
+                "it is neither a numpy array (.npy), a file of VTK (.vti, .vtu) nor a restart file (.lbmc)".into()
+            );
         };
-        match samples.values.iter().position(|value| !value.is_finite()) {
+        let wrong = match &samples.points {
+            Points::Regular { values, .. } => values.iter().position(|value| !value.is_finite()),
+            Points::Levels { snapshot, .. } => {
+                snapshot.components.iter().flat_map(|component| &component.data).position(|value| !value.is_finite())
+            }
+        };
+        match wrong {
             Some(at) => Err(format!("its number {at} is not finite")),
             None => Ok(samples),
         }
@@ -99,14 +160,21 @@ impl Samples {
 
     /// Whether its points are as far apart along all axes of a domain in so many dimensions.
     pub(super) fn fills(&self, domain: [usize; 3], dim: usize) -> bool {
-        let between = |axis: usize| self.size[axis] - usize::from(self.corners && self.size[axis] > 1);
-        (0..dim).all(|axis| between(axis) * domain[0] == between(0) * domain[axis])
+        let between = |axis: usize| match &self.points {
+            Points::Regular { size, corners, .. } => size[axis] - usize::from(*corners && size[axis] > 1),
+            Points::Levels { snapshot, .. } => snapshot.size()[axis],
+        };
+        (0..dim).all(|axis| between(axis) as u128 * domain[0] as u128 == between(0) as u128 * domain[axis] as u128)
     }
 
     /// What it has, in words: `64 x 32 points of 2 components`.
     pub(super) fn shape(&self, dim: usize) -> String {
-        let size: Vec<String> = self.size[..dim].iter().map(usize::to_string).collect();
-        format!("{} points of {} component(s)", size.join(" x "), self.components)
+        let sides = |size: [usize; 3]| size[..dim].iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+        let points = match &self.points {
+            Points::Regular { size, .. } => format!("{} points", sides(*size)),
+            Points::Levels { snapshot, .. } => format!("{} coarse cells with finer ones", sides(snapshot.size())),
+        };
+        format!("{points} of {} component(s)", self.components)
     }
 }
 
@@ -177,7 +245,7 @@ fn of_numpy(bytes: &[u8], dim: usize, most: usize) -> Result<Samples, String> {
     let raw = bytes.get(begins + length..begins + length + count * width).ok_or_else(early)?;
     let raw = numbers(raw, width, big_endian);
     if !fortran {
-        return Ok(Samples { size, corners: false, components, values: raw });
+        return Ok(Samples { components, points: Points::Regular { size, corners: false, values: raw } });
     }
     // The first index runs fastest: z, then y, x and the component.
     let from = |at: usize| {
@@ -186,7 +254,7 @@ fn of_numpy(bytes: &[u8], dim: usize, most: usize) -> Result<Samples, String> {
         z + size[2] * (y + size[1] * (x + size[0] * component))
     };
     let values = (0..count).map(|at| raw[from(at)]).collect();
-    Ok(Samples { size, corners: false, components, values })
+    Ok(Samples { components, points: Points::Regular { size, corners: false, values } })
 }
 
 /// How the arrays of a VTK file are encoded.
@@ -199,8 +267,8 @@ struct Encoding<'a> {
     appended: Option<(&'a [u8], bool)>,
 }
 
-/// An array of the cells or the points of a VTK XML file of one piece.
-fn of_image(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples, String> {
+/// An array of a VTK XML file of one piece.
+fn of_vtk(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples, String> {
     let (text, appended) = match bytes.windows(13).position(|window| window == b"<AppendedData") {
         None => (Cow::Borrowed(bytes), None),
         Some(at) => {
@@ -213,10 +281,6 @@ fn of_image(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples
     let text = std::str::from_utf8(&text).map_err(|_| "it is no XML".to_string())?;
     let document = Document::parse(text).map_err(|error| format!("it is no XML: {error}"))?;
     let root = document.root_element();
-    if root.attribute("type") != Some("ImageData") {
-        let found = root.attribute("type").unwrap_or("no type");
-        return Err(format!("it holds {found}, not ImageData (.vti)"));
-    }
     let zlib = match root.attribute("compressor") {
         None => false,
         Some("vtkZLibDataCompressor") => true,
@@ -224,30 +288,55 @@ fn of_image(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples
     };
     let header = if root.attribute("header_type") == Some("UInt64") { 8 } else { 4 };
     let encoding = Encoding { big_endian: root.attribute("byte_order") == Some("BigEndian"), header, zlib, appended };
-
-    let image = child(root, "ImageData").ok_or("it has no ImageData")?;
-    let extent = image.attribute("WholeExtent").ok_or("its image has no extent")?;
-    let pieces: Vec<Node> = image.children().filter(|node| node.has_tag_name("Piece")).collect();
+    let ty = root.attribute("type").unwrap_or("no type");
+    let data = child(root, ty).filter(|_| ["ImageData", "UnstructuredGrid"].contains(&ty));
+    let data = data.ok_or_else(|| format!("it holds {ty}, not ImageData (.vti) or an UnstructuredGrid (.vtu)"))?;
+    let pieces: Vec<Node> = data.children().filter(|node| node.has_tag_name("Piece")).collect();
     let [piece] = pieces[..] else { return Err(format!("it has {} pieces, not one", pieces.len())) };
+    match ty {
+        "ImageData" => of_image(data, piece, &encoding, (dim, name), most),
+        _ => cells::of_grid(piece, &encoding, (dim, name), most),
+    }
+}
+
+/// The array with a name in a group of a piece.
+fn array<'a>(piece: Node<'a, 'a>, group: &str, name: &str) -> Option<Node<'a, 'a>> {
+    let mut arrays = child(piece, group)?.children().filter(|node| node.has_tag_name("DataArray"));
+    arrays.find(|node| node.attribute("Name") == Some(name))
+}
+
+/// That a piece has no array of a name, and what others it has.
+fn no_array(piece: Node, name: &str) -> String {
+    let all = piece.descendants().filter(|node| node.has_tag_name("DataArray"));
+    let known: Vec<String> = all.filter_map(|node| node.attribute("Name")).map(|name| format!("`{name}`")).collect();
+    format!("it has no array `{name}`, but {}", known.join(", "))
+}
+
+/// Components of an array.
+fn components_of(array: Node, name: &str) -> Result<usize, String> {
+    let components = array.attribute("NumberOfComponents").map_or(Some(1), |text| text.parse().ok());
+    components.filter(|count| (1..=3).contains(count)).ok_or_else(|| format!("`{name}` has not 1 to 3 components"))
+}
+
+/// An array of the cells or the points of an image.
+fn of_image<'a>(
+    image: Node<'a, 'a>,
+    piece: Node<'a, 'a>,
+    encoding: &Encoding,
+    (dim, name): (usize, &str),
+    most: usize,
+) -> Result<Samples, String> {
+    let extent = image.attribute("WholeExtent").ok_or("its image has no extent")?;
     if piece.attribute("Extent").is_some_and(|of_piece| of_piece != extent) {
         return Err("its piece is a part of the image".into());
     }
     let ends: Option<Vec<i64>> = extent.split_whitespace().map(|end| end.parse().ok()).collect();
     let ends = ends.filter(|ends| ends.len() == 6).ok_or("its extent is not six whole numbers")?;
 
-    let array = |group: &str| {
-        let mut arrays = child(piece, group)?.children().filter(|node| node.has_tag_name("DataArray"));
-        arrays.find(|node| node.attribute("Name") == Some(name))
-    };
-    let (array, corners) = match (array("CellData"), array("PointData")) {
+    let (array, corners) = match (array(piece, "CellData", name), array(piece, "PointData", name)) {
         (Some(array), _) => (array, false),
         (None, Some(array)) => (array, true),
-        (None, None) => {
-            let all = piece.descendants().filter(|node| node.has_tag_name("DataArray"));
-            let known: Vec<String> =
-                all.filter_map(|node| node.attribute("Name")).map(|name| format!("`{name}`")).collect();
-            return Err(format!("it has no array `{name}`, but {}", known.join(", ")));
-        }
+        (None, None) => return Err(no_array(piece, name)),
     };
     let mut size = [1; 3];
     for (axis, side) in size.iter_mut().enumerate() {
@@ -260,13 +349,9 @@ fn of_image(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples
         return Err("it has several layers along z, and the flow has two dimensions".into());
     }
     let count = points(size, most)?;
-    let components: usize =
-        array.attribute("NumberOfComponents").map_or(Some(1), |text| text.parse().ok()).unwrap_or(0);
-    if !(1..=3).contains(&components) {
-        return Err(format!("`{name}` has not 1 to 3 components"));
-    }
+    let components = components_of(array, name)?;
     let values = encoding.values(array, count * components)?;
-    Ok(Samples { size, corners, components, values })
+    Ok(Samples { components, points: Points::Regular { size, corners, values } })
 }
 
 fn child<'a>(node: Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {
@@ -281,23 +366,27 @@ impl Encoding<'_> {
             other => return Err(format!("its type is {}, not Float32 or Float64", other.unwrap_or("not said"))),
         };
         let content = array.text().unwrap_or_default();
-        let data = match array.attribute("format") {
-            Some("ascii") => {
-                let values: Vec<f64> =
-                    content.split_whitespace().map_while(|text| text.parse().ok()).take(count + 1).collect();
-                return if values.len() == count { Ok(values) } else { Err(format!("it has not {count} numbers")) };
-            }
-            Some("binary") => self.decoded(content.trim().as_bytes(), true, count * bytes)?,
+        if array.attribute("format") == Some("ascii") {
+            let values: Vec<f64> =
+                content.split_whitespace().map_while(|text| text.parse().ok()).take(count + 1).collect();
+            return if values.len() == count { Ok(values) } else { Err(format!("it has not {count} numbers")) };
+        }
+        Ok(numbers(&self.bytes(array, count * bytes)?, bytes, self.big_endian))
+    }
+
+    /// `length` bytes of an array that is not text.
+    fn bytes(&self, array: Node, length: usize) -> Result<Vec<u8>, String> {
+        match array.attribute("format") {
+            Some("binary") => self.decoded(array.text().unwrap_or_default().trim().as_bytes(), true, length),
             Some("appended") => {
                 let (data, is_text) = self.appended.ok_or("it has no appended data")?;
                 let offset = array.attribute("offset").and_then(|offset| offset.parse().ok());
                 let data =
                     offset.and_then(|offset: usize| data.get(offset..)).ok_or("an array has no place in its data")?;
-                self.decoded(data, is_text, count * bytes)?
+                self.decoded(data, is_text, length)
             }
-            _ => return Err("it does not say how its arrays are written".into()),
-        };
-        Ok(numbers(&data, bytes, self.big_endian))
+            _ => Err("it does not say how its arrays are written".into()),
+        }
     }
 
     /// `length` bytes of an array that begins here.
@@ -383,7 +472,7 @@ mod tests {
         // [y][x][component] is 100 y + 10 x + component.
         let of_c: Vec<f64> = (0..12).map(|at| f64::from(at / 6 * 100 + at / 2 % 3 * 10 + at % 2)).collect();
         let of_fortran: Vec<f64> = (0..12).map(|at| f64::from(at % 2 * 100 + at / 2 % 3 * 10 + at / 6)).collect();
-        let read = |bytes: &[u8]| Samples::read(bytes, 2, "u", 100).expect("an array");
+        let read = |bytes: &[u8]| Samples::read(bytes, 2, ("u", false), 100).expect("an array");
         let samples = read(&numpy(c, &of_c));
         assert_eq!(samples, read(&numpy(fortran, &of_fortran)));
         assert!(samples.fits(2) && !samples.fits(1) && samples.fills([6, 4, 1], 2) && !samples.fills([3, 3, 1], 2));
@@ -393,12 +482,12 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_outermost_points_the_other_end_follows_where_the_axis_is_periodic() {
+    fn beyond_the_outermost_points_lines_go_on_and_where_the_axis_is_periodic_the_other_end_follows() {
         let array = numpy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 4)}", &[1.0, 2.0, 4.0, 8.0]);
-        let read = || Samples::read(&array, 2, "rho", 4).expect("an array");
+        let read = || Samples::read(&array, 2, ("rho", false), 4).expect("an array");
         let at = |periodic: bool, x: f64| placed(read(), [4, 1, 1], [periodic, false, false]).at([x, 0.5, 0.5], 0);
         assert_eq!([0.5, 1.0, 3.5].map(|x| at(true, x)), [1.0, 1.5, 8.0]);
-        assert_eq!([at(false, 0.25), at(true, 0.25), at(true, 3.75)], [1.0, 2.75, 6.25]);
+        assert_eq!([at(false, 0.25), at(false, 4.0), at(true, 0.25), at(true, 3.75)], [0.75, 10.0, 2.75, 6.25]);
     }
 
     /// Image data of 2 x 1 cells with an array of two numbers, encoded in every way.
@@ -439,16 +528,17 @@ mod tests {
             file(zlib, offset, "", &behind("base64", (text(&head) + &text(&packed)).as_bytes())),
         ];
         for file in &files {
-            let samples = Samples::read(file, 2, "rho", 2).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!((samples.size, samples.components, &samples.values[..]), ([2, 1, 1], 1, &[1.5, -2.0][..]));
+            let samples = Samples::read(file, 2, ("rho", false), 2).unwrap_or_else(|error| panic!("{error}"));
+            let expected = Points::Regular { size: [2, 1, 1], corners: false, values: vec![1.5, -2.0] };
+            assert!(samples.components == 1 && samples.points == expected);
         }
         // What is cut off or changed is refused, and nothing panics.
         for file in &files {
             for at in 0..file.len() {
-                let _ = Samples::read(&file[..at], 2, "rho", 2);
+                let _ = Samples::read(&file[..at], 2, ("rho", false), 2);
                 let mut changed = file.clone();
                 changed[at] ^= 0x55;
-                let _ = Samples::read(&changed, 2, "rho", 2);
+                let _ = Samples::read(&changed, 2, ("rho", false), 2);
             }
         }
     }
@@ -467,7 +557,7 @@ mod tests {
             (numpy(&header("<f8", "(1, 1)"), &[f64::NAN]), "not finite"),
             (b"<VTKFile type=\"PolyData\"></VTKFile>".to_vec(), "PolyData"),
         ] {
-            let error = Samples::read(&bytes, 2, "rho", 100).expect_err(part);
+            let error = Samples::read(&bytes, 2, ("rho", false), 100).expect_err(part);
             assert!(error.contains(part), "{error}");
         }
     }

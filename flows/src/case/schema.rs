@@ -160,9 +160,13 @@ pub(super) const KEYS: &[Key] = &[
         "refinement.criterion",
         TEXT,
         "refinement criterion: vorticity, q, velocity_gradient, density_gradient, a criterion of the spec, or a formula \
-         of fields",
+         of fields, position and time",
     ),
-    key("refinement.threshold", QUANTITY, "value of the criterion from which on the target level is the finest"),
+    key(
+        "refinement.threshold",
+        FORMULA,
+        "value of the criterion from which on the target level is the finest: a number, or a formula of the time",
+    ),
     key("refinement.ratio", QUANTITY, "ratio of the thresholds of two levels: 2 unless given"),
     key(
         "refinement.hysteresis",

@@ -156,7 +156,7 @@ impl Canvas {
     }
 
     /// The image as a PNG file.
-    pub(super) fn png(&self) -> Vec<u8> {
+    pub fn png(&self) -> Vec<u8> {
         let bytes: Vec<u8> = self.pixels.iter().flatten().map(|channel| (channel * 255.0).round() as u8).collect();
         let mut file = vec![];
         let mut encoder = png::Encoder::new(&mut file, self.width as u32, self.height as u32);

@@ -6,6 +6,11 @@ use rayon::prelude::*;
 
 use crate::case::Quantity;
 
+/// Each component of a field on all cells of a snapshot, in its order, in lattice units; `None` where it needs slopes and there is no velocity.
+pub fn columns(snapshot: &Snapshot, field: &Quantity) -> Option<Vec<Vec<f64>>> {
+    Derived::new(snapshot, field).map(|derived| derived.columns())
+}
+
 /// A field on the cells of a snapshot, whose components are those of the method's fields.
 pub(super) struct Derived<'a> {
     snapshot: &'a Snapshot,

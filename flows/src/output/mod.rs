@@ -19,7 +19,7 @@
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
 //! | [`heat`] | `heat.csv`: what solids give of a temperature or another scalar to the fluid over time |
 //! | [`probes`] | `probe_*.csv`: fields at points over time |
-//! | `derived` | nothing: fields by name on all cells |
+//! | [`derived`] | nothing: fields by name on all cells |
 //! | [`flux`] | nothing of its own: what flows through open faces |
 //! | [`flux_planes`] | `fluxes.csv`: what flows through planes over time |
 //! | [`average`] | nothing: means in time, and how uncertain they are |
@@ -36,7 +36,7 @@ pub mod bars;
 mod canvas;
 pub mod chart;
 mod colours;
-mod derived;
+pub mod derived;
 #[cfg(test)]
 mod example;
 mod film;
@@ -81,7 +81,7 @@ use lbm_runtime::solver::probe::Reading;
 use lbm_runtime::solver::snapshot::Snapshot;
 
 use crate::case::{Case, Dimension, Frames, InputFile, Quantity, Reference, Vtk};
-use canvas::Canvas;
+pub use canvas::Canvas;
 use flux::Fluxes;
 use flux_planes::Fluxed;
 use forces::Forces;

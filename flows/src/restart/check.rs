@@ -6,7 +6,7 @@ use lbm_bundle::Manifest;
 use lbm_runtime::geometry::Block;
 use lbm_runtime::mesh;
 
-use super::{CHECKED, Course, Head, LEAVES, POPULATIONS, Sampled, SavedStatistics};
+use super::{CHECKED, Course, FIELDS, Head, LEAVES, POPULATIONS, Sampled, SavedStatistics};
 use crate::case::Case;
 use crate::output::Bits;
 
@@ -26,9 +26,11 @@ impl Expected<'_> {
         let of_fields = [LEAVES, POPULATIONS, CHECKED];
         let of_fields = &of_fields[..if head.checked.is_some() { 3 } else { 2 }];
         let of_statistics: Vec<String> = head.course.statistics.iter().map(SavedStatistics::section).collect();
-        let expected: Vec<&str> = of_fields.iter().copied().chain(of_statistics.iter().map(String::as_str)).collect();
+        let saved = head.fields.iter().map(|_| FIELDS);
+        let of_statistics = of_statistics.iter().map(String::as_str);
+        let expected: Vec<&str> = of_fields.iter().copied().chain(of_statistics).chain(saved).collect();
         let rest = names.get(expected.len()..).unwrap_or_default();
-        let known = |name: &&str| [LEAVES, POPULATIONS, CHECKED].contains(name) || expected.contains(name);
+        let known = |name: &&str| [LEAVES, POPULATIONS, CHECKED, FIELDS].contains(name) || expected.contains(name);
         let twice = (0..expected.len()).any(|at| expected[..at].contains(&expected[at]));
         if !names.starts_with(&expected) || twice || rest.iter().any(known) {
             return Some("a section is missing, or there is one too many");

@@ -14,7 +14,8 @@
 //! `populations`, the current ones of each leaf in the same order, `[direction][cell]`, as they are on the device, and
 //! then those that refined blocks hold, if they do; `checked`, if the head says so, the fields of leaves at the last check for
 //! steady flow, in the same order, `[component][cell]`; `statistics NAME`, for each of [`Course::statistics`], accumulators of leaves in
-//! 64 bits, in the same order, `[accumulator][cell]`. They come in this order; a reader skips sections behind them.
+//! 64 bits, in the same order, `[accumulator][cell]`. They come in this order; a reader skips sections behind them. Behind them is `fields`,
+//! from which [other flows start](crate::case).
 //!
 //! The same bits come from the same machine code: the identity in the head has the compiler, its flags and the processor.
 //!
@@ -43,12 +44,10 @@ pub use write::write;
 use lbm_runtime::device::Toolchain;
 use lbm_runtime::solver::Adaptations;
 
+use crate::case::saved::{FIELDS, FRONT, HASH, LEAVES, MAGIC, SavedFields, Section, VERSION};
 use crate::case::{Case, Statistics};
 use crate::output::{Bits, Recorded};
 
-const MAGIC: [u8; 8] = *b"lbmc\r\n\x1a\n";
-const VERSION: u32 = 3;
-const LEAVES: &str = "leaves";
 const POPULATIONS: &str = "populations";
 const CHECKED: &str = "checked";
 /// Most bytes of the head: a million rows of series and forces, or all numbers that probes may record ([`crate::case::MOST_NUMBERS`]).
@@ -225,11 +224,8 @@ struct Head {
     course: Course,
     /// Step of the last check for steady flow, if it was another.
     checked: Option<u64>,
+    /// What the section of fields has; files of before it have none.
+    #[serde(default)]
+    fields: Option<SavedFields>,
     sections: Vec<Section>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Section {
-    name: String,
-    bytes: u64,
 }

@@ -12,15 +12,11 @@ use lbm_runtime::solver::Simulation;
 
 use super::check::Expected;
 use super::{
-    CHECKED, Course, Head, Identity, LONGEST_HEAD, MAGIC, POPULATIONS, RestartError, Sampled, SavedStatistics, VERSION,
-    shown,
+    CHECKED, Course, FRONT, HASH, Head, Identity, LONGEST_HEAD, MAGIC, POPULATIONS, RestartError, Sampled,
+    SavedStatistics, VERSION, shown,
 };
 use crate::case::{Case, Statistics};
 
-/// Bytes of magic, version and length of the head.
-const FRONT: usize = 20;
-/// Bytes of a hash.
-const HASH: usize = 32;
 /// As long as the disk is: it is read piece by piece, as far as the flow has use for it.
 const ANY: Limit = Limit { what: "a restart file", bytes: u64::MAX };
 

@@ -5,8 +5,12 @@ use std::io::{self, Write};
 use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::layout::Layout;
 use lbm_runtime::solver::restore::State;
+use lbm_runtime::solver::snapshot::Snapshot;
 
-use super::{CHECKED, Course, Head, Identity, LEAVES, LONGEST_HEAD, MAGIC, POPULATIONS, Section, VERSION};
+use super::{
+    CHECKED, Course, FIELDS, Head, Identity, LEAVES, LONGEST_HEAD, MAGIC, POPULATIONS, SavedFields, Section, VERSION,
+};
+use crate::case::{Units, saved};
 
 /// Hashes what passes.
 struct Hashed<'a> {
@@ -39,8 +43,14 @@ impl<'a> Hashed<'a> {
     }
 }
 
-/// Writes the state of a flow.
-pub fn write(out: &mut dyn Write, identity: &Identity, state: &State<'_>, course: Course) -> io::Result<()> {
+/// Writes the state of a flow, and its fields at the same step in the units of its case.
+pub fn write(
+    out: &mut dyn Write,
+    identity: &Identity,
+    state: &State<'_>,
+    (fields, units): (&Snapshot, &Units),
+    course: Course,
+) -> io::Result<()> {
     let (manifest, leaves, checked) = (state.manifest(), state.leaves(), state.kept);
     let bytes = |layout: Layout, value: usize, blocks: usize| layout.slot_len() * value * blocks;
     let section = |name: &str, bytes: usize| Section { name: name.to_string(), bytes: bytes as u64 };
@@ -55,8 +65,17 @@ pub fn write(out: &mut dyn Write, identity: &Identity, state: &State<'_>, course
         let layout = Layout::accumulators(manifest, *accumulators);
         sections.push(section(&of.section(), bytes(layout, size_of::<f64>(), leaves.len())));
     }
-    let head =
-        Head { program: env!("CARGO_PKG_VERSION").to_string(), identity: identity.clone(), course, checked, sections };
+    let saved = SavedFields::of(fields, manifest, units);
+    let numbers = fields.blocks().len() * fields.block_cells() * saved.components().unwrap_or_default();
+    sections.push(section(FIELDS, numbers * saved.real.bytes()));
+    let head = Head {
+        program: env!("CARGO_PKG_VERSION").to_string(),
+        identity: identity.clone(),
+        course,
+        checked,
+        fields: Some(saved),
+        sections,
+    };
     let head = serde_json::to_vec(&head)?;
     if head.len() as u64 > LONGEST_HEAD {
         let words =
@@ -78,5 +97,6 @@ pub fn write(out: &mut dyn Write, identity: &Identity, state: &State<'_>, course
     for (number, _) in sampled {
         state.read_statistic(number, |bytes| out.write(bytes))?;
     }
+    saved::write(fields, manifest, |bytes| out.write(bytes))?;
     out.seal()
 }

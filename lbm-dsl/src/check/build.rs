@@ -112,6 +112,7 @@ impl Builder<'_> {
                 _ => None,
             })
             .collect();
+        let observables = self.with_states(observables, states.as_deref().unwrap_or_default());
         let outputs: Vec<ExprId> = observables.iter().flat_map(|found| found.components.clone()).collect();
         let observed = formulas(&self.work.exprs, &self.entries, &outputs);
 
@@ -360,6 +361,20 @@ impl Builder<'_> {
         let names = places.iter().map(|at| naming::component(&def.name.text, &dims, *at)).collect();
         let components = places.into_iter().map(|at| components[at]).collect();
         Ok(Observable { name: def.name.text.clone(), names, unit, components, doc: def.doc.clone() })
+    }
+
+    /// Observables, and as further ones the states that are none yet.
+    fn with_states(&mut self, mut observables: Vec<Observable>, states: &[State]) -> Vec<Observable> {
+        let first: usize = self.work.populations.iter().map(|set| set.lattice.q()).sum();
+        for (at, State { name, unit, doc, .. }) in states.iter().enumerate() {
+            if self.states[at].place || observables.iter().any(|known| known.name == *name) {
+                continue;
+            }
+            let value = self.work.exprs.symbol(Symbol::Population(Pop((first + at) as u16)));
+            let (names, components) = (vec![name.clone()], vec![value]);
+            observables.push(Observable { name: name.clone(), names, unit: *unit, components, doc: doc.clone() });
+        }
+        observables
     }
 
     fn field(&mut self, name: &Name) -> Eval<Field> {

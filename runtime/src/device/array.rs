@@ -102,6 +102,14 @@ impl Array {
         self.scalar
     }
 
+    /// Where the first value lies in the memory of its device.
+    pub(super) fn address(&self) -> u64 {
+        match &self.storage {
+            Storage::Host(memory) => memory.address(),
+            Storage::Cuda(memory) => memory.address,
+        }
+    }
+
     /// Size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.len * self.scalar.bytes()

@@ -98,6 +98,16 @@ impl<E: Element> Buffer<E> {
         self.array.scalar.bytes()
     }
 
+    /// Type of the values.
+    pub fn scalar(&self) -> Scalar {
+        self.array.scalar
+    }
+
+    /// Where the first value lies in the memory of its device.
+    pub fn address(&self) -> u64 {
+        self.array.address()
+    }
+
     /// The bytes of values from position `start` on as they are on the device, after all launches so far.
     pub fn read_raw(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         self.array.read_raw(start, bytes)

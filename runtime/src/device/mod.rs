@@ -216,6 +216,14 @@ impl Device {
         }
     }
 
+    /// The number of a GPU; nothing for the host.
+    pub fn ordinal(&self) -> Option<usize> {
+        match &self.backend {
+            Backend::Host(_) => None,
+            Backend::Cuda(cuda) => Some(cuda.ordinal()),
+        }
+    }
+
     /// Name for messages: `CPU, 2 threads`, `NVIDIA H200 (sm_90)`.
     pub fn describe(&self) -> String {
         match &self.backend {

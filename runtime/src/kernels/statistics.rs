@@ -77,6 +77,16 @@ impl Statistics {
         self.loaded.manifest.statistics.iter().map(|statistic| statistic.accumulators)
     }
 
+    /// Whether samples of any statistic read slopes of the velocity, and with them which cells beside a block are solid.
+    pub fn read_slopes(&self) -> bool {
+        self.loaded.manifest.statistics.iter().any(|statistic| statistic.slopes)
+    }
+
+    /// Whether samples of a statistic, by its number, read slopes of the velocity.
+    pub fn reads_slopes(&self, number: usize) -> bool {
+        self.loaded.manifest.statistics[number].slopes
+    }
+
     /// Launches one of the kernels of a statistic, by its number, on blocks of the method of a manifest.
     pub fn launch<'a>(
         &self,

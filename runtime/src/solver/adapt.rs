@@ -10,7 +10,7 @@ use super::around::{self, Around};
 use super::carry::Populations;
 use super::inbox::Own;
 use super::parts::Parts;
-use super::step::Level;
+use super::step::Stepper;
 use super::subdomain::Subdomain;
 use super::transfer::Reach;
 use super::{Simulation, StepError};
@@ -77,13 +77,13 @@ pub(super) fn interval(every: u64) -> Option<u64> {
     (every > 0 && every < u64::MAX).then_some(every)
 }
 
-/// Writes the target levels of some of the listed leaves of a forest.
+/// Writes the target levels of some of the listed leaves of a forest after so many steps of level 0.
 fn target(
     criterion: &Criterion,
     program: &Program,
     forest: &mut Forest,
     (listed, fields): (Range<usize>, &Buffer<Real>),
-    finest: usize,
+    (finest, steps): (usize, u64),
 ) -> Result<(), KernelError> {
     let (tables, targets) = forest.targets();
     criterion.launch(
@@ -96,6 +96,7 @@ fn target(
             places: &tables.place,
             fields,
             finest: finest as i32,
+            steps: i32::try_from(steps).unwrap_or(i32::MAX),
             targets: &mut targets.level,
         },
     )
@@ -130,7 +131,7 @@ pub(super) fn set_up(
     let mut outcome = Outcome::default();
     for _ in first_looks(&adaptivity.levels) {
         let all = 0..forest.leaves();
-        target(&adaptivity.start, program, forest, (all, &no_fields), *adaptivity.levels.end())?;
+        target(&adaptivity.start, program, forest, (all, &no_fields), (*adaptivity.levels.end(), 0))?;
         if around.cutters.is_some() {
             forest.overrule(|block, target| around.level(block, target))?;
         }
@@ -188,7 +189,7 @@ impl Simulation {
     fn change(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
         let Simulation { parts, stepper, adapter, .. } = self;
         let ahead = adapter.every.and_then(interval).map(|every| stepper.step as f64..(stepper.step + every) as f64);
-        let outcome = parts.change(criterion, &adapter.range, &stepper.levels, ahead)?;
+        let outcome = parts.change(criterion, &adapter.range, stepper, ahead)?;
         adapter.adaptations.add(outcome);
         adapter.settled = !outcome.changed();
         adapter.scattered += outcome.refined + outcome.coarsened;
@@ -234,18 +235,18 @@ impl Parts {
         &mut self,
         criterion: &Criterion,
         range: &RangeInclusive<usize>,
-        levels: &[Level],
+        stepper: &Stepper,
         ahead: Option<Range<f64>>,
     ) -> Result<Outcome, StepError> {
         if !self.first().moves() {
-            return self.change_once(criterion, range, levels);
+            return self.change_once(criterion, range, stepper);
         }
         self.iter_mut().try_for_each(|subdomain| subdomain.reserve(ahead.clone()))?;
         let mut all = Outcome::default();
         // Each pass refines by one level.
         loop {
             self.iter_mut().try_for_each(Subdomain::demand)?;
-            let outcome = self.change_once(criterion, range, levels)?;
+            let outcome = self.change_once(criterion, range, stepper)?;
             all.add(outcome);
             if outcome.changed() {
                 self.iter_mut().try_for_each(Subdomain::renew_solids)?;
@@ -264,18 +265,18 @@ impl Parts {
         &mut self,
         criterion: &Criterion,
         range: &RangeInclusive<usize>,
-        levels: &[Level],
+        stepper: &Stepper,
     ) -> Result<Outcome, StepError> {
         for subdomain in self.iter_mut() {
-            subdomain.sample(levels)?;
+            subdomain.sample(&stepper.levels)?;
         }
         self.exchange_fields()?;
         for subdomain in self.iter_mut() {
-            subdomain.target(criterion, *range.end())?;
+            subdomain.target(criterion, *range.end(), stepper.step)?;
         }
         self.gather_targets()?;
         self.iter_mut().try_for_each(Subdomain::overrule)?;
-        let current: Vec<usize> = levels.iter().map(|level| level.current).collect();
+        let current = stepper.current();
         let mut reaches = self.get_before_change(&current)?;
         let mut outcome = Outcome::default();
         for (number, subdomain) in self.iter_mut().enumerate() {
@@ -307,12 +308,12 @@ impl Parts {
 }
 
 impl Subdomain {
-    /// Writes the target levels of its leaves.
-    fn target(&mut self, criterion: &Criterion, finest: usize) -> Result<(), StepError> {
+    /// Writes the target levels of its leaves after so many steps of level 0.
+    fn target(&mut self, criterion: &Criterion, finest: usize, steps: u64) -> Result<(), StepError> {
         let runs = self.own_runs();
         let Subdomain { program, grid, fields, .. } = self;
         for run in runs {
-            target(criterion, program, grid.forest_mut(), (run, &fields.macroscopic), finest)?;
+            target(criterion, program, grid.forest_mut(), (run, &fields.macroscopic), (finest, steps))?;
         }
         Ok(())
     }

@@ -27,6 +27,7 @@
 //! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
 //! | `fields`, `memory` | per-block arrays, and what they take |
 //! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
+//! | `resident` | arrays where they lie on their device, for other programs |
 //! | `snapshot`, `capture` | macroscopic fields on the host; on their way there while the flow goes on |
 //! | `probe`, `around_point` | fields at points, from the blocks around them alone |
 //! | `at_points` | fields of a snapshot at points |
@@ -56,6 +57,7 @@ mod prescribed;
 pub mod probe;
 #[cfg(any(test, feature = "fixture"))]
 mod reordered;
+pub mod resident;
 pub mod restore;
 mod run;
 mod setup;

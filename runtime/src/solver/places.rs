@@ -9,8 +9,8 @@ use std::sync::Arc;
 use lbm_bundle::Manifest;
 use rayon::prelude::*;
 
-use super::Simulation;
 use super::subdomain::Subdomain;
+use super::{Simulation, StepError};
 use crate::device::{Buffer, DeviceError, Stored};
 use crate::geometry::{Block, Cell};
 use crate::kernels::layout::{CellId, Layout, SlotId};
@@ -70,6 +70,19 @@ impl Simulation {
     pub fn follow_places(&mut self, values: PlaceValues) {
         let places = Places::new(self.manifest(), values);
         self.parts.iter_mut().for_each(|subdomain| subdomain.places = Some(places.clone()));
+    }
+}
+
+impl Simulation {
+    /// Gives all cells other places of the method, from now on.
+    pub fn set_places(&mut self, values: PlaceValues) -> Result<(), StepError> {
+        self.follow_places(values);
+        let current: Vec<usize> = self.stepper.levels.iter().map(|level| level.current).collect();
+        for subdomain in self.parts.iter_mut() {
+            subdomain.sampled = false;
+            subdomain.give_places(&current, |_| true)?;
+        }
+        Ok(())
     }
 }
 

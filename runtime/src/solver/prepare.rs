@@ -258,10 +258,16 @@ fn subdomain(
         None => None,
         Some(cutters) => {
             let walls = (&mut instances, &mut items);
-            // Where blocks go to other parts, and where solids come to others, all parts have the tables of all.
+            // Where blocks go to other parts, where solids come to others, and where slopes are of cells beside blocks, all parts have the
+            // tables of all.
             let moves = spec.motions.iter().any(Option::is_some);
-            let own = own.filter(|_| criterion.is_none() && !moves);
-            Some(Bodies::new(device, manifest, &grid, spec, levels, (cutters, own), walls)?)
+            let sloped = spec.statistics.as_ref().is_some_and(|statistics| statistics.read_slopes());
+            let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped);
+            let mut bodies = Bodies::new(device, manifest, &grid, spec, levels, (cutters, tabled), walls)?;
+            if let Some(own) = own.filter(|_| tabled.is_none()) {
+                bodies.keep_own(own)?;
+            }
+            Some(bodies)
         }
     };
     let walls = Walls::new(device, manifest, &instances)?;

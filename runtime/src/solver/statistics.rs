@@ -105,6 +105,12 @@ impl Simulation {
             return Ok(());
         }
         let Simulation { parts, stepper, .. } = self;
+        let known = parts.first().statistics.as_ref();
+        if known.is_some_and(|statistics| due.iter().any(|number| statistics.kernels.reads_slopes(*number))) {
+            // Slopes are of fields beside blocks, too.
+            parts.iter_mut().try_for_each(|subdomain| subdomain.sample(&stepper.levels))?;
+            parts.exchange_fields()?;
+        }
         parts.iter_mut().try_for_each(|subdomain| subdomain.accumulate(&stepper.levels, due))
     }
 
@@ -146,6 +152,15 @@ impl Subdomain {
                     *number,
                     statistics::Accumulate {
                         ids: list.part(run.clone()),
+                        nodes: &tables.node,
+                        levels: &tables.level,
+                        near: &tables.near,
+                        children: &tables.child,
+                        parents: &tables.parent,
+                        slots: &tables.slot,
+                        cut: i32::from(self.bodies.is_some()),
+                        rows: self.bodies.as_ref().map_or(&tables.node, |bodies| &bodies.rows),
+                        links: self.bodies.as_ref().map_or(&tables.node, |bodies| &bodies.links),
                         first: first as i32,
                         fields: &self.fields.macroscopic,
                         samples: i32::try_from(samples[*number]).unwrap_or(i32::MAX),

@@ -84,21 +84,12 @@ impl Reader {
             Ok(formula) => formula,
             Err(error) => return self.no_formula(&entry.value, &criterion.value, error),
         };
-        let mut number = |key: &str, default: Option<f64>, what: &str, example: &str| match (table.get(key), default) {
-            (None, Some(default)) => Some(default),
-            (None, None) => {
-                self.missing(&table.span, &format!("refinement.{key}"), what, format!("for example `{example}`"))
-            }
-            _ => Some(self.positive(table, key, Dimension::NUMBER)?.value),
+        let mut number = |key: &str, default: f64| match table.get(key) {
+            None => Some(default),
+            Some(_) => Some(self.positive(table, key, Dimension::NUMBER)?.value),
         };
-        let threshold = number(
-            "threshold",
-            None,
-            "the value of the criterion from which on the target level is the finest",
-            "threshold = 2",
-        );
-        let ratio = number("ratio", Some(2.0), "", "");
-        let hysteresis = number("hysteresis", Some(0.5), "", "");
+        let ratio = number("ratio", 2.0);
+        let hysteresis = number("hysteresis", 0.5);
         for (key, wrong, why) in [
             (
                 "ratio",
@@ -115,6 +106,24 @@ impl Reader {
                 self.report.add::<()>(diag::BAD_VALUE, &entry.value.span, why, "out of range", None);
             }
         }
+        let threshold = match table.get("threshold") {
+            None => {
+                let what = "the value of the criterion from which on the target level is the finest";
+                let help = "for example `threshold = 2`".to_string();
+                self.missing(&table.span, "refinement.threshold", what, help)
+            }
+            Some(entry) => {
+                let formula = match &entry.value.kind {
+                    Kind::Text(_) => {
+                        self.timed_formula(&entry.value, Some(Dimension::NUMBER)).map(|(formula, _)| formula)
+                    }
+                    _ => {
+                        self.positive(table, "threshold", Dimension::NUMBER).map(|number| Formula::number(number.value))
+                    }
+                };
+                formula.map(|value| Spanned { value, span: entry.value.span.clone() })
+            }
+        };
         Some(RawIndicator { criterion, formula, threshold: threshold?, ratio: ratio?, hysteresis: hysteresis? })
     }
 

@@ -8,10 +8,14 @@ use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::raw::{RawBox, RawFace, RawFollow, RawIndicator};
 use crate::case::refinement::{COUPLING, Follow, Indicator, RefinedBox, Refinement};
+use crate::case::units::{Dimension, Units};
 use crate::case::{Face, Scales, schema};
 
 /// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
 const MOST_LEVELS: f64 = (lbm_runtime::mesh::forest::LEVELS - 1) as f64;
+
+/// Times after the first at which a threshold is looked at.
+const TIMES: usize = 64;
 
 impl Resolver<'_> {
     /// Where the case is refined; `cell` is the size of a cell in the units of the case.
@@ -20,7 +24,7 @@ impl Resolver<'_> {
         size: [usize; 3],
         cell: f64,
         params: Option<&Values>,
-        scales: &Scales,
+        (scales, units): (&Scales, &Units),
     ) -> Option<Refinement> {
         let raw = self.raw.refinement.as_ref()?;
         let finest = &raw.finest;
@@ -43,7 +47,7 @@ impl Resolver<'_> {
         }
         let follow = match &raw.follow {
             None => None,
-            Some(follow) => Some(self.follow(follow, finest.value as usize, size, cell, scales)?),
+            Some(follow) => Some(self.follow(follow, finest.value as usize, size, cell, (scales, units))?),
         };
         let follows = follow.is_some();
         let refinement = Refinement {
@@ -153,11 +157,11 @@ impl Resolver<'_> {
         finest: usize,
         size: [usize; 3],
         cell: f64,
-        scales: &Scales,
+        (scales, units): (&Scales, &Units),
     ) -> Option<Follow> {
         let indicator = match &raw.indicator {
             None => None,
-            Some(indicator) => Some(self.indicator(indicator, finest, size, scales)?),
+            Some(indicator) => Some(self.indicator(indicator, finest, size, (scales, units))?),
         };
         let pinned: Vec<_> = raw.pinned.iter().map(|given| self.corners(given, size, cell)).collect();
         Some(Follow { indicator, every: raw.every, pinned: pinned.into_iter().collect::<Option<_>>()? })
@@ -165,7 +169,13 @@ impl Resolver<'_> {
 
     /// What of the flow the grid follows. Criteria of the method are measured in the case's reference velocity and length, formulas of the case
     /// in cells and steps of level 0.
-    fn indicator(&mut self, raw: &RawIndicator, finest: usize, size: [usize; 3], scales: &Scales) -> Option<Indicator> {
+    fn indicator(
+        &mut self,
+        raw: &RawIndicator,
+        finest: usize,
+        size: [usize; 3],
+        (scales, units): (&Scales, &Units),
+    ) -> Option<Indicator> {
         let variables = criteria::variables(self.dim, &self.manifest.component_names());
         let named = self.manifest.criteria.iter().find(|criterion| criterion.name == raw.criterion.value);
         let (formula, unit) = match named {
@@ -184,7 +194,7 @@ impl Resolver<'_> {
         };
         let formula = formula.on(size, 1.0);
         if let Some(error) = formula.unknown(&|name| variables.contains_key(name)) {
-            let is_field = |variable: &Variable| !matches!(variable, Variable::Position(_));
+            let is_field = |variable: &Variable| !matches!(variable, Variable::Position(_) | Variable::Time);
             let fields = variables.iter().filter(|(_, variable)| is_field(variable));
             let fields: Vec<&str> = fields.map(|(name, _)| name.as_str()).collect();
             let help = format!("{}; fields of the method: {}", error.help, fields.join(", "));
@@ -196,9 +206,38 @@ impl Resolver<'_> {
             let help = "leave `level` out: the criterion would refine its surface".to_string();
             return self.report.add(diag::BAD_VALUE, &level.span, message, "coarser than the finest", help);
         }
+        let (formula, threshold) = self.threshold(raw, formula, size, units)?;
         let thresholds: Vec<f64> =
-            (1..=finest).map(|level| raw.threshold * unit / raw.ratio.powi((finest - level) as i32)).collect();
+            (1..=finest).map(|level| threshold * unit / raw.ratio.powi((finest - level) as i32)).collect();
         Some(Indicator { formula, thresholds, hysteresis: raw.hysteresis })
+    }
+
+    /// The threshold of the finest level, and what is compared with it: where the threshold depends on time, the criterion over it with 1.
+    fn threshold(
+        &mut self,
+        raw: &RawIndicator,
+        criterion: Formula,
+        size: [usize; 3],
+        units: &Units,
+    ) -> Option<(Formula, f64)> {
+        let Spanned { value: threshold, span } = &raw.threshold;
+        if threshold.varies_in_place() {
+            let message = "a threshold depends on the time alone";
+            let help =
+                "put the position into the criterion: `criterion = \"abs(dx_uy - dy_ux) * (1 - x / lx)\"`".to_string();
+            return self.report.add(diag::FORMULA, span, message, "depends on the position", help);
+        }
+        let threshold = threshold.on(size, 1.0).in_steps(units.scale(Dimension::TIME));
+        let steps = self.stop(units).steps as f64;
+        let at = |number: usize| threshold.at([0.0; 3], steps * number as f64 / TIMES as f64);
+        if let Some(wrong) = (0..=TIMES).map(at).find(|value| !(value.is_finite() && *value > 0.0)) {
+            let message = format!("the threshold must be positive, and is {}", short(wrong));
+            return self.report.add(diag::BAD_VALUE, span, message, "not positive", None);
+        }
+        match threshold.constant() {
+            Some(number) => Some((criterion, number)),
+            None => Some((criterion.over_formula(&threshold), 1.0)),
+        }
     }
 
     /// Refuses vectors of which nothing says how they change between levels, whose cells and steps are smaller. Numbers without

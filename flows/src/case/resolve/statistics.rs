@@ -1,5 +1,7 @@
 //! Statistics against the method and the time that the run takes.
 
+use lbm_bundle::statistics;
+
 use super::Resolver;
 use crate::case::diag::{self, Spanned};
 use crate::case::raw::{Interval, RawSampled, RawStatistics};
@@ -21,16 +23,17 @@ impl Resolver<'_> {
             None => self.default_fields(),
         };
         let mut formulas = vec![];
+        let components = self.manifest.component_names();
+        let span =
+            |at: usize| raw.fields.as_ref().and_then(|sampled| sampled.get(at)).map_or(&given.span, RawSampled::span);
         for (at, field) in fields.iter().enumerate() {
-            let Some(of_field) = field.formulas(&self.manifest.component_names()) else {
-                let span =
-                    raw.fields.as_ref().and_then(|sampled| sampled.get(at)).map_or(&given.span, RawSampled::span);
+            let Some(of_field) = field.formulas(&components) else {
                 let message = format!("`{}` cannot be accumulated", field.name());
                 let help =
-                    "statistics are of what a cell has by itself: the fields and observables of the method, `speed`, \
-                            `pressure` and formulas of these; slopes of the mean velocity follow from its file"
+                    "statistics are of the fields and observables of the method, of what follows from them and from slopes of the \
+                            velocity, and of formulas of these"
                         .to_string();
-                return self.report.add(diag::NOT_ACCUMULATED, span, message, "no statistics of this", help);
+                return self.report.add(diag::NOT_ACCUMULATED, span(at), message, "no statistics of this", help);
             };
             formulas.extend(of_field);
         }
@@ -69,11 +72,10 @@ impl Resolver<'_> {
                 RawSampled::Formula { name, formula } => {
                     let pi = || lbm_bundle::Formula::number(std::f64::consts::PI);
                     let value = formula.value.with(&|name| (name == "pi").then(pi));
-                    if let Some(unknown) =
-                        value.names().into_iter().find(|name| !components.iter().any(|known| known == name))
-                    {
+                    let slopes = statistics::slopes(self.dim, &components);
+                    let known: Vec<&str> = components.iter().chain(slopes.keys()).map(String::as_str).collect();
+                    if let Some(unknown) = value.names().into_iter().find(|name| !known.contains(name)) {
                         let message = format!("`{}` has no component `{unknown}`", self.manifest.spec);
-                        let known: Vec<&str> = components.iter().map(String::as_str).collect();
                         let help = crate::case::schema::suggest(unknown, &known);
                         return self.report.add(diag::FORMULA, &formula.span, message, "unknown name", help);
                     }

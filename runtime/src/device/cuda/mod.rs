@@ -41,7 +41,7 @@ pub(super) struct Cuda {
 /// Memory on the GPU.
 pub(super) struct Memory {
     slice: Arc<CudaSlice<u8>>,
-    address: sys::CUdeviceptr,
+    pub(super) address: sys::CUdeviceptr,
     bytes: usize,
     cuda: Arc<CudaStream>,
 }
@@ -89,6 +89,10 @@ impl Cuda {
         let transfer = context.new_stream().map_err(unusable)?;
         let (architecture, recorder) = (10 * major + minor, Mutex::new(None));
         Ok(Cuda { context, stream, transfer, name, architecture, recorder })
+    }
+
+    pub(super) fn ordinal(&self) -> usize {
+        self.context.ordinal()
     }
 
     pub(super) fn describe(&self) -> String {
