@@ -1,18 +1,13 @@
-//! The command line. The only crate that knows both compiler and runtime: it hands a bundle from one to the other.
+//! The command line.
 //!
 //! ```text
 //! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,cases,run,bench,schema,lsp,manual}
 //!             │
-//!             ├── spec     finds a spec: a file, else a shipped one
-//!             ├── cases    finds a case: a file, else a shipped one
-//!             ├── ready    a case with the kernels it runs with
-//!             ├── params   --set NAME=VALUE
-//!             ├── rates    values of a parameter to tell things for
+//!             ├── lbm-setup  finds specs and cases, makes them ready to run, finds out about methods
 //!             ├── states   populations in a file
 //!             ├── interrupt  ends a run on request
 //!             ├── terminal  prints, whether or not somebody reads
 //!             ├── notes    notes and warnings, unless --quiet
-//!             ├── files    reads and writes, with errors that say what to do
 //!             └── nvcc     registers and spills
 //! ```
 //!
@@ -24,22 +19,17 @@
 #[macro_use]
 mod terminal;
 
-mod cases;
 mod cli;
 mod commands;
-mod files;
 mod interrupt;
 mod notes;
 mod nvcc;
-mod params;
-mod rates;
-mod ready;
-mod spec;
 mod states;
 
 use std::process::ExitCode;
 
 use cli::{Cli, Command};
+use lbm_setup::{cases, files, findings, params, rates, ready, spec, stability, walls};
 
 fn main() -> ExitCode {
     let code = command();

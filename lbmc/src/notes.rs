@@ -1,9 +1,10 @@
-//! Notes and warnings: what standard error says beside errors, unless `--quiet` asks for silence.
+//! Notes and warnings on standard error, unless `--quiet` asks for silence.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use miette::Report;
+use lbm_setup::notes::Remark;
+pub use lbm_setup::notes::note;
 
 /// Set once, from the command line: the program has one standard error.
 static QUIET: OnceLock<bool> = OnceLock::new();
@@ -11,6 +12,7 @@ static QUIET: OnceLock<bool> = OnceLock::new();
 /// Says whether notes and warnings are left out. Called once, before anything else.
 pub fn set_quiet(quiet: bool) {
     QUIET.set(quiet).expect("set once");
+    lbm_setup::notes::listen(hear);
 }
 
 /// Whether notes, warnings and progress are left out.
@@ -21,16 +23,15 @@ pub fn quiet() -> bool {
 /// Notes that were given.
 static GIVEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-/// Something that a user should know. Once is enough: two stages of a run may find the same cache unusable.
-pub fn note(text: &str) {
-    if !quiet() && GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_string()) {
-        eprintln!("note: {text}");
-    }
-}
-
-/// Advice.
-pub fn warning(report: Report) {
-    if !quiet() {
-        eprintln!("{report:?}");
+/// Shows a remark; a note once: two stages of a run may find the same cache unusable.
+fn hear(remark: Remark<'_>) {
+    match remark {
+        _ if quiet() => {}
+        Remark::Note(text) => {
+            if GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_string()) {
+                eprintln!("note: {text}");
+            }
+        }
+        Remark::Warning(report) => eprintln!("{report:?}"),
     }
 }

@@ -9,6 +9,7 @@
 //! | `text output` | is what the last command printed |
 //! | `lbm NAME`, `toml NAME` | writes the block to a file of that name |
 //! | `rust from PATH`, any language | stands in that file of the project, word for word |
+//! | `python` | nothing: `python/tests/test_pages.py` runs it |
 //! | `toml fragment`, any language | nothing: part of a file |
 //! | `json` | an object a line |
 //!
@@ -100,7 +101,7 @@ fn run(page: &Path) -> usize {
                 let whole = read(&root().join(path));
                 assert!(whole.contains(&block.text), "{page}: this does not stand in {path}:\n{}", block.text);
             }
-            [_, "fragment"] | [] => {}
+            [_, "fragment"] | ["python"] | [] => {}
             ["lbm" | "toml", name] => std::fs::write(folder.path().join(name), &block.text).expect("a file"),
             ["text"] => {}
             ["json"] => block.text.lines().for_each(|line| {

@@ -8,9 +8,9 @@ use lbm_dsl::prove::channel;
 use lbm_dsl::shipped::{self, Prelude};
 use miette::{Result, miette};
 
-use super::walls::SAME;
 use crate::rates::Rates;
 use crate::spec::Spec;
+use crate::walls::SAME;
 
 /// Methods whose operations are counted.
 const METHODS: [&str; 2] = ["d2q9_bgk", "d3q19_bgk"];

@@ -52,25 +52,9 @@ pub fn generate(args: &Gen) -> Result<()> {
         Layout::Blocks => Options::default_block(dim),
         Layout::Soa => Options::TILE,
     };
-    let block = spec::block(args.block.as_ref(), dim, default)?;
-    let coupling = match (&args.coupling, layout) {
-        (None, _) => None,
-        (Some(name), Layout::Blocks) => Some(spec::coupling(&model, name)?),
-        (Some(_), Layout::Soa) => {
-            return Err(miette!(
-                code = "lbmc::coupling",
-                help = "leave out `--coupling`, or take `--layout blocks`",
-                "kernels on plain arrays do not support refinement interfaces"
-            ));
-        }
-    };
-    if args.solids && layout == Layout::Soa {
-        return Err(miette!(
-            code = "lbmc::solids",
-            help = "leave out `--solids`, or take `--layout blocks`",
-            "kernels on plain arrays do not support solids"
-        ));
-    }
+    let block = spec::block(args.block.as_ref().map(|block| &block.0[..]), dim, default)?;
+    spec::fits_layout(layout, args.coupling.is_some(), args.solids)?;
+    let coupling = args.coupling.as_ref().map(|name| spec::coupling(&model, name)).transpose()?;
     let targets: &[Target] = match args.target {
         GenTarget::Cuda => &[Target::Cuda],
         GenTarget::C => &[Target::C],

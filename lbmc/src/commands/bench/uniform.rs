@@ -104,7 +104,7 @@ impl Choice {
             let others = if dim == 2 { &BLOCKS.0 } else { &BLOCKS.1 };
             let best: Vec<[u32; 3]> = std::iter::once(usual).chain(others.iter().copied()).collect();
             let mut choices = match &self.block {
-                Some(BenchBlock::Of(block)) => vec![(None, vec![spec::block(Some(block), dim, usual)?])],
+                Some(BenchBlock::Of(block)) => vec![(None, vec![spec::block(Some(&block.0), dim, usual)?])],
                 Some(BenchBlock::Best) => vec![(Some("best"), best)],
                 None if model.name() == PROBE => vec![(None, vec![usual]), (Some("best"), best)],
                 None => vec![(None, vec![usual])],

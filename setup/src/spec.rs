@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use lbm_bundle::Bundle;
 use lbm_bundle::input::{self, Limit};
 use lbm_bundle::plain::shown_line;
 use lbm_bundle::variation::Variation;
+use lbm_bundle::{Bundle, Layout};
 use lbm_codegen::lower::signature;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Plans};
@@ -21,7 +22,6 @@ use lbm_runtime::device::cache::{Cache, Key};
 use miette::{Report, Result, miette};
 
 use crate::cases::Shipped;
-use crate::cli::BlockArg;
 use crate::{files, notes, params};
 
 /// A spec and where it came from.
@@ -232,9 +232,18 @@ fn compile_with(cache: &mut Cache, model: &Model, options: &Options, in_moments:
     Ok(compiled.bundle)
 }
 
-/// Name of the kernels of a model in the cache: they depend on the model, the options and the compiler, which is this program.
+/// The file that has the compiler, where that is not the program.
+static COMPILER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Says which file has the code of this library, where that is not the program that runs: the first who says so is believed.
+pub fn compiler_is_in(file: &Path) {
+    COMPILER.get_or_init(|| file.to_path_buf());
+}
+
+/// Name of the kernels of a model in the cache: they depend on the model, the options and the compiler.
 fn entry(model: &Model, options: &Options, in_moments: bool) -> Option<String> {
-    let program = std::env::current_exe().and_then(std::fs::read).ok()?;
+    let compiler = COMPILER.get().cloned().or_else(|| std::env::current_exe().ok())?;
+    let program = std::fs::read(compiler).ok()?;
     let mut key = Key::new("bundle");
     key.add(program);
     key.add(format!("{options:?} {in_moments}"));
@@ -242,9 +251,26 @@ fn entry(model: &Model, options: &Options, in_moments: bool) -> Option<String> {
     Some(key.file_name("json"))
 }
 
+/// Refuses what kernels on plain arrays do not have.
+pub fn fits_layout(layout: Layout, coupling: bool, solids: bool) -> Result<()> {
+    match layout {
+        Layout::Soa if coupling => Err(miette!(
+            code = "lbmc::coupling",
+            help = "leave out `--coupling`, or take `--layout blocks`",
+            "kernels on plain arrays do not support refinement interfaces"
+        )),
+        Layout::Soa if solids => Err(miette!(
+            code = "lbmc::solids",
+            help = "leave out `--solids`, or take `--layout blocks`",
+            "kernels on plain arrays do not support solids"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The block that the user asked for, or `default`; refused where it does not fit the dimension.
-pub fn block(asked: Option<&BlockArg>, dim: usize, default: [u32; 3]) -> Result<[u32; 3]> {
-    let Some(BlockArg(sides)) = asked else { return Ok(default) };
+pub fn block(asked: Option<&[u32]>, dim: usize, default: [u32; 3]) -> Result<[u32; 3]> {
+    let Some(sides) = asked else { return Ok(default) };
     if sides.len() != dim {
         let fitting = Options::default_block(dim).map(|side| side.to_string());
         return Err(miette!(
@@ -261,7 +287,7 @@ pub fn block(asked: Option<&BlockArg>, dim: usize, default: [u32; 3]) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use lbm_bundle::{Layout, Real, Target};
+    use lbm_bundle::{Real, Target};
 
     use super::*;
 

@@ -1,0 +1,335 @@
+"""Cases, and flows step by step."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _lbmc
+
+
+class Picture:
+    """A picture, which notebooks show."""
+
+    def __init__(self, png: bytes) -> None:
+        self.png = png
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Writes it as a PNG file."""
+        Path(file).write_bytes(self.png)
+
+
+class _Bar:
+    """A line about progress on standard error, at most five times a second; nothing where neither a terminal nor a notebook shows it."""
+
+    WIDTH = 30
+
+    def __init__(self, shown: bool, total: int) -> None:
+        self.shown = shown and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        self.total, self.began, self.last, self.length = total, time.monotonic(), 0.0, 0
+
+    def show(self, done: int, mlups: float, *, last: bool = False) -> None:
+        now = time.monotonic()
+        if not self.shown or (now - self.last < 0.2 and not last):
+            return
+        self.last = now
+        part = done / max(self.total, 1)
+        filled = int(part * self.WIDTH)
+        left = (now - self.began) * (1 / part - 1) if part > 0 else float("nan")
+        text = f"[{'#' * filled}{'.' * (self.WIDTH - filled)}] step {done} of {self.total}, {mlups:.1f} MLUPS, {left:.0f} s left"
+        sys.stderr.write("\r" + text.ljust(self.length) + ("\n" if last else ""))
+        sys.stderr.flush()
+        self.length = len(text)
+
+
+class Case:
+    """A flow: what a case file says, valid, with the kernels that it runs with.
+
+    `given` is a path, the name of a shipped case, or a dictionary with the keys of a case file. Keys may be overridden by name: `Case("cavity2d",
+    {"re": 100, "stop.steps": 500})`. Raises `Error` with all that is wrong.
+    """
+
+    def __init__(self, given: str | os.PathLike[str] | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> None:
+        text = json.dumps(given, default=_plain) if isinstance(given, Mapping) else os.fspath(given)
+        settings = [(key, _toml(value)) for key, value in (overrides or {}).items()]
+        self._case = _lbmc.Case(text, isinstance(given, Mapping), settings)
+        about = json.loads(self._case.describe())
+        #: What it is called.
+        self.name: str = about["name"]
+        #: Name of its method.
+        self.spec: str = about["spec"]
+        #: What it runs on.
+        self.device: str = about["device"]
+        self.precision: str = about["precision"]
+        #: Cells along x, y(, z).
+        self.size: tuple[int, ...] = tuple(about["size"])
+        #: Steps after which it ends at the latest.
+        self.steps: int = about["steps"]
+        #: Where `run` writes unless it is told otherwise.
+        self.directory: str = about["directory"]
+        #: Parameters of the method, with all their components, in lattice units.
+        self.parameters: dict[str, list[float]] = about["parameters"]
+        #: `velocity`, `length`, `viscosity`, `omega`, `re`, `mach`, in lattice units; None where there is none.
+        self.scales: dict[str, float | None] = about["scales"]
+        #: `si`; metres of a `cell`, seconds of a `step`, `density` of the fluid at rest.
+        self.units: dict[str, Any] = about["units"]
+
+    @property
+    def text(self) -> str:
+        """Its text as a case file has it, without what was overridden."""
+        return self._case.text
+
+    def start(self) -> Simulation:
+        """The flow at its start, to be advanced step by step. Nothing is written: `[output]` and `[stop]` are for `run`."""
+        return Simulation(self._case.start(), self)
+
+    def run(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        resume: bool = False,
+        callback: Callable[[dict[str, Any]], None] | None = None,
+        progress: bool = True,
+    ) -> dict[str, Any]:
+        """Runs it to its end as `lbmc run` does, and writes what it asks for into the folder `out`; returns the content of `summary.json`.
+
+        About once a second `callback` is given how it goes (`step`, `steps`, `time`, `mlups`, `residual`, ...). Ctrl-C ends it with its results
+        and a restart file, from which `resume` goes on; so does an exception in `callback`.
+        """
+        bar = _Bar(progress, self.steps)
+
+        def report(text: str) -> None:
+            status = json.loads(text)
+            bar.show(status["step"], status["mlups"])
+            if callback is not None:
+                callback(status)
+
+        summary: dict[str, Any] = json.loads(self._case.run(None if out is None else Path(out), resume, report))
+        bar.show(summary["steps"], summary["mlups"], last=True)
+        return summary
+
+    def __repr__(self) -> str:
+        return f"<lbmc.Case {self.name}: {self.spec}, {'x'.join(map(str, self.size))} cells>"
+
+
+class Simulation:
+    """A flow that does steps. Made by `Case.start`.
+
+    Fields are in lattice units; their arrays have the indices `[component,] [z,] y, x`.
+    """
+
+    def __init__(self, flow: _lbmc.Simulation, case: Case) -> None:
+        self._flow = flow
+        #: The case that it began as.
+        self.case = case
+
+    # ---- steps
+
+    @property
+    def steps(self) -> int:
+        """Steps done."""
+        return self._flow.steps
+
+    @property
+    def mlups(self) -> float:
+        """Million cell updates a second, over all steps so far."""
+        return self._flow.mlups
+
+    def step(self, steps: int = 1) -> None:
+        """Does so many steps. Ctrl-C ends that between two of them, with KeyboardInterrupt. Raises `Error` (C0701) where a value is not finite after the
+        last of them."""
+        if steps < 0:
+            raise ValueError("steps are not undone")
+        self._flow.step(steps)
+
+    def run(
+        self,
+        steps: int,
+        callback: Callable[[Simulation], object] | None = None,
+        *,
+        every: int | None = None,
+        progress: bool = True,
+    ) -> None:
+        """Does so many steps; after each `every` of them, and the last, calls `callback(simulation)`, which may look at the flow and change it. Where it
+        returns True, the run ends."""
+        if every is not None and every < 1:
+            raise ValueError("`every` is a number of steps")
+        bar, begin = _Bar(progress, steps), self.steps
+        some = every or max(1, min(steps, 100) if callback is None else steps)
+        while (done := self.steps - begin) < steps:
+            self.step(min(some, steps - done))
+            bar.show(self.steps - begin, self.mlups)
+            if callback is not None and callback(self) is True:
+                break
+        bar.show(self.steps - begin, self.mlups, last=True)
+
+    # ---- the grid
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along [z,] y, x of the coarsest level."""
+        return tuple(self._flow.shape())
+
+    @property
+    def levels(self) -> int:
+        """Number of levels of the grid."""
+        return self._flow.levels
+
+    @property
+    def device(self) -> str:
+        """What it runs on."""
+        return self._flow.device
+
+    @property
+    def solid(self) -> npt.NDArray[np.bool_]:
+        """Which cells are solid; of grids of one level."""
+        return np.asarray(self._flow.solid()).astype(np.bool_)
+
+    # ---- fields
+
+    @property
+    def fields(self) -> list[str]:
+        """Names of the fields that can be read: those of the method, and what follows from them."""
+        return self._flow.fields
+
+    def field(self, name: str, level: int = 0) -> npt.NDArray[np.float64]:
+        """A field, such as `velocity`, `density` or `vorticity`, on the cells of a level: the mean of finer cells, or the value of a coarser one.
+
+        A copy in 64 bits: blocks are put in the order of an array. `memory("fields")` is none."""
+        return np.asarray(self._flow.field(name, level))
+
+    def set_fields(self, **fields: npt.ArrayLike) -> None:
+        """Sets fields of the method by their names in it (`rho`, `u`, ...); others stay, and so does the number of steps. Arrays are broadcast to
+        `[component,] [z,] y, x`.
+
+        Populations are then in equilibrium at the fields, with the viscous stress of the velocity where the viscosity is known. Of grids of one level."""
+        components = dict(self._flow.own_fields)
+        arrays = []
+        for name, values in fields.items():
+            count = components.get(name, 1)
+            arrays.append((name, _array(values, (count, *self.shape) if count > 1 else self.shape)))
+        self._flow.set_fields(arrays)
+
+    @property
+    def velocities(self) -> npt.NDArray[np.int32]:
+        """The velocity of each population, `[population, axis]`, in cells per step."""
+        return np.array(self._flow.velocities, dtype=np.int32)
+
+    @property
+    def populations(self) -> npt.NDArray[np.float64]:
+        """Populations after the last collision, `[population, [z,] y, x]`; or the moments that are stored in their place. A copy in 64 bits, which may be
+        changed and set. Of grids of one level."""
+        return np.asarray(self._flow.populations())
+
+    @populations.setter
+    def populations(self, values: npt.ArrayLike) -> None:
+        self._flow.set_populations(np.ascontiguousarray(values, dtype=np.float64))
+
+    # ---- what acts on it
+
+    def set_parameter(self, name: str, value: float | Sequence[float]) -> None:
+        """Sets a parameter of the method, such as `omega` or `force`, with all its components, in lattice units, from the next step on."""
+        self._flow.set_parameter(name, [float(one) for one in np.atleast_1d(value)])
+
+    @property
+    def places(self) -> list[str]:
+        """What cells keep for parameters that vary in space: `force_place_0` for `[params] force = ["0 * y", 0]`."""
+        return self._flow.places
+
+    def set_places(self, **arrays: npt.ArrayLike) -> None:
+        """Sets all of `places`, each with an array `[z,] y, x`, from the next step on: forces, drags or sources that another program computes."""
+        if set(arrays) != set(self.places):
+            raise ValueError(f"the places are {', '.join(self.places) or 'none'}; all are set at once")
+        self._flow.set_places([_array(arrays[name], self.shape) for name in self.places])
+
+    # ---- what is measured
+
+    @property
+    def forces(self) -> npt.NDArray[np.float64]:
+        """The force of the fluid on each solid, `[solid, axis]`, in the step that comes next."""
+        return np.asarray(self._flow.forces())
+
+    @property
+    def mass(self) -> float:
+        """The sum of the first populations, volumes counted in cells of the coarsest level."""
+        return self._flow.sums()[0][1]
+
+    @property
+    def momentum(self) -> npt.NDArray[np.float64]:
+        """The momentum of the first populations."""
+        return np.array(self._flow.sums()[0][2])
+
+    # ---- memory, as it is
+
+    def memory(self, what: str, level: int = 0) -> _lbmc.Array:
+        """Values where they lie, without a copy, on the host or on a GPU: `populations` of a level, or the method's own `fields`.
+
+        The array has the indices `[slot, component, z, y, x]`; a slot has a block of cells, and `blocks` says which. numpy reads it by `np.asarray` or
+        `np.from_dlpack`, cupy and torch by `from_dlpack`. It may be read only. Populations are stored as differences from `rest`, in half precision times 32768; steps
+        swap two arrays, so take it again after steps."""
+        return self._flow.memory(what, level)
+
+    @property
+    def blocks(self) -> npt.NDArray[np.int64]:
+        """The blocks that cover the domain: slot, level, and place along x, y, z in blocks of their level, a row each."""
+        return np.array(self._flow.blocks(), dtype=np.int64).reshape(-1, 5)
+
+    @property
+    def rest(self) -> npt.NDArray[np.float64]:
+        """What each population is at rest, which is not stored."""
+        return np.array(self._flow.rest)
+
+    # ---- pictures
+
+    def picture(
+        self,
+        field: str | None = None,
+        *,
+        range: tuple[float, float] | None = None,
+        colours: str | None = None,
+        streamlines: bool = False,
+        size: int = 600,
+    ) -> Picture:
+        """A picture of a field, as `[[pictures]]` of a case has them, with so many pixels along its longer side. Notebooks show it."""
+        name = field or ("speed" if "speed" in self.fields else self.fields[0])
+        return Picture(bytes(self._flow.picture(name, None if range is None else list(range), colours, streamlines, size)))
+
+    def _repr_png_(self) -> bytes:
+        return self.picture().png
+
+    def __repr__(self) -> str:
+        return f"<lbmc.Simulation of {self.case.name} at step {self.steps}>"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a case cannot have {value!r}")
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML has it; JSON is TOML but for tables."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_toml(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_toml(one) for one in value) + "]"
+    return json.dumps(value, default=_plain)
+
+
+def _array(values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 1 and len(shape) > 1 and array.shape == shape[:1]:
+        array = array.reshape(-1, *(1,) * (len(shape) - 1))
+    return np.ascontiguousarray(np.broadcast_to(array, shape))

@@ -1,0 +1,50 @@
+//! The compiled part of the Python package `lbmc`: what its Python part (`python/lbmc/`) turns into objects and arrays.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `error` | diagnostics as exceptions; what should be known as warnings and log records |
+//! | `method` | what is found out about methods; their kernels |
+//! | `case` | cases, made ready to run |
+//! | `simulation` | flows step by step: their fields and populations, set and read; pictures of them |
+//! | `array` | arrays as Python's protocols show them: DLPack and the array interfaces of numpy and CUDA |
+//!
+//! What takes long runs without the lock of the interpreter. Signals are looked at between steps, about ten times a second.
+//!
+//! Invariant: all `unsafe` code lies in `array` (the lint `unsafe_code`).
+
+mod array;
+mod case;
+mod error;
+mod method;
+mod simulation;
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyModule;
+
+/// Says which file has this code, on which kernels in the cache depend.
+#[pyfunction]
+fn found_in(file: PathBuf) {
+    lbm_setup::spec::compiler_is_in(&file);
+}
+
+#[pymodule]
+fn _lbmc(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    lbm_setup::notes::listen(error::hear);
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("Error", module.py().get_type::<error::Error>())?;
+    module.add("Advice", module.py().get_type::<error::Advice>())?;
+    module.add_class::<error::Diagnostic>()?;
+    module.add_class::<error::Label>()?;
+    module.add_class::<array::Array>()?;
+    module.add_class::<case::Case>()?;
+    module.add_class::<simulation::Simulation>()?;
+    module.add_function(wrap_pyfunction!(found_in, module)?)?;
+    module.add_function(wrap_pyfunction!(method::check, module)?)?;
+    module.add_function(wrap_pyfunction!(method::compile, module)?)?;
+    module.add_function(wrap_pyfunction!(method::stability_picture, module)?)?;
+    module.add_function(wrap_pyfunction!(method::specs, module)?)?;
+    module.add_function(wrap_pyfunction!(case::cases, module)?)?;
+    module.add_function(wrap_pyfunction!(case::schema, module)?)
+}

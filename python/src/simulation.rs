@@ -1,0 +1,420 @@
+//! Flows step by step: their fields and populations, set and read; pictures of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use lbm_flows::case::{Colours, Frames, Picture, Quantity};
+use lbm_flows::output::{derived, picture};
+use lbm_runtime::geometry::Cell;
+use lbm_runtime::solver::resident::Resident;
+use lbm_runtime::solver::{self, PlaceValues};
+use miette::{IntoDiagnostic, Report, Result, miette};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+
+use crate::array::Array;
+use crate::case::Prepared;
+use crate::error::{detached, raise};
+use crate::method::choose;
+
+/// Seconds between looks for signals.
+const GLANCE: f64 = 0.1;
+
+/// A flow.
+#[pyclass(frozen, module = "lbmc._lbmc")]
+pub struct Simulation {
+    flow: Mutex<solver::Simulation>,
+    prepared: Arc<Prepared>,
+}
+
+impl Simulation {
+    pub fn new(flow: solver::Simulation, prepared: Arc<Prepared>) -> Simulation {
+        Simulation { flow: Mutex::new(flow), prepared }
+    }
+
+    /// Does something with the flow, without the lock of the interpreter.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut solver::Simulation, &Prepared) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        detached(py, || {
+            let mut flow = self.flow.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut flow, &self.prepared)
+        })
+    }
+}
+
+/// Cells of a level along z, y, x, or y, x.
+fn shape(flow: &solver::Simulation, level: usize) -> Vec<usize> {
+    let (size, dim) = (flow.grid().size(), flow.grid().dim());
+    (0..dim).rev().map(|axis| size[axis] << level).collect()
+}
+
+/// A field of the flow by its name.
+fn quantity(flow: &solver::Simulation, name: &str) -> Result<Quantity> {
+    let all = Quantity::all(flow.manifest());
+    let names: Vec<&str> = all.iter().map(Quantity::name).collect();
+    let known = names.join(", ");
+    let found = all.iter().find(|quantity| quantity.name() == name).cloned();
+    found.ok_or_else(|| miette!(code = "lbmc::field", help = format!("fields: {known}"), "there is no field `{name}`"))
+}
+
+/// Refuses what knows no levels.
+fn of_one_level(flow: &solver::Simulation, what: &str) -> Result<()> {
+    match flow.grid().levels().len() {
+        1 => Ok(()),
+        levels => Err(miette!(
+            code = "lbmc::levels",
+            help = "take a case without `[refinement]`",
+            "{what} of a grid of {levels} levels are no array"
+        )),
+    }
+}
+
+/// The number of a cell in an array with x fastest.
+fn index(size: [usize; 3], at: [usize; 3]) -> usize {
+    at[0] + size[0] * (at[1] + size[1] * at[2])
+}
+
+/// The values of an array, which must be so many.
+fn values(py: Python<'_>, buffer: &PyBuffer<f64>, wanted: &[usize], name: &str) -> PyResult<Vec<f64>> {
+    if buffer.shape() != wanted {
+        let report = miette!(
+            code = "lbmc::shape",
+            help = format!("the shape is {wanted:?}: x is the last index"),
+            "{name} has the shape {:?}",
+            buffer.shape()
+        );
+        return Err(raise(py, &report));
+    }
+    let values = buffer.to_vec(py)?;
+    match values.iter().all(|value| value.is_finite()) {
+        true => Ok(values),
+        false => Err(raise(py, &miette!(code = "lbmc::values", "{name} has values that are not finite"))),
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    /// Does steps. A signal ends that between two of them.
+    fn step(&self, py: Python<'_>, steps: u64) -> PyResult<()> {
+        let (mut left, mut some) = (steps, 1);
+        while left > 0 {
+            let now = left.min(some);
+            let began = Instant::now();
+            self.with(py, |flow, _| flow.run(now).map_err(Report::new))?;
+            left -= now;
+            let seconds = began.elapsed().as_secs_f64();
+            some = if seconds > GLANCE { (now / 2).max(1) } else { (now * 2).max(some) };
+            py.check_signals()?;
+        }
+        self.with(py, |flow, _| {
+            let Some(place) = flow.look()?.not_finite else { return Ok(()) };
+            let (cell, component, step) = (place.cell, &place.component, flow.step());
+            Err(miette!(
+                code = "C0701",
+                help = "the grid is too coarse for this Reynolds number, or the velocity too high: lower them, refine the grid, or take a more \
+                        stable collision",
+                "the flow is not finite: `{component}` at cell {:?} of level {}; found at step {step}",
+                cell.at,
+                cell.level
+            ))
+        })
+    }
+
+    /// Steps done.
+    #[getter]
+    fn steps(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |flow, _| Ok(flow.step()))
+    }
+
+    /// Cells along z, y, x, or y, x, of a level.
+    #[pyo3(signature = (level=0))]
+    fn shape(&self, py: Python<'_>, level: usize) -> PyResult<Vec<usize>> {
+        self.with(py, |flow, _| Ok(shape(flow, level)))
+    }
+
+    /// Number of levels of the grid.
+    #[getter]
+    fn levels(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |flow, _| Ok(flow.grid().levels().len()))
+    }
+
+    /// Million cell updates a second, so far.
+    #[getter]
+    fn mlups(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(py, |flow, _| Ok(flow.mlups()))
+    }
+
+    /// What it runs on.
+    #[getter]
+    fn device(&self) -> String {
+        self.prepared.device.describe()
+    }
+
+    /// Names of the fields that can be read.
+    #[getter]
+    fn fields(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |flow, _| {
+            Ok(Quantity::all(flow.manifest()).iter().map(|quantity| quantity.name().to_string()).collect())
+        })
+    }
+
+    /// Fields of the method, which can be set: names and numbers of components.
+    #[getter]
+    fn own_fields(&self, py: Python<'_>) -> PyResult<Vec<(String, u32)>> {
+        self.with(py, |flow, _| {
+            let own = flow.manifest().fields.iter().filter(|field| field.is_own());
+            Ok(own.map(|field| (field.name.clone(), field.components)).collect())
+        })
+    }
+
+    /// Names of what cells keep for parameters that vary.
+    #[getter]
+    fn places(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |flow, _| {
+            let places = flow.manifest().fields.iter().filter(|field| field.place);
+            Ok(places.map(|field| field.name.clone()).collect())
+        })
+    }
+
+    /// The velocity of each population, in cells per step.
+    #[getter]
+    fn velocities(&self, py: Python<'_>) -> PyResult<Vec<Vec<i32>>> {
+        self.with(py, |flow, _| {
+            let dim = flow.grid().dim();
+            Ok(flow.manifest().directions.iter().map(|direction| direction.c[..dim].to_vec()).collect())
+        })
+    }
+
+    /// A field in lattice units on the cells of a level, `[component,] [z,] y, x`: the mean of finer cells, or the value of a coarser
+    /// one. A copy, in 64 bits.
+    fn field(&self, py: Python<'_>, name: String, level: usize) -> PyResult<Array> {
+        self.with(py, |flow, _| {
+            let field = quantity(flow, &name)?;
+            let snapshot = flow.snapshot()?;
+            let no_slopes =
+                || miette!(code = "lbmc::field", "`{name}` needs a velocity, which the method does not have");
+            let columns = derived::columns(&snapshot, &field).ok_or_else(no_slopes)?;
+            let mut of_array = shape(flow, level);
+            let cells: usize = of_array.iter().product();
+            let values = match snapshot.is_uniform() && level == 0 {
+                true => columns.concat(),
+                false => {
+                    let size = snapshot.size_of(level);
+                    let mut values = vec![0.0; cells * columns.len()];
+                    for (column, values) in columns.iter().zip(values.chunks_mut(cells)) {
+                        for (number, value) in values.iter_mut().enumerate() {
+                            let at = [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])];
+                            [*value] = snapshot.read(Cell { level, at }, &|at| [column[at]]);
+                        }
+                    }
+                    values
+                }
+            };
+            if columns.len() > 1 {
+                of_array.insert(0, columns.len());
+            }
+            Ok(Array::own(values, of_array))
+        })
+    }
+
+    /// Which cells are solid: 1 and 0.
+    fn solid(&self, py: Python<'_>) -> PyResult<Array> {
+        self.with(py, |flow, _| {
+            of_one_level(flow, "solid cells")?;
+            let snapshot = flow.snapshot()?;
+            let shape = shape(flow, 0);
+            let cells = shape.iter().product();
+            let mut solid: Vec<f64> = snapshot.solid.iter().map(|solid| f64::from(u8::from(*solid))).collect();
+            solid.resize(cells, 0.0);
+            Ok(Array::own(solid, shape))
+        })
+    }
+
+    /// Populations after the last collision, `population, [z,] y, x`, or the moments that are stored in their place. A copy, in 64 bits.
+    fn populations(&self, py: Python<'_>) -> PyResult<Array> {
+        self.with(py, |flow, _| {
+            of_one_level(flow, "populations")?;
+            let (size, components) = (flow.grid().size(), flow.manifest().values());
+            let cells: usize = size.iter().product();
+            let mut values = vec![0.0; cells * components];
+            flow.visit_populations(|cell, populations| {
+                let at = index(size, cell.at);
+                populations.iter().enumerate().for_each(|(component, value)| values[component * cells + at] = *value);
+            })?;
+            let mut of_array = shape(flow, 0);
+            of_array.insert(0, components);
+            Ok(Array::own(values, of_array))
+        })
+    }
+
+    /// Sets them.
+    fn set_populations(&self, py: Python<'_>, array: PyBuffer<f64>) -> PyResult<()> {
+        let wanted = self.with(py, |flow, _| {
+            of_one_level(flow, "populations")?;
+            Ok([vec![flow.manifest().values()], shape(flow, 0)].concat())
+        })?;
+        let values = values(py, &array, &wanted, "the array of populations")?;
+        self.with(py, |flow, _| {
+            let size = flow.grid().size();
+            let cells: usize = size.iter().product();
+            let change = |cell: Cell, populations: &mut [f64]| {
+                let at = index(size, cell.at);
+                populations
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(component, value)| *value = values[component * cells + at]);
+            };
+            flow.update_cells(change).into_diagnostic()
+        })
+    }
+
+    /// Sets fields of the method, each by its name with an array `[component,] [z,] y, x`; others stay. Populations are then in equilibrium at them, with the
+    /// viscous stress of the velocity where the viscosity is known.
+    fn set_fields(&self, py: Python<'_>, fields: Vec<(String, PyBuffer<f64>)>) -> PyResult<()> {
+        let known: Vec<(String, usize, usize)> = self.with(py, |flow, _| {
+            of_one_level(flow, "fields")?;
+            let mut first = 0;
+            let place = |field: &lbm_bundle::Field| {
+                first += field.components as usize;
+                (field.name.clone(), first - field.components as usize, field.components as usize)
+            };
+            Ok(flow.manifest().fields.iter().map(place).collect())
+        })?;
+        let of_cells = self.shape(py, 0)?;
+        let mut given: Vec<(usize, Vec<f64>)> = vec![];
+        for (name, array) in fields {
+            let Some((_, first, components)) = known.iter().find(|(known, ..)| *known == name) else {
+                let names: Vec<&str> = known.iter().map(|(name, ..)| &name[..]).collect();
+                let help = format!("fields of the method: {}", names.join(", "));
+                return Err(raise(py, &miette!(code = "lbmc::field", help = help, "`{name}` cannot be set")));
+            };
+            let wanted = if *components > 1 { [&[*components], &of_cells[..]].concat() } else { of_cells.clone() };
+            let values = values(py, &array, &wanted, &format!("`{name}`"))?;
+            let cells = values.len() / components;
+            given.extend(values.chunks(cells).map(<[f64]>::to_vec).enumerate().map(|(at, part)| (first + at, part)));
+        }
+        self.with(py, |flow, prepared| {
+            let mut snapshot = flow.snapshot()?;
+            for (component, values) in given {
+                snapshot.components[component].data = values;
+            }
+            flow.init_fields(&snapshot)?;
+            if let Some(viscosity) = prepared.case.scales.viscosity {
+                flow.start_with_stress(viscosity)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Sets a parameter of the method from the next step on, all its components.
+    fn set_parameter(&self, py: Python<'_>, name: String, values: Vec<f64>) -> PyResult<()> {
+        self.with(py, |flow, _| flow.set_param(&name, &values).map_err(Report::new))
+    }
+
+    /// Sets what cells keep for parameters that vary, all of it: an array `[z,] y, x` each, in the order of `places`.
+    fn set_places(&self, py: Python<'_>, arrays: Vec<PyBuffer<f64>>) -> PyResult<()> {
+        let of_cells = self.shape(py, 0)?;
+        let arrays: Vec<Vec<f64>> =
+            arrays.iter().map(|array| values(py, array, &of_cells, "a place")).collect::<PyResult<_>>()?;
+        self.with(py, |flow, _| {
+            let size = flow.grid().size();
+            let places: PlaceValues = Arc::new(move |centre, out| {
+                let at = std::array::from_fn(|axis| (centre[axis].max(0.0) as usize).min(size[axis] - 1));
+                out.iter_mut().zip(&arrays).for_each(|(out, array)| *out = array[index(size, at)]);
+            });
+            flow.set_places(places).map_err(Report::new)
+        })
+    }
+
+    /// The force on each solid in the step that comes next, in lattice units.
+    fn forces(&self, py: Python<'_>) -> PyResult<Array> {
+        self.with(py, |flow, _| {
+            let (forces, dim) = (flow.forces()?, flow.grid().dim());
+            let values = forces.iter().flat_map(|force| &force[..dim]).copied().collect();
+            Ok(Array::own(values, vec![forces.len(), dim]))
+        })
+    }
+
+    /// The sum of each set of populations, by its name: the mass first.
+    fn sums(&self, py: Python<'_>) -> PyResult<Vec<(String, f64, Vec<f64>)>> {
+        self.with(py, |flow, _| {
+            let dim = flow.grid().dim();
+            Ok(flow.sums()?.into_iter().map(|sum| (sum.name, sum.mass, sum.momentum[..dim].to_vec())).collect())
+        })
+    }
+
+    /// Arrays where they lie: `populations` of a level, or `fields`.
+    fn memory(slf: Bound<'_, Self>, what: String, level: usize) -> PyResult<Array> {
+        let found: Resident = slf.get().with(slf.py(), |flow, _| {
+            let of_fields = choose("array", &what, &[("populations", false), ("fields", true)])?;
+            let found = if of_fields { flow.resident_fields()? } else { flow.resident_populations(level)? };
+            found.ok_or_else(|| {
+                miette!(
+                    code = "lbmc::memory",
+                    help = "take a level that there is, and a case without `devices`",
+                    "there is no array of `{what}` on level {level}"
+                )
+            })
+        })?;
+        Ok(Array::resident(slf.unbind(), found))
+    }
+
+    /// The blocks that cover the domain: slot, level, and place along x, y, z in blocks of their level.
+    fn blocks(&self, py: Python<'_>) -> PyResult<Vec<[usize; 5]>> {
+        self.with(py, |flow, _| {
+            let leaves = flow.grid().leaves()?;
+            let row = |leaf: &lbm_runtime::mesh::forest::Leaf| {
+                let [x, y, z] = leaf.block.place;
+                [leaf.slot.index(), leaf.block.level, x, y, z]
+            };
+            Ok(leaves.iter().map(row).collect())
+        })
+    }
+
+    /// What each population is at rest, which is not stored.
+    #[getter]
+    fn rest(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
+        self.with(py, |flow, _| Ok(solver::fields::rest(flow.manifest())))
+    }
+
+    /// A picture (PNG) of a field.
+    fn picture(
+        &self,
+        py: Python<'_>,
+        field: String,
+        range: Option<[f64; 2]>,
+        colours: Option<String>,
+        streamlines: bool,
+        size: usize,
+    ) -> PyResult<Vec<u8>> {
+        self.with(py, |flow, prepared| {
+            let field = quantity(flow, &field)?;
+            let colours = match colours {
+                Some(name) => choose("colour map", &name, &Colours::ALL)?,
+                None => Colours::of(&field),
+            };
+            if !(100..=8192).contains(&size) {
+                return Err(miette!(code = "lbmc::size", "a picture has 100 to 8192 pixels along its longer side"));
+            }
+            let frames = Frames { name: String::new(), every: None, film: None };
+            let wanted = Picture {
+                frames,
+                field,
+                statistics: None,
+                range,
+                colours,
+                slice: None,
+                window: None,
+                streamlines,
+                size,
+            };
+            let snapshot = flow.snapshot()?;
+            let drawn = picture::draw(&prepared.case, &snapshot, &wanted);
+            let canvas = drawn.ok_or_else(|| miette!(code = "lbmc::field", "there is nothing to draw"))?;
+            Ok(canvas.png())
+        })
+    }
+}

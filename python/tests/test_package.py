@@ -1,0 +1,351 @@
+"""Tests of the package `lbmc`, which is installed: `python3 -m unittest discover python/tests`."""
+
+import ast
+import gc
+import json
+import math
+import os
+import pathlib
+import signal
+import tempfile
+import threading
+import time
+import unittest
+import warnings
+
+import numpy as np
+
+import lbmc
+from lbmc import _lbmc
+
+METHOD = """// A method of one relaxation time.
+use lattices::D2Q9;
+use equilibria::quadratic;
+lattice D2Q9;
+param omega in (0, 2);
+let rho  = sum(i: f[i]);
+let j[a] = sum(i: c[i, a] * f[i]);
+let u[a] = j[a] / rho;
+field rho;
+field u;
+init f[i] <- quadratic[i](rho, u);
+collide { f[i] <- f[i] + omega * (quadratic[i](rho, u) - f[i]); }
+"""
+
+PERIODIC = {
+    "spec": "d2q9_bgk",
+    "target": "cpu",
+    "precision": "f64",
+    "domain": {"size": [32, 48]},
+    "fluid": {"viscosity": 0.05, "velocity": 0.02},
+    "faces": {"others": "periodic"},
+    "stop": {"steps": 200},
+}
+
+
+def setUpModule():
+    # A flow at rest is one to set the fields of.
+    warnings.simplefilter("ignore", lbmc.Advice)
+
+
+def case(**changes):
+    """A periodic flow with some tables changed."""
+    return lbmc.Case({**PERIODIC, **changes})
+
+
+class Methods(unittest.TestCase):
+    def test_findings_are_objects(self):
+        found = lbmc.check("d2q9_trt", params={"magic": 0.25})
+        self.assertEqual((found.name, found.conserved), ("d2q9_trt", ("mass", "momentum")))
+        self.assertEqual((found.lattice.name, found.lattice.q, found.lattice.isotropy), ("D2Q9", 9, 5))
+        self.assertAlmostEqual(found.lattice.cs2, 1 / 3, places=15)
+        self.assertEqual((found.viscosity.formula, found.viscosity.rate), ("1/3*(1/omega - 1/2)", "omega"))
+        self.assertEqual((found.moments.count, found.moments.populations), (9, 9))
+        self.assertEqual(found.chosen, ())
+        wall = next(wall for wall in found.walls if wall.rule == "bounce_back")
+        self.assertAlmostEqual(wall.distance[0], 0.5, places=6)
+        self.assertEqual(lbmc.check("d2q9_recursive").moments.count, 6)
+
+    def test_a_text_is_a_method(self):
+        found = lbmc.check(METHOD)
+        self.assertEqual(found.summary, "A method of one relaxation time.")
+        self.assertEqual(found.viscosity, lbmc.check("d2q9_bgk").viscosity)
+
+    def test_stability_has_a_limit_for_each_rate_and_a_picture(self):
+        found = lbmc.check(METHOD, stability=True, velocity=[0.1, 0]).stability
+        self.assertEqual(found.direction, (1.0, 0.0))
+        self.assertEqual(len(found.limits), len(found.at_velocity))
+        rates = [limit.rate for limit in found.limits]
+        self.assertEqual(rates, sorted(rates))
+        self.assertGreater(found.limits[0].stable_to, 0.2)
+        self.assertTrue(all(at.stable for at in found.at_velocity[:4]))
+        self.assertTrue(found._repr_png_().startswith(b"\x89PNG"))
+
+    def test_kernels_are_those_of_the_command(self):
+        kernels = lbmc.compile("d2q9_bgk", target="all", layout="soa", precision="f64")
+        text = (pathlib.Path(__file__).parents[2] / "examples/kernels/d2q9_bgk.c").read_text()
+        self.assertEqual(kernels.files["d2q9_bgk.c"], text)
+        self.assertIn("d2q9_bgk.cu", kernels.files)
+        collide = next(kernel for kernel in kernels.kernels if kernel.name == "stream_collide")
+        self.assertLess(sum(collide.simplified.values()), sum(collide.naive.values()))
+        with tempfile.TemporaryDirectory() as folder:
+            paths = kernels.write(pathlib.Path(folder) / "new")
+            self.assertEqual(len(paths), len(kernels.files))
+            self.assertTrue(all(path.read_text() == kernels.files[path.name] for path in paths))
+
+    def test_errors_have_code_place_and_help(self):
+        with self.assertRaises(lbmc.Error) as raised:
+            lbmc.check(METHOD.replace("u[a] = j[a] / rho", "u[a] = j[a] / rhoo"))
+        error = raised.exception
+        self.assertRegex(error.code, r"^E\d{4}$")
+        self.assertEqual((error.span.line, error.span.column, error.span.length), (8, 19, 4))
+        self.assertIn("rho", error.help)
+        self.assertIn("let u[a] = j[a] / rhoo", str(error))
+        with self.assertRaises(lbmc.Error) as raised:
+            lbmc.check("d2q9_bkg")
+        self.assertIn("d2q9_bgk", raised.exception.help)
+        with self.assertRaises(lbmc.Error):
+            lbmc.compile("d2q9_bgk", target="gpu")
+
+    def test_shipped_ones_are_listed(self):
+        self.assertIn("d3q27_cumulant", lbmc.specs())
+        self.assertIn("cavity2d", lbmc.cases())
+        self.assertIn("spec", lbmc.schema()["properties"])
+
+
+class Cases(unittest.TestCase):
+    def test_a_dictionary_a_file_and_a_name_are_cases(self):
+        given = case(domain={"size": np.array([32, 48])})
+        self.assertEqual((given.size, given.spec, given.steps), ((32, 48), "d2q9_bgk", 200))
+        self.assertAlmostEqual(given.scales["viscosity"], 0.05, places=15)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "mine.toml"
+            file.write_text(given.text)
+            self.assertEqual(lbmc.Case(file).name, "mine")
+        shipped = lbmc.Case("cavity2d", {"domain.size": [32, 32], "re": 100, "target": "cpu", "precision": "f64"})
+        self.assertEqual((shipped.size, shipped.precision), ((32, 32), "f64"))
+        self.assertAlmostEqual(shipped.scales["re"], 100)
+
+    def test_all_that_is_wrong_is_told_at_once(self):
+        with self.assertRaises(lbmc.Error) as raised:
+            case(fluid={"viscosty": 0.05}, stop={"step": 3})
+        error = raised.exception
+        self.assertEqual(error.code, "C0102")
+        self.assertGreaterEqual(sum(one.code == "C0102" for one in error.diagnostics), 2)
+        self.assertIn("viscosity", error.help)
+        label = error.diagnostics[0].labels[0]
+        self.assertGreater(label.line, 0)
+
+    def test_advice_is_a_warning(self):
+        with self.assertWarns(lbmc.Advice):
+            case(fluid={"viscosity": 0.05, "velocity": 0.2})
+
+    def test_a_run_leaves_what_the_command_leaves(self):
+        told = []
+        with tempfile.TemporaryDirectory() as folder:
+            summary = lbmc.Case("channel", {"target": "cpu", "steps": 3000}).run(
+                pathlib.Path(folder) / "out", callback=told.append, progress=False
+            )
+            written = json.loads((pathlib.Path(folder) / "out/summary.json").read_text())
+        self.assertEqual(summary, written)
+        self.assertTrue(told and told[-1]["step"] <= summary["steps"])
+
+    def test_a_case_names_no_folder_elsewhere(self):
+        with self.assertRaises(lbmc.Error) as raised:
+            lbmc.Case("channel", {"target": "cpu", "output.directory": "/tmp/elsewhere"}).run()
+        self.assertRegex(raised.exception.code, r"^C\d{4}$")
+
+    def test_an_exception_in_a_callback_ends_a_run(self):
+        def stop(status):
+            raise RuntimeError("enough")
+
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(RuntimeError, "enough"):
+                lbmc.Case("cavity2d", {"target": "cpu"}).run(pathlib.Path(folder) / "out", callback=stop, progress=False)
+            self.assertTrue((pathlib.Path(folder) / "out/restart.lbmc").exists() or list(pathlib.Path(folder).glob("out/restart*")))
+
+
+class Flows(unittest.TestCase):
+    def test_a_shear_wave_decays_with_the_viscosity(self):
+        """u = U sin(k y) e^(-nu k^2 t) is an exact solution: the error of the rate is of second order in the width of cells."""
+        errors = []
+        for ny in (24, 48):
+            flow = case(domain={"size": [16, ny]}).start()
+            k = 2 * math.pi / ny
+            wave = np.sin(k * (np.arange(ny) + 0.5))[:, None]
+            flow.set_fields(u=np.stack(np.broadcast_arrays(0.02 * wave, 0 * np.ones(flow.shape))))
+            steps = ny * ny // 4
+            flow.step(steps)
+            u = flow.field("velocity")
+            self.assertEqual(u.shape, (2, ny, 16))
+            amplitude = 2 * np.mean(u[0] * wave)
+            errors.append(abs(-math.log(amplitude / 0.02) / steps / (0.05 * k**2) - 1))
+            self.assertLess(np.abs(u[0] - amplitude * wave).max(), 1e-6)
+            self.assertAlmostEqual(flow.mass / np.prod(flow.shape), 1, places=12)
+        self.assertLess(errors[1], 2e-3)
+        self.assertLess(abs(math.log2(errors[0] / errors[1]) - 2), 0.1)
+
+    def test_steps_of_populations_that_were_set_are_the_same_bits(self):
+        one, other = case().start(), case().start()
+        y, x = np.mgrid[: one.shape[0], : one.shape[1]]
+        one.set_fields(rho=1 + 0.01 * np.sin(x / 3), u=[0.01, -0.02])
+        one.step(7)
+        one.populations = other.populations = one.populations
+        self.assertTrue(np.array_equal(one.populations, other.populations))
+        one.step(5)
+        other.step(5)
+        self.assertTrue(np.array_equal(one.field("velocity"), other.field("velocity")))
+
+    def test_memory_is_read_without_a_copy(self):
+        for precision in ["f32", "f64"]:
+            flow = case(precision=precision).start()
+            y, x = np.mgrid[: flow.shape[0], : flow.shape[1]]
+            flow.set_fields(rho=1 + 0.01 * np.sin(x / 3) * np.cos(y / 5))
+            flow.step(3)
+            array = flow.memory("populations")
+            self.assertEqual((array.dtype, array.gpu), (f"float{precision[1:]}", None))
+            self.assertEqual(array.__dlpack_device__(), (1, 0))
+            stored, exchanged = np.asarray(array), np.from_dlpack(array)
+            self.assertEqual(stored.ctypes.data, exchanged.ctypes.data)
+            self.assertEqual(stored.ctypes.data, np.asarray(flow.memory("populations")).ctypes.data)
+            self.assertEqual(stored.dtype, array.dtype)
+            self.assertFalse(stored.flags.writeable or exchanged.flags.writeable)
+            whole = np.empty_like(flow.populations)
+            _, q, _, by, bx = stored.shape
+            for slot, level, i, j, _ in flow.blocks:
+                rows, columns = slice(j * by, (j + 1) * by), slice(i * bx, (i + 1) * bx)
+                whole[:, rows, columns] = exchanged[slot, :, 0] + flow.rest[:, None, None]
+            self.assertEqual(q, 9)
+            self.assertTrue(np.array_equal(whole, flow.populations))
+            # The first component of the fields is the density.
+            fields = np.from_dlpack(flow.memory("fields"))
+            slot, _, i, j, _ = flow.blocks[1]
+            density = flow.field("density")[j * by : (j + 1) * by, i * bx : (i + 1) * bx]
+            self.assertTrue(np.array_equal(fields[slot, 0, 0], density))
+
+    def test_memory_outlives_what_it_is_of(self):
+        flow = case().start()
+        flow.step(2)
+        stored = np.from_dlpack(flow.memory("populations"))
+        before = stored.copy()
+        untaken = flow.memory("fields").__dlpack__()
+        del flow, untaken
+        gc.collect()
+        self.assertTrue(np.array_equal(stored, before))
+
+    def test_dlpack_makes_no_copies(self):
+        array = case().start().memory("fields")
+        with self.assertRaises(BufferError):
+            array.__dlpack__(copy=True)
+        with self.assertRaises(BufferError):
+            array.__dlpack__(dl_device=(2, 0))
+        self.assertFalse(hasattr(array, "__cuda_array_interface__"))
+
+    def test_refined_grids_have_fields_and_blocks(self):
+        flow = case(refinement={"finest": 1, "boxes": [{"level": 1, "from": [8, 8], "to": [24, 40]}]}).start()
+        flow.step(2)
+        self.assertEqual(flow.levels, 2)
+        self.assertEqual(flow.field("density").shape, (48, 32))
+        self.assertEqual(flow.field("velocity", level=1).shape, (2, 96, 64))
+        self.assertEqual(set(flow.blocks[:, 1]), {0, 1})
+        self.assertAlmostEqual(flow.mass, 48 * 32, places=8)
+        with self.assertRaises(lbmc.Error):
+            flow.populations
+
+    def test_parameters_and_places_act(self):
+        """A uniform force of a place g accelerates the fluid by g in a step: momentum to round-off."""
+        flow = case(spec="d2q9_guo", fluid={"velocity": 0.02}, params={"omega": 1.2, "force": ["0 * y", 0]}).start()
+        self.assertEqual(flow.places, ["force_place_0"])
+        flow.set_places(force_place_0=2e-6)
+        before = flow.momentum
+        flow.step(10)
+        pushed = (flow.momentum - before) / np.prod(flow.shape)
+        self.assertAlmostEqual(pushed[0] / 2e-5, 1, places=9)
+        flow.set_places(force_place_0=0)
+        before = flow.momentum
+        flow.step(10)
+        # All cells are the same, and so are their errors of rounding.
+        self.assertLess(np.abs(flow.momentum - before).max() / np.prod(flow.shape) / 2e-5, 1e-8)
+        with self.assertRaises(ValueError):
+            flow.set_places(other=1)
+        thick = case().start()
+        thick.set_fields(u=[0.01, 0])
+        with self.assertRaises(lbmc.Error):
+            thick.set_parameter("omega", 2.5)
+        with self.assertRaises(lbmc.Error):
+            thick.set_fields(rho=np.full(thick.shape, np.nan))
+
+    def test_a_callback_sees_every_so_many_steps_and_may_end_the_run(self):
+        flow, seen = case().start(), []
+
+        def look(at):
+            seen.append(at.steps)
+            return at.steps >= 30
+
+        flow.run(100, look, every=10, progress=False)
+        self.assertEqual(seen, [10, 20, 30])
+
+    def test_a_flow_that_blows_up_is_an_error(self):
+        flow = case(fluid={"viscosity": 1e-4, "velocity": 0.02}).start()
+        y, x = np.mgrid[: flow.shape[0], : flow.shape[1]]
+        flow.set_fields(u=np.stack([0.9 * np.sin(x), 0.9 * np.sin(y)]))
+        with self.assertRaises(lbmc.Error) as raised:
+            flow.step(2000)
+        self.assertEqual(raised.exception.code, "C0701")
+
+    def test_pictures_are_shown_by_notebooks(self):
+        flow = case().start()
+        for picture in [flow._repr_png_(), flow.picture("vorticity", colours="blue_red")._repr_png_()]:
+            self.assertTrue(picture.startswith(b"\x89PNG"))
+        with self.assertRaises(lbmc.Error) as raised:
+            flow.picture("vortices")
+        self.assertIn("vorticity", raised.exception.help)
+
+    def test_control_c_ends_steps_and_the_flow_goes_on(self):
+        flow = lbmc.Case("cavity2d", {"target": "cpu"}).start()
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        began = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            flow.step(10_000_000)
+        self.assertLess(time.monotonic() - began, 10)
+        done = flow.steps
+        self.assertGreater(done, 0)
+        flow.step(1)
+        self.assertEqual(flow.steps, done + 1)
+
+    def test_other_threads_run_during_steps(self):
+        flow, count, done = lbmc.Case("cavity2d", {"target": "cpu"}).start(), [0], threading.Event()
+
+        def work():
+            while not done.is_set():
+                count[0] += 1
+                time.sleep(0.001)
+
+        other = threading.Thread(target=work)
+        other.start()
+        flow.step(1)
+        count[0] = 0
+        flow.step(2000)
+        seen = count[0]
+        done.set()
+        other.join()
+        self.assertGreater(seen, 20)
+
+
+class Hints(unittest.TestCase):
+    def test_the_compiled_part_is_what_its_hints_say(self):
+        text = (pathlib.Path(lbmc.__file__).parent / "_lbmc.pyi").read_text()
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef):
+                self.assertTrue(callable(getattr(_lbmc, node.name)))
+            if isinstance(node, ast.ClassDef) and node.name not in ("Error", "Advice"):
+                known = {name for name in vars(getattr(_lbmc, node.name))} - {"__new__", "__doc__", "__module__", "__repr__"}
+                hinted = {part.target.id for part in node.body if isinstance(part, ast.AnnAssign)}
+                hinted |= {part.name for part in node.body if isinstance(part, ast.FunctionDef)} - {"__init__"}
+                self.assertEqual(known, hinted, node.name)
+        self.assertTrue((pathlib.Path(lbmc.__file__).parent / "py.typed").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

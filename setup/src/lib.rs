@@ -1,0 +1,33 @@
+//! Between the compiler and the runtime, for programs that users work with: finds methods and cases, makes a case ready to run, and
+//! finds out about methods.
+//!
+//! ```text
+//! a name or a file ──cases, spec──▶ text ──ready──▶ Case, kernels, device ──▶ lbm_flows::flow
+//!                                    │
+//!                                    └──findings──▶ what is proved of a method (walls, stability)
+//! ```
+//!
+//! | module | job |
+//! | --- | --- |
+//! | [`spec`] | finds a spec: a file, else a shipped one; its kernels, those of an earlier run if there are any |
+//! | [`cases`] | finds a case: a file, else a shipped one |
+//! | [`ready`] | a case with the kernels it runs with |
+//! | [`findings`], [`stability`], [`walls`] | what is proved about a method, and what follows from its formulas |
+//! | [`params`], [`rates`] | parameters of a method; values of one to tell things for |
+//! | [`notes`] | what a user should know beside errors |
+//! | [`files`] | reads and writes, with errors that say what to do |
+//!
+//! Invariant: nothing is printed (clippy's `print_stdout` and `print_stderr`).
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod cases;
+pub mod files;
+pub mod findings;
+pub mod notes;
+pub mod params;
+pub mod rates;
+pub mod ready;
+pub mod spec;
+pub mod stability;
+pub mod walls;
