@@ -135,10 +135,10 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float g_3_ = before[12][cell];
         const float g_4_ = before[13][cell];
 
-        // ---- d_temperature   (d2q9_boussinesq.lbm:18)
+        // ---- d_temperature   (d2q9_boussinesq.lbm:20)
         const float d_temperature = g_2_ + g_3_ + (g_0_ + g_1_ + g_4_);
 
-        // ---- temperature   (d2q9_boussinesq.lbm:18)
+        // ---- temperature   (d2q9_boussinesq.lbm:20)
         const float temperature_ = 1.0f + d_temperature;
         const float t0 = 0.5f * (temperature_ - reference_);
         const float t1 = t0 * buoyancyy_;
@@ -148,10 +148,10 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t5 = f_3 + f_8;
         const float t6 = f_1 + f_5;
 
-        // ---- d_rho   (d2q9_boussinesq.lbm:17)
+        // ---- d_rho   (d2q9_boussinesq.lbm:19)
         const float d_rho = f_0 + t6 + t4 + t5 + t3;
 
-        // ---- j   (d2q9_boussinesq.lbm:19)
+        // ---- j   (d2q9_boussinesq.lbm:21)
         const float jx_ = f_7 + t6 - f_8 - t4;
         const float jy_ = f_5 + t5 - f_6 - t3;
         const float t7 = jy_ + t1;
@@ -162,14 +162,14 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t12 = t2 * t11;
         const float t13 = t1 * t11;
 
-        // ---- rho   (d2q9_boussinesq.lbm:17)
+        // ---- rho   (d2q9_boussinesq.lbm:19)
         const float rho_ = 1.0f + d_rho;
         const float t14 = 1.0f - 3.0f * t10;
         const float t15 = rho_ * t10;
         const float t16 = 1.0f / rho_;
         const float t17 = 3.0f * (t16 * temperature_);
 
-        // ---- u   (d2q9_boussinesq.lbm:21)
+        // ---- u   (d2q9_boussinesq.lbm:23)
         const float uy_ = t16 * t7;
         const float ux_ = t16 * t8;
         const float t18 = ux_ * t15 + t12;
@@ -736,14 +736,14 @@ void d2q9_boussinesq_macroscopic(
             const float g_3_ = load(src, ids[item], 12, cell);
             const float g_4_ = load(src, ids[item], 13, cell);
 
-            // ---- d_temperature   (d2q9_boussinesq.lbm:18)
+            // ---- d_temperature   (d2q9_boussinesq.lbm:20)
             const float d_temperature = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
 
-            // ---- temperature   (d2q9_boussinesq.lbm:18)
+            // ---- temperature   (d2q9_boussinesq.lbm:20)
             const float temperature_ = 1.0f + d_temperature;
             const float t0 = temperature_ - reference_;
 
-            // ---- force   (d2q9_boussinesq.lbm:20)
+            // ---- force   (d2q9_boussinesq.lbm:22)
             const float forcex_ = t0 * buoyancyx_;
             const float forcey_ = t0 * buoyancyy_;
             const float t1 = f_1 + f_5;
@@ -751,20 +751,20 @@ void d2q9_boussinesq_macroscopic(
             const float t3 = f_4 + f_7;
             const float t4 = f_2 + f_6;
 
-            // ---- j   (d2q9_boussinesq.lbm:19)
+            // ---- j   (d2q9_boussinesq.lbm:21)
             const float jy_ = f_5 + t2 - forcey_ - f_6 - t3;
 
-            // ---- d_rho   (d2q9_boussinesq.lbm:17)
+            // ---- d_rho   (d2q9_boussinesq.lbm:19)
             const float d_rho = f_0 + t1 + t4 + t2 + t3;
 
-            // ---- j   (d2q9_boussinesq.lbm:19)
+            // ---- j   (d2q9_boussinesq.lbm:21)
             const float jx_ = f_7 + t1 - forcex_ - f_8 - t4;
 
-            // ---- rho   (d2q9_boussinesq.lbm:17)
+            // ---- rho   (d2q9_boussinesq.lbm:19)
             const float rho_ = 1.0f + d_rho;
             const float t5 = 1.0f / rho_;
 
-            // ---- u   (d2q9_boussinesq.lbm:21)
+            // ---- u   (d2q9_boussinesq.lbm:23)
             const float uy_ = t5 * (0.5f * forcey_ + jy_);
             const float ux_ = t5 * (0.5f * forcex_ + jx_);
 

@@ -137,19 +137,19 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t2 = f_1 + f_5;
         const float t3 = f_4 + f_7;
 
-        // ---- d_rho   (d2q9_scalar.lbm:13)
+        // ---- d_rho   (d2q9_scalar.lbm:15)
         const float d_rho = f_3 + t1 + t2 + t3 + f_0;
 
-        // ---- j   (d2q9_scalar.lbm:14)
+        // ---- j   (d2q9_scalar.lbm:16)
         const float jx_ = f_7 + t2 - t1;
         const float jy_ = f_3 + f_5 + f_8 - f_6 - t3;
 
-        // ---- rho   (d2q9_scalar.lbm:13)
+        // ---- rho   (d2q9_scalar.lbm:15)
         const float rho_ = 1.0f + d_rho;
         const float t4 = 1.0f / rho_;
         const float t5 = d_rho * t0;
 
-        // ---- u   (d2q9_scalar.lbm:15)
+        // ---- u   (d2q9_scalar.lbm:17)
         const float ux_ = t4 * jx_;
         const float uy_ = t4 * jy_;
         const float t6 = jy_ * t0;
@@ -180,7 +180,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float post_5 = t18 + t21 + f_5 * t8;
         const float post_8 = t18 - t21 + f_8 * t8;
 
-        // ---- d_phi   (d2q9_scalar.lbm:16)
+        // ---- d_phi   (d2q9_scalar.lbm:18)
         const float d_phi = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
         const float t22 = 0.16666667f * (d_phi * omega_g_);
         const float t23 = 1.0f - omega_g_;
@@ -702,30 +702,30 @@ void d2q9_scalar_macroscopic(
             const float g_3_ = load(src, ids[item], 12, cell);
             const float g_4_ = load(src, ids[item], 13, cell);
 
-            // ---- d_phi   (d2q9_scalar.lbm:16)
+            // ---- d_phi   (d2q9_scalar.lbm:18)
             const float d_phi = g_0_ + g_1_ + g_2_ + g_3_ + g_4_;
 
-            // ---- phi   (d2q9_scalar.lbm:16)
+            // ---- phi   (d2q9_scalar.lbm:18)
             const float phi_ = 1.0f + d_phi;
             const float t0 = f_4 + f_7;
             const float t1 = f_3 + f_8;
             const float t2 = f_2 + f_6;
 
-            // ---- j   (d2q9_scalar.lbm:14)
+            // ---- j   (d2q9_scalar.lbm:16)
             const float jy_ = f_5 + t1 - f_6 - t0;
             const float t3 = f_1 + f_5;
 
-            // ---- d_rho   (d2q9_scalar.lbm:13)
+            // ---- d_rho   (d2q9_scalar.lbm:15)
             const float d_rho = f_0 + t3 + t2 + t1 + t0;
 
-            // ---- j   (d2q9_scalar.lbm:14)
+            // ---- j   (d2q9_scalar.lbm:16)
             const float jx_ = f_7 + t3 - f_8 - t2;
 
-            // ---- rho   (d2q9_scalar.lbm:13)
+            // ---- rho   (d2q9_scalar.lbm:15)
             const float rho_ = 1.0f + d_rho;
             const float t4 = 1.0f / rho_;
 
-            // ---- u   (d2q9_scalar.lbm:15)
+            // ---- u   (d2q9_scalar.lbm:17)
             const float uy_ = t4 * jy_;
             const float ux_ = t4 * jx_;
 

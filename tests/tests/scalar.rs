@@ -11,10 +11,11 @@ use lbm_dsl::model::Model;
 use lbm_dsl::shipped::{self, Prelude};
 use lbm_dsl::source::Source;
 use lbm_runtime::device::Device;
-use lbm_runtime::geometry::Face;
+use lbm_runtime::geometry::{Block, Face};
 use lbm_runtime::solver::snapshot::Snapshot;
-use lbm_runtime::solver::{GridSpec, Simulation};
+use lbm_runtime::solver::{Adaptivity, GridSpec, Simulation};
 use lbm_tests::compiled;
+use lbm_tests::criteria::{criterion, level};
 
 type Params<'a> = &'a [(&'a str, &'a [f64])];
 
@@ -197,4 +198,84 @@ fn a_scalar_may_push_the_flow_that_carries_it() {
             assert!((value - expected).abs() < 1e-13, "{name} is {value}, not {expected}");
         }
     }
+}
+
+/// Relative L2 error of a wave in a uniform flow through a refined patch with a concave corner, and the relative change of the sum of the
+/// scalar.
+fn error_through_levels(n: usize) -> (f64, f64) {
+    let model = compiled::model("d2q9_scalar");
+    let bundle = compiled::compile_levels(&model, Target::C, Real::F64, [4, 4, 1]);
+    let (omega_g, velocity) = (1.4, [0.8 / n as f64, 0.4 / n as f64]);
+    let params = [("omega", 1.2), ("omega_g", omega_g)].map(|(name, value)| (name.to_string(), vec![value]));
+    let quarter = n / 4;
+    let refined = |block: Block| {
+        let [x, y] = [0, 1].map(|axis| 4 * block.place[axis] / quarter);
+        block.level == 0 && (1..3).contains(&x) && (1..3).contains(&y) && (x, y) != (2, 2)
+    };
+    let device = Device::host(2).expect("a host");
+    let grid = GridSpec::periodic([n, n, 1]);
+    let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 2, refined).expect("a grid");
+    let (k, diffusivity) = (TAU / n as f64, (1.0 / omega_g - 0.5) / 3.0);
+    let wave = move |[x, y, _]: [f64; 3], time: f64| {
+        let phase = k * (x - velocity[0] * time) + k * (y - velocity[1] * time);
+        (-diffusivity * 2.0 * k * k * time).exp() * phase.sin()
+    };
+    flow.init_cells(|cell, out| {
+        out.copy_from_slice(&[1.0, velocity[0], velocity[1], 1.0 + 0.1 * wave(cell.centre(), 0.0)])
+    })
+    .expect("a start");
+    let before = flow.sums().expect("sums")[1].mass;
+    let steps = n * n / 4;
+    flow.run(steps as u64).expect("it runs");
+    let after = flow.sums().expect("sums")[1].mass;
+    let snapshot = flow.snapshot().expect("a snapshot");
+    let (mut error, mut norm) = (0.0, 0.0);
+    for (position, phi) in snapshot.get("phi").expect("the scalar").iter().enumerate() {
+        let (cell, volume) = (snapshot.cell(position), snapshot.volume(position / snapshot.block_cells()));
+        let expected = 0.1 * wave(cell.centre(), steps as f64);
+        error += volume * (phi - 1.0 - expected).powi(2);
+        norm += volume * expected.powi(2);
+    }
+    ((error / norm).sqrt(), after / before - 1.0)
+}
+
+#[test]
+fn a_scalar_crosses_refinement_interfaces_at_second_order_and_keeps_its_sum() {
+    let found = [16, 32, 64].map(error_through_levels);
+    println!("{found:?}");
+    assert!(found.iter().all(|(_, change)| change.abs() < 1e-13), "{found:?}");
+    for pair in found.windows(2) {
+        let order = (pair[0].0 / pair[1].0).log2();
+        assert!((1.8..2.4).contains(&order), "order {order:.3}: {found:?}");
+    }
+}
+
+#[test]
+fn a_scalar_keeps_its_sum_where_cells_change_their_level() {
+    let device = Device::host(2).expect("a host");
+    let model = compiled::model("d2q9_scalar");
+    let bundle = compiled::compile_levels(&model, Target::C, Real::F64, [4, 4, 1]);
+    let criterion = |formula: &str| criterion(&device, &bundle, vec![level(formula)]);
+    // A fine strip that goes through the box.
+    let adaptivity = Adaptivity {
+        levels: 0..=1,
+        start: criterion("if(abs(x - 8) < 5, 1, 0)"),
+        during: Some((4, criterion("if(abs(x - 8 - t / 8) < 5, 1, 0)"))),
+        frozen: vec![],
+        memory: None,
+        keeps: false,
+    };
+    let params = [("omega", 1.7), ("omega_g", 1.5)].map(|(name, value)| (name.to_string(), vec![value]));
+    let grid = GridSpec::periodic([32, 16, 1]);
+    let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).expect("a grid");
+    flow.init_cells(|cell, out| {
+        let [x, y, _] = cell.centre();
+        out.copy_from_slice(&[1.0, 0.05 * (TAU * y / 16.0).sin(), 0.0, 1.0 + 0.5 * (TAU * x / 32.0).sin()]);
+    })
+    .expect("a start");
+    let before = flow.sums().expect("sums")[1].mass;
+    flow.run(128).expect("it runs");
+    let after = flow.sums().expect("sums")[1].mass;
+    assert!(flow.adaptations().changes > 5, "{:?}", flow.adaptations());
+    assert!((after / before - 1.0).abs() < 1e-13, "{before} {after}");
 }
