@@ -1,5 +1,7 @@
 //! Probes of cases in flows whose fields are known: their files have the values of theory.
 
+use std::path::Path;
+
 use lbm_bundle::{Real, Target};
 use lbm_flows::case::RawCase;
 use lbm_flows::flow::{self, Control, Kernels};
@@ -8,6 +10,11 @@ use lbm_tests::compiled;
 
 /// The rows of a probe after a run of a case in `f64`.
 fn rows(text: &str, overrides: &[(&str, &str)], probe: &str) -> Vec<Vec<f64>> {
+    rows_in(tempfile::tempdir().expect("a folder").path(), text, overrides, probe)
+}
+
+/// The same, with all that the run leaves in a folder.
+fn rows_in(folder: &Path, text: &str, overrides: &[(&str, &str)], probe: &str) -> Vec<Vec<f64>> {
     let overrides: Vec<_> = overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let raw = RawCase::parse("flow.toml", text, &overrides).expect("a case");
     let model = compiled::model_with_all(raw.spec(), &raw.rules(), raw.coupling());
@@ -15,10 +22,10 @@ fn rows(text: &str, overrides: &[(&str, &str)], probe: &str) -> Vec<Vec<f64>> {
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
     let levels = case.refinement.as_ref().map(|refinement| refinement.criteria(case.dim));
     let criteria = levels.map(|levels| lbm_codegen::criteria::bundle(&bundle.manifest, &levels).expect("variables"));
-    let (device, folder) = (Device::host(2).expect("the host"), tempfile::tempdir().expect("a folder"));
+    let device = Device::host(2).expect("the host");
     let kernels = Kernels { method: &bundle, criteria: criteria.as_ref(), prescribed: None, statistics: None };
-    flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| ()).expect("it runs");
-    let text = std::fs::read_to_string(folder.path().join(probe)).expect("a table");
+    flow::run(&case, kernels, &device, folder, Control::default(), |_| ()).expect("it runs");
+    let text = std::fs::read_to_string(folder.join(probe)).expect("a table");
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
     lines.map(|line| line.split(',').map(|value| value.parse().expect("a number")).collect()).collect()
 }
@@ -101,6 +108,72 @@ every = 1000
         assert!((vorticity + 0.003).abs() < 1e-11, "{row:?}");
     }
     assert_eq!(levels, [true; 3]);
+}
+
+#[test]
+fn a_grid_of_points_has_the_values_of_the_same_points_in_a_table_and_formulas_those_of_what_they_spell() {
+    let text = r#"
+spec = "d2q9_bgk"
+target = "cpu"
+precision = "f64"
+block = [4, 4]
+[domain]
+size = [16, 16]
+[fluid]
+omega = 1.2
+velocity = 0.05
+[faces]
+left = "periodic"
+right = "periodic"
+bottom = "bounce_back"
+top = { rule = "moving_wall", velocity = [0.05, 0] }
+[start]
+velocity = ["0.003 * y + 0.01 * sin(2*pi*x/lx)", "0.01 * cos(2*pi*x/lx)"]
+[refinement]
+finest = 1
+boxes = [{ level = 1, from = [4, 4], to = [12, 8] }]
+[stop]
+steps = 20
+[fields]
+own = "rho * (dx_uy - dy_ux)"
+[[probes]]
+name = "table"
+at = [[2.5, 3], [8, 3], [13.5, 3], [2.5, 10.2], [8, 10.2], [13.5, 10.2]]
+fields = ["velocity", "own", "vorticity", "density"]
+every = 10
+[[probes]]
+name = "grid"
+from = [2.5, 3]
+to = [13.5, 10.2]
+points = [3, 2]
+fields = ["velocity", "own"]
+every = 10
+"#;
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows = rows_in(folder.path(), text, &[], "probe_table.csv");
+    let last = &rows[rows.len() - 6..];
+    for row in last {
+        let [own, vorticity, density] = row[6..] else { panic!("{row:?}") };
+        assert!((own - density * vorticity).abs() < 1e-9 && own.abs() > 1e-4, "{row:?}");
+    }
+    let file = std::fs::read(folder.path().join("probe_grid_00000020.vti")).expect("a frame of step 20");
+    let xml = String::from_utf8_lossy(&file);
+    assert!(xml.contains(r#"WholeExtent="0 2 0 1 0 0" Origin="2.5 3 0" Spacing="5.5 7.199999999999999 1""#), "{xml}");
+    let at = |text: &str| file.windows(text.len()).position(|window| window == text.as_bytes()).expect("data");
+    let data = &file[at("<AppendedData encoding=\"raw\">_") + "<AppendedData encoding=\"raw\">_".len()..];
+    let numbers = |from: usize, count: usize| -> Vec<f64> {
+        let bytes = data[from + 8..][..8 * count].as_chunks::<8>().0;
+        bytes.iter().map(|value| f64::from_le_bytes(*value)).collect()
+    };
+    let (velocity, own) = (numbers(0, 18), numbers(8 + 8 * 18, 6));
+    for (point, row) in last.iter().enumerate() {
+        let found = [velocity[3 * point], velocity[3 * point + 1], own[point]];
+        // Tables have nine digits.
+        let same = found.iter().zip(&row[4..]).all(|(found, row)| (found - row).abs() <= 1e-8 * row.abs());
+        assert!(same && velocity[3 * point + 2] == 0.0, "{found:?} {row:?}");
+    }
+    let series = std::fs::read_to_string(folder.path().join("probe_grid.pvd")).expect("a series");
+    assert_eq!(series.matches("probe_grid_").count(), 3, "{series}");
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn swinging(more: &str) -> String {
     format!(
         "spec = \"d2q9_guo\"\ntarget = \"cpu\"\nprecision = \"f64\"\nblock = [4, 4]\n[domain]\nsize = [16, 16]\n[fluid]\n\
          omega = 1.2\nvelocity = 0.02\n[faces]\nothers = \"periodic\"\n[params]\nforce = [\"{x}\", \"{y}\"]\n[stop]\nsteps = 600\n[output]\ndirectory = \"unused\"\n{more}\n\
-         [[statistics]]\nname = \"all\"\nfields = [\"velocity\", \"speed\", {{ name = \"uxuy\", formula = \"ux * uy\" }}]\nfrom = 200\nevery = 2\n\
+         [fields]\nuxuy = \"ux * uy\"\n[[statistics]]\nname = \"all\"\nfields = [\"velocity\", \"speed\", \"uxuy\"]\nfrom = 200\nevery = 2\n\
          of = [\"mean\", \"rms\", \"stresses\", \"min\", \"max\"]\n[[statistics]]\nname = \"late\"\nfrom = 301\nevery = 150\n\
          [[probes]]\nname = \"all\"\nat = [2.5, 2.5]\nfields = [\"velocity\"]\nevery = 2\n[[pictures]]\nstatistics = \"all\"\nfield = \"stress_xy\"\nsize = 200\n"
     )

@@ -6,6 +6,8 @@ use super::quantity::Quantity;
 pub(super) const MOST_PROBES: usize = 64;
 /// Most points of a probe.
 pub(super) const MOST_POINTS: usize = 10_000;
+/// Most points of a grid.
+pub(super) const MOST_OF_GRID: usize = 1_000_000;
 /// Most numbers that all probes of a run record: restart files have them all.
 pub const MOST_NUMBERS: u64 = 8_000_000;
 /// Longest name, in bytes: it is part of a file's.
@@ -18,6 +20,9 @@ pub struct Probe {
     pub name: String,
     /// Points in cells of the coarsest level, from the lower corner of the domain; 0 beyond the dimension.
     pub points: Vec<[f64; 3]>,
+    /// Where the points are those of a grid: how many there are along each axis, x fastest in `points`. A file for ParaView has them then, for
+    /// each time one.
+    pub grid: Option<[usize; 3]>,
     /// What is recorded, no component twice.
     pub fields: Vec<Quantity>,
     /// Steps between rows.

@@ -1,7 +1,9 @@
 //! Fields of a flow by their names, wherever output asks for them: those of the method, and what follows from them.
 
+use std::collections::BTreeMap;
+
 use lbm_bundle::formula::Function;
-use lbm_bundle::{Formula, Manifest};
+use lbm_bundle::{Formula, Manifest, statistics};
 
 use super::statistics::Measure;
 use super::units::{Dimension, Units};
@@ -41,8 +43,9 @@ enum Kind {
     StrainRate,
     /// Level of the cell.
     Level,
-    /// A formula of components of the method's fields, which are called `components`, in lattice units.
-    Formula { formula: Formula, components: Vec<String> },
+    /// A formula of components of the method's fields, which are called `components`, and of slopes of the velocity, by their names, in
+    /// lattice units.
+    Formula { formula: Formula, components: Vec<String>, slopes: BTreeMap<String, [usize; 2]> },
     /// A result of the statistics of a field. Positions are those among the results.
     Statistic { first: usize, columns: Vec<String>, of: Box<Quantity>, form: Form },
 }
@@ -128,14 +131,16 @@ impl Quantity {
         &self.name
     }
 
-    /// A formula of components of a method's fields, in lattice units.
+    /// A formula of components of a method's fields and of [slopes](statistics::slopes) of the velocity, in lattice units.
     pub(super) fn of_formula(manifest: &Manifest, name: &str, formula: Formula) -> Quantity {
-        let kind = Kind::Formula { formula, components: manifest.component_names() };
+        let components = manifest.component_names();
+        let slopes = statistics::slopes(manifest.dim as usize, &components);
+        let kind = Kind::Formula { formula, components, slopes };
         Quantity { name: name.to_string(), kind, dim: manifest.dim as usize }
     }
 
     /// All that tells it from another: its name, and its formula if it is one of the case.
-    pub(super) fn definition(&self) -> String {
+    pub fn definition(&self) -> String {
         match &self.kind {
             Kind::Formula { formula, .. } => format!("{} = {formula}", self.name),
             _ => self.name.clone(),
@@ -215,7 +220,11 @@ impl Quantity {
 
     /// Whether it is made of slopes of the velocity.
     pub fn needs_slopes(&self) -> bool {
-        matches!(self.kind, Kind::Vorticity | Kind::QCriterion | Kind::StrainRate)
+        match &self.kind {
+            Kind::Vorticity | Kind::QCriterion | Kind::StrainRate => true,
+            Kind::Formula { formula, slopes, .. } => formula.names().iter().any(|name| slopes.contains_key(*name)),
+            _ => false,
+        }
     }
 
     /// Whether it has one component, which may have either sign.
@@ -331,9 +340,10 @@ impl Quantity {
             }
             Kind::QCriterion => one(-0.5 * sum(&|a, b| gradient[a][b] * gradient[b][a])),
             Kind::StrainRate => one((0.5 * sum(&|a, b| (gradient[a][b] + gradient[b][a]).powi(2))).sqrt()),
-            Kind::Formula { formula, components } => {
-                let named = |name: &str| components.iter().position(|component| component == name).map(&value);
-                one(formula.value(&named).unwrap_or(f64::NAN))
+            Kind::Formula { formula, components, slopes } => {
+                let component = |name: &str| components.iter().position(|component| component == name).map(&value);
+                let slope = |name: &str| slopes.get(name).map(|[axis, of]| gradient[*axis][*of]);
+                one(formula.value(&|name| component(name).or_else(|| slope(name))).unwrap_or(f64::NAN))
             }
             Kind::Level => one(level as f64),
         }
@@ -369,6 +379,19 @@ mod tests {
             (at("velocity"), at("uy")[0], at("density")[0], at("level")[0]),
             ([0.3, -0.4, 0.0], -0.4, 1.03, 2.0)
         );
+    }
+
+    #[test]
+    fn a_formula_has_components_and_slopes_by_their_names() {
+        let manifest = manifest();
+        let of = |text: &str| Quantity::of_formula(&manifest, "own", text.parse().unwrap());
+        let (curl, product) = (of("dx_uy - dy_ux"), of("rho * ux * uy"));
+        assert_eq!((curl.needs_slopes(), product.needs_slopes()), (true, false));
+        let gradient = [[0.0, 0.7, 0.0], [0.2, 0.0, 0.0], [0.0; 3]];
+        let fields = [1.03, 0.3, -0.4];
+        assert_eq!(curl.at(|_| f64::NAN, &gradient, 0), quantity("vorticity").at(|_| f64::NAN, &gradient, 0));
+        assert_eq!(product.at(|at| fields[at], &[[f64::NAN; 3]; 3], 0)[0], 1.03 * 0.3 * -0.4);
+        assert_ne!(curl.definition(), of("dx_uy + dy_ux").definition());
     }
 
     #[test]

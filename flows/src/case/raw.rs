@@ -48,6 +48,7 @@ pub struct RawCase {
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
     pub(super) report: Vec<RawReport>,
+    pub(super) fields: Vec<RawField>,
     pub(super) probes: Vec<Spanned<RawProbe>>,
     pub(super) pictures: Vec<Spanned<RawPicture>>,
     pub(super) views: Vec<Spanned<RawView>>,
@@ -398,6 +399,13 @@ pub(super) struct RawOutput {
     pub(super) average_from: Option<Spanned<Interval>>,
 }
 
+/// A formula of `[fields]`.
+#[derive(Clone, Debug)]
+pub(super) struct RawField {
+    pub(super) name: Spanned<String>,
+    pub(super) formula: Spanned<lbm_bundle::Formula>,
+}
+
 /// A formula of `[report]`.
 #[derive(Clone, Debug)]
 pub(super) struct RawReport {
@@ -427,37 +435,11 @@ pub(super) struct RawFlux {
     pub(super) every: Spanned<Interval>,
 }
 
-/// What is sampled.
-#[derive(Clone, Debug)]
-pub(super) enum RawSampled {
-    /// A field by its name.
-    Field(Spanned<String>),
-    /// A formula of components of fields.
-    Formula { name: Spanned<String>, formula: Spanned<lbm_bundle::Formula> },
-}
-
-impl RawSampled {
-    /// Names of fields, and of components of fields, that it takes.
-    fn names(&self) -> Vec<&str> {
-        match self {
-            RawSampled::Field(name) => vec![&name.value],
-            RawSampled::Formula { formula, .. } => formula.value.names().into_iter().collect(),
-        }
-    }
-
-    /// Where it is.
-    pub(super) fn span(&self) -> &Span {
-        match self {
-            RawSampled::Field(name) | RawSampled::Formula { name, .. } => &name.span,
-        }
-    }
-}
-
 /// What is accumulated over time.
 #[derive(Clone, Debug)]
 pub(super) struct RawStatistics {
     pub(super) name: Spanned<String>,
-    pub(super) fields: Option<Vec<RawSampled>>,
+    pub(super) fields: Option<Vec<Spanned<String>>>,
     pub(super) of: Vec<Measure>,
     /// From the start of the flow.
     pub(super) from: Spanned<Interval>,
@@ -506,6 +488,7 @@ pub(super) struct RawFrames {
 pub(super) enum RawPoints {
     At(Vec<RawVector>),
     Line { from: RawVector, to: RawVector, points: Spanned<f64> },
+    Grid { from: RawVector, to: RawVector, points: Spanned<Vec<usize>> },
 }
 
 impl RawCase {
@@ -584,17 +567,25 @@ impl RawCase {
         Some(&self.refinement.as_ref()?.follow.as_ref()?.indicator.as_ref()?.criterion.value)
     }
 
-    /// Names of fields that output asks for, or what the grid follows.
-    pub fn fields(&self) -> Vec<&str> {
+    /// The names of fields that output asks for, each where it does.
+    pub(super) fn output_fields(&self) -> impl Iterator<Item = &Spanned<String>> {
         let probes = self.probes.iter().filter_map(|probe| probe.value.fields.as_ref());
-        let listed = self.output.fields.iter().chain(probes).flatten();
+        let sampled = self.statistics.iter().filter_map(|of| of.value.fields.as_ref());
+        let listed = self.output.fields.iter().chain(probes).chain(sampled).flatten();
         let views = self.views.iter().flat_map(|view| [Some(&view.value.isosurface), view.value.colour.as_ref()]);
-        let drawn = self.pictures.iter().map(|picture| &picture.value.field).chain(views.flatten());
-        let sampled =
-            self.statistics.iter().filter_map(|of| of.value.fields.as_ref()).flatten().flat_map(RawSampled::names);
+        let pictures = self.pictures.iter().map(|picture| &picture.value);
+        // Those of statistics have names of results.
+        let drawn = pictures.filter(|picture| picture.statistics.is_none()).map(|picture| &picture.field);
+        listed.chain(drawn).chain(views.flatten())
+    }
+
+    /// Names of fields that output asks for or makes fields of its own from, or that the grid follows.
+    pub fn fields(&self) -> Vec<&str> {
+        let named = self.output_fields().map(|name| &name.value[..]);
+        let made = self.fields.iter().flat_map(|field| field.formula.value.names());
         let indicator = self.refinement.as_ref().and_then(|refinement| refinement.follow.as_ref()?.indicator.as_ref());
         let followed = indicator.into_iter().flat_map(|indicator| indicator.formula.fields());
-        listed.chain(drawn).map(|name| &name.value[..]).chain(sampled).chain(followed).collect()
+        named.chain(made).chain(followed).collect()
     }
 
     /// The error that the coupling cannot be had, pointing at its name in the file.

@@ -1,5 +1,6 @@
 //! Reads a case file: the type of every value, the kind of its unit, and whether its key is known.
 
+mod fields;
 mod fluxes;
 mod patches;
 mod pictures;
@@ -85,6 +86,7 @@ impl Reader {
         let refinement = table(self, "refinement");
         let stop = table(self, "stop");
         let output = table(self, "output");
+        let fields = table(self, "fields");
         let report = table(self, "report");
 
         self.si = self.word(&units, "system", &["lattice", "si"]).is_some_and(|word| word.value == "si");
@@ -173,6 +175,7 @@ impl Reader {
             refinement,
             stop,
             output,
+            fields: self.own_fields(&fields),
             probes,
             pictures,
             views,
@@ -189,6 +192,7 @@ impl Reader {
                 "block",
                 "stop",
                 "output",
+                "fields",
                 "probes",
                 "pictures",
                 "views",

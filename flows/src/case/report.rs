@@ -118,7 +118,9 @@ pub fn sources(case: &Case) -> Sources {
             }
         }
     }
-    for (number, probe) in output.probes.iter().enumerate().filter(|(_, probe)| probe.points.len() <= FEW) {
+    for (number, probe) in
+        output.probes.iter().enumerate().filter(|(_, probe)| probe.grid.is_none() && probe.points.len() <= FEW)
+    {
         for point in 0..probe.points.len() {
             let at = if probe.points.len() == 1 { String::new() } else { format!("{}_", point + 1) };
             let columns = probe.fields.iter().flat_map(Quantity::columns);

@@ -3,6 +3,7 @@
 
 mod domain;
 mod faces;
+mod fields;
 mod fluid;
 mod fluxes;
 mod output;
@@ -22,7 +23,7 @@ use super::diag::{self, CaseError, Diagnostic, Report, Span};
 use super::formula::Formula;
 use super::raw::RawCase;
 use super::units::Dimension;
-use super::{Case, Scalar};
+use super::{Case, Quantity, Scalar};
 
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
@@ -35,7 +36,9 @@ impl RawCase {
         available: Available,
     ) -> Result<(Case, Vec<Diagnostic>), CaseError> {
         let dim = manifest.dim as usize;
-        let mut resolver = Resolver { raw: self, manifest, others, available, dim, report: Report::default() };
+        let mut resolver =
+            Resolver { raw: self, manifest, others, available, dim, own: vec![], report: Report::default() };
+        resolver.own = resolver.own_fields();
         let case = resolver.case();
         let (case, warnings) = resolver.report.finish(&self.name, case)?;
         Ok((case, self.warnings.iter().cloned().chain(warnings).collect()))
@@ -61,6 +64,8 @@ struct Resolver<'a> {
     others: &'a [String],
     available: Available,
     dim: usize,
+    /// Fields that the case defines.
+    own: Vec<Quantity>,
     report: Report,
 }
 

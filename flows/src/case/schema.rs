@@ -243,6 +243,11 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("output.compare", TEXT, "published profiles, or a published series, to compare with"),
     key(
+        "fields.*",
+        FORMULA,
+        "a field of the case's own, by its name: a formula of components of fields and of slopes of the velocity, \"uy * temperature\"",
+    ),
+    key(
         "report.*",
         TEXT,
         "a number that follows from the results, under `[report]`: a formula of them, printed and in summary.json, \
@@ -250,9 +255,13 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("probes.name", TEXT, "points at which fields are recorded, under `[[probes]]`: the file is `probe_NAME.csv`"),
     key("probes.at", Takes::List(&Takes::Either(&[QUANTITY, POINT])), "the points: [[40, 32], [60, 32]], or one"),
-    key("probes.from", POINT, "first point of a line, in the place of `at`"),
-    key("probes.to", POINT, "last point of a line"),
-    key("probes.points", COUNT, "number of points of a line, both ends among them"),
+    key("probes.from", POINT, "first point of a line, or lowest of a rectangle or a box, in the place of `at`"),
+    key("probes.to", POINT, "last point of a line, or highest of a rectangle or a box"),
+    key(
+        "probes.points",
+        Takes::Either(&[COUNT, Takes::List(&COUNT)]),
+        "number of points of a line, both ends among them; of a rectangle or a box one for each axis, for files for ParaView: [129, 65]",
+    ),
     key("probes.fields", Takes::List(&TEXT), "what is recorded, by name; else [\"density\", \"velocity\"]"),
     key("probes.every", STEPS, "time steps, or in SI units a time, between rows"),
     key("pictures.field", TEXT, "a picture of a field by its name, under `[[pictures]]`; of vectors the magnitude"),
@@ -329,7 +338,7 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "statistics.fields",
         NAMED,
-        "the fields, by name, or formulas of their components with a name: { name = \"transport\", formula = \"uy * temperature\" }; else \
+        "the fields, by name; else \
          [\"density\", \"velocity\"]",
     ),
     key(

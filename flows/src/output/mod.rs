@@ -18,7 +18,7 @@
 //! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
 //! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
 //! | [`heat`] | `heat.csv`: what solids give of a temperature or another scalar to the fluid over time |
-//! | [`probes`] | `probe_*.csv`: fields at points over time |
+//! | [`probes`] | `probe_*.csv`: fields at points over time; `probe_*.vti` on grids of points |
 //! | [`derived`] | nothing: fields by name on all cells |
 //! | [`flux`] | nothing of its own: what flows through open faces |
 //! | [`flux_planes`] | `fluxes.csv`: what flows through planes over time |
@@ -80,7 +80,7 @@ use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::probe::Reading;
 use lbm_runtime::solver::snapshot::Snapshot;
 
-use crate::case::{Case, Dimension, Frames, InputFile, Quantity, Reference, Vtk};
+use crate::case::{Case, Dimension, Frames, InputFile, Probe, Quantity, Reference, Vtk};
 pub use canvas::Canvas;
 use flux::Fluxes;
 use flux_planes::Fluxed;
@@ -211,7 +211,15 @@ impl<'a> Recorder<'a> {
             series: self.series.saved(),
             forces: self.forces.saved(),
             heat: self.heat.saved(),
-            probes: self.case.output.probes.iter().zip(&self.probes).map(|(probe, of)| of.saved(probe)).collect(),
+            probes: self
+                .case
+                .output
+                .probes
+                .iter()
+                .zip(&self.probes)
+                .filter(|(probe, _)| probe.grid.is_none())
+                .map(|(probe, of)| of.saved(probe))
+                .collect(),
             fluxes: self.case.output.fluxes.iter().zip(&self.fluxes).map(|(plane, of)| of.saved(plane)).collect(),
         }
     }
@@ -240,8 +248,39 @@ impl<'a> Recorder<'a> {
 
     /// Records what a probe of the case, by its number, has read.
     pub fn probe(&mut self, number: usize, step: u64, readings: &[Reading]) -> Result<(), OutputError> {
-        self.probes[number].add(&self.case.output.probes[number], step, readings);
+        let probe = &self.case.output.probes[number];
+        if let Some(grid) = probe.grid {
+            return self.probe_frame(probe, grid, step, readings);
+        }
+        self.probes[number].add(probe, step, readings);
         self.probe_table(number)
+    }
+
+    /// Writes what a probe on a grid has read.
+    fn probe_frame(
+        &mut self,
+        probe: &Probe,
+        grid: [usize; 3],
+        step: u64,
+        readings: &[Reading],
+    ) -> Result<(), OutputError> {
+        let (case, name) = (self.case, probes::frame_name(probe, step));
+        let time = |step: u64| step as f64 * case.units.scale(Dimension::TIME);
+        if self.sink.files().contains(&name) {
+            return Ok(());
+        }
+        let columns = probes::columns(case, probe, readings);
+        let ends = [probe.points.first(), probe.points.last()];
+        let ends = ends.map(|end| end.copied().unwrap_or_default());
+        self.sink.write(&name, |out| vtk::write_points(out, (grid, ends), time(step), &columns, case))?;
+        let files = self.sink.files().iter();
+        let mut frames: Vec<(u64, &str)> =
+            files.filter_map(|name| Some((probes::step_of_frame(probe, name)?, &name[..]))).collect();
+        frames.sort_unstable();
+        let frames: Vec<(f64, String)> =
+            frames.into_iter().map(|(step, name)| (time(step), name.to_string())).collect();
+        let frames: Vec<(f64, &str)> = frames.iter().map(|(time, name)| (*time, &name[..])).collect();
+        self.sink.write(&format!("probe_{}.pvd", probe.name), |out| vtk::write_series(out, &frames))
     }
 
     /// Records what was read at the points of a plane of the case, by its number.
@@ -488,7 +527,8 @@ impl<'a> Recorder<'a> {
         if case.output.heat.is_some() {
             self.heat_table()?;
         }
-        (0..case.output.probes.len()).try_for_each(|number| self.probe_table(number))?;
+        let mut tables = (0..case.output.probes.len()).filter(|number| case.output.probes[*number].grid.is_none());
+        tables.try_for_each(|number| self.probe_table(number))?;
         if !case.output.fluxes.is_empty() {
             self.fluxes_table()?;
         }

@@ -8,13 +8,37 @@ use serde::{Deserialize, Serialize};
 use super::Bits;
 use super::average::{Average, average};
 use super::profile::{cells, real_name};
-use crate::case::{Case, Dimension, Probe};
+use crate::case::{Case, Dimension, Probe, Quantity};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Name of the file of a probe.
+/// Name of the table of a probe.
 pub fn file_name(probe: &Probe) -> String {
     format!("probe_{}.csv", probe.name)
+}
+
+/// Name of the file that a probe on a grid has of a step.
+pub fn frame_name(probe: &Probe, step: u64) -> String {
+    format!("probe_{}_{step:08}.vti", probe.name)
+}
+
+/// The step of a file of [`frame_name`].
+pub fn step_of_frame(probe: &Probe, name: &str) -> Option<u64> {
+    let step = name.strip_prefix(&format!("probe_{}_", probe.name))?.strip_suffix(".vti")?.parse().ok()?;
+    (frame_name(probe, step) == name).then_some(step)
+}
+
+/// The fields of a probe at all points, in the units of the case: of each its name, and its components one after the other for each point.
+pub fn columns(case: &Case, probe: &Probe, readings: &[Reading]) -> Vec<(String, usize, Vec<f64>)> {
+    let column = |field: &Quantity| {
+        let (components, scale) = (field.columns().len(), field.scale(&case.units));
+        let of = |reading: &Reading| {
+            let values = field.at(|at| reading.values[at], &reading.gradient, reading.level);
+            values.map(|value| scale * value).into_iter().take(components)
+        };
+        (field.name().to_string(), components, readings.iter().flat_map(of).collect())
+    };
+    probe.fields.iter().map(column).collect()
 }
 
 /// A number with nine digits, without trailing zeros.
@@ -36,6 +60,7 @@ pub struct Probed {
 pub struct SavedProbe {
     name: String,
     points: Vec<[Bits; 3]>,
+    /// What tells each column from others: its name, and its formula if the case has one.
     columns: Vec<String>,
     pub(super) steps: Vec<u64>,
     values: Vec<Bits>,
@@ -62,6 +87,12 @@ pub struct ProbeMean {
     /// The mean, and how uncertain it is.
     #[serde(flatten)]
     pub average: Average,
+}
+
+/// The columns of a field, that of a formula with the formula.
+fn defined(field: &Quantity) -> Vec<String> {
+    let columns = field.columns();
+    if columns.len() == 1 { vec![field.definition()] } else { columns }
 }
 
 impl SavedProbe {
@@ -92,7 +123,7 @@ impl Probed {
         SavedProbe {
             name: probe.name.clone(),
             points: probe.points.iter().map(|point| point.map(Bits)).collect(),
-            columns: probe.columns(),
+            columns: probe.fields.iter().flat_map(defined).collect(),
             steps: self.steps.clone(),
             values: self.values.iter().copied().map(Bits).collect(),
         }
@@ -201,7 +232,7 @@ mod tests {
     fn probe(points: Vec<[f64; 3]>, fields: &[&str]) -> Probe {
         let all = Quantity::all(&manifest()).into_iter();
         let fields = all.filter(|field| fields.contains(&field.name())).collect();
-        Probe { name: "wake".into(), points, fields, every: 10 }
+        Probe { name: "wake".into(), points, grid: None, fields, every: 10 }
     }
 
     fn reading(density: f64) -> Reading {

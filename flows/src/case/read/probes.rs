@@ -54,10 +54,11 @@ impl Reader {
         let (name, every) = (self.file_name(table, "name"), self.interval(table, "every"));
         let points = match (table.get("at"), table.get("from").or(table.get("to")).or(table.get("points"))) {
             (Some(at), None) => self.points(&at.value).map(RawPoints::At),
-            (None, Some(_)) => self.line(table, &span),
+            (None, Some(_)) => self.between(table, &span),
             (Some(_), Some(other)) => {
                 let message = format!("`at` and `{}` exclude each other", other.key);
-                let help = "points are listed in `at`; a line is `from`, `to` and `points`".to_string();
+                let help =
+                    "points are listed in `at`; a line, a rectangle or a box is `from`, `to` and `points`".to_string();
                 self.report.add(diag::CONFLICT, &other.span, message, "one too many", help)
             }
             (None, None) => {
@@ -111,12 +112,29 @@ impl Reader {
         Some(Spanned { value: axes?, span: value.span.clone() })
     }
 
-    fn line(&mut self, table: &Table, span: &diag::Span) -> Option<RawPoints> {
+    /// A line with a number of points, or a rectangle or a box with one for each axis.
+    fn between(&mut self, table: &Table, span: &diag::Span) -> Option<RawPoints> {
         if let Some(key) = ["from", "to", "points"].iter().find(|key| table.get(key).is_none()) {
-            let help = "a line is `from = [0, 32]`, `to = [128, 32]`, `points = 100`".to_string();
-            return self.missing(span, &format!("probes.{key}"), "a line has two ends and a number of points", help);
+            let help = "a line is `from = [0, 32]`, `to = [128, 32]`, `points = 100`; a rectangle or a box has a number of points \
+                        for each axis: `points = [129, 65]`"
+                .to_string();
+            let what = "a line, a rectangle or a box has two ends and numbers of points";
+            return self.missing(span, &format!("probes.{key}"), what, help);
         }
         let (from, to) = (self.point(&table.get("from")?.value), self.point(&table.get("to")?.value));
+        let points = &table.get("points")?.value;
+        if let Kind::List(list) = &points.kind {
+            let number = |value: &Value| match value.kind {
+                Kind::Integer(number) => usize::try_from(number).ok().filter(|number| *number > 0),
+                _ => None,
+            };
+            let Some(numbers) = list.iter().map(number).collect() else {
+                let help = "one number for each axis, 1 at least: `points = [129, 65]`".to_string();
+                return self.report.add(diag::BAD_VALUE, &points.span, "no grid has these points", "not numbers", help);
+            };
+            let points = Spanned { value: numbers, span: points.span.clone() };
+            return Some(RawPoints::Grid { from: from?, to: to?, points });
+        }
         let points = self.count(table, "points")?;
         if points.value < 2.0 {
             let help = "for a single point write `at = [40, 32]`".to_string();

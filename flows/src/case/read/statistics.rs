@@ -1,17 +1,13 @@
 //! `[[statistics]]`.
 
-use lbm_bundle::Formula;
-
 use super::Reader;
-use crate::case::diag::{self, Span, Spanned};
-use crate::case::raw::{Interval, RawSampled, RawStatistics};
+use crate::case::diag::{self, Spanned};
+use crate::case::raw::{Interval, RawStatistics};
 use crate::case::schema;
 use crate::case::statistics::{MOST_STATISTICS, Measure};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
-/// A formula, to show how one is written.
-const FORMULA: &str = "{ name = \"transport\", formula = \"uy * temperature\" }";
 /// Keys of a statistic.
 const KNOWN: [&str; 5] = ["name", "fields", "of", "from", "every"];
 
@@ -60,7 +56,7 @@ impl Reader {
         let (name, from, every) = (self.file_name(table, "name"), self.start_of(table), self.interval(table, "every"));
         let fields = match table.get("fields") {
             None => None,
-            Some(entry) => Some(self.sampled(&entry.value)?),
+            Some(entry) => Some(self.words(&entry.value, "fields = [\"velocity\", \"pressure\"]")?),
         };
         let of = match table.get("of") {
             None => vec![Measure::Mean, Measure::Rms],
@@ -71,51 +67,6 @@ impl Reader {
         };
         let statistic = RawStatistics { name: name?, fields, of, from: from?, every: every? };
         Some(Spanned { value: statistic, span })
-    }
-
-    fn sampled(&mut self, value: &Value) -> Option<Vec<RawSampled>> {
-        let help = format!("for example `fields = [\"velocity\", {FORMULA}]`");
-        let Kind::List(list) = &value.kind else { return self.wrong_type(value, "a list of fields", help) };
-        if list.is_empty() {
-            return self.report.add(diag::BAD_VALUE, &value.span, "no field is named", "empty", help);
-        }
-        let one = |reader: &mut Self, value: &Value| match &value.kind {
-            Kind::Text(text) => Some(RawSampled::Field(Spanned { value: text.clone(), span: value.span.clone() })),
-            Kind::Table(table) => reader.formula_of_fields(table, &value.span),
-            _ => reader.wrong_type(value, "a name, or a formula with a name", help.clone()),
-        };
-        list.iter().map(|value| one(self, value)).collect()
-    }
-
-    fn formula_of_fields(&mut self, table: &Table, span: &Span) -> Option<RawSampled> {
-        self.only_keys(table, &["name", "formula"], "a formula of fields")?;
-        let example = format!("for example `{FORMULA}`");
-        for (key, what) in [("name", "what its results are called"), ("formula", "the formula of components of fields")]
-        {
-            if table.get(key).is_none() {
-                return self.missing(span, key, what, example);
-            }
-        }
-        let (name, text) = (self.text(table, "name")?, self.text(table, "formula")?);
-        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        if !name.value.starts_with(|first: char| first.is_ascii_alphabetic()) || !name.value.chars().all(is_letter) {
-            let message = "a name is letters, digits and `_`, a letter first";
-            return self.report.add(diag::BAD_VALUE, &name.span, message, "not a name", example);
-        }
-        let parsed = Formula::parse(&text.value).and_then(|parsed| parsed.complete().map(|()| parsed.formula));
-        match parsed {
-            Ok(formula) if formula.tables().is_empty() => {
-                Some(RawSampled::Formula { name, formula: Spanned { value: formula, span: text.span } })
-            }
-            Ok(_) => {
-                let message = "a formula of fields has no tables";
-                self.report.add(diag::FORMULA, &text.span, message, "a table", None)
-            }
-            Err(error) => {
-                let value = &table.get("formula")?.value;
-                self.no_formula(value, &text.value, error)
-            }
-        }
     }
 
     fn measures(&mut self, words: &[Spanned<String>]) -> Option<Vec<Measure>> {

@@ -208,6 +208,24 @@ impl Reader {
         }
     }
 
+    /// A formula of names that are known later, and its text: `what` it is, and an example of one.
+    pub(super) fn formula_of_names(
+        &mut self,
+        value: &Value,
+        what: &str,
+        example: &str,
+    ) -> Option<(String, lbm_bundle::Formula)> {
+        let Kind::Text(text) = &value.kind else {
+            return self.wrong_type(value, "a formula, in quotes", format!("for example `{example}`"));
+        };
+        let parsed = lbm_bundle::Formula::parse(text).and_then(|parsed| parsed.complete().map(|()| parsed.formula));
+        match parsed {
+            Ok(formula) if formula.tables().is_empty() => Some((text.clone(), formula)),
+            Ok(_) => self.report.add(diag::FORMULA, &value.span, format!("{what} has no tables"), "a table", None),
+            Err(error) => self.no_formula(value, text, error),
+        }
+    }
+
     pub(super) fn no_formula<T>(&mut self, value: &Value, text: &str, error: FormulaError) -> Option<T> {
         let mut span = value.span.clone();
         // Where the file has the text as it is, without escapes, the place is known to the letter.

@@ -4,7 +4,7 @@ use lbm_runtime::geometry::solid::{Solid, Solids};
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::probes::{MOST_NUMBERS, MOST_POINTS};
+use crate::case::probes::{MOST_NUMBERS, MOST_OF_GRID, MOST_POINTS};
 use crate::case::raw::{RawPoints, RawProbe, RawVector};
 use crate::case::units::{Dimension, Units};
 use crate::case::{Probe, Quantity, SolidBody, Stop, schema};
@@ -32,7 +32,7 @@ impl Resolver<'_> {
         let probes: Vec<_> = raw.probes.iter().map(|given| self.probe(given, size, units, &solids)).collect();
         let probes: Vec<Probe> = probes.into_iter().collect::<Option<_>>()?;
         let mut all = 0u64;
-        for (given, probe) in raw.probes.iter().zip(&probes) {
+        for (given, probe) in raw.probes.iter().zip(&probes).filter(|(_, probe)| probe.grid.is_none()) {
             let rows = stop.steps / probe.every + 2;
             all = all.saturating_add(rows.saturating_mul(probe.numbers() as u64));
             if all > MOST_NUMBERS {
@@ -49,13 +49,18 @@ impl Resolver<'_> {
         let points = match &raw.points {
             RawPoints::At(points) => self.listed(points, size, units, solids),
             RawPoints::Line { from, to, points } => self.line((from, to), points, size, units, solids),
+            RawPoints::Grid { from, to, points } => self.grid((from, to), points, size, units),
+        };
+        let grid = match &raw.points {
+            RawPoints::Grid { points, .. } => Some([0, 1, 2].map(|axis| points.value.get(axis).copied().unwrap_or(1))),
+            _ => None,
         };
         let fields = match &raw.fields {
             Some(names) => self.quantities(names),
             None => Some(self.default_fields()),
         };
         let every = self.interval(&raw.every, units);
-        Some(Probe { name: raw.name.value.clone(), points: points?, fields: fields?, every: every? })
+        Some(Probe { name: raw.name.value.clone(), points: points?, grid, fields: fields?, every: every? })
     }
 
     pub(super) fn default_fields(&self) -> Vec<Quantity> {
@@ -81,9 +86,13 @@ impl Resolver<'_> {
 
     /// A field by its name.
     pub(super) fn quantity(&mut self, name: &Spanned<String>) -> Option<Quantity> {
-        let all = Quantity::all(self.manifest);
+        let all: Vec<Quantity> = Quantity::all(self.manifest).into_iter().chain(self.own.iter().cloned()).collect();
         if let Some(found) = all.iter().find(|quantity| quantity.name() == name.value) {
             return Some(found.clone());
+        }
+        if self.raw.fields.iter().any(|field| field.name.value == name.value) {
+            // What is wrong with it has been said.
+            return None;
         }
         let message = format!("`{}` has no field `{}`", self.manifest.spec, name.value);
         let names: Vec<&str> = all.iter().map(Quantity::name).collect();
@@ -138,6 +147,52 @@ impl Resolver<'_> {
             return self.report.add(diag::OUTSIDE, &from.span, "the line lies inside solids", "inside a solid", help);
         }
         Some(found)
+    }
+
+    /// Points of a rectangle or a box along the axes, x fastest.
+    fn grid(
+        &mut self,
+        (from, to): (&RawVector, &RawVector),
+        points: &Spanned<Vec<usize>>,
+        size: [usize; 3],
+        units: &Units,
+    ) -> Option<Vec<[f64; 3]>> {
+        if points.value.len() != self.dim {
+            self.wrong_dimension(&points.span, "the numbers of points of a grid", points.value.len());
+            return None;
+        }
+        let all = points.value.iter().try_fold(1usize, |all, along| all.checked_mul(*along));
+        if all.is_none_or(|all| all > MOST_OF_GRID) {
+            let message = format!("a grid of a probe has at most {MOST_OF_GRID} points");
+            let help = "for fields of all cells there is `output.vtk`".to_string();
+            return self.report.add(diag::BAD_VALUE, &points.span, message, "too many", help);
+        }
+        let (first, last) = (self.point(from, size, units)?, self.point(to, size, units)?);
+        let counts = [0, 1, 2].map(|axis| points.value.get(axis).copied().unwrap_or(1));
+        for axis in 0..self.dim {
+            let wrong = match counts[axis] {
+                1 => first[axis] != last[axis],
+                _ => first[axis] >= last[axis],
+            };
+            if wrong {
+                let name = axis_name(axis);
+                let message = format!("{} points along {name} do not go from here to there", counts[axis]);
+                let help =
+                    "`from` is the lower corner and `to` the upper one; along an axis with one point they are the same"
+                        .to_string();
+                return self.report.add(diag::BAD_VALUE, &to.value[axis].span, message, "not the upper end", help);
+            }
+        }
+        let place = |axis: usize, at: usize| match counts[axis] {
+            1 => first[axis],
+            count => {
+                let way = at as f64 / (count - 1) as f64;
+                (1.0 - way) * first[axis] + way * last[axis]
+            }
+        };
+        let [nx, ny, nz] = counts;
+        let point = |at: usize| [place(0, at % nx), place(1, at / nx % ny), place(2, at / (nx * ny))];
+        Some((0..nx * ny * nz).map(point).collect())
     }
 
     fn not_too_many(&mut self, points: usize, span: &Span) -> Option<()> {

@@ -1,10 +1,8 @@
 //! Statistics against the method and the time that the run takes.
 
-use lbm_bundle::statistics;
-
 use super::Resolver;
 use crate::case::diag::{self, Spanned};
-use crate::case::raw::{Interval, RawSampled, RawStatistics};
+use crate::case::raw::{Interval, RawStatistics};
 use crate::case::statistics::Measure;
 use crate::case::units::Units;
 use crate::case::{Quantity, Statistics, Stop};
@@ -19,21 +17,21 @@ impl Resolver<'_> {
     fn statistic(&mut self, given: &Spanned<RawStatistics>, units: &Units, stop: Stop) -> Option<Statistics> {
         let raw = &given.value;
         let fields = match &raw.fields {
-            Some(sampled) => self.sampled(sampled)?,
+            Some(names) => self.quantities(names)?,
             None => self.default_fields(),
         };
         let mut formulas = vec![];
         let components = self.manifest.component_names();
-        let span =
-            |at: usize| raw.fields.as_ref().and_then(|sampled| sampled.get(at)).map_or(&given.span, RawSampled::span);
-        for (at, field) in fields.iter().enumerate() {
+        let named = |field: &Quantity| raw.fields.iter().flatten().find(|name| name.value == field.name());
+        for field in &fields {
             let Some(of_field) = field.formulas(&components) else {
                 let message = format!("`{}` cannot be accumulated", field.name());
                 let help =
                     "statistics are of the fields and observables of the method, of what follows from them and from slopes of the \
                             velocity, and of formulas of these"
                         .to_string();
-                return self.report.add(diag::NOT_ACCUMULATED, span(at), message, "no statistics of this", help);
+                let span = named(field).map_or(&given.span, |name| &name.span);
+                return self.report.add(diag::NOT_ACCUMULATED, span, message, "no statistics of this", help);
             };
             formulas.extend(of_field);
         }
@@ -60,36 +58,6 @@ impl Resolver<'_> {
             return self.report.add(diag::BAD_VALUE, &raw.every.span, message, "too many", help);
         }
         Some(statistics)
-    }
-
-    /// What is sampled, no component twice.
-    fn sampled(&mut self, sampled: &[RawSampled]) -> Option<Vec<Quantity>> {
-        let components = self.manifest.component_names();
-        let mut found: Vec<Quantity> = vec![];
-        for of in sampled {
-            let next = match of {
-                RawSampled::Field(name) => self.quantities(std::slice::from_ref(name))?,
-                RawSampled::Formula { name, formula } => {
-                    let pi = || lbm_bundle::Formula::number(std::f64::consts::PI);
-                    let value = formula.value.with(&|name| (name == "pi").then(pi));
-                    let slopes = statistics::slopes(self.dim, &components);
-                    let known: Vec<&str> = components.iter().chain(slopes.keys()).map(String::as_str).collect();
-                    if let Some(unknown) = value.names().into_iter().find(|name| !known.contains(name)) {
-                        let message = format!("`{}` has no component `{unknown}`", self.manifest.spec);
-                        let help = crate::case::schema::suggest(unknown, &known);
-                        return self.report.add(diag::FORMULA, &formula.span, message, "unknown name", help);
-                    }
-                    vec![Quantity::of_formula(self.manifest, &name.value, value)]
-                }
-            };
-            let taken: Vec<String> = found.iter().flat_map(Quantity::columns).collect();
-            if let Some(column) = next.iter().flat_map(Quantity::columns).find(|column| taken.contains(column)) {
-                let message = format!("`{column}` is asked for twice");
-                return self.report.add(diag::CONFLICT, of.span(), message, "once more", None);
-            }
-            found.extend(next);
-        }
-        Some(found)
     }
 
     /// The result of a statistic, by their names, with the number of the statistic.

@@ -6,6 +6,7 @@
 
 mod amr;
 mod hdf5;
+mod points;
 mod polygons;
 mod unstructured;
 
@@ -18,6 +19,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 pub use amr::write_amr;
+pub use points::write_points;
 pub use polygons::{Polygons, write_polygons};
 pub use unstructured::write_unstructured;
 
