@@ -6,6 +6,9 @@
 //!
 //! Whether the flow is finite, and steady, is known at the step of the check, before the next step begins: which step that is does not
 //! depend on how fast anything is. A check reads all cells and waits for a few numbers, which is little beside that.
+//!
+//! In several processes all do the same, and the first writes the files. What depends on time (how long a stretch is, when the next check
+//! is, whether the run was interrupted) is agreed on.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -23,14 +26,17 @@ mod grid;
 mod outbox;
 mod plan;
 mod probes;
+mod processes;
 mod statistics;
 mod watch;
 
 pub use plan::{Plan, PlannedLevel, header};
+pub use processes::available;
 
 use lbm_runtime::device::{Available, Bytes, Device, DeviceError, copy_bandwidth};
 use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::{Criterion, KernelError};
+use lbm_runtime::processes::{ProcessError, Processes};
 use lbm_runtime::solver::memory::{Lack, Memory};
 use lbm_runtime::solver::observe::{Exchange, Look, NotFinite};
 use lbm_runtime::solver::probe::Probe;
@@ -71,6 +77,10 @@ pub enum FlowError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Restart(#[from] RestartError),
+    /// The processes.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Process(#[from] ProcessError),
     /// The grid does not fit into memory.
     #[error("the grid needs {lack}")]
     #[diagnostic(
@@ -149,11 +159,18 @@ pub struct Control<'a> {
     pub show: Show<'a>,
     /// Whether to measure the memory bandwidth of the device, which takes a while, for the fraction that the run reaches.
     pub bandwidth: bool,
+    /// The processes that run the flow together, each with the same arguments; without them this one alone. The first writes the files.
+    pub processes: Option<&'a Processes>,
 }
 
 impl Control<'_> {
     fn is_interrupted(&self) -> bool {
         self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// The processes.
+    fn processes(&self) -> Processes {
+        self.processes.cloned().unwrap_or_default()
     }
 }
 
@@ -161,6 +178,7 @@ impl Control<'_> {
 struct Run<'a> {
     case: &'a Case,
     identity: &'a Identity,
+    processes: Processes,
     flow: Simulation,
     /// What the grid took when it was set up.
     memory: Memory,
@@ -205,11 +223,11 @@ impl<'a> Run<'a> {
         case: &'a Case,
         kernels: Kernels<'_>,
         device: &Device,
-        identity: &'a Identity,
+        (identity, processes): (&'a Identity, Processes),
         restart: Option<Restart>,
     ) -> Result<Run<'a>, FlowError> {
         let began = Instant::now();
-        let (mut flow, memory) = set_up(case, kernels, device, restart.as_ref())?;
+        let (mut flow, memory) = set_up(case, kernels, device, restart.as_ref(), &processes)?;
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         let mut sampled = vec![None; case.output.statistics.len()];
         match restart {
@@ -235,6 +253,7 @@ impl<'a> Run<'a> {
         Ok(Run {
             case,
             identity,
+            processes,
             flow,
             memory,
             began,
@@ -312,7 +331,7 @@ impl<'a> Run<'a> {
             return Ok(look.not_finite);
         }
         self.well = self.flow.step();
-        if self.good.is_due() {
+        if self.processes.of_first(u64::from(self.good.is_due())) != 0 {
             self.good.take(|| self.flow.snapshot())?;
         }
         self.record_fields(records)?;
@@ -326,15 +345,19 @@ impl<'a> Run<'a> {
     }
 
     /// Writes the fields of a step that is not finite, and says what is wrong.
-    fn broken(mut self, place: NotFinite, recorder: &mut Recorder<'a>) -> Result<FlowError, FlowError> {
-        recorder.broken(&self.flow.snapshot()?, self.good.fields.as_ref())?;
+    fn broken(mut self, place: NotFinite, recorder: &mut Option<Recorder<'a>>) -> Result<FlowError, FlowError> {
+        let snapshot = self.flow.snapshot()?;
+        let folder = recorder.as_ref().map_or(String::new(), |recorder| recorder.folder().display().to_string());
+        if let Some(recorder) = recorder {
+            recorder.broken(&snapshot, self.good.fields.as_ref())?;
+        }
         Ok(FlowError::NotFinite {
             position: position(self.case, place.cell.centre()),
             place: Box::new(place),
             step: self.flow.step(),
             well: self.well,
             before: self.before(),
-            folder: recorder.folder().display().to_string(),
+            folder,
         })
     }
 
@@ -397,16 +420,19 @@ impl<'a> Run<'a> {
     fn end(
         mut self,
         stop: StopReason,
-        recorder: &mut Recorder<'a>,
+        recorder: &mut Option<Recorder<'a>>,
+        about: &About,
         manifest: &Manifest,
         bandwidth: Option<f64>,
     ) -> Result<Summary, FlowError> {
         let output = &self.case.output;
         if stop == StopReason::Interrupted || output.restart.is_some() && !output.wants_restart(self.flow.step()) {
-            let course = Course { recorded: recorder.recorded(), ..self.course() };
             let fields = self.flow.snapshot()?;
             let (state, units) = (self.flow.state()?, &self.case.units);
-            recorder.restart(|out| restart::write(out, self.identity, &state, (&fields, units), course))?;
+            if let Some(recorder) = recorder {
+                let course = Course { recorded: recorder.recorded(), ..self.course() };
+                recorder.restart(|out| restart::write(out, self.identity, &state, (&fields, units), course))?;
+            }
         }
         let sums: Vec<Carried> = std::iter::zip(&self.start, self.flow.sums()?)
             .map(|((name, start), end)| Carried { name: name.clone(), start: *start, end: end.mass })
@@ -431,17 +457,23 @@ impl<'a> Run<'a> {
         // After the restart file, which knows only of rows that a longer run has too.
         let wanted = (output.forces.is_some(), output.heat.is_some());
         if wanted.0 || wanted.1 {
-            record_exchanges(recorder, self.case, wanted, self.flow.step(), &self.flow.exchanges()?)?;
+            let exchanges = self.flow.exchanges()?;
+            if let Some(recorder) = recorder {
+                record_exchanges(recorder, self.case, wanted, self.flow.step(), &exchanges)?;
+            }
         }
         if output.series.is_some()
-            && let Some(means) = self.flow.means()?
+            && let (Some(means), Some(recorder)) = (self.flow.means()?, recorder.as_mut())
         {
             recorder.row(self.flow.step(), &means)?;
         }
         self.record_last(recorder)?;
         self.write_statistics(recorder)?;
         let end = self.flow.snapshot()?;
-        Ok(recorder.finish(&end, manifest, &measured)?)
+        match recorder {
+            Some(recorder) => Ok(recorder.finish(&end, manifest, &measured)?),
+            None => Ok(Summary::new(about.clone(), manifest, &measured)),
+        }
     }
 
     /// Advances the flow until it is to end; what is due on the way is left to be recorded.
@@ -471,7 +503,8 @@ impl<'a> Run<'a> {
                             coarse";
                 progress.aside(|| notice(text));
             }
-            self.flow.run(stretch(case, &self.flow).min(watch.next - self.flow.step()))?;
+            let stretch = stretch(case, &self.flow).min(watch.next - self.flow.step());
+            self.flow.run(self.processes.of_first(stretch))?;
             if self.first_step == 0.0 {
                 self.first_step = self.began.elapsed().as_secs_f64();
             }
@@ -479,10 +512,11 @@ impl<'a> Run<'a> {
             self.record_forces(records)?;
             self.record_probes(records)?;
             self.accumulate()?;
-            let interrupted = control.is_interrupted();
+            let interrupted = self.processes.any(control.is_interrupted());
             if self.is_due(step) || interrupted || step == watch.next {
                 let look = watch.time(|| self.flow.look())?;
                 watch.plan(step, self.flow.timings().steps_per_second());
+                watch.next = self.processes.of_first(watch.next);
                 if let Some(place) = self.follow(look, records)? {
                     return Ok(Ended::Broken(place));
                 }
@@ -511,9 +545,11 @@ fn set_up(
     kernels: Kernels<'_>,
     device: &Device,
     restart: Option<&Restart>,
+    processes: &Processes,
 ) -> Result<(Simulation, Memory), FlowError> {
     let grid = grid_of(case, kernels, device)?;
-    let (prepared, memory) = prepare(case, kernels, device, &grid, restart, Available::on(device))?;
+    let available = available(processes, device);
+    let (prepared, memory) = prepare(case, kernels, (device, processes), &grid, restart, available)?;
     let mut flow = prepared.simulation(&case.params)?;
     if !case.courses.is_empty() {
         flow.follow_courses(courses_of(case))?;
@@ -535,7 +571,7 @@ fn fill(case: &Case, flow: &mut Simulation) -> Result<(), FlowError> {
 
 /// A case at its start, for whoever does its steps and looks at it; nothing is written.
 pub fn start(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<Simulation, FlowError> {
-    let (mut flow, _) = set_up(case, kernels, device, None)?;
+    let (mut flow, _) = set_up(case, kernels, device, None, &Processes::default())?;
     fill(case, &mut flow)?;
     Ok(flow)
 }
@@ -559,7 +595,8 @@ fn record_exchanges(
 }
 
 /// Runs a case and writes what it asks for into `folder`, in the place of the results of earlier runs; where it fails, the summary
-/// says so. `notice` is told what the user should know.
+/// says so. `notice` is told what the user should know. Of several processes all return the summary, that of the first with what is in the
+/// files; they are to be ended ([`Processes::abort`]) where one returns an error.
 pub fn run(
     case: &Case,
     kernels: Kernels<'_>,
@@ -568,22 +605,28 @@ pub fn run(
     control: Control<'_>,
     mut notice: impl FnMut(&str),
 ) -> Result<Summary, FlowError> {
-    let manifest = &kernels.method.manifest;
+    let (manifest, processes) = (&kernels.method.manifest, control.processes());
     let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
-    let mut recorder = Recorder::create(case, About::new(case, manifest, device), folder)?;
+    let about = About::new(case, manifest, device, &processes);
+    let create = || Recorder::create(case, about.clone(), folder);
+    let mut recorder = processes.is_first().then(create).transpose()?;
     let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);
     let restart = control.resume.map(open).transpose()?;
+    processes::agree(&processes, &identity, control.inputs, restart.as_ref())?;
     let other = restart.as_ref().map_or(String::new(), |restart| restart.other_toolchain().join("; "));
     if !other.is_empty() {
         notice(&format!("bits will not be those of an unbroken run: {other}"));
     }
-    match (&restart, control.resume) {
-        (Some(restart), Some(file)) => recorder.resume(control.inputs, file, &restart.course().recorded)?,
-        _ => recorder.begin(control.inputs)?,
+    match (&mut recorder, &restart, control.resume) {
+        (Some(recorder), Some(restart), Some(file)) => {
+            recorder.resume(control.inputs, file, &restart.course().recorded)?;
+        }
+        (Some(recorder), ..) => recorder.begin(control.inputs)?,
+        (None, ..) => {}
     }
-    let result = Run::begin(case, kernels, device, &identity, restart)
-        .and_then(|run| complete(run, &mut recorder, manifest, device, control, &mut notice));
-    if let Err(error) = &result {
+    let result = Run::begin(case, kernels, device, (&identity, processes), restart)
+        .and_then(|run| complete(run, &mut recorder, &about, manifest, device, control, &mut notice));
+    if let (Err(error), Some(recorder)) = (&result, &mut recorder) {
         // Where not even this can be written, the error that is returned is the one to tell.
         recorder.fail(error).ok();
     }
@@ -593,7 +636,8 @@ pub fn run(
 /// Advances a flow to its end, and writes what is left to be written then.
 fn complete<'a>(
     mut run: Run<'a>,
-    recorder: &mut Recorder<'a>,
+    recorder: &mut Option<Recorder<'a>>,
+    about: &About,
     manifest: &Manifest,
     device: &Device,
     control: Control<'_>,
@@ -618,19 +662,21 @@ fn complete<'a>(
     };
     let mut progress = Progress::new(facts, control.show);
     let before = run.waited;
-    let ended = outbox::beside(recorder, device, case.output.copies(), |records| {
+    let ended = outbox::beside(recorder.as_mut(), device, case.output.copies(), |records| {
         let ended = run.advance(records, control, &mut progress, notice);
         progress.finish();
         ended
     });
-    recorder.reach(run.flow.step());
+    if let Some(recorder) = recorder {
+        recorder.reach(run.flow.step());
+    }
     if run.waited - before >= LONG_WAIT {
         notice(&slow_output(run.waited - before));
     }
     match ended? {
         Ended::Stopped(stop) => {
-            let summary = run.end(stop, recorder, manifest, bandwidth)?;
-            recorder.notices().iter().for_each(|text| notice(text));
+            let summary = run.end(stop, recorder, about, manifest, bandwidth)?;
+            recorder.iter_mut().flat_map(Recorder::notices).for_each(|text| notice(&text));
             Ok(summary)
         }
         Ended::Broken(place) => Err(run.broken(place, recorder)?),
@@ -726,7 +772,7 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
 fn prepare<'a>(
     case: &Case,
     kernels: Kernels<'_>,
-    device: &Device,
+    (device, processes): (&Device, &Processes),
     grid: &'a GridSpec,
     restart: Option<&Restart>,
     available: Available,
@@ -738,7 +784,8 @@ fn prepare<'a>(
             let criteria =
                 kernels.criteria.map(|bundle| Criterion::load(device, bundle)).transpose().map_err(StepError::from)?;
             let adaptivity = refinement.adaptivity(criteria.as_deref().unwrap_or_default(), steady);
-            let adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?;
+            let mut adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?;
+            adaptivity.memory = adaptivity.memory.or_else(|| processes::memory(processes, available));
             let refined = restart.map(|restart| refined(restart.leaves()));
             let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
             let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));
@@ -752,7 +799,7 @@ fn prepare<'a>(
             prepared
         }
     };
-    let prepared = prepared.in_parts(&vec![device.clone(); case.devices], kernels.method)?;
+    let prepared = prepared.in_processes(processes, &vec![device.clone(); case.devices], kernels.method)?;
     let memory = prepared.memory(case.output.series.is_some(), steady, case.output.copies())?;
     match memory.lack(available) {
         None => Ok((prepared, memory)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use miette::{IntoDiagnostic, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 
 /// Exit status of a run that was asked to end.
@@ -25,6 +25,12 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
         flag::register(SIGHUP, interrupted.clone()).into_diagnostic()?;
     }
     Ok(interrupted)
+}
+
+/// From now on SIGUSR1 sets the flag, too: mpirun passes it on to the processes that it has started, and ends them a second after SIGINT or
+/// SIGTERM.
+pub fn watch_passed_on(interrupted: &Arc<AtomicBool>) -> Result<()> {
+    flag::register(SIGUSR1, interrupted.clone()).into_diagnostic().map(drop)
 }
 
 /// From now on writing beyond the greatest length of a file (`ulimit -f`) fails, instead of ending the program by SIGXFSZ.

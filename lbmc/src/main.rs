@@ -29,7 +29,9 @@ mod states;
 use std::process::ExitCode;
 
 use cli::{Cli, Command};
+use lbm_runtime::processes::Processes;
 use lbm_setup::{cases, files, findings, params, rates, ready, spec, stability, walls};
+use miette::Report;
 
 fn main() -> ExitCode {
     let code = command();
@@ -48,7 +50,15 @@ fn command() -> ExitCode {
     }
     let done = |()| ExitCode::SUCCESS;
     let Cli { command, quiet } = cli::parse();
-    notes::set_quiet(quiet);
+    let joined = if matches!(command, Command::Run(_)) { Processes::join() } else { Ok(Processes::default()) };
+    let processes = match joined {
+        Ok(processes) => processes,
+        Err(error) => {
+            eprintln!("{:?}", Report::new(error));
+            return ExitCode::FAILURE;
+        }
+    };
+    notes::set_quiet(quiet || !processes.is_first());
     let result = match command {
         Command::New(args) => commands::new(&args).map(done),
         Command::Fmt(args) => commands::fmt(&args).map(done),
@@ -58,7 +68,7 @@ fn command() -> ExitCode {
         Command::Specs(args) => commands::specs(&args).map(done),
         Command::Eval(args) => commands::eval(&args).map(done),
         Command::Cases(args) => commands::cases(&args).map(done),
-        Command::Run(args) => commands::run(&args),
+        Command::Run(args) => commands::run(&args, &processes),
         Command::Bench(args) => commands::bench(&args),
         Command::Schema => {
             commands::schema();

@@ -1,7 +1,7 @@
 //! Kernels to flows: a bundle's kernels, loaded on a device, advance populations on a grid of blocks.
 //!
 //! ```text
-//! geometry ◀── device ◀── kernels ◀── mesh ◀── solver
+//! geometry ◀── device ◀── kernels ◀── mesh ◀── solver ──▶ processes
 //! ```
 //!
 //! Layers, each of which knows only those above it in this table:
@@ -9,6 +9,7 @@
 //! | layer | job |
 //! | --- | --- |
 //! | `file` | files that are whole or not there |
+//! | `processes` | the processes of a flow, and the bytes that go from one to others |
 //! | `geometry` | blocks, cells, faces; bodies in the flow and the links that they cut |
 //! | `device` | buffers, modules, launches, timing, on the host or a GPU |
 //! | `kernels` | loads a bundle, checks signatures; a struct for each kernel, to launch it; layouts of arrays |
@@ -17,7 +18,7 @@
 //!
 //! Invariant: no layer imports one below it in the table (`tests/tests/layers.rs`).
 //!
-//! Invariant: `unsafe` code lies in `device` only (the workspace denies it elsewhere).
+//! Invariant: `unsafe` code lies in `device`, and in `processes` where it calls a library (the workspace denies it elsewhere).
 //!
 //! Invariant: whoever reads what is printed may go away: nothing uses the macros of the standard library, which panic then
 //! (clippy's `print_stdout` and `print_stderr`).
@@ -33,4 +34,5 @@ pub mod fixture;
 pub mod geometry;
 pub mod kernels;
 pub mod mesh;
+pub mod processes;
 pub mod solver;

@@ -10,8 +10,10 @@ use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{edge, moments};
 use lbm_dsl::shipped;
 use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
-use lbm_runtime::device::{Available, Device};
+use lbm_flows::flow;
+use lbm_runtime::device::Device;
 use lbm_runtime::mesh::{Filled, preferred_block};
+use lbm_runtime::processes::Processes;
 use miette::{IntoDiagnostic, Report, Result};
 
 use crate::cases::CaseFile;
@@ -42,13 +44,28 @@ impl Ready {
     /// Of a case file, with some values overridden: keys and TOML values. `writes` is whether results go where the case says. What is
     /// remarkable is reported on standard error.
     pub fn new(file: &CaseFile, overrides: &[(String, String)], writes: bool) -> Result<Ready> {
-        let (ready, warnings) = Ready::of(file, overrides, writes)?;
+        Ready::in_processes(&Processes::default(), file, overrides, writes)
+    }
+
+    /// The same in each of several processes, which share the cores of their hosts.
+    pub fn in_processes(
+        processes: &Processes,
+        file: &CaseFile,
+        overrides: &[(String, String)],
+        writes: bool,
+    ) -> Result<Ready> {
+        let (ready, warnings) = Ready::of(processes, file, overrides, writes)?;
         warnings.into_iter().for_each(|warning| notes::warning(Report::new(warning)));
         Ok(ready)
     }
 
     /// The same with what is remarkable about the case.
-    pub fn of(file: &CaseFile, overrides: &[(String, String)], writes: bool) -> Result<(Ready, Vec<Diagnostic>)> {
+    pub fn of(
+        processes: &Processes,
+        file: &CaseFile,
+        overrides: &[(String, String)],
+        writes: bool,
+    ) -> Result<(Ready, Vec<Diagnostic>)> {
         let parameters = |spec: &str| Spec::parameters(&file.beside(spec));
         let mut raw = RawCase::parse_with(&file.name, &file.text, overrides, &parameters)?;
         raw.find_stacks(|pattern| file.stack(pattern))?;
@@ -58,13 +75,14 @@ impl Ready {
         }
 
         let device = match raw.target() {
-            TargetChoice::Cpu => Device::host(0)?,
+            TargetChoice::Cpu => Device::host(processes.threads())?,
             TargetChoice::Cuda => Device::cuda(raw.gpu().unwrap_or(0))?,
             TargetChoice::Auto if raw.gpu().is_some() => Device::cuda(raw.gpu().unwrap_or(0))?,
             TargetChoice::Auto => {
                 let (device, why) = Device::find()?;
                 notes::note(&why);
-                device
+                let shares = device.target() == Target::C && processes.are_several();
+                if shares { Device::host(processes.threads())? } else { device }
             }
         };
         let spec = Spec::find(&file.beside(raw.spec())).map_err(|error| {
@@ -104,7 +122,7 @@ impl Ready {
                 spec::compile_stored(&model, &options, in_moments)?
             }
         };
-        let (case, mut warnings) = raw.resolve(&method.manifest, &spec.prelude_rules()?, Available::on(&device))?;
+        let (case, mut warnings) = raw.resolve(&method.manifest, &spec.prelude_rules()?, flow::available(processes, &device))?;
         warnings.extend(unstable_levels(&model, &raw, &case));
 
         let criteria = case.refinement.as_ref().map(|refinement| {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules of folders, each of which may import those before it.
 const LAYERS: [(&str, &[&str]); 4] = [
-    ("runtime/src", &["file", "geometry", "device", "kernels", "mesh", "solver"]),
+    ("runtime/src", &["file", "processes", "geometry", "device", "kernels", "mesh", "solver"]),
     ("flows/src", &["case", "output", "restart", "flow"]),
     (
         "codegen/src",

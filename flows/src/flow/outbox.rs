@@ -62,9 +62,9 @@ impl FirstFailure {
     }
 }
 
-/// Runs a flow beside a thread that does its jobs with `writer`.
+/// Runs a flow beside a thread that does its jobs with `writer`; without one nobody does them.
 pub(super) fn beside<'env, W: Send, R>(
-    writer: &mut W,
+    writer: Option<&mut W>,
     device: &Device,
     copies: Copies,
     flow: impl FnOnce(&Outbox<'env, '_, W>) -> Result<R, FlowError>,
@@ -73,11 +73,13 @@ pub(super) fn beside<'env, W: Send, R>(
     let ended = thread::scope(|scope| {
         let (jobs, queue) = mpsc::channel();
         let (thread, first) = (thread::Builder::new().name("lbmc-output".into()), &failure);
-        thread.spawn_scoped(scope, move || work(queue, writer, first)).map_err(|error| DeviceError::Driver {
-            device: "CPU".into(),
-            action: "start a thread for output".into(),
-            reason: error.to_string(),
-        })?;
+        if let Some(writer) = writer {
+            thread.spawn_scoped(scope, move || work(queue, writer, first)).map_err(|error| DeviceError::Driver {
+                device: "CPU".into(),
+                action: "start a thread for output".into(),
+                reason: error.to_string(),
+            })?;
+        }
         let (fields, states) = (device.stagings(copies.fields), device.stagings(copies.states));
         // It goes with the flow, on which the queue ends, and the thread when that is empty.
         flow(&Outbox { jobs, failure: &failure, fields, states })
@@ -104,7 +106,7 @@ impl<'env, W> Outbox<'env, '_, W> {
 
     /// Leaves a job, which is done after those before it.
     pub(super) fn post(&self, job: impl FnOnce(&mut W) -> Result<(), FlowError> + Send + 'env) {
-        // The writer takes jobs for as long as this is here.
+        // A writer takes jobs for as long as this is here; without one they go away.
         let _ = self.jobs.send(Box::new(job));
     }
 
@@ -142,7 +144,7 @@ mod tests {
     ) -> (Vec<u32>, Result<R, FlowError>) {
         let mut done = vec![];
         let device = Device::host(1).unwrap();
-        let ended = beside(&mut done, &device, COPIES, flow);
+        let ended = beside(Some(&mut done), &device, COPIES, flow);
         (done, ended)
     }
 
@@ -194,7 +196,7 @@ mod tests {
         let mut done = vec![];
         let device = Device::host(1).unwrap();
         let run = || {
-            beside(&mut done, &device, COPIES, |outbox| {
+            beside(Some(&mut done), &device, COPIES, |outbox| {
                 outbox.post(|_| panic!("a bug"));
                 outbox.post(note(1));
                 Ok(())
@@ -206,11 +208,28 @@ mod tests {
     }
 
     #[test]
+    fn without_a_writer_no_job_is_done_and_memory_for_copies_is_free_again() {
+        let device = Device::host(1).unwrap();
+        let ended = beside(None, &device, COPIES, |outbox: &Outbox<'_, '_, Vec<u32>>| {
+            let mut waited = 0.0;
+            for _ in 0..3 {
+                let staging = outbox.for_state(&mut waited);
+                outbox.post(move |_| {
+                    drop(staging);
+                    panic!("nobody does it");
+                });
+            }
+            Ok(())
+        });
+        assert!(ended.is_ok());
+    }
+
+    #[test]
     fn jobs_are_done_although_the_flow_panics() {
         let mut done = vec![];
         let device = Device::host(1).unwrap();
         let run = || {
-            beside(&mut done, &device, COPIES, |outbox| -> Result<(), FlowError> {
+            beside(Some(&mut done), &device, COPIES, |outbox| -> Result<(), FlowError> {
                 (0..10).for_each(|number| outbox.post(note(number)));
                 panic!("a bug");
             })
@@ -224,7 +243,7 @@ mod tests {
         let gate = Barrier::new(2);
         let mut done = vec![];
         let device = Device::host(1).unwrap();
-        let ended = beside(&mut done, &device, COPIES, |outbox: &Outbox<'_, '_, Vec<u32>>| {
+        let ended = beside(Some(&mut done), &device, COPIES, |outbox: &Outbox<'_, '_, Vec<u32>>| {
             let mut waited = 0.0;
             for number in 0..2 {
                 let (staging, gate) = (outbox.for_fields(&mut waited), &gate);

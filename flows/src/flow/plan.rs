@@ -4,7 +4,7 @@ use lbm_bundle::Manifest;
 use lbm_runtime::device::{Available, Bytes, Device};
 use lbm_runtime::solver::memory::Memory;
 
-use super::{Control, FlowError, Kernels, grid_of, prepare};
+use super::{Control, FlowError, Kernels, available, grid_of, prepare};
 use crate::case::Case;
 use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;
@@ -46,9 +46,10 @@ impl Plan {
         let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
         let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);
         let restart = control.resume.map(open).transpose()?;
-        let available = Available::on(device);
+        let processes = control.processes();
+        let available = available(&processes, device);
         let grid = grid_of(case, kernels, device)?;
-        let (prepared, memory) = prepare(case, kernels, device, &grid, restart.as_ref(), available)?;
+        let (prepared, memory) = prepare(case, kernels, (device, &processes), &grid, restart.as_ref(), available)?;
         let cells = prepared.grid().cells_of_levels();
         let rates = rates(case, manifest, cells.len());
         let done = restart.map_or(0, |restart| restart.course().step);

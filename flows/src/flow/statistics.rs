@@ -33,10 +33,10 @@ impl<'a> Run<'a> {
     }
 
     /// Writes the statistics.
-    pub(super) fn write_statistics(&self, recorder: &mut Recorder<'a>) -> Result<(), FlowError> {
+    pub(super) fn write_statistics(&self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
         for (number, sampled) in self.sampled.iter().enumerate() {
             let Some(sampled) = sampled else { continue };
-            if let Some(accumulated) = self.flow.accumulators(number)? {
+            if let (Some(accumulated), Some(recorder)) = (self.flow.accumulators(number)?, recorder.as_mut()) {
                 let samples = self.flow.samples()[number];
                 recorder.statistics(number, accumulated, samples, [sampled.first, sampled.last])?;
             }

@@ -5,6 +5,7 @@ use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::Domain;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::mesh::Blocks;
+use lbm_runtime::processes::Processes;
 use lbm_runtime::solver::memory::{Copies, Memory};
 use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
@@ -95,7 +96,7 @@ pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
 
 /// What ran.
 pub(super) fn about(case: &Case) -> About {
-    About::new(case, &manifest(), &Device::host(1).expect("a host"))
+    About::new(case, &manifest(), &Device::host(1).expect("a host"), &Processes::default())
 }
 
 /// Velocity of the vortex at a position over the cavity's side, in units of the lid's: zero at the walls at rest.

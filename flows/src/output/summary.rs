@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::{Manifest, Real, Target};
 use lbm_runtime::device::Device;
+use lbm_runtime::processes::Processes;
 use lbm_runtime::solver::Adaptations;
 use lbm_runtime::solver::memory::Memory;
 use lbm_runtime::solver::snapshot::Snapshot;
@@ -171,8 +172,8 @@ pub struct About {
 }
 
 impl About {
-    /// Of a case, the kernels of its method, and the device.
-    pub fn new(case: &Case, manifest: &Manifest, device: &Device) -> About {
+    /// Of a case, the kernels of its method, and the device of each of the processes.
+    pub fn new(case: &Case, manifest: &Manifest, device: &Device, processes: &Processes) -> About {
         About {
             version: env!("CARGO_PKG_VERSION").to_string(),
             case: case.name.clone(),
@@ -180,7 +181,7 @@ impl About {
             lattice: manifest.main().lattice.clone(),
             target: manifest.target,
             device: device.describe(),
-            parts: case.devices,
+            parts: case.devices * processes.count(),
             compiler: device.compiler(),
             precision: manifest.real,
             block: manifest.block[..case.dim].to_vec(),

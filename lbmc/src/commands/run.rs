@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
 
 use lbm_flows::flow::{self, Control, Kernels, Plan};
 use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::RESTART;
 use lbm_flows::output::summary::{self, StopReason};
 use lbm_runtime::device::copy_bandwidth;
-use miette::{Result, miette};
+use lbm_runtime::processes::Processes;
+use miette::{Report, Result, miette};
 use serde::Serialize;
 
 use crate::cases::CaseFile;
@@ -50,22 +53,38 @@ impl Event<'_> {
     }
 }
 
-/// Runs the command.
-pub fn run(args: &Run) -> Result<ExitCode> {
-    let result = perform(args);
-    if let (true, Err(report)) = (args.json, &result) {
+/// How long a process waits for the first to say what is wrong, which is most often the same.
+const LAST_WORD: Duration = Duration::from_secs(2);
+
+/// Runs the command in one of these processes.
+pub fn run(args: &Run, processes: &Processes) -> Result<ExitCode> {
+    let result = perform(args, processes);
+    if let (true, Err(report)) = (args.json && processes.is_first(), &result) {
         let (error, code) = (Some(report.to_string()), report.code().map(|code| code.to_string()));
         Event::End { status: summary::Status::Failed, stop: None, step: None, summary: None, error, code }.print();
     }
-    result
+    match result {
+        Err(report) if processes.are_several() => end_all(processes, &report),
+        result => result,
+    }
 }
 
-fn perform(args: &Run) -> Result<ExitCode> {
+/// Says what is wrong, once, and ends all processes: others may wait for this one.
+fn end_all(processes: &Processes, report: &Report) -> ! {
+    if !processes.is_first() {
+        thread::sleep(LAST_WORD);
+        eprintln!("process {} of {}:", processes.number(), processes.count());
+    }
+    eprintln!("{report:?}");
+    processes.abort(1)
+}
+
+fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     let file = CaseFile::find(&args.case, notes::note)?;
     let mut overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
     overrides.extend(args.devices.iter().map(|text| ("devices".to_string(), devices(text))));
     let Ready { raw, spec, case, device, method, criteria, prescribed, statistics } =
-        Ready::new(&file, &overrides, args.out.is_none())?;
+        Ready::in_processes(processes, &file, &overrides, args.out.is_none())?;
     let kernels = Kernels {
         method: &method,
         criteria: criteria.as_ref(),
@@ -73,23 +92,35 @@ fn perform(args: &Run) -> Result<ExitCode> {
         statistics: statistics.as_ref(),
     };
     notes::note(&flow::header(&case, &method.manifest, &device));
+    if processes.are_several() {
+        notes::note(&format!("{} processes, a part of the flow in each", processes.count()));
+    }
 
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
     let resume = args.resume.as_ref().map(|file| file.clone().unwrap_or_else(|| folder.join(RESTART)));
     let interrupted = interrupt::watch()?;
+    if processes.are_several() {
+        interrupt::watch_passed_on(&interrupted)?;
+    }
     let inputs = spec.files();
     let inputs = raw.inputs(&inputs[0].name.clone(), inputs);
     let report = |status: &Status| Event::Progress(status).print();
     let show = match (args.json, notes::quiet()) {
+        _ if !processes.is_first() => Show::Nothing,
         (true, _) => Show::Each(&report),
         (false, true) => Show::Nothing,
         (false, false) => Show::Line,
     };
     let (resume, resume_anyway) = (resume.as_deref(), args.resume_anyway);
     let (interrupted, bandwidth): (Option<&AtomicBool>, bool) = (Some(&interrupted), args.bandwidth);
-    let control = Control { resume, resume_anyway, inputs: &inputs, interrupted, show, bandwidth };
+    let (inputs, is_first) = (&inputs[..], processes.is_first());
+    let processes = Some(processes);
+    let control = Control { resume, resume_anyway, inputs, interrupted, show, bandwidth, processes };
     if args.dry_run {
         let plan = Plan::new(&case, kernels, &device, &control)?;
+        if !is_first {
+            return Ok(ExitCode::SUCCESS);
+        }
         print!("{}", plan.describe(&case, &method.manifest, copy_bandwidth(&device)?));
         return Ok(ExitCode::SUCCESS);
     }
@@ -98,6 +129,9 @@ fn perform(args: &Run) -> Result<ExitCode> {
         StopReason::Steady | StopReason::Steps => ExitCode::SUCCESS,
         StopReason::Interrupted => ExitCode::from(interrupt::STATUS),
     };
+    if !is_first {
+        return Ok(code);
+    }
     if args.json {
         let (stop, step, path) = (Some(done.stop), Some(done.steps), Some(folder.join("summary.json")));
         Event::End { status: done.status, stop, step, summary: path, error: None, code: None }.print();

@@ -8,7 +8,7 @@ use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 use super::error::StepError;
 use super::moving::Moving;
 use super::observe::Exchange;
-use super::parts::Parts;
+use super::parts::{Parts, bytes_of, numbers_of};
 use super::prescribed::Item;
 use super::setup::{FaceSpec, GridSpec, Instance, Profile, Varying, list, resolve};
 use super::step::Level;
@@ -292,14 +292,19 @@ impl Parts {
             }
             // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
             let scale = 0.5f64.powi((at * (dim - 1)) as i32);
+            let mut found = vec![];
             for subdomain in self.iter_mut() {
-                let found = subdomain.exchanges(at, level)?;
-                let Some(bodies) = &subdomain.bodies else { continue };
-                for (entry, sums) in found.chunks_exact(bodies.sums).enumerate() {
-                    let Exchange { force, gains } = &mut total[entry % bodies.count];
-                    for (total, value) in force[..dim].iter_mut().chain(gains).zip(sums) {
-                        *total += scale * value;
-                    }
+                found.extend(subdomain.exchanges(at, level)?);
+            }
+            if let Some(processes) = self.processes() {
+                let all = processes.share(&bytes_of(&found));
+                found = all.iter().flat_map(|bytes| numbers_of(bytes)).collect();
+            }
+            let Some(bodies) = &self.first().bodies else { continue };
+            for (entry, sums) in found.chunks_exact(bodies.sums).enumerate() {
+                let Exchange { force, gains } = &mut total[entry % bodies.count];
+                for (total, value) in force[..dim].iter_mut().chain(gains).zip(sums) {
+                    *total += scale * value;
                 }
             }
         }

@@ -206,7 +206,8 @@ fn change_cells(
     });
 }
 
-/// Every cell of an array `[slot][component][cell]`, `read` range by range, block by block: `each(cell, values)`.
+/// Every cell of an array `[slot][component][cell]`, `read` range by range, block by block: `each(cell, values)`; none of a range of which
+/// nothing is read.
 pub fn visit<E: From<DeviceError>>(
     read: impl Fn(Range<usize>) -> Result<Vec<f64>, E>,
     layout: Layout,
@@ -216,7 +217,7 @@ pub fn visit<E: From<DeviceError>>(
     let mut of_cell = vec![0.0; layout.components()];
     for run in runs(grid.leaves()?) {
         let values = read(range(run, layout))?;
-        for (slot, leaf) in run.iter().enumerate() {
+        for (slot, leaf) in run.iter().enumerate().filter(|_| !values.is_empty()) {
             let origin = grid.origin(leaf.block);
             for cell in layout.all_cells() {
                 let inside = layout.position(cell);
@@ -231,7 +232,7 @@ pub fn visit<E: From<DeviceError>>(
 }
 
 /// An array of the leaves that cover a domain, with its layout and the names of its components, `read` range by range in the order of
-/// memory. One level becomes a single block.
+/// memory. One level becomes a single block. Where nothing is read, there are zeros.
 pub fn gather<E>(
     mut read: impl FnMut(Range<usize>) -> Result<Vec<f64>, E>,
     (layout, names): (Layout, Vec<String>),
@@ -264,6 +265,10 @@ pub fn gather<E>(
         let (run, later) = rest.split_at(near);
         let last = leaves[run[run.len() - 1]].slot.index();
         let values = read(first * layout.slot_len()..(last + 1) * layout.slot_len())?;
+        rest = later;
+        if values.is_empty() {
+            continue;
+        }
         let of = |leaf: &Leaf, component: usize| {
             &values[((leaf.slot.index() - first) * layout.components() + component) * cells..][..cells]
         };
@@ -290,7 +295,6 @@ pub fn gather<E>(
                 }
             });
         }
-        rest = later;
     }
     Ok(snapshot)
 }

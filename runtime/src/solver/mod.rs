@@ -80,19 +80,18 @@ pub use adapt::{Adaptations, Adaptivity};
 pub use error::StepError;
 pub use places::PlaceValues;
 pub use prepare::Prepared;
-pub use setup::{FaceSpec, GridSpec, Patch, Profile, Region, Varying, WallSpec};
+pub use setup::{FaceSpec, GridSpec, Patch, Profile, Region, SHARE_OF_MEMORY, Varying, WallSpec};
 pub use step::Course;
 pub use timing::{Phase, Timings};
 
 use crate::device::Device;
 use crate::geometry::Block;
 use crate::geometry::solid::Cutters;
-use crate::mesh::Grid;
+use crate::mesh::{Grid, Owned};
 use adapt::Adapter;
 use monitor::Monitor;
 use parts::Parts;
 use step::Stepper;
-use subdomain::Subdomain;
 
 /// A method on a grid.
 pub struct Simulation {
@@ -177,14 +176,14 @@ impl Simulation {
     /// Cell updates of each part in a step of the coarsest level.
     pub fn work(&self) -> Vec<usize> {
         let cells = self.manifest().cells();
-        let of = |part: &Subdomain| match &part.owned {
-            Some(owned) => owned.leaves.iter().map(|leaf| cells << leaf.block.level).sum(),
-            None => part.grid.updates(),
-        };
-        self.parts.iter().map(of).collect()
+        let of = |owned: &Owned| owned.leaves.iter().map(|leaf| cells << leaf.block.level).sum();
+        match self.parts.partition() {
+            Some(partition) => partition.parts().iter().map(of).collect(),
+            None => vec![self.grid().updates()],
+        }
     }
 
-    /// In how many parts it is.
+    /// In how many parts it is, in all processes together.
     pub fn parts(&self) -> usize {
         self.parts.count()
     }

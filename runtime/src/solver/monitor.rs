@@ -5,12 +5,12 @@ use std::ops::Range;
 use lbm_bundle::{Populations, Role, SHARES};
 
 use super::observe::{Conserved, Exchange, Look, Means, NotFinite, Sum};
-use super::parts::Parts;
+use super::parts::{Parts, bytes_of, numbers_of};
 use super::step::Level;
 use super::subdomain::Subdomain;
 use super::timing::Timings;
 use super::{Simulation, StepError, fields};
-use crate::device::{Buffer, Device, Int, Part, Real};
+use crate::device::{Buffer, Device, Int, Real};
 use crate::geometry::Cell;
 use crate::kernels;
 use crate::kernels::layout::{CellId, Layout, SlotId};
@@ -148,15 +148,21 @@ impl Parts {
         let mut largest = 0.0_f64;
         // The same in all parts.
         for window in self.first().windows() {
-            let mut first: Option<(usize, NotFinite)> = None;
+            let mut first = f64::INFINITY;
             for subdomain in self.iter_mut() {
                 subdomain.sample_window(levels, &window)?;
-                let (found, change) = subdomain.look(&window)?;
+                let (place, change) = subdomain.look(&window)?;
                 largest = largest.max(change);
-                first = first.into_iter().chain(found).min_by_key(|(place, _)| *place);
+                first = place.map_or(first, |place| first.min(place as f64));
             }
-            if let Some((_, found)) = first {
-                return Ok((Some(found), largest.sqrt()));
+            if let Some(processes) = self.processes() {
+                for found in processes.share(&bytes_of(&[first, largest])) {
+                    let [place, change] = numbers_of(&found).collect::<Vec<f64>>()[..] else { continue };
+                    (first, largest) = (first.min(place), largest.max(change));
+                }
+            }
+            if first.is_finite() {
+                return Ok((Some(self.first().place(first as usize)?), largest.sqrt()));
             }
         }
         Ok((None, largest.sqrt()))
@@ -204,22 +210,19 @@ impl Parts {
 }
 
 impl Subdomain {
-    /// The first value of its fields in a window that is not finite, with its place in the order of all, and the square of the largest
+    /// The first value of its fields in a window that is not finite, by its place in the order of all, and the square of the largest
     /// change since the reference.
-    fn look(&self, window: &Range<usize>) -> Result<(Option<(usize, NotFinite)>, f64), StepError> {
+    fn look(&self, window: &Range<usize>) -> Result<(Option<usize>, f64), StepError> {
         let slot_len = Layout::fields(self.program.manifest()).slot_len();
         let (fields, forest) = (&self.fields.macroscopic, self.grid.forest());
-        let (table, runs) = match self.is_whole() {
-            true => (&self.grid.tables().leaves, self.own_runs()),
-            false => (forest.every(), vec![window.clone()]),
-        };
+        let runs = if self.is_whole() { self.own_runs() } else { vec![window.clone()] };
         let mut largest = 0.0_f64;
         for run in runs {
             let (count, per) = shares(run.len());
             let mut found = self.program.device().alloc_doubles(2 * count)?;
             self.program.launch(kernels::Look {
                 shares: forest.every().part(0..count),
-                ids: table.part(run.clone()),
+                ids: self.listed().part(run.clone()),
                 per: per as i32,
                 first: window.start as i32,
                 fields,
@@ -231,8 +234,7 @@ impl Subdomain {
             let first = found.chunks(2).fold(f64::INFINITY, |first, of| first.min(of[0])) as usize;
             largest = found.chunks(2).fold(largest, |largest, of| largest.max(of[1]));
             if first < run.len() * slot_len {
-                let place = run.start * slot_len + first;
-                return Ok((Some((place, self.place(table.part(run), first)?)), largest));
+                return Ok((Some(run.start * slot_len + first), largest));
             }
         }
         Ok((None, largest))
@@ -271,12 +273,17 @@ impl Subdomain {
         Ok(found.read_reals(0..2 * sums * count)?)
     }
 
-    /// The value at a place in the order of a list of leaves that kernels know.
-    fn place(&self, leaves: Part<'_, Int>, place: usize) -> Result<NotFinite, StepError> {
+    /// The list of leaves in whose order it is looked at fields.
+    fn listed(&self) -> &Buffer<Int> {
+        if self.is_whole() { &self.grid.tables().leaves } else { self.grid.forest().every() }
+    }
+
+    /// The value at a place in that order.
+    fn place(&self, place: usize) -> Result<NotFinite, StepError> {
         let layout = Layout::fields(self.program.manifest());
         let (cell, component) = (place / layout.components(), place % layout.components());
-        let (entry, cell) = (leaves.range.start + cell / layout.cells(), cell % layout.cells());
-        let slot = SlotId(leaves.buffer.read_ints(entry..entry + 1)?[0] as u32);
+        let (entry, cell) = (cell / layout.cells(), cell % layout.cells());
+        let slot = SlotId(self.listed().read_ints(entry..entry + 1)?[0] as u32);
         let origin = self.grid.origin(self.grid.forest().block(slot)?);
         let inside = layout.position(CellId(cell as u32));
         let at = std::array::from_fn(|axis| origin.at[axis] + inside[axis]);

@@ -4,6 +4,9 @@
 //! phases of a step, and between them get what they read of others' blocks ([`halo`](super::halo)). Nodes and slots have the same numbers in
 //! all of them, so what is read of a flow, set or summed up does not depend on the number of parts: it goes by slots, and by blocks in
 //! the order of the lists.
+//!
+//! Parts may lie in several processes ([`Processes`]), as many in each. Each process has the subdomains of its own parts and does all
+//! that is done to these; what it needs of others is sent, in calls that all processes make alike.
 
 use std::ops::Range;
 
@@ -14,45 +17,127 @@ use super::step::{Level, Task};
 use super::subdomain::Subdomain;
 use super::timing::Phase;
 use super::transfer::{self, Reach, Transfer};
-use crate::device::{Accesses, Buffer, Element, Floating};
+use crate::device::{Accesses, Buffer, Element, Floating, Packing};
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::{NOBODY, Owned, Partition};
+use crate::processes::Processes;
 
 /// All parts of a flow.
 pub(super) struct Parts {
-    all: Vec<Subdomain>,
+    /// Those of this process.
+    here: Vec<Subdomain>,
     /// Of a flow in several parts: which has what, and what each gets of the others.
     division: Option<Division>,
 }
 
 /// What parts read of each other's blocks.
-fn halo_of(all: &[Subdomain], partition: &Partition) -> Result<Halo, StepError> {
-    let rows =
-        |part: &Subdomain| part.bodies.as_ref().map(|bodies| bodies.rows.read_ints(0..bodies.rows.len())).transpose();
-    let rows = all.iter().map(rows).collect::<Result<Vec<_>, _>>()?;
+fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> Result<Halo, StepError> {
     // Solids that move come to other blocks.
-    let moves = all.iter().any(Subdomain::moves);
-    let has_links = |slot: SlotId| moves || rows.iter().flatten().any(|rows| rows[slot.index()] >= 0);
-    Halo::new(all[0].program.manifest(), &all[0].grid, partition, has_links)
+    let mut has_links = vec![u8::from(here.iter().any(Subdomain::moves)); here[0].grid.slots()];
+    for bodies in here.iter().filter_map(|part| part.bodies.as_ref()) {
+        let rows = bodies.rows.read_ints(0..bodies.rows.len())?;
+        rows.iter().zip(&mut has_links).for_each(|(row, has)| *has |= u8::from(*row >= 0));
+    }
+    for others in processes.share(&has_links) {
+        others.iter().zip(&mut has_links).for_each(|(other, has)| *has |= other);
+    }
+    Halo::new(here[0].program.manifest(), &here[0].grid, partition, |slot| has_links[slot.index()] != 0)
 }
 
 /// How a flow is divided.
 struct Division {
     partition: Partition,
     halo: Halo,
+    processes: Processes,
+    /// The parts of this process.
+    here: Range<usize>,
+}
+
+impl Division {
+    /// The place of a part among those of this process, if it is one.
+    fn place(&self, part: usize) -> Option<usize> {
+        self.here.contains(&part).then(|| part - self.here.start)
+    }
+
+    /// The process that has a part.
+    fn process(&self, part: usize) -> usize {
+        part / self.here.len()
+    }
+
+    /// Sends packed values of an array from part to part.
+    fn send<'a, E: Element>(
+        &self,
+        all: &mut [Subdomain],
+        lanes: impl Iterator<Item = (usize, usize, &'a Packing)>,
+        array: impl Fn(&mut Subdomain) -> Option<&mut Buffer<E>>,
+    ) -> Result<(), StepError> {
+        let (mut sent, mut expected, mut coming) = (vec![], vec![], vec![]);
+        for (from, to, packing) in lanes {
+            let (from_here, to_here) = (self.place(from), self.place(to));
+            let bytes = match from_here.and_then(|from| array(&mut all[from])) {
+                Some(array) => array.pack(packing)?,
+                None => vec![],
+            };
+            match to_here.and_then(|to| array(&mut all[to])) {
+                Some(array) if from_here.is_some() => array.unpack(packing, &bytes)?,
+                Some(array) => {
+                    expected.push((self.process(from), packing.values() * array.value_bytes()));
+                    coming.push((to - self.here.start, packing));
+                }
+                None if from_here.is_some() => sent.push((self.process(to), bytes)),
+                None => {}
+            }
+        }
+        let sent: Vec<(usize, &[u8])> = sent.iter().map(|(to, bytes)| (*to, &bytes[..])).collect();
+        for ((to, packing), bytes) in coming.into_iter().zip(self.processes.exchange(&sent, &expected)) {
+            if let Some(array) = array(&mut all[to]) {
+                array.unpack(packing, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Packed values, and the parts that they go from and to.
+fn lanes(packed: &[(usize, usize, Packing)]) -> impl Iterator<Item = (usize, usize, &Packing)> {
+    packed.iter().map(|(from, to, packing)| (*from, *to, packing))
+}
+
+/// For which processes something is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum For {
+    /// The first.
+    First,
+    /// All.
+    All,
+}
+
+/// The bytes of numbers.
+pub(super) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
+}
+
+/// The numbers whose bytes these are.
+pub(super) fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = f64> {
+    bytes.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes))
 }
 
 impl Parts {
     /// A flow in one part.
     pub(super) fn one(subdomain: Subdomain) -> Parts {
-        Parts { all: vec![subdomain], division: None }
+        Parts { here: vec![subdomain], division: None }
     }
 
-    /// A flow in several; their inboxes are still to come.
-    pub(super) fn several(all: Vec<Subdomain>, partition: Partition) -> Result<Parts, StepError> {
-        let halo = halo_of(&all, &partition)?;
-        let mut parts = Parts { all, division: None };
-        parts.division = Some(Division { partition: Partition::default(), halo });
+    /// A flow in several, as many in each process, of which these are in this one; their inboxes are still to come.
+    pub(super) fn several(
+        here: Vec<Subdomain>,
+        partition: Partition,
+        processes: Processes,
+    ) -> Result<Parts, StepError> {
+        let halo = halo_of(&here, &partition, &processes)?;
+        let numbers = processes.number() * here.len()..(processes.number() + 1) * here.len();
+        let division = Division { partition: Partition::default(), halo, processes, here: numbers };
+        let mut parts = Parts { here, division: Some(division) };
         parts.set_partition(partition)?;
         parts.each_with_senders(|subdomain, own| {
             let Subdomain { program, grid, walls, .. } = subdomain;
@@ -64,32 +149,49 @@ impl Parts {
 
     /// What is the same in all parts is read from the first.
     pub(super) fn first(&self) -> &Subdomain {
-        &self.all[0]
-    }
-
-    pub(super) fn part(&self, number: usize) -> &Subdomain {
-        &self.all[number]
+        &self.here[0]
     }
 
     /// The only part, if there is one.
     pub(super) fn only(&mut self) -> Option<&mut Subdomain> {
-        match &mut self.all[..] {
-            [subdomain] => Some(subdomain),
+        match (&mut self.here[..], &self.division) {
+            ([subdomain], None) => Some(subdomain),
             _ => None,
         }
     }
 
-    /// How many there are.
+    /// How many there are, in all processes.
     pub(super) fn count(&self) -> usize {
-        self.all.len()
+        self.division.as_ref().map_or(1, |division| division.partition.parts().len())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Subdomain> {
-        self.all.iter()
+    /// The processes that parts are in, where they are several.
+    pub(super) fn processes(&self) -> Option<&Processes> {
+        self.division.as_ref().map(|division| &division.processes).filter(|processes| processes.are_several())
     }
 
+    /// The process that has a part.
+    pub(super) fn process(&self, part: usize) -> usize {
+        self.division.as_ref().map_or(0, |division| division.process(part))
+    }
+
+    /// Those of this process, with their numbers.
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Subdomain)> {
+        let first = self.division.as_ref().map_or(0, |division| division.here.start);
+        (first..).zip(&self.here)
+    }
+
+    /// A part by its number, if this process has it.
+    pub(super) fn part(&self, number: usize) -> Option<&Subdomain> {
+        match &self.division {
+            None => self.here.get(number),
+            Some(division) => division.place(number).map(|place| &self.here[place]),
+        }
+    }
+
+    /// Those of this process.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Subdomain> {
-        self.all.iter_mut()
+        self.here.iter_mut()
     }
 
     /// The part that has a slot.
@@ -105,9 +207,9 @@ impl Parts {
         }
     }
 
-    /// Whether a phase of a step of a level has anything to do.
+    /// Whether a phase of a step of a level has anything to do in this process.
     pub(super) fn has(&self, phase: Phase, level: usize) -> bool {
-        self.all.iter().any(|subdomain| subdomain.has(phase, level))
+        self.here.iter().any(|subdomain| subdomain.has(phase, level))
     }
 
     /// A phase of a step of a level, in all parts.
@@ -115,7 +217,7 @@ impl Parts {
         if task.phase == Phase::Halo {
             return self.exchange(task.level, levels[task.level].current);
         }
-        self.all.iter_mut().try_for_each(|subdomain| match task.phase {
+        self.here.iter_mut().try_for_each(|subdomain| match task.phase {
             Phase::Move => subdomain.move_solids(task.level, end, Some(&levels[task.level])),
             _ => subdomain.run(task, levels),
         })
@@ -134,21 +236,15 @@ impl Parts {
     /// Gives all parts the populations of one set that they read of others' blocks of a level.
     pub(super) fn exchange(&mut self, level: usize, set: usize) -> Result<(), StepError> {
         let Some(division) = &self.division else { return Ok(()) };
-        for lane in division.halo.of_level(level) {
-            let bytes = self.all[lane.from].fields.populations[set].pack(&lane.populations)?;
-            self.all[lane.to].fields.populations[set].unpack(&lane.populations, &bytes)?;
-        }
-        Ok(())
+        let lanes = division.halo.of_level(level).iter().map(|lane| (lane.from, lane.to, &lane.populations));
+        division.send(&mut self.here, lanes, |subdomain| Some(&mut subdomain.fields.populations[set]))
     }
 
     /// Gives all parts the fields that they read of others' blocks.
     pub(super) fn exchange_fields(&mut self) -> Result<(), StepError> {
         let Some(division) = &self.division else { return Ok(()) };
-        for lane in division.halo.lanes() {
-            let bytes = self.all[lane.from].fields.macroscopic.pack(&lane.fields)?;
-            self.all[lane.to].fields.macroscopic.unpack(&lane.fields, &bytes)?;
-        }
-        Ok(())
+        let lanes = division.halo.lanes().map(|lane| (lane.from, lane.to, &lane.fields));
+        division.send(&mut self.here, lanes, |subdomain| Some(&mut subdomain.fields.macroscopic))
     }
 
     /// Which part has what, where there are several.
@@ -158,24 +254,47 @@ impl Parts {
 
     /// Gives all parts the target levels of each other's leaves.
     pub(super) fn gather_targets(&mut self) -> Result<(), StepError> {
-        if self.division.is_none() {
-            return Ok(());
+        let Some(division) = &self.division else { return Ok(()) };
+        let mut places = vec![];
+        for (node, leaf) in self.here[0].grid.forest().read_leaf_nodes()? {
+            places.push((division.partition.owner(leaf.slot).unwrap_or(0), node..node + 1));
         }
-        let leaves = self.first().grid.forest().read_leaf_nodes()?;
-        let mut found = vec![];
-        for subdomain in &mut self.all {
+        let mut gathered: Vec<f64> = vec![];
+        for (number, subdomain) in division.here.clone().zip(&mut self.here) {
             let (_, targets) = subdomain.grid.forest_mut().targets();
-            found.push(targets.level.read_ints(0..targets.level.len())?);
+            let found = targets.level.read_ints(0..targets.level.len())?;
+            gathered.resize(found.len(), 0.0);
+            for (_, nodes) in places.iter().filter(|(part, _)| *part == number) {
+                gathered[nodes.start] = f64::from(found[nodes.start]);
+            }
         }
-        let mut gathered = found[0].clone();
-        for (node, leaf) in leaves {
-            gathered[node] = found[self.owner(leaf.slot)][node];
-        }
-        for subdomain in &mut self.all {
+        self.gather(&mut gathered, &places, For::All);
+        // Those of refined nodes mean nothing.
+        let gathered: Vec<i32> = gathered.into_iter().map(|level| level as i32).collect();
+        for subdomain in &mut self.here {
             let (_, targets) = subdomain.grid.forest_mut().targets();
             targets.level.write_ints(0, &gathered)?;
         }
         Ok(())
+    }
+
+    /// Gives processes those numbers that others have: at the places of each part, in an order that is the same in all processes.
+    pub(super) fn gather(&self, numbers: &mut [f64], places: &[(usize, Range<usize>)], to: For) {
+        let Some(division) = self.division.as_ref().filter(|division| division.processes.are_several()) else { return };
+        let is_here = |part: usize| division.place(part).is_some();
+        let own: Vec<u8> = (places.iter().filter(|(part, _)| is_here(*part)))
+            .flat_map(|(_, place)| bytes_of(&numbers[place.clone()]))
+            .collect();
+        let all = match to {
+            For::All => division.processes.share(&own),
+            For::First => division.processes.bring(&own).unwrap_or_default(),
+        };
+        let mut all: Vec<_> = all.iter().map(|bytes| numbers_of(bytes)).collect();
+        for (part, place) in places {
+            if let Some(from) = all.get_mut(division.process(*part)) {
+                numbers[place.clone()].iter_mut().zip(from).for_each(|(number, found)| *number = found);
+            }
+        }
     }
 
     /// Gives all parts what they need to compute what their blocks become, and says what they have then.
@@ -187,26 +306,27 @@ impl Parts {
         Ok(self.reaches(&transfers))
     }
 
-    /// What each of several parts has, with what it has got.
+    /// What each of several parts has, with what it has got: those of this process.
     pub(super) fn reaches(&self, got: &[Transfer]) -> Vec<Reach> {
-        let Some(Division { partition, .. }) = &self.division else { return vec![] };
+        let Some(Division { partition, here, .. }) = &self.division else { return vec![] };
         let slots = self.first().grid.slots();
-        (0..self.all.len()).map(|part| Reach::new(slots, part, partition, got)).collect()
+        here.clone().map(|part| Reach::new(slots, part, partition, got)).collect()
     }
 
     /// After the grid has changed: which part has what.
     pub(super) fn take_over(&mut self, reaches: Vec<Reach>) -> Result<(), StepError> {
-        if reaches.is_empty() {
-            return Ok(());
-        }
+        let Some(division) = &self.division else { return Ok(()) };
         let grid = &self.first().grid;
         let mut owner = vec![NOBODY; grid.slots()];
-        for leaf in grid.leaves()? {
-            let slot = leaf.slot.index();
-            let part = reaches.iter().position(|reach| reach.own[slot]).expect("each leaf comes from one of some part");
-            owner[slot] = part as u16;
+        let own = reaches.iter().flat_map(|reach| reach.own.iter().map(|own| u8::from(*own))).collect::<Vec<u8>>();
+        let all = division.processes.share(&own);
+        let of_parts = all.iter().flat_map(|own| own.chunks(grid.slots()));
+        for (part, own) in of_parts.enumerate() {
+            for leaf in grid.leaves()?.iter().filter(|leaf| own[leaf.slot.index()] != 0) {
+                owner[leaf.slot.index()] = part as u16;
+            }
         }
-        let partition = Partition::of_owners(grid, reaches.len(), owner)?;
+        let partition = Partition::of_owners(grid, self.count(), owner)?;
         self.set_partition(partition)
     }
 
@@ -214,33 +334,29 @@ impl Parts {
     pub(super) fn divide_again(&mut self, current: &[usize]) -> Result<(), StepError> {
         let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
         let grid = &self.first().grid;
-        let after = Partition::new(grid, self.all.len())?;
+        let after = Partition::new(grid, self.count())?;
         let transfers = transfer::moved(grid, partition, &after)?;
         self.transfer(&transfers, current)?;
         self.set_partition(after)
     }
 
     fn set_partition(&mut self, partition: Partition) -> Result<(), StepError> {
-        for (subdomain, owned) in self.all.iter_mut().zip(partition.parts()) {
+        let Some(division) = &mut self.division else { return Ok(()) };
+        for (subdomain, owned) in self.here.iter_mut().zip(&partition.parts()[division.here.clone()]) {
             if let Some(bodies) = &mut subdomain.bodies {
                 bodies.keep_own(owned)?;
             }
             subdomain.owned = Some(owned.clone());
             subdomain.sampled = false;
         }
-        if let Some(division) = &mut self.division {
-            division.partition = partition;
-        }
+        division.partition = partition;
         Ok(())
     }
 
     /// After blocks have changed or gone to other parts: what parts read of each other's.
     pub(super) fn renew_halo(&mut self) -> Result<(), StepError> {
-        let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
-        let halo = halo_of(&self.all, partition)?;
-        if let Some(division) = &mut self.division {
-            division.halo = halo;
-        }
+        let Some(division) = &mut self.division else { return Ok(()) };
+        division.halo = halo_of(&self.here, &division.partition, &division.processes)?;
         Ok(())
     }
 
@@ -249,9 +365,9 @@ impl Parts {
         &mut self,
         mut each: impl FnMut(&mut Subdomain, Option<Own<'_>>) -> Result<(), StepError>,
     ) -> Result<(), StepError> {
-        for (number, subdomain) in self.all.iter_mut().enumerate() {
+        for (place, subdomain) in self.here.iter_mut().enumerate() {
             let owned: Option<Owned> = subdomain.owned.clone();
-            let senders = self.division.as_ref().map(|division| division.halo.senders(number));
+            let senders = self.division.as_ref().map(|division| division.halo.senders(division.here.start + place));
             each(subdomain, owned.as_ref().zip(senders))?;
         }
         Ok(())
@@ -260,44 +376,58 @@ impl Parts {
     /// Gives parts all data of blocks of others, populations of the sets that are current.
     fn transfer(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
         let manifest = self.first().program.manifest().clone();
-        for transfer in transfers {
-            let Transfer { from, to, level, .. } = *transfer;
-            let [from, to] = self.all.get_disjoint_mut([from, to]).expect("two parts");
-            let (set, packing) = (current[level], transfer.packing(Layout::populations(&manifest)));
-            let bytes = from.fields.populations[set].pack(&packing)?;
-            to.fields.populations[set].unpack(&packing, &bytes)?;
-            if let (Some(from), Some(to)) = (&from.reference, &mut to.reference) {
-                let packing = transfer.packing(Layout::fields(&manifest));
-                to.unpack(&packing, &from.pack(&packing)?)?;
-            }
-            if let (Some(from), Some(to)) = (&from.statistics, &mut to.statistics) {
-                for number in 0..from.values.len() {
-                    let packing = transfer.packing(from.layout(&manifest, number));
-                    to.values[number].unpack(&packing, &from.values[number].pack(&packing)?)?;
-                }
-            }
+        let Some(division) = &self.division else { return Ok(()) };
+        let packed = |layout: Layout, wanted: &dyn Fn(&Transfer) -> bool| -> Vec<(usize, usize, Packing)> {
+            let all = transfers.iter().filter(|transfer| wanted(transfer));
+            all.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect()
+        };
+        for set in 0..2 {
+            let packed = packed(Layout::populations(&manifest), &|transfer| current[transfer.level] == set);
+            division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;
+        }
+        if self.here[0].reference.is_some() {
+            let packed = packed(Layout::fields(&manifest), &|_| true);
+            division.send(&mut self.here, lanes(&packed), |part| part.reference.as_mut())?;
+        }
+        let statistics = self.here[0].statistics.as_ref();
+        let layouts = statistics.map_or(vec![], |all| {
+            (0..all.values.len()).map(|number| all.layout(&manifest, number)).collect::<Vec<Layout>>()
+        });
+        for (number, layout) in layouts.into_iter().enumerate() {
+            let packed = packed(layout, &|_| true);
+            division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.statistics.as_mut()?.values[number]))?;
         }
         Ok(())
     }
 
-    /// Values of an array of all slots in a range of them, each from the part that has it: whole slots of a layout.
+    /// Values of an array of all slots in a range of them, each from the part that has it: whole slots of a layout. Nothing in processes
+    /// that it is not for.
     pub(super) fn read<E: Floating>(
         &self,
         layout: Layout,
         range: Range<usize>,
+        to: For,
         of: impl Fn(&Subdomain) -> Option<&Buffer<E>>,
     ) -> Result<Vec<f64>, StepError> {
         let length = layout.slot_len().max(1);
-        let mut values = Vec::with_capacity(range.len());
+        let (mut values, mut places) = (Vec::with_capacity(range.len()), vec![]);
         for (part, slots) in self.runs(range.start / length..range.end / length) {
-            if let Some(buffer) = of(&self.all[part]) {
-                values.extend(buffer.read_reals(slots.start * length..slots.end * length)?);
+            let start = values.len();
+            match self.part(part) {
+                Some(part) => values.extend(match of(part) {
+                    Some(buffer) => buffer.read_reals(slots.start * length..slots.end * length)?,
+                    None => vec![],
+                }),
+                None => values.resize(start + slots.len() * length, 0.0),
             }
+            places.push((part, start..values.len()));
         }
-        Ok(values)
+        self.gather(&mut values, &places, to);
+        let is_meant = to == For::All || self.processes().is_none_or(Processes::is_first);
+        Ok(if is_meant { values } else { vec![] })
     }
 
-    /// Sets what some slots have in an array, in each of the part that has it, to bytes that lie as on the device.
+    /// Sets what some slots have in an array, in each of the part that has it if that is here, to bytes that lie as on the device.
     pub(super) fn write_raw<E: Element>(
         &mut self,
         layout: Layout,
@@ -307,7 +437,8 @@ impl Parts {
     ) -> Result<(), StepError> {
         let first = slots.start;
         for (part, run) in self.runs(slots) {
-            if let Some(buffer) = of(&mut self.all[part]) {
+            let place = self.division.as_ref().map_or(Some(0), |division| division.place(part));
+            if let Some(buffer) = place.and_then(|place| of(&mut self.here[place])) {
                 let length = layout.slot_len() * buffer.value_bytes();
                 let piece = &bytes[(run.start - first) * length..(run.end - first) * length];
                 buffer.write_raw(run.start * layout.slot_len(), piece)?;
@@ -317,7 +448,7 @@ impl Parts {
     }
 
     /// What kernels give for each block in a list of a level, so many numbers, in the order of the list: `of(part, run)` gives those of
-    /// a part for a run of the list.
+    /// a part for a run of the list. All processes get them.
     pub(super) fn of_blocks(
         &self,
         level: usize,
@@ -326,11 +457,18 @@ impl Parts {
     ) -> Result<Vec<f64>, StepError> {
         let listed = self.first().grid.levels()[level].leaves.clone();
         let mut all = vec![0.0; numbers * listed.len()];
-        for subdomain in &self.all {
+        let place = |run: &Range<usize>| numbers * (run.start - listed.start)..numbers * (run.end - listed.start);
+        for subdomain in &self.here {
             for run in subdomain.own_level(level).runs() {
-                let place = numbers * (run.start - listed.start)..numbers * (run.end - listed.start);
-                all[place].copy_from_slice(&of(subdomain, run)?);
+                all[place(&run)].copy_from_slice(&of(subdomain, run)?);
             }
+        }
+        if let Some(Division { partition, .. }) = &self.division {
+            let places_of = |owned: &Owned| -> Vec<(usize, Range<usize>)> {
+                owned.levels[level].runs().iter().map(|run| (owned.number, place(run))).collect()
+            };
+            let places: Vec<_> = partition.parts().iter().flat_map(places_of).collect();
+            self.gather(&mut all, &places, For::All);
         }
         Ok(all)
     }
@@ -338,8 +476,8 @@ impl Parts {
     /// Sets to NaN what parts have in the place of others' blocks, and what enters blocks: nothing of it may be read before it is got anew.
     #[cfg(any(test, feature = "fixture"))]
     pub(super) fn poison(&mut self) -> Result<(), StepError> {
-        let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
-        for (number, subdomain) in self.all.iter_mut().enumerate() {
+        let Some(Division { partition, here, .. }) = &self.division else { return Ok(()) };
+        for (number, subdomain) in here.clone().zip(&mut self.here) {
             let manifest = subdomain.program.manifest().clone();
             let (populations, fields) = (Layout::populations(&manifest), Layout::fields(&manifest));
             for slot in (0..subdomain.grid.slots()).filter(|slot| partition.owner(SlotId(*slot as u32)) != Some(number))

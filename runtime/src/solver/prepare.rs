@@ -23,13 +23,15 @@ use crate::geometry::Block;
 use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
 use crate::mesh::{self, Grid, MOST_PARTS, Owned, Partition};
+use crate::processes::Processes;
 
 /// A grid with the kernels for it, before it has data.
 pub struct Prepared<'a> {
     device: Device,
     program: Program,
-    /// Those of the parts, where there are several.
+    /// Those of the parts in this process, where there are several parts.
     programs: Vec<Program>,
+    processes: Processes,
     grid: Grid,
     spec: &'a GridSpec,
     around: Around,
@@ -66,6 +68,7 @@ impl<'a> Prepared<'a> {
             device,
             program,
             programs,
+            processes: Processes::default(),
             grid,
             spec,
             around,
@@ -127,6 +130,7 @@ impl<'a> Prepared<'a> {
             device,
             program,
             programs,
+            processes: Processes::default(),
             grid,
             spec,
             around,
@@ -141,8 +145,20 @@ impl<'a> Prepared<'a> {
 
     /// The same to be run in parts, one on each of these devices; the kernels are loaded there. Refused where a flow does what no parts
     /// can do yet. The first device must be that on which this was prepared.
-    pub fn in_parts(mut self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
-        if devices.len() < 2 {
+    pub fn in_parts(self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
+        self.in_processes(&Processes::default(), devices, bundle)
+    }
+
+    /// The same where each of several processes has as many parts, one on each of these devices of its own. All processes must have
+    /// prepared the same: [`Adaptivity::memory`] is given where the grid is refined.
+    pub fn in_processes(
+        mut self,
+        processes: &Processes,
+        devices: &[Device],
+        bundle: &Bundle,
+    ) -> Result<Self, StepError> {
+        let parts = devices.len() * processes.count();
+        if parts < 2 {
             return Ok(self);
         }
         let is_host = devices.iter().all(|device| device.target() == Target::C);
@@ -151,14 +167,15 @@ impl<'a> Prepared<'a> {
             (self.grid.forest().holds(), "with a coupling of ghosts between refinement levels"),
         ];
         if let Some((_, what)) = cannot.into_iter().find(|(is, _)| *is) {
-            return Err(StepError::NotInParts { parts: devices.len(), what });
+            return Err(StepError::NotInParts { parts, what });
         }
         let blocks = self.grid.leaf_count();
-        if devices.len() > blocks.min(MOST_PARTS) {
-            return Err(StepError::ManyParts { parts: devices.len(), blocks });
+        if parts > blocks.min(MOST_PARTS) {
+            return Err(StepError::ManyParts { parts, blocks });
         }
         let load = |device: &Device| Program::load(&device.sparse(), bundle);
         self.programs = devices.iter().map(load).collect::<Result<_, _>>()?;
+        self.processes = processes.clone();
         Ok(self)
     }
 
@@ -197,7 +214,7 @@ impl<'a> Prepared<'a> {
                 1 + cutters.rows_at_most(&blocks)
             }
         };
-        let parts = self.programs.len().max(1);
+        let parts = self.programs.len().max(1) * self.processes.count();
         let whole = whole || self.follows.is_some() || copies.fields > 0 || parts > 1;
         let (manifest, blocks) = (self.program.manifest(), self.grid.blocks(cut));
         let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, self.spec.statistics.as_ref());
@@ -212,7 +229,7 @@ impl<'a> Prepared<'a> {
     pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
         let notices = self.notices();
         let Prepared {
-            device, program, programs, grid, spec, around, levels, step, follows, frozen, adaptations, ..
+            device, program, programs, processes, grid, spec, around, levels, step, follows, frozen, adaptations, ..
         } = self;
         let params = Params::new(program.manifest(), params)?.of_levels(program.manifest(), levels)?;
         let (criterion, every, range) = match follows {
@@ -226,7 +243,7 @@ impl<'a> Prepared<'a> {
             subdomain.inbox = Inbox::new(program, grid, walls, None)?;
             Parts::one(subdomain)
         } else {
-            in_parts(programs, grid, spec, around, criterion)?
+            in_parts((programs, processes), grid, spec, around, criterion)?
         };
         parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         Ok(Simulation {
@@ -294,20 +311,21 @@ fn subdomain(
     })
 }
 
-/// A flow in as many parts as there are programs, each on the device of its own.
+/// A flow in as many parts as there are programs in all processes, each on the device of its own.
 fn in_parts(
-    programs: Vec<Program>,
+    (programs, processes): (Vec<Program>, Processes),
     grid: Grid,
     spec: &GridSpec,
     around: (Around, usize),
     criterion: (Option<Criterion>, Vec<Corners>),
 ) -> Result<Parts, StepError> {
-    let partition = Partition::new(&grid, programs.len())?;
+    let first = processes.number() * programs.len();
+    let partition = Partition::new(&grid, programs.len() * processes.count())?;
     let mut parts = vec![];
-    for (program, owned) in programs.into_iter().zip(partition.parts()) {
+    for (program, owned) in programs.into_iter().zip(&partition.parts()[first..]) {
         let (device, owned) = (program.device().clone(), owned.clone());
         let grid = grid.on(&device)?;
         parts.push(subdomain(&device, program, (grid, Some(owned)), spec, around.clone(), criterion.clone())?);
     }
-    Parts::several(parts, partition)
+    Parts::several(parts, partition, processes)
 }

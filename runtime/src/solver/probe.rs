@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::around_point::{Around, Stencil};
+use super::parts::For;
 use super::snapshot::Snapshot;
 use super::step::Level;
 use super::subdomain::Subdomain;
@@ -43,10 +44,10 @@ pub struct Reading {
 /// How points are read on a grid.
 struct Plan {
     leaves: Arc<[Leaf]>,
-    /// Of each part of the flow, the blocks that are read.
+    /// Of each part of the flow in this process, the blocks that are read.
     lists: Vec<List>,
-    /// Number of blocks that are read.
-    blocks: usize,
+    /// The part that has each block that is read.
+    owners: Vec<usize>,
     /// By position in the values of those blocks' first component; `None` inside a solid.
     points: Vec<Option<Stencil>>,
 }
@@ -76,7 +77,7 @@ impl Probe {
 }
 
 impl Simulation {
-    /// The fields of the current step at the points of a probe, in their order.
+    /// The fields of the current step at the points of a probe, in their order; in all processes.
     pub fn probe(&mut self, probe: &mut Probe) -> Result<Vec<Reading>, StepError> {
         let leaves = self.grid().shared_leaves()?;
         let stays = |plan: &Plan| Arc::ptr_eq(&plan.leaves, &leaves) && !self.parts.first().moves();
@@ -85,10 +86,13 @@ impl Simulation {
             None => self.plan_probe(probe, leaves)?,
         };
         let layout = Layout::fields(self.manifest());
-        let mut values = vec![0.0; plan.blocks * layout.slot_len()];
+        let mut values = vec![0.0; plan.owners.len() * layout.slot_len()];
         for (subdomain, list) in self.parts.iter_mut().zip(&plan.lists) {
             subdomain.fields_of(&self.stepper.levels, list, &mut values)?;
         }
+        let place = |at: usize| at * layout.slot_len()..(at + 1) * layout.slot_len();
+        let places: Vec<_> = plan.owners.iter().enumerate().map(|(at, part)| (*part, place(at))).collect();
+        self.parts.gather(&mut values, &places, For::All);
         let velocity = fields::component_names(self.manifest()).iter().position(|name| name == "ux");
         let dim = self.grid().dim();
         let of = |weights: &[(usize, f64)], component: usize| -> f64 {
@@ -151,8 +155,9 @@ impl Simulation {
             let places = slots.iter().map(|slot| places[slot]).collect();
             Ok(List { slots, places, ids: subdomain.program.device().ints(&ints)?, levels })
         };
-        let lists = self.parts.iter().enumerate().map(list).collect::<Result<_, StepError>>()?;
-        Ok(Plan { leaves, lists, blocks: read.len(), points })
+        let lists = self.parts.numbered().map(list).collect::<Result<_, StepError>>()?;
+        let owners = read.iter().map(|(_, slot)| self.parts.owner(*slot)).collect();
+        Ok(Plan { leaves, lists, owners, points })
     }
 }
 

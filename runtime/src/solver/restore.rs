@@ -15,6 +15,7 @@ use super::{Simulation, StepError};
 use crate::device::{Array, Buffer, Double, Element, Staging, Stored};
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
+use crate::processes::Processes;
 
 /// An array of a part.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +63,23 @@ struct Place {
 enum Source<'a> {
     Device(BTreeMap<ArrayId, &'a Array>),
     /// Spans of them by the array and the first slot, each with the place of its bytes in the copy.
-    Copy(Staging, BTreeMap<(ArrayId, usize), usize>),
+    Copy(Bytes, BTreeMap<(ArrayId, usize), usize>),
+}
+
+/// The bytes of a copy.
+enum Bytes {
+    Staged(Staging),
+    /// Those of several processes, in the first; nothing in others.
+    Gathered(Vec<u8>),
+}
+
+impl Bytes {
+    fn get(&self) -> io::Result<&[u8]> {
+        match self {
+            Bytes::Staged(staging) => staging.bytes().map_err(io::Error::other),
+            Bytes::Gathered(bytes) => Ok(bytes),
+        }
+    }
 }
 
 /// Places whose slots follow each other in one array, as many as cross between device and host at a time.
@@ -97,7 +114,7 @@ impl<'a> State<'a> {
         let of_fields =
             leaves.iter().filter(|_| keeps).map(|leaf| Place { array: array(leaf.slot, Kind::Kept), slot: leaf.slot });
         let mut arrays = BTreeMap::new();
-        for (part, subdomain) in flow.parts.iter().enumerate() {
+        for (part, subdomain) in flow.parts.numbered() {
             let sets =
                 subdomain.fields.populations.iter().enumerate().map(|(set, of)| (Kind::Populations(set), of.array()));
             let reference = subdomain.reference.iter().map(|reference| (Kind::Kept, reference.array()));
@@ -122,13 +139,18 @@ impl<'a> State<'a> {
         })
     }
 
+    /// All spans of its arrays, in an order that is the same in all processes.
+    fn spans(&self) -> Vec<(ArrayId, Range<usize>)> {
+        let statistics = (0..self.accumulators.len()).flat_map(|number| spans(&self.of_statistic(number)));
+        spans(&self.populations).into_iter().chain(spans(&self.fields)).chain(statistics).collect()
+    }
+
     /// The same in a copy.
     fn copied(self, mut staging: Staging) -> Result<State<'static>, StepError> {
         let mut copied = BTreeMap::new();
         if let Source::Device(arrays) = &self.source {
             let (mut parts, mut at) = (vec![], 0);
-            let statistics = (0..self.accumulators.len()).flat_map(|number| spans(&self.of_statistic(number)));
-            for (array, slots) in spans(&self.populations).into_iter().chain(spans(&self.fields)).chain(statistics) {
+            for (array, slots) in self.spans() {
                 let values = self.slot_len(array);
                 parts.push((arrays[&array], slots.start * values..slots.end * values));
                 copied.insert((array, slots.start), at);
@@ -136,9 +158,36 @@ impl<'a> State<'a> {
             }
             staging.copy(&parts)?;
         }
+        Ok(self.from_copy(Bytes::Staged(staging), copied))
+    }
+
+    /// The same in the first of several processes, with what the others have.
+    fn gathered(self, parts: &Parts, processes: &Processes) -> Result<State<'static>, StepError> {
+        let (mut own, mut copied, mut bytes) = (vec![], BTreeMap::new(), vec![]);
+        if let Source::Device(arrays) = &self.source {
+            let spans = self.spans();
+            for (array, slots) in spans.iter().filter(|(array, _)| arrays.contains_key(array)) {
+                let (start, before) = (slots.start * self.slot_len(*array), own.len());
+                own.resize(before + slots.len() * self.slot_bytes(*array), 0);
+                arrays[array].read_raw(start, &mut own[before..])?;
+            }
+            if let Some(all) = processes.bring(&own) {
+                let mut taken = vec![0; all.len()];
+                for (array, slots) in spans {
+                    let (process, length) = (parts.process(array.part), slots.len() * self.slot_bytes(array));
+                    copied.insert((array, slots.start), bytes.len());
+                    bytes.extend_from_slice(&all[process][taken[process]..][..length]);
+                    taken[process] += length;
+                }
+            }
+        }
+        Ok(self.from_copy(Bytes::Gathered(bytes), copied))
+    }
+
+    fn from_copy(self, bytes: Bytes, copied: BTreeMap<(ArrayId, usize), usize>) -> State<'static> {
         let State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, .. } = self;
-        let source = Source::Copy(staging, copied);
-        Ok(State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, source })
+        let source = Source::Copy(bytes, copied);
+        State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, source }
     }
 
     /// Signatures and layout of the method's kernels.
@@ -195,11 +244,11 @@ impl<'a> State<'a> {
                     arrays[&array].read_raw(start, &mut bytes).map_err(io::Error::other)?;
                     self.each_part(array, &bytes, &mut each)?;
                 }
-                Source::Copy(staging, copied) => {
+                Source::Copy(bytes, copied) => {
                     let span = copied.range(..=(array, slots.start)).next_back();
-                    let ((_, first), at) = span.expect("spans have all places");
+                    let ((_, first), at) = span.ok_or_else(|| io::Error::other("the first process has it"))?;
                     let at = at + (slots.start - first) * self.slot_bytes(array);
-                    let all = staging.bytes().map_err(io::Error::other)?;
+                    let all = bytes.get()?;
                     self.each_part(array, &all[at..at + slots.len() * self.slot_bytes(array)], &mut each)?;
                 }
             }
@@ -261,14 +310,22 @@ fn accumulators(subdomain: &mut Subdomain, number: usize) -> Option<&mut Buffer<
 }
 
 impl Simulation {
-    /// What a restart file has of the flow as it is now.
+    /// What a restart file has of the flow as it is now. Of several processes the first can read it.
     pub fn state(&self) -> Result<State<'_>, StepError> {
-        State::of(self)
+        let state = State::of(self)?;
+        match self.parts.processes() {
+            Some(processes) => state.gathered(&self.parts, processes),
+            None => Ok(state),
+        }
     }
 
     /// The same in a copy, for any thread; the flow may go on before it is on the host.
     pub fn capture_state(&self, staging: Staging) -> Result<State<'static>, StepError> {
-        self.state()?.copied(staging)
+        let state = State::of(self)?;
+        match self.parts.processes() {
+            Some(processes) => state.gathered(&self.parts, processes),
+            None => state.copied(staging),
+        }
     }
 
     /// Sets all populations, in the order and form of [`State::read_populations`], and the step.

@@ -253,7 +253,7 @@ pub(super) fn room(
 }
 
 /// Share of the memory available that a grid takes that may change, unless it is told.
-const SHARE_OF_MEMORY: f64 = 0.8;
+pub const SHARE_OF_MEMORY: f64 = 0.8;
 
 /// The parameters of the method on a level, in the order of the manifest.
 #[derive(Clone)]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::fields;
+use super::parts::For;
 use super::snapshot::Snapshot;
 use super::step::Level;
 use super::subdomain::{Subdomain, ids_in};
@@ -87,7 +88,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// The current populations of every cell: `each(cell, populations)`, whole ones; or the moments that are stored in their place.
+    /// The current populations of every cell: `each(cell, populations)`, whole ones; or the moments that are stored in their place. Of several
+    /// processes the first sees them.
     pub fn visit_populations(&self, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         let layout = Layout::populations(self.manifest());
         let rest = fields::rest(self.manifest());
@@ -95,7 +97,7 @@ impl Simulation {
         for set in 0..2 {
             let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == set).collect();
             if current.contains(&true) {
-                let read = |range| self.parts.read(layout, range, |part| Some(&part.fields.populations[set]));
+                let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.populations[set]));
                 fields::visit(read, layout, self.grid(), |cell, populations| {
                     if current[cell.level] {
                         let parts = rest.iter().zip(populations);
@@ -108,11 +110,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Macroscopic fields of every cell of the current step: `each(cell, values)`, in the order of the manifest.
+    /// Macroscopic fields of every cell of the current step: `each(cell, values)`, in the order of the manifest. Of several processes the
+    /// first sees them.
     pub fn visit_cells(&mut self, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         self.sample()?;
         let layout = Layout::fields(self.manifest());
-        let read = |range| self.parts.read(layout, range, |part| Some(&part.fields.macroscopic));
+        let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.macroscopic));
         fields::visit(read, layout, self.grid(), each)
     }
 
@@ -142,8 +145,13 @@ impl Simulation {
         parts.iter_mut().try_for_each(|subdomain| subdomain.sample(&stepper.levels))
     }
 
-    /// Macroscopic fields of the current step.
+    /// Macroscopic fields of the current step. In several processes the first has them, and others have zeros.
     pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
+        self.snapshot_for(For::First)
+    }
+
+    /// The same for some processes.
+    pub(super) fn snapshot_for(&mut self, to: For) -> Result<Snapshot, StepError> {
         let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
         let cutters = self.cutters().cloned();
         let Simulation { parts, stepper, .. } = self;
@@ -152,9 +160,8 @@ impl Simulation {
         let slot_len = layout.slot_len();
         let (mut windows, mut first, mut end) = (parts.first().windows().into_iter(), 0, 0);
         let read = |range: Range<usize>| -> Result<Vec<f64>, StepError> {
-            let mut values = Vec::with_capacity(range.len());
-            while values.len() < range.len() {
-                let at = range.start + values.len();
+            let (mut values, mut at) = (Vec::with_capacity(range.len()), range.start);
+            while at < range.end {
                 if at >= end * slot_len
                     && let Some(next) = windows.find(|next| at < next.end * slot_len)
                 {
@@ -162,7 +169,8 @@ impl Simulation {
                     (first, end) = (next.start, next.end);
                 }
                 let window = at - first * slot_len..range.end.min(end * slot_len) - first * slot_len;
-                values.extend(parts.read(layout, window, |part| Some(&part.fields.macroscopic))?);
+                at += window.len();
+                values.extend(parts.read(layout, window, to, |part| Some(&part.fields.macroscopic))?);
             }
             Ok(values)
         };

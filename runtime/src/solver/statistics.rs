@@ -2,6 +2,7 @@
 
 use lbm_bundle::Manifest;
 
+use super::parts::For;
 use super::snapshot::Snapshot;
 use super::step::Level;
 use super::subdomain::Subdomain;
@@ -120,7 +121,8 @@ impl Simulation {
     }
 
     /// The accumulators of a statistic in every cell, in lattice units, the components in the order of
-    /// [`Statistic`](lbm_bundle::statistics::Statistic); they have no names. `None` where there is no such statistic.
+    /// [`Statistic`](lbm_bundle::statistics::Statistic); they have no names. `None` where there is no such statistic. In several processes the
+    /// first has them, and others have zeros.
     pub fn accumulators(&self, number: usize) -> Result<Option<Snapshot>, StepError> {
         let Some(statistics) = self.parts.first().statistics.as_ref().filter(|all| number < all.values.len()) else {
             return Ok(None);
@@ -128,7 +130,7 @@ impl Simulation {
         let (manifest, leaves) = (self.manifest(), self.grid().shared_leaves()?);
         let layout = statistics.layout(manifest, number);
         let names = vec![String::new(); layout.components()];
-        let read = |range| self.parts.read(layout, range, |part| Some(&part.statistics.as_ref()?.values[number]));
+        let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.statistics.as_ref()?.values[number]));
         let mut snapshot = fields::gather(read, (layout, names), self.grid().domain(), &leaves, self.step())?;
         fields::mark_solid(&mut snapshot, manifest, &leaves, self.cutters().map(|cutters| &**cutters));
         Ok(Some(snapshot))

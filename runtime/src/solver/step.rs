@@ -191,14 +191,21 @@ impl Schedule<'_> {
         self.phases(&[Phase::Move], level, number);
     }
 
-    /// Those phases that have anything to do.
+    /// Those phases that have anything to do. What crosses before them is the same in all processes, whatever each has to do; only where
+    /// nothing moves, nothing crosses for that.
     fn phases(&mut self, phases: &[Phase], level: usize, number: i32) {
         let (sets, start, half) = (self.sets, level > 0 && number % 2 == 0, 2 * number + 1);
-        for phase in phases.iter().copied().filter(|phase| self.parts.has(*phase, level)) {
+        for phase in phases.iter().copied() {
+            let has = self.parts.has(phase, level);
+            if phase == Phase::Move && !has {
+                continue;
+            }
             for level in phase.reads_blocks_around(level) {
                 self.refresh(level, half);
             }
-            self.tasks.push(Task { phase, level, start, half, sets });
+            if has {
+                self.tasks.push(Task { phase, level, start, half, sets });
+            }
             match phase {
                 Phase::Move => self.fresh &= !self.bit(level, 0),
                 _ if Phase::STREAMING.contains(&phase) => self.fresh &= !self.bit(level, 1),

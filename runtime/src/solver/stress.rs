@@ -3,6 +3,7 @@
 use lbm_bundle::Manifest;
 
 use super::fields::in_moments;
+use super::parts::For;
 use super::velocity::Velocity;
 use super::{Simulation, StepError};
 
@@ -41,7 +42,7 @@ impl Simulation {
     /// expansion (Skordos, Phys. Rev. E 48 (1993) 4823), without its trace, after collision as populations are stored. Slopes
     /// are those of [`Velocity`]. Nothing changes where the method has no velocity `u`.
     pub fn start_with_stress(&mut self, viscosity: f64) -> Result<(), StepError> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot_for(For::All)?;
         let Some(velocity) = Velocity::new(&snapshot) else { return Ok(()) };
         let density = snapshot.get("rho");
         let manifest = self.manifest().clone();

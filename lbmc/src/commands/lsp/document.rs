@@ -6,6 +6,7 @@ use lbm_bundle::input::Limit;
 use lbm_bundle::plain::shown_line;
 use lbm_dsl::reading::Reading;
 use lbm_flows::case::{RawCase, key_at};
+use lbm_runtime::processes::Processes;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Hover, HoverContents, Location, MarkupContent,
     MarkupKind, NumberOrString, Position, Uri,
@@ -119,7 +120,7 @@ fn look(name: &str, text: &str, saved: bool) -> Found {
         return Found::Other;
     }
     Found::Case(match saved {
-        true => match Ready::of(&CaseFile::written(Path::new(name), text), &[], true) {
+        true => match Ready::of(&Processes::default(), &CaseFile::written(Path::new(name), text), &[], true) {
             Ok((_, warnings)) => warnings.into_iter().map(Report::new).collect(),
             Err(report) => vec![report],
         },

@@ -1,0 +1,345 @@
+//! Flows in several processes, started by mpirun: the files of one process, but for times and what is said of devices; and what becomes of
+//! all where one fails.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const RESTART: &str = "restart.lbmc";
+
+/// A cavity with a body in it, and output of every kind.
+const CAVITY: &str = r#"
+spec = "d2q9_bgk"
+target = "cpu"
+block = [8, 8]
+[domain]
+size = [48, 32]
+[fluid]
+re = 100
+[faces]
+top = { rule = "moving_wall", velocity = [0.1, 0] }
+others = "bounce_back"
+[start]
+density = "1 + 0.01 * cos(2*pi*x/lx)"
+[stop]
+steps = 40
+steady = 1e-12
+check_every = 15
+[output]
+directory = "out"
+profiles = true
+vtk = true
+every = 20
+series = 10
+forces = 7
+restart = 20
+[[probes]]
+name = "around"
+at = [[12.25, 12.5], [25, 14], [34.1, 14]]
+fields = ["density", "velocity", "vorticity", "level"]
+every = 4
+[[statistics]]
+name = "mean"
+of = ["mean", "stresses"]
+from = 2
+every = 3
+[[solids]]
+shape = "cylinder"
+centre = [30, 14]
+radius = 4
+rule = "interpolated_bounce_back"
+"#;
+
+/// Levels that stay, below a symmetry plane, with a start that has slopes.
+const REFINED: &str = r#"
+spec = "d2q9_bgk"
+target = "cpu"
+block = [8, 8]
+[domain]
+size = [48, 32]
+[fluid]
+velocity = 0.05
+length = 16
+re = 50
+[faces]
+left = "periodic"
+right = "periodic"
+top = "free_slip"
+bottom = "bounce_back"
+[start]
+velocity = ["0.05 * (1 + 0.2 * sin(2*pi*x/lx))", 0]
+[stop]
+steps = 16
+[output]
+directory = "out"
+vtk = true
+series = 4
+restart = 8
+[refinement]
+finest = 2
+boxes = [{ level = 1, from = [8, 8], to = [24, 24] }, { level = 2, from = [12, 12], to = [20, 16] }]
+"#;
+
+/// A body that moves, with the grid behind it; blocks go from process to process.
+const MOVING: &str = r#"
+spec = "d2q9_bgk"
+target = "cpu"
+block = [8, 8]
+[domain]
+size = [64, 48]
+[fluid]
+velocity = 0.08
+length = 8
+re = 40
+[faces]
+others = "bounce_back"
+[stop]
+steps = 48
+[output]
+directory = "out"
+vtk = true
+every = 20
+series = 8
+forces = 7
+restart = 24
+[[statistics]]
+name = "mean"
+every = 3
+[[solids]]
+shape = "cylinder"
+centre = [20, 23]
+radius = 4
+rule = "moving_wall"
+motion = { displacement = ["0.08 * t", "2 * sin(t / 40)"] }
+[refinement]
+finest = 1
+every = 8
+memory = "32 MiB"
+criterion = "abs(dx_uy - dy_ux)"
+threshold = 0.01
+"#;
+
+/// Whether there is an mpirun; where everything is tested there must be.
+fn is_there() -> bool {
+    let found = Command::new("mpirun").arg("--version").output().is_ok_and(|output| output.status.success());
+    assert!(found || std::env::var_os("CI").is_none(), "mpirun is missing: `apt install openmpi-bin`");
+    if !found {
+        eprintln!("skipped: there is no mpirun");
+    }
+    found
+}
+
+/// A folder with cases in it.
+fn folder(cases: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    cases.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).expect("written"));
+    folder
+}
+
+/// mpirun with these arguments: on this host alone, where processes that are more than cores give way while they wait.
+fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]).args(arguments).current_dir(folder);
+    for (name, value) in [("btl", "self,vader"), ("pml", "ob1"), ("mpi_yield_when_idle", "1"), ("rmaps_base_oversubscribe", "1")] {
+        command.env(format!("OMPI_MCA_{name}"), value);
+    }
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command
+}
+
+const LBMC: &str = env!("CARGO_BIN_EXE_lbmc");
+
+/// A case in so many processes; 1 without mpirun.
+fn run(folder: &Path, processes: usize, arguments: &[&str]) -> Output {
+    let number = processes.to_string();
+    let mut command = match processes {
+        1 => Command::new(LBMC),
+        _ => mpirun(folder, &["-n", &number, LBMC]),
+    };
+    command.args(["run"]).args(arguments).current_dir(folder).output().expect("it starts")
+}
+
+#[track_caller]
+fn done(output: &Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{error}");
+    error
+}
+
+/// The bytes of all files of a folder by their names. Of a restart file what follows its head, which has times; of the summary what a
+/// user would compare.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).expect("readable") {
+        let path = entry.expect("readable").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let bytes = std::fs::read(&path).expect("readable");
+        let kept = match &name[..] {
+            RESTART => sections(&bytes),
+            "summary.json" => compared(&bytes),
+            // It says how many steps were asked for.
+            "case.toml" => vec![],
+            _ => bytes,
+        };
+        all.insert(name, kept);
+    }
+    all
+}
+
+/// What follows the head of a restart file.
+fn sections(bytes: &[u8]) -> Vec<u8> {
+    let head = 20 + u64::from_le_bytes(std::array::from_fn(|at| bytes[12 + at])) as usize;
+    bytes[head + 32..].to_vec()
+}
+
+/// A summary without times, rates and devices.
+fn compared(bytes: &[u8]) -> Vec<u8> {
+    let mut summary: Value = serde_json::from_slice(bytes).expect("JSON");
+    let object = summary.as_object_mut().expect("an object");
+    object.retain(|key, _| {
+        let of_devices = ["device", "parts", "device_bytes", "memory", "phases", "mlups", "inputs"];
+        !key.contains("seconds") && !of_devices.contains(&&key[..])
+    });
+    serde_json::to_vec(&summary).expect("JSON")
+}
+
+#[track_caller]
+fn same(one: &Path, other: &Path) {
+    let (one, other) = (files(one), files(other));
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    let different: Vec<&String> =
+        one.iter().filter(|(name, bytes)| other[*name] != **bytes).map(|(name, _)| name).collect();
+    assert!(different.is_empty(), "{different:?}");
+    assert!(one.contains_key(RESTART) && one.len() > 4, "{:?}", one.keys());
+}
+
+/// A case has the same files in one process and in several, and what some have saved halfway others bring to the end.
+#[track_caller]
+fn is_the_same(case: &str, steps: u64, counts: &[usize]) {
+    let folder = folder(&[("flow.toml", case)]);
+    let out = |name: &str| folder.path().join(name);
+    done(&run(folder.path(), 1, &["flow.toml", "--out", "one"]));
+    for processes in counts {
+        let name = format!("in_{processes}");
+        let said = done(&run(folder.path(), *processes, &["flow.toml", "--out", &name]));
+        assert_eq!(said.matches(&format!("{processes} processes")).count(), 1, "one of them speaks: {said}");
+        same(&out("one"), &out(&name));
+    }
+    let half = format!("stop.steps={}", steps / 2);
+    for (name, [first, then]) in [("forth", [2, 3]), ("back", [2, 1])] {
+        done(&run(folder.path(), first, &["flow.toml", "--out", name, "--set", &half]));
+        done(&run(folder.path(), then, &["flow.toml", "--out", name, "--resume"]));
+        same(&out("one"), &out(name));
+    }
+}
+
+#[test]
+fn a_cavity_with_a_body_has_the_files_of_one_process() {
+    if is_there() {
+        is_the_same(CAVITY, 40, &[2, 4]);
+    }
+}
+
+#[test]
+fn levels_and_a_symmetry_plane_have_the_files_of_one_process() {
+    if is_there() {
+        is_the_same(REFINED, 16, &[4]);
+    }
+}
+
+#[test]
+fn a_grid_that_follows_a_moving_body_has_the_files_of_one_process() {
+    if is_there() {
+        is_the_same(MOVING, 48, &[2, 4]);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_case_is_said_once() {
+    if is_there() {
+        let folder = folder(&[("flow.toml", &CAVITY.replace("re = 100", "re = -100"))]);
+        let output = run(folder.path(), 3, &["flow.toml"]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.matches("C0107").count() == 1, "{error}");
+        assert!(!folder.path().join("out").join("summary.json").exists());
+    }
+}
+
+#[test]
+fn processes_of_another_case_do_not_start() {
+    if is_there() {
+        let folder = folder(&[("a.toml", CAVITY), ("b.toml", &CAVITY.replace("re = 100", "re = 101"))]);
+        let arguments = |case: &'static str| ["-n", "1", LBMC, "run", case, "--out", "out"];
+        let all = [&arguments("a.toml")[..], &[":"], &arguments("b.toml")[..]].concat();
+        let output = mpirun(folder.path(), &all).output().expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.matches("C0803").count() == 1, "{error}");
+        assert!(error.contains("process 1 of 2 has another case"), "{error}");
+    }
+}
+
+#[test]
+fn another_mpi_is_refused() {
+    let folder = folder(&[("flow.toml", CAVITY)]);
+    let mut command = Command::new(LBMC);
+    let output = command.args(["run", "flow.toml"]).current_dir(folder.path()).env("PMI_SIZE", "2").output();
+    let output = output.expect("it starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("C0802") && error.contains("Open MPI"), "{error}");
+    assert!(!folder.path().join("out").exists(), "nothing was run");
+}
+
+/// A run of two processes that would go on for long, when it has written a restart file; with the numbers of its processes.
+fn under_way(folder: &Path) -> (std::process::Child, PathBuf, Vec<i32>) {
+    let mut command = mpirun(folder, &["-n", "2", "sh", "-c", "echo $$ >> numbers; exec \"$0\" \"$@\"", LBMC]);
+    let case = ["run", "flow.toml", "--set", "stop.steps=100000000", "--set", "stop.steady=1e-30"];
+    let child = command.args(case).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
+    let file = folder.join("out").join(RESTART);
+    let began = Instant::now();
+    while !file.exists() {
+        assert!(began.elapsed() < Duration::from_secs(120), "no restart file");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let numbers = std::fs::read_to_string(folder.join("numbers")).expect("readable");
+    (child, file, numbers.lines().map(|line| line.parse().expect("a number")).collect())
+}
+
+fn signal(process: i32, name: &str) {
+    assert!(Command::new("kill").args([name, &process.to_string()]).status().expect("kill").success());
+}
+
+#[test]
+fn where_a_process_dies_all_end_and_the_last_restart_file_is_whole() {
+    if is_there() {
+        let folder = folder(&[("flow.toml", CAVITY)]);
+        let (child, file, numbers) = under_way(folder.path());
+        signal(numbers[1], "-KILL");
+        let began = Instant::now();
+        let output = child.wait_with_output().expect("it ends");
+        assert!(began.elapsed() < Duration::from_secs(20) && !output.status.success(), "{:?}", began.elapsed());
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains("signal 9"), "{error}");
+        let saved = std::fs::read(&file).expect("readable");
+        assert!(!saved.is_empty());
+        let resumed = run(folder.path(), 1, &["flow.toml", "--resume", "--dry-run"]);
+        done(&resumed);
+    }
+}
+
+#[test]
+fn a_signal_that_mpirun_passes_on_ends_a_run_with_a_restart_file() {
+    if is_there() {
+        let folder = folder(&[("flow.toml", CAVITY)]);
+        let (child, ..) = under_way(folder.path());
+        signal(child.id() as i32, "-USR1");
+        let output = child.wait_with_output().expect("it ends");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(error.matches("interrupted at step").count(), 1, "{error}");
+        let summary = std::fs::read(folder.path().join("out/summary.json")).expect("a summary");
+        let summary: Value = serde_json::from_slice(&summary).expect("JSON");
+        assert_eq!(summary["stop"], "interrupted");
+    }
+}

@@ -1,0 +1,284 @@
+//! The processes of a flow, and the bytes that go from one to others.
+//!
+//! A flow in several processes is one program in each of them, started together by `mpirun`. All do the same, each with data of its own:
+//! in every call here a process waits for the others, which must make the same call. A process that cannot go on ends all
+//! ([`Processes::abort`]); where one dies, `mpirun` ends the others.
+//!
+//! The library of Open MPI is loaded when it runs, so the program is built without it, and a process that was started alone needs
+//! none.
+
+mod mpi;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use mpi::Mpi;
+
+/// Why processes cannot run a flow together.
+#[derive(Debug, Error, Diagnostic)]
+pub enum ProcessError {
+    /// The library is not there, or another one.
+    #[error("this is one of several processes that mpirun has started, and Open MPI cannot be loaded: {reason}")]
+    #[diagnostic(
+        code(C0801),
+        help(
+            "install it (Debian and Ubuntu: `apt install openmpi-bin`; Fedora: `dnf install openmpi`; macOS: `brew install open-mpi`), or \
+             start one process"
+        )
+    )]
+    NoLibrary {
+        /// Why.
+        reason: String,
+    },
+
+    /// Another MPI has started the process.
+    #[error("this is one of several processes that another MPI than Open MPI has started")]
+    #[diagnostic(code(C0802), help("start them with the `mpirun` of Open MPI (Debian and Ubuntu: `apt install openmpi-bin`)"))]
+    OtherMpi,
+
+    /// Processes that are to run different flows.
+    #[error("process {number} of {count} has another case, restart file or program than the first")]
+    #[diagnostic(code(C0803), help("let all processes read the same files, and take the same lbmc on all hosts"))]
+    Disagree {
+        /// Which process.
+        number: usize,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+/// The processes that run a flow together, as one of them sees them. Clones are the same processes.
+#[derive(Clone)]
+pub struct Processes {
+    number: usize,
+    count: usize,
+    /// Those on the host of this one.
+    on_host: usize,
+    /// Threads of this one, 0 for one per core.
+    threads: usize,
+    mpi: Option<Arc<Mpi>>,
+}
+
+impl Default for Processes {
+    /// This process alone.
+    fn default() -> Processes {
+        Processes { number: 0, count: 1, on_host: 1, threads: 0, mpi: None }
+    }
+}
+
+/// A number that somebody has put into the environment.
+fn said(name: &str) -> Option<usize> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+impl Processes {
+    /// Those that were started with this one; this one alone, if it was. To be called once.
+    pub fn join() -> Result<Processes, ProcessError> {
+        let is_open = said("OMPI_COMM_WORLD_SIZE").is_some_and(|count| count > 1)
+            || said("OMPI_COMM_WORLD_SIZE").is_none() && said("PMIX_RANK").is_some();
+        if !is_open {
+            let is_other = said("PMI_SIZE").is_some_and(|count| count > 1);
+            return if is_other { Err(ProcessError::OtherMpi) } else { Ok(Processes::default()) };
+        }
+        let mpi = Mpi::load().map_err(|reason| ProcessError::NoLibrary { reason })?;
+        let (number, count) = (mpi.rank(), mpi.size());
+        let mut processes = Processes { number, count, mpi: Some(Arc::new(mpi)), ..Processes::default() };
+        let own = Place::here();
+        let all: Vec<Place> = processes.share(own.text().as_bytes()).iter().map(|bytes| Place::read(bytes)).collect();
+        let near: Vec<&Place> = all.iter().filter(|other| other.host == own.host).collect();
+        processes.on_host = near.len();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        processes.threads = own.threads(&near, cores);
+        Ok(processes)
+    }
+
+    /// Which of them this one is.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many of them are on the host of this one.
+    pub fn on_host(&self) -> usize {
+        self.on_host
+    }
+
+    /// Threads that this one may run, so that each core has one; 0 for one per core.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Whether there are others.
+    pub fn are_several(&self) -> bool {
+        self.count > 1
+    }
+
+    /// Whether this one speaks for all: prints, and writes files.
+    pub fn is_first(&self) -> bool {
+        self.number == 0
+    }
+
+    /// A number of the first process, for all.
+    pub fn of_first(&self, own: u64) -> u64 {
+        self.numbers(own)[0]
+    }
+
+    /// The least of the numbers that processes have.
+    pub fn least(&self, own: u64) -> u64 {
+        self.numbers(own).into_iter().min().unwrap_or(own)
+    }
+
+    /// Whether something is so in any of them.
+    pub fn any(&self, own: bool) -> bool {
+        self.numbers(u64::from(own)).into_iter().any(|is| is != 0)
+    }
+
+    /// An error where something is not the same in all.
+    pub fn agree(&self, own: &[u8]) -> Result<(), ProcessError> {
+        let all = self.share(own);
+        match all.iter().position(|other| *other != all[0]) {
+            None => Ok(()),
+            Some(number) => Err(ProcessError::Disagree { number, count: self.count }),
+        }
+    }
+
+    /// A number of each process, in their order, for all.
+    pub fn numbers(&self, own: u64) -> Vec<u64> {
+        self.mpi.as_ref().map_or(vec![own], |mpi| mpi.all_gather(own))
+    }
+
+    /// The bytes of each process, in their order, for all.
+    pub fn share(&self, own: &[u8]) -> Vec<Vec<u8>> {
+        let lengths = self.numbers(own.len() as u64);
+        let others = || (0..self.count).filter(|other| *other != self.number);
+        let sent: Vec<(usize, &[u8])> = others().map(|to| (to, own)).collect();
+        let expected: Vec<(usize, usize)> = others().map(|from| (from, lengths[from] as usize)).collect();
+        let mut all = self.exchange(&sent, &expected);
+        all.insert(self.number, own.to_vec());
+        all
+    }
+
+    /// The bytes of each process, in their order, for the first.
+    pub fn bring(&self, own: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let lengths = self.numbers(own.len() as u64);
+        if !self.is_first() {
+            self.exchange(&[(0, own)], &[]);
+            return None;
+        }
+        let expected: Vec<(usize, usize)> = (1..self.count).map(|from| (from, lengths[from] as usize)).collect();
+        let mut all = self.exchange(&[], &expected);
+        all.insert(0, own.to_vec());
+        Some(all)
+    }
+
+    /// Sends bytes to other processes, and gives what these send to this one: of which process, and how many bytes. Of two processes, what
+    /// is sent first arrives first.
+    pub fn exchange(&self, sent: &[(usize, &[u8])], expected: &[(usize, usize)]) -> Vec<Vec<u8>> {
+        self.mpi.as_ref().map_or(vec![], |mpi| mpi.exchange(sent, expected))
+    }
+
+    /// Ends all processes, at once.
+    pub fn abort(&self, status: u8) -> ! {
+        if let Some(mpi) = &self.mpi {
+            mpi.abort(i32::from(status));
+        }
+        std::process::exit(i32::from(status))
+    }
+}
+
+/// Where a process may run.
+#[derive(Debug, PartialEq)]
+struct Place {
+    /// What tells a host from others.
+    host: String,
+    /// The numbers of the cores that it may use; none where they are not known.
+    cores: BTreeSet<usize>,
+}
+
+impl Place {
+    /// Of this process. Systems but Linux do not say: all processes are on one host then.
+    fn here() -> Place {
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let status = read("/proc/self/status");
+        let cores = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or_default();
+        Place { host: read("/proc/sys/kernel/random/boot_id").trim().to_string(), cores: listed(cores.trim()) }
+    }
+
+    fn text(&self) -> String {
+        let cores: Vec<String> = self.cores.iter().map(usize::to_string).collect();
+        format!("{}\n{}", self.host, cores.join(","))
+    }
+
+    fn read(bytes: &[u8]) -> Place {
+        let text = String::from_utf8_lossy(bytes);
+        let (host, cores) = text.split_once('\n').unwrap_or((&text, ""));
+        Place { host: host.to_string(), cores: listed(cores) }
+    }
+
+    /// Its part of so many cores, beside others of its host, itself among them: each core counts for those that may use it alike.
+    fn threads(&self, near: &[&Place], cores: usize) -> usize {
+        let users = |core: &usize| near.iter().filter(|other| other.cores.contains(core)).count().max(1);
+        let share = match self.cores.len() {
+            0 => 1.0 / near.len().max(1) as f64,
+            all => self.cores.iter().map(|core| 1.0 / users(core) as f64).sum::<f64>() / all as f64,
+        };
+        // A third thrice is not quite one.
+        ((cores as f64 * share + 1e-6) as usize).max(1)
+    }
+}
+
+/// The numbers in a list such as `0-3,8`.
+fn listed(text: &str) -> BTreeSet<usize> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse::<usize>().ok()?..=last.trim().parse().ok()?)
+    };
+    text.split(',').filter_map(range).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(cores: &str) -> Place {
+        Place { host: "a".into(), cores: listed(cores) }
+    }
+
+    #[test]
+    fn processes_share_cores_that_several_may_use_and_keep_those_of_their_own() {
+        let threads = |all: &[&str], cores: usize| -> Vec<usize> {
+            let all: Vec<Place> = all.iter().map(|cores| place(cores)).collect();
+            let near: Vec<&Place> = all.iter().collect();
+            all.iter().map(|place| place.threads(&near, cores)).collect()
+        };
+        assert_eq!(threads(&["0-7", "0-7", "0-7", "0-7"], 8), [2; 4]);
+        assert_eq!(threads(&["0-3", "4-7"], 4), [4; 2], "bound to cores of their own");
+        assert_eq!(threads(&["0", "0", "0"], 1), [1; 3]);
+        assert_eq!(threads(&["0-5", "0-5", "0-5"], 6), [2; 3]);
+        assert_eq!(threads(&["", ""], 6), [3; 2], "where cores are not known");
+        assert_eq!(threads(&["0-7", "0-7"], 4), [2; 2], "of eight cores, the time of four");
+    }
+
+    #[test]
+    fn a_place_is_read_as_it_was_written() {
+        for place in [place("0-3,8"), place("")] {
+            assert_eq!(Place::read(place.text().as_bytes()), place);
+        }
+    }
+
+    #[test]
+    fn one_process_has_its_own_numbers_and_bytes() {
+        let alone = Processes::default();
+        assert_eq!((alone.of_first(7), alone.least(3), alone.any(true), alone.any(false)), (7, 3, true, false));
+        assert_eq!(alone.share(b"bytes"), [b"bytes"]);
+        assert_eq!(alone.bring(b"bytes"), Some(vec![b"bytes".to_vec()]));
+        assert!(alone.agree(b"anything").is_ok());
+    }
+}
