@@ -143,7 +143,9 @@ fn folder(cases: &[(&str, &str)]) -> tempfile::TempDir {
 fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]).args(arguments).current_dir(folder);
-    for (name, value) in [("btl", "self,vader"), ("pml", "ob1"), ("mpi_yield_when_idle", "1"), ("rmaps_base_oversubscribe", "1")] {
+    for (name, value) in
+        [("btl", "self,vader"), ("pml", "ob1"), ("mpi_yield_when_idle", "1"), ("rmaps_base_oversubscribe", "1")]
+    {
         command.env(format!("OMPI_MCA_{name}"), value);
     }
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

@@ -122,7 +122,8 @@ impl Ready {
                 spec::compile_stored(&model, &options, in_moments)?
             }
         };
-        let (case, mut warnings) = raw.resolve(&method.manifest, &spec.prelude_rules()?, flow::available(processes, &device))?;
+        let (case, mut warnings) =
+            raw.resolve(&method.manifest, &spec.prelude_rules()?, flow::available(processes, &device))?;
         warnings.extend(unstable_levels(&model, &raw, &case));
 
         let criteria = case.refinement.as_ref().map(|refinement| {

@@ -36,7 +36,10 @@ pub enum ProcessError {
 
     /// Another MPI has started the process.
     #[error("this is one of several processes that another MPI than Open MPI has started")]
-    #[diagnostic(code(C0802), help("start them with the `mpirun` of Open MPI (Debian and Ubuntu: `apt install openmpi-bin`)"))]
+    #[diagnostic(
+        code(C0802),
+        help("start them with the `mpirun` of Open MPI (Debian and Ubuntu: `apt install openmpi-bin`)")
+    )]
     OtherMpi,
 
     /// Processes that are to run different flows.

@@ -395,7 +395,8 @@ impl Parts {
         });
         for (number, layout) in layouts.into_iter().enumerate() {
             let packed = packed(layout, &|_| true);
-            division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.statistics.as_mut()?.values[number]))?;
+            division
+                .send(&mut self.here, lanes(&packed), |part| Some(&mut part.statistics.as_mut()?.values[number]))?;
         }
         Ok(())
     }

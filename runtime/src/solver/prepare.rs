@@ -229,7 +229,19 @@ impl<'a> Prepared<'a> {
     pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
         let notices = self.notices();
         let Prepared {
-            device, program, programs, processes, grid, spec, around, levels, step, follows, frozen, adaptations, ..
+            device,
+            program,
+            programs,
+            processes,
+            grid,
+            spec,
+            around,
+            levels,
+            step,
+            follows,
+            frozen,
+            adaptations,
+            ..
         } = self;
         let params = Params::new(program.manifest(), params)?.of_levels(program.manifest(), levels)?;
         let (criterion, every, range) = match follows {

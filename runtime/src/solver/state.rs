@@ -97,7 +97,8 @@ impl Simulation {
         for set in 0..2 {
             let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == set).collect();
             if current.contains(&true) {
-                let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.populations[set]));
+                let read =
+                    |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.populations[set]));
                 fields::visit(read, layout, self.grid(), |cell, populations| {
                     if current[cell.level] {
                         let parts = rest.iter().zip(populations);

@@ -130,7 +130,8 @@ impl Simulation {
         let (manifest, leaves) = (self.manifest(), self.grid().shared_leaves()?);
         let layout = statistics.layout(manifest, number);
         let names = vec![String::new(); layout.components()];
-        let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.statistics.as_ref()?.values[number]));
+        let read =
+            |range| self.parts.read(layout, range, For::First, |part| Some(&part.statistics.as_ref()?.values[number]));
         let mut snapshot = fields::gather(read, (layout, names), self.grid().domain(), &leaves, self.step())?;
         fields::mark_solid(&mut snapshot, manifest, &leaves, self.cutters().map(|cutters| &**cutters));
         Ok(Some(snapshot))
