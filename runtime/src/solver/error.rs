@@ -22,7 +22,7 @@ pub enum StepError {
 
     /// A flow that cannot be divided.
     #[error("a flow {what} cannot run in {parts} parts yet")]
-    #[diagnostic(code(C0137), help("run it in one part: `--devices 1`"))]
+    #[diagnostic(code(C0137), help("run it in one part: one process, and `--devices 1`"))]
     NotInParts {
         /// Parts asked for.
         parts: usize,
