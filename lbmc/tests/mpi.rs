@@ -305,6 +305,18 @@ fn endless() -> String {
     format!("{flow}[stop]\nsteps = 1000000000\n[output]\ndirectory = \"out\"\nrestart = 50\n")
 }
 
+#[test]
+fn without_a_library_processes_beside_each_other_are_refused() {
+    let folder = folder(&[("flow.toml", CAVITY), ("libmpi.so.40", "no library"), ("libmpi.so", "no library")]);
+    let mut command = Command::new(LBMC);
+    command.args(["run", "flow.toml"]).current_dir(folder.path());
+    let output = command.env("OMPI_COMM_WORLD_SIZE", "2").env("LD_LIBRARY_PATH", folder.path()).output();
+    let output = output.expect("it starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("C0801") && error.contains("libmpi"), "{error}");
+    assert!(!folder.path().join("out").exists(), "nothing was run");
+}
+
 /// A run of two processes that would go on for long, when it has written a restart file; with the numbers of its processes.
 fn under_way(folder: &Path) -> (Child, PathBuf, Vec<i32>) {
     let mut command = mpirun(folder, &["-n", "2", "sh", "-c", "echo $$ >> numbers; exec \"$0\" \"$@\"", LBMC]);

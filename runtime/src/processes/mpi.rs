@@ -3,6 +3,7 @@
 //! Handles are as in the `mpi.h` of Open MPI: pointers to objects of the library, the predefined ones under names of their own. The library's
 //! own handler of errors ends all processes, so calls return what they are to or do not return.
 
+use std::error::Error;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -43,7 +44,6 @@ pub(super) struct Mpi {
     byte: Handle,
     /// Held in each call.
     one_at_a_time: Mutex<()>,
-    _library: Library,
 }
 
 // SAFETY: handles are pointers to objects of the library that stay where they are; it was asked for calls from any thread, one at a time,
@@ -54,6 +54,11 @@ unsafe impl Send for Mpi {}
 #[allow(unsafe_code)]
 unsafe impl Sync for Mpi {}
 
+/// What the system says of an error.
+fn why(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| source.to_string())
+}
+
 #[allow(unsafe_code)]
 impl Mpi {
     /// Loads the library and begins; says why that is not possible.
@@ -61,10 +66,17 @@ impl Mpi {
         // SAFETY: whoever started the program with mpirun lets it run the library that belongs to it. Parts of the library that it loads
         // itself look for its symbols among those of the program.
         let open = |name: &str| unsafe { Library::open(Some(name), RTLD_NOW | RTLD_GLOBAL) };
-        let library = NAMES.into_iter().map(open).reduce(Result::or);
-        let library = library.expect("there are names").map_err(|error| error.to_string())?;
-        let missing = |error: libloading::Error| format!("it is no Open MPI ({error})");
-        // SAFETY: the symbols have these types in `mpi.h` of Open MPI; the objects are there as long as the library, which is kept.
+        let mut reason = None;
+        let library = NAMES.into_iter().find_map(|name| match open(name) {
+            Ok(library) => Some(library),
+            Err(error) => {
+                reason.get_or_insert(why(&error));
+                None
+            }
+        });
+        let Some(library) = library else { return Err(reason.unwrap_or_default()) };
+        let missing = |error: libloading::Error| format!("it is no Open MPI: {}", why(&error));
+        // SAFETY: the symbols have these types in `mpi.h` of Open MPI; the objects are there as long as the library, which stays.
         unsafe {
             let world = library.get::<Handle>(b"ompi_mpi_comm_world").map_err(missing)?.into_raw();
             let byte = library.get::<Handle>(b"ompi_mpi_byte").map_err(missing)?.into_raw();
@@ -82,7 +94,9 @@ impl Mpi {
             };
             let mut provided = 0;
             let failed = init(ptr::null_mut(), ptr::null_mut(), SERIALIZED, &mut provided) != 0;
-            let mpi = Mpi { functions, world, byte, one_at_a_time: Mutex::new(()), _library: library };
+            // It stays where it is: what it has started may outlast its end.
+            std::mem::forget(library);
+            let mpi = Mpi { functions, world, byte, one_at_a_time: Mutex::new(()) };
             if failed || provided < SERIALIZED {
                 return Err("it does not let threads call it one at a time".into());
             }

@@ -18,7 +18,7 @@ pub struct Capture(Fields);
 
 enum Fields {
     /// On their way to the host.
-    Copied(Copied),
+    Copied(Box<Copied>),
     /// Those of several processes are there at once.
     There(Box<Snapshot>),
 }
@@ -51,7 +51,7 @@ impl Simulation {
         let runs = self.parts.runs(first..end).into_iter();
         let copied: Vec<_> = runs.filter_map(|(part, slots)| Some((array(part)?, values(slots)))).collect();
         staging.copy(&copied)?;
-        Ok(Capture(Fields::Copied(Copied {
+        Ok(Capture(Fields::Copied(Box::new(Copied {
             step: self.step(),
             manifest: self.manifest().clone(),
             domain: self.grid().domain(),
@@ -59,7 +59,7 @@ impl Simulation {
             cutters: self.cutters().cloned(),
             first,
             staging,
-        })))
+        }))))
     }
 }
 
@@ -68,7 +68,7 @@ impl Capture {
     /// free then.
     pub fn snapshot(self) -> Result<Snapshot, StepError> {
         let Copied { step, manifest, domain, leaves, cutters, first, staging } = match self.0 {
-            Fields::Copied(copied) => copied,
+            Fields::Copied(copied) => *copied,
             Fields::There(snapshot) => return Ok(*snapshot),
         };
         let before = first * Layout::fields(&manifest).slot_len();

@@ -158,7 +158,7 @@ impl<'a> State<'a> {
             }
             staging.copy(&parts)?;
         }
-        Ok(self.from_copy(Bytes::Staged(staging), copied))
+        Ok(self.with_copy(Bytes::Staged(staging), copied))
     }
 
     /// The same in the first of several processes, with what the others have.
@@ -181,10 +181,10 @@ impl<'a> State<'a> {
                 }
             }
         }
-        Ok(self.from_copy(Bytes::Gathered(bytes), copied))
+        Ok(self.with_copy(Bytes::Gathered(bytes), copied))
     }
 
-    fn from_copy(self, bytes: Bytes, copied: BTreeMap<(ArrayId, usize), usize>) -> State<'static> {
+    fn with_copy(self, bytes: Bytes, copied: BTreeMap<(ArrayId, usize), usize>) -> State<'static> {
         let State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, .. } = self;
         let source = Source::Copy(bytes, copied);
         State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, source }
