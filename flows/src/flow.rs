@@ -33,7 +33,7 @@ mod watch;
 pub use plan::{Plan, PlannedLevel, header};
 pub use processes::available;
 
-use lbm_runtime::device::{Available, Bytes, Device, DeviceError, copy_bandwidth};
+use lbm_runtime::device::{Available, Bytes, Device, DeviceError, Devices, copy_bandwidth};
 use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::{Criterion, KernelError};
 use lbm_runtime::processes::{ProcessError, Processes};
@@ -222,12 +222,12 @@ impl<'a> Run<'a> {
     fn begin(
         case: &'a Case,
         kernels: Kernels<'_>,
-        device: &Device,
+        devices: &[Device],
         (identity, processes): (&'a Identity, Processes),
         restart: Option<Restart>,
     ) -> Result<Run<'a>, FlowError> {
         let began = Instant::now();
-        let (mut flow, memory) = set_up(case, kernels, device, restart.as_ref(), &processes)?;
+        let (mut flow, memory) = set_up(case, kernels, devices, restart.as_ref(), &processes)?;
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         let mut sampled = vec![None; case.output.statistics.len()];
         match restart {
@@ -543,13 +543,13 @@ impl<'a> Run<'a> {
 fn set_up(
     case: &Case,
     kernels: Kernels<'_>,
-    device: &Device,
+    devices: &[Device],
     restart: Option<&Restart>,
     processes: &Processes,
 ) -> Result<(Simulation, Memory), FlowError> {
-    let grid = grid_of(case, kernels, device)?;
-    let available = available(processes, device);
-    let (prepared, memory) = prepare(case, kernels, (device, processes), &grid, restart, available)?;
+    let grid = grid_of(case, kernels, &devices[0])?;
+    let available = available(processes, devices);
+    let (prepared, memory) = prepare(case, kernels, (devices, processes), &grid, restart, available)?;
     let mut flow = prepared.simulation(&case.params)?;
     if !case.courses.is_empty() {
         flow.follow_courses(courses_of(case))?;
@@ -571,7 +571,7 @@ fn fill(case: &Case, flow: &mut Simulation) -> Result<(), FlowError> {
 
 /// A case at its start, for whoever does its steps and looks at it; nothing is written.
 pub fn start(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<Simulation, FlowError> {
-    let (mut flow, _) = set_up(case, kernels, device, None, &Processes::default())?;
+    let (mut flow, _) = set_up(case, kernels, &devices_of(case, device)?, None, &Processes::default())?;
     fill(case, &mut flow)?;
     Ok(flow)
 }
@@ -594,9 +594,23 @@ fn record_exchanges(
     Ok(())
 }
 
+/// The devices of the parts of a case, each part's own, of which the first is at hand.
+pub fn devices_of(case: &Case, first: &Device) -> Result<Vec<Device>, DeviceError> {
+    if first.ordinal().is_none() {
+        return Ok(vec![first.clone(); case.devices.count()]);
+    }
+    let others = case.devices.gpus().into_iter().skip(1).map(Device::cuda);
+    std::iter::once(Ok(first.clone())).chain(others).collect()
+}
+
+/// Bytes read and written per second by copies between large arrays, on all devices of a case together.
+pub fn bandwidth_of(devices: &[Device]) -> Result<f64, DeviceError> {
+    Devices::new(devices).iter().map(copy_bandwidth).sum()
+}
+
 /// Runs a case and writes what it asks for into `folder`, in the place of the results of earlier runs; where it fails, the summary
-/// says so. `notice` is told what the user should know. Of several processes all return the summary, that of the first with what is in the
-/// files; they are to be ended ([`Processes::abort`]) where one returns an error.
+/// says so. `device` is the first of the case's devices. `notice` is told what the user should know. Of several processes all return the
+/// summary, that of the first with what is in the files; they are to be ended ([`Processes::abort`]) where one returns an error.
 pub fn run(
     case: &Case,
     kernels: Kernels<'_>,
@@ -624,8 +638,10 @@ pub fn run(
         (Some(recorder), ..) => recorder.begin(control.inputs)?,
         (None, ..) => {}
     }
-    let result = Run::begin(case, kernels, device, (&identity, processes), restart)
-        .and_then(|run| complete(run, &mut recorder, &about, manifest, device, control, &mut notice));
+    let result = devices_of(case, device).map_err(FlowError::from).and_then(|devices| {
+        let run = Run::begin(case, kernels, &devices, (&identity, processes), restart)?;
+        complete(run, &mut recorder, &about, manifest, &devices, control, &mut notice)
+    });
     if let (Err(error), Some(recorder)) = (&result, &mut recorder) {
         // Where not even this can be written, the error that is returned is the one to tell.
         recorder.fail(error).ok();
@@ -639,7 +655,7 @@ fn complete<'a>(
     recorder: &mut Option<Recorder<'a>>,
     about: &About,
     manifest: &Manifest,
-    device: &Device,
+    devices: &[Device],
     control: Control<'_>,
     notice: &mut dyn FnMut(&str),
 ) -> Result<Summary, FlowError> {
@@ -649,7 +665,7 @@ fn complete<'a>(
         run.begin_late().iter().for_each(|text| notice(text));
     }
     let copying = Instant::now();
-    let bandwidth = control.bandwidth.then(|| copy_bandwidth(device)).transpose()?;
+    let bandwidth = control.bandwidth.then(|| bandwidth_of(devices)).transpose()?;
     // That is no part of what it takes to get to the first step.
     run.began += copying.elapsed();
     let facts = Facts {
@@ -662,7 +678,7 @@ fn complete<'a>(
     };
     let mut progress = Progress::new(facts, control.show);
     let before = run.waited;
-    let ended = outbox::beside(recorder.as_mut(), device, case.output.copies(), |records| {
+    let ended = outbox::beside(recorder.as_mut(), &devices[0], case.output.copies(), |records| {
         let ended = run.advance(records, control, &mut progress, notice);
         progress.finish();
         ended
@@ -772,11 +788,12 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
 fn prepare<'a>(
     case: &Case,
     kernels: Kernels<'_>,
-    (device, processes): (&Device, &Processes),
+    (devices, processes): (&[Device], &Processes),
     grid: &'a GridSpec,
     restart: Option<&Restart>,
     available: Available,
 ) -> Result<(Prepared<'a>, Memory), FlowError> {
+    let device = &devices[0];
     let steady = case.stop.steady.is_some();
     let prepared = match &case.refinement {
         None => Prepared::refined(device, kernels.method, grid, 1, |_| false)?,
@@ -799,7 +816,7 @@ fn prepare<'a>(
             prepared
         }
     };
-    let prepared = prepared.in_processes(processes, &vec![device.clone(); case.devices], kernels.method)?;
+    let prepared = prepared.in_processes(processes, devices, kernels.method)?;
     let memory = prepared.memory(case.output.series.is_some(), steady, case.output.copies())?;
     match memory.lack(available) {
         None => Ok((prepared, memory)),

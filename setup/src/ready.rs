@@ -74,6 +74,10 @@ impl Ready {
             raw.writes_below()?;
         }
 
+        // Where there are none, the device says so.
+        if let (TargetChoice::Cuda | TargetChoice::Auto, Ok(known @ 1..)) = (raw.target(), Device::gpus()) {
+            raw.check_gpus(known)?;
+        }
         let device = match raw.target() {
             TargetChoice::Cpu => Device::host(processes.threads())?,
             TargetChoice::Cuda => Device::cuda(raw.gpu().unwrap_or(0))?,
@@ -85,6 +89,9 @@ impl Ready {
                 if shares { Device::host(processes.threads())? } else { device }
             }
         };
+        if let (Some(number), false, Ok(known @ 2..)) = (device.ordinal(), raw.names_devices(), Device::gpus()) {
+            notes::note(&format!("GPU {number} of {known} is used; `--devices {known}` divides the flow among all"));
+        }
         let spec = Spec::find(&file.beside(raw.spec())).map_err(|error| {
             Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string())))
         })?;
@@ -122,8 +129,11 @@ impl Ready {
                 spec::compile_stored(&model, &options, in_moments)?
             }
         };
-        let (case, mut warnings) =
-            raw.resolve(&method.manifest, &spec.prelude_rules()?, flow::available(processes, &device))?;
+        let (case, mut warnings) = raw.resolve(
+            &method.manifest,
+            &spec.prelude_rules()?,
+            flow::available(processes, std::slice::from_ref(&device)),
+        )?;
         warnings.extend(unstable_levels(&model, &raw, &case));
 
         let criteria = case.refinement.as_ref().map(|refinement| {

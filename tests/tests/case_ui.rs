@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use lbm_bundle::variation::Variation;
 use lbm_bundle::{
-    ABI, AtFace, Boundary, Criterion, Direction, Field, Layout, Manifest, Param, Populations, Real, Target, Transport,
-    Unit,
+    ABI, AtFace, Boundary, Coupling, Criterion, Direction, Field, Layout, Manifest, Param, Populations, Real, Target,
+    Transport, Unit,
 };
 use lbm_flows::case::{CODES, Case, CaseError, Code, Diagnostic, Method, RawCase};
 use lbm_runtime::device::Available;
@@ -207,7 +207,7 @@ fn vorticity() -> Vec<Criterion> {
     vec![Criterion { name: "vorticity".into(), doc: String::new(), formula, unit: Unit { length: 0, time: -1 } }]
 }
 
-/// The manifest of a method with one rate (`bgk`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
+/// The manifest of a method with one rate (`bgk`), with a coupling of ghosts besides (`ghosts`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
 fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     let dim = if spec.starts_with("d3") { 3 } else { 2 };
     let param = |name: &str, components: u32, range: Option<(f64, f64)>, doc: &str| Param {
@@ -220,7 +220,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     let mut params = vec![param("omega", 1, Some((0.0, 2.0)), "relaxation rate of the stress")];
     if method == "guo" || method == "driven" {
         params.push(param("force", dim, None, "on a cell"));
-    } else if method != "bgk" && method != "cuda" {
+    } else if method == "trt" || method == "mrt" {
         params.push(param("s_nu", 1, Some((0.0, 2.0)), "relaxation rate of the odd moments"));
     }
     let field = |name: &str, components: u32| Field::own(name, components as usize);
@@ -233,7 +233,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     Manifest {
         abi: ABI,
         spec: spec.into(),
-        target: if method == "cuda" { Target::Cuda } else { Target::C },
+        target: Target::C,
         real: Real::F32,
         layout: Layout::Blocks,
         dim,
@@ -291,7 +291,12 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         solid_rules: vec![0, 1, 2],
         mirror_rules: vec![],
         one_level_rules: vec![],
-        coupling: None,
+        coupling: (method == "ghosts").then(|| Coupling {
+            name: "interpolated".into(),
+            doc: String::new(),
+            rates: vec![],
+            ghosts: 2,
+        }),
         criteria: vorticity(),
         kernels: vec![],
         viscosity: Transport {

@@ -9,6 +9,7 @@ use lbm_bundle::statistics::Statistic;
 use lbm_bundle::{Formula, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::{criteria, mesh, pipeline, prescribed, statistics};
+use lbm_runtime::device::Device;
 use lbm_tests::criteria::of_every_kind;
 use lbm_tests::toolchain::{self, ARCHITECTURES};
 use lbm_tests::{compiled, root, update};
@@ -65,6 +66,23 @@ fn kernels_compile_for_blocks_of_any_shape() {
                 (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
                 (Target::Cuda, None) => {}
             }
+        }
+    }
+}
+
+#[test]
+fn what_moves_values_between_gpus_compiles_for_every_architecture() {
+    let Some(toolkit) = toolchain::cuda() else { return };
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    for (name, text) in Device::cuda_sources() {
+        let source = temporary.path().join(name);
+        std::fs::write(&source, text).expect("a temporary file");
+        for architecture in ARCHITECTURES {
+            let kernels = toolchain::nvcc(&toolkit, &source, architecture);
+            let mut names: Vec<&str> = kernels.iter().map(|kernel| &kernel.kernel[..]).collect();
+            names.sort_unstable();
+            assert_eq!(names, ["move_16", "move_2", "move_4", "move_8"], "sm_{architecture}");
+            assert!(kernels.iter().all(|kernel| kernel.spill_bytes == 0), "sm_{architecture}");
         }
     }
 }

@@ -1,15 +1,20 @@
-//! Recordings run phases of a step beside each other where what they read and write allows: in any such order results have the same
-//! bits, and little of a step has to wait.
+//! Recordings run phases of a step, and what each part of a flow does of them, beside each other where what they read and write allows: in
+//! any such order results have the same bits, and little of a step has to wait.
 
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::geometry::{Block, Face};
-use lbm_runtime::solver::{GridSpec, Simulation};
+use lbm_runtime::solver::{GridSpec, Prepared, Simulation};
 use lbm_tests::compiled::{self, Random};
 
 /// Between two walls, refined at one of them and inside, with a body on the finest level where the kernels are for solids.
 fn flow(bundle: &Bundle, levels: usize) -> Simulation {
+    in_parts(bundle, levels, 1)
+}
+
+/// The same in so many parts.
+fn in_parts(bundle: &Bundle, levels: usize, parts: usize) -> Simulation {
     let dim = bundle.manifest.dim as usize;
     let side = 4 * bundle.manifest.block[0] as usize;
     let size: [usize; 3] = std::array::from_fn(|axis| if axis < dim { side } else { 1 });
@@ -26,7 +31,8 @@ fn flow(bundle: &Bundle, levels: usize) -> Simulation {
     let refine = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
     let params = [("omega".to_string(), vec![1.7])];
     let device = Device::host(2).unwrap();
-    let mut flow = Simulation::refined(&device, bundle, &grid, &params, levels, refine).unwrap();
+    let prepared = Prepared::refined(&device, bundle, &grid, levels, refine).unwrap();
+    let mut flow = prepared.in_parts(&vec![device.clone(); parts], bundle).unwrap().simulation(&params).unwrap();
     flow.init_cells(|cell, out| {
         let at = cell.centre();
         out.fill(0.0);
@@ -75,6 +81,42 @@ fn phases_in_any_order_that_their_accesses_allow_leave_the_same_bits() {
             assert!(bits(&mut other) == expected, "{spec} {coupling}: {name} goes first");
         }
     }
+}
+
+#[test]
+fn shares_of_parts_in_any_order_that_their_accesses_allow_leave_the_bits_of_one_part() {
+    let flows = [
+        ("d2q9_bgk", "volumetric_shifted", true, 1),
+        ("d2q9_bgk", "volumetric_shifted", true, 3),
+        ("d2q9_bgk", "volumetric", false, 3),
+        ("d3q19_bgk", "volumetric_shifted", true, 2),
+    ];
+    for (spec, coupling, solids, levels) in flows {
+        let bundle = bundle(spec, coupling, solids);
+        let mut one = flow(&bundle, levels);
+        one.run(6).unwrap();
+        let expected = bits(&mut one);
+        for parts in [2, 3] {
+            let mut random = Random(7);
+            let mut pick = |count: usize| ((random.draw() * 0.5 + 0.5) * count as f64) as usize % count;
+            let choices: [(&str, &mut dyn FnMut(usize) -> usize); 3] =
+                [("the last that may", &mut |count| count - 1), ("the first", &mut |_| 0), ("any", &mut pick)];
+            for (name, choose) in choices {
+                let mut other = in_parts(&bundle, levels, parts);
+                other.run_reordered(6, choose).unwrap();
+                assert!(bits(&mut other) == expected, "{spec} {coupling} in {parts} parts: {name} goes first");
+            }
+        }
+    }
+}
+
+/// A step of a level in parts is no longer than what crosses and what blocks at the edge wait for.
+#[test]
+fn parts_wait_for_each_other_at_their_edges_alone() {
+    let bundle = bundle("d2q9_bgk", "volumetric_shifted", false);
+    let passes = |steps| in_parts(&bundle, 1, 2).run_reordered(steps, |_| 0).unwrap();
+    // What crosses, and blocks at the edge.
+    assert_eq!(passes(5) - passes(4), 2);
 }
 
 #[test]

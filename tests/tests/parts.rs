@@ -237,6 +237,47 @@ fn refined_grids_have_the_same_bits_in_parts() {
     }
 }
 
+/// On several GPUs; where there is one, on streams of it, which wait for each other as GPUs do.
+#[cfg(feature = "cuda")]
+#[test]
+fn parts_on_gpus_have_the_bits_of_one_in_recorded_steps_and_in_others() {
+    let known = Device::gpus().unwrap();
+    let gpus: Vec<Device> = (0..3).map(|number| Device::cuda(number % known).unwrap()).collect();
+    for (spec, levels, real) in
+        [("d2q9_bgk", 3, Real::F64), ("d3q19_bgk", 2, Real::F32), ("d3q19_bgk", 1, Real::F16F32)]
+    {
+        let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some("volumetric_shifted"));
+        let bundle = compiled::compile_solids(&model, Target::Cuda, real, block(model.lattice().dim()));
+        let grid = with_solids(&bundle, &gpus[0], levels);
+        let refines = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
+        let bits = |parts: usize, stops: &[u64]| {
+            let prepared = Prepared::refined(&gpus[0], &bundle, &grid, levels, refines).unwrap();
+            let prepared = prepared.in_parts(&gpus[..parts], &bundle).unwrap();
+            let mut flow = prepared.simulation(&[("omega".to_string(), vec![1.6])]).unwrap();
+            flow.init_cells(|cell, out| {
+                let at = cell.centre();
+                out.fill(0.0);
+                out[0] = 1.0 + 0.01 * (0.3 * at[0] + 0.7 * at[1] + 0.5 * at[2]).sin();
+                out[1] = 0.04 * (0.5 * at[1]).cos();
+            })
+            .unwrap();
+            for steps in stops {
+                flow.run(*steps).unwrap();
+                flow.accumulate(&[0]).unwrap();
+            }
+            let look = flow.look().unwrap();
+            assert_eq!(look.not_finite, None);
+            flow.state().map(|state| sections(&state)).unwrap()
+        };
+        let expected = bits(1, &[100]);
+        for parts in [2, 3] {
+            assert!(bits(parts, &[100]) == expected, "{spec} in {parts} parts");
+        }
+        let expected = bits(1, &[1; 20]);
+        assert!(bits(2, &[1; 20]) == expected, "{spec}, a step at a time");
+    }
+}
+
 #[test]
 fn moments_and_states_have_the_same_bits_in_parts() {
     let device = Device::host(2).unwrap();

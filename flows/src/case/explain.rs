@@ -207,15 +207,15 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NO_DEVICES,
-        "`devices` is a number of devices, or a list of the numbers of GPUs, each once: `devices = 2`, `devices = [0, 1]`. With \
-         `target = \"cpu\"` it is the number of parts that the flow is divided into, of at least one block each.",
+        "`devices` is a number of devices, or a list of the numbers of GPUs, each once: `devices = 2`, `devices = [0, 1]`. The GPUs must be \
+         there, and of one architecture. With `target = \"cpu\"` it is the number of parts that the flow is divided into, of at least one block each.",
         "devices = [0, 0]",
         "devices = [0, 1]",
     ),
     long(
         diag::NOT_IN_PARTS,
         "Several devices each have a part of the flow, and get from the others what they read of their blocks. Some flows cannot be \
-         divided yet: those on several GPUs, and those with a coupling of ghosts between refinement levels.",
+         divided yet: those with a coupling of ghosts between refinement levels.",
         "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncoupling = \"interpolated\"",
         "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncoupling = \"volumetric_shifted\"",
     ),

@@ -188,6 +188,33 @@ pub enum TargetChoice {
     Cpu,
 }
 
+/// What a flow runs on, a part of it on each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Devices {
+    /// So many devices: GPUs of the numbers from 0 on, or parts on the host.
+    Count(usize),
+    /// GPUs by their numbers, each once.
+    Gpus(Vec<usize>),
+}
+
+impl Devices {
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        match self {
+            Devices::Count(count) => *count,
+            Devices::Gpus(numbers) => numbers.len(),
+        }
+    }
+
+    /// The numbers of the GPUs, where they are GPUs.
+    pub fn gpus(&self) -> Vec<usize> {
+        match self {
+            Devices::Count(count) => (0..*count).collect(),
+            Devices::Gpus(numbers) => numbers.clone(),
+        }
+    }
+}
+
 /// A face of the domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Face {
@@ -489,8 +516,8 @@ pub struct Case {
     pub spec: String,
     /// Where to run.
     pub target: TargetChoice,
-    /// How many devices run it, a part of the flow each.
-    pub devices: usize,
+    /// What runs it, a part of the flow each.
+    pub devices: Devices,
     /// Precision.
     pub real: Real,
     /// Number of axes.

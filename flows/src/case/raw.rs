@@ -8,7 +8,6 @@ use std::sync::Arc;
 use lbm_bundle::{Real, Storage};
 use lbm_runtime::geometry::solid::{Surface, Voxels};
 
-use super::TargetChoice;
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::formula::Formula;
 use super::image::{self, Kind};
@@ -19,6 +18,7 @@ use super::table::TableFile;
 use super::tree::Table;
 use super::units::Dimension;
 use super::vary::Varied;
+use super::{Devices, TargetChoice};
 
 /// A case file that makes sense by itself: the method it asks for can now be compiled, then see `RawCase::resolve`.
 #[derive(Clone, Debug)]
@@ -59,25 +59,6 @@ pub struct RawCase {
     /// What tells this flow from others, by key.
     pub(super) keys: BTreeMap<String, String>,
     pub(super) warnings: Vec<Diagnostic>,
-}
-
-/// What a flow runs on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Devices {
-    /// So many devices.
-    Count(usize),
-    /// GPUs by their numbers, each once.
-    Gpus(Vec<usize>),
-}
-
-impl Devices {
-    /// How many they are.
-    pub(super) fn count(&self) -> usize {
-        match self {
-            Devices::Count(count) => *count,
-            Devices::Gpus(numbers) => numbers.len(),
-        }
-    }
 }
 
 /// A field at the start, in m, kg, s or in lattice units.
@@ -513,6 +494,26 @@ impl RawCase {
             Devices::Gpus(numbers) => numbers.first().copied(),
             Devices::Count(_) => None,
         }
+    }
+
+    /// Whether it says what it runs on.
+    pub fn names_devices(&self) -> bool {
+        self.devices.is_some()
+    }
+
+    /// Refuses devices that there are not, of so many GPUs of the numbers from 0 on; points at `devices` in the file.
+    pub fn check_gpus(&self, known: usize) -> Result<(), CaseError> {
+        let Some(devices) = &self.devices else { return Ok(()) };
+        let Some(missing) = devices.value.gpus().into_iter().find(|number| *number >= known) else { return Ok(()) };
+        let mut report = Report::default();
+        let known = match known {
+            1 => "one, number 0".to_string(),
+            known => format!("{known}, numbers 0 to {}", known.saturating_sub(1)),
+        };
+        let message = format!("GPU {missing} is asked for, and the CUDA driver knows {known}");
+        let help = "take GPUs that there are; `CUDA_VISIBLE_DEVICES` may hide some".to_string();
+        report.add::<()>(diag::NO_DEVICES, &devices.span, message, "more than there are", Some(help));
+        report.finish::<()>(&self.name, None).map(|_| ())
     }
 
     /// Precision.

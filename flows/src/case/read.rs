@@ -14,19 +14,18 @@ mod values;
 use lbm_bundle::{Real, Storage};
 use lbm_runtime::mesh::MOST_PARTS as MOST_DEVICES;
 
-use super::TargetChoice;
 use super::address::Parameter;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::diag::{self, CaseError, Report, Spanned};
 use super::formula::Formula;
 use super::raw::{
-    Devices, RawCase, RawFace, RawFaces, RawFluid, RawGiven, RawOutput, RawParam, RawSlice, RawStart, RawStop,
-    RawUnits, RawVtk,
+    RawCase, RawFace, RawFaces, RawFluid, RawGiven, RawOutput, RawParam, RawSlice, RawStart, RawStop, RawUnits, RawVtk,
 };
 use super::schema::{self, keys_of, suggest};
 use super::tree::{self, Kind, Table, Value};
 use super::units::Dimension;
+use super::{Devices, TargetChoice};
 
 /// Most planes that cut solids.
 const MOST_SECTIONS: usize = 64;

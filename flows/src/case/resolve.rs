@@ -16,14 +16,14 @@ mod start;
 mod statistics;
 mod values;
 
-use lbm_bundle::{Manifest, Target};
+use lbm_bundle::Manifest;
 use lbm_runtime::device::Available;
 
 use super::diag::{self, CaseError, Diagnostic, Report, Span};
 use super::formula::Formula;
 use super::raw::RawCase;
 use super::units::Dimension;
-use super::{Case, Quantity, Scalar};
+use super::{Case, Devices, Quantity, Scalar};
 
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
@@ -116,7 +116,7 @@ impl<'a> Resolver<'a> {
             name: raw.title().to_string(),
             spec: self.manifest.spec.clone(),
             target: raw.target(),
-            devices: raw.devices.as_ref().map_or(1, |devices| devices.value.count()),
+            devices: raw.devices.as_ref().map_or(Devices::Count(1), |devices| devices.value.clone()),
             real: raw.real(),
             dim: self.dim,
             size,
@@ -149,13 +149,10 @@ impl<'a> Resolver<'a> {
             return;
         }
         let ghosts = self.manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0);
-        let cannot = [
-            (self.manifest.target == Target::Cuda, "on GPUs"),
-            (is_refined && ghosts, "with a coupling of ghosts between refinement levels"),
-        ];
         let blocks: usize = (0..3).map(|axis| size[axis] / self.manifest.block[axis] as usize).product();
-        if let Some((_, what)) = cannot.into_iter().find(|(is, _)| *is) {
-            let message = format!("a flow {what} cannot run in {count} parts yet");
+        if is_refined && ghosts {
+            let message =
+                format!("a flow with a coupling of ghosts between refinement levels cannot run in {count} parts yet");
             let help = Some("take one device: `devices = 1`".to_string());
             self.report.add::<()>(diag::NOT_IN_PARTS, &devices.span, message, "more than one", help);
         } else if !is_refined && count > blocks {

@@ -1,10 +1,10 @@
 //! What a run would do and take, from its grid alone: `lbmc run --dry-run`.
 
-use lbm_bundle::Manifest;
+use lbm_bundle::{Manifest, Target};
 use lbm_runtime::device::{Available, Bytes, Device};
 use lbm_runtime::solver::memory::Memory;
 
-use super::{Control, FlowError, Kernels, available, grid_of, prepare};
+use super::{Control, FlowError, Kernels, available, devices_of, grid_of, prepare};
 use crate::case::Case;
 use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;
@@ -46,10 +46,10 @@ impl Plan {
         let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
         let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);
         let restart = control.resume.map(open).transpose()?;
-        let processes = control.processes();
-        let available = available(&processes, device);
+        let (processes, devices) = (control.processes(), devices_of(case, device)?);
+        let available = available(&processes, &devices);
         let grid = grid_of(case, kernels, device)?;
-        let (prepared, memory) = prepare(case, kernels, (device, &processes), &grid, restart.as_ref(), available)?;
+        let (prepared, memory) = prepare(case, kernels, (&devices, &processes), &grid, restart.as_ref(), available)?;
         let cells = prepared.grid().cells_of_levels();
         let rates = rates(case, manifest, cells.len());
         let done = restart.map_or(0, |restart| restart.course().step);
@@ -69,7 +69,7 @@ impl Plan {
         updates * bytes_per_update(manifest) / (ASSUMED_FRACTION * bandwidth)
     }
 
-    /// The plan for people, with the memory bandwidth of the device (bytes per second).
+    /// The plan for people, with the memory bandwidth of all devices together (bytes per second).
     pub fn describe(&self, case: &Case, manifest: &Manifest, bandwidth: f64) -> String {
         let mut text = String::new();
         let total: usize = self.levels.iter().map(|level| level.cells).sum();
@@ -93,7 +93,9 @@ impl Plan {
         let parts: Vec<String> =
             self.memory.parts().into_iter().map(|(name, bytes)| format!("{} {name}", Bytes(bytes))).collect();
         let available = self.available.device.map_or(String::new(), |bytes| format!(" of {} available", Bytes(bytes)));
-        text += &format!("memory {}{available}: {}\n", Bytes(self.memory.total()), parts.join(", "));
+        let each = if case.devices.count() > 1 && manifest.target == Target::Cuda { " on each GPU" } else { "" };
+        let total = if each.is_empty() { self.memory.total() } else { self.memory.on_device() };
+        text += &format!("memory {}{available}{each}: {}\n", Bytes(total), parts.join(", "));
         let earlier = if case.stop.steady.is_some() { "; earlier if the flow becomes steady" } else { "" };
         text += &format!(
             "{} steps take about {}, at {ASSUMED_FRACTION} of the memory bandwidth of {:.1} GB/s that was measured now{earlier}\n",
@@ -115,9 +117,16 @@ pub fn header(case: &Case, manifest: &Manifest, device: &Device) -> String {
     format!("{name}: {spec} in {real}, {size} cells in blocks of {block}, {device}")
 }
 
-/// What runs a case, and in how many parts: `CPU, 2 threads, in 3 parts`.
+/// What runs a case, and in how many parts: `CPU, 2 threads, in 3 parts`, `NVIDIA H200 (sm_90), in 2 parts on GPUs 0, 1`.
 fn divided(case: &Case, device: &Device) -> String {
-    let parts = if case.devices > 1 { format!(", in {} parts", case.devices) } else { String::new() };
+    let parts = match (case.devices.count(), device.ordinal()) {
+        (..2, _) => String::new(),
+        (count, None) => format!(", in {count} parts"),
+        (count, Some(_)) => {
+            let numbers: Vec<String> = case.devices.gpus().iter().map(usize::to_string).collect();
+            format!(", in {count} parts on GPUs {}", numbers.join(", "))
+        }
+    };
     device.describe() + &parts
 }
 

@@ -40,8 +40,8 @@ fn together(processes: &Processes, available: Option<usize>) -> Option<usize> {
 }
 
 /// What is available to a run: to all of several processes, the same in each.
-pub fn available(processes: &Processes, device: &Device) -> Available {
-    let available = Available::on(device);
+pub fn available(processes: &Processes, devices: &[Device]) -> Available {
+    let available = Available::on_each(devices);
     if !processes.are_several() {
         return available;
     }

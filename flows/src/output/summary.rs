@@ -181,7 +181,7 @@ impl About {
             lattice: manifest.main().lattice.clone(),
             target: manifest.target,
             device: device.describe(),
-            parts: case.devices * processes.count(),
+            parts: case.devices.count() * processes.count(),
             compiler: device.compiler(),
             precision: manifest.real,
             block: manifest.block[..case.dim].to_vec(),
@@ -260,12 +260,12 @@ pub struct Summary {
     /// Bytes of each part of what the grid took when it was set up, by name.
     #[serde(default)]
     pub memory: BTreeMap<String, usize>,
-    /// Bytes of these that the device holds.
+    /// Bytes of these that the device holds, or each of several GPUs.
     #[serde(default)]
     pub device_bytes: usize,
     /// Million cell updates a second.
     pub mlups: f64,
-    /// Memory bandwidth of the device (device-to-device copy) in GB/s, bytes read and written.
+    /// Memory bandwidth of the device (device-to-device copy) in GB/s, bytes read and written; of several GPUs together.
     pub memory_bandwidth_gb_per_s: Option<f64>,
     /// Bandwidth of the populations alone (each read and written once a step) over the memory bandwidth.
     pub fraction_of_bandwidth: Option<f64>,

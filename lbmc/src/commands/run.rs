@@ -10,7 +10,6 @@ use lbm_flows::flow::{self, Control, Kernels, Plan};
 use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::RESTART;
 use lbm_flows::output::summary::{self, StopReason};
-use lbm_runtime::device::copy_bandwidth;
 use lbm_runtime::processes::Processes;
 use miette::{Report, Result, miette};
 use serde::Serialize;
@@ -121,7 +120,8 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
         if !is_first {
             return Ok(ExitCode::SUCCESS);
         }
-        print!("{}", plan.describe(&case, &method.manifest, copy_bandwidth(&device)?));
+        let bandwidth = flow::bandwidth_of(&flow::devices_of(&case, &device)?)?;
+        print!("{}", plan.describe(&case, &method.manifest, bandwidth));
         return Ok(ExitCode::SUCCESS);
     }
     let done = flow::run(&case, kernels, &device, &folder, control, notes::note)?;

@@ -150,7 +150,7 @@ impl Array {
                 memory.as_mut_slice().fill(0xff);
                 Ok(())
             }
-            Storage::Cuda(memory) => memory.fill(0xff),
+            Storage::Cuda(memory) => memory.fill(0..memory.len(), 0xff),
         }
     }
 
@@ -163,7 +163,7 @@ impl Array {
                 memory.as_mut_slice()[bytes].fill(0xff);
                 Ok(())
             }
-            Storage::Cuda(memory) => memory.write(bytes.start, &vec![0xff; bytes.len()]),
+            Storage::Cuda(memory) => memory.fill(bytes, 0xff),
         }
     }
 

@@ -32,7 +32,13 @@ pub struct Available {
 impl Available {
     /// At this moment.
     pub fn on(device: &Device) -> Available {
-        Available { device: device.memory_available(), host: super::host_memory() }
+        Available::on_each([device])
+    }
+
+    /// On each of some devices, at this moment: on that which has least.
+    pub fn on_each<'a>(devices: impl IntoIterator<Item = &'a Device>) -> Available {
+        let device = devices.into_iter().filter_map(Device::memory_available).min();
+        Available { device, host: super::host_memory() }
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `packing` | some values of an array, one after the other, on their way to another array |
 //! | `staging` | copies that leave the device while launches go on |
 //! | `order` | which launches of a recording wait for which others |
+//! | `devices` | several that work together |
 //! | `memory` | amounts of memory, and how much there is |
 //! | `bandwidth` | how fast memory can be copied: what speed is measured against |
 //! | `cache` | generated and compiled kernels on disk, sealed |
@@ -20,7 +21,7 @@
 //! A [`Module`] is machine code made from a bundle's source. Like any compiled code it is trusted to keep to its
 //! signature: `kernels` checks the arguments that its bundle says it has, what a kernel does with them is not checked.
 //!
-//! Work on a GPU is queued on one stream, in order: [`Device::launch`] returns before the kernel has run, reading a
+//! Work on each GPU is queued on one stream, in order: [`Device::launch`] returns before the kernel has run, reading a
 //! buffer waits for it; a [`Staging`] takes what a buffer has while kernels go on. On the host a launch is done when it returns.
 
 mod array;
@@ -28,6 +29,7 @@ mod bandwidth;
 mod buffer;
 pub mod cache;
 mod cuda;
+mod devices;
 mod error;
 mod host;
 mod memory;
@@ -46,10 +48,11 @@ pub use array::{Array, Scalar};
 pub use bandwidth::copy_bandwidth;
 pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real, Stored};
 pub use cuda::Graph;
+pub use devices::{Devices, Marks};
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
 pub use order::{Accesses, Order, Place};
-pub use packing::Packing;
+pub use packing::{Packing, Route};
 pub use staging::{Staging, Stagings};
 
 /// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
@@ -148,6 +151,8 @@ pub enum Value<'a> {
     Part(&'a Array, Range<usize>),
     /// Pointer to what the kernel writes.
     Write(&'a mut Array),
+    /// Pointer to what the kernel writes in the memory of another GPU, which this one reaches.
+    Peer(&'a mut Array),
 }
 
 /// How the items of a launch are spread.
@@ -179,14 +184,34 @@ impl Device {
         Ok(Device::new(Backend::Cuda(Arc::new(cuda::Cuda::new(ordinal)?))))
     }
 
+    /// How many GPUs there are, of the numbers from 0 on.
+    pub fn gpus() -> Result<usize, DeviceError> {
+        cuda::Cuda::count()
+    }
+
+    /// The CUDA sources that the devices themselves use: names and texts.
+    pub fn cuda_sources() -> [(&'static str, &'static str); 1] {
+        [(cuda::MOVING.name, cuda::MOVING.text)]
+    }
+
     fn new(backend: Backend) -> Self {
         Device { backend, traffic: array::Traffic::default(), sparse: false }
+    }
+
+    /// The GPU that an array lies on.
+    fn of_gpu(cuda: &Arc<cuda::Cuda>, array: &Array) -> Self {
+        Device { backend: Backend::Cuda(cuda.clone()), traffic: array.traffic.clone(), sparse: false }
     }
 
     /// The same device, on which arrays take memory only where they are written: for large arrays of which few values are needed. The
     /// host alone can do so; on a GPU it changes nothing.
     pub fn sparse(&self) -> Self {
         Device { sparse: true, ..self.clone() }
+    }
+
+    /// Whether arrays take memory only where they are written.
+    pub fn is_sparse(&self) -> bool {
+        self.sparse && self.target() == Target::C
     }
 
     /// The first GPU if one can be used, else the host on all its cores; with a sentence that says which and why.
@@ -400,7 +425,7 @@ impl Device {
     pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
         match &self.backend {
             Backend::Host(_) => Ok(None),
-            Backend::Cuda(cuda) => cuda.record(work),
+            Backend::Cuda(cuda) => cuda::record(std::slice::from_ref(cuda), work),
         }
     }
 

@@ -15,6 +15,8 @@ pub struct Accesses {
     pub reads: Vec<Place>,
     /// What they write, or read and write.
     pub writes: Vec<Place>,
+    /// Whether they go before others that could begin at the same time, because another device waits for what they do.
+    pub ahead: bool,
 }
 
 /// Nodes that have been added, by number, as far as later ones may have to wait for them.
@@ -73,7 +75,7 @@ mod tests {
 
     fn accesses(reads: &[u32], writes: &[u32]) -> Accesses {
         let places = |numbers: &[u32]| numbers.iter().map(|number| Place(*number)).collect();
-        Accesses { reads: places(reads), writes: places(writes) }
+        Accesses { reads: places(reads), writes: places(writes), ahead: false }
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! Some values of an array, one after the other, on their way to an array of the same shape.
 //!
 //! In: which values, as patterns at places. After [`Buffer::pack`]: their bytes, place by place, in the order of the patterns. After
-//! [`Buffer::unpack`] of these bytes into another array: that has them at the same places, and all others as before.
+//! [`Buffer::unpack`] of these bytes into another array: that has them at the same places, and all others as before. [`Route::send`] does
+//! both at once; between GPUs that reach each other's memory a kernel of the first writes the values where they belong in the second.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::array::{Array, Storage};
-use super::buffer::{Buffer, Element};
+use super::buffer::{Buffer, Element, Int};
 use super::error::DeviceError;
+use super::{Backend, Device, Entry, Kernel, Shape, Value};
 
 /// Places that one thread moves at a time.
 const AT_ONCE: usize = 16;
@@ -63,13 +65,144 @@ impl Packing {
     }
 }
 
+/// A packing as kernels read it, in words, which may have several values or be parts of them.
+struct Tables {
+    /// Bytes of a word: 2, 4, 8 or 16.
+    word: usize,
+    /// Of each place its word of the array, and its first word among those that are packed.
+    places: Vec<i64>,
+    firsts: Vec<i64>,
+    /// Of each place where its words are listed in `offsets`.
+    begins: Vec<i32>,
+    ends: Vec<i32>,
+    /// Words of each pattern, as distances from a place.
+    offsets: Vec<i32>,
+}
+
+/// Bytes of the longest word.
+const LONGEST_WORD: usize = 16;
+
+impl Tables {
+    /// For values of so many bytes.
+    fn new(packing: &Packing, value_bytes: usize) -> Tables {
+        // All places, runs and lengths are whole numbers of words: the bits that any of them has.
+        let runs = packing.patterns.iter().flatten().flat_map(|run| [run.start as usize, run.len()]);
+        let all = packing.places.iter().map(|(place, _)| *place).chain(runs);
+        let bits = all.fold(LONGEST_WORD, |bits, at| bits | (at * value_bytes));
+        let word = 1 << bits.trailing_zeros();
+        let words = |values: usize| values * value_bytes / word;
+        let (mut offsets, mut listed) = (vec![], vec![]);
+        for pattern in &packing.patterns {
+            let begin = offsets.len() as i32;
+            for run in pattern {
+                offsets.extend((words(run.start as usize)..words(run.end as usize)).map(|at| at as i32));
+            }
+            listed.push((begin, offsets.len() as i32));
+        }
+        let mut tables = Tables { word, places: vec![], firsts: vec![], begins: vec![], ends: vec![], offsets };
+        let mut first = 0;
+        for (place, pattern) in &packing.places {
+            let (begin, end) = listed[*pattern];
+            tables.places.push(words(*place) as i64);
+            tables.firsts.push(first);
+            tables.begins.push(begin);
+            tables.ends.push(end);
+            first += i64::from(end - begin);
+        }
+        tables
+    }
+}
+
+/// Threads of a thread block that moves values, a warp for each place.
+const THREADS: u32 = 256;
+
+/// Moves the values of a packing on a GPU.
+struct Moving {
+    device: Device,
+    kernel: Kernel,
+    /// Integers of 64 bits, each as two.
+    places: Buffer<Int>,
+    firsts: Buffer<Int>,
+    begins: Buffer<Int>,
+    ends: Buffer<Int>,
+    offsets: Buffer<Int>,
+}
+
+impl Moving {
+    /// None where the device is no GPU.
+    fn new(device: &Device, packing: &Packing, value_bytes: usize) -> Result<Option<Moving>, DeviceError> {
+        let Backend::Cuda(cuda) = &device.backend else { return Ok(None) };
+        let Tables { word, places, firsts, begins, ends, offsets } = Tables::new(packing, value_bytes);
+        let halves = |long: &i64| [*long as i32, (*long >> 32) as i32];
+        let long = |values: Vec<i64>| device.ints(&values.iter().flat_map(halves).collect::<Vec<_>>());
+        Ok(Some(Moving {
+            kernel: Kernel { symbol: format!("move_{word}"), entry: Entry::Cuda(cuda.moving(word)?) },
+            places: long(places)?,
+            firsts: long(firsts)?,
+            begins: device.ints(&begins)?,
+            ends: device.ints(&ends)?,
+            offsets: device.ints(&offsets)?,
+            device: device.clone(),
+        }))
+    }
+
+    /// From an array to another, of which one may be packed.
+    fn launch(&self, (packs, unpacks): (bool, bool), from: &Array, to: Value<'_>) -> Result<(), DeviceError> {
+        let places = self.begins.len();
+        let groups = THREADS / 32;
+        let shape =
+            Shape { items: places, divisible: false, threads: THREADS, items_per_group: groups, passes: 1, shared: 0 };
+        let arguments = [
+            Value::Read(self.places.array()),
+            Value::Read(self.firsts.array()),
+            Value::Read(self.begins.array()),
+            Value::Read(self.ends.array()),
+            Value::Read(self.offsets.array()),
+            Value::Int(places as i32),
+            Value::Int(i32::from(packs)),
+            Value::Int(i32::from(unpacks)),
+            Value::Read(from),
+            to,
+        ];
+        self.device.launch(&self.kernel, shape, &arguments)
+    }
+}
+
+/// The way that the values of a packing take from arrays of one device to those of another, as often as they have to.
+pub struct Route {
+    /// Where the first writes into the memory of the second.
+    direct: Option<Moving>,
+}
+
+impl Route {
+    /// Of values of so many bytes.
+    pub fn new(from: &Device, to: &Device, packing: &Packing, value_bytes: usize) -> Result<Route, DeviceError> {
+        let direct = match (&from.backend, &to.backend) {
+            (Backend::Cuda(cuda), Backend::Cuda(peer)) if cuda.reaches(peer) => {
+                Moving::new(from, packing, value_bytes)?
+            }
+            _ => None,
+        };
+        Ok(Route { direct })
+    }
+
+    /// Whether values go from GPU to GPU, without the host.
+    pub fn is_direct(&self) -> bool {
+        self.direct.is_some()
+    }
+
+    /// Gives an array the values of another. Between GPUs it is a launch of the first, which the second does not wait for; else it is done on return.
+    pub fn send<E: Element>(&self, packing: &Packing, from: &Buffer<E>, to: &mut Buffer<E>) -> Result<(), DeviceError> {
+        let Some(moving) = &self.direct else { return to.unpack(packing, &from.pack(packing)?) };
+        to.array().check_same(from.array())?;
+        packing.check(from.array())?;
+        moving.launch((false, false), from.array(), Value::Peer(to.array_mut()))
+    }
+}
+
 /// Values of a pattern.
 fn values(runs: &[Range<u32>]) -> usize {
     runs.iter().map(|run| run.len()).sum()
-}
-
-fn elsewhere(array: &Array) -> DeviceError {
-    array.wrong("packed on a GPU")
 }
 
 impl<E: Element> Buffer<E> {
@@ -77,7 +210,10 @@ impl<E: Element> Buffer<E> {
     pub fn pack(&self, packing: &Packing) -> Result<Vec<u8>, DeviceError> {
         let (array, size) = (self.array(), self.value_bytes());
         packing.check(array)?;
-        let Storage::Host(memory) = &array.storage else { return Err(elsewhere(array)) };
+        let memory = match &array.storage {
+            Storage::Host(memory) => memory,
+            Storage::Cuda(memory) => return pack_on_gpu(&Device::of_gpu(&memory.cuda, array), packing, array),
+        };
         let (from, mut bytes) = (memory.as_slice(), vec![0; packing.values() * size]);
         let (mut pieces, mut rest) = (vec![], &mut bytes[..]);
         for (places, length) in packing.pieces() {
@@ -104,7 +240,13 @@ impl<E: Element> Buffer<E> {
         if bytes.len() != packing.values() * size {
             return Err(array.wrong(format!("set from {} bytes", bytes.len())));
         }
-        let Storage::Host(memory) = &mut array.storage else { return Err(array.wrong("set on a GPU")) };
+        let memory = match &mut array.storage {
+            Storage::Host(memory) => memory,
+            Storage::Cuda(memory) => {
+                let cuda = memory.cuda.clone();
+                return unpack_on_gpu(&Device::of_gpu(&cuda, array), packing, bytes, array);
+            }
+        };
         let (mut pieces, mut from, mut rest, mut before) = (vec![], bytes, memory.as_mut_slice(), 0);
         for (places, length) in packing.pieces() {
             let end = places.last().map_or(before, |last| packing.end(last));
@@ -124,6 +266,25 @@ impl<E: Element> Buffer<E> {
         });
         Ok(())
     }
+}
+
+fn pack_on_gpu(device: &Device, packing: &Packing, array: &Array) -> Result<Vec<u8>, DeviceError> {
+    let mut bytes = vec![0; packing.values() * array.scalar().bytes()];
+    if let Some(moving) = Moving::new(device, packing, array.scalar().bytes())? {
+        let mut packed = device.alloc(array.scalar(), packing.values())?;
+        moving.launch((true, false), array, Value::Write(&mut packed))?;
+        packed.read_bytes(0, &mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn unpack_on_gpu(device: &Device, packing: &Packing, bytes: &[u8], array: &mut Array) -> Result<(), DeviceError> {
+    if let Some(moving) = Moving::new(device, packing, array.scalar().bytes())? {
+        let mut packed = device.alloc(array.scalar(), packing.values())?;
+        packed.write_bytes(0, bytes)?;
+        moving.launch((false, true), &packed, Value::Write(array))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -151,6 +312,56 @@ mod tests {
         assert!(to.unpack(&packing, &bytes[1..]).is_err());
         packing.push(993, 1);
         assert!(from.pack(&packing).is_err(), "it ends behind the array");
+    }
+
+    /// What the kernel does with tables.
+    fn moved(tables: &Tables, (packs, unpacks): (bool, bool), from: &[u8], to: &mut [u8]) {
+        for at in 0..tables.places.len() {
+            for k in tables.begins[at]..tables.ends[at] {
+                let there = (tables.places[at] + i64::from(tables.offsets[k as usize])) as usize * tables.word;
+                let packed = (tables.firsts[at] + i64::from(k - tables.begins[at])) as usize * tables.word;
+                let (source, target) = (if unpacks { packed } else { there }, if packs { packed } else { there });
+                to[target..target + tables.word].copy_from_slice(&from[source..source + tables.word]);
+            }
+        }
+    }
+
+    #[test]
+    fn tables_of_kernels_move_what_the_host_packs_and_unpacks() {
+        let device = Device::host(1).unwrap();
+        let patterns: [(usize, Vec<Vec<Range<u32>>>); 3] = [
+            (2, vec![vec![0..2, 5..6], vec![3..8]]),
+            (4, vec![vec![0..16, 32..48], vec![16..20]]),
+            (2, vec![vec![0..1], vec![0..64]]),
+        ];
+        for (real, words) in [(Real::F16F32, [2, 8, 2]), (Real::F32, [4, 16, 4]), (Real::F64, [8, 16, 8])] {
+            for ((factor, patterns), word) in patterns.iter().zip(words) {
+                let mut packing = Packing::new(patterns.clone());
+                (0..40).for_each(|at| packing.push(32 * factor * at, at % 3 % 2));
+                let length = 32 * factor * 41;
+                let mut from = device.alloc_stored(real, length).unwrap();
+                from.write_reals(0, &(0..length).map(|at| at as f64 / 4096.0).collect::<Vec<_>>()).unwrap();
+                let size = from.value_bytes();
+                let tables = Tables::new(&packing, size);
+                assert_eq!(tables.word, word, "{real:?} {patterns:?}");
+                let bytes = |buffer: &Buffer<_>| {
+                    let mut bytes = vec![0; length * size];
+                    buffer.read_raw(0, &mut bytes).unwrap();
+                    bytes
+                };
+                let expected = from.pack(&packing).unwrap();
+                let mut packed = vec![0; expected.len()];
+                moved(&tables, (true, false), &bytes(&from), &mut packed);
+                assert!(packed == expected, "{real:?} {patterns:?}");
+                let mut to = device.alloc_stored(real, length).unwrap();
+                Route::new(&device, &device, &packing, size).unwrap().send(&packing, &from, &mut to).unwrap();
+                for (ways, source) in [((false, true), &packed), ((false, false), &bytes(&from))] {
+                    let mut found = vec![0; length * size];
+                    moved(&tables, ways, source, &mut found);
+                    assert!(found == bytes(&to), "{real:?} {patterns:?} {ways:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Drop for Staging {
 }
 
 impl Staging {
-    /// Copies parts of arrays of the same device, one after the other, as all launches so far leave them.
+    /// Copies parts of arrays of the same device, or of several GPUs, one after the other, as all launches so far leave them.
     pub(crate) fn copy(&mut self, parts: &[(&Array, Range<usize>)]) -> Result<(), DeviceError> {
         for (array, range) in parts {
             array.check_range(range.start, range.len())?;
@@ -104,7 +104,7 @@ impl Staging {
                 self.area = Area::Host(memory, bytes);
                 Ok(())
             }
-            Backend::Cuda(cuda) => {
+            Backend::Cuda(_) => {
                 let pieces = parts.iter().map(|(array, range)| match &array.storage {
                     Storage::Cuda(memory) => Ok((memory, array.bytes_in(range))),
                     Storage::Host(_) => Err(elsewhere(array)),
@@ -112,9 +112,9 @@ impl Staging {
                 let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
                 let mut staging = match std::mem::take(&mut self.area) {
                     Area::Cuda(staging) => staging,
-                    _ => cuda.staging()?,
+                    _ => cuda::Staging::default(),
                 };
-                staging.copy(cuda, &pieces)?;
+                staging.copy(&pieces)?;
                 self.area = Area::Cuda(staging);
                 Ok(())
             }

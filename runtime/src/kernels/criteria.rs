@@ -25,6 +25,8 @@ pub struct Criterion {
 /// The kernels of a bundle.
 struct Loaded {
     device: Device,
+    /// What it was loaded from, for other devices.
+    bundle: CriteriaBundle,
     manifest: CriteriaManifest,
     entries: Vec<Entry>,
     notices: Vec<String>,
@@ -61,8 +63,17 @@ impl Criterion {
             });
         }
         let notices = module.notices().to_vec();
-        let loaded = Arc::new(Loaded { device: device.clone(), manifest, entries, notices });
+        let loaded = Arc::new(Loaded { device: device.clone(), bundle: bundle.clone(), manifest, entries, notices });
         Ok((0..loaded.entries.len()).map(|number| Criterion { loaded: loaded.clone(), number }).collect())
+    }
+
+    /// The same for arrays of a device, loaded there where that is needed.
+    pub(crate) fn on(&self, device: &Device) -> Result<Criterion, KernelError> {
+        let Criterion { loaded, number } = self;
+        match device.has_kernels_of(&loaded.device) {
+            true => Ok(self.clone()),
+            false => Ok(Criterion::load(device, &loaded.bundle)?.swap_remove(*number)),
+        }
     }
 
     /// What the user should know about loading, a sentence each.

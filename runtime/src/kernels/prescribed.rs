@@ -24,6 +24,8 @@ pub struct Prescribed {
 /// The kernels of a bundle, in the order of [`PrescribedRole::ALL`].
 struct Loaded {
     device: Device,
+    /// What it was loaded from, for other devices.
+    bundle: PrescribedBundle,
     manifest: PrescribedManifest,
     entries: Vec<Entry>,
     notices: Vec<String>,
@@ -60,7 +62,17 @@ impl Prescribed {
             });
         }
         let notices = module.notices().to_vec();
-        Ok(Prescribed { loaded: Arc::new(Loaded { device: device.clone(), manifest, entries, notices }) })
+        Ok(Prescribed {
+            loaded: Arc::new(Loaded { device: device.clone(), bundle: bundle.clone(), manifest, entries, notices }),
+        })
+    }
+
+    /// The same for arrays of a device, loaded there where that is needed.
+    pub(crate) fn on(&self, device: &Device) -> Result<Prescribed, KernelError> {
+        match device.has_kernels_of(&self.loaded.device) {
+            true => Ok(self.clone()),
+            false => Prescribed::load(device, &self.loaded.bundle),
+        }
     }
 
     /// What the user should know about loading, a sentence each.

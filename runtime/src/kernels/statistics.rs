@@ -23,6 +23,8 @@ pub struct Statistics {
 
 struct Loaded {
     device: Device,
+    /// What it was loaded from, for other devices.
+    bundle: StatisticsBundle,
     manifest: StatisticsManifest,
     /// Of each statistic its kernels, in the order of [`StatisticsRole::ALL`].
     entries: Vec<Vec<Entry>>,
@@ -64,7 +66,17 @@ impl Statistics {
             entries.push(of_statistic);
         }
         let notices = module.notices().to_vec();
-        Ok(Statistics { loaded: Arc::new(Loaded { device: device.clone(), manifest, entries, notices }) })
+        Ok(Statistics {
+            loaded: Arc::new(Loaded { device: device.clone(), bundle: bundle.clone(), manifest, entries, notices }),
+        })
+    }
+
+    /// The same for arrays of a device, loaded there where that is needed.
+    pub(crate) fn on(&self, device: &Device) -> Result<Statistics, KernelError> {
+        match device.has_kernels_of(&self.loaded.device) {
+            true => Ok(self.clone()),
+            false => Statistics::load(device, &self.loaded.bundle),
+        }
     }
 
     /// What the user should know about loading, a sentence each.

@@ -4,17 +4,23 @@
 //! still finer ones, and a level streams while a finer one takes its second step. So four levels, which take fifteen steps of their
 //! own in one of the coarsest, are done in sixteen passes that follow each other (a test, `order`, counts
 //! them).
+//!
+//! Parts of a flow have places of their own. Blocks of a part at its edge have others than those inside, and what it gets of others has one
+//! for each of them: so blocks inside stream while it is on its way, and it goes as soon as blocks at the edge have streamed.
 
+use super::edges::Side;
 use super::step::Task;
-use super::subdomain::Subdomain;
 use super::timing::Phase;
 use crate::device::{Accesses, Place};
+use crate::mesh::forest::LEVELS;
 
 /// A part of the data that phases touch as a whole.
 #[derive(Clone, Copy)]
 enum Part {
-    /// Populations of a level, in one of the two sets, of the blocks that a phase streams.
-    Populations { level: usize, set: usize, of: Phase },
+    /// Populations of a level, in one of the two sets, of the blocks that a phase streams, at the edge of a part or inside.
+    Populations { level: usize, set: usize, of: Phase, edge: bool },
+    /// What a part has of another's populations of a level, in one of the two sets.
+    Halo { level: usize, set: usize, from: usize },
     /// What enters the blocks of a level in a first or a second step, as one of the phases of an interface puts it there.
     Inbox { level: usize, second: bool, by: Phase },
     /// What the blocks of a level save for ghosts, by the phase that streams them.
@@ -25,18 +31,43 @@ enum Part {
     Clock,
 }
 
-impl Part {
-    fn place(self) -> Place {
+/// Kinds of places that a part has for itself on a level.
+const KINDS: usize = 5;
+
+/// Places that a part has for itself.
+const OWN: usize = LEVELS * KINDS * 2 * Phase::ALL.len();
+
+/// A part of a flow, by its number, of so many.
+#[derive(Clone, Copy)]
+pub(super) struct OfPart {
+    pub(super) part: usize,
+    pub(super) parts: usize,
+}
+
+impl OfPart {
+    fn place(self, of: Part) -> Place {
+        let OfPart { part, parts } = self;
         let number = |kind: usize, level: usize, set: usize, phase: Phase| {
-            Place(((level * 4 + kind) * 2 + set) as u32 * Phase::ALL.len() as u32 + phase as u32)
+            part * OWN + ((level * KINDS + kind) * 2 + set) * Phase::ALL.len() + phase as usize
         };
-        match self {
-            Part::Populations { level, set, of } => number(0, level, set, of),
+        Place(match of {
+            Part::Populations { level, set, of, edge: false } => number(0, level, set, of),
             Part::Inbox { level, second, by } => number(1, level, usize::from(second), by),
             Part::Saved { level, of } => number(2, level, 0, of),
             Part::Walls => number(3, 0, 0, Phase::Prescribe),
             Part::Clock => number(3, 0, 0, Phase::Tick),
-        }
+            Part::Populations { level, set, of, edge: true } => number(4, level, set, of),
+            Part::Halo { level, set, from } => parts * OWN + ((part * parts + from) * LEVELS + level) * 2 + set,
+        } as u32)
+    }
+
+    fn places(self, of: Vec<Part>) -> Vec<Place> {
+        of.into_iter().map(|of| self.place(of)).collect()
+    }
+
+    /// What the part has of all others.
+    fn halo(self, level: usize, set: usize) -> impl Iterator<Item = Part> {
+        (0..self.parts).filter(move |from| *from != self.part).map(move |from| Part::Halo { level, set, from })
     }
 }
 
@@ -50,7 +81,7 @@ const STREAMING: [Phase; 5] = [
 ];
 
 /// Phases that do not read what walls are like.
-const AWAY_FROM_WALLS: [Phase; 10] = [
+const AWAY_FROM_WALLS: [Phase; 9] = [
     Phase::StreamCollide,
     Phase::StreamCollideInterface,
     Phase::ToFine,
@@ -60,11 +91,15 @@ const AWAY_FROM_WALLS: [Phase; 10] = [
     Phase::Prolong,
     Phase::Prescribe,
     Phase::Tick,
-    Phase::Halo,
 ];
 
 fn populations(level: usize, set: usize) -> impl Iterator<Item = Part> {
-    STREAMING.into_iter().map(move |of| Part::Populations { level, set, of })
+    [false, true].into_iter().flat_map(move |edge| at(edge, level, set))
+}
+
+/// Those at the edge of a part, or inside.
+fn at(edge: bool, level: usize, set: usize) -> impl Iterator<Item = Part> {
+    STREAMING.into_iter().map(move |of| Part::Populations { level, set, of, edge })
 }
 
 fn saved(level: usize) -> impl Iterator<Item = Part> {
@@ -75,15 +110,18 @@ fn inbox(level: usize, second: bool, by: &[Phase]) -> impl Iterator<Item = Part>
     by.iter().map(move |by| Part::Inbox { level, second, by: *by })
 }
 
-impl Subdomain {
-    /// What a task reads and writes.
-    pub(super) fn accesses(&self, task: Task) -> Accesses {
-        accesses(task, self.inbox.as_ref().and_then(|inbox| inbox.together(task.level)))
+/// What crosses from a part to another in a task.
+pub(super) fn of_lane(task: Task, (from, to): (usize, usize), parts: usize) -> Accesses {
+    let (level, set) = (task.level, task.current(task.level));
+    Accesses {
+        reads: OfPart { part: from, parts }.places(at(true, level, set).collect()),
+        writes: OfPart { part: to, parts }.places(vec![Part::Halo { level, set, from }]),
+        ahead: true,
     }
 }
 
-/// `together`: the phase in which all blocks of the level stream, if they do in one.
-fn accesses(task: Task, together: Option<Phase>) -> Accesses {
+/// What a part does of a task on some of its blocks. `together`: the phase in which all blocks of the level stream, if they do in one.
+pub(super) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: OfPart) -> Accesses {
     let Task { phase, level, start, .. } = task;
     let (second, current, other) = (!start, |level| task.current(level), |level| 1 - task.current(level));
     let (mut reads, mut writes): (Vec<Part>, Vec<Part>) = (vec![], vec![]);
@@ -100,7 +138,7 @@ fn accesses(task: Task, together: Option<Phase>) -> Accesses {
             writes.extend(populations(level, current(level)));
         }
         Phase::Tick => writes.push(Part::Clock),
-        Phase::Halo => writes.extend(populations(level, current(level))),
+        Phase::Halo => unreachable!("what crosses is no work of a part"),
         Phase::ToFine | Phase::ToFineWalls => {
             reads.extend(populations(level, current(level)).chain(populations(level + 1, current(level + 1))));
             writes.extend(
@@ -139,10 +177,26 @@ fn accesses(task: Task, together: Option<Phase>) -> Accesses {
             match phase {
                 Phase::StreamCollideSolid => writes.extend(populations(level, other(level))),
                 _ if together == Some(phase) => writes.extend(populations(level, other(level))),
-                of => writes.extend([Part::Populations { level, set: other(level), of }, Part::Saved { level, of }]),
+                of => {
+                    let sides: &[bool] = match side {
+                        Side::All => &[false, true],
+                        Side::Edge => &[true],
+                        Side::Inside => &[false],
+                    };
+                    let set = other(level);
+                    writes.extend(sides.iter().map(|edge| Part::Populations { level, set, of, edge: *edge }));
+                    // Ghosts are not in parts.
+                    writes.extend((of_part.parts == 1).then_some(Part::Saved { level, of }));
+                }
             }
         }
     }
-    let places = |parts: Vec<Part>| parts.into_iter().map(Part::place).collect();
-    Accesses { reads: places(reads), writes: places(writes) }
+    if side != Side::Inside {
+        for of in phase.reads_blocks_around(level) {
+            reads.extend(of_part.halo(of, current(of)));
+            // What a finer level had before its step is in the other set.
+            reads.extend((of > level).then(|| of_part.halo(of, other(of))).into_iter().flatten());
+        }
+    }
+    Accesses { reads: of_part.places(reads), writes: of_part.places(writes), ahead: side == Side::Edge }
 }

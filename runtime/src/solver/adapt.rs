@@ -173,8 +173,10 @@ impl Adapter {
 impl Simulation {
     /// Looks at the flow and lets the grid follow; the next step starts on the new one.
     pub(super) fn adapt(&mut self) -> Result<Outcome, StepError> {
-        let Some(criterion) = self.parts.first().criterion.clone() else { return Ok(Outcome::default()) };
-        self.change(&criterion)
+        if self.parts.first().criterion.is_none() {
+            return Ok(Outcome::default());
+        }
+        self.change(None)
     }
 
     /// The same with a criterion of the caller's, once; between levels that the simulation was made for. Refused where
@@ -183,10 +185,11 @@ impl Simulation {
         if self.parts.first().criterion.is_none() {
             return Err(StepError::StaysAsItIs);
         }
-        self.change(criterion)
+        self.change(Some(criterion))
     }
 
-    fn change(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
+    /// With a criterion, or with the grid's own.
+    fn change(&mut self, criterion: Option<&Criterion>) -> Result<Outcome, StepError> {
         let Simulation { parts, stepper, adapter, .. } = self;
         let ahead = adapter.every.and_then(interval).map(|every| stepper.step as f64..(stepper.step + every) as f64);
         let outcome = parts.change(criterion, &adapter.range, stepper, ahead)?;
@@ -229,11 +232,11 @@ impl Simulation {
 const UNEVEN: f64 = 1.1;
 
 impl Parts {
-    /// Changes the forest as a criterion says of the fields of the current step, and as solids that move need it until the next change,
+    /// Changes the forest as a criterion, or else that of the grid, says of the fields of the current step, and as solids that move need it until the next change,
     /// an interval `ahead`, or as long as they do; populations and the reference go with it.
     fn change(
         &mut self,
-        criterion: &Criterion,
+        criterion: Option<&Criterion>,
         range: &RangeInclusive<usize>,
         stepper: &Stepper,
         ahead: Option<Range<f64>>,
@@ -263,7 +266,7 @@ impl Parts {
     /// One pass, in which leaves change by one level at most.
     fn change_once(
         &mut self,
-        criterion: &Criterion,
+        criterion: Option<&Criterion>,
         range: &RangeInclusive<usize>,
         stepper: &Stepper,
     ) -> Result<Outcome, StepError> {
@@ -309,8 +312,10 @@ impl Parts {
 
 impl Subdomain {
     /// Writes the target levels of its leaves after so many steps of level 0.
-    fn target(&mut self, criterion: &Criterion, finest: usize, steps: u64) -> Result<(), StepError> {
+    fn target(&mut self, criterion: Option<&Criterion>, finest: usize, steps: u64) -> Result<(), StepError> {
         let runs = self.own_runs();
+        let Some(criterion) = criterion.or(self.criterion.as_ref()) else { return Ok(()) };
+        let criterion = &criterion.on(self.program.device())?;
         let Subdomain { program, grid, fields, .. } = self;
         for run in runs {
             target(criterion, program, grid.forest_mut(), (run, &fields.macroscopic), (finest, steps))?;

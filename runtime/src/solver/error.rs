@@ -30,6 +30,16 @@ pub enum StepError {
         what: &'static str,
     },
 
+    /// Devices for which kernels become different machine code.
+    #[error("parts of a flow on `{first}` and on `{other}` would not have the bits of one")]
+    #[diagnostic(code(C0136), help("take GPUs of one architecture, by their numbers: `devices = [0, 1]`"))]
+    UnlikeDevices {
+        /// The first.
+        first: String,
+        /// One that differs.
+        other: String,
+    },
+
     /// More parts than blocks.
     #[error("{parts} parts need as many blocks, and the grid has {blocks}")]
     #[diagnostic(code(C0136), help("take fewer parts, or smaller blocks"))]

@@ -37,7 +37,8 @@ pub(crate) fn slots_of_fields(manifest: &Manifest, slots: usize, whole: bool) ->
 
 impl Fields {
     /// Arrays for a grid, populations full of NaN; with room for the macroscopic fields of all slots if `whole`. Says what is missing
-    /// before it allocates. Of a part, arrays on a [sparse](Device::sparse) device that are written where its own blocks are.
+    /// before it allocates. Of a part, arrays that are written where its own blocks are; they take no more memory where the device is
+    /// [sparse](Device::is_sparse).
     pub fn new(
         device: &Device,
         manifest: &Manifest,
@@ -48,7 +49,8 @@ impl Fields {
         let (layout, of_fields) = (Layout::populations(manifest), Layout::fields(manifest).slot_len());
         let whole = whole || owned.is_some();
         let fields = slots_of_fields(manifest, grid.slots(), whole);
-        let [written, of_fields_written] = owned.map_or([grid.slots(), fields], |owned| [owned.leaves.len(); 2]);
+        let sparse = owned.filter(|_| device.is_sparse());
+        let [written, of_fields_written] = sparse.map_or([grid.slots(), fields], |owned| [owned.leaves.len(); 2]);
         let bytes = 2 * written * layout.slot_len() * manifest.real.stored_bytes()
             + of_fields_written * of_fields * manifest.real.bytes()
             + at_interfaces(manifest, grid.interfaces());

@@ -33,6 +33,8 @@ pub(super) struct Halo {
     levels: Vec<Vec<Lane>>,
     /// Slots of coarse blocks at refinement interfaces that others have and that send something into blocks of a part `[part][level]`.
     senders: Vec<Vec<Vec<SlotId>>>,
+    /// Of each slot, whether its block reads blocks of other parts or is read by them.
+    edge: Vec<bool>,
 }
 
 /// What is needed of a block: neighbours are numbered as in the tables, a bit each.
@@ -59,11 +61,13 @@ impl Halo {
         // By level, pair of parts and slot.
         let mut needs: Vec<BTreeMap<(usize, usize), BTreeMap<SlotId, Need>>> = vec![BTreeMap::new(); levels];
         let mut senders = vec![vec![vec![]; levels]; parts];
+        let mut edge = vec![false; grid.slots()];
         for (node, leaf) in grid.forest().read_leaf_nodes()? {
             let (slot, level) = (leaf.slot, leaf.block.level);
             let Some(from) = partition.owner(slot) else { continue };
-            let mut add = |to: usize, change: &dyn Fn(&mut Need)| {
+            let mut add = |other: SlotId, to: usize, change: &dyn Fn(&mut Need)| {
                 if to != from {
+                    (edge[slot.index()], edge[other.index()]) = (true, true);
                     change(needs[level].entry((from, to)).or_default().entry(slot).or_default());
                 }
             };
@@ -74,19 +78,19 @@ impl Halo {
                     let group = around.group(other);
                     let is_same_level = around.is_leaf(*near as usize);
                     if !is_same_level || matches!(group, Group::Jump | Group::Both) {
-                        add(to, &|need| need.whole = true);
+                        add(other, to, &|need| need.whole = true);
                         sends_to.push(to);
                     } else if group == Group::Walls || has_links(other) {
-                        add(to, &|need| need.rim |= 1 << place);
+                        add(other, to, &|need| need.rim |= 1 << place);
                     } else {
-                        add(to, &|need| need.streaming |= 1 << place);
+                        add(other, to, &|need| need.streaming |= 1 << place);
                     }
                 }
                 // Rules of nodes in blocks of one cell, and slopes beside walls, read the second block.
                 if around.thin {
                     for second in around.near(*near as usize).iter().filter(|second| **second >= 0) {
                         for (other, _) in around.leaves_of(*second as usize) {
-                            partition.owner(other).into_iter().for_each(|to| add(to, &|need| need.whole = true));
+                            partition.owner(other).into_iter().for_each(|to| add(other, to, &|need| need.whole = true));
                         }
                     }
                 }
@@ -97,7 +101,7 @@ impl Halo {
                     for (other, is_self) in around.leaves_of(*near as usize) {
                         let is_near = is_self || matches!(around.group(other), Group::Jump | Group::Both);
                         if let Some(to) = partition.owner(other).filter(|_| is_near) {
-                            add(to, &|need| need.whole = true);
+                            add(other, to, &|need| need.whole = true);
                         }
                     }
                 }
@@ -113,7 +117,7 @@ impl Halo {
             let lane = |((from, to), needs)| Lane::new(manifest, layouts, (from, to), &needs);
             needs.into_iter().map(lane).collect()
         };
-        Ok(Halo { levels: needs.into_iter().map(lanes).collect(), senders })
+        Ok(Halo { levels: needs.into_iter().map(lanes).collect(), senders, edge })
     }
 
     /// What crosses of a level.
@@ -124,6 +128,11 @@ impl Halo {
     /// What crosses of all levels.
     pub(super) fn lanes(&self) -> impl Iterator<Item = &Lane> {
         self.levels.iter().flatten()
+    }
+
+    /// Whether a block reads blocks of other parts, or is read by them.
+    pub(super) fn is_at_edge(&self, slot: SlotId) -> bool {
+        self.edge[slot.index()]
     }
 
     /// Slots of coarse blocks of each level that others have and that send something into blocks of a part.

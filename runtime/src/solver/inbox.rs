@@ -95,8 +95,8 @@ impl Inbox {
             |level: &Level| level.leaves.len() < few && level.group(Group::Interior).len() < level.leaves.len();
         let with_walls = !manifest.boundaries.is_empty();
         let general = if with_walls { Phase::StreamCollideInterfaceWalls } else { Phase::StreamCollideInterface };
-        self.together =
-            grid.levels().iter().map(|level| (own.is_none() && together(level)).then_some(general)).collect();
+        // The same in all parts, whatever they have of the level: kernels may differ in the last bits.
+        self.together = grid.levels().iter().map(|level| together(level).then_some(general)).collect();
         let before: Vec<usize> = levels
             .iter()
             .scan(0, |next, level| {
@@ -248,7 +248,7 @@ impl Subdomain {
     ) -> Result<(), StepError> {
         let (program, params, tables) = (&self.program, levels[level].params.packed(), self.grid.tables());
         // The cells that others list are in the inbox.
-        let lists = Lists { grid: &self.grid, owned: self.owned.as_ref(), bodies: None, inbox: None };
+        let lists = Lists { grid: &self.grid, owned: self.owned.as_ref(), edges: None, bodies: None, inbox: None };
         let ids = blocks(lists, phase, level);
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
         let populations = &self.fields.populations;

@@ -18,10 +18,13 @@ pub struct Copies {
     pub states: usize,
 }
 
-/// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`.
+/// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`. In parts on GPUs it is what each of them takes, where arrays
+/// are as long as in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     target: Target,
+    /// GPUs that take it.
+    devices: usize,
     /// Two sets of populations.
     pub populations: usize,
     /// The inbox of blocks at refinement interfaces, or what they keep for ghosts.
@@ -51,6 +54,7 @@ impl Memory {
         let of_fields_copied = copies.fields + if reference { copies.states } else { 0 };
         Memory {
             target: manifest.target,
+            devices: 1,
             populations: product(&[2, blocks.slots, populations, stored]),
             interfaces: fields::at_interfaces(manifest, blocks.interfaces),
             fields: product(&[
@@ -79,7 +83,10 @@ impl Memory {
 
     /// The same in so many parts, each of which has the tables of all blocks.
     pub(super) fn in_parts(self, parts: usize) -> Memory {
-        Memory { tables: self.tables.saturating_mul(parts), ..self }
+        match self.target {
+            Target::C => Memory { tables: self.tables.saturating_mul(parts), ..self },
+            Target::Cuda => Memory { devices: parts, ..self },
+        }
     }
 
     /// Each part by its name, none of nothing.
@@ -97,18 +104,18 @@ impl Memory {
         parts.into_iter().filter(|(_, bytes)| *bytes > 0).collect()
     }
 
-    /// All that the device holds. On the host that is all.
+    /// All that the device holds, or each of several GPUs. On the host that is all.
     pub fn on_device(&self) -> usize {
         let parts = [self.populations, self.interfaces, self.fields, self.statistics, self.tables, self.solids];
         let outputs = if self.target == Target::C { self.for_output() } else { 0 };
         parts.into_iter().fold(outputs, usize::saturating_add)
     }
 
-    /// All together, on the device and on the host.
+    /// All together, on the devices and on the host.
     pub fn total(&self) -> usize {
         match self.target {
             Target::C => self.on_device(),
-            Target::Cuda => self.on_device().saturating_add(self.for_output()),
+            Target::Cuda => self.on_device().saturating_mul(self.devices).saturating_add(self.for_output()),
         }
     }
 

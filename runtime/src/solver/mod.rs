@@ -16,6 +16,7 @@
 //! | `run` | many steps: where the grid changes between them, and which are recorded |
 //! | `subdomain` | what a device has: kernels, blocks, populations |
 //! | `parts`, `halo` | the subdomains of a flow, and what they read of each other's blocks |
+//! | `edges`, `routes` | blocks of a part that wait for others, and those that do not; ways between devices |
 //! | `stream`, `bodies`, `moving` | streaming and collision, by kind of block; solids, and those that move |
 //! | `inbox`, `ghosts` | what crosses between levels, for couplings of packets and of ghosts |
 //! | `timing` | phases, and where the time goes |
@@ -41,6 +42,7 @@ pub mod at_points;
 mod bodies;
 pub mod capture;
 mod carry;
+mod edges;
 mod error;
 pub mod fields;
 mod ghosts;
@@ -59,6 +61,7 @@ pub mod probe;
 mod reordered;
 pub mod resident;
 pub mod restore;
+mod routes;
 mod run;
 mod setup;
 pub mod snapshot;

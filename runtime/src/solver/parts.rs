@@ -11,13 +11,16 @@
 use std::ops::Range;
 
 use super::StepError;
+use super::accesses::{self, OfPart};
+use super::edges::{Edges, Side};
 use super::halo::Halo;
 use super::inbox::{Inbox, Own};
-use super::step::{Level, Task};
+use super::routes::{self, Routes};
+use super::step::{Level, Share, Task};
 use super::subdomain::Subdomain;
 use super::timing::Phase;
 use super::transfer::{self, Reach, Transfer};
-use crate::device::{Accesses, Buffer, Element, Floating, Packing};
+use crate::device::{Accesses, Buffer, Device, Devices, Element, Floating, Packing};
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::{NOBODY, Owned, Partition};
 use crate::processes::Processes;
@@ -26,6 +29,8 @@ use crate::processes::Processes;
 pub(super) struct Parts {
     /// Those of this process.
     here: Vec<Subdomain>,
+    /// What they are on.
+    devices: Devices,
     /// Of a flow in several parts: which has what, and what each gets of the others.
     division: Option<Division>,
 }
@@ -44,10 +49,17 @@ fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> 
     Halo::new(here[0].program.manifest(), &here[0].grid, partition, |slot| has_links[slot.index()] != 0)
 }
 
+/// The ways that values take between parts of one process; nothing where they are in several.
+fn routes_of(here: &[Subdomain], halo: &Halo, processes: &Processes) -> Result<Option<Routes>, StepError> {
+    (!processes.are_several()).then(|| Routes::new(here, halo)).transpose()
+}
+
 /// How a flow is divided.
 struct Division {
     partition: Partition,
     halo: Halo,
+    /// The ways that values take between parts; nothing where these are in several processes.
+    routes: Option<Routes>,
     processes: Processes,
     /// The parts of this process.
     here: Range<usize>,
@@ -73,19 +85,24 @@ impl Division {
     ) -> Result<(), StepError> {
         let (mut sent, mut expected, mut coming) = (vec![], vec![], vec![]);
         for (from, to, packing) in lanes {
-            let (from_here, to_here) = (self.place(from), self.place(to));
-            let bytes = match from_here.and_then(|from| array(&mut all[from])) {
-                Some(array) => array.pack(packing)?,
-                None => vec![],
-            };
-            match to_here.and_then(|to| array(&mut all[to])) {
-                Some(array) if from_here.is_some() => array.unpack(packing, &bytes)?,
-                Some(array) => {
-                    expected.push((self.process(from), packing.values() * array.value_bytes()));
-                    coming.push((to - self.here.start, packing));
+            match (self.place(from), self.place(to)) {
+                (Some(from), Some(to)) => {
+                    let [from, to] = all.get_disjoint_mut([from, to]).expect("two parts");
+                    let (source, target) = (from.program.device().clone(), to.program.device().clone());
+                    if let (Some(from), Some(to)) = (array(from), array(to)) {
+                        routes::send(packing, (&source, from), (&target, to))?;
+                    }
                 }
-                None if from_here.is_some() => sent.push((self.process(to), bytes)),
-                None => {}
+                (Some(from), None) => {
+                    let bytes = array(&mut all[from]).map_or(Ok(vec![]), |array| array.pack(packing))?;
+                    sent.push((self.process(to), bytes));
+                }
+                (None, Some(to)) => {
+                    let value = array(&mut all[to]).map_or(0, |array| array.value_bytes());
+                    expected.push((self.process(from), packing.values() * value));
+                    coming.push((to, packing));
+                }
+                (None, None) => {}
             }
         }
         let sent: Vec<(usize, &[u8])> = sent.iter().map(|(to, bytes)| (*to, &bytes[..])).collect();
@@ -125,7 +142,8 @@ pub(super) fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = f64> {
 impl Parts {
     /// A flow in one part.
     pub(super) fn one(subdomain: Subdomain) -> Parts {
-        Parts { here: vec![subdomain], division: None }
+        let devices = Devices::new([subdomain.program.device()]);
+        Parts { here: vec![subdomain], devices, division: None }
     }
 
     /// A flow in several, as many in each process, of which these are in this one; their inboxes are still to come.
@@ -134,11 +152,14 @@ impl Parts {
         partition: Partition,
         processes: Processes,
     ) -> Result<Parts, StepError> {
+        let devices = Devices::new(here.iter().map(|subdomain| subdomain.program.device()));
         let halo = halo_of(&here, &partition, &processes)?;
+        let routes = routes_of(&here, &halo, &processes)?;
         let numbers = processes.number() * here.len()..(processes.number() + 1) * here.len();
-        let division = Division { partition: Partition::default(), halo, processes, here: numbers };
-        let mut parts = Parts { here, division: Some(division) };
+        let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
+        let mut parts = Parts { here, devices, division: Some(division) };
         parts.set_partition(partition)?;
+        parts.list_edges()?;
         parts.each_with_senders(|subdomain, own| {
             let Subdomain { program, grid, walls, .. } = subdomain;
             subdomain.inbox = Inbox::new(program, grid, walls, own)?;
@@ -152,12 +173,20 @@ impl Parts {
         &self.here[0]
     }
 
-    /// The only part, if there is one.
-    pub(super) fn only(&mut self) -> Option<&mut Subdomain> {
-        match (&mut self.here[..], &self.division) {
-            ([subdomain], None) => Some(subdomain),
-            _ => None,
-        }
+    /// The devices of all of them.
+    pub(super) fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    /// Whether steps can be recorded: what crosses does so without the host.
+    pub(super) fn records(&self) -> bool {
+        let is_direct = |division: &Division| division.routes.as_ref().is_some_and(Routes::are_direct);
+        self.division.as_ref().is_none_or(is_direct)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn first_mut(&mut self) -> &mut Subdomain {
+        &mut self.here[0]
     }
 
     /// How many there are, in all processes.
@@ -212,20 +241,58 @@ impl Parts {
         self.here.iter().any(|subdomain| subdomain.has(phase, level))
     }
 
-    /// A phase of a step of a level, in all parts.
-    pub(super) fn run(&mut self, task: Task, levels: &[Level], end: f64) -> Result<(), StepError> {
-        if task.phase == Phase::Halo {
-            return self.exchange(task.level, levels[task.level].current);
+    /// What devices have to do in a task: what crosses; or each part, where that matters with what others wait for first.
+    pub(super) fn shares(&self, task: Task) -> Vec<Share> {
+        let all = |side: Side| (0..self.here.len()).map(move |part| Share::Part(part, side));
+        let apart = self.division.is_some()
+            && Phase::STREAMING[..4].contains(&task.phase)
+            && self.first().together(task.level) != Some(task.phase);
+        match &self.division {
+            Some(division) if task.phase == Phase::Halo && division.processes.are_several() => vec![Share::Processes],
+            Some(division) if task.phase == Phase::Halo => {
+                (0..division.halo.of_level(task.level).len()).map(Share::Lane).collect()
+            }
+            _ if apart => all(Side::Edge).chain(all(Side::Inside)).collect(),
+            _ => all(Side::All).collect(),
         }
-        self.here.iter_mut().try_for_each(|subdomain| match task.phase {
-            Phase::Move => subdomain.move_solids(task.level, end, Some(&levels[task.level])),
-            _ => subdomain.run(task, levels),
-        })
     }
 
-    /// What a task reads and writes.
-    pub(super) fn accesses(&self, task: Task) -> Accesses {
-        self.first().accesses(task)
+    /// The device that does a share.
+    pub(super) fn device(&self, task: Task, share: Share) -> &Device {
+        let part = match (share, &self.division) {
+            (Share::Part(part, _), _) => part,
+            (Share::Lane(lane), Some(division)) => division.halo.of_level(task.level)[lane].from,
+            (Share::Lane(_), None) | (Share::Processes, _) => 0,
+        };
+        self.here[part].program.device()
+    }
+
+    /// A share of a phase of a step of a level.
+    pub(super) fn run(&mut self, task: Task, share: Share, levels: &[Level], end: f64) -> Result<(), StepError> {
+        match share {
+            Share::Processes => self.exchange(task.level, levels[task.level].current),
+            Share::Lane(lane) => self.cross(task.level, lane, levels[task.level].current),
+            Share::Part(part, _) if task.phase == Phase::Move => {
+                self.here[part].move_solids(task.level, end, Some(&levels[task.level]))
+            }
+            Share::Part(part, side) => self.here[part].run(task, side, levels),
+        }
+    }
+
+    /// What a share of a task reads and writes.
+    pub(super) fn accesses(&self, task: Task, share: Share) -> Accesses {
+        let parts = self.here.len();
+        match (share, &self.division) {
+            (Share::Lane(lane), Some(division)) => {
+                let lane = &division.halo.of_level(task.level)[lane];
+                accesses::of_lane(task, (lane.from, lane.to), parts)
+            }
+            // Nothing of it is recorded.
+            (Share::Lane(_), None) | (Share::Processes, _) => Accesses::default(),
+            (Share::Part(part, side), _) => {
+                accesses::of_part(task, side, self.here[part].together(task.level), OfPart { part, parts })
+            }
+        }
     }
 
     /// Whether levels have anything to get from other parts.
@@ -236,15 +303,37 @@ impl Parts {
     /// Gives all parts the populations of one set that they read of others' blocks of a level.
     pub(super) fn exchange(&mut self, level: usize, set: usize) -> Result<(), StepError> {
         let Some(division) = &self.division else { return Ok(()) };
-        let lanes = division.halo.of_level(level).iter().map(|lane| (lane.from, lane.to, &lane.populations));
-        division.send(&mut self.here, lanes, |subdomain| Some(&mut subdomain.fields.populations[set]))
+        if division.processes.are_several() {
+            let lanes = division.halo.of_level(level).iter().map(|lane| (lane.from, lane.to, &lane.populations));
+            return division.send(&mut self.here, lanes, |subdomain| Some(&mut subdomain.fields.populations[set]));
+        }
+        let lanes = division.halo.of_level(level).len();
+        self.devices.meet()?;
+        (0..lanes).try_for_each(|lane| self.cross(level, lane, set))?;
+        Ok(self.devices.meet()?)
+    }
+
+    /// Gives a part those that it reads of another's blocks, in a lane of a level.
+    fn cross(&mut self, level: usize, lane: usize, set: usize) -> Result<(), StepError> {
+        let Some(Division { halo, routes: Some(routes), .. }) = &self.division else { return Ok(()) };
+        let (lane, route) = (&halo.of_level(level)[lane], routes.of_lane(level, lane));
+        let [from, to] = self.here.get_disjoint_mut([lane.from, lane.to]).expect("two parts");
+        Ok(route.send(&lane.populations, &from.fields.populations[set], &mut to.fields.populations[set])?)
     }
 
     /// Gives all parts the fields that they read of others' blocks.
     pub(super) fn exchange_fields(&mut self) -> Result<(), StepError> {
         let Some(division) = &self.division else { return Ok(()) };
-        let lanes = division.halo.lanes().map(|lane| (lane.from, lane.to, &lane.fields));
-        division.send(&mut self.here, lanes, |subdomain| Some(&mut subdomain.fields.macroscopic))
+        let Some(routes) = &division.routes else {
+            let lanes = division.halo.lanes().map(|lane| (lane.from, lane.to, &lane.fields));
+            return division.send(&mut self.here, lanes, |subdomain| Some(&mut subdomain.fields.macroscopic));
+        };
+        self.devices.meet()?;
+        for (lane, route) in division.halo.lanes().zip(routes.of_fields()) {
+            let [from, to] = self.here.get_disjoint_mut([lane.from, lane.to]).expect("two parts");
+            route.send(&lane.fields, &from.fields.macroscopic, &mut to.fields.macroscopic)?;
+        }
+        Ok(self.devices.meet()?)
     }
 
     /// Which part has what, where there are several.
@@ -357,6 +446,18 @@ impl Parts {
     pub(super) fn renew_halo(&mut self) -> Result<(), StepError> {
         let Some(division) = &mut self.division else { return Ok(()) };
         division.halo = halo_of(&self.here, &division.partition, &division.processes)?;
+        division.routes = routes_of(&self.here, &division.halo, &division.processes)?;
+        self.list_edges()
+    }
+
+    /// Lists the blocks of each part anew: those at its edge, and those inside.
+    fn list_edges(&mut self) -> Result<(), StepError> {
+        let Some(Division { halo, .. }) = &self.division else { return Ok(()) };
+        for subdomain in &mut self.here {
+            if let Some(owned) = &subdomain.owned {
+                subdomain.edges = Some(Edges::new(subdomain.program.device(), &subdomain.grid, owned, halo)?);
+            }
+        }
         Ok(())
     }
 
@@ -381,6 +482,7 @@ impl Parts {
             let all = transfers.iter().filter(|transfer| wanted(transfer));
             all.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect()
         };
+        self.devices.meet()?;
         for set in 0..2 {
             let packed = packed(Layout::populations(&manifest), &|transfer| current[transfer.level] == set);
             division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;
@@ -398,7 +500,7 @@ impl Parts {
             division
                 .send(&mut self.here, lanes(&packed), |part| Some(&mut part.statistics.as_mut()?.values[number]))?;
         }
-        Ok(())
+        Ok(self.devices.meet()?)
     }
 
     /// Values of an array of all slots in a range of them, each from the part that has it: whole slots of a layout. Nothing in processes

@@ -18,7 +18,7 @@ use super::statistics::{self, Statistics};
 use super::step::{Level, Stepper};
 use super::subdomain::Subdomain;
 use super::{Simulation, StepError};
-use crate::device::Device;
+use crate::device::{Device, Devices};
 use crate::geometry::Block;
 use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
@@ -144,7 +144,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// The same to be run in parts, one on each of these devices; the kernels are loaded there. Refused where a flow does what no parts
-    /// can do yet. The first device must be that on which this was prepared.
+    /// can do yet, and on devices that would not compute the same bits. The first device must be that on which this was prepared.
     pub fn in_parts(self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
         self.in_processes(&Processes::default(), devices, bundle)
     }
@@ -163,11 +163,17 @@ impl<'a> Prepared<'a> {
         }
         let is_host = devices.iter().all(|device| device.target() == Target::C);
         let cannot = [
-            (!is_host, "on GPUs"),
+            (processes.are_several() && !is_host, "on GPUs of several processes"),
             (self.grid.forest().holds(), "with a coupling of ghosts between refinement levels"),
         ];
         if let Some((_, what)) = cannot.into_iter().find(|(is, _)| *is) {
             return Err(StepError::NotInParts { parts, what });
+        }
+        let toolchain = devices[0].toolchain()?;
+        for device in devices {
+            if device.toolchain()? != toolchain {
+                return Err(StepError::UnlikeDevices { first: devices[0].describe(), other: device.describe() });
+            }
         }
         let blocks = self.grid.leaf_count();
         if parts > blocks.min(MOST_PARTS) {
@@ -176,6 +182,7 @@ impl<'a> Prepared<'a> {
         let load = |device: &Device| Program::load(&device.sparse(), bundle);
         self.programs = devices.iter().map(load).collect::<Result<_, _>>()?;
         self.processes = processes.clone();
+        self.notices.extend(Devices::new(devices).connect()?);
         Ok(self)
     }
 
@@ -308,6 +315,7 @@ fn subdomain(
         program,
         grid,
         owned,
+        edges: None,
         walls,
         prescribed,
         bodies,
@@ -316,7 +324,7 @@ fn subdomain(
         sampled: false,
         reference: None,
         statistics,
-        criterion,
+        criterion: criterion.map(|criterion| criterion.on(device)).transpose()?,
         frozen,
         places: None,
         recording: None,

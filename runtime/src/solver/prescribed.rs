@@ -94,7 +94,7 @@ impl Prescribed {
         let mut on_device = device.alloc_doubles(places.len())?;
         on_device.write_reals(0, &places)?;
         Ok(Some(Prescribed {
-            kernels,
+            kernels: kernels.on(device)?,
             formulas: device.ints(&numbers(&|item| item.formula))?,
             places: on_device,
             late: device.ints(&numbers(&|item| usize::from(item.late)))?,

@@ -1,10 +1,11 @@
 //! For tests: steps whose phases are done in any order that [`accesses`](super::accesses) allows.
 
+use super::step::{Share, Task};
 use super::{Simulation, StepError};
 use crate::device::Order;
 
 impl Simulation {
-    /// Advances by `steps` steps, phases one after the other in an order that `choose` makes: it is asked for one of so many that
+    /// Advances by `steps` steps, phases, and what each part does of them, one after the other in an order that `choose` makes: it is asked for one of so many that
     /// may be next. Back comes how many phases must follow each other in all, where the others run beside them.
     pub fn run_reordered(&mut self, steps: u64, mut choose: impl FnMut(usize) -> usize) -> Result<usize, StepError> {
         let Simulation { parts, stepper, .. } = self;
@@ -15,9 +16,11 @@ impl Simulation {
             stepper.levels[0].current = 1 - stepper.levels[0].current;
         }
         let ended = stepper.current();
+        let shares = |task: Task| parts.shares(task).into_iter().map(move |share| (task, share));
+        let tasks: Vec<(Task, Share)> = tasks.into_iter().flat_map(shares).collect();
         let (mut order, mut waits, mut depth) = (Order::default(), vec![], vec![]);
-        for (node, task) in tasks.iter().enumerate() {
-            let accesses = parts.accesses(*task);
+        for (node, (task, share)) in tasks.iter().enumerate() {
+            let accesses = parts.accesses(*task, *share);
             let before = order.before(&accesses);
             order.add(node, &accesses);
             depth.push(1 + before.iter().map(|other| depth[*other]).max().unwrap_or(0));
@@ -29,7 +32,8 @@ impl Simulation {
             let ready: Vec<usize> =
                 left.iter().copied().filter(|node| waits[*node].iter().all(|before| !left.contains(before))).collect();
             let next = ready[choose(ready.len())];
-            stepper.run(tasks[next], parts)?;
+            let (task, share) = tasks[next];
+            stepper.run_share(task, share, parts)?;
             left.retain(|node| *node != next);
         }
         stepper.levels.iter_mut().zip(ended).for_each(|(level, current)| level.current = current);

@@ -1,13 +1,14 @@
 //! Runs of many steps: how they are cut where the grid changes, which are timed phase by phase, and which are recorded.
 //!
-//! On a GPU pairs of steps are recorded once and repeated, which spares small grids the cost of launching.
+//! On GPUs pairs of steps are recorded once and repeated, which spares small grids the cost of launching, and lets parts on several wait
+//! for each other where they must alone.
 
 use super::parts::Parts;
 use super::step::Stepper;
 use super::subdomain::Recording;
 use super::timing::Timings;
 use super::{Simulation, StepError};
-use crate::device::{Device, Graph};
+use crate::device::{Devices, Graph};
 
 /// Phases in a recording, about: enough that launching it costs little per step, and few, since making it costs some microseconds for
 /// each.
@@ -22,11 +23,11 @@ const LEAST_REPEATED: u64 = 4;
 impl Simulation {
     /// Advances by `steps` steps and waits for them.
     pub fn run(&mut self, steps: u64) -> Result<(), StepError> {
-        let device = self.device().clone();
-        device.scope(|| self.run_inside(&device, steps))
+        let devices = self.parts.devices().clone();
+        devices.first().scope(|| self.run_inside(&devices, steps))
     }
 
-    fn run_inside(&mut self, device: &Device, steps: u64) -> Result<(), StepError> {
+    fn run_inside(&mut self, devices: &Devices, steps: u64) -> Result<(), StepError> {
         let step = self.stepper.step;
         self.parts.iter_mut().try_for_each(|subdomain| {
             subdomain.sampled = false;
@@ -37,24 +38,24 @@ impl Simulation {
         while left > 0 {
             let until_change = self.adapter.steps_until_change(self.stepper.step);
             let interval = until_change.map_or(left, |until| left.min(until));
-            let start = device.mark()?;
-            self.run_interval(device, interval, &mut sampled)?;
+            let start = devices.mark()?;
+            self.run_interval(devices, interval, &mut sampled)?;
             let updates = interval * self.grid().updates() as u64;
-            let end = device.mark()?;
+            let end = devices.mark()?;
             if until_change == Some(interval) {
                 self.adapt()?;
             }
-            let done = device.mark()?;
-            let (seconds, adapting) = (device.seconds(&start, &done)?, device.seconds(&end, &done)?);
+            let done = devices.mark()?;
+            let (seconds, adapting) = (devices.seconds(&start, &done)?, devices.seconds(&end, &done)?);
             self.monitor.timings.ran(interval, updates, seconds, adapting);
             left -= interval;
         }
-        self.monitor.timings.settle(device)?;
+        self.monitor.timings.settle(devices)?;
         Ok(())
     }
 
     /// Steps between which the grid stays.
-    fn run_interval(&mut self, device: &Device, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
+    fn run_interval(&mut self, devices: &Devices, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
         let Simulation { parts, stepper, adapter, monitor, .. } = self;
         let mut left = steps;
         // The phases of these are timed one by one.
@@ -67,12 +68,11 @@ impl Simulation {
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
         // A recording has parameters and solids as they were when it was made.
         let changes = stepper.courses.is_some() || parts.first().moves();
-        let recorded = parts.only().is_none_or(|subdomain| subdomain.recording.is_some());
-        if !changes && left >= 2 * pairs * least && !recorded {
-            let graph = record(device, parts, stepper, pairs)?;
-            if let (Some(graph), Some(subdomain)) = (graph, parts.only()) {
-                subdomain.recording = Some(Recording { graph, steps: 2 * pairs });
-            }
+        let recorded = parts.first().recording.is_some();
+        if !changes && left >= 2 * pairs * least && !recorded && parts.records() {
+            let graph = record(devices, parts, stepper, pairs)?;
+            // What the first part has is of all.
+            parts.first_mut().recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
         }
         if let Some(recording) = &parts.first().recording {
             while left >= recording.steps {
@@ -90,10 +90,10 @@ impl Simulation {
 
 /// Pairs of steps as one recording; the current set of populations of the coarsest level must be the first. Finer levels
 /// take an even number of steps in each.
-fn record(device: &Device, parts: &mut Parts, stepper: &mut Stepper, pairs: u64) -> Result<Option<Graph>, StepError> {
+fn record(devices: &Devices, parts: &mut Parts, stepper: &mut Stepper, pairs: u64) -> Result<Option<Graph>, StepError> {
     let (step, current) = (stepper.step, stepper.current());
     let mut failed = None;
-    let recorded = device.record(|| {
+    let recorded = devices.record(|| {
         for _ in 0..2 * pairs {
             if let Err(error) = stepper.advance(parts, None) {
                 failed = Some(error);

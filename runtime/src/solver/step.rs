@@ -24,6 +24,7 @@ use std::sync::Arc;
 use lbm_bundle::Manifest;
 
 use super::StepError;
+use super::edges::Side;
 use super::parts::Parts;
 use super::setup::Params;
 use super::timing::{Phase, Timings};
@@ -86,6 +87,17 @@ pub(super) struct Task {
     sets: u64,
 }
 
+/// What one device does of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// A part, on some of its blocks.
+    Part(usize, Side),
+    /// The device that has what crosses, in the lane of that number of the task's level.
+    Lane(usize),
+    /// What crosses on the task's level, where parts are in several processes.
+    Processes,
+}
+
 impl Task {
     /// Which set of populations is current on a level at that time.
     pub(super) fn current(&self, level: usize) -> usize {
@@ -96,13 +108,12 @@ impl Task {
 impl Stepper {
     /// One step of the grid; where its phases are timed, with marks around them.
     pub(super) fn advance(&mut self, parts: &mut Parts, mut timed: Option<&mut Timings>) -> Result<(), StepError> {
-        let device = parts.first().program.device().clone();
         let current = self.current();
         for task in self.tasks(parts) {
-            let from = timed.is_some().then(|| device.mark()).transpose()?;
+            let from = timed.is_some().then(|| parts.devices().mark()).transpose()?;
             self.run(task, parts)?;
             if let (Some(from), Some(timings)) = (from, &mut timed) {
-                timings.sample(task.phase, from, device.mark()?);
+                timings.sample(task.phase, from, parts.devices().mark()?);
             }
         }
         if let Some(timings) = timed {
@@ -140,15 +151,27 @@ impl Stepper {
 
     /// Does one of them.
     pub(super) fn run(&mut self, task: Task, parts: &mut Parts) -> Result<(), StepError> {
+        // Without a recording, devices are in the order of tasks where something crosses.
+        let crosses = task.phase == Phase::Halo;
+        if crosses {
+            parts.devices().meet()?;
+        }
+        for share in parts.shares(task) {
+            self.run_share(task, share, parts)?;
+        }
+        if crosses { Ok(parts.devices().meet()?) } else { Ok(()) }
+    }
+
+    /// Does what one device does of it.
+    pub(super) fn run_share(&mut self, task: Task, share: Share, parts: &mut Parts) -> Result<(), StepError> {
         let end = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
         if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
             // Cells collide at the end of the step.
             self.set_time(parts.first().program.manifest(), end)?;
         }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
-        let device = parts.first().program.device().clone();
-        let accesses = parts.accesses(task);
-        device.accessing(&accesses, || parts.run(task, &self.levels, end))
+        let (accesses, device) = (parts.accesses(task, share), parts.device(task, share).clone());
+        device.accessing(&accesses, || parts.run(task, share, &self.levels, end))
     }
 
     /// Which set of populations is current on each level.

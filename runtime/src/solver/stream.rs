@@ -3,6 +3,7 @@
 use lbm_bundle::mesh::Group;
 
 use super::bodies::Bodies;
+use super::edges::{Edges, Side};
 use super::fields::Fields;
 use super::inbox::Inbox;
 use super::step::Level;
@@ -14,10 +15,10 @@ use crate::kernels;
 use crate::mesh::{Grid, Owned};
 
 impl Subdomain {
-    /// Streams and collides the blocks of a phase on a level; `start`: whether its step is the first of two.
+    /// Streams and collides the blocks of a phase on a level, or some of them; `start`: whether its step is the first of two.
     pub(super) fn stream_collide(
         &mut self,
-        phase: Phase,
+        (phase, side): (Phase, Side),
         Level { params, current }: &Level,
         level: usize,
         start: bool,
@@ -26,6 +27,7 @@ impl Subdomain {
         let lists = Lists {
             grid: &self.grid,
             owned: self.owned.as_ref(),
+            edges: self.edges.as_ref().map(|edges| (edges, side)),
             bodies: self.bodies.as_ref(),
             inbox: self.inbox.as_ref(),
         };
@@ -112,13 +114,15 @@ impl Subdomain {
 pub(super) struct Lists<'a> {
     pub(super) grid: &'a Grid,
     pub(super) owned: Option<&'a Owned>,
+    /// Where a part of several lists those that stream, and which of them are meant.
+    pub(super) edges: Option<(&'a Edges, Side)>,
     pub(super) bodies: Option<&'a Bodies>,
     pub(super) inbox: Option<&'a Inbox>,
 }
 
 /// The blocks, or cells, of a phase of a step of a level.
 pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'a, Int> {
-    let Lists { grid, owned, bodies, inbox } = lists;
+    let Lists { grid, owned, edges, bodies, inbox } = lists;
     let (tables, levels) = (grid.tables(), grid.levels());
     let listed = own_level(grid, owned, level);
     let of_finer = |group: Group| match level + 1 < levels.len() {
@@ -127,17 +131,24 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
     };
     let holds = grid.forest().holds();
     let together = inbox.and_then(|inbox| inbox.together(level));
+    let of_group = |group: Group| match edges {
+        Some((edges, side)) => edges.group(level, group, side),
+        None => tables.leaves.part(listed.group(group)),
+    };
     let range = match phase {
         Phase::StreamCollideSolid => match bodies {
             Some(bodies) => return bodies.list.part(bodies.levels[level].clone()),
             None => 0..0,
         },
-        _ if together == Some(phase) => levels[level].leaves.clone(),
+        _ if together == Some(phase) => match edges {
+            Some((edges, _)) => return edges.level(level),
+            None => levels[level].leaves.clone(),
+        },
         _ if together.is_some() && Phase::STREAMING.contains(&phase) => 0..0,
-        Phase::StreamCollide => listed.group(Group::Interior),
-        Phase::StreamCollideWalls => listed.group(Group::Walls),
-        Phase::StreamCollideInterface => listed.group(Group::Jump),
-        Phase::StreamCollideInterfaceWalls => listed.group(Group::Both),
+        Phase::StreamCollide => return of_group(Group::Interior),
+        Phase::StreamCollideWalls => return of_group(Group::Walls),
+        Phase::StreamCollideInterface => return of_group(Group::Jump),
+        Phase::StreamCollideInterfaceWalls => return of_group(Group::Both),
         Phase::StreamCollideHeld if holds => return tables.held.part(levels[level].held.clone()),
         Phase::ToFine | Phase::ToCoarse => match inbox {
             Some(inbox) => return inbox.cells_of(level),

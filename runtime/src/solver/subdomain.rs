@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::StepError;
 use super::adapt::Corners;
 use super::bodies::Bodies;
+use super::edges::{Edges, Side};
 use super::fields::Fields;
 use super::inbox::Inbox;
 use super::places::Places;
@@ -31,6 +32,8 @@ pub(super) struct Subdomain {
     pub(super) grid: Grid,
     /// What it has of the grid, where that is not all.
     pub(super) owned: Option<Owned>,
+    /// Its blocks as phases stream them, where it is one of several parts.
+    pub(super) edges: Option<Edges>,
     pub(super) walls: Walls,
     pub(super) prescribed: Option<Prescribed>,
     pub(super) bodies: Option<Bodies>,
@@ -97,13 +100,19 @@ impl Subdomain {
             _ => {
                 let (grid, owned) = (&self.grid, self.owned.as_ref());
                 let (bodies, inbox) = (self.bodies.as_ref(), self.inbox.as_ref());
-                !blocks(Lists { grid, owned, bodies, inbox }, phase, level).is_empty()
+                let edges = self.edges.as_ref().map(|edges| (edges, Side::All));
+                !blocks(Lists { grid, owned, edges, bodies, inbox }, phase, level).is_empty()
             }
         }
     }
 
-    /// A phase of a step of a level.
-    pub(super) fn run(&mut self, task: Task, levels: &[Level]) -> Result<(), StepError> {
+    /// The phase in which all blocks of a level stream, in one launch, if they do.
+    pub(super) fn together(&self, level: usize) -> Option<Phase> {
+        self.inbox.as_ref().and_then(|inbox| inbox.together(level))
+    }
+
+    /// A phase of a step of a level, on some of its blocks.
+    pub(super) fn run(&mut self, task: Task, side: Side, levels: &[Level]) -> Result<(), StepError> {
         let Task { phase, level, start, half, .. } = task;
         match phase {
             Phase::Prescribe => Ok(self.prescribe(level, half)?),
@@ -115,7 +124,7 @@ impl Subdomain {
             Phase::Restrict => self.restrict(levels, level - 1),
             Phase::Send => self.send(levels, level),
             Phase::Prolong => self.prolong(levels, level + 1),
-            _ => self.stream_collide(phase, &levels[level], level, start),
+            _ => self.stream_collide((phase, side), &levels[level], level, start),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where the time goes: total seconds of all runs, and the share of each phase from a sample of steps.
 
-use crate::device::{Device, DeviceError, Mark};
+use crate::device::{DeviceError, Devices, Marks};
 
 /// A part of a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,7 +121,7 @@ pub struct Timings {
     sampled: u64,
     phases: [f64; Phase::ALL.len()],
     /// Marks before and after phases whose times have not been asked for yet.
-    pending: Vec<(Phase, Mark, Mark)>,
+    pending: Vec<(Phase, Marks, Marks)>,
 }
 
 impl Timings {
@@ -129,7 +129,7 @@ impl Timings {
     pub(super) const SAMPLED_STEPS: u64 = 2;
 
     /// A phase of a sampled step.
-    pub(super) fn sample(&mut self, phase: Phase, start: Mark, end: Mark) {
+    pub(super) fn sample(&mut self, phase: Phase, start: Marks, end: Marks) {
         self.pending.push((phase, start, end));
     }
 
@@ -147,9 +147,9 @@ impl Timings {
     }
 
     /// Turns marks into times; called when the steps are done.
-    pub(super) fn settle(&mut self, device: &Device) -> Result<(), DeviceError> {
+    pub(super) fn settle(&mut self, devices: &Devices) -> Result<(), DeviceError> {
         for (phase, start, end) in std::mem::take(&mut self.pending) {
-            self.phases[phase as usize] += device.seconds(&start, &end)?;
+            self.phases[phase as usize] += devices.seconds(&start, &end)?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
-//! Launches that are recorded as a graph: each waits for those alone whose work it needs, and the whole is repeated at once.
+//! Launches that are recorded as a graph: each waits for those alone whose work it needs, and the whole is repeated at once. They may be of
+//! several GPUs, in one graph: a function says on which GPU its node runs.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, result, sys};
 
@@ -17,6 +18,10 @@ pub(super) struct Recorder {
     order: Order,
     /// What the next launch waits for; `None` outside [`Cuda::accessing`].
     after: Option<Vec<usize>>,
+    /// Whether it goes before others that could begin at the same time.
+    ahead: bool,
+    /// Whether any does.
+    has_ahead: bool,
     kept: Vec<Kept>,
 }
 
@@ -29,7 +34,8 @@ pub(super) enum Kept {
 /// Launches that were recorded and can be repeated as one.
 pub struct Graph {
     graph: sys::CUgraphExec,
-    stream: Arc<CudaStream>,
+    /// Those of its GPUs; it is launched into the first.
+    streams: Vec<Arc<CudaStream>>,
     _kept: Vec<Kept>,
 }
 
@@ -45,7 +51,8 @@ impl Recorder {
         let mut graph = std::ptr::null_mut();
         // SAFETY: writes a handle to a place of its type.
         unsafe { sys::cuGraphCreate(&mut graph, 0) }.result().map_err(driver_error("record launches"))?;
-        Ok(Recorder { graph, nodes: vec![], waits: vec![], order: Order::default(), after: None, kept: vec![] })
+        let (nodes, waits, order) = (vec![], vec![], Order::default());
+        Ok(Recorder { graph, nodes, waits, order, after: None, ahead: false, has_ahead: false, kept: vec![] })
     }
 
     /// Adds a launch.
@@ -84,6 +91,19 @@ impl Recorder {
         unsafe { sys::cuGraphAddKernelNode_v2(&mut node, self.graph, before.as_ptr(), before.len(), &params) }
             .result()
             .map_err(|error| error.to_string())?;
+        if self.ahead {
+            self.has_ahead = true;
+            let (mut least, mut greatest) = (0, 0);
+            // SAFETY: the node is this recorder's, of a kernel of the context that is bound, and the values have the attribute's type.
+            unsafe {
+                sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest).result().and_then(|()| {
+                    let value = sys::CUkernelNodeAttrValue { priority: greatest };
+                    let priority = sys::CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_PRIORITY;
+                    sys::cuGraphKernelNodeSetAttribute(node, priority, &value).result()
+                })
+            }
+            .map_err(|error| error.to_string())?;
+        }
         self.after = Some(vec![self.nodes.len()]);
         self.nodes.push(node);
         self.waits.push(after);
@@ -98,14 +118,18 @@ impl Recorder {
         before.iter().copied().filter(|node| !waited_for(node)).collect()
     }
 
-    fn finish(mut self, stream: &Arc<CudaStream>) -> Result<Option<Graph>, DeviceError> {
+    fn finish(&mut self, streams: Vec<Arc<CudaStream>>) -> Result<Option<Graph>, DeviceError> {
         if self.nodes.is_empty() {
             return Ok(None);
         }
+        let flags = match self.has_ahead {
+            true => sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY,
+            false => sys::CUgraphInstantiate_flags(0),
+        };
         // SAFETY: the graph is whole, and what is made of it needs it no more.
-        let graph = unsafe { result::graph::instantiate(self.graph, sys::CUgraphInstantiate_flags(0)) }
-            .map_err(driver_error("record launches"))?;
-        Ok(Some(Graph { graph, stream: stream.clone(), _kept: std::mem::take(&mut self.kept) }))
+        let graph =
+            unsafe { result::graph::instantiate(self.graph, flags) }.map_err(driver_error("record launches"))?;
+        Ok(Some(Graph { graph, streams, _kept: std::mem::take(&mut self.kept) }))
     }
 }
 
@@ -117,57 +141,69 @@ impl Drop for Recorder {
     }
 }
 
+/// What is being recorded.
+pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Cuda {
-    pub(super) fn recorder(&self) -> MutexGuard<'_, Option<Recorder>> {
-        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn recorder(&self) -> Option<Arc<Mutex<Recorder>>> {
+        lock(&self.recorder).clone()
     }
 
     /// Calls `work`, whose launches work on no other places than these: in a recording, what they wait for.
     pub(in crate::device) fn accessing<R>(&self, accesses: &Accesses, work: impl FnOnce() -> R) -> R {
-        if let Some(recorder) = &mut *self.recorder() {
+        let Some(recorder) = self.recorder() else { return work() };
+        let begun = {
+            let mut recorder = lock(&recorder);
             recorder.after = Some(recorder.before(accesses));
-        }
-        let begun = self.recorder().as_ref().map(|recorder| recorder.nodes.len());
+            recorder.ahead = accesses.ahead;
+            recorder.nodes.len()
+        };
         let done = work();
-        if let (Some(recorder), Some(begun)) = (&mut *self.recorder(), begun) {
-            recorder.after = None;
-            // The launches of `work` follow each other.
-            if let Some(last) = recorder.nodes.len().checked_sub(1).filter(|last| *last >= begun) {
-                recorder.order.add(last, accesses);
-            }
+        let mut recorder = lock(&recorder);
+        recorder.after = None;
+        // The launches of `work` follow each other.
+        if let Some(last) = recorder.nodes.len().checked_sub(1).filter(|last| *last >= begun) {
+            recorder.order.add(last, accesses);
         }
         done
     }
+}
 
-    /// Records what `work` launches. `None` if it launches nothing.
-    pub(in crate::device) fn record(
-        &self,
-        work: impl FnOnce() -> Result<(), DeviceError>,
-    ) -> Result<Option<Graph>, DeviceError> {
-        self.context.bind_to_thread().map_err(driver_error("record launches"))?;
-        *self.recorder() = Some(Recorder::new()?);
-        let worked = work();
-        let recorder = self.recorder().take();
-        worked?;
-        recorder.map_or(Ok(None), |recorder| recorder.finish(&self.stream))
-    }
+/// Records what `work` launches on some GPUs. `None` if it launches nothing.
+pub(in crate::device) fn record(
+    all: &[Arc<Cuda>],
+    work: impl FnOnce() -> Result<(), DeviceError>,
+) -> Result<Option<Graph>, DeviceError> {
+    all[0].bind("record launches")?;
+    let recorder = Arc::new(Mutex::new(Recorder::new()?));
+    all.iter().for_each(|cuda| *lock(&cuda.recorder) = Some(recorder.clone()));
+    let worked = work();
+    all.iter().for_each(|cuda| *lock(&cuda.recorder) = None);
+    worked?;
+    all[0].bind("record launches")?;
+    lock(&recorder).finish(all.iter().map(|cuda| cuda.stream.clone()).collect())
 }
 
 #[allow(unsafe_code)]
 impl Graph {
-    /// Queues the recorded launches once more.
+    /// Queues the recorded launches once more, behind all work of their GPUs so far.
     pub fn launch(&self) -> Result<(), DeviceError> {
         let failed = || driver_error("repeat recorded launches");
-        self.stream.context().bind_to_thread().map_err(failed())?;
+        let Some((first, others)) = self.streams.split_first() else { return Ok(()) };
+        others.iter().try_for_each(|other| first.join(other)).map_err(failed())?;
+        first.context().bind_to_thread().map_err(failed())?;
         // SAFETY: graph and stream are of the same context, which the stream keeps.
-        unsafe { result::graph::launch(self.graph, self.stream.cu_stream()) }.map_err(failed())
+        unsafe { result::graph::launch(self.graph, first.cu_stream()) }.map_err(failed())?;
+        others.iter().try_for_each(|other| other.join(first)).map_err(failed())
     }
 }
 
 #[allow(unsafe_code)]
 impl Drop for Graph {
     fn drop(&mut self) {
-        let _ = self.stream.context().bind_to_thread();
+        let _ = self.streams.first().map(|first| first.context().bind_to_thread());
         // SAFETY: the handle is this graph's own; one that still runs is destroyed when it is done. There is nobody to tell of an error.
         let _ = unsafe { result::graph::exec_destroy(self.graph) };
     }

@@ -1,15 +1,18 @@
 //! A GPU as a device: driver, modules, a stream, and graphs of launches.
 //!
 //! cudarc loads the driver and NVRTC when they are first used and panics where they are missing, so their presence is
-//! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own, but for copies to the host
-//! ([`Staging`]), which events order; cudarc's tracking of events between streams is off. `graph` says what runs beside what
-//! inside a [`Graph`].
+//! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own for each GPU, but for copies to the
+//! host ([`Staging`]), which events order; cudarc's tracking of events between streams is off. `graph` says what runs beside what
+//! inside a [`Graph`], `peers` how GPUs reach each other's memory and wait for each other.
 
 mod compile;
 mod graph;
+mod peers;
 mod staging;
 
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig,
@@ -23,6 +26,8 @@ use super::{Shape, Source, Toolchain, Value};
 use graph::{Kept, Recorder};
 
 pub use graph::Graph;
+pub(super) use graph::record;
+pub(super) use peers::MOVING;
 pub(super) use staging::Staging;
 
 /// A GPU with its stream.
@@ -34,8 +39,12 @@ pub(super) struct Cuda {
     name: String,
     /// `90` for `sm_90`.
     architecture: i32,
-    /// What launches are added to instead of being run; `None` outside [`Cuda::record`].
-    recorder: Mutex<Option<Recorder>>,
+    /// What launches are added to instead of being run, with those of other GPUs; `None` outside [`Cuda::record`].
+    recorder: Mutex<Option<Arc<Mutex<Recorder>>>>,
+    /// The numbers of GPUs whose memory it reaches.
+    peers: Mutex<BTreeSet<usize>>,
+    /// Kernels that move listed values.
+    moving: OnceLock<Module>,
 }
 
 /// Memory on the GPU.
@@ -43,7 +52,7 @@ pub(super) struct Memory {
     slice: Arc<CudaSlice<u8>>,
     pub(super) address: sys::CUdeviceptr,
     bytes: usize,
-    cuda: Arc<CudaStream>,
+    pub(super) cuda: Arc<Cuda>,
 }
 
 /// Loaded kernels.
@@ -60,6 +69,10 @@ fn driver_error(action: &str) -> impl FnOnce(DriverError) -> DeviceError + use<>
     move |error| DeviceError::Driver { device: "the GPU".into(), action, reason: error.to_string() }
 }
 
+fn unusable(error: DriverError) -> DeviceError {
+    DeviceError::NoGpu { reason: format!("the CUDA driver says: {error}") }
+}
+
 /// Whether the driver's library can be loaded.
 #[allow(unsafe_code)]
 fn driver_present() -> bool {
@@ -68,27 +81,40 @@ fn driver_present() -> bool {
 }
 
 impl Cuda {
+    /// How many GPUs the driver knows.
+    pub(super) fn count() -> Result<usize, DeviceError> {
+        if !driver_present() {
+            return Err(DeviceError::NoGpu { reason: "no CUDA driver found (libcuda.so)".into() });
+        }
+        Ok(CudaContext::device_count().map_err(unusable)?.max(0) as usize)
+    }
+
     #[allow(unsafe_code)]
     pub(super) fn new(ordinal: usize) -> Result<Self, DeviceError> {
         let no_gpu = |reason: String| DeviceError::NoGpu { reason };
-        if !driver_present() {
-            return Err(no_gpu("no CUDA driver found (libcuda.so)".into()));
-        }
-        let unusable = |error: DriverError| no_gpu(format!("the CUDA driver says: {error}"));
-        let count = CudaContext::device_count().map_err(unusable)?;
-        if ordinal >= count.max(0) as usize {
+        let count = Cuda::count()?;
+        if ordinal >= count {
             return Err(no_gpu(format!("GPU {ordinal} asked for, the CUDA driver knows {count}")));
         }
         compile::nvrtc().map_err(no_gpu)?;
         let context = CudaContext::new(ordinal).map_err(unusable)?;
-        // SAFETY: all work goes to one stream, or to copies whose events `Staging` orders, so there is nothing to be tracked.
+        // SAFETY: all work goes to one stream, or to copies whose events `Staging` orders, or to other GPUs, for which it waits, and they
+        // for it, where they work on its memory; so there is nothing to be tracked.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unusable)?;
         let name = context.name().map_err(unusable)?;
         let (major, minor) = context.compute_capability().map_err(unusable)?;
         let transfer = context.new_stream().map_err(unusable)?;
-        let (architecture, recorder) = (10 * major + minor, Mutex::new(None));
-        Ok(Cuda { context, stream, transfer, name, architecture, recorder })
+        Ok(Cuda {
+            context,
+            stream,
+            transfer,
+            name,
+            architecture: 10 * major + minor,
+            recorder: Mutex::default(),
+            peers: Mutex::default(),
+            moving: OnceLock::new(),
+        })
     }
 
     pub(super) fn ordinal(&self) -> usize {
@@ -112,7 +138,7 @@ impl Cuda {
     }
 
     /// Zeroed memory.
-    pub(super) fn alloc(&self, bytes: usize) -> Result<Memory, DeviceError> {
+    pub(super) fn alloc(self: &Arc<Self>, bytes: usize) -> Result<Memory, DeviceError> {
         let slice = self.stream.alloc_zeros::<u8>(bytes.max(1)).map_err(|error| match error.0 {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 DeviceError::Memory { device: self.describe(), asked: bytes, available: self.memory_available() }
@@ -120,7 +146,7 @@ impl Cuda {
             _ => driver_error("allocate memory")(error),
         })?;
         let address = slice.device_ptr(&self.stream).0;
-        Ok(Memory { slice: Arc::new(slice), address, bytes, cuda: self.stream.clone() })
+        Ok(Memory { slice: Arc::new(slice), address, bytes, cuda: self.clone() })
     }
 
     /// What decides which machine code a source becomes.
@@ -147,8 +173,10 @@ impl Cuda {
         let failed = |reason: String| DeviceError::Launch { kernel: symbol.to_string(), reason };
         let groups = shape.items.div_ceil(shape.items_per_group.max(1) as usize);
         let mut used = vec![Kept::Kernel { _function: entry.0.clone() }];
-        let mut address = |array: &super::Array, start: usize| match &array.storage {
-            super::array::Storage::Cuda(memory) if memory.cuda == self.stream => {
+        let mut address = |array: &super::Array, start: usize, may_be_peers: bool| match &array.storage {
+            super::array::Storage::Cuda(memory)
+                if self.is(&memory.cuda) || (may_be_peers && self.reaches(&memory.cuda)) =>
+            {
                 used.push(Kept::Memory { _slice: memory.slice.clone() });
                 Ok(memory.address + array.offset(start))
             }
@@ -160,9 +188,10 @@ impl Cuda {
             cells.push(match arg {
                 Value::Int(value) => Some(cell(&value.to_ne_bytes())),
                 Value::Struct(_) => None,
-                Value::Read(array) => Some(address(array, 0)?),
-                Value::Part(array, range) => Some(address(array, range.start)?),
-                Value::Write(array) => Some(address(array, 0)?),
+                Value::Read(array) => Some(address(array, 0, false)?),
+                Value::Part(array, range) => Some(address(array, range.start, false)?),
+                Value::Write(array) => Some(address(array, 0, false)?),
+                Value::Peer(array) => Some(address(array, 0, true)?),
             });
         }
         let config = LaunchConfig {
@@ -174,7 +203,7 @@ impl Cuda {
         // each lies where its pointer leads to, from where the driver copies as many bytes as the kernel's parameter has.
         // Buffers are freed in the stream's order, after the kernel, or kept by the recording. That the code keeps to its signature is
         // the trust put in a bundle.
-        if let Some(recorder) = &mut *self.recorder() {
+        if let Some(recorder) = self.recorder() {
             let mut pointers: Vec<*mut std::ffi::c_void> = (args.iter().zip(&cells))
                 .map(|(arg, cell)| match (arg, cell) {
                     (Value::Struct(words), _) => words.as_ptr().cast_mut().cast(),
@@ -182,7 +211,8 @@ impl Cuda {
                     (_, None) => unreachable!("what is no struct has a cell"),
                 })
                 .collect();
-            return unsafe { recorder.add(&entry.0, config, &mut pointers, used) }.map_err(failed);
+            self.bind("record launches")?;
+            return unsafe { graph::lock(&recorder).add(&entry.0, config, &mut pointers, used) }.map_err(failed);
         }
         let mut launch = self.stream.launch_builder(&entry.0);
         for (arg, cell) in args.iter().zip(&cells) {
@@ -193,6 +223,15 @@ impl Cuda {
             };
         }
         unsafe { launch.launch(config) }.map(|_| ()).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Whether another is the same, with the same stream.
+    pub(super) fn is(&self, other: &Cuda) -> bool {
+        self.stream == other.stream
+    }
+
+    fn bind(&self, action: &str) -> Result<(), DeviceError> {
+        self.context.bind_to_thread().map_err(driver_error(action))
     }
 
     pub(super) fn synchronize(&self) -> Result<(), DeviceError> {
@@ -212,48 +251,50 @@ impl Cuda {
 
 #[allow(unsafe_code)]
 impl Memory {
+    /// Its bytes.
+    pub(super) fn len(&self) -> usize {
+        self.bytes
+    }
+
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
-        self.bind("write memory")?;
+        self.cuda.bind("write memory")?;
         // SAFETY: the range lies inside the allocation; `bytes` outlives the copy, which is waited for.
-        unsafe { result::memcpy_htod_async(self.address + at as u64, bytes, self.cuda.cu_stream()) }
-            .and_then(|()| self.cuda.synchronize())
+        unsafe { result::memcpy_htod_async(self.address + at as u64, bytes, self.cuda.stream.cu_stream()) }
+            .and_then(|()| self.cuda.stream.synchronize())
             .map_err(driver_error("write memory"))
     }
 
     pub(super) fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
-        self.bind("read memory")?;
+        self.cuda.bind("read memory")?;
         // SAFETY: as in `write`; the stream's order puts the copy after all kernels that write the range.
-        unsafe { result::memcpy_dtoh_async(bytes, self.address + at as u64, self.cuda.cu_stream()) }
-            .and_then(|()| self.cuda.synchronize())
+        unsafe { result::memcpy_dtoh_async(bytes, self.address + at as u64, self.cuda.stream.cu_stream()) }
+            .and_then(|()| self.cuda.stream.synchronize())
             .map_err(driver_error("read memory"))
     }
 
-    pub(super) fn fill(&mut self, byte: u8) -> Result<(), DeviceError> {
-        self.bind("fill memory")?;
-        // SAFETY: the range is the allocation.
-        unsafe { result::memset_d8_async(self.address, byte, self.bytes, self.cuda.cu_stream()) }
-            .map_err(driver_error("fill memory"))
+    pub(super) fn fill(&mut self, range: Range<usize>, byte: u8) -> Result<(), DeviceError> {
+        assert!(range.end <= self.bytes, "the buffer checks its ranges");
+        self.cuda.bind("fill memory")?;
+        let (first, stream) = (self.address + range.start as u64, self.cuda.stream.cu_stream());
+        // SAFETY: the range lies inside the allocation.
+        unsafe { result::memset_d8_async(first, byte, range.len(), stream) }.map_err(driver_error("fill memory"))
     }
 
     pub(super) fn copy_from(&mut self, from: &Memory) -> Result<(), DeviceError> {
         assert!(self.bytes <= from.bytes, "the buffer checks lengths");
-        if self.cuda != from.cuda {
+        if !self.cuda.is(&from.cuda) {
             return Err(DeviceError::Driver {
                 device: "the GPU".into(),
                 action: "copy memory".into(),
                 reason: "the buffers belong to different devices".into(),
             });
         }
-        self.bind("copy memory")?;
+        self.cuda.bind("copy memory")?;
         // SAFETY: the one is a whole allocation, the other as much of one, and distinct since one is borrowed exclusively.
-        unsafe { result::memcpy_dtod_async(self.address, from.address, self.bytes, self.cuda.cu_stream()) }
+        unsafe { result::memcpy_dtod_async(self.address, from.address, self.bytes, self.cuda.stream.cu_stream()) }
             .map_err(driver_error("copy memory"))
-    }
-
-    fn bind(&self, action: &str) -> Result<(), DeviceError> {
-        self.cuda.context().bind_to_thread().map_err(driver_error(action))
     }
 }
 
@@ -283,7 +324,7 @@ impl Entry {
 mod tests {
     use lbm_bundle::Real;
 
-    use crate::device::{Accesses, Device, DeviceError, Place, Shape, Source, Value};
+    use crate::device::{Accesses, Device, DeviceError, Devices, Packing, Place, Route, Shape, Source, Value};
 
     const TRIPLE: &str = r#"
         extern "C" __global__ void triple(const int *ids, int count, const double *src, double *dst, float factor) {
@@ -330,7 +371,7 @@ mod tests {
         let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32, passes: 1, shared: 0 };
         let graph = device
             .record(|| {
-                let accesses = Accesses { reads: vec![], writes: vec![Place(0)] };
+                let accesses = Accesses { writes: vec![Place(0)], ..Accesses::default() };
                 device.accessing(&accesses, || {
                     device.launch(&kernel, shape, &[Value::Write(dst.array_mut()), Value::Int(10)])
                 })
@@ -343,6 +384,38 @@ mod tests {
         drop(dst);
         graph.launch().unwrap();
         device.synchronize().unwrap();
+    }
+
+    /// Two streams of one GPU are as two GPUs that reach each other.
+    #[test]
+    fn values_go_to_the_same_places_of_an_array_of_another_device_at_once_or_recorded() {
+        let (here, there) = (Device::cuda(0).unwrap(), Device::cuda(0).unwrap());
+        let devices = Devices::new([&here, &there]);
+        assert!(devices.connect().unwrap().is_empty());
+        let mut packing = Packing::new(vec![vec![0..3, 5..6], vec![0..8]]);
+        (0..50).for_each(|at| packing.push(16 * at, at % 2));
+        for real in [Real::F16F32, Real::F32, Real::F64] {
+            let mut from = here.alloc_stored(real, 800).unwrap();
+            from.write_reals(0, &(0..800).map(|at| f64::from(at) / 1024.0).collect::<Vec<_>>()).unwrap();
+            let route = Route::new(&here, &there, &packing, from.value_bytes()).unwrap();
+            assert!(route.is_direct());
+            let bytes = from.pack(&packing).unwrap();
+            let mut expected = there.alloc_stored(real, 800).unwrap();
+            expected.unpack(&packing, &bytes).unwrap();
+            assert_eq!(bytes.len(), packing.values() * from.value_bytes());
+            let mut to = there.alloc_stored(real, 800).unwrap();
+            devices.meet().unwrap();
+            route.send(&packing, &from, &mut to).unwrap();
+            devices.meet().unwrap();
+            assert_eq!(to.read_reals(0..800).unwrap(), expected.read_reals(0..800).unwrap());
+            to.write_reals(0, &[0.0; 800]).unwrap();
+            let accesses = Accesses { reads: vec![Place(0)], writes: vec![Place(1)], ahead: true };
+            let graph = devices.record(|| here.accessing(&accesses, || route.send(&packing, &from, &mut to)));
+            graph.unwrap().expect("a launch was recorded").launch().unwrap();
+            assert_eq!(to.read_reals(0..800).unwrap(), expected.read_reals(0..800).unwrap());
+            let host = expected.read_reals(0..800).unwrap();
+            assert_eq!((host[16], host[2], host[3], host[5]), (1.0 / 64.0, 2.0 / 1024.0, 0.0, 5.0 / 1024.0));
+        }
     }
 
     #[test]

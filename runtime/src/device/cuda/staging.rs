@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaEvent, CudaStream, result, sys};
+use cudarc::driver::{CudaContext, CudaEvent, result, sys};
 
 use super::{Cuda, Memory, driver_error};
 use crate::device::DeviceError;
@@ -22,16 +22,26 @@ use crate::device::DeviceError;
 /// Share of the memory available on the GPU that spare memory takes at most: the rest is for grids that grow.
 const SHARE_FOR_SPARE: usize = 4;
 
-/// Memory for one copy at a time.
+/// Memory for one copy at a time, of arrays of one GPU or of several.
+#[derive(Default)]
 pub(in crate::device) struct Staging {
-    transfer: Arc<CudaStream>,
     pinned: Option<Pinned>,
-    spare: Option<Memory>,
+    /// Of each GPU that has taken part.
+    lanes: Vec<Lane>,
     /// Bytes of the copy.
     bytes: usize,
-    /// The copy is on the host.
+}
+
+/// How a GPU takes part in copies.
+struct Lane {
+    cuda: Arc<Cuda>,
+    spare: Option<Memory>,
+    /// Its share of the copy is on the host.
     copied: CudaEvent,
 }
+
+/// Bytes that lie one behind the other: where they begin among those of the lane, where in the copy, and how many they are.
+type Run = (usize, usize, usize);
 
 /// Memory of the host that the GPU copies to by itself.
 struct Pinned {
@@ -48,15 +58,18 @@ unsafe impl Send for Pinned {}
 impl Pinned {
     fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Self, DeviceError> {
         context.bind_to_thread().map_err(driver_error("pin memory of the host"))?;
-        // SAFETY: the size is not zero. The memory is not initialised: only what a copy has filled is read.
-        let start = unsafe { result::malloc_host(bytes.max(1), 0) }.map_err(|error| match error.0 {
-            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => DeviceError::Memory {
-                device: "the host, as memory that the GPU copies to,".into(),
-                asked: bytes,
-                available: crate::device::host_memory(),
-            },
-            _ => driver_error("pin memory of the host")(error),
-        })?;
+        // SAFETY: the size is not zero. The memory is not initialised: only what a copy has filled is read. All GPUs may copy to it.
+        let start =
+            unsafe { result::malloc_host(bytes.max(1), sys::CU_MEMHOSTALLOC_PORTABLE) }.map_err(
+                |error| match error.0 {
+                    sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => DeviceError::Memory {
+                        device: "the host, as memory that the GPU copies to,".into(),
+                        asked: bytes,
+                        available: crate::device::host_memory(),
+                    },
+                    _ => driver_error("pin memory of the host")(error),
+                },
+            )?;
         let start = NonNull::new(start.cast()).ok_or_else(|| DeviceError::Driver {
             device: "the GPU".into(),
             action: "pin memory of the host".into(),
@@ -76,81 +89,100 @@ impl Drop for Pinned {
     }
 }
 
-impl Cuda {
-    /// Memory for a copy, none yet.
-    pub(in crate::device) fn staging(&self) -> Result<Staging, DeviceError> {
+impl Lane {
+    fn new(cuda: &Arc<Cuda>) -> Result<Lane, DeviceError> {
         // Whoever waits for it sleeps: cores are for those who write.
         let flags = Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC);
-        let copied = self.context.new_event(flags).map_err(driver_error("create an event"))?;
-        Ok(Staging { transfer: self.transfer.clone(), pinned: None, spare: None, bytes: 0, copied })
+        let copied = cuda.context.new_event(flags).map_err(driver_error("create an event"))?;
+        Ok(Lane { cuda: cuda.clone(), spare: None, copied })
+    }
+
+    /// Spare memory for so many bytes if there is room; what is too small goes first.
+    fn make_room(&mut self, bytes: usize) -> Result<(), DeviceError> {
+        let fits = |available: usize| bytes <= available / SHARE_FOR_SPARE;
+        if self.spare.as_ref().is_none_or(|spare| spare.bytes < bytes) {
+            self.spare = None;
+            if self.cuda.memory_available().is_some_and(fits) {
+                self.spare = Some(self.cuda.alloc(bytes)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies what belongs to this GPU, each part with its place in the copy.
+    #[allow(unsafe_code)]
+    fn copy(&mut self, pinned: &Pinned, parts: &[(&Memory, Range<usize>, usize)]) -> Result<(), DeviceError> {
+        let failed = || driver_error("copy to the host");
+        self.make_room(parts.iter().map(|(_, range, _)| range.len()).sum())?;
+        self.cuda.bind("copy to the host")?;
+        let (stream, transfer) = (&self.cuda.stream, &self.cuda.transfer);
+        // SAFETY, of all copies below: ranges lie inside their allocations, which `copy` and `make_room` have made large enough; nothing
+        // reads or writes the pinned memory until `wait` has seen the event behind the copy. Arrays are freed in the order of the
+        // kernels' stream: after copies on that stream, and after those on the other, which it waits for.
+        let to_host = |from: u64, at: usize, bytes: usize| {
+            let to = unsafe { std::slice::from_raw_parts_mut(pinned.start.as_ptr().add(at).cast(), bytes) };
+            unsafe { result::memcpy_dtoh_async::<std::mem::MaybeUninit<u8>>(to, from, transfer.cu_stream()) }
+                .map_err(failed())
+        };
+        match &self.spare {
+            Some(spare) => {
+                let mut runs: Vec<Run> = vec![];
+                let mut before = 0;
+                for (memory, range, at) in parts {
+                    let (to, from) = (spare.address + before as u64, memory.address + range.start as u64);
+                    unsafe { result::memcpy_dtod_async(to, from, range.len(), stream.cu_stream()) }.map_err(failed())?;
+                    match runs.last_mut().filter(|(_, first, bytes)| first + bytes == *at) {
+                        Some((_, _, bytes)) => *bytes += range.len(),
+                        None => runs.push((before, *at, range.len())),
+                    }
+                    before += range.len();
+                }
+                transfer.join(stream).map_err(failed())?;
+                for (from, at, bytes) in runs {
+                    to_host(spare.address + from as u64, at, bytes)?;
+                }
+                self.copied.record(transfer).map_err(failed())
+            }
+            None => {
+                transfer.join(stream).map_err(failed())?;
+                for (memory, range, at) in parts {
+                    to_host(memory.address + range.start as u64, *at, range.len())?;
+                }
+                self.copied.record(transfer).map_err(failed())?;
+                stream.wait(&self.copied).map_err(failed())
+            }
+        }
     }
 }
 
 impl Staging {
     /// Copies parts of memory, one after the other, as all kernels so far leave them.
-    #[allow(unsafe_code)]
-    pub(in crate::device) fn copy(
-        &mut self,
-        cuda: &Cuda,
-        parts: &[(&Memory, Range<usize>)],
-    ) -> Result<(), DeviceError> {
-        let failed = || driver_error("copy to the host");
-        for (memory, range) in parts {
-            assert!(range.end <= memory.bytes, "the array checks its ranges");
-        }
+    pub(in crate::device) fn copy(&mut self, parts: &[(&Memory, Range<usize>)]) -> Result<(), DeviceError> {
         self.wait()?;
         self.bytes = parts.iter().map(|(_, range)| range.len()).sum();
-        self.make_room(cuda)?;
-        let Some(pinned) = &self.pinned else { return Ok(()) };
-        let mut at = 0;
-        // SAFETY, of all copies below: ranges lie inside their allocations, which `make_room` has made large enough; nothing reads
-        // or writes the pinned memory until `wait` has seen the event behind the copy. Arrays are freed in the order of the
-        // kernels' stream: after copies on that stream, and after those on the other, which it waits for.
-        match &self.spare {
-            Some(spare) => {
-                for (memory, range) in parts {
-                    let (to, from) = (spare.address + at as u64, memory.address + range.start as u64);
-                    unsafe { result::memcpy_dtod_async(to, from, range.len(), cuda.stream.cu_stream()) }
-                        .map_err(failed())?;
-                    at += range.len();
-                }
-                self.transfer.join(&cuda.stream).map_err(failed())?;
-                let to = unsafe { std::slice::from_raw_parts_mut(pinned.start.as_ptr().cast(), self.bytes) };
-                unsafe {
-                    result::memcpy_dtoh_async::<std::mem::MaybeUninit<u8>>(to, spare.address, self.transfer.cu_stream())
-                }
-                .map_err(failed())?;
-                self.copied.record(&self.transfer).map_err(failed())
-            }
-            None => {
-                self.transfer.join(&cuda.stream).map_err(failed())?;
-                for (memory, range) in parts {
-                    let to =
-                        unsafe { std::slice::from_raw_parts_mut(pinned.start.as_ptr().add(at).cast(), range.len()) };
-                    let from = memory.address + range.start as u64;
-                    unsafe {
-                        result::memcpy_dtoh_async::<std::mem::MaybeUninit<u8>>(to, from, self.transfer.cu_stream())
-                    }
-                    .map_err(failed())?;
-                    at += range.len();
-                }
-                self.copied.record(&self.transfer).map_err(failed())?;
-                cuda.stream.wait(&self.copied).map_err(failed())
-            }
-        }
-    }
-
-    /// Pinned memory for the copy, and spare memory if there is room; what is too small goes first.
-    fn make_room(&mut self, cuda: &Cuda) -> Result<(), DeviceError> {
+        let Some((first, _)) = parts.first() else { return Ok(()) };
         if self.pinned.as_ref().is_none_or(|pinned| pinned.bytes < self.bytes) {
-            (self.pinned, self.spare) = (None, None);
-            self.pinned = Some(Pinned::new(&cuda.context, self.bytes)?);
+            self.pinned = None;
+            self.lanes.iter_mut().for_each(|lane| lane.spare = None);
+            self.pinned = Some(Pinned::new(&first.cuda.context, self.bytes)?);
         }
-        let fits = |available: usize| self.bytes <= available / SHARE_FOR_SPARE;
-        if self.spare.as_ref().is_none_or(|spare| spare.bytes < self.bytes) {
-            self.spare = None;
-            if cuda.memory_available().is_some_and(fits) {
-                self.spare = Some(cuda.alloc(self.bytes)?);
+        let Some(pinned) = &self.pinned else { return Ok(()) };
+        for (memory, range) in parts {
+            assert!(range.end <= memory.bytes, "the array checks its ranges");
+            if !self.lanes.iter().any(|lane| lane.cuda.is(&memory.cuda)) {
+                self.lanes.push(Lane::new(&memory.cuda)?);
+            }
+        }
+        for lane in &mut self.lanes {
+            let (mut of_lane, mut at) = (vec![], 0);
+            for (memory, range) in parts {
+                if lane.cuda.is(&memory.cuda) {
+                    of_lane.push((*memory, range.clone(), at));
+                }
+                at += range.len();
+            }
+            if !of_lane.is_empty() {
+                lane.copy(pinned, &of_lane)?;
             }
         }
         Ok(())
@@ -166,13 +198,16 @@ impl Staging {
     }
 
     fn wait(&self) -> Result<(), DeviceError> {
-        self.copied.synchronize().map_err(driver_error("copy to the host"))
+        let wait = |lane: &Lane| lane.copied.synchronize().map_err(driver_error("copy to the host"));
+        self.lanes.iter().try_for_each(wait)
     }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // All copies of the stream, should the event not be behind the last: after an error the memory is of no use either.
-        let _ = self.transfer.synchronize();
+        // All copies of the streams, should the event not be behind the last: after an error the memory is of no use either.
+        for lane in &self.lanes {
+            let _ = lane.cuda.transfer.synchronize();
+        }
     }
 }

@@ -222,6 +222,7 @@ fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, &'static str> {
                 Value::Read(array) => address(array)?,
                 Value::Part(array, range) => address(array)? + array.offset(range.start),
                 Value::Write(array) => address(array)?,
+                Value::Peer(_) => return Err("an array belongs to another device"),
             }))
         })
         .collect()
