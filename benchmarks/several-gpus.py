@@ -128,7 +128,7 @@ BITS = [
     ("walls_f16", WALLS.format(real="f16/f32"), []),
     ("unrecorded_f64", UNRECORDED, []),
     ("refined_f64", REFINED.format(spec="d2q9_recursive", real="f64"), []),
-    ("refined_f32", REFINED.format(spec="d2q9_trt_bounded", real="f32"), []),
+    ("refined_f32", REFINED.format(spec="d2q9_bgk", real="f32"), []),
     ("adaptive_f64", adaptive("f64"), []),
     ("adaptive_f32", adaptive("f32"), []),
     ("cavity240", (ROOT / "benchmarks/cavity240.toml").read_text(), ["stop.steps=20", "output.restart=20"]),
@@ -171,8 +171,9 @@ steps = 6000
 # Name, text, what is set on one GPU and on two.
 SPEED = [
     ("cavity192_d3q27_strong", CAVITY, [], []),
+    ("cavity256_d3q27_strong", CAVITY, *[["domain.size=[256,256,256]", "stop.steps=3000"]] * 2),
     ("box_256_strong", BOX.format(size=[256, 256, 256], steps=2000), [], []),
-    ("box_384_weak", BOX.format(size=[384, 384, 384], steps=500), [], ["domain.size=[384,384,768]"]),
+    ("box_256_weak", BOX.format(size=[256, 256, 256], steps=2000), [], ["domain.size=[256,256,512]"]),
     ("cavity512_strong", (ROOT / "benchmarks/cavity512.toml").read_text(), ["stop.steps=150"], ["stop.steps=150"]),
     (
         "cavity3d_agal_strong",

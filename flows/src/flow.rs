@@ -801,7 +801,7 @@ fn prepare<'a>(
             let criteria =
                 kernels.criteria.map(|bundle| Criterion::load(device, bundle)).transpose().map_err(StepError::from)?;
             let adaptivity = refinement.adaptivity(criteria.as_deref().unwrap_or_default(), steady);
-            let mut adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?;
+            let mut adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?.on(devices);
             adaptivity.memory = adaptivity.memory.or_else(|| processes::memory(processes, available));
             let refined = restart.map(|restart| refined(restart.leaves()));
             let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));

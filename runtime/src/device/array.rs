@@ -115,6 +115,35 @@ impl Array {
         self.len * self.scalar.bytes()
     }
 
+    /// Bytes that have memory.
+    pub(super) fn own_bytes(&self) -> usize {
+        match &self.storage {
+            Storage::Host(_) => self.bytes(),
+            Storage::Cuda(memory) => {
+                memory.own().map_or(self.bytes(), |own| own.into_iter().map(|range| range.len()).sum())
+            }
+        }
+    }
+
+    /// Puts memory behind values, where it is not there by itself.
+    pub(super) fn back(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
+        let size = self.scalar.bytes();
+        match &mut self.storage {
+            Storage::Host(_) => Ok(()),
+            Storage::Cuda(memory) => {
+                memory.back(&ranges.map(|range| range.start * size..range.end * size).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    /// Values without memory may be written and read.
+    pub(super) fn seal(&mut self) -> Result<(), DeviceError> {
+        match &mut self.storage {
+            Storage::Host(_) => Ok(()),
+            Storage::Cuda(memory) => memory.seal(),
+        }
+    }
+
     /// Where the bytes of these values are.
     pub(super) fn bytes_in(&self, range: &Range<usize>) -> Range<usize> {
         range.start * self.scalar.bytes()..range.end * self.scalar.bytes()

@@ -129,6 +129,21 @@ impl<E: Element> Buffer<E> {
         self.array.poison_part(range)
     }
 
+    /// Bytes of memory that it takes: of all values, but on a GPU of a [sparse](crate::device::Device::sparse) device.
+    pub fn own_bytes(&self) -> usize {
+        self.array.own_bytes()
+    }
+
+    /// On a GPU of a [sparse](crate::device::Device::sparse) device, puts memory behind some values, zeros; elsewhere there is some.
+    pub fn back(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
+        self.array.back(ranges)
+    }
+
+    /// What has no memory yet gets none: from now on it may be written and read like all others, but what is there has no meaning.
+    pub fn seal(&mut self) -> Result<(), DeviceError> {
+        self.array.seal()
+    }
+
     /// Entries of the array, for a kernel.
     pub fn part(&self, range: Range<usize>) -> Part<'_, E> {
         Part { buffer: self, range }

@@ -34,8 +34,7 @@ impl Devices {
         self.0.iter()
     }
 
-    /// Lets each reach the memory of all others. A sentence for each pair that cannot: what goes from one to the other then goes through
-    /// the host's memory.
+    /// Lets each reach the memory of all others, and have memory for parts of arrays alone. A sentence for each that cannot.
     pub fn connect(&self) -> Result<Vec<String>, DeviceError> {
         let mut notices = vec![];
         for device in &self.0 {
@@ -49,6 +48,13 @@ impl Devices {
                         peer.ordinal()
                     ));
                 }
+            }
+        }
+        for device in &self.0 {
+            if let Backend::Cuda(cuda) = &device.backend
+                && let Err(error) = cuda.check_pages()
+            {
+                notices.push(format!("arrays take as much memory on GPU {} as on one alone: {error}", cuda.ordinal()));
             }
         }
         Ok(notices)

@@ -203,15 +203,20 @@ impl Device {
         Device { backend: Backend::Cuda(cuda.clone()), traffic: array.traffic.clone(), sparse: false }
     }
 
-    /// The same device, on which arrays take memory only where they are written: for large arrays of which few values are needed. The
-    /// host alone can do so; on a GPU it changes nothing.
+    /// The same device, on which arrays take memory only where it is needed, for large arrays of which few values are: on the host where
+    /// something is written; on a GPU, where it can do so, where [`Buffer::back`] says, and they must be [sealed](Buffer::seal) before kernels
+    /// work on them.
     pub fn sparse(&self) -> Self {
         Device { sparse: true, ..self.clone() }
     }
 
-    /// Whether arrays take memory only where they are written.
+    /// Whether arrays take memory only where it is needed.
     pub fn is_sparse(&self) -> bool {
-        self.sparse && self.target() == Target::C
+        self.sparse
+            && match &self.backend {
+                Backend::Host(_) => true,
+                Backend::Cuda(cuda) => cuda.has_pages(),
+            }
     }
 
     /// The first GPU if one can be used, else the host on all its cores; with a sentence that says which and why.
@@ -312,9 +317,19 @@ impl Device {
         Ok(Buffer::new(self.alloc(Scalar::F64, len)?))
     }
 
-    /// A buffer of so many values as another has, of their type, zeros.
+    /// A buffer of so many values as another has, of their type, zeros; with memory where that has some.
     pub fn alloc_like<E: Element>(&self, other: &Buffer<E>) -> Result<Buffer<E>, DeviceError> {
-        Ok(Buffer::new(self.alloc(other.array().scalar, other.len())?))
+        let array = other.array();
+        if let (Backend::Cuda(cuda), array::Storage::Cuda(memory)) = (&self.backend, &array.storage)
+            && let Some(own) = memory.own()
+        {
+            let mut like = cuda.alloc_pages(array.bytes())?;
+            like.back(&own)?;
+            like.seal()?;
+            let (scalar, len, storage) = (array.scalar, array.len, array::Storage::Cuda(like));
+            return Ok(Buffer::new(Array { scalar, len, storage, traffic: self.traffic.clone() }));
+        }
+        Ok(Buffer::new(self.alloc(array.scalar, other.len())?))
     }
 
     fn alloc(&self, scalar: Scalar, len: usize) -> Result<Array, DeviceError> {
@@ -324,6 +339,7 @@ impl Device {
                 let memory = if self.sparse { host::Memory::sparse(bytes) } else { host::Memory::new(bytes) };
                 array::Storage::Host(memory.ok_or_else(|| self.out_of_memory(bytes))?)
             }
+            Backend::Cuda(cuda) if self.is_sparse() => array::Storage::Cuda(cuda.alloc_pages(bytes)?),
             Backend::Cuda(cuda) => array::Storage::Cuda(cuda.alloc(bytes)?),
         };
         Ok(Array { scalar, len, storage, traffic: self.traffic.clone() })

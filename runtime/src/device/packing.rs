@@ -48,6 +48,11 @@ impl Packing {
         self.places.iter().map(|(_, pattern)| lengths[*pattern]).sum()
     }
 
+    /// The values of each place, with those between them.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.places.iter().map(|at| at.0..self.end(at))
+    }
+
     /// The first value behind those of a place.
     fn end(&self, (place, pattern): &(usize, usize)) -> usize {
         place + self.patterns[*pattern].last().map_or(0, |run| run.end as usize)

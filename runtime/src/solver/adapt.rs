@@ -10,6 +10,7 @@ use super::around::{self, Around};
 use super::carry::Populations;
 use super::inbox::Own;
 use super::parts::Parts;
+use super::setup::memory_for;
 use super::step::Stepper;
 use super::subdomain::Subdomain;
 use super::transfer::Reach;
@@ -39,6 +40,17 @@ pub struct Adaptivity {
     pub memory: Option<usize>,
     /// Whether there is to be room for [`Simulation::keep`] among these.
     pub keeps: bool,
+}
+
+impl Adaptivity {
+    /// The same for the parts of a flow on these devices: where the grid stays, it may take the memory of all GPUs together.
+    pub fn on(self, devices: &[Device]) -> Adaptivity {
+        if self.during.is_some() || devices.len() < 2 || devices[0].ordinal().is_none() {
+            return self;
+        }
+        let memory = devices.iter().map(|device| memory_for(device, &self)).fold(0, usize::saturating_add);
+        Adaptivity { memory: Some(memory), ..self }
+    }
 }
 
 /// Whether a block of so many cells along each axis (1 beyond the dimension) overlaps a box whose blocks stay.

@@ -6,7 +6,7 @@ use lbm_bundle::Manifest;
 use rayon::prelude::*;
 
 use super::snapshot::{Component, Snapshot};
-use crate::device::{Buffer, Device, DeviceError, Floating, Real, Stored};
+use crate::device::{Buffer, Device, DeviceError, Floating, Packing, Real, Stored};
 use crate::geometry::solid::{Cutters, Solids};
 use crate::geometry::{Cell, Domain};
 use crate::kernels::layout::{Layout, SlotId};
@@ -37,8 +37,8 @@ pub(crate) fn slots_of_fields(manifest: &Manifest, slots: usize, whole: bool) ->
 
 impl Fields {
     /// Arrays for a grid, populations full of NaN; with room for the macroscopic fields of all slots if `whole`. Says what is missing
-    /// before it allocates. Of a part, arrays that are written where its own blocks are; they take no more memory where the device is
-    /// [sparse](Device::is_sparse).
+    /// before it allocates. Of a part, arrays that are written where its own blocks are; where the grid stays they take no more
+    /// memory, on devices that can do so ([`Device::sparse`]), and are to be [sealed](Self::seal).
     pub fn new(
         device: &Device,
         manifest: &Manifest,
@@ -49,7 +49,9 @@ impl Fields {
         let (layout, of_fields) = (Layout::populations(manifest), Layout::fields(manifest).slot_len());
         let whole = whole || owned.is_some();
         let fields = slots_of_fields(manifest, grid.slots(), whole);
-        let sparse = owned.filter(|_| device.is_sparse());
+        // Parts of a grid that stays need no more than their blocks and halos.
+        let arrays = if owned.is_some() && grid.forest().stays() { device.sparse() } else { device.clone() };
+        let sparse = owned.filter(|_| arrays.is_sparse());
         let [written, of_fields_written] = sparse.map_or([grid.slots(), fields], |owned| [owned.leaves.len(); 2]);
         let bytes = 2 * written * layout.slot_len() * manifest.real.stored_bytes()
             + of_fields_written * of_fields * manifest.real.bytes()
@@ -59,15 +61,34 @@ impl Fields {
         }
         let length = grid.slots() * layout.slot_len();
         let mut populations =
-            [device.alloc_stored(manifest.real, length)?, device.alloc_stored(manifest.real, length)?];
+            [arrays.alloc_stored(manifest.real, length)?, arrays.alloc_stored(manifest.real, length)?];
+        let mut macroscopic = arrays.alloc_reals(manifest.real, fields * of_fields)?;
         for buffer in &mut populations {
             match owned {
                 None => buffer.poison()?,
-                Some(owned) => runs(&owned.leaves).try_for_each(|run| buffer.poison_part(range(run, layout)))?,
+                Some(owned) => {
+                    buffer.back(runs(&owned.leaves).map(|run| range(run, layout)))?;
+                    runs(&owned.leaves).try_for_each(|run| buffer.poison_part(range(run, layout)))?;
+                }
             }
         }
+        if let Some(owned) = owned {
+            macroscopic.back(runs(&owned.leaves).map(|run| range(run, Layout::fields(manifest))))?;
+        }
         let saved = saved_for(device, manifest, grid.interfaces())?;
-        Ok(Fields { populations, saved, macroscopic: device.alloc_reals(manifest.real, fields * of_fields)? })
+        Ok(Fields { populations, saved, macroscopic })
+    }
+
+    /// Makes room for what a part gets of another's populations and fields.
+    pub fn make_room_for(&mut self, populations: &Packing, fields: &Packing) -> Result<(), DeviceError> {
+        self.populations.iter_mut().try_for_each(|set| set.back(populations.ranges()))?;
+        self.macroscopic.back(fields.ranges())
+    }
+
+    /// There is room for all that a part has and gets.
+    pub fn seal(&mut self) -> Result<(), DeviceError> {
+        self.populations.iter_mut().try_for_each(Buffer::seal)?;
+        self.macroscopic.seal()
     }
 
     /// Bytes for the data of a slot, with its part of what blocks at refinement interfaces have: that may be all blocks where they

@@ -18,8 +18,7 @@ pub struct Copies {
     pub states: usize,
 }
 
-/// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`. In parts on GPUs it is what each of them takes, where arrays
-/// are as long as in one.
+/// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`. In parts on GPUs it is what each of them takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     target: Target,
@@ -81,11 +80,19 @@ impl Memory {
         Memory { statistics, copies: self.copies.saturating_add(copied), ..self }
     }
 
-    /// The same in so many parts, each of which has the tables of all blocks.
-    pub(super) fn in_parts(self, parts: usize) -> Memory {
+    /// The same in so many parts, each of which has the tables of all blocks. On GPUs each has its share of other arrays, without its halo, where
+    /// the grid stays, and else as much as one.
+    pub fn in_parts(self, parts: usize, stays: bool) -> Memory {
+        let of = |bytes: usize| if stays { bytes.div_ceil(parts.max(1)) } else { bytes };
         match self.target {
             Target::C => Memory { tables: self.tables.saturating_mul(parts), ..self },
-            Target::Cuda => Memory { devices: parts, ..self },
+            Target::Cuda => Memory {
+                devices: parts,
+                populations: of(self.populations),
+                fields: of(self.fields),
+                statistics: of(self.statistics),
+                ..self
+            },
         }
     }
 
@@ -173,6 +180,18 @@ mod tests {
         assert_eq!(memory.fields, 2 * fields.macroscopic.bytes());
         assert_eq!(memory.tables, grid.forest().bytes());
         assert_eq!(memory.copies, fields.populations[0].bytes() + 3 * fields.macroscopic.bytes());
+    }
+
+    #[test]
+    fn gpus_share_what_lies_in_blocks_of_a_grid_that_stays_and_each_has_all_tables() {
+        let on_gpus = Manifest { target: Target::Cuda, ..manifest() };
+        let of = |manifest: &Manifest| Memory::new(manifest, Blocks::uniform(2, 60), true, false, Copies::default());
+        let (one, two) = (of(&on_gpus), of(&on_gpus).in_parts(2, true));
+        assert_eq!((2 * two.populations, 2 * two.fields, two.tables), (one.populations, one.fields, one.tables));
+        assert_eq!(two.total(), 2 * two.on_device() + two.outputs);
+        assert_eq!(of(&on_gpus).in_parts(2, false).on_device(), one.on_device());
+        let (host, parts) = (of(&manifest()), of(&manifest()).in_parts(2, true));
+        assert_eq!((parts.populations, parts.tables), (host.populations, 2 * host.tables));
     }
 
     #[test]

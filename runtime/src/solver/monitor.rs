@@ -305,8 +305,8 @@ impl Subdomain {
 
 /// Another array of fields.
 pub(super) fn room_to_keep(device: &Device, fields: &Buffer<Real>) -> Result<Buffer<Real>, StepError> {
-    if device.memory_available().is_some_and(|available| fields.bytes() > available) {
-        return Err(device.out_of_memory(fields.bytes()).into());
+    if device.memory_available().is_some_and(|available| fields.own_bytes() > available) {
+        return Err(device.out_of_memory(fields.own_bytes()).into());
     }
     Ok(device.alloc_like(fields)?)
 }

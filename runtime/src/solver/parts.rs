@@ -148,14 +148,18 @@ impl Parts {
 
     /// A flow in several, as many in each process, of which these are in this one; their inboxes are still to come.
     pub(super) fn several(
-        here: Vec<Subdomain>,
+        mut here: Vec<Subdomain>,
         partition: Partition,
         processes: Processes,
     ) -> Result<Parts, StepError> {
         let devices = Devices::new(here.iter().map(|subdomain| subdomain.program.device()));
         let halo = halo_of(&here, &partition, &processes)?;
-        let routes = routes_of(&here, &halo, &processes)?;
         let numbers = processes.number() * here.len()..(processes.number() + 1) * here.len();
+        for lane in halo.lanes().filter(|lane| numbers.contains(&lane.to)) {
+            here[lane.to - numbers.start].fields.make_room_for(&lane.populations, &lane.fields)?;
+        }
+        here.iter_mut().try_for_each(|subdomain| subdomain.fields.seal())?;
+        let routes = routes_of(&here, &halo, &processes)?;
         let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
         let mut parts = Parts { here, devices, division: Some(division) };
         parts.set_partition(partition)?;

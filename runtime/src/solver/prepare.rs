@@ -179,7 +179,9 @@ impl<'a> Prepared<'a> {
         if parts > blocks.min(MOST_PARTS) {
             return Err(StepError::ManyParts { parts, blocks });
         }
-        let load = |device: &Device| Program::load(&device.sparse(), bundle);
+        // On a GPU arrays say themselves what they need.
+        let sparse = |device: &Device| if device.ordinal().is_none() { device.sparse() } else { device.clone() };
+        let load = |device: &Device| Program::load(&sparse(device), bundle);
         self.programs = devices.iter().map(load).collect::<Result<_, _>>()?;
         self.processes = processes.clone();
         self.notices.extend(Devices::new(devices).connect()?);
@@ -228,7 +230,8 @@ impl<'a> Prepared<'a> {
         let moved = if self.follows.is_some() { most_moved } else { 0 };
         let statistics = blocks.slots.saturating_mul(accumulated + moved);
         let copied = copies.states.saturating_mul(blocks.slots.saturating_mul(accumulated));
-        Ok(Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied).in_parts(parts))
+        let memory = Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied);
+        Ok(memory.in_parts(parts, self.grid.forest().stays()))
     }
 
     /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest

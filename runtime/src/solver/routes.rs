@@ -4,7 +4,6 @@ use super::StepError;
 use super::halo::{Halo, Lane};
 use super::subdomain::Subdomain;
 use crate::device::{Buffer, Device, Element, Packing, Route};
-use crate::kernels::layout::Layout;
 
 /// The ways of a halo.
 pub(super) struct Routes {
@@ -26,9 +25,7 @@ impl Routes {
             lanes.map(|lane| route(lane, &lane.populations, real.stored_bytes())).collect::<Result<Vec<_>, _>>()
         };
         let populations = (0..all[0].grid.levels().len()).map(of_level).collect::<Result<_, _>>()?;
-        // Without fields there is nothing to list.
-        let fields = halo.lanes().filter(|_| Layout::fields(all[0].program.manifest()).slot_len() > 0);
-        let fields = fields.map(|lane| route(lane, &lane.fields, real.bytes())).collect::<Result<_, _>>()?;
+        let fields = halo.lanes().map(|lane| route(lane, &lane.fields, real.bytes())).collect::<Result<_, _>>()?;
         Ok(Routes { populations, fields })
     }
 

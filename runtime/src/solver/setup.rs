@@ -237,11 +237,7 @@ pub(super) fn room(
     let dim = manifest.dim as usize;
     let roots: usize =
         mesh::roots(size, manifest.block.map(|side| side as usize)).map_err(ForestError::from)?.iter().product();
-    let memory = match (adaptivity.memory, device.memory_available()) {
-        (Some(memory), _) => memory,
-        (None, Some(available)) => (SHARE_OF_MEMORY * available as f64) as usize,
-        (None, None) => usize::MAX,
-    };
+    let memory = memory_for(device, adaptivity);
     let kept = if adaptivity.keeps { Layout::fields(manifest).slot_len() * manifest.real.bytes() } else { 0 };
     let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, spec.statistics.as_ref());
     let moved = if adaptivity.during.is_some() { most_moved } else { 0 };
@@ -250,6 +246,15 @@ pub(super) fn room(
     let pool = Pool::within(dim, roots, memory, of_slot, mesh::holds(manifest));
     let most = most.saturating_add(most >> dim).saturating_add(1 << dim);
     Ok(Room { most: pool.slots.min(most), all: adaptivity.during.is_some() })
+}
+
+/// Bytes that a grid may take on a device.
+pub(super) fn memory_for(device: &Device, adaptivity: &Adaptivity) -> usize {
+    match (adaptivity.memory, device.memory_available()) {
+        (Some(memory), _) => memory,
+        (None, Some(available)) => (SHARE_OF_MEMORY * available as f64) as usize,
+        (None, None) => usize::MAX,
+    }
 }
 
 /// Share of the memory available that a grid takes that may change, unless it is told.

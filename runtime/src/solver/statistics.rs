@@ -7,7 +7,7 @@ use super::snapshot::Snapshot;
 use super::step::Level;
 use super::subdomain::Subdomain;
 use super::{Simulation, StepError, fields};
-use crate::device::{Buffer, Device, Double};
+use crate::device::{Buffer, Device, DeviceError, Double};
 use crate::kernels::layout::Layout;
 use crate::kernels::{self, KernelError, statistics};
 use crate::mesh::forest::{Change, Moves};
@@ -38,15 +38,23 @@ impl Statistics {
         kernels: &kernels::Statistics,
         owned: Option<&Owned>,
     ) -> Result<Statistics, StepError> {
+        let device = &if owned.is_some() && grid.forest().stays() { device.sparse() } else { device.clone() };
         let [of_slot, _] = bytes_of_slot(manifest, Some(kernels));
         let written = owned.filter(|_| device.is_sparse()).map_or(grid.slots(), |owned| owned.leaves.len());
         let bytes = written.saturating_mul(of_slot);
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes).into());
         }
-        let of =
-            |accumulators| device.alloc_doubles(grid.slots() * Layout::accumulators(manifest, accumulators).slot_len());
-        let values = kernels.accumulators().map(of).collect::<Result<Vec<_>, _>>()?;
+        let of = |accumulators| {
+            let layout = Layout::accumulators(manifest, accumulators);
+            let mut values = device.alloc_doubles(grid.slots() * layout.slot_len())?;
+            if let Some(owned) = owned {
+                values.back(fields::runs(&owned.leaves).map(|run| fields::range(run, layout)))?;
+                values.seal()?;
+            }
+            Ok(values)
+        };
+        let values = kernels.accumulators().map(of).collect::<Result<Vec<_>, DeviceError>>()?;
         Ok(Statistics { kernels: kernels.on(device)?, samples: vec![0; values.len()], values })
     }
 

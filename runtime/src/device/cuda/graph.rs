@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, result, sys};
+use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig, result, sys};
 
-use super::{Cuda, driver_error};
+use super::{Cuda, Held, driver_error};
 use crate::device::error::DeviceError;
 use crate::device::order::{Accesses, Order};
 
@@ -27,7 +27,7 @@ pub(super) struct Recorder {
 
 /// Something that a recorded launch needs for as long as it can be repeated.
 pub(super) enum Kept {
-    Memory { _slice: Arc<CudaSlice<u8>> },
+    Memory { _held: Arc<Held> },
     Kernel { _function: CudaFunction },
 }
 

@@ -7,6 +7,7 @@
 
 mod compile;
 mod graph;
+mod pages;
 mod peers;
 mod staging;
 
@@ -24,6 +25,7 @@ use super::host::cell;
 use super::{Shape, Source, Toolchain, Value};
 
 use graph::{Kept, Recorder};
+use pages::Pages;
 
 pub use graph::Graph;
 pub(super) use graph::record;
@@ -43,16 +45,26 @@ pub(super) struct Cuda {
     recorder: Mutex<Option<Arc<Mutex<Recorder>>>>,
     /// The numbers of GPUs whose memory it reaches.
     peers: Mutex<BTreeSet<usize>>,
+    /// GPUs that reach its memory.
+    reached_by: Mutex<BTreeSet<sys::CUdevice>>,
+    /// Whether arrays may have memory for parts of them alone, once that is known.
+    has_pages: OnceLock<bool>,
     /// Kernels that move listed values.
     moving: OnceLock<Module>,
 }
 
 /// Memory on the GPU.
 pub(super) struct Memory {
-    slice: Arc<CudaSlice<u8>>,
+    held: Arc<Held>,
     pub(super) address: sys::CUdeviceptr,
     bytes: usize,
     pub(super) cuda: Arc<Cuda>,
+}
+
+/// What lies behind an address.
+enum Held {
+    Slice { _slice: CudaSlice<u8> },
+    Pages(Pages),
 }
 
 /// Loaded kernels.
@@ -113,6 +125,8 @@ impl Cuda {
             architecture: 10 * major + minor,
             recorder: Mutex::default(),
             peers: Mutex::default(),
+            reached_by: Mutex::default(),
+            has_pages: OnceLock::new(),
             moving: OnceLock::new(),
         })
     }
@@ -146,7 +160,27 @@ impl Cuda {
             _ => driver_error("allocate memory")(error),
         })?;
         let address = slice.device_ptr(&self.stream).0;
-        Ok(Memory { slice: Arc::new(slice), address, bytes, cuda: self.clone() })
+        Ok(Memory { held: Arc::new(Held::Slice { _slice: slice }), address, bytes, cuda: self.clone() })
+    }
+
+    /// Whether arrays may have memory for parts of them alone: [`Cuda::check_pages`] has found so.
+    pub(super) fn has_pages(&self) -> bool {
+        self.has_pages.get().copied().unwrap_or(false)
+    }
+
+    /// Finds out whether arrays may have memory for parts of them alone; why not otherwise.
+    pub(super) fn check_pages(&self) -> Result<(), DeviceError> {
+        let checked = Pages::check(self);
+        // The first answer stays.
+        let _ = self.has_pages.set(checked.is_ok());
+        checked
+    }
+
+    /// An address range that has memory where it is [backed](Memory::back), and is to be [sealed](Memory::seal) before it is used.
+    pub(super) fn alloc_pages(self: &Arc<Self>, bytes: usize) -> Result<Memory, DeviceError> {
+        let pages = Pages::reserve(self, bytes)?;
+        let address = pages.start;
+        Ok(Memory { held: Arc::new(Held::Pages(pages)), address, bytes, cuda: self.clone() })
     }
 
     /// What decides which machine code a source becomes.
@@ -177,7 +211,7 @@ impl Cuda {
             super::array::Storage::Cuda(memory)
                 if self.is(&memory.cuda) || (may_be_peers && self.reaches(&memory.cuda)) =>
             {
-                used.push(Kept::Memory { _slice: memory.slice.clone() });
+                used.push(Kept::Memory { _held: memory.held.clone() });
                 Ok(memory.address + array.offset(start))
             }
             _ => Err(failed("an array belongs to another device".into())),
@@ -254,6 +288,30 @@ impl Memory {
     /// Its bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes
+    }
+
+    /// The ranges of bytes that have memory of their own, where that is not all.
+    pub(super) fn own(&self) -> Option<Vec<Range<usize>>> {
+        match &*self.held {
+            Held::Slice { .. } => None,
+            Held::Pages(pages) => Some(pages.own()),
+        }
+    }
+
+    /// Puts memory behind ranges of bytes that have none, zeros.
+    pub(super) fn back(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
+        match &*self.held {
+            Held::Slice { .. } => Ok(()),
+            Held::Pages(pages) => pages.back(&self.cuda, ranges),
+        }
+    }
+
+    /// What has no memory of its own may be written and read from now on; what is there has no meaning.
+    pub(super) fn seal(&mut self) -> Result<(), DeviceError> {
+        match &*self.held {
+            Held::Slice { .. } => Ok(()),
+            Held::Pages(pages) => pages.seal(&self.cuda),
+        }
     }
 
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {

@@ -14,6 +14,9 @@ impl Cuda {
     /// Lets kernels of this GPU read and write the memory of another; false where they cannot.
     #[allow(unsafe_code)]
     pub(in crate::device) fn reach(&self, other: &Cuda) -> Result<bool, DeviceError> {
+        if self.ordinal() == other.ordinal() {
+            return Ok(true);
+        }
         let failed = |error| driver_error("reach the memory of another GPU")(error);
         let (own, others) = (self.context.cu_device(), other.context.cu_device());
         let mut can = 0;
@@ -43,7 +46,13 @@ impl Cuda {
             .map_err(failed)?;
         }
         lock(&self.peers).insert(other.ordinal());
+        lock(&other.reached_by).insert(own);
         Ok(true)
+    }
+
+    /// GPUs that reach its memory.
+    pub(super) fn reached_by(&self) -> Vec<sys::CUdevice> {
+        lock(&self.reached_by).iter().copied().collect()
     }
 
     /// Whether kernels of this GPU may work on the memory of another.
@@ -65,6 +74,7 @@ impl Cuda {
         let module = match self.moving.get() {
             Some(module) => module,
             None => {
+                // What there is to say of the cache, other kernels have said.
                 let (module, _) = self.load(MOVING)?;
                 self.moving.get_or_init(|| module)
             }
