@@ -31,7 +31,7 @@ import tempfile
 
 STREAM = 0.0577
 OMEGAS = [1.9, 1.98, 1.996]
-COUPLINGS = ["volumetric", "volumetric_shifted", "interpolated", "interpolated_linear", "interpolated_means"]
+COUPLINGS = ["volumetric", "volumetric_shifted", "volumetric_timed", "interpolated", "interpolated_linear", "interpolated_means"]
 INSIDE = "0.25 - max(abs(x/lx - 0.5), abs(y/ly - 0.5))"
 GRIDS = {
     "strip": "0.5 - x/lx",

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-COUPLINGS = ["volumetric", "volumetric_shifted", "interpolated", "interpolated_linear", "interpolated_means"]
+COUPLINGS = ["volumetric", "volumetric_shifted", "volumetric_timed", "interpolated", "interpolated_linear", "interpolated_means"]
 
 
 def once(lbmc, spec, coupling):

@@ -217,6 +217,8 @@ struct InMoments {
 struct Levels {
     /// For each coupling of packets, what those of each population carry; nothing for one of ghosts.
     packets: Vec<Vec<Kernel>>,
+    /// For each coupling of packets, what those of several populations are made of, if there is such.
+    shared: Vec<Option<Kernel>>,
     /// For each coupling of ghosts, what is interpolated and what is averaged.
     rescaled: Vec<Option<[Kernel; 2]>>,
     /// For each coupling, what the children of a refined cell have, and what a cell has that takes the place of its children.
@@ -299,10 +301,13 @@ fn scheduled(naive: Cost, dag: crate::ir::Dag) -> Kernel {
 
 fn levels(form: &Form<'_>) -> Result<Levels, CompileError> {
     let model = form.model;
-    let of_coupling = |coupling: &Coupling| {
-        let packets = (0..model.q()).filter_map(|pop| lower::levels::packets(model, coupling, pop));
-        form.all_finished(packets)
-    };
+    let crossing: Vec<_> = model.couplings().iter().map(|coupling| lower::levels::packets(model, coupling)).collect();
+    let (mut packets, mut shared) = (Vec::new(), Vec::new());
+    for found in crossing {
+        let (own, of_all) = found.map_or_else(Default::default, |found| (found.packets, found.shared));
+        packets.push(form.all_finished(own)?);
+        shared.push(of_all.map(|kernel| form.finished(kernel, &[])).transpose()?);
+    }
     // Weights of samples sum to one, or to zero for slopes: a stencil makes of stored values what it makes of whole ones, stored.
     let of_stencil = |stencil: &Stencil| form.all_finished(lower::levels::slopes(stencil));
     let both = |kernels: [KernelIr; 2]| {
@@ -314,7 +319,8 @@ fn levels(form: &Form<'_>) -> Result<Levels, CompileError> {
     Ok(Levels {
         transfer: model.couplings().iter().map(transfer).collect::<Result<_, _>>()?,
         rescaled: model.couplings().iter().map(rescaled).collect::<Result<_, _>>()?,
-        packets: model.couplings().iter().map(of_coupling).collect::<Result<_, _>>()?,
+        packets,
+        shared,
         stencils: model.stencils().iter().map(of_stencil).collect::<Result<_, _>>()?,
     })
 }
@@ -410,9 +416,9 @@ pub fn files(bundles: &[Bundle]) -> Vec<File> {
 impl Plans<'_> {
     /// Refuses constants that a floating-point type would make infinite, zero or inexact beyond rounding.
     fn check_constants(&self, real: Real) -> Result<(), CompileError> {
-        let Levels { packets, rescaled, transfer, stencils } = &self.levels;
+        let Levels { packets, shared, rescaled, transfer, stencils } = &self.levels;
         let levels = packets.iter().chain(stencils).flatten().chain(rescaled.iter().flatten().flatten());
-        let levels = levels.chain(transfer.iter().flatten());
+        let levels = levels.chain(transfer.iter().flatten()).chain(shared.iter().flatten());
         let moments = self.moments.iter().flat_map(|own| [&own.relax, &own.populations]);
         for kernel in self.kernels.iter().chain(levels).chain(self.solids.iter().flatten()).chain(moments) {
             let dag = kernel.plan.dag();
@@ -451,6 +457,7 @@ impl Plans<'_> {
         emit::Interface {
             rescaled,
             packets: self.levels.packets[coupling].iter().map(|kernel| &kernel.plan).collect(),
+            shared: self.levels.shared[coupling].as_ref().map(|kernel| &kernel.plan),
             stencils: self.model.stencils().iter().zip(&self.levels.stencils).map(stencil).collect(),
             transfer: self.levels.transfer[coupling].each_ref().map(|kernel| &kernel.plan),
         }

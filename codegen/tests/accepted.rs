@@ -128,7 +128,14 @@ fn every_shipped_method_takes_every_coupling_or_says_why_not() {
 #[test]
 fn methods_with_couplings_have_kernels() {
     for spec in ["d2q9_bgk", "d2q9_guo", "d3q7_advection"] {
-        for coupling in ["interpolated", "interpolated_means", "interpolated_linear", "volumetric_shifted"] {
+        for coupling in [
+            "interpolated",
+            "interpolated_means",
+            "interpolated_linear",
+            "volumetric_shifted",
+            "volumetric_chen",
+            "volumetric_timed",
+        ] {
             let model = pair(spec, coupling).unwrap_or_else(|codes| panic!("{spec} {coupling} {codes:?}"));
             let block = Options::default_block(model.lattice().dim());
             let options = Options {

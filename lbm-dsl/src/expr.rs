@@ -118,6 +118,8 @@ pub enum LevelSymbol {
     },
     /// A sample of a stencil, or a child's value of an average, by number.
     Sample(u16),
+    /// What the packets of several populations of a cell are made of, by number.
+    Shared(u16),
 }
 
 /// What a [`Expr::Select`] asks of its two sides.

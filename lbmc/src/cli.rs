@@ -272,6 +272,8 @@ pub enum Suite {
     Refined(Suited),
     /// Flows on grids that follow them.
     Adaptive(Suited),
+    /// Waves that cross refinement interfaces by each coupling, of d2q9_bgk or of the methods that names begin with.
+    Couplings(Suited),
     /// What papers have published, beside what is reached here.
     Papers(Suited),
     /// What takes time on the CPU: kernels, flows, and the compiler itself.

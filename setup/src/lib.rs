@@ -13,6 +13,7 @@
 //! | [`cases`] | finds a case: a file, else a shipped one |
 //! | [`ready`] | a case with the kernels it runs with |
 //! | [`findings`], [`stability`], [`walls`] | what is proved about a method, and what follows from its formulas |
+//! | [`crossing`] | what a refinement interface does to packets of waves that cross it |
 //! | [`params`], [`rates`] | parameters of a method; values of one to tell things for |
 //! | [`notes`] | what a user should know beside errors |
 //! | [`files`] | reads and writes, with errors that say what to do |
@@ -22,6 +23,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod cases;
+pub mod crossing;
 pub mod files;
 pub mod findings;
 pub mod notes;

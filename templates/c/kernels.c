@@ -501,10 +501,14 @@ static inline __attribute__((always_inline)) void gather(
 {%- if not fine %}
         if (around_of(table).rows[{{ middle }}] < 0) continue;
 {%- endif %}
+{%- if fine and interface.shared %}
+        {{ real }} shared[{{ interface.shared.count }}];
+        share_around(table, cell % CELLS, coarse, shared{{ interface.pass }});
+{%- endif %}
         for (int direction = 0; direction < Q; ++direction) {
             if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) continue;
 {%- if fine %}
-            send_to_fine(table, cell % CELLS, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ interface.pass }});
+            send_to_fine(table, cell % CELLS, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{% if interface.shared %}, shared{% endif %}{{ interface.pass }});
 {%- else %}
             send_to_coarse(table, cell % CELLS, mask, direction, before, after, inbox);
 {%- endif %}

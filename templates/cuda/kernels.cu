@@ -294,7 +294,11 @@ static __device__ __forceinline__ int place_of_block()
     if (!(mask & {% if fine %}AHEAD{% else %}BEHIND{% endif %}[direction])) return;
     const int *const table = tables + (size_t)(cell / CELLS) * AROUND;
 {%- if fine %}
-    send_to_fine(table, cell % CELLS, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{{ interface.pass }});
+{%- if interface.shared %}
+    {{ real }} shared[{{ interface.shared.count }}];
+    share_around(table, cell % CELLS, coarse, shared{{ interface.pass }});
+{%- endif %}
+    send_to_fine(table, cell % CELLS, mask, direction, coarse, fine, inbox_0, inbox_1, start ? inbox_0 : inbox_1{% if interface.shared %}, shared{% endif %}{{ interface.pass }});
 {%- else %}
     if (around_of(table).rows[{{ middle }}] < 0) return;
     send_to_coarse(table, cell % CELLS, mask, direction, before, after, inbox);

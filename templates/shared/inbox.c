@@ -138,11 +138,28 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 {{<stencil of={slope} how={inline} name={slope.around} from="around, level" decl={decl} sample="sample_around" />}}
 
 {% endfor -%}
+{% set shared_decl = "" %}{% set shared = "" -%}
+{% if interface.shared -%}
+{% set shared_decl = ", const " ~ real ~ " *shared" %}{% set shared = ", shared" -%}
+// What the packets of several directions of a coarse cell are made of.
+{{ function }} void share_around(
+    const {{ int }} *table, const int cell, const {{ stored }} *coarse, {{ real }} *shared{{ interface.decl }})
+{
+    const Around own = around_of(table), *const around = &own;
+    const {{ int }} slot = around->slots[{{ middle }}];
+    const Spot here = spot_of(cell);
+    (void)slot;
+{%- for line in interface.shared.around %}
+    {{ line }}
+{%- endfor %}
+}
+
+{% endif -%}
 {% for way in inbox.ways -%}
 // Delivers the packets of direction {{ way.at }}: see below.
 {{ function }} void send_to_fine_{{ way.at }}(
     const {{ int }} *table, const int cell, const int mask, const {{ stored }} *coarse, const {{ stored }} *fine, {{ real }} *first,
-    {{ real }} *second, {{ real }} *inbox{{ interface.decl }})
+    {{ real }} *second, {{ real }} *inbox{{ shared_decl }}{{ interface.decl }})
 {
     const Around own = around_of(table), *const around = &own;
     const {{ int }} slot = around->slots[{{ middle }}];
@@ -209,11 +226,11 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
 // is the finer level before its first step. Compilers take long for one function of all directions.
 {{ inline }} void send_to_fine(
     const {{ int }} *table, const int cell, const int mask, const int direction, const {{ stored }} *coarse, const {{ stored }} *fine,
-    {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ interface.decl }})
+    {{ real }} *first, {{ real }} *second, {{ real }} *inbox{{ shared_decl }}{{ interface.decl }})
 {
     switch (direction) {
 {%- for way in inbox.ways %}
-    case {{ way.at }}: return send_to_fine_{{ way.at }}(table, cell, mask, coarse, fine, first, second, inbox{{ interface.pass }});
+    case {{ way.at }}: return send_to_fine_{{ way.at }}(table, cell, mask, coarse, fine, first, second, inbox{{ shared }}{{ interface.pass }});
 {%- endfor %}
     }
 }

@@ -197,6 +197,20 @@ typedef struct {
 {{<stencil of={slope} how={function} name={slope.walk} from="side" decl="const Side *side" sample="sample_beside" />}}
 
 {% endfor -%}
+{% if interface.shared -%}
+// What the packets of several directions of the coarse cell `here` are made of.
+{{ function }} void share_beside(const Side *side, const Spot here, const Cell found, {{ real }} *shared{{ interface.decl }})
+{
+    const {{ stored }} *const coarse = side->level;
+    const {{ int }} slot = found.slot;
+    const int cell = found.cell;
+    (void)coarse, (void)slot, (void)cell;
+{%- for line in interface.shared.walk %}
+    {{ line }}
+{%- endfor %}
+}
+
+{% endif -%}
 // What the packet of a direction that starts at a place carries.
 {{ function }} {{ real }} packet(const Side *side, {% if interface.mirrors %}Spot spot, int{% else %}const Spot spot, const int{% endif %} direction{{ interface.decl }})
 {
@@ -213,6 +227,10 @@ typedef struct {
 {%- if interface.kinds %}
     int kinds[{{ interface.children }}];
     for (int other = 0; other < {{ interface.children }}; ++other) kinds[other] = kind(side, place_of(here, other), direction);
+{%- endif %}
+{%- if interface.shared %}
+    {{ real }} shared[{{ interface.shared.count }}];
+    share_beside(side, here, found, shared{{ interface.pass }});
 {%- endif %}
 {%- if interface.switches %}
     switch (direction) {

@@ -469,7 +469,7 @@ fn packet_jump(
     let children = 1usize << patch.dim;
     let velocities: Vec<Vec<i32>> = model.pops().map(|(_, set, dir)| set.lattice.velocity(dir).to_vec()).collect();
     let kernels: Vec<Linear> = (0..model.q())
-        .map(|pop| Linear::new(&levels::packets(model, coupling, pop).expect("a coupling of packets")))
+        .map(|pop| Linear::new(&levels::packets_of(model, coupling, pop).expect("a coupling of packets")))
         .collect();
     let mut known: BTreeMap<(usize, Vec<u8>), Vec<Terms>> = BTreeMap::new();
     let slope_exists = |at: Place| (!patch.is_refined(at)).then(|| vec![(at, 1.0)]);

@@ -294,6 +294,8 @@ fn kernels_at_level_jumps_compile_for_both_targets() {
         ("d2q9_trt", "volumetric_shifted", Real::F32, [16, 16, 1]),
         ("d3q19_bgk", "volumetric_shifted", Real::F64, [4, 4, 4]),
         ("d3q27_bgk", "volumetric_shifted", Real::F32, [32, 4, 4]),
+        ("d2q9_bgk", "volumetric_timed", Real::F64, [16, 16, 1]),
+        ("d3q27_bgk", "volumetric_timed", Real::F32, [8, 8, 8]),
         ("d2q9_bgk", "interpolated_means", Real::F64, [16, 16, 1]),
         ("d3q19_bgk", "interpolated", Real::F32, [4, 4, 4]),
     ];

@@ -97,6 +97,10 @@ fn kernels_do_what_the_reference_does() {
         ("d2q9_bgk", "volumetric_shifted", &["strip", "square", "L", "corner"]),
         ("d3q19_bgk", "volumetric", &["corner"]),
         ("d3q27_bgk", "volumetric_shifted", &["L"]),
+        ("d2q9_bgk", "volumetric_timed", &["strip", "L", "corner"]),
+        ("d2q9_bgk", "volumetric_chen", &["L"]),
+        ("d3q19_bgk", "volumetric_timed", &["L"]),
+        ("d3q27_bgk", "volumetric_chen", &["corner"]),
     ] {
         let model = compiled::model_with_coupling(spec, coupling);
         let dim = model.lattice().dim();
@@ -143,7 +147,13 @@ fn disturb(flow: &mut Simulation) {
 
 #[test]
 fn walls_that_cross_jumps_keep_mass() {
-    let methods = [("d2q9_bgk", "volumetric"), ("d2q9_bgk", "volumetric_shifted"), ("d3q27_bgk", "volumetric_shifted")];
+    let methods = [
+        ("d2q9_bgk", "volumetric"),
+        ("d2q9_bgk", "volumetric_shifted"),
+        ("d3q27_bgk", "volumetric_shifted"),
+        ("d2q9_bgk", "volumetric_timed"),
+        ("d3q19_bgk", "volumetric_timed"),
+    ];
     for (spec, coupling) in methods {
         let model = compiled::model_with_coupling(spec, coupling);
         let dim = model.lattice().dim();

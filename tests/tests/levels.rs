@@ -8,7 +8,7 @@ use lbm_codegen::count::count;
 use lbm_codegen::ir::KernelIr;
 use lbm_codegen::lower::levels;
 use lbm_codegen::simplify::simplify;
-use lbm_dsl::expr::{ExprId, Rational};
+use lbm_dsl::expr::{ExprId, LevelSymbol, Rational, Symbol};
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Stencil;
 use lbm_dsl::prove;
@@ -19,8 +19,8 @@ const STENCILS: &str = "use stencils::{conservative, cubic, linear, slope};
 stencil linear; stencil cubic; stencil conservative; stencil slope;";
 
 const COUPLINGS: &str = "use couplings::{interpolated, interpolated_linear, interpolated_means, volumetric};
-use couplings::volumetric_shifted;
-coupling volumetric; coupling volumetric_shifted;
+use couplings::{volumetric_chen, volumetric_shifted, volumetric_timed};
+coupling volumetric; coupling volumetric_shifted; coupling volumetric_chen; coupling volumetric_timed;
 coupling interpolated; coupling interpolated_linear; coupling interpolated_means;";
 
 fn ratio(above: i64, below: i64) -> Rational {
@@ -137,4 +137,42 @@ fn conservative_children_have_the_mean_of_their_parent() {
     let [lower, upper] = [false, true].map(|upper| child(&model.stencils()[2], upper, sample));
     assert_ne!(lower, upper);
     assert_eq!((lower + upper) * ratio(1, 2), sample(0));
+}
+
+/// Of what packets that follow the change in time need, density and momentum are computed once for a cell; a population's packets read
+/// its own slopes beside that.
+#[test]
+fn what_packets_share_reads_slopes_once() {
+    for (spec, shared, slopes) in [("d2q9_bgk", 3, 12), ("d3q19_bgk", 4, 30), ("d3q27_cumulant", 4, 54)] {
+        let model = compiled::model_with_coupling(spec, "volumetric_timed");
+        let packets = levels::packets(&model, &model.couplings()[0]).expect("a coupling of packets");
+        let kernel = packets.shared.expect("packets share something");
+        assert_eq!((kernel.outputs.len(), kernel.symbols.len()), (shared, slopes), "{spec}");
+        for (at, packet) in packets.packets.iter().enumerate() {
+            let foreign = packet.symbols.iter().filter(
+                |(symbol, _)| matches!(symbol, Symbol::Level(LevelSymbol::Slope { pop, .. }) if pop.index() != at),
+            );
+            assert_eq!(foreign.count(), 0, "{}", packet.name);
+        }
+        let model = compiled::model_with_coupling(spec, "volumetric_shifted");
+        assert!(levels::packets(&model, &model.couplings()[0]).expect("a coupling of packets").shared.is_none());
+    }
+}
+
+/// By Euler's equations a fluid near rest changes in time; a scalar that a fluid carries does not change so.
+#[test]
+fn packets_that_follow_time_are_known_from_those_that_do_not() {
+    for (spec, coupling, says) in [
+        ("d2q9_bgk", "volumetric", "first order"),
+        ("d2q9_bgk", "volumetric_chen", "first order"),
+        ("d2q9_bgk", "volumetric_shifted", "linear in space exactly, not its change in time: second order"),
+        ("d2q9_bgk", "volumetric_timed", "in time: second order"),
+        ("d3q27_bgk", "volumetric_timed", "in time: second order"),
+        ("d3q7_advection", "volumetric_shifted", "linear in space exactly, not its change in time: second order"),
+        ("d3q7_advection", "volumetric_timed", "first order"),
+    ] {
+        let model = compiled::model_with_coupling(spec, coupling);
+        let lines = prove::findings(&model).lines;
+        assert!(lines.iter().any(|line| line.ends_with(says)), "{spec} {coupling}: {lines:?}");
+    }
 }

@@ -197,6 +197,8 @@ fn a_uniform_flow_stays_uniform() {
         ("d2q9_bgk", "interpolated"),
         ("d2q9_bgk", "interpolated_means"),
         ("d3q27_bgk", "volumetric_shifted"),
+        ("d2q9_bgk", "volumetric_timed"),
+        ("d3q19_bgk", "volumetric_timed"),
     ] {
         let bundle = bundle(spec, coupling);
         for shape in [Shape::Strip, Shape::L, Shape::Nested] {
@@ -214,16 +216,18 @@ fn a_uniform_flow_stays_uniform() {
 
 #[test]
 fn shifted_packets_lose_three_quarters_of_the_error_per_doubling() {
-    let bundle = bundle("d2q9_bgk", "volumetric_shifted");
-    for (shape, sides, most) in [
-        (Shape::Nothing, [32, 64], 6.0e-4),
-        (Shape::Strip, [32, 64], 9.6e-4),
-        (Shape::Square, [32, 64], 8.8e-4),
-        (Shape::L, [32, 64], 1.31e-3),
-        (Shape::Nested, [64, 128], 2.3e-4),
-    ] {
-        let [coarse, fine] = sides.map(|side| decay(&bundle, shape, side, 0).error);
-        assert!(coarse < most && coarse / fine > 3.5, "{shape:?}: {coarse:e} {fine:e}");
+    for coupling in ["volumetric_shifted", "volumetric_timed"] {
+        let bundle = bundle("d2q9_bgk", coupling);
+        for (shape, sides, most) in [
+            (Shape::Nothing, [32, 64], 6.0e-4),
+            (Shape::Strip, [32, 64], 9.6e-4),
+            (Shape::Square, [32, 64], 8.8e-4),
+            (Shape::L, [32, 64], 1.33e-3),
+            (Shape::Nested, [64, 128], 2.3e-4),
+        ] {
+            let [coarse, fine] = sides.map(|side| decay(&bundle, shape, side, 0).error);
+            assert!(coarse < most && coarse / fine > 3.5, "{coupling} {shape:?}: {coarse:e} {fine:e}");
+        }
     }
 }
 
@@ -238,12 +242,14 @@ fn homogeneous_packets_lose_half_of_the_error_per_doubling() {
 
 #[test]
 fn mass_and_momentum_last_over_a_thousand_steps() {
-    for coupling in ["volumetric", "volumetric_shifted"] {
+    for coupling in ["volumetric", "volumetric_shifted", "volumetric_timed", "volumetric_chen"] {
         let outcome = decay(&bundle("d2q9_bgk", coupling), Shape::L, 32, 1000);
         assert!(outcome.mass.abs() < 1e-12 && outcome.momentum < 1e-12, "{outcome:?}");
     }
-    let outcome = decay(&bundle("d3q19_bgk", "volumetric_shifted"), Shape::L, 16, 200);
-    assert!(outcome.mass.abs() < 1e-12 && outcome.momentum < 1e-12, "{outcome:?}");
+    for coupling in ["volumetric_shifted", "volumetric_timed"] {
+        let outcome = decay(&bundle("d3q19_bgk", coupling), Shape::L, 16, 200);
+        assert!(outcome.mass.abs() < 1e-12 && outcome.momentum < 1e-12, "{outcome:?}");
+    }
 }
 
 /// Where it is stable on one level, it is on two: with a rate of 1.98.
@@ -253,6 +259,7 @@ fn a_patch_is_as_stable_as_the_uniform_grid() {
         ("volumetric_shifted", Shape::Nothing),
         ("volumetric_shifted", Shape::Square),
         ("volumetric_shifted", Shape::L),
+        ("volumetric_timed", Shape::L),
         ("interpolated_means", Shape::L),
     ] {
         let bundle = bundle("d2q9_bgk", coupling);
@@ -306,8 +313,7 @@ fn two_rates_carry_a_wave_through_an_interface() {
 /// no longer balanced, as at the corners of a patch.
 #[test]
 fn a_couette_flow_crosses_jumps() {
-    let bundle = bundle("d2q9_bgk", "volumetric_shifted");
-    let run = |axis: usize, side: usize| {
+    let run = |bundle: &Bundle, axis: usize, side: usize| {
         let speed = 1.6 / side as f64;
         let grid = GridSpec::periodic([side, side, 1]).with_wall(Face::YMin, "bounce_back", &[]).with_wall(
             Face::YMax,
@@ -317,17 +323,20 @@ fn a_couette_flow_crosses_jumps() {
         let refine = |block: Block| block.place[axis] < side / 16;
         let params = [("omega".to_string(), vec![1.2])];
         let device = Device::host(0).unwrap();
-        let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 2, refine).unwrap();
+        let mut flow = Simulation::refined(&device, bundle, &grid, &params, 2, refine).unwrap();
         let profile = |at: [f64; 3]| (0.0, [speed * at[1], 0.0, 0.0]);
         start(&mut flow, side, 1.2, profile);
         flow.run(1000).unwrap();
         error(&mut flow, side, |at| profile(at).1)
     };
-    let along = run(1, 32);
-    assert!(along < 1e-12, "{along:e}");
-    let [coarse, fine] = [32, 64].map(|side| run(0, side));
-    println!("{along:e} {coarse:e} {fine:e}");
-    assert!(coarse < 2.3e-4 && coarse / fine > 3.5, "{coarse:e} {fine:e}");
+    for coupling in ["volumetric_shifted", "volumetric_timed"] {
+        let bundle = bundle("d2q9_bgk", coupling);
+        let along = run(&bundle, 1, 32);
+        assert!(along < 1e-12, "{coupling}: {along:e}");
+        let [coarse, fine] = [32, 64].map(|side| run(&bundle, 0, side));
+        println!("{coupling}: {along:e} {coarse:e} {fine:e}");
+        assert!(coarse < 2.3e-4 && coarse / fine > 3.5, "{coupling}: {coarse:e} {fine:e}");
+    }
 }
 
 /// The same with an upper wall of a rule of nodes: it is half a cell of its level inside the face, so where a jump crosses it, it
@@ -414,7 +423,7 @@ fn ghosts_have_the_order_of_what_they_are_given() {
 /// and steps the force is half as large.
 #[test]
 fn a_force_drives_the_parabola_of_poiseuille_on_two_levels() {
-    for coupling in ["volumetric_shifted", "interpolated_means"] {
+    for coupling in ["volumetric_shifted", "volumetric_timed", "interpolated_means"] {
         let bundle = bundle("d2q9_guo", coupling);
         for axis in [0, 1] {
             let [coarse, fine] = driven(&bundle, axis);

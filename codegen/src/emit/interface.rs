@@ -7,7 +7,7 @@ use super::arithmetic::reads;
 use super::formula::real_name;
 use super::method::{self, Method, Wall};
 use super::number::literal;
-use super::packets::{Route, packets, params, slopes};
+use super::packets::{Route, packets, params, shared, slopes};
 use super::text::Comment;
 use super::view::{Interface, InterfaceKernel, Kernel, LinkRule, Packet};
 use super::walls;
@@ -48,6 +48,7 @@ pub fn view(
         kinds: any_reads(&|symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. }))),
         switches: !packets.is_empty(),
         packets,
+        shared: shared(manifest, interface),
         slopes: slopes(manifest, interface),
         decl: params.iter().map(|name| format!(", const {real} {name}")).collect(),
         pass: params.iter().map(|name| format!(", {name}")).collect(),

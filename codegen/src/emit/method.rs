@@ -41,6 +41,8 @@ pub struct Moments<'a> {
 pub struct Interface<'a> {
     /// What the packets of each population carry; nothing for a coupling of ghosts.
     pub packets: Vec<&'a Plan>,
+    /// What those of several populations are made of, if there is such.
+    pub shared: Option<&'a Plan>,
     /// What a child of a refined cell has, and what a cell has that takes the place of its children.
     pub transfer: [&'a Plan; 2],
     /// What ghosts and covered cells are given, for a coupling of ghosts.

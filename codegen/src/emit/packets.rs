@@ -10,7 +10,8 @@ use super::arithmetic::reads;
 use super::formula::{Language, Printer, real_name, wrap};
 use super::method::{Interface, PointSet};
 use super::text::Comment;
-use super::view::{Slope, SlopeSet};
+use super::view::{Shared, Slope, SlopeSet};
+use crate::ir::Plan;
 use crate::lower::word;
 
 /// How a kernel finds what is around the coarse cell `here`, of which it has `coarse`, `slot` and `cell`.
@@ -24,7 +25,7 @@ pub enum Route {
 
 /// Names of the parameters of the method that packets read.
 pub fn params<'a>(interface: &Interface<'a>) -> BTreeSet<&'a str> {
-    let symbols = interface.packets.iter().flat_map(|plan| plan.dag().symbols());
+    let symbols = interface.packets.iter().chain(&interface.shared).flat_map(|plan| plan.dag().symbols());
     let of_method = symbols.filter(|(symbol, _)| matches!(symbol, Symbol::Param { .. }));
     of_method.map(|(_, name)| name.as_str()).collect()
 }
@@ -39,27 +40,7 @@ pub fn packets(
 ) -> (Vec<String>, Vec<String>) {
     let plan = interface.packets[at];
     let real = real_name(manifest.real);
-    let mut printer = Printer::new(plan, manifest.real, Language::C);
-    let mut lines = Vec::new();
-    for (symbol, name) in plan.dag().symbols() {
-        match *symbol {
-            Symbol::Population(pop) => {
-                lines.push(format!("const {real} {name} = load(coarse, slot, {}, cell);", pop.index()));
-            }
-            Symbol::Level(LevelSymbol::Kind { child }) => printer.spell(*symbol, kind(child.into())),
-            Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
-                let (what, from) = match route {
-                    Route::Tables => ("around", "around, coarse"),
-                    Route::Walk => ("walk", "side"),
-                };
-                let function = of_stencil(interface, stencil.into(), what);
-                lines.push(format!("const {real} {name} = {function}({from}, here, {}, {axis});", pop.index()));
-            }
-            _ => {}
-        }
-    }
-    let statements = plan.sections().iter().flat_map(|section| &section.statements);
-    lines.extend(statements.flat_map(|statement| printer.statement(&statement.name, statement.value)));
+    let (mut lines, printer) = statements(manifest, interface, plan, route, kind);
     // A value may stand in two places: where there is a choice in it, it gets a name.
     let mut values = Vec::new();
     for (child, output) in plan.dag().outputs().iter().enumerate() {
@@ -74,6 +55,55 @@ pub fn packets(
     (lines, values)
 }
 
+/// What the packets of several populations are made of, in the array `shared`.
+pub fn shared(manifest: &Manifest, interface: &Interface) -> Option<Shared> {
+    let plan = interface.shared?;
+    let lines = |route| {
+        let (mut lines, printer) =
+            statements(manifest, interface, plan, route, |_| unreachable!("no packet of its own"));
+        for (number, output) in plan.dag().outputs().iter().enumerate() {
+            let text = printer.operand(output.value);
+            lines.extend(wrap(&format!("shared[{number}] = "), &format!("{text};")));
+        }
+        lines
+    };
+    Some(Shared { count: plan.dag().outputs().len(), around: lines(Route::Tables), walk: lines(Route::Walk) })
+}
+
+/// What a plan reads around the coarse cell at hand, and its statements.
+fn statements<'a>(
+    manifest: &Manifest,
+    interface: &Interface,
+    plan: &'a Plan,
+    route: Route,
+    kind: impl Fn(usize) -> String,
+) -> (Vec<String>, Printer<'a>) {
+    let real = real_name(manifest.real);
+    let mut printer = Printer::new(plan, manifest.real, Language::C);
+    let mut lines = Vec::new();
+    for (symbol, name) in plan.dag().symbols() {
+        match *symbol {
+            Symbol::Population(pop) => {
+                lines.push(format!("const {real} {name} = load(coarse, slot, {}, cell);", pop.index()));
+            }
+            Symbol::Level(LevelSymbol::Kind { child }) => printer.spell(*symbol, kind(child.into())),
+            Symbol::Level(LevelSymbol::Shared(number)) => printer.spell(*symbol, format!("shared[{number}]")),
+            Symbol::Level(LevelSymbol::Slope { stencil, axis, pop }) => {
+                let (what, from) = match route {
+                    Route::Tables => ("around", "around, coarse"),
+                    Route::Walk => ("walk", "side"),
+                };
+                let function = of_stencil(interface, stencil.into(), what);
+                lines.push(format!("const {real} {name} = {function}({from}, here, {}, {axis});", pop.index()));
+            }
+            _ => {}
+        }
+    }
+    let statements = plan.sections().iter().flat_map(|section| &section.statements);
+    lines.extend(statements.flat_map(|statement| printer.statement(&statement.name, statement.value)));
+    (lines, printer)
+}
+
 /// Name of a function of a derivative stencil, with its number, so that no two have the same: `central_around_0`.
 pub fn of_stencil(interface: &Interface, number: usize, what: &str) -> String {
     format!("{}_{what}_{number}", word(interface.stencils[number].name))
@@ -83,7 +113,7 @@ pub fn of_stencil(interface: &Interface, number: usize, what: &str) -> String {
 pub fn slopes(manifest: &Manifest, interface: &Interface) -> Vec<Slope> {
     let is_read = |number: &usize| {
         let is = |symbol: &Symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { stencil, .. }) if usize::from(*stencil) == *number);
-        interface.packets.iter().any(|plan| reads(plan, is))
+        interface.packets.iter().chain(&interface.shared).any(|plan| reads(plan, is))
     };
     (0..interface.stencils.len()).filter(is_read).map(|number| slope(manifest, interface, number)).collect()
 }

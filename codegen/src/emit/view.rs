@@ -392,6 +392,8 @@ pub struct Interface {
     pub switches: bool,
     /// Those that do.
     pub packets: Vec<Packet>,
+    /// What packets of several directions are made of, if there is such.
+    pub shared: Option<Shared>,
     /// Derivatives that packets read.
     pub slopes: Vec<Slope>,
     /// Parameters of the method that packets read, with a leading comma.
@@ -593,6 +595,17 @@ pub struct LinkRule {
     pub function: String,
     /// What is passed beyond the direction and the cell's own populations.
     pub pass: String,
+}
+
+/// What the packets of several directions are made of.
+#[derive(Debug, Serialize)]
+pub struct Shared {
+    /// How many values.
+    pub count: usize,
+    /// Statements that compute them by tables.
+    pub around: Vec<String>,
+    /// Statements that compute them by a walk through the forest.
+    pub walk: Vec<String>,
 }
 
 /// What the packets of one direction carry.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use lbm_dsl::expr::{ExprId, Exprs, LevelSymbol, Rational, Symbol};
+use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, PointSet, Stencil, Target, Transfer};
 use lbm_dsl::model::{Formulas, Model};
 use num_traits::Signed;
@@ -20,24 +20,111 @@ pub fn kernels(model: &Model) -> Vec<KernelIr> {
 
 fn of_coupling(model: &Model, coupling: &Coupling) -> Vec<KernelIr> {
     let crossing: Vec<KernelIr> = match coupling.exchange() {
-        Exchange::Packets { .. } => (0..model.q()).filter_map(|pop| packets(model, coupling, pop)).collect(),
+        Exchange::Packets { values } => {
+            let Packets { shared, packets } = all_packets(model, coupling, values);
+            shared.into_iter().chain(packets).collect()
+        }
         Exchange::Ghosts { .. } => rescaled(model, coupling).into_iter().flatten().collect(),
     };
     crossing.into_iter().chain(transfer(model, coupling)).collect()
 }
 
-/// `packet_<coupling>_<population>`: what the `2^dim` packets of a population carry, `packet_0` and so on. None for a
-/// coupling of ghosts.
-pub fn packets(model: &Model, coupling: &Coupling, pop: usize) -> Option<KernelIr> {
+/// The packets of a cell.
+pub struct Packets {
+    /// `shared_<coupling>`: what those of several populations are made of, `shared_0` and so on, if there is such.
+    pub shared: Option<KernelIr>,
+    /// For each population, its packets from that.
+    pub packets: Vec<KernelIr>,
+}
+
+/// The packets of all populations, with what reads the slopes of several computed once. None for a coupling of ghosts.
+pub fn packets(model: &Model, coupling: &Coupling) -> Option<Packets> {
+    match coupling.exchange() {
+        Exchange::Packets { values } => Some(all_packets(model, coupling, values)),
+        Exchange::Ghosts { .. } => None,
+    }
+}
+
+/// The packets of a population from populations and slopes alone. None for a coupling of ghosts.
+pub fn packets_of(model: &Model, coupling: &Coupling, pop: usize) -> Option<KernelIr> {
     let Exchange::Packets { values } = coupling.exchange() else { return None };
     let children = 1usize << model.lattice().dim();
+    packets_in(model, coupling, model.exprs(), &values[pop * children..(pop + 1) * children], pop)
+}
+
+fn all_packets(model: &Model, coupling: &Coupling, values: &[ExprId]) -> Packets {
+    let children = 1usize << model.lattice().dim();
+    let shared = shared(model.exprs(), values, children);
+    let mut exprs = Exprs::new();
+    let new =
+        model.exprs().rewrite(values, &mut exprs, |to, id, node| match shared.iter().position(|other| *other == id) {
+            Some(number) => to.symbol(Symbol::Level(LevelSymbol::Shared(number as u16))),
+            None => to.add(node),
+        });
+    let packet = |pop: usize| {
+        let values: Vec<ExprId> =
+            values[pop * children..(pop + 1) * children].iter().map(|value| new[*value]).collect();
+        packets_in(model, coupling, &exprs, &values, pop)
+    };
+    let packets = (0..model.q()).filter_map(packet).collect();
+    let shared = (!shared.is_empty()).then(|| {
+        let outputs = numbered("shared", shared.len());
+        let formulas = Formulas { lets: Vec::new(), outputs: shared };
+        lower(model, &format!("shared_{}", coupling.name()), &formulas, outputs, &[])
+    });
+    Packets { shared, packets }
+}
+
+/// `packet_<coupling>_<population>`: what the `2^dim` packets of a population carry, `packet_0` and so on.
+fn packets_in(model: &Model, coupling: &Coupling, exprs: &Exprs, values: &[ExprId], pop: usize) -> Option<KernelIr> {
     let (_, set, dir) = model.pops().nth(pop)?;
-    let velocity = set.lattice.velocity(dir);
-    let (exprs, outputs) = shared_kinds(model.exprs(), &values[pop * children..(pop + 1) * children], velocity);
+    let (exprs, outputs) = shared_kinds(exprs, values, set.lattice.velocity(dir));
     let name = format!("packet_{}_{}", coupling.name(), model.pop_names()[pop]);
     let formulas = Formulas { lets: Vec::new(), outputs };
-    let kernel = lower_in(model, &exprs, &name, &formulas, numbered("packet", children), &[]);
+    let kernel = lower_in(model, &exprs, &name, &formulas, numbered("packet", values.len()), &[]);
     Some(kernel.giving(std::iter::repeat(set.pop(dir))))
+}
+
+/// What is computed once in a cell: of the formulas that occur in the packets of several populations, read slopes and know nothing
+/// of kinds, those that are not made of others of them and that do not occur in a larger one wherever they do.
+fn shared(exprs: &Exprs, values: &[ExprId], children: usize) -> Vec<ExprId> {
+    // For each node, in the packets of which populations it occurs.
+    let mut of: Vec<Vec<usize>> = vec![Vec::new(); exprs.len()];
+    for (pop, values) in values.chunks(children).enumerate() {
+        let needed = exprs.needed(values);
+        of.iter_mut().zip(needed).filter(|(_, needed)| *needed).for_each(|(of, _)| of.push(pop));
+    }
+    let mut ends = vec![false; exprs.len()];
+    values.iter().for_each(|value| ends[value.index()] = true);
+    let kinds = depending(exprs, |symbol| matches!(symbol, Symbol::Level(LevelSymbol::Kind { .. })));
+    let slopes = depending(exprs, |symbol| matches!(symbol, Symbol::Level(LevelSymbol::Slope { .. })));
+    let fits = |id: ExprId| of[id.index()].len() > 1 && slopes[id.index()] && !kinds[id.index()];
+    for (id, node) in exprs.iter().filter(|(id, _)| !of[id.index()].is_empty()) {
+        for operand in node.operands() {
+            ends[operand.index()] |= !fits(id) || of[id.index()] != of[operand.index()];
+        }
+    }
+    // Whether a node reads slopes but through what is shared.
+    let (mut reads, mut found) = (vec![false; exprs.len()], Vec::new());
+    for (id, node) in exprs.iter().filter(|(id, _)| slopes[id.index()] && !of[id.index()].is_empty()) {
+        let is_symbol = matches!(node, Expr::Symbol(_));
+        reads[id.index()] = is_symbol || node.operands().iter().any(|operand| reads[operand.index()]);
+        if reads[id.index()] && !is_symbol && fits(id) && ends[id.index()] {
+            found.push(id);
+            reads[id.index()] = false;
+        }
+    }
+    found
+}
+
+/// For each expression, whether it depends on such a symbol.
+fn depending(exprs: &Exprs, is: impl Fn(&Symbol) -> bool) -> Vec<bool> {
+    let mut depends: Vec<bool> = Vec::with_capacity(exprs.len());
+    for (_, node) in exprs.iter() {
+        let own = matches!(node, Expr::Symbol(symbol) if is(symbol));
+        depends.push(own || node.operands().iter().any(|operand| depends[operand.index()]));
+    }
+    depends
 }
 
 /// The same values with fewer kinds: packets that enter the same coarse cell in their first step are of one kind, for which that of

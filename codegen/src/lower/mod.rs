@@ -140,6 +140,7 @@ fn lower_in(
                 Symbol::Moment(number) => format!("m_{number}"),
                 Symbol::Level(LevelSymbol::Width) => "width".into(),
                 Symbol::Level(LevelSymbol::Sample(number)) => format!("v_{number}"),
+                Symbol::Level(LevelSymbol::Shared(number)) => format!("shared_{number}"),
                 Symbol::Level(LevelSymbol::Kind { child }) => format!("kind_{child}"),
                 Symbol::Level(LevelSymbol::Position { axis }) => {
                     format!("position_{}", ["x", "y", "z"][usize::from(axis)])

@@ -66,6 +66,7 @@ fn symbol_code(symbol: Symbol) -> [u64; 3] {
         Symbol::Field { field, component } => [4, field.into(), component.into()],
         Symbol::Level(LevelSymbol::Width) => [13, 0, 0],
         Symbol::Level(LevelSymbol::Sample(number)) => [5, number.into(), 0],
+        Symbol::Level(LevelSymbol::Shared(number)) => [15, number.into(), 0],
         Symbol::Level(LevelSymbol::Kind { child }) => [6, child.into(), 0],
         Symbol::Level(LevelSymbol::Position { axis }) => [8, axis.into(), 0],
         Symbol::Level(LevelSymbol::Slope { axis, pop, .. }) => [7, axis.into(), pop.index() as u64],

@@ -9,6 +9,7 @@ mod known;
 pub(crate) mod laws;
 pub(crate) mod levels;
 mod linear;
+pub mod modes;
 pub mod moments;
 mod poly;
 mod random;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! uniform, flows, host ──▶ row ──measured──▶ record ──▶ FOLDER/SUITE.json
-//! papers: flows, accuracy, cost ─┘   peers ────┘ ├────▶ table
+//! papers: flows, accuracy, cost ─┤   peers ────┘ ├────▶ table
+//! couplings ─────────────────────┘               │
 //!                                                └────▶ plot ──▶ FOLDER/SUITE.png
 //! ```
 //!
@@ -11,6 +12,7 @@
 
 mod accuracy;
 mod cost;
+mod couplings;
 mod flows;
 mod host;
 mod papers;
@@ -48,6 +50,11 @@ pub fn bench(args: &Bench) -> Result<ExitCode> {
         }
         Suite::Refined(suited) => selected("refined", flows::refined, suited),
         Suite::Adaptive(suited) => selected("adaptive", flows::adaptive, suited),
+        Suite::Couplings(suited) => {
+            let device = device(suited.target)?;
+            let rows = couplings::rows(&suited.measurements.names, device.target())?;
+            measure("couplings", &device, rows, &suited.measurements)
+        }
         Suite::Papers(suited) => selected("papers", papers::rows, suited),
     }
 }
@@ -118,7 +125,8 @@ fn measure(suite: &str, device: &Device, rows: Vec<Row>, args: &Measurements) ->
     let rows: Vec<&Record> = book.of(&origin).collect();
     let roofline = if suite == "uniform" { plot::roofline(&origin, &rows) } else { None };
     println!("{}", book.path().display());
-    for (name, plot) in [(suite, plot::fractions(suite, &origin, &rows)), ("roofline", roofline)] {
+    let own = plot::fractions(suite, &origin, &rows).or_else(|| plot::noise(&origin, &rows));
+    for (name, plot) in [(suite, own), ("roofline", roofline)] {
         let Some(plot) = plot else { continue };
         let path = args.out.join(format!("{name}.png"));
         files::write(&path, plot)?;

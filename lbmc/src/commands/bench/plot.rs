@@ -1,4 +1,4 @@
-//! Plots of a suite: the fraction of memory bandwidth of each row, with what others reach; a roofline of kernels.
+//! Plots of a suite: the fraction of memory bandwidth of each row, with what others reach; a roofline of kernels; noise of couplings.
 
 use std::collections::BTreeMap;
 
@@ -46,4 +46,17 @@ pub fn roofline(origin: &Origin, rows: &[&Record]) -> Option<Vec<u8>> {
     let title = format!("roofline: {}", origin.device);
     let axes = ("operations per byte read and written", "GFLOP/s");
     (!groups.is_empty()).then(|| chart::slope(&title, axes.0, axes.1, line, &groups))
+}
+
+/// Noise of shear waves behind refinement interfaces, a bar for each way and distance of each row, as a PNG file; none of no crossings.
+pub fn noise(origin: &Origin, rows: &[&Record]) -> Option<Vec<u8>> {
+    let of_row = |row: &&Record| {
+        let Outcome::Crossing(crossing) = &row.outcome else { return vec![] };
+        let noise = crossing.values.iter().filter_map(|(name, value)| Some((name.strip_suffix(": noise")?, *value)));
+        noise.map(|(name, value)| Bar { name: format!("{}: {name}", row.name), value, others: vec![] }).collect()
+    };
+    let bars: Vec<Bar> = rows.iter().flat_map(of_row).collect();
+    let ours = format!("lbmc {}, {}: measured", origin.version, origin.device);
+    let axis = "velocity that shear waves leave behind, rms, in millionths of theirs";
+    (!bars.is_empty()).then(|| bars::draw("couplings: noise at refinement interfaces", axis, &ours, &[], &bars))
 }

@@ -76,6 +76,8 @@ pub enum Outcome {
     Accuracy(Accuracy),
     /// What something done beside the steps costs.
     Cost(Cost),
+    /// What crosses refinement interfaces.
+    Crossing(Crossing),
     /// The time of generating a method.
     Generation(Generation),
     /// Something published that is not repeated here.
@@ -105,6 +107,7 @@ impl Outcome {
             Outcome::Flow(flow) => Some(&flow.values),
             Outcome::Accuracy(accuracy) => Some(&accuracy.values),
             Outcome::Cost(cost) => Some(&cost.values),
+            Outcome::Crossing(crossing) => Some(&crossing.values),
             _ => None,
         }
     }
@@ -243,6 +246,18 @@ pub struct Cost {
     /// Million cell updates a second without it.
     pub mlups: f64,
     /// `every N`: share of that speed that is lost where it is done every N steps.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// What a coupling makes of packets of waves that cross a refinement interface ([`lbm_setup::crossing`]).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Crossing {
+    /// The method.
+    pub spec: String,
+    /// The coupling.
+    pub coupling: String,
+    /// `entering` or `leaving` the fine grid, `N radii: noise`: what shear waves leave behind, in millionths of the packet's velocity;
+    /// `reflected`: the part of a sound wave's amplitude, in thousandths.
     pub values: BTreeMap<String, f64>,
 }
 

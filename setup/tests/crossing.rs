@@ -1,0 +1,38 @@
+//! Waves that cross refinement interfaces, on the host, against the figures of an independent code for two levels in two dimensions.
+
+use lbm_runtime::device::Device;
+use lbm_setup::crossing::{Crossings, Way};
+use lbm_setup::spec::Spec;
+
+/// Three digits are known.
+fn close(what: &str, found: &[f64], due: &[f64]) {
+    println!("{what}: {found:?}, due {due:?}");
+    let agrees = found.iter().zip(due).all(|(found, due)| (found / due - 1.0).abs() < 0.01);
+    assert!(agrees, "{what}: {found:?}, due {due:?}");
+}
+
+/// What shear waves leave behind at 0, 1.5 and 4 radii, in millionths, and the part of sound that is reflected. Packets that follow
+/// the change in time leave less than half behind at last, and reflect half.
+#[test]
+fn couplings_have_the_noise_of_an_independent_code() {
+    let device = Device::host(0).unwrap();
+    let mut crossings = Crossings::new(Spec::find("d2q9_bgk").unwrap()).unwrap();
+    for (coupling, way, noise, reflected) in [
+        ("volumetric_shifted", Way::Entering, [0.736, 1.340, 2.352], 1.57e-2),
+        ("volumetric_timed", Way::Entering, [0.579, 0.871, 0.718], 8.66e-3),
+        ("volumetric_timed", Way::Leaving, [0.562, 0.374, 0.436], 7.71e-3),
+        ("volumetric_chen", Way::Entering, [1.796, 3.178, 5.164], 1.37e-2),
+    ] {
+        let what = format!("{coupling}, {way:?}");
+        close(&what, &crossings.shear(&device, coupling, way).unwrap(), &noise);
+        close(&what, &[crossings.reflected(&device, coupling, way).unwrap()], &[reflected]);
+    }
+}
+
+#[test]
+fn methods_without_shear_waves_in_a_plane_are_refused() {
+    for name in ["d3q19_bgk", "d3q7_advection"] {
+        let error = Crossings::new(Spec::find(name).unwrap()).err().expect("it is refused").to_string();
+        assert!(error.contains(name), "{error}");
+    }
+}
