@@ -94,11 +94,11 @@ pub(super) fn of_grid<'a>(
     let block = |of: &([f64; 3], [f64; 3])| {
         let ratio = whole(widest / width(of)).filter(|ratio| ratio.is_power_of_two())?;
         let mut place = [0; 3];
-        for axis in 0..dim {
+        for (axis, place) in place.iter_mut().enumerate().take(dim) {
             if whole((of.1[axis] - of.0[axis]) / width(of)) != Some(1) {
                 return None;
             }
-            place[axis] = whole(of.0[axis] / width(of))?;
+            *place = whole(of.0[axis] / width(of))?;
         }
         Some(Block { level: ratio.ilog2() as usize, place })
     };
