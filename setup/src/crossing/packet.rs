@@ -131,7 +131,7 @@ fn superposed(chosen: &[(i64, i64)], found: &[Vec<[f64; 2]>], cells: usize, coun
         (0..cells).map(|at| polar(TAU * number as f64 * (at as f64 + 0.5) / cells as f64)).collect()
     };
     // Along y first, for each wave number along x: those stand together.
-    let groups: Vec<(&[(i64, i64)], &[Vec<[f64; 2]>])> = {
+    let groups: Vec<_> = {
         let mut rest = found;
         let chunks = chosen.chunk_by(|a, b| a.0 == b.0);
         chunks
@@ -143,7 +143,7 @@ fn superposed(chosen: &[(i64, i64)], found: &[Vec<[f64; 2]>], cells: usize, coun
             .collect()
     };
     // [population][y] of each group.
-    let rows: Vec<(Vec<[f64; 2]>, Vec<Vec<[f64; 2]>>)> = groups
+    let rows: Vec<_> = groups
         .par_iter()
         .map(|(chunk, own)| {
             let mut row = vec![vec![[0.0; 2]; cells]; count];
