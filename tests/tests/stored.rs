@@ -19,7 +19,7 @@ fn kernels(model: &Model) -> Vec<(KernelIr, &[Param])> {
         all.extend(kernels.map(|kernel| (kernel, &boundary.params[..])));
     }
     for coupling in model.couplings() {
-        let packets = (0..model.q()).filter_map(|pop| levels::packets(model, coupling, pop));
+        let packets = (0..model.q()).filter_map(|pop| levels::packets_of(model, coupling, pop));
         let rescaled = levels::rescaled(model, coupling).into_iter().flatten();
         all.extend(packets.chain(rescaled).map(|kernel| (kernel, &[][..])));
     }
