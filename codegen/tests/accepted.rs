@@ -105,7 +105,7 @@ fn pair(spec: &str, coupling: &str) -> Result<Model, Vec<&'static str>> {
 #[test]
 fn every_shipped_method_takes_every_coupling_or_says_why_not() {
     let couplings = shipped::couplings(&Prelude).expect("the prelude parses");
-    assert_eq!(couplings.len(), 5);
+    assert_eq!(couplings.len(), 7);
     for (spec, _) in shipped::specs() {
         for (_, coupling) in &couplings {
             match pair(spec, coupling) {

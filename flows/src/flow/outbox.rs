@@ -73,12 +73,16 @@ pub(super) fn beside<'env, W: Send, R>(
     let ended = thread::scope(|scope| {
         let (jobs, queue) = mpsc::channel();
         let (thread, first) = (thread::Builder::new().name("lbmc-output".into()), &failure);
-        if let Some(writer) = writer {
-            thread.spawn_scoped(scope, move || work(queue, writer, first)).map_err(|error| DeviceError::Driver {
-                device: "CPU".into(),
-                action: "start a thread for output".into(),
-                reason: error.to_string(),
-            })?;
+        match writer {
+            Some(writer) => {
+                thread.spawn_scoped(scope, move || work(queue, writer, first)).map_err(|error| DeviceError::Driver {
+                    device: "CPU".into(),
+                    action: "start a thread for output".into(),
+                    reason: error.to_string(),
+                })?;
+            }
+            // Jobs then go away with what they own.
+            None => drop(queue),
         }
         let (fields, states) = (device.stagings(copies.fields), device.stagings(copies.states));
         // It goes with the flow, on which the queue ends, and the thread when that is empty.
