@@ -75,10 +75,12 @@ pub(super) fn beside<'env, W: Send, R>(
         let (thread, first) = (thread::Builder::new().name("lbmc-output".into()), &failure);
         match writer {
             Some(writer) => {
-                thread.spawn_scoped(scope, move || work(queue, writer, first)).map_err(|error| DeviceError::Driver {
-                    device: "CPU".into(),
-                    action: "start a thread for output".into(),
-                    reason: error.to_string(),
+                thread.spawn_scoped(scope, move || work(queue, writer, first)).map_err(|error| {
+                    DeviceError::Driver {
+                        device: "CPU".into(),
+                        action: "start a thread for output".into(),
+                        reason: error.to_string(),
+                    }
                 })?;
             }
             // Jobs then go away with what they own.
