@@ -216,13 +216,13 @@ fn a_uniform_flow_stays_uniform() {
 
 #[test]
 fn shifted_packets_lose_three_quarters_of_the_error_per_doubling() {
-    for coupling in ["volumetric_shifted", "volumetric_timed"] {
+    for (coupling, around_corner) in [("volumetric_shifted", 1.31e-3), ("volumetric_timed", 1.33e-3)] {
         let bundle = bundle("d2q9_bgk", coupling);
         for (shape, sides, most) in [
             (Shape::Nothing, [32, 64], 6.0e-4),
             (Shape::Strip, [32, 64], 9.6e-4),
             (Shape::Square, [32, 64], 8.8e-4),
-            (Shape::L, [32, 64], 1.33e-3),
+            (Shape::L, [32, 64], around_corner),
             (Shape::Nested, [64, 128], 2.3e-4),
         ] {
             let [coarse, fine] = sides.map(|side| decay(&bundle, shape, side, 0).error);
