@@ -151,9 +151,19 @@ class Cases(unittest.TestCase):
         self.assertTrue(told and told[-1]["step"] <= summary["steps"])
 
     def test_a_case_names_no_folder_elsewhere(self):
-        with self.assertRaises(lbmc.Error) as raised:
-            lbmc.Case("channel", {"target": "cpu", "output.directory": "/tmp/elsewhere"}).run()
-        self.assertRegex(raised.exception.code, r"^C\d{4}$")
+        """What a file says is a stranger's; what a caller changes in it, or gives as a folder, is the caller's."""
+        given = lbmc.Case("channel", {"target": "cpu", "steps": 10})
+        with tempfile.TemporaryDirectory() as folder:
+            elsewhere = pathlib.Path(folder) / "elsewhere"
+            file = pathlib.Path(folder) / "channel.toml"
+            file.write_text(given.text.replace('directory = "out/channel"', f'directory = "{elsewhere}"'))
+            self.assertIn(str(elsewhere), file.read_text())
+            with self.assertRaises(lbmc.Error) as raised:
+                lbmc.Case(file, {"target": "cpu", "steps": 10}).run(progress=False)
+            self.assertRegex(raised.exception.code, r"^C\d{4}$")
+            self.assertFalse(elsewhere.exists())
+            lbmc.Case(file, {"target": "cpu", "steps": 10, "output.directory": str(elsewhere)}).run(progress=False)
+            self.assertTrue((elsewhere / "summary.json").exists())
 
     def test_an_exception_in_a_callback_ends_a_run(self):
         def stop(status):
