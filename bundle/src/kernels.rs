@@ -28,6 +28,42 @@ macro_rules! method_kernels {
                 dst: write Stored [slot][values][pitch] in lattice "initial populations",
                 params: value Params "parameters of the method",
             }
+            /// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
+            ///
+            /// Of a method that reads values of neighbours, before any block of the step collides.
+            Expose = "expose" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}",
+                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
+                params: value Params "parameters of the method",
+            }
+            /// What cells of the listed blocks show to those around them; neighbours may be walls.
+            ///
+            /// Of a method that reads values of neighbours.
+            ExposeWalls = "expose_walls" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
+                params: value Params "parameters of the method",
+            }
+            /// What cells of the listed blocks, which have solids in them, show to those around them.
+            ///
+            /// Of a method that reads values of neighbours, after those that know no solids.
+            ExposeSolid = "expose_solid" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                rows: read Int [slot] "row of each slot in the next two, -1 for none",
+                links: read Int [row][q][cells]
+                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
+                distances: read Real [row][q][cells]
+                    "distance of the surface on the way to it, over the length of the link",
+                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
+                params: value Params "parameters of the method",
+            }
             /// Pulls, collides and stores the listed blocks, none of which touches a wall.
             StreamCollide = "stream_collide" {
                 ids: list Int [count] "slots to work on",

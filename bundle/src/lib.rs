@@ -418,6 +418,27 @@ pub struct State {
     pub doc: String,
 }
 
+/// A value that cells show to those around them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Name of the value in the spec: `rho`, `ux`.
+    pub name: String,
+    /// The state that it is stored as, counted on from the populations.
+    pub value: u32,
+    /// The axis along which it is a component of a vector, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axis: Option<u32>,
+}
+
+/// What a collision reads of a cell beside its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Position of the value in [`Manifest::shown`].
+    pub shown: u32,
+    /// The direction, of the first populations, along which that cell is the next.
+    pub direction: u32,
+}
+
 /// The direction of one population.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Direction {
@@ -563,6 +584,12 @@ pub struct Manifest {
     /// States, which are stored behind the populations as if they were some that stay where they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<State>,
+    /// What cells show to those around them, before any collides: kernels of their own store it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
+    /// What a collision reads of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<Seen>,
     /// What is stored of a cell in the place of its populations: moments of them, each less its value at rest. Empty: the populations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,

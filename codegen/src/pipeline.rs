@@ -95,6 +95,8 @@ pub enum CompileError {
     Whole,
     /// The method has this state, which is no difference from rest and is not stored in 16 bits.
     State(String),
+    /// The method reads this value of neighbours, which plain arrays have not.
+    Neighbours(String),
     /// Moments cannot be stored in the place of the populations of the method.
     NotStored(NotStored),
     /// Plain arrays hold populations.
@@ -157,6 +159,10 @@ impl fmt::Display for CompileError {
                 out,
                 "f16/f32 stores what differs from rest, at most 2 in size and 11 bits of it, and `{name}` is a state: take f32 or f64"
             ),
+            Self::Neighbours(name) => write!(
+                out,
+                "`{name}` is read of neighbours: kernels on plain arrays have no pass that stores it; take blocks"
+            ),
             Self::NotStored(reason) => write!(out, "populations cannot be stored as moments: {reason}"),
             Self::Plain => write!(out, "plain arrays hold populations, not moments: take blocks"),
             Self::HalfMoments => write!(out, "moments are not stored in 16 bits: take f32 or f64, or populations"),
@@ -198,10 +204,20 @@ pub struct Plans<'m> {
     findings: Findings,
     kernels: Vec<Kernel>,
     levels: Levels,
+    /// What cells read of those around them, if they do.
+    around: Option<Around>,
     /// For each boundary rule, that of nodes as one of links on surfaces of solids, if it fits.
     solids: Vec<Option<Kernel>>,
     /// Moments that are stored in the place of populations, if they are.
     moments: Option<InMoments>,
+}
+
+/// The arithmetic of what cells show to those around them.
+struct Around {
+    /// What a cell shows, from its populations.
+    expose: Kernel,
+    /// For each boundary rule, what is beyond the wall.
+    beyond: Vec<Kernel>,
 }
 
 /// The arithmetic of moments that are stored in the place of populations.
@@ -265,8 +281,17 @@ pub fn plan<'m>(model: &'m Model, layout: Layout, done: &mut dyn FnMut(Stage)) -
         turned.map(|kernel| form.finished(kernel, &model.boundaries()[rule].params)).transpose()
     });
     let solids = solids.collect::<Result<_, _>>()?;
+    let rules = 0..model.boundaries().len();
+    let around = (!model.shown().is_empty()).then(|| {
+        let beyond = rules.map(|rule| form.finished(lower::beyond(model, rule), &model.boundaries()[rule].params));
+        Ok::<_, CompileError>(Around {
+            expose: form.finished(lower::expose(model), &[])?,
+            beyond: beyond.collect::<Result<_, _>>()?,
+        })
+    });
+    let around = around.transpose()?;
     done(Stage::Schedule);
-    Ok(Plans { model, layout, findings, kernels, levels, solids, rest, moments: None })
+    Ok(Plans { model, layout, findings, kernels, levels, solids, around, rest, moments: None })
 }
 
 /// What kernels are stated in.
@@ -366,9 +391,13 @@ impl Plans<'_> {
         if !moments.is_empty() && options.real == Real::F16F32 {
             return Err(CompileError::HalfMoments);
         }
-        let of_role = |role| match role {
-            Role::Init => init,
-            Role::Macroscopic => macroscopic,
+        if let (Some(shown), Layout::Soa) = (self.model.shown().first(), options.layout) {
+            return Err(CompileError::Neighbours(shown.name.clone()));
+        }
+        let of_role = |role| match (role, &self.around) {
+            (Role::Expose | Role::ExposeWalls | Role::ExposeSolid, Some(around)) => &around.expose,
+            (Role::Init, _) => init,
+            (Role::Macroscopic, _) => macroscopic,
             _ => collide,
         };
         let as_emitted = |role: Role| if role.is_arithmetic() { of_role(role).simplified } else { Cost::default() };
@@ -392,6 +421,10 @@ impl Plans<'_> {
             init: &init.plan,
             macroscopic: &macroscopic.plan,
             walls: self.walls(walls),
+            around: self.around.as_ref().map(|around| emit::Around {
+                expose: &around.expose.plan,
+                beyond: around.beyond.iter().map(|kernel| &kernel.plan).collect(),
+            }),
             interface: options.coupling.map(|coupling| self.interface(coupling)),
             turned: self.solids.iter().map(|rule| rule.as_ref().map(|kernel| &kernel.plan)).collect(),
         };
@@ -420,6 +453,7 @@ impl Plans<'_> {
         let levels = packets.iter().chain(stencils).flatten().chain(rescaled.iter().flatten().flatten());
         let levels = levels.chain(transfer.iter().flatten()).chain(shared.iter().flatten());
         let moments = self.moments.iter().flat_map(|own| [&own.relax, &own.populations]);
+        let moments = moments.chain(self.around.iter().flat_map(|around| around.beyond.iter().chain([&around.expose])));
         for kernel in self.kernels.iter().chain(levels).chain(self.solids.iter().flatten()).chain(moments) {
             let dag = kernel.plan.dag();
             let constants = dag.exprs().iter().filter_map(|(_, node)| match node {

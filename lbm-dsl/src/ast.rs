@@ -314,8 +314,21 @@ pub struct BoundaryDef {
     pub block: Block,
     /// Whether its assignments are `node f[i] <- ...`; if not, they are `link f[i] <- ...`.
     pub node: bool,
+    /// What cells beyond the wall have.
+    pub beyond: Vec<Beyond>,
     /// The comment that documents it.
     pub doc: String,
+}
+
+/// `beyond u[a] <- value;`
+#[derive(Clone, Debug)]
+pub struct Beyond {
+    /// A value of the method that cells read of their neighbours.
+    pub name: Name,
+    /// Its indices.
+    pub indices: Vec<Binder>,
+    /// What it is beyond the wall.
+    pub value: Expr,
 }
 
 /// A formula.

@@ -90,6 +90,13 @@ pub enum Symbol {
     Kept(u16),
     /// Where moments are stored in the place of populations: the one of that number.
     Moment(u16),
+    /// A value in the next cell along a direction, before the collision.
+    Neighbour {
+        /// Position in `Model::shown`.
+        shown: u16,
+        /// The direction, of the first populations.
+        dir: Dir,
+    },
 }
 
 /// A value that a formula at a level jump is given; `model::levels` has their meaning.

@@ -53,6 +53,17 @@ pub struct State {
     pub doc: String,
 }
 
+/// A value that cells show to those around them: it is stored before any cell collides.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// Name of the value, `rho` or `ux`; `shown_2` of one without a name.
+    pub name: String,
+    /// Its value from the populations before the collision.
+    pub value: ExprId,
+    /// The axis along which it is a component of a vector, if it is one.
+    pub axis: Option<usize>,
+}
+
 /// What a quantity that the collision conserves is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Law {
@@ -149,6 +160,9 @@ pub struct Boundary {
     pub params: Vec<Param>,
     /// What it does.
     pub rule: Rule,
+    /// Of each value that cells show, what a cell beyond the wall has of it: from `Population`, which stands for what the image of that cell at the
+    /// wall has, and `WallParam`.
+    pub beyond: Vec<ExprId>,
     /// The comment that documents it, one line; may be empty.
     pub doc: String,
 }
@@ -212,6 +226,11 @@ pub struct Model {
     pub(crate) summary: Vec<String>,
     pub(crate) populations: Vec<Populations>,
     pub(crate) states: Vec<State>,
+    pub(crate) shown: Vec<Shown>,
+    /// How many of the states the spec does not name.
+    pub(crate) hidden: usize,
+    /// Whether it stands for a method that reads values of the cells around, among cells that are all like the one at hand.
+    pub(crate) is_alone: bool,
     pub(crate) params: Vec<Param>,
     pub(crate) fields: Vec<Field>,
     pub(crate) conserved: Vec<Conserved>,
@@ -253,6 +272,26 @@ impl Model {
     /// States: what cells have behind their populations. They are counted on from these, as a [`Pop`] each.
     pub fn states(&self) -> &[State] {
         &self.states
+    }
+    /// Values that cells show to those around them. Each is a state as well, of the position of [`Model::row`].
+    pub fn shown(&self) -> &[Shown] {
+        &self.shown
+    }
+    /// Where a cell has the shown value of that position.
+    pub fn row(&self, shown: usize) -> Pop {
+        Pop((self.q() - self.hidden + shown) as u16)
+    }
+    /// How many states the spec does not name: the last ones. They are the shown values, then what is kept because it depends on the cells around.
+    pub fn hidden(&self) -> usize {
+        self.hidden
+    }
+    /// What a collision reads of the cells around: the position of the shown value, and the direction, in ascending order.
+    pub fn seen(&self) -> Vec<(usize, Dir)> {
+        let seen = self.exprs.symbols(&self.collide.outputs).filter_map(|symbol| match symbol {
+            Symbol::Neighbour { shown, dir } => Some((usize::from(shown), dir)),
+            _ => None,
+        });
+        seen.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
     }
     /// Number of populations of all sets.
     pub fn moving(&self) -> usize {
@@ -353,7 +392,12 @@ impl Model {
     }
     /// The same method with parameters in the place of states: what is proved of it holds whatever they are. Behind the parameters of
     /// the method it has one for each state.
+    ///
+    /// Where a collision reads values of the cells around, these are those of the cell itself: what is proved is of uniform flows.
     pub fn frozen(&self) -> Cow<'_, Model> {
+        if !self.shown.is_empty() {
+            return Cow::Owned(self.alone().frozen().into_owned());
+        }
         if self.states.is_empty() {
             return Cow::Borrowed(self);
         }
@@ -395,6 +439,92 @@ impl Model {
         model.exprs = to;
         Cow::Owned(model)
     }
+    /// The same method among cells that all have what the cell at hand has. It has no states but those that the spec names.
+    fn alone(&self) -> Model {
+        let mut model = self.clone();
+        let own = self.q() - self.hidden;
+        model.truncate(own);
+        // What is kept is what the collision gives, from values of the cells around; these are from populations.
+        model.replace(|symbol| match symbol {
+            Symbol::Population(pop) => self.collide.outputs.get(pop.index()).filter(|_| pop.index() >= own).copied(),
+            _ => None,
+        });
+        let shown: Vec<ExprId> = std::mem::take(&mut model.shown).into_iter().map(|shown| shown.value).collect();
+        model.replace(|symbol| match symbol {
+            Symbol::Neighbour { shown: at, .. } => Some(shown[usize::from(at)]),
+            _ => None,
+        });
+        model.is_alone = true;
+        model
+    }
+    /// The same method with parameters in the place of what its collision reads of the cells around, whatever that is: behind its own, one for each
+    /// of [`Model::seen`]. Fields are those of a cell among others that are like it.
+    pub(crate) fn among_others(&self) -> Cow<'_, Model> {
+        let seen = self.seen();
+        self.among(&seen, |shown, dir| seen.iter().position(|one| *one == (shown, dir)))
+    }
+    /// The same, where all cells around show the same: one parameter for each shown value.
+    pub(crate) fn among_alike(&self) -> Cow<'_, Model> {
+        let shown: Vec<usize> = (0..self.shown.len()).collect();
+        self.among(&shown, |shown, _| Some(shown))
+    }
+    /// With so many parameters, of which `place` says which one stands for a shown value in a direction.
+    fn among<T>(&self, each: &[T], place: impl Fn(usize, Dir) -> Option<usize>) -> Cow<'_, Model> {
+        if self.shown.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut model = self.alone();
+        let first = self.params.len();
+        model.params.extend((0..each.len()).map(|at| Param {
+            name: format!("around_{at}"),
+            components: 1,
+            range: Some((Rational::new(1.into(), 2.into()), Rational::from_integer(1.into()))),
+            unit: None,
+            doc: String::new(),
+        }));
+        let of_cell = model.q();
+        let mut roots: Vec<ExprId> = self.collide.outputs[..of_cell].to_vec();
+        roots.extend(self.vectors.iter().flat_map(|vector| &vector.components));
+        let new = self.exprs.substitute(&roots, &mut model.exprs, |to, symbol| match symbol {
+            // A vector that no collision reads may read more.
+            Symbol::Neighbour { shown, dir } => Some(match place(usize::from(shown), dir) {
+                Some(at) => to.symbol(Symbol::Param { param: (first + at) as u16, component: 0 }),
+                None => to.int(0),
+            }),
+            _ => None,
+        });
+        let outputs = roots[..of_cell].iter().map(|root| new[*root]).collect();
+        model.collide = Formulas { lets: Vec::new(), outputs };
+        let mut components = roots[of_cell..].iter();
+        for vector in &mut model.vectors {
+            vector.components = components.by_ref().take(vector.components.len()).map(|root| new[*root]).collect();
+        }
+        Cow::Owned(model)
+    }
+    /// Leaves out the values of a cell from that position on.
+    fn truncate(&mut self, values: usize) {
+        self.states.truncate(values - self.moving());
+        self.hidden = 0;
+        for formulas in [&mut self.init, &mut self.collide, &mut self.started] {
+            formulas.outputs.truncate(values);
+        }
+        for boundary in &mut self.boundaries {
+            boundary.beyond.clear();
+            if let Rule::Link(links) = &mut boundary.rule {
+                links.truncate(values);
+            }
+        }
+    }
+    /// Puts nodes of the graph in the place of symbols.
+    fn replace(&mut self, value: impl Fn(Symbol) -> Option<ExprId>) {
+        let exprs = self.exprs.clone();
+        let mut to = exprs.clone();
+        let mut roots = self.roots_mut();
+        let old: Vec<ExprId> = roots.iter().map(|root| **root).collect();
+        let new = exprs.substitute(&old, &mut to, |_, symbol| value(symbol));
+        roots.iter_mut().for_each(|root| **root = new[**root]);
+        self.exprs = to;
+    }
     /// Every expression that it refers to.
     pub(crate) fn roots_mut(&mut self) -> Vec<&mut ExprId> {
         let mut roots: Vec<&mut ExprId> = self.fields.iter_mut().flat_map(|field| &mut field.components).collect();
@@ -404,7 +534,9 @@ impl Model {
         let mut blocks =
             vec![&mut self.macroscopic, &mut self.observed, &mut self.init, &mut self.collide, &mut self.sampled];
         blocks.push(&mut self.started);
+        roots.extend(self.shown.iter_mut().map(|shown| &mut shown.value));
         for boundary in &mut self.boundaries {
+            roots.extend(&mut boundary.beyond);
             match &mut boundary.rule {
                 Rule::Link(links) => roots.extend(links),
                 Rule::Node(forms) => blocks.extend(forms.iter_mut().map(|form| &mut form.formulas)),

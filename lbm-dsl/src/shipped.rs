@@ -90,12 +90,13 @@ macro_rules! texts {
 }
 
 const SPECS: &[(&str, &str)] = texts!("":
-    "d2q9_bgk" "d2q9_boussinesq" "d2q9_carreau_yasuda" "d2q9_central" "d2q9_guo" "d2q9_kbc" "d2q9_mrt" "d2q9_porous"
-    "d2q9_power_law" "d2q9_power_law_state" "d2q9_recursive" "d2q9_scalar" "d2q9_trt" "d2q9_trt_bounded"
-    "d3q15_bgk" "d3q19_bgk" "d3q19_guo" "d3q19_mrt" "d3q19_mrt_raw" "d3q19_recursive" "d3q19_regularized" "d3q19_smagorinsky" "d3q19_trt"
-    "d3q19_trt_bounded" "d3q19_trt_guo" "d3q19_trt_guo_bounded" "d3q27_bgk" "d3q27_central" "d3q27_central_smagorinsky"
-    "d3q27_cumulant" "d3q27_cumulant_rates" "d3q27_k17" "d3q27_kbc" "d3q27_kbc_n2" "d3q27_kbc_n4" "d3q27_recursive"
-    "d3q7_advection"
+    "d2q9_bgk" "d2q9_boussinesq" "d2q9_carreau_yasuda" "d2q9_central" "d2q9_guo" "d2q9_hybrid" "d2q9_kbc" "d2q9_mrt"
+    "d2q9_phase_field" "d2q9_porous" "d2q9_power_law" "d2q9_power_law_state" "d2q9_recursive" "d2q9_scalar" "d2q9_shan_chen" "d2q9_trt"
+    "d2q9_trt_bounded" "d2q9_two_fluids" "d3q15_bgk" "d3q19_bgk" "d3q19_guo" "d3q19_hybrid" "d3q19_mrt"
+    "d3q19_mrt_raw" "d3q19_recursive" "d3q19_regularized" "d3q19_smagorinsky" "d3q19_trt" "d3q19_trt_bounded"
+    "d3q19_trt_guo" "d3q19_trt_guo_bounded" "d3q19_vreman" "d3q19_wale" "d3q27_bgk" "d3q27_central"
+    "d3q27_central_smagorinsky" "d3q27_cumulant" "d3q27_cumulant_rates" "d3q27_hybrid" "d3q27_k17" "d3q27_kbc"
+    "d3q27_kbc_n2" "d3q27_kbc_n4" "d3q27_recursive" "d3q7_advection"
 );
 const PRELUDE: &[(&str, &str)] = texts!("prelude/": "couplings" "criteria" "cumulants" "equilibria" "forces" "lattices" "moments" "rates" "stencils" "walls");
 

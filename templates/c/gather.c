@@ -1,4 +1,4 @@
-{% component gather(name, walls, inbox, @real, @stored, @middle, @deep, @moments) -%}
+{% component gather(name, walls, inbox, @real, @stored, @middle, @deep, @moments, @around) -%}
 static inline __attribute__((always_inline)) void {{ name }}(
     {{ real }} *restrict to, {% if moments %}const {{ real }} *restrict all, {% endif %}const {{ stored }} *restrict src, const int32_t *restrict near,
 {%- if walls %}
@@ -37,14 +37,14 @@ static inline __attribute__((always_inline)) void {{ name }}(
 {%- if walls %}
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
-                    to[x] = from_wall(-1 - near[from], i, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values);
+                    to[x] = {% if around %}i >= Q ? beyond_walls(i - Q, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values) : {% endif %}from_wall(-1 - near[from], i, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values);
                 }
             } else
 {%- endif %}
 {%- if moments %}
             memcpy(to + first, all + (size_t)i * PLACES + spot_in_all(first - cx, y - cy, z - cz), sizeof({{ real }}) * {% if end %}1{% else %}(size_t)(BX - (cx != 0)){% endif %});
 {%- else %}
-            load_row(to + first, src, near[from], i, upwind, {% if end %}1{% else %}BX - (cx != 0){% endif %});
+            load_row(to + first, src, near[from], {% if around %}i < Q ? i : SHOWN[i - Q]{% else %}i{% endif %}, upwind, {% if end %}1{% else %}BX - (cx != 0){% endif %});
 {%- endif %}
         }
 {%- endfor %}

@@ -12,6 +12,9 @@
 
 enum {
     Q = {{ q }},  // directions
+{%- if around %}
+    INPUTS = {{ around.count }},  // what a collision reads: that of its cell, and what cells around show
+{%- endif %}
 {%- if moments %}
     K = {{ value_count }},  // moments that are stored of a cell
     PX = {{ moments.px }}, PY = {{ moments.py }}, PLACES = {{ moments.padded }},  // cells of a block and the layer around it, along x, y, and all
@@ -125,7 +128,7 @@ static inline __attribute__((always_inline)) void collide_gathered(
     const size_t n, const size_t stride, const {{ real }} *before,
     const size_t stride_after, {{ real }} *restrict after{{ param_decls }})
 {
-    const {{ real }} *const from[Q] = {
+    const {{ real }} *const from[{{ inputs }}] = {
 {%- for pull in pulls %}
         before + {{ pull.at }} * stride,
 {%- endfor %}
@@ -141,7 +144,9 @@ static inline __attribute__((always_inline)) void store_lines(
     for (int number = 0; number < K; ++number) store_line(dst + at(slot, number, begin), after + number * LINE, past);
 {%- else %}
 {%- for pull in pulls %}
+{%- if pull.seen is not number %}
     store_line(dst + at(slot, {{ pull.at }}, begin), after + {{ pull.at }} * LINE, past);
+{%- endif %}
 {%- endfor %}
 {%- endif %}
 }
@@ -270,14 +275,14 @@ static inline __attribute__((always_inline)) void gather(
             }
         }
 {%- else %}
-        _Alignas(64) {{ real }} before[Q * SLAB];
+        _Alignas(64) {{ real }} before[{{ inputs }} * SLAB];
 {%- if moments %}
         {{ real }} all[Q * PLACES];
         expand(all, src, near);
 {%- endif %}
         for (int row = 0; row < BY * BZ; row += ROWS) {
 {%- for pull in pulls %}
-            gather(before + {{ pull.at }} * SLAB, {% if moments %}all{% else %}src, near{% endif %}, row, {{ pull.at }}, {{ pull.velocity }});
+            gather(before + {{ pull.at }} * SLAB, {% if moments %}all{% else %}src, near{% endif %}, row, {{ pull.row }}, {{ pull.velocity }});
 {%- endfor %}
             collide_slab(before, dst, slot, row * BX, past{{ param_names }});
         }
@@ -286,10 +291,56 @@ static inline __attribute__((always_inline)) void gather(
     settle();
 {%- </kernel> %}
 
+{% if around -%}
+// ==== what cells show ===============================================================================================
+
+// Stores what gathered cells of a slab show to those around them, in a slot from a cell on.
+static inline __attribute__((always_inline)) void expose_slab(
+    const {{ real }} *restrict before, {{ stored }} *restrict populations, const int32_t slot, const int begin{{ param_decls }})
+{
+{%- for line in around.idle %}
+    {{ line }}
+{%- endfor %}
+    for (int cell = 0; cell < SLAB; ++cell) {
+{%- for input in around.kernel.inputs %}
+        const {{ real }} {{ input.text }} = before[{{ input.at }} * SLAB + cell];
+{%- endfor %}
+{%- for line in around.kernel.body %}
+        {{ line }}
+{%- endfor %}
+
+{%- for output in around.kernel.outputs %}
+        store(populations, slot, {{ output.at }}, begin + cell, {{ output.text }});
+{%- endfor %}
+    }  // cells
+}
+
+{% <kernel of={around.kernel}> %}
+    _Alignas(64) {{ real }} before[Q * SLAB];
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+{%- for pull in pulls %}
+{%- if pull.own %}
+            gather(before + {{ pull.at }} * SLAB, populations, near, row, {{ pull.at }}, {{ pull.velocity }});
+{%- endif %}
+{%- endfor %}
+            expose_slab(before, populations, slot, row * BX{{ param_names }});
+        }
+    }  // blocks
+{%- </kernel> %}
+
+{% endif -%}
 {% <kernel of={collide}> %}
     for (size_t state = 0; state < (size_t)count; ++state) {
-        {{ real }} before[Q], after[Q];
+        {{ real }} before[{{ inputs }}], after[Q];
         for (int i = 0; i < Q; ++i) before[i] = {% if half %}as_stored(src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]{% endif %};
+{%- for pull in pulls %}
+{%- if pull.seen is number %}
+        before[{{ pull.at }}] = before[{{ pull.row }}];  // cells around have the same
+{%- endif %}
+{%- endfor %}
         collide_gathered(1, 1, before, 1, after{{ param_names }});
 {%- if moments %}
         {{ real }} f[Q];
@@ -315,8 +366,31 @@ static inline __attribute__((always_inline)) void gather(
 // As gather, with walls in the place of some neighbours.
 {{<gather name="gather_walls" walls={true} inbox={false} />}}
 
-{% <kernel of={walls.kernel}> %}
+{% if around -%}
+{% <kernel of={around.walls}> %}
     _Alignas(64) {{ real }} before[Q * SLAB];
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+{%- for pull in pulls %}
+{%- if pull.own %}
+            gather_walls(before + {{ pull.at }} * SLAB, populations, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
+{%- endif %}
+{%- endfor %}
+{%- if walls.nodes %}
+            for (int cell = 0; cell < SLAB; ++cell) {
+                node(before + cell, SLAB, spot_of(row * BX + cell), populations, near, wall_rules, wall_values{% if solids %}, 0{% endif %});
+            }
+{%- endif %}
+            expose_slab(before, populations, slot, row * BX{{ param_names }});
+        }
+    }  // blocks
+{%- </kernel> %}
+
+{% endif -%}
+{% <kernel of={walls.kernel}> %}
+    _Alignas(64) {{ real }} before[{{ inputs }} * SLAB];
 {%- if moments %}
     {{ real }} all[Q * PLACES];
 {%- endif %}
@@ -345,7 +419,7 @@ static inline __attribute__((always_inline)) void gather(
 {% if solids -%}
 {% include "solids" %}
 {% <kernel of={solids.kernel}> %}
-    _Alignas(64) {{ real }} before[Q * SLAB];
+    _Alignas(64) {{ real }} before[{{ inputs }} * SLAB];
 {%- if moments %}
     {{ real }} all[Q * PLACES];
 {%- endif %}
@@ -376,6 +450,12 @@ static inline __attribute__((always_inline)) void gather(
                             link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
                     }
                 }
+{%- if around %}
+                for (int which = 0; which < INPUTS - Q; ++which) {
+                    const int32_t link = of_row[FROM[which] * CELLS + cell];
+                    if (link > 0) arrived[(Q + which) * SLAB] = beyond_wall(link - 1, which, load(src, slot, SHOWN[which], cell), 0, wall_rules, wall_values);
+                }
+{%- endif %}
 {%- if walls.nodes %}
                 node(arrived, SLAB, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, of_row{% endif %});
 {%- endif %}
@@ -389,6 +469,42 @@ static inline __attribute__((always_inline)) void gather(
     }  // blocks
 {%- </kernel> %}
 
+{% if around -%}
+{% <kernel of={around.solid}> %}
+    _Alignas(64) {{ real }} before[Q * SLAB];
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        if (rows[slot] == 0) continue;
+        const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+        const int32_t *const of_row = links + row_at;
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+{%- for pull in pulls %}
+{%- if pull.own %}
+            gather_walls(before + {{ pull.at }} * SLAB, populations, near, wall_rules, wall_values, row, {{ pull.at }}, {{ pull.velocity }});
+{%- endif %}
+{%- endfor %}
+            for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+                if (of_row[cell] < 0) continue;
+                const Spot here = spot_of(cell);
+                {{ real }} *const arrived = before + (cell - row * BX);
+                for (int i = 0; i < {{ reduce.summed }}; ++i) {
+                    const int32_t link = of_row[i * CELLS + cell];
+                    if (link > 0) {
+                        arrived[i * SLAB] = off_solid(
+                            link - 1, i, here, populations, near, of_row, distances + row_at, wall_rules, wall_values);
+                    }
+                }
+{%- if walls.nodes %}
+                node(arrived, SLAB, here, populations, near, wall_rules, wall_values, of_row);
+{%- endif %}
+            }
+            expose_slab(before, populations, slot, row * BX{{ param_names }});
+        }
+    }  // blocks
+{%- </kernel> %}
+
+{% endif -%}
 {% <kernel of={solids.force}> %}
     for (int32_t item = 0; item < count; ++item) {
         const int32_t begin = shares[item] * per, end = begin + per < size ? begin + per : size;
@@ -427,7 +543,7 @@ static inline __attribute__((always_inline)) void gather(
 {{<gather name={kernel.gather} walls={kernel.walls} inbox={true} />}}
 
 {% <kernel of={kernel.signature}> %}
-    _Alignas(64) {{ real }} before[Q * SLAB];
+    _Alignas(64) {{ real }} before[{{ inputs }} * SLAB];
 {%- if moments %}
     {{ real }} all[Q * PLACES];
 {%- endif %}

@@ -1,30 +1,54 @@
 {# `late`: what walls return is asked for once all loads are under way; kernels with heavy links are faster so, others slower. -#}
-{% component gather(walls, inbox, late, @real, @pulls) -%}
+{# `exposes`: what cells show is not there yet. -#}
+{% component gather(walls, inbox, late, exposes, @real, @pulls, @inputs) -%}
     // ---- pull
-    {{ real }} f[Q];
+    {{ real }} f[{% if exposes %}Q{% else %}{{ inputs }}{% endif %}];
 {%- for pull in pulls %}
-{%- if pull.rest %}
-    f[{{ pull.at }}] = load(src, slot, {{ pull.at }}, cell);
+{%- if exposes and not pull.own %}
+{%- elif pull.rest %}
+    f[{{ pull.at }}] = load(src, slot, {{ pull.row }}, cell);
 {%- elif late %}
-    f[{{ pull.at }}] = {{ pull.near }} < 0 ? 0 : load(src, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }});
+    f[{{ pull.at }}] = {{ pull.near }} < 0 ? 0 : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
+{%- elif walls and pull.seen is number %}
+    f[{{ pull.at }}] = {{ pull.near }} < 0 ? beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values)
+        : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- elif walls %}
     f[{{ pull.at }}] = {% if inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
         : {% endif %}{{ pull.near }} < 0 ? from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values)
-        : load(src, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }});
+        : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- elif inbox %}
-    f[{{ pull.at }}] = mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)] : load(src, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }});
+    f[{{ pull.at }}] = mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)] : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- else %}
-    f[{{ pull.at }}] = load(src, {{ pull.near }}, {{ pull.at }}, {{ pull.cell }});
+    f[{{ pull.at }}] = load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- endif %}
 {%- endfor %}
 {%- if late %}
 {%- for pull in pulls %}
-{%- if not pull.rest %}
+{%- if exposes and not pull.own %}
+{%- elif pull.seen is number %}
+    if ({{ pull.near }} < 0) f[{{ pull.at }}] = beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values);
+{%- elif not pull.rest %}
     if ({{ pull.near }} < 0) f[{{ pull.at }}] = from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values);
 {%- endif %}
 {%- endfor %}
 {%- endif %}
 {%- endcomponent gather %}
+
+{% component expose(@real, @around) -%}
+{%- for line in around.idle %}
+    {{ line }}
+{%- endfor %}
+{%- for input in around.kernel.inputs %}
+    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+{%- endfor %}
+{%- for line in around.kernel.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in around.kernel.outputs %}
+    store(populations, slot, {{ output.at }}, cell, {{ output.text }});
+{%- endfor %}
+{%- endcomponent expose %}
 
 {% component finish(@param_names, @values) -%}
     collide(f{{ param_names }});

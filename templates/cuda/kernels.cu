@@ -13,6 +13,9 @@
 
 {% endif -%}
 static constexpr int Q = {{ q }};  // directions
+{%- if around %}
+static constexpr int INPUTS = {{ around.count }};  // what a collision reads: that of its cell, and what cells around show
+{%- endif %}
 {%- if moments %}
 static constexpr int K = {{ value_count }};  // moments that are stored of a cell
 {%- endif %}
@@ -36,7 +39,7 @@ static constexpr int FIELDS = {{ fields }};  // components of the macroscopic fi
 // ==== collision =====================================================================================================
 
 // Collides one cell: f holds its populations before {% if moments %}it, and its moments {% else %}and {% endif %}after.
-static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls }})
+static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ param_decls }})
 {
 {%- if moments %}
     {{ real }} m[K];
@@ -69,16 +72,35 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     {{<gather_moments walls={false} inbox={false} nodes={false} />}}
     {{<finish_moments />}}
 {%- else %}
-    {{<gather walls={false} inbox={false} late={false} />}}
+    {{<gather walls={false} inbox={false} late={false} exposes={false} />}}
 
     {{<finish />}}
 {%- endif %}
 {%- </kernel> %}
 
+{% if around -%}
+{% <kernel of={around.kernel}> %}
+    const {{ stored }} *src = populations;
+    const int *near = neighbours + (size_t)slot * NEAR;
+{%- for line in upwind %}
+    {{ line }}
+{%- endfor %}
+
+    {{<gather walls={false} inbox={false} late={false} exposes={true} />}}
+
+    {{<expose />}}
+{%- </kernel> %}
+
+{% endif -%}
 {% <kernel of={collide}> %}
-    {{ real }} f[Q];
+    {{ real }} f[{{ inputs }}];
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = {% if half %}as_stored(src[(size_t)i * count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * count + state] - ({{ real }})REST[i]{% endif %};
+{%- for pull in pulls %}
+{%- if pull.seen is number %}
+    f[{{ pull.at }}] = f[{{ pull.row }}];  // cells around have the same
+{%- endif %}
+{%- endfor %}
     collide(f{{ param_names }});
 {%- if moments %}
     {{ real }} m[K];
@@ -101,6 +123,24 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {% include "nodes" %}
 {% endif -%}
 
+{% if around -%}
+{% <kernel of={around.walls}> %}
+    const {{ stored }} *src = populations;
+    const int *near = neighbours + (size_t)slot * NEAR;
+{%- for line in upwind %}
+    {{ line }}
+{%- endfor %}
+    const Spot here = { {x, y{% if deep %}, z{% endif %}} };
+
+    {{<gather walls={true} inbox={false} late={false} exposes={true} />}}
+{%- if walls.nodes %}
+    node(f, 1, here, src, near, wall_rules, wall_values{% if solids %}, 0{% endif %});
+{%- endif %}
+
+    {{<expose />}}
+{%- </kernel> %}
+
+{% endif -%}
 {% <kernel of={walls.kernel}> %}
     const int *near = neighbours + (size_t)slot * NEAR;
 {%- for line in upwind %}
@@ -112,7 +152,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     {{<gather_moments walls={true} inbox={false} nodes={walls.nodes} />}}
 {%- else %}
 
-    {{<gather walls={true} inbox={false} late={false} />}}
+    {{<gather walls={true} inbox={false} late={false} exposes={false} />}}
 {%- endif %}
 {%- if walls.nodes %}
     node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, 0{% endif %});
@@ -163,11 +203,18 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
 {%- endfor %}
             const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 
-            {{<gather walls={true} inbox={false} late={true} />}}
+            {{<gather walls={true} inbox={false} late={true} exposes={false} />}}
 #pragma unroll
             for (int i = 0; i < Q; ++i) {
                 if (of_row[i * CELLS + cell] > 0) f[i] = back[i][thread];
             }
+{%- if around %}
+#pragma unroll
+            for (int which = 0; which < INPUTS - Q; ++which) {
+                const int link = of_row[FROM[which] * CELLS + cell];
+                if (link > 0) f[Q + which] = beyond_wall(link - 1, which, load(src, slot, SHOWN[which], cell), 0, wall_rules, wall_values);
+            }
+{%- endif %}
 {%- if walls.nodes %}
             node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, of_row{% endif %});
 {%- endif %}
@@ -178,6 +225,32 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     }
 {%- </kernel> %}
 
+{% if around -%}
+{% <kernel of={around.solid}> %}
+    const {{ stored }} *src = populations;
+    const int *near = neighbours + (size_t)slot * NEAR;
+    const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+    const int *const of_row = links + row_at;
+    if (of_row[cell] < 0) {{ around.solid.skip }};
+{%- for line in upwind %}
+    {{ line }}
+{%- endfor %}
+    const Spot here = { {x, y{% if deep %}, z{% endif %}} };
+
+    {{<gather walls={true} inbox={false} late={false} exposes={true} />}}
+#pragma unroll
+    for (int i = 0; i < {{ reduce.summed }}; ++i) {
+        const int link = of_row[i * CELLS + cell];
+        if (link > 0) f[i] = off_solid(link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
+    }
+{%- if walls.nodes %}
+    node(f, 1, here, src, near, wall_rules, wall_values, of_row);
+{%- endif %}
+
+    {{<expose />}}
+{%- </kernel> %}
+
+{% endif -%}
 {% <kernel of={solids.force}> %}
     __shared__ double sums[DIM + SETS][{{ solids.force.threads }}];
     for (int body = 0; body < bodies; ++body) {
@@ -228,7 +301,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[Q]{{ param_decls 
     {{<gather_moments walls={kernel.walls} inbox={true} nodes={nodes} />}}
 {%- else %}
 
-    {{<gather walls={kernel.walls} inbox={true} late={false} />}}
+    {{<gather walls={kernel.walls} inbox={true} late={false} exposes={false} />}}
 {%- endif %}
 {%- if kernel.walls and walls.nodes %}
     node(f, 1, here, src, near, wall_rules, wall_values, mask, in{% if solids %}, 0{% endif %});

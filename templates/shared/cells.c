@@ -113,7 +113,7 @@ typedef unsigned short uint16_t;
 {{<spot_of />}}
 
 {% endif -%}
-{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or solids -%}
+{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or solids or around -%}
 {% if upwind_places -%}
 // Which of a block's neighbours a cell lies in.
 {{ inline }} int neighbour_of(const Spot spot)

@@ -55,4 +55,51 @@
         return {{ nan }};  // {% if walls.nodes %}of nodes: not yet, or {% endif %}no such rule: NaN stops the run
     }
 }
+{% if around %}
+// ---- values that cells show to those around them: of each that is seen, where cells have it, and the direction that comes from there
+{{ table }} int SHOWN[] = { {{- around.shown -}} };
+{{ table }} int FROM[] = { {{- around.from -}} };
 
+// What is beyond the wall w, of the value that is seen with the number `which`, where the image of that place at the wall has `image`; bit a of
+// `flipped`: the wall is across the axis a.
+{{ inline }} {{ real }} beyond_wall(
+    const {{ int }} w, const int which, const {{ real }} image, const int flipped, const {{ int }} *wall_rules, const {{ real }} *wall_values)
+{
+    {{ walls.values }}
+    (void)w, (void)which, (void)flipped, (void)wall_rules{% if walls.values is containing(pat="value =") %}, (void)value{% endif %};
+{%- for rule in around.beyond %}
+    if (wall_rules[w] == {{ rule.code }} && SHOWN[which] == {{ rule.shown }}) {
+{%- for line in rule.lines %}
+        {{ line }}
+{%- endfor %}
+    }
+{%- endfor %}
+    return image;
+}
+
+// What is seen with the number `which` where the next cell lies behind walls.
+{{ function }} {{ real }} beyond_walls(
+    const int which, const Spot here, const {{ stored }} *src, const {{ int }} *near, const {{ int }} *wall_rules, const {{ real }} *wall_values)
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    const Spot there = beyond(here, FROM[which], -1);
+    Spot image = there;
+    int flipped = 0;
+    {{ int }} w = -1 - near[neighbour_of(there)];
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        const int side = there.at[axis] < 0 ? -1 : there.at[axis] >= width[axis] ? 1 : 0;
+        if (side == 0 || near[{{ middle }} + side * step] >= 0) continue;
+        const {{ int }} beside = -1 - near[{{ middle }} + side * step];
+{%- if walls.mirrors %}
+        // Where several walls are in the way, one that is no symmetry plane decides.
+        const {{ int }} rule = wall_rules[beside];
+        if (flipped == 0 || !({{ walls.mirrors }})) w = beside;
+{%- else %}
+        if (flipped == 0) w = beside;
+{%- endif %}
+        flipped |= 1 << axis, image.at[axis] = here.at[axis];
+    }
+    if (flipped == 0 || near[neighbour_of(image)] < 0) image = here;
+    return beyond_wall(w, which, load(src, near[neighbour_of(image)], SHOWN[which], index_of(image)), flipped, wall_rules, wall_values);
+}
+{% endif -%}

@@ -76,11 +76,13 @@ pub fn bundle(spec: &'static str, target: Target, real: Real) -> Arc<Bundle> {
     })
 }
 
-/// Shipped methods that are flows of one viscosity, which the compiler tells; their first fields are `rho` and `u`.
+/// Shipped methods that are flows of one viscosity, which the compiler tells; their first fields are `rho` and `u`. Those that read values of
+/// neighbours, and run on one level in one part, have tests of their own.
 pub fn flows() -> Vec<&'static str> {
     let is_flow = |spec: &&'static str| compiled::is_flow(&compiled::model(spec));
     let is_newtonian = |spec: &&'static str| method(spec).findings.viscosity.at(|_| 1.0).is_some();
-    compiled::specs().into_iter().filter(is_flow).filter(is_newtonian).collect()
+    let is_of_cells = |spec: &&'static str| compiled::model(spec).shown().is_empty();
+    compiled::specs().into_iter().filter(is_flow).filter(is_newtonian).filter(is_of_cells).collect()
 }
 
 /// Number of axes of a shipped method.

@@ -29,8 +29,10 @@ fn difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
 }
 
 /// The value of an input of the collision.
-fn input(state: &[f64], params: &[(String, Vec<f64>)], symbol: Symbol) -> f64 {
+fn input(model: &Model, state: &[f64], params: &[(String, Vec<f64>)], symbol: Symbol) -> f64 {
     match symbol {
+        // Cells around have the same.
+        Symbol::Neighbour { shown, .. } => state[model.row(shown.into()).index()],
         Symbol::Population(pop) => state[pop.index()],
         Symbol::Param { param, component } => params[usize::from(param)].1[usize::from(component)],
         _ => unreachable!("a collision has no such input"),
@@ -49,7 +51,7 @@ fn all_executions_of_a_collision_agree() {
 fn agree(spec: &str, model: &Model) -> [Vec<Vec<f64>>; 2] {
     let states = compiled::states(model, STATES);
     let params = compiled::params(model, OMEGA);
-    let input = |state: &[f64], symbol| input(state, &params, symbol);
+    let input = |state: &[f64], symbol| input(model, state, &params, symbol);
     let kernel = lower::collide(model);
     let dag = simplify::simplify(&kernel).unwrap_or_else(|error| panic!("{spec}: {error}"));
 

@@ -248,6 +248,8 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         }],
         directions: vec![direction; if dim == 2 { 9 } else { 19 }],
         states: vec![],
+        shown: vec![],
+        seen: vec![],
         moments: vec![],
         block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
         wall_stride: dim,

@@ -60,6 +60,7 @@ fn state(model: &Model, rest: &[Rational], amplitude: i64) -> impl Fn(Symbol) ->
 fn whole(model: &Model, rest: &[Rational], symbol: Symbol, value: Rational) -> Rational {
     match symbol {
         Symbol::Population(pop) => value + &rest[pop.index()],
+        Symbol::Neighbour { shown, .. } => value + &rest[model.row(shown.into()).index()],
         Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) => {
             value + &rest[model.populations()[0].pop(dir).index()]
         }
@@ -119,9 +120,11 @@ fn the_shipped_methods_are_at_rest_with_their_weights() {
     for spec in compiled::specs() {
         let model = compiled::model(spec);
         let (rest, weights) = (rest(&model), model.weights());
-        // What is stored behind the populations are states, as they are.
+        // What is stored behind the populations are states, as they are, but for what cells show.
         let (populations, states) = rest.split_at(weights.len());
         assert_eq!(populations, weights, "{spec}");
-        assert!(states.len() == model.states().len() && states.iter().all(|state| state.is_zero()), "{spec}");
+        let shown = (0..model.shown().len()).map(|at| model.row(at).index() - weights.len());
+        let own = states.iter().enumerate().filter(|(at, _)| !shown.clone().any(|shown| shown == *at));
+        assert!(states.len() == model.states().len() && own.into_iter().all(|(_, state)| state.is_zero()), "{spec}");
     }
 }

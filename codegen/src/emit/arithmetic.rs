@@ -19,7 +19,8 @@ pub fn formulas(manifest: &Manifest, plan: &Plan) -> Formulas {
     }
 }
 
-/// Populations, moments or fields that a kernel reads, with their positions in memory.
+/// Populations, moments or fields that a kernel reads, with their positions in memory; behind all values of a cell what it sees of those
+/// around it.
 pub fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
     let first: Vec<usize> = manifest
         .fields
@@ -34,6 +35,10 @@ pub fn inputs(manifest: &Manifest, plan: &Plan) -> Vec<Value> {
         let at = match *symbol {
             Symbol::Population(pop) => pop.index(),
             Symbol::Moment(number) => usize::from(number),
+            Symbol::Neighbour { shown, dir } => {
+                let seen = |seen: &lbm_bundle::Seen| (seen.shown, seen.direction) == (shown.into(), dir.index() as u32);
+                manifest.q() + manifest.seen.iter().position(seen)?
+            }
             Symbol::Field { field, component } => first[usize::from(field)] + usize::from(component),
             _ => return None,
         };

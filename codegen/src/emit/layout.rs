@@ -4,6 +4,7 @@ use lbm_bundle::{HALF_SCALE, Kernel as Signature, Manifest, Real, Role};
 use lbm_dsl::expr::{LevelSymbol, Symbol};
 
 use super::arithmetic::{computes_again, formulas, reads};
+use super::around;
 use super::banner;
 use super::constants::rest;
 use super::formula::real_name;
@@ -63,6 +64,8 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         values: if manifest.moments.is_empty() { "Q" } else { "K" },
         value_count: manifest.values(),
         moments: method.moments.as_ref().map(|plans| moments::view(method, plans)),
+        around: method.around.as_ref().map(|plans| around::view(manifest, plans, kernel)),
+        inputs: if manifest.seen.is_empty() { "Q" } else { "INPUTS" },
         bx,
         by,
         bz,
@@ -74,7 +77,10 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         deep: dim == 3,
         fields: manifest.field_components(),
         rows: rows(manifest),
-        lines: whole_lines(manifest) && manifest.real != Real::F16F32 && manifest.moments.is_empty(),
+        lines: whole_lines(manifest)
+            && manifest.real != Real::F16F32
+            && manifest.moments.is_empty()
+            && manifest.seen.is_empty(),
         pitch_len: manifest.pitch(),
         init: kernel(Role::Init, Some(method.init)),
         stream_collide: kernel(Role::StreamCollide, None),
@@ -104,7 +110,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         param_names: manifest.members.iter().map(|member| format!(", {}", member.name)).collect(),
         upwind: upwind(manifest, 1),
         pairs: in_pairs(manifest, Role::StreamCollide).then(|| upwind(manifest, 2)),
-        pulls: (0..manifest.q()).map(|at| pull(manifest, at)).collect(),
+        pulls: (0..manifest.q() + manifest.seen.len()).map(|at| pull(manifest, at)).collect(),
     }
 }
 
@@ -151,10 +157,10 @@ fn whole_lines(manifest: &Manifest) -> bool {
 /// while the next one is on its way; of shorter rows, as many whole planes as fit into `SLAB_BYTES`.
 fn rows(manifest: &Manifest) -> u32 {
     let [bx, by, bz] = manifest.block;
-    if whole_lines(manifest) {
+    if whole_lines(manifest) && manifest.seen.is_empty() {
         return 1;
     }
-    let plane = by * bx * manifest.real.bytes() as u32 * manifest.q() as u32;
+    let plane = by * bx * manifest.real.bytes() as u32 * (manifest.q() + manifest.seen.len()) as u32;
     by * (1..=bz).rev().find(|planes| bz.is_multiple_of(*planes) && planes * plane <= SLAB_BYTES).unwrap_or(1)
 }
 
@@ -210,7 +216,12 @@ fn upwind(manifest: &Manifest, width: u32) -> Vec<String> {
 }
 
 fn pull(manifest: &Manifest, at: usize) -> Pull {
-    let c = manifest.directions[at].c;
+    let seen = at.checked_sub(manifest.q()).map(|number| (number, &manifest.seen[number]));
+    // What is seen along a direction is brought by the opposite one.
+    let c = match seen {
+        Some((_, seen)) => manifest.directions[seen.direction as usize].c.map(|c| -c),
+        None => manifest.directions[at].c,
+    };
     let dim = manifest.dim as usize;
     let [bx, by, _] = manifest.block;
     let coordinate = |axis: usize| {
@@ -237,6 +248,9 @@ fn pull(manifest: &Manifest, at: usize) -> Pull {
     };
     Pull {
         at,
+        row: seen.map_or(at, |(_, seen)| manifest.shown[seen.shown as usize].value as usize),
+        seen: seen.map(|(number, _)| number),
+        own: manifest.shown.first().is_none_or(|first| at < first.value as usize),
         velocity: c.map(|c| c.to_string()).join(", "),
         rest,
         near: if rest { "slot".into() } else { format!("near[{near}]") },

@@ -25,6 +25,8 @@ pub struct Method<'a> {
     pub macroscopic: &'a Plan,
     /// Arithmetic of the boundary rules, in the order of their codes.
     pub walls: Vec<Wall<'a>>,
+    /// Arithmetic of what cells show to those around them, if they do.
+    pub around: Option<Around<'a>>,
     /// Arithmetic of what crosses refinement interfaces, if it is wanted.
     pub interface: Option<Interface<'a>>,
     /// For each boundary rule of nodes that fits surfaces of solids, its arithmetic on links.
@@ -35,6 +37,14 @@ pub struct Method<'a> {
 pub struct Moments<'a> {
     /// Populations after a collision from the moments after it.
     pub populations: &'a Plan,
+}
+
+/// Arithmetic of what cells show to those around them.
+pub struct Around<'a> {
+    /// What a cell shows, from its populations.
+    pub expose: &'a Plan,
+    /// For each boundary rule, what is beyond the wall, from what the image of that place has.
+    pub beyond: Vec<&'a Plan>,
 }
 
 /// Arithmetic of a coupling.

@@ -7,12 +7,13 @@
 //! - `text`, `number`, `formula`, `double`: what a spec says in words; constants, expressions and formulas in 64 bits as text
 //! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
 //! - `banner`, `constants`, `work`, `arithmetic`, `signature`: parts of every file and kernel
-//! - `walls`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
+//! - `walls`, `around`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
 //! - `mesh`: kernels that change the forest, for both targets; `criteria`: those that say which levels blocks should have;
 //!   `prescribed`: those of values at walls; `statistics`: those of statistics over time
 //! - `rust`, `soa`, `c`, `cuda`, `bindings`: what differs between the files
 
 mod arithmetic;
+mod around;
 mod banner;
 mod bindings;
 mod c;
@@ -46,7 +47,7 @@ mod work;
 
 pub use criteria::criteria;
 pub use mesh::mesh;
-pub use method::{Interface, Method, Moments, NodeForm, PointSet, Rescaled, Stencil, Wall};
+pub use method::{Around, Interface, Method, Moments, NodeForm, PointSet, Rescaled, Stencil, Wall};
 pub use prescribed::prescribed;
 pub use statistics::statistics;
 

@@ -29,6 +29,10 @@ pub struct View {
     pub value_count: usize,
     /// Moments that are stored in the place of populations.
     pub moments: Option<Moments>,
+    /// What cells show to those around them.
+    pub around: Option<Neighbours>,
+    /// The constant that says how many values a collision reads: `Q`, or `INPUTS`.
+    pub inputs: &'static str,
     /// Cells of a block along x.
     pub bx: u32,
     /// Along y.
@@ -325,11 +329,48 @@ pub struct Link {
     pub block: bool,
 }
 
+/// What cells show to those around them.
+#[derive(Debug, Serialize)]
+pub struct Neighbours {
+    /// How many values a collision reads of its own cell and of those around.
+    pub count: usize,
+    /// For cells away from walls.
+    pub kernel: Kernel,
+    /// For blocks that touch walls.
+    pub walls: Option<Kernel>,
+    /// For blocks with solids in them.
+    pub solid: Option<Kernel>,
+    /// Statements that keep compilers from complaining of parameters that it does not read.
+    pub idle: Vec<String>,
+    /// Of each value that is seen, where cells have it; then the direction that comes from there.
+    pub shown: String,
+    pub from: String,
+    /// What walls have beyond them.
+    pub beyond: Vec<Beyond>,
+}
+
+/// What a wall has beyond it of a value that is seen.
+#[derive(Debug, Serialize)]
+pub struct Beyond {
+    /// The rule of the wall.
+    pub code: i32,
+    /// The value, as cells have it.
+    pub shown: usize,
+    /// Statements, of which the last returns it from `image`, what the image of the place has.
+    pub lines: Vec<String>,
+}
+
 /// Where a direction pulls from.
 #[derive(Debug, Serialize)]
 pub struct Pull {
-    /// Direction.
+    /// Direction, or the position of a value that is seen behind all values of a cell.
     pub at: usize,
+    /// Where cells have it.
+    pub row: usize,
+    /// Its number among the values that are seen, if it is one.
+    pub seen: Option<usize>,
+    /// Whether it is a population, or a state that the spec names.
+    pub own: bool,
     /// Its velocity, `1, 0, -1`.
     pub velocity: String,
     /// Whether it is the rest direction.

@@ -147,7 +147,7 @@ fn rule_doc(boundary: &Boundary) -> Vec<Comment> {
 }
 
 /// Where each parameter of a rule begins among the values of a wall.
-fn offsets(boundary: &Boundary) -> Vec<u32> {
+pub fn offsets(boundary: &Boundary) -> Vec<u32> {
     let begin = |next: &mut u32, param: &lbm_bundle::Param| {
         *next += param.components;
         Some(*next - param.components)

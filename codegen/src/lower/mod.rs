@@ -51,6 +51,26 @@ pub fn macroscopic(model: &Model) -> KernelIr {
     lower(model, "macroscopic", model.sampled(), names.chain(observed).collect(), &[])
 }
 
+/// What a cell shows to those around it, from its populations `f_i` before the collision.
+pub fn expose(model: &Model) -> KernelIr {
+    let outputs = model.shown().iter().map(|shown| shown.value).collect();
+    let formulas = Formulas { lets: model.macroscopic().lets.clone(), outputs };
+    lower(model, "expose", &formulas, numbered("shows", model.shown().len()), &[]).giving(rows(model))
+}
+
+/// What is beyond a wall with the rule of that position of what cells show, from what the image of that place has.
+pub fn beyond(model: &Model, rule: usize) -> KernelIr {
+    let boundary = &model.boundaries()[rule];
+    let formulas = Formulas { lets: Vec::new(), outputs: boundary.beyond.clone() };
+    let outputs = numbered("beyond", model.shown().len());
+    lower(model, &format!("beyond_{}", boundary.name), &formulas, outputs, &boundary.params).giving(rows(model))
+}
+
+/// Where cells have what they show.
+fn rows(model: &Model) -> impl Iterator<Item = Pop> {
+    (0..model.shown().len()).map(|at| model.row(at))
+}
+
 /// The rule with that position: one kernel for the links, giving what enters along each direction; for the nodes one for
 /// each form, giving the populations of its directions in the frame of the walls.
 pub fn wall(model: &Model, rule: usize) -> Vec<KernelIr> {
@@ -136,6 +156,9 @@ fn lower_in(
                 }
                 Symbol::Gradient { .. } | Symbol::Kept(_) => {
                     unreachable!("criteria are no kernels, and these no phases")
+                }
+                Symbol::Neighbour { shown, dir } => {
+                    namer.claim(&format!("{}_at_{}", model.shown()[usize::from(shown)].name, dir.index()))
                 }
                 Symbol::Moment(number) => format!("m_{number}"),
                 Symbol::Level(LevelSymbol::Width) => "width".into(),

@@ -107,6 +107,16 @@ pub fn manifest(
         populations: populations.collect(),
         directions: directions.collect(),
         states: model.states().iter().map(state).collect(),
+        shown: (model.shown().iter().enumerate())
+            .map(|(at, shown)| bundle::Shown {
+                name: shown.name.clone(),
+                value: model.row(at).index() as u32,
+                axis: shown.axis.map(|axis| axis as u32),
+            })
+            .collect(),
+        seen: (model.seen().into_iter())
+            .map(|(shown, dir)| bundle::Seen { shown: shown as u32, direction: dir.index() as u32 })
+            .collect(),
         moments: moments.iter().map(stored).collect(),
         block: options.block,
         wall_stride: model.boundaries().iter().map(components).max().unwrap_or(0),
@@ -135,6 +145,13 @@ pub fn manifest(
     let mut roles = vec![Role::Init, Role::StreamCollide];
     if !manifest.boundaries.is_empty() {
         roles.push(Role::StreamCollideWalls);
+    }
+    if !manifest.shown.is_empty() {
+        roles.push(Role::Expose);
+        if !manifest.boundaries.is_empty() {
+            roles.push(Role::ExposeWalls);
+            roles.extend(options.solids.then_some(Role::ExposeSolid));
+        }
     }
     if let Some(coupling) = &manifest.coupling {
         let [interior, walls] = match coupling.ghosts {
@@ -255,8 +272,15 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         Role::Macroscopic => (values, components),
         Role::Force | Role::Sums => (values, 0),
         Role::Collide => (q, q),
+        Role::Expose | Role::ExposeWalls | Role::ExposeSolid => {
+            (q - manifest.states.len() as u32, manifest.shown.len() as u32)
+        }
         Role::Look | Role::Means => (components, 0),
         Role::AverageFields | Role::FillFields | Role::RelocateFields => (components, components),
+        // What is kept because it depends on cells around is given by each collision anew.
+        role if collides(role) && !manifest.shown.is_empty() => {
+            (manifest.shown[0].value + manifest.shown.len() as u32, values)
+        }
         _ => (values, values),
     };
     let [computed, stored] = [manifest.real.bytes(), manifest.real.stored_bytes()].map(|bytes| bytes as u32);

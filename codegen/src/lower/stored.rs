@@ -49,9 +49,18 @@ pub fn rest(model: &Model) -> Vec<Rational> {
             false => dirs.iter().map(|dir| lattice.weight(*dir).clone()).collect(),
         }
     };
-    // A state is stored as it is.
-    let states = model.states().iter().map(|_| Rational::zero());
-    model.populations().iter().flat_map(of_set).chain(states).collect()
+    let mut rest: Vec<Rational> = model.populations().iter().flat_map(of_set).collect();
+    // A state is stored as it is; what cells show, as its difference from the value at rest, if that is a number.
+    rest.resize(model.q(), Rational::zero());
+    let shown: Vec<ExprId> = model.shown().iter().map(|shown| shown.value).collect();
+    let of_rest = |symbol| match symbol {
+        Symbol::Population(pop) if pop.index() < model.moving() => Some(rest[pop.index()].clone()),
+        _ => None,
+    };
+    for (at, value) in model.exprs().eval::<Exact>(&shown, of_rest).into_iter().enumerate() {
+        rest[model.row(at).index()] = value.unwrap_or_else(Rational::zero);
+    }
+    rest
 }
 
 /// Whether a field is 1 at rest. What cells keep for a parameter that varies has no value of its own there, and none is taken from it.
@@ -237,6 +246,7 @@ impl Work<'_> {
         match symbol {
             Symbol::Population(pop) => self.population(to, given, pop),
             Symbol::Moment(number) => self.population(to, given, Pop(model.q() as u16 + number)),
+            Symbol::Neighbour { shown, .. } => self.population(to, given, model.row(shown.into())),
             Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) => {
                 self.population(to, given, model.populations()[0].pop(dir))
             }

@@ -73,6 +73,7 @@ fn symbol_code(symbol: Symbol) -> [u64; 3] {
         Symbol::Gradient { field, component, axis } => [11, field.into(), u64::from(component) << 8 | u64::from(axis)],
         Symbol::Kept(number) => [12, number.into(), 0],
         Symbol::Moment(number) => [14, number.into(), 0],
+        Symbol::Neighbour { shown, dir } => [16, shown.into(), dir.index() as u64],
         Symbol::Mirrored(dir) => [8, dir.index() as u64, 0],
         Symbol::Streamed(dir) => [9, dir.index() as u64, 0],
         Symbol::Inside(dir) => [10, dir.index() as u64, 0],

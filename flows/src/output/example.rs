@@ -52,6 +52,8 @@ pub(super) fn manifest() -> Manifest {
         }],
         directions: vec![Direction { c: [0; 3], weight: "1".into(), rest: "0".into(), opposite: 0 }; 9],
         states: vec![],
+        shown: vec![],
+        seen: vec![],
         moments: vec![],
         block: [8, 8, 1],
         wall_stride: 2,

@@ -22,7 +22,7 @@ use crate::source::Span;
 use crate::unit::Unit;
 
 /// Most populations and states of a cell.
-const MOST_VALUES: usize = 255;
+pub(super) const MOST_VALUES: usize = 255;
 
 /// The model that the spec describes.
 pub fn model(program: &Program, populations: &[Populations]) -> Result<Model, Report> {
@@ -64,6 +64,7 @@ impl Builder<'_> {
         }
         self.populations(populations);
         let states = self.states();
+        self.work.looks_around = true;
         for item in spec {
             match item {
                 Item::Let(item) | Item::Varied(item) => self.binding(item),
@@ -71,6 +72,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
+        self.work.looks_around = false;
         let own = spec.iter().filter_map(|item| match item {
             Item::Field(name) => Some((name, false)),
             _ => None,
@@ -119,7 +121,9 @@ impl Builder<'_> {
         let init = self.part("init", |item| if let Item::Init(block) = item { Some(block) } else { None });
         let init = init.and_then(|block| self.init(&block, &fields));
         let collide = self.part("collide", |item| if let Item::Collide(block) = item { Some(block) } else { None });
+        self.work.looks_around = true;
         let collide = collide.and_then(|block| self.whole_block(&block));
+        self.work.looks_around = false;
         let boundaries = self.boundaries();
         let conserved = if stated.is_empty() { self.usual_laws() } else { stated };
         match stencils::chosen(program) {
@@ -132,6 +136,7 @@ impl Builder<'_> {
         }
         let (params, init) = (params.into_iter().collect::<Eval<Vec<_>>>()?, init?);
         let states = states?;
+        let shown = self.shown();
         let couplings = self.couplings(&params, &fields, &init);
         let criteria = self.criteria(&fields);
         if !self.work.report.is_empty() {
@@ -142,6 +147,9 @@ impl Builder<'_> {
             summary: program.module(ModuleId::SPEC).ast.summary.clone(),
             populations: populations.to_vec(),
             states,
+            shown,
+            hidden: 0,
+            is_alone: false,
             params,
             fields,
             conserved,
@@ -410,7 +418,7 @@ impl Builder<'_> {
         self.work.scope = outer;
         self.entries.truncate(entries);
         let formulas = self.placed(formulas?, fields);
-        let population = |symbol| matches!(symbol, Symbol::Population(_));
+        let population = |symbol| matches!(symbol, Symbol::Population(_) | Symbol::Neighbour { .. });
         if self.work.exprs.symbols(&formulas.outputs).any(population) {
             let hint = "only fields and parameters are given here: write the formula in terms of them";
             let span = block.assigns.first().map_or(block.span, |assign| assign.value.span);

@@ -3,7 +3,7 @@
 use crate::ast::{Expr, ExprKind, FnDef, Name, Range};
 use crate::check::arith;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
-use crate::check::names::GRADIENT;
+use crate::check::names::{AROUND, GRADIENT};
 use crate::check::program::{Def, ModuleId};
 use crate::check::value::{Condition, Dim, Direction, LatticeId, Tensor, Value};
 use crate::diag::Code;
@@ -55,6 +55,7 @@ impl Elaborator<'_> {
             (Some((_, other)), _) => {
                 self.fault(Code::NameKind, name.span, format!("`{}` is {}, not a value", name.text, other.kind()))
             }
+            (None, Some(args)) if AROUND.contains(&name.text.as_str()) => self.around(span, name, indices, args),
             (None, _) => match function::called(&name.text) {
                 Some(function) => self.function(span, name, function, indices, args),
                 None => self.fault(Code::Undefined, name.span, format!("`{}` is not defined here", name.text)),
@@ -186,7 +187,7 @@ impl Elaborator<'_> {
     }
 
     /// Where an index stands in what it must run over.
-    fn position(&mut self, dim: Dim, index: &Expr) -> Eval<usize> {
+    pub(super) fn position(&mut self, dim: Dim, index: &Expr) -> Eval<usize> {
         let variable = matches!(&index.kind, ExprKind::Name { indices, args: None, .. } if indices.is_empty());
         if self.normals.is_some() && matches!(dim, Dim::Axes(_)) && !variable {
             return self.fault(Code::FrameAxis, index.span, "a numbered axis");
@@ -386,7 +387,7 @@ fn describe(dims: &[Dim]) -> String {
     }
 }
 
-fn count(number: usize, thing: &str) -> String {
+pub(super) fn count(number: usize, thing: &str) -> String {
     match (number, thing) {
         (0, _) => format!("no {thing}"),
         (1, _) => format!("one {thing}"),

@@ -75,6 +75,10 @@ pub struct Elaborator<'a> {
     pub normals: Option<usize>,
     /// Whether the text is that of a criterion, which may take gradients of fields.
     pub criterion: bool,
+    /// Whether the text may read values of the cells around one: in values of the spec and in collisions.
+    pub looks_around: bool,
+    /// Values that cells show to those around them, in the order in which the text reads them.
+    pub shown: Vec<ExprId>,
     steps: usize,
     depth: usize,
 }
@@ -96,6 +100,8 @@ impl<'a> Elaborator<'a> {
             applied: Vec::new(),
             normals: None,
             criterion: false,
+            looks_around: false,
+            shown: Vec::new(),
             steps: 0,
             depth: 0,
         }

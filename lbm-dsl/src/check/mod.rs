@@ -8,6 +8,7 @@
 //! - `build` (with `elaborate`, `call`, `walls`): every formula is expanded into the graph, every output defined.
 //! - `physics`: what must be conserved is, `init` gives the fields it is given.
 //! - `stored`: fields and initial populations are known in terms of what grids store.
+//! - `neighbours`: what cells read of others has a place in each cell.
 //!
 //! Each pass reports everything it finds and stops the check if it found anything.
 
@@ -21,6 +22,7 @@ mod formulas;
 mod lattices;
 mod names;
 mod naming;
+mod neighbours;
 mod physics;
 mod program;
 mod stencils;
@@ -40,8 +42,9 @@ pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model,
     let (mut unused, warnings) = names::check(&program, library)?;
     let model = lattices::chosen(&program).and_then(|populations| build::model(&program, &populations));
     let model = model.and_then(|mut model| {
-        let trial = physics::check(&program, &model.frozen())?;
+        let trial = physics::check(&program, &model.among_others().frozen())?;
         stored::complete(&mut model, &trial);
+        neighbours::complete(&mut model);
         couplings::laws(&program, &model.frozen())?;
         model.warnings = [program.warnings(), &warnings].concat();
         Ok(model)

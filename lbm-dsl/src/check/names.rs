@@ -90,6 +90,9 @@ enum Kind {
 /// What a criterion is given besides its arguments.
 pub(super) const GRADIENT: &str = "gradient";
 
+/// Functions of the cells around one. A name of the text hides that of a function.
+pub(super) const AROUND: [&str; 3] = ["gradient", "laplacian", "neighbour"];
+
 /// What a coupling is given besides populations.
 const CROSSING: &[&str] = &["equilibrium", "kind", "mean", "position"];
 
@@ -370,6 +373,16 @@ impl Names<'_> {
             self.param(param);
             self.local(&param.name, Kind::Param, true);
         }
+        for beyond in &def.beyond {
+            if self.strict {
+                self.field(&beyond.name, &[Kind::Let]);
+            }
+            let depth = self.locals.len();
+            self.local(&beyond.name, Kind::Given, false);
+            self.binders(&beyond.indices, false);
+            self.formula(&beyond.value);
+            self.leave(depth);
+        }
         self.block(&def.block);
     }
 
@@ -578,7 +591,7 @@ impl Names<'_> {
                 let label = format!("`{}` exists in link-wise boundary conditions only", name.text);
                 self.fault(Code::NotVisible, name.span, label, "write `link f[i] <- ...;`".into());
             }
-            None if function::called(&name.text).is_some() => {}
+            None if function::called(&name.text).is_some() || AROUND.contains(&name.text.as_str()) => {}
             None => self.undefined(name, called),
         }
     }
@@ -597,7 +610,7 @@ impl Names<'_> {
             has("fn ") || has("stencil ")
         });
         let visible = self.globals.iter().filter(|entry| entry.defined || called).chain(&self.locals);
-        let functions: Vec<&str> = function::names().filter(|_| called).collect();
+        let functions: Vec<&str> = function::names().chain(AROUND).filter(|_| called).collect();
         let visible = visible.map(|entry| entry.name.text.as_str()).chain(BUILTINS.iter().copied()).chain(functions);
         let hint = match import {
             _ if index => format!("bind the index: `let x[{text}] = ...` or `sum({text}: ...)`"),

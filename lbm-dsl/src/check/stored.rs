@@ -96,7 +96,7 @@ fn gains(model: &mut Model, trial: &Trial, driven: Vec<ExprId>, populations: &[E
 }
 
 /// Formulas with other values for the populations.
-fn replaced(exprs: &mut Exprs, formulas: &Formulas, populations: &[ExprId]) -> Formulas {
+pub(super) fn replaced(exprs: &mut Exprs, formulas: &Formulas, populations: &[ExprId]) -> Formulas {
     let new = exprs.clone().substitute(&formulas.outputs, exprs, |_, symbol| match symbol {
         Symbol::Population(pop) => Some(populations[pop.index()]),
         _ => None,

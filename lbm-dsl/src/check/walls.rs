@@ -79,6 +79,7 @@ impl Builder<'_> {
             let at = params.len() as u16;
             params.push(self.param(param, &|component| Symbol::WallParam { param: at, component }));
         }
+        let beyond = self.beyond(def, &outer_scope);
         let rule = if def.node { self.nodes(def).map(Rule::Node) } else { self.links(def).map(Rule::Link) };
         self.work.scope = outer_scope;
         self.names = outer_names;
@@ -86,6 +87,7 @@ impl Builder<'_> {
             name: def.name.text.clone(),
             params: params.into_iter().collect::<Eval<_>>()?,
             rule: rule?,
+            beyond: beyond?,
             doc: def.doc.clone(),
         })
     }

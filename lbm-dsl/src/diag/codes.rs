@@ -94,6 +94,7 @@ codes! {
     NoSuchVelocity   "E0410" "no such velocity" "";
     TooLarge         "E0411" "formula too large" "expanded formulas have a limit: shorten ranges and exponents";
     OutOfDomain      "E0412" "function outside of its domain" "";
+    Neighbour        "E0413" "value of neighbours where there is none" "";
 
     MissingPart      "E0501" "method without a part" "";
     RepeatedPart     "E0502" "part of a method given twice" "";
@@ -115,6 +116,7 @@ codes! {
     ObservableRank   "E0511" "observable that is no scalar, vector or symmetric tensor" "its indices run over axes: `observe s = ...;`, \
                                                                                         `observe q[a] = ...;`, `observe \
                                                                                         tau[a, b] = ...;`";
+    BeyondWall       "E0512" "boundary condition for a value that no cell reads beyond it" "";
 
     Mass             "E0601" "collision does not conserve mass" "";
     Momentum         "E0602" "collision does not conserve momentum" "";

@@ -4,13 +4,13 @@ use syn::Token;
 use syn::parse::ParseStream;
 
 use super::{Parsed, Parser, braces, brackets, parens, skip_statement};
-use crate::ast::{Assign, Block, BoundaryDef, Component, Expr, Item, Name, Target};
+use crate::ast::{Assign, Beyond, Block, BoundaryDef, Component, Expr, Item, Name, Target};
 use crate::diag::Code;
 use crate::lexer;
 use crate::source::Span;
 
 /// Words that only stand at the start of a statement of a block.
-const STATEMENTS: &[&str] = &["let", "link", "node", "param"];
+const STATEMENTS: &[&str] = &["beyond", "let", "link", "node", "param"];
 
 impl Parser<'_> {
     pub(super) fn init(&mut self, input: ParseStream, keyword: Span) -> Parsed<Block> {
@@ -35,7 +35,7 @@ impl Parser<'_> {
         }
         let doc = lexer::comment_above(self.source, keyword);
         let block = Block { span: keyword, lets: Vec::new(), assigns: Vec::new() };
-        let mut def = BoundaryDef { name, params: Vec::new(), block, node: false, doc };
+        let mut def = BoundaryDef { name, params: Vec::new(), block, node: false, beyond: Vec::new(), doc };
         self.statements(input, |this, inner| this.wall_statement(inner, &mut def))?;
         Ok(Item::Boundary(def))
     }
@@ -94,12 +94,38 @@ impl Parser<'_> {
                 self.keyword(input, word)?;
                 def.block.assigns.push(self.assign(input)?);
             }
+            Some("beyond") => {
+                self.keyword(input, "beyond")?;
+                def.beyond.push(self.beyond(input)?);
+            }
             _ => {
-                let expected = "expected `param`, `let`, `link f[i] <-` or `node f[i] <-`";
+                let expected = "expected `param`, `let`, `link f[i] <-`, `node f[i] <-` or `beyond`";
                 return self.fault(Code::Syntax, start, expected);
             }
         }
         Ok(())
+    }
+
+    /// `u[a] <- value;`
+    fn beyond(&mut self, input: ParseStream) -> Parsed<Beyond> {
+        let name = self.name(input)?;
+        let mut indices = Vec::new();
+        if input.peek(syn::token::Bracket) {
+            let (inner, _) = self.take(brackets(input))?;
+            while !inner.is_empty() {
+                indices.push(self.binder(&inner)?);
+                if !inner.is_empty() {
+                    self.take(inner.parse::<Token![,]>())?;
+                }
+            }
+        }
+        if !input.peek(Token![<-]) {
+            return self.fault(Code::Syntax, self.here(input), "expected `<-`");
+        }
+        self.take(input.parse::<Token![<-]>())?;
+        let value = self.expr(input)?;
+        self.semicolon(input, name.span, value.span)?;
+        Ok(Beyond { name, indices, value })
     }
 
     /// Whether a name with brackets comes next.

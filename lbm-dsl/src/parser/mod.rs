@@ -55,6 +55,7 @@ const KEYWORDS: &[&str] = &[
 /// Words that mean something at one place of the grammar only, and may be names.
 const PLACED: &[&str] = &[
     "at",
+    "beyond",
     "coarse",
     "coarsen",
     "derivative",

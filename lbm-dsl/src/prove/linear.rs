@@ -30,6 +30,8 @@ pub enum NotLinear {
     Rough,
     /// The collision has no value there.
     Undefined,
+    /// The collision reads values of the cells around, which depend on the disturbance.
+    Neighbours,
 }
 
 impl fmt::Display for NotLinear {
@@ -41,6 +43,7 @@ impl fmt::Display for NotLinear {
                 "the collision has no derivative at equilibrium (it divides what vanishes there, or chooses by its sign)"
             }
             NotLinear::Undefined => "the collision has no value in a uniform flow",
+            NotLinear::Neighbours => "the collision reads values of the cells around one, which this analysis does not follow",
         })
     }
 }
@@ -210,6 +213,9 @@ pub(super) fn derivatives(
 
 /// The collision's derivatives about a uniform flow of density 1. `params[param][component]`.
 pub(super) fn collision(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<DMatrix<f64>, NotLinear> {
+    if model.is_alone {
+        return Err(NotLinear::Neighbours);
+    }
     let state = equilibrium(model, params, velocity)?;
     let q = state.len();
     derivatives(model, &model.collide.outputs, q, |symbol| match symbol {

@@ -45,9 +45,27 @@ pub struct Findings {
 
 /// Finds out about a model.
 pub fn findings(model: &Model) -> Findings {
-    let states: Vec<&str> = model.states().iter().map(|state| state.name.as_str()).collect();
+    let whole = model;
+    let states = &model.states()[..model.states().len() - model.hidden()];
+    let states: Vec<&str> = states.iter().map(|state| state.name.as_str()).collect();
     let model = &*model.frozen();
     let mut found = of_populations(model);
+    if !whole.shown().is_empty() {
+        found.viscosity = viscosity::viscosity_among(whole);
+        found.bulk = None;
+        let alike = whole.among_alike();
+        let alike = &*alike.frozen();
+        found.diffusivities = alike.populations().iter().map(|set| viscosity::diffusivity(alike, set)).collect();
+        let sentence = found.moments.take().as_ref().map(Dependence::sentence);
+        let names: Vec<&str> = whole.shown().iter().map(|shown| shown.name.as_str()).collect();
+        found.lines.retain(|line| Some(line) != sentence.as_ref());
+        found.lines.push(format!(
+            "{} {} read of the cells around: a step takes 2 passes over memory, as no collision can begin before these are known, and no more, as \
+             none depends on others of its kind",
+            names.join(", "),
+            if names.len() == 1 { "is" } else { "are" },
+        ));
+    }
     if !states.is_empty() {
         let line = format!("for any value of the state {}, which a step of proof does not change", states.join(", "));
         found.lines.push(line);

@@ -143,6 +143,12 @@ impl Ratio {
         (*self == Ratio::variable(index)).then_some(index)
     }
 
+    /// Whether it depends on a variable.
+    pub fn has(&self, variable: usize) -> bool {
+        let (above, below) = self.parts();
+        above.terms().chain(below.terms()).any(|(monomial, _)| monomial.get(variable).is_some_and(|power| *power > 0))
+    }
+
     /// As text with whole coefficients: `2/(1 + tau)`.
     pub fn show(&self, name: &dyn Fn(usize) -> String) -> String {
         let (above, below) = self.parts();

@@ -60,6 +60,10 @@ impl Series {
         self.coefficient(power).unwrap_or(Ratio::whole(0))
     }
 
+    fn is_zero(&self) -> bool {
+        self.coefficients.is_empty() && self.known == EXACT
+    }
+
     fn neg(&self) -> Self {
         let coefficients = self.coefficients.iter().map(Ratio::neg).collect();
         Self { order: self.order, coefficients, known: self.known }
@@ -181,7 +185,11 @@ pub fn eval(
             Expr::Neg(a) => get(a).map(Series::neg),
             Expr::Add(a, b) => both(get(a), get(b)).map(|(a, b)| a.add(b, terms)),
             Expr::Sub(a, b) => both(get(a), get(b)).map(|(a, b)| a.add(&b.neg(), terms)),
-            Expr::Mul(a, b) => both(get(a), get(b)).map(|(a, b)| a.mul(b, terms)),
+            // Nothing times what is not known is nothing.
+            Expr::Mul(a, b) => match (get(a), get(b)) {
+                (Some(zero), None) | (None, Some(zero)) => zero.is_zero().then(|| zero.clone()),
+                (a, b) => both(a, b).map(|(a, b)| a.mul(b, terms)),
+            },
             Expr::Div(a, b) => both(get(a), get(b)).and_then(|(a, b)| a.div(b, terms)),
             Expr::Again(a) => get(a).cloned(),
             Expr::Sqrt(a) => get(a).and_then(|a| a.sqrt(terms)),

@@ -69,6 +69,103 @@ pub fn viscosity(model: &Model) -> Transport {
     }
 }
 
+/// The kinematic viscosity of the first populations of a model whose collision reads values of the cells around. In steady shear, of which the
+/// velocities around tell the slope `s`, a collision makes of the shear stress `-X rho cs2 s` the stress `-K X rho cs2 s + L rho s`; streaming adds
+/// `-rho cs2 s`, so `X = (1 - L / cs2) / (1 - K)`, and the viscosity is `cs2 (X - 1/2)`.
+pub fn viscosity_among(model: &Model) -> Transport {
+    let (alike, others) = (model.among_alike(), model.among_others());
+    let (alike, others) = (&*alike.frozen(), &*others.frozen());
+    let mut found = viscosity(alike);
+    let own = model.params.len();
+    let given = Given::new(alike);
+    let is_around =
+        |variable: usize| given.names[variable].starts_with("around_") && variable >= scalars(&model.params[..own]);
+    let time = found.time.take().zip(slope_stress(model, others)).map(|(time, more)| {
+        let less = more.mul(&Ratio::Constant(model.populations[0].lattice.cs2().recip())).neg();
+        time.mul(&Ratio::whole(1).add(&less))
+    });
+    let time = time.filter(|time| (0..given.names.len()).all(|variable| !is_around(variable) || !time.has(variable)));
+    let name = |variable: usize| given.names[variable].clone();
+    match &time {
+        Some(Ratio::Constant(time)) => {
+            found.formula =
+                (model.populations[0].lattice.cs2() * (time - Rational::new(1.into(), 2.into()))).to_string();
+        }
+        Some(time) => {
+            found.formula = format!("{}*({} - 1/2)", model.populations[0].lattice.cs2(), time.show(&name));
+        }
+        None if found.formula.starts_with("not found") || found.formula.starts_with("none") => {}
+        None => {
+            found.formula = "not found: what the collision reads of the cells around has no known slope at rest".into()
+        }
+    }
+    found.rate = time.as_ref().and_then(Ratio::recip).as_ref().and_then(Ratio::as_variable).map(name);
+    found.names = given.names;
+    found.time = time;
+    found
+}
+
+/// How many of some parameters are scalars.
+fn scalars(params: &[crate::model::Param]) -> usize {
+    params.iter().filter(|param| param.components == 1).count()
+}
+
+/// The shear stress that a collision at rest makes of a slope of one of the velocity `u_x` along y: `others` has a parameter for each of
+/// `Model::seen`.
+fn slope_stress(model: &Model, others: &Model) -> Option<Ratio> {
+    let given = Given::new(others);
+    let rest = rest_of(others, &given)?;
+    let set = &model.populations[0];
+    let seen = model.seen();
+    // How each shown value follows the velocity: from values in 64 bits, which are whole where it is one of its components, or zero.
+    let numbers: Vec<f64> = rest.iter().map(|value| value.at(&|variable| given.sample(variable))).collect();
+    let follows = |value: crate::expr::ExprId| -> Option<Rational> {
+        let at = |step: f64| {
+            let state = |symbol: Symbol| match symbol {
+                Symbol::Population(pop) => {
+                    let c = set
+                        .range()
+                        .contains(&pop.index())
+                        .then(|| set.lattice.velocity(crate::lattice::Dir((pop.index() - set.first) as u8))[0]);
+                    let share = c.map_or(0.0, f64::from) / set.lattice.cs2().to_f64().unwrap_or(1.0);
+                    let weight = others.weights().get(pop.index()).and_then(Rational::to_f64).unwrap_or(0.0);
+                    numbers.get(pop.index()).copied().unwrap_or(0.0) + step * share * weight
+                }
+                Symbol::Param { param, .. } => {
+                    given.variables.get(usize::from(param)).copied().flatten().map_or(0.0, |v| given.samples[v])
+                }
+                _ => 0.0,
+            };
+            model.exprs.eval::<f64>(&[value], state)[0]
+        };
+        const STEP: f64 = 1e-3;
+        let slope = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+        ((slope - slope.round()).abs() < 1e-6).then(|| whole(slope.round() as i32))
+    };
+    let slopes: Vec<Option<Rational>> = model.shown.iter().map(|shown| follows(shown.value)).collect();
+    let slopes: Vec<Rational> = slopes.into_iter().collect::<Option<_>>()?;
+    let first = model.params.len();
+    let symbol = |symbol: Symbol| match symbol {
+        Symbol::Population(pop) => Series::exact(vec![rest[pop.index()].clone()]),
+        Symbol::Param { param, .. } if (first..first + seen.len()).contains(&usize::from(param)) => {
+            let (shown, dir) = seen[usize::from(param) - first];
+            let like = seen.iter().position(|(other, _)| *other == shown).unwrap_or(0);
+            let value = given.variables[first + like].map_or(Ratio::whole(0), Ratio::variable);
+            let slope = &slopes[shown] * whole(set.lattice.velocity(dir)[1]);
+            Series::exact(vec![value, Ratio::Constant(slope)])
+        }
+        other => given.symbol(other),
+    };
+    let after =
+        series::eval(&others.exprs, &others.collide.outputs, TERMS[1], &symbol, &|variable| given.sample(variable));
+    let mut stress = Ratio::whole(0);
+    for dir in set.lattice.dirs() {
+        let part = after[set.pop(dir).index()].as_ref()?.coefficient(1)?;
+        stress = stress.add(&part.mul(&Ratio::Constant(whole(shear(set.lattice.velocity(dir))))));
+    }
+    Some(stress)
+}
+
 /// The factor of a velocity in a shear stress.
 pub fn shear(velocity: &[i32]) -> i32 {
     velocity[0] * velocity[1]

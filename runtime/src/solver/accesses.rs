@@ -137,6 +137,8 @@ pub(super) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
             writes.push(Part::Walls);
             writes.extend(populations(level, current(level)));
         }
+        // Rows beside those that it reads.
+        Phase::Expose => writes.extend(populations(level, current(level))),
         Phase::Tick => writes.push(Part::Clock),
         Phase::Halo => unreachable!("what crosses is no work of a part"),
         Phase::ToFine | Phase::ToFineWalls => {

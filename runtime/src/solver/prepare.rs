@@ -165,6 +165,7 @@ impl<'a> Prepared<'a> {
         let cannot = [
             (processes.are_several() && !is_host, "on GPUs of several processes"),
             (self.grid.forest().holds(), "with a coupling of ghosts between refinement levels"),
+            (!self.program.manifest().shown.is_empty(), "of a method that reads values of neighbours"),
         ];
         if let Some((_, what)) = cannot.into_iter().find(|(is, _)| *is) {
             return Err(StepError::NotInParts { parts, what });

@@ -8,6 +8,7 @@
 //!              to fine            what level l sends to level l + 1 for both of its steps ──▶ inbox of l + 1
 //!              advance(l + 1)     its first step in this one
 //!              to coarse          what has come out of level l + 1 ──▶ inbox of l
+//!              expose             methods that read values of neighbours: what cells of level l show to those around them
 //!              stream, collide    level l: reads one set and the inbox, writes the other set
 //!              restrict           ghosts: means of level l - 1, which has streamed, in the second of two steps
 //!              advance(l + 1)     its second step
@@ -202,6 +203,7 @@ impl Schedule<'_> {
             self.phases(&[Phase::Prescribe], level, number);
             self.phases(&Phase::TO_COARSE, level, number);
         }
+        self.phases(&[Phase::Expose], level, number);
         self.phases(&Phase::STREAMING, level, number);
         if second {
             self.phases(&[Phase::Restrict], level, number);

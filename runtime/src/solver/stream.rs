@@ -15,6 +15,37 @@ use crate::kernels;
 use crate::mesh::{Grid, Owned};
 
 impl Subdomain {
+    /// Stores what cells of a level show to those around them. Blocks with solids are in two lists, of which the second is right.
+    pub(super) fn expose(&mut self, Level { params, current }: &Level, level: usize) -> Result<(), StepError> {
+        let (program, params) = (&self.program, params.packed());
+        let neighbours = &self.grid.tables().neighbours;
+        let setup::Walls { rules: wall_rules, values: wall_values } = &self.walls;
+        let populations = &mut self.fields.populations[*current];
+        let lists = Lists {
+            grid: &self.grid,
+            owned: self.owned.as_ref(),
+            edges: None,
+            bodies: self.bodies.as_ref(),
+            inbox: self.inbox.as_ref(),
+        };
+        let ids = blocks(lists, Phase::StreamCollide, level);
+        program.launch(kernels::Expose { ids, neighbours, populations, params })?;
+        let ids = blocks(lists, Phase::StreamCollideWalls, level);
+        program.launch(kernels::ExposeWalls { ids, neighbours, wall_rules, wall_values, populations, params })?;
+        let Some(bodies) = &self.bodies else { return Ok(()) };
+        Ok(program.launch(kernels::ExposeSolid {
+            ids: blocks(lists, Phase::StreamCollideSolid, level),
+            neighbours,
+            wall_rules,
+            wall_values,
+            rows: &bodies.rows,
+            links: &bodies.links,
+            distances: &bodies.distances,
+            populations,
+            params,
+        })?)
+    }
+
     /// Streams and collides the blocks of a phase on a level, or some of them; `start`: whether its step is the first of two.
     pub(super) fn stream_collide(
         &mut self,
@@ -158,6 +189,7 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
         Phase::ToCoarseWalls if !holds => listed.group(Group::Both),
         Phase::StreamCollideHeld | Phase::ToFineWalls | Phase::ToCoarseWalls => 0..0,
         Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
+        Phase::Expose => unreachable!("it has those of several phases"),
         Phase::Prescribe | Phase::Move | Phase::Tick | Phase::Halo => unreachable!("there are no blocks of it"),
     };
     tables.leaves.part(range)

@@ -97,6 +97,7 @@ impl Subdomain {
             Phase::Tick => self.prescribed.is_some(),
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
             Phase::Halo => false,
+            Phase::Expose => !self.program.manifest().shown.is_empty() && !self.own_level(level).runs().is_empty(),
             _ => {
                 let (grid, owned) = (&self.grid, self.owned.as_ref());
                 let (bodies, inbox) = (self.bodies.as_ref(), self.inbox.as_ref());
@@ -121,6 +122,7 @@ impl Subdomain {
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)
             }
+            Phase::Expose => self.expose(&levels[level], level),
             Phase::Restrict => self.restrict(levels, level - 1),
             Phase::Send => self.send(levels, level),
             Phase::Prolong => self.prolong(levels, level + 1),

@@ -17,6 +17,8 @@ pub enum Phase {
     StreamCollideSolid,
     /// Cells that refined blocks hold.
     StreamCollideHeld,
+    /// What cells show to those around them.
+    Expose,
     /// What coarse blocks send to finer ones.
     ToFine,
     /// What enters fine blocks that touch walls, from coarser ones.
@@ -43,13 +45,14 @@ pub enum Phase {
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 17] = [
+    pub const ALL: [Phase; 18] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideInterface,
         Phase::StreamCollideInterfaceWalls,
         Phase::StreamCollideSolid,
         Phase::StreamCollideHeld,
+        Phase::Expose,
         Phase::ToFine,
         Phase::ToFineWalls,
         Phase::ToCoarse,
@@ -81,7 +84,7 @@ impl Phase {
     pub(super) fn reads_blocks_around(self, level: usize) -> std::ops::Range<usize> {
         match self {
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => level..level + 2,
-            Phase::Move => level..level + 1,
+            Phase::Move | Phase::Expose => level..level + 1,
             _ if Phase::STREAMING.contains(&self) => level..level + 1,
             _ => level..level,
         }
@@ -96,6 +99,7 @@ impl Phase {
             "stream_collide_interface_walls",
             "stream_collide_solid",
             "stream_collide_held",
+            "expose",
             "to_fine",
             "to_fine_walls",
             "to_coarse",

@@ -102,6 +102,23 @@ pub const TABLE: &[Long] = &[
         right: "boundary moving_wall;\nobserve m[a, b] = j[a] * u[b];",
     },
     Long {
+        code: Code::BeyondWall,
+        instead: LAST,
+        text: "`beyond` says what a value is behind a wall that a method reads of the cells around, by `neighbour`, `gradient` or `laplacian`, from \
+               what the image of that place before the wall has, and parameters of the wall. Here nothing reads it, or the formula needs more.",
+        wrong: "boundary moving_wall;
+
+boundary wall {
+    link f[i] <- f[opp(i)];
+    beyond rho <- 1;
+}",
+        right: "boundary moving_wall;
+
+boundary wall {
+    link f[i] <- f[opp(i)];
+}",
+    },
+    Long {
         code: Code::StepBefore,
         instead: LAST,
         text: "A wet-node boundary condition is applied after streaming: the populations that have arrived are \

@@ -105,4 +105,14 @@ pub const TABLE: &[Long] = &[
         wrong: "let rate = omega / (2 + ln(cs2 - 1));\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
         right: "let rate = omega / (2 + ln(1 - cs2));\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
     },
+    Long {
+        code: Code::Neighbour,
+        instead: COLLIDE,
+        text: "`neighbour[i](x)`, `gradient[a](x)` and `laplacian(x)` read what the cells around one have. A pass over all cells stores it before any \
+               of them collides, so it is made of the populations of one cell: not of what others have. They are for values of the spec and for \
+               collisions; initial populations, functions of walls and couplings of levels have no such pass, and cells behind a refinement \
+               interface none of its level.",
+        wrong: "let rate = omega / (1 + laplacian(laplacian(rho))^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+        right: "let rate = omega / (1 + laplacian(rho)^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
+    },
 ];

@@ -1,0 +1,76 @@
+//! Fills the part of a [`View`](super::view::View) that is about values which cells show to those around them.
+
+use lbm_bundle::{Manifest, Role};
+use lbm_dsl::expr::{Expr, Symbol};
+
+use super::arithmetic::{formulas, idle};
+use super::formula::{Language, Printer, real_name};
+use super::method::Around;
+use super::view::{Beyond, Formulas, Kernel, Neighbours, Value};
+use super::walls::offsets;
+use crate::ir::{Output, Plan};
+
+/// Kernels that store what cells show, and what is beyond walls; `kernel` gives the signature of a role with its arithmetic.
+pub fn view(manifest: &Manifest, plans: &Around, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Neighbours {
+    let plan = plans.expose;
+    let kernel = |role| {
+        let place = |output: &Output| output.population.expect("it is stored").index();
+        let found = formulas(manifest, plan);
+        let outputs = found.outputs.into_iter().zip(plan.dag().outputs());
+        let outputs = outputs.map(|(value, output)| Value { at: place(output), ..value }).collect();
+        Kernel { formulas: Formulas { outputs, ..found }, ..kernel(role, None) }
+    };
+    let there = |role| manifest.kernel(role).map(|_| kernel(role));
+    let row = |seen: &lbm_bundle::Seen| manifest.shown[seen.shown as usize].value.to_string();
+    let from = |seen: &lbm_bundle::Seen| manifest.directions[seen.direction as usize].opposite.to_string();
+    Neighbours {
+        count: manifest.q() + manifest.seen.len(),
+        kernel: kernel(Role::Expose),
+        walls: there(Role::ExposeWalls),
+        solid: there(Role::ExposeSolid),
+        idle: idle(manifest, plan),
+        shown: manifest.seen.iter().map(row).collect::<Vec<_>>().join(", "),
+        from: manifest.seen.iter().map(from).collect::<Vec<_>>().join(", "),
+        beyond: plans.beyond.iter().enumerate().flat_map(|(code, plan)| beyond(manifest, code, plan)).collect(),
+    }
+}
+
+/// What is beyond walls with the rule of that code, where it is not what the image has.
+fn beyond(manifest: &Manifest, code: usize, plan: &Plan) -> Vec<Beyond> {
+    let boundary = &manifest.boundaries[code];
+    let real = real_name(manifest.real);
+    let offsets = offsets(boundary);
+    let mirrors = boundary.at_face == lbm_bundle::AtFace::Slip;
+    let of_value = |(shown, output): (&lbm_bundle::Shown, &Output)| {
+        let at = shown.value as usize;
+        if let Expr::Symbol(Symbol::Population(_)) = plan.dag().exprs().get(output.value) {
+            // A mirror turns the normal component of a vector round.
+            let axis = shown.axis.filter(|_| mirrors)?;
+            let lines = vec![format!("return flipped >> {axis} & 1 ? -image : image;")];
+            return Some(Beyond { code: code as i32, shown: at, lines });
+        }
+        let mut printer = Printer::new(plan, manifest.real, Language::C);
+        let mut lines = Vec::new();
+        let needed = plan.dag().exprs().needed(&[output.value]);
+        for (symbol, name) in plan.dag().symbols() {
+            let is_needed =
+                plan.dag().exprs().iter().any(|(id, node)| needed[id.index()] && *node == Expr::Symbol(*symbol));
+            match *symbol {
+                _ if !is_needed => {}
+                Symbol::Population(_) => printer.spell(*symbol, "image".into()),
+                Symbol::WallParam { param, component } => {
+                    let from = offsets[usize::from(param)] + u32::from(component);
+                    lines.push(format!("const {real} {name} = value[{from}];"));
+                }
+                _ => {}
+            }
+        }
+        printer.inline_below(output.value);
+        for id in printer.needs(output.value) {
+            lines.extend(printer.statement(&printer.operand(id), id));
+        }
+        lines.push(format!("return {};", printer.formula(output.value)));
+        Some(Beyond { code: code as i32, shown: at, lines })
+    };
+    manifest.shown.iter().zip(plan.dag().outputs()).filter_map(of_value).collect()
+}
