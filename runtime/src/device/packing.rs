@@ -127,7 +127,7 @@ struct Moving {
     kernel: Kernel,
     /// Number of places.
     places: usize,
-    /// One after the other, sent at once: places and first words, integers of 64 bits as two each; where patterns begin and end; their words.
+    /// Its tables one behind the other: places and first words, integers of 64 bits as two each; where words begin and end; the words.
     tables: Buffer<Int>,
 }
 

@@ -1,9 +1,9 @@
 //! What the host knows of a forest, once it has changed: the tree of its nodes, and what is around the leaves where parts of it meet.
 //!
 //! Nodes are known by their places in [`Tables::order`](super::forest::Tables::order): level by level, each along the curve, so that the
-//! children of refined nodes follow each other in the order of these. It takes no more than the slots of nodes to know the tree, and what is near a node
-//! follows from what is near its parent. Whatever has neighbours of its own part alone is passed over with all that is beneath it, so leaves where parts meet
-//! are found in a time that grows with their number.
+//! children of refined nodes follow each other in the order of these. It takes no more than the slots of nodes to know the tree, and what
+//! is near a node follows from what is near its parent. Whatever has neighbours of its own part alone is passed over with all that is
+//! beneath it, so that there is little to do but where parts meet.
 
 use std::ops::Range;
 
@@ -180,8 +180,8 @@ impl Tree {
         holder
     }
 
-    /// Visits all leaves of the forest around which are leaves of other parts, and some more; each thread has a `Found` of its own. `owner[slot]` has each
-    /// leaf. Where `is_wide`, what is within two blocks of a leaf matters as well.
+    /// Visits all leaves of the forest around which are leaves of other parts, and some more: what is found, in an order that does not depend
+    /// on threads. `owner[slot]` has each leaf. Where `is_wide`, what is within two blocks of a leaf matters as well.
     pub fn meetings<Found: Default + Send>(
         &self,
         forest: &Forest,
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn links_lead_to_what_a_child_is_next_to() {
-        // In two dimensions: what is left of the child at the right is the one at the left; left of that is the right child of what is left of the parent.
+        // What is left of the child at the right is the one at the left; left of that is the right child of what is left of the parent.
         let links = links(2, 1);
         assert_eq!((links[1][3], links[0][3]), ((4, 0), (3, 1)));
         assert_eq!(links[3][8], (8, 0));

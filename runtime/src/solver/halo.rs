@@ -198,8 +198,8 @@ impl Lane {
 
 /// Where the populations of a block go, and which blocks its cells touch.
 struct Shapes {
-    /// Of each value of a block, as numbers of blocks around it, a bit each: into which it streams, and which its cell touches. None of those
-    /// between cells.
+    /// Of each value of a block, as numbers of blocks around it, a bit each: into which it streams, and which its cell touches. None for what
+    /// is room between components.
     reached: Vec<Option<Need>>,
     /// Values of the fields of a block.
     fields: usize,

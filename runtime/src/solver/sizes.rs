@@ -4,8 +4,8 @@
 //! cargo test --release -p lbm-runtime --lib sizes -- --ignored --nocapture
 //! ```
 //!
-//! It prints a line of JSON for each grid and number of parts, of which `benchmarks/host/grid-changes.json` has a copy: there are forests and no populations. Times are
-//! the shortest of some changes, in ms. It takes 8 GB.
+//! It prints a line of JSON for each grid and number of parts, of which `benchmarks/host/grid-changes.json` has a copy. There are forests
+//! and no populations. Times are the shortest of some changes, in ms. It takes 8 GB.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -39,7 +39,8 @@ fn d3q19() -> Manifest {
     Manifest { dim: 3, block: [4, 4, 4], directions, ..manifest }
 }
 
-/// The level that a block is to have: refined at all walls of a cube, as `benchmarks/cavity3d_agal.toml` is, and along a sphere around a centre.
+/// The level that a block is to have: refined at all walls of a cube, as `benchmarks/cavity3d_agal.toml` is, and along a sphere around a
+/// centre.
 fn wanted(roots: usize, block: Block, centre: f64) -> usize {
     let count = roots << block.level;
     let width = 1.0 / count as f64;

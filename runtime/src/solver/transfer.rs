@@ -52,7 +52,7 @@ pub(super) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Tr
     let visit = |at: Meeting<'_>, going: &mut Vec<Going>| {
         let Some(slot) = tree.leaves_of(at.node).next() else { return };
         let (from, first) = (owner[slot.index()], going.len());
-        // Around a coarser block that is next to its parent it is near by its parent.
+        // Leaves that get it: those of its level next to it, and coarser ones next to its parent.
         let near = at.near_others().map(|(_, near)| near).chain(at.near_others_of_parent());
         for near in near.filter(|near| tree.is_leaf(*near)) {
             for other in tree.leaves_of(near) {
