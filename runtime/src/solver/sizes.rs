@@ -59,6 +59,7 @@ fn change(forest: &mut Forest, roots: usize, centre: f64) -> (usize, f64) {
 
 #[test]
 #[ignore = "it measures"]
+#[allow(clippy::print_stdout)]
 fn changes_of_large_grids() {
     let (device, manifest) = (Device::host(0).unwrap(), d3q19());
     for (roots, most) in GRIDS {
