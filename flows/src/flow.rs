@@ -22,6 +22,7 @@ use lbm_bundle::{Bundle, Manifest};
 use miette::Diagnostic;
 use thiserror::Error;
 
+pub mod devices;
 mod grid;
 mod outbox;
 mod plan;

@@ -229,8 +229,8 @@ pub struct Run {
     /// its name, `magic=0.25`. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// How many devices run it, or the numbers of GPUs, `0,1`; on the host how many parts the flow is divided into. The same as
-    /// `--set devices=...`.
+    /// How many devices run it, or the numbers of GPUs, `0,1`; as many GPUs as it keeps busy, unless given; on the host how many parts
+    /// the flow is divided into. The same as `--set devices=...`.
     #[arg(long, value_name = "N|LIST")]
     pub devices: Option<String>,
     /// Folder for the results, instead of the one that the case names.

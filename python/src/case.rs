@@ -67,7 +67,7 @@ impl Case {
                 }
                 false => CaseFile::find(PathBuf::from(given).as_path(), notes::note)?,
             };
-            let Ready { raw, spec, case, device, method, criteria, prescribed, statistics } =
+            let Ready { raw, spec, case, device, method, criteria, prescribed, statistics, .. } =
                 Ready::new(&file, &overrides, false)?;
             let files = spec.files();
             let inputs = raw.inputs(&files[0].name.clone(), files);

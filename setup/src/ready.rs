@@ -30,6 +30,8 @@ pub struct Ready {
     pub case: Case,
     /// Where it runs.
     pub device: Device,
+    /// How many GPUs may share it, with `device` the first of them: one where the case says on what it runs, and on the host.
+    pub gpus: usize,
     /// Kernels of the method.
     pub method: Bundle,
     /// Kernels of the criteria of refinement, for a case that is refined.
@@ -89,9 +91,8 @@ impl Ready {
                 if shares { Device::host(processes.threads())? } else { device }
             }
         };
-        if let (Some(number), false, Ok(known @ 2..)) = (device.ordinal(), raw.names_devices(), Device::gpus()) {
-            notes::note(&format!("GPU {number} of {known} is used; `--devices {known}` divides the flow among all"));
-        }
+        let gpus = free_gpus(&raw, &device, processes);
+        raw.may_take(gpus);
         let spec = Spec::find(&file.beside(raw.spec())).map_err(|error| {
             Report::new(raw.reject_spec(&error.to_string(), error.help().map(|help| help.to_string())))
         })?;
@@ -148,8 +149,14 @@ impl Ready {
         let statistics = (!accumulated.is_empty())
             .then(|| lbm_codegen::statistics::bundle(&method.manifest, &accumulated).into_diagnostic())
             .transpose()?;
-        Ok((Ready { raw, spec, case, device, method, criteria, prescribed, statistics }, warnings))
+        Ok((Ready { raw, spec, case, device, gpus, method, criteria, prescribed, statistics }, warnings))
     }
+}
+
+/// How many GPUs may share a flow, from the first on.
+fn free_gpus(raw: &RawCase, device: &Device, processes: &Processes) -> usize {
+    let is_free = device.ordinal() == Some(0) && !raw.names_devices() && !processes.are_several();
+    if is_free { Device::gpus().unwrap_or(1) } else { 1 }
 }
 
 /// Whether a flow is faster with moments in the place of populations, and a sentence that says so. Fewer values are moved then, but more is

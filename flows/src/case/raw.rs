@@ -31,6 +31,8 @@ pub struct RawCase {
     pub(super) spec: Spanned<String>,
     pub(super) target: TargetChoice,
     pub(super) devices: Option<Spanned<Devices>>,
+    /// How many devices it may take where it does not say it.
+    pub(super) may_take: usize,
     pub(super) real: Real,
     pub(super) block: Option<Spanned<Vec<u32>>>,
     pub(super) si: Option<RawUnits>,
@@ -499,6 +501,11 @@ impl RawCase {
     /// Whether it says what it runs on.
     pub fn names_devices(&self) -> bool {
         self.devices.is_some()
+    }
+
+    /// It may take so many devices where it does not say on what it runs: memory is that of all of them.
+    pub fn may_take(&mut self, devices: usize) {
+        self.may_take = devices;
     }
 
     /// Refuses devices that there are not, of so many GPUs of the numbers from 0 on; points at `devices` in the file.

@@ -154,6 +154,7 @@ impl Reader {
                 _ => TargetChoice::Auto,
             },
             devices,
+            may_take: 1,
             real: precision
                 .and_then(|word| Real::ALL.into_iter().find(|real| real.name() == word.value))
                 .unwrap_or(Real::F32),

@@ -82,7 +82,7 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     let file = CaseFile::find(&args.case, notes::note)?;
     let mut overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
     overrides.extend(args.devices.iter().map(|text| ("devices".to_string(), devices(text))));
-    let Ready { raw, spec, case, device, method, criteria, prescribed, statistics } =
+    let Ready { raw, spec, mut case, device, gpus, method, criteria, prescribed, statistics } =
         Ready::in_processes(processes, &file, &overrides, args.out.is_none())?;
     let kernels = Kernels {
         method: &method,
@@ -90,7 +90,6 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
         prescribed: prescribed.as_ref(),
         statistics: statistics.as_ref(),
     };
-    notes::note(&flow::header(&case, &method.manifest, &device));
     if processes.are_several() {
         notes::note(&format!("{} processes, a part of the flow in each", processes.count()));
     }
@@ -115,6 +114,12 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     let (inputs, is_first) = (&inputs[..], processes.is_first());
     let processes = Some(processes);
     let control = Control { resume, resume_anyway, inputs, interrupted, show, bandwidth, processes };
+    if gpus > 1 {
+        let (chosen, why) = flow::devices::choose(&case, kernels, &device, &control, gpus)?;
+        case.devices = chosen;
+        notes::note(&why);
+    }
+    notes::note(&flow::header(&case, &method.manifest, &device));
     if args.dry_run {
         let plan = Plan::new(&case, kernels, &device, &control)?;
         if !is_first {

@@ -60,6 +60,18 @@ impl Devices {
         Ok(notices)
     }
 
+    /// Whether each reaches the memory of all others.
+    pub fn reach_each_other(&self) -> Result<bool, DeviceError> {
+        for (device, other) in self.0.iter().flat_map(|device| self.0.iter().map(move |other| (device, other))) {
+            if let (Backend::Cuda(cuda), Backend::Cuda(peer)) = (&device.backend, &other.backend)
+                && !cuda.reach(peer)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// What any of them does from now on comes after all that all have been given to do. In a recording that is nothing.
     pub fn meet(&self) -> Result<(), DeviceError> {
         let (first, others) = (&self.0[0], &self.0[1..]);

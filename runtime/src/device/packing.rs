@@ -125,12 +125,10 @@ const THREADS: u32 = 256;
 struct Moving {
     device: Device,
     kernel: Kernel,
-    /// Integers of 64 bits, each as two.
-    places: Buffer<Int>,
-    firsts: Buffer<Int>,
-    begins: Buffer<Int>,
-    ends: Buffer<Int>,
-    offsets: Buffer<Int>,
+    /// Number of places.
+    places: usize,
+    /// Its tables one behind the other: places and first words, integers of 64 bits as two each; where words begin and end; the words.
+    tables: Buffer<Int>,
 }
 
 impl Moving {
@@ -139,30 +137,28 @@ impl Moving {
         let Backend::Cuda(cuda) = &device.backend else { return Ok(None) };
         let Tables { word, places, firsts, begins, ends, offsets } = Tables::new(packing, value_bytes);
         let halves = |long: &i64| [*long as i32, (*long >> 32) as i32];
-        let long = |values: Vec<i64>| device.ints(&values.iter().flat_map(halves).collect::<Vec<_>>());
+        let long = places.iter().chain(&firsts).flat_map(halves);
+        let tables: Vec<i32> = long.chain(begins).chain(ends).chain(offsets).collect();
         Ok(Some(Moving {
             kernel: Kernel { symbol: format!("move_{word}"), entry: Entry::Cuda(cuda.moving(word)?) },
-            places: long(places)?,
-            firsts: long(firsts)?,
-            begins: device.ints(&begins)?,
-            ends: device.ints(&ends)?,
-            offsets: device.ints(&offsets)?,
+            places: places.len(),
+            tables: device.ints(&tables)?,
             device: device.clone(),
         }))
     }
 
     /// From an array to another, of which one may be packed.
     fn launch(&self, (packs, unpacks): (bool, bool), from: &Array, to: Value<'_>) -> Result<(), DeviceError> {
-        let places = self.begins.len();
-        let groups = THREADS / 32;
+        let (places, groups) = (self.places, THREADS / 32);
         let shape =
             Shape { items: places, divisible: false, threads: THREADS, items_per_group: groups, passes: 1, shared: 0 };
+        let table = |range: Range<usize>| Value::Part(self.tables.array(), range);
         let arguments = [
-            Value::Read(self.places.array()),
-            Value::Read(self.firsts.array()),
-            Value::Read(self.begins.array()),
-            Value::Read(self.ends.array()),
-            Value::Read(self.offsets.array()),
+            table(0..2 * places),
+            table(2 * places..4 * places),
+            table(4 * places..5 * places),
+            table(5 * places..6 * places),
+            table(6 * places..self.tables.len()),
             Value::Int(places as i32),
             Value::Int(i32::from(packs)),
             Value::Int(i32::from(unpacks)),
@@ -270,6 +266,14 @@ impl<E: Element> Buffer<E> {
             }
         });
         Ok(())
+    }
+}
+
+impl Buffer<Int> {
+    /// The integers of a packing.
+    pub fn pack_ints(&self, packing: &Packing) -> Result<Vec<i32>, DeviceError> {
+        let bytes = self.pack(packing)?;
+        Ok(bytes.as_chunks().0.iter().map(|bytes| i32::from_ne_bytes(*bytes)).collect())
     }
 }
 

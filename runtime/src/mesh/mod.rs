@@ -18,7 +18,9 @@ pub mod forest;
 mod morton;
 mod partition;
 mod roots;
+mod tree;
 
+use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
 use lbm_bundle::Manifest;
@@ -27,10 +29,11 @@ use thiserror::Error;
 
 pub use choice::{ChosenBlock, Filled, preferred_block};
 pub use partition::{MOST_PARTS, NOBODY, Owned, OwnedLevel, Partition};
+pub use tree::{Meeting, Tree};
 
-use forest::{Forest, ForestError, Leaf, Level, Pool, Tables};
+use forest::{Carry, Forest, ForestError, Leaf, Level, Outcome, Pool, Tables, Targets};
 
-use crate::device::{Device, DeviceError};
+use crate::device::{Buffer, Device, DeviceError, Int};
 use crate::geometry::{Block, Cell, Domain, Face};
 use crate::kernels;
 
@@ -129,6 +132,8 @@ pub struct Grid {
     slots: usize,
     /// What the host knows of the leaves, once it has asked.
     leaves: OnceLock<Arc<[Leaf]>>,
+    /// The same of all nodes.
+    tree: OnceLock<Arc<Tree>>,
 }
 
 impl Grid {
@@ -190,13 +195,15 @@ impl Grid {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
         let slots = if room.all || holds { forest.pool().data_slots(holds) } else { forest.leaves() };
-        Ok((Grid { size, block, periodic, slots, forest, leaves: OnceLock::new() }, refused))
+        let (leaves, tree) = (OnceLock::new(), OnceLock::new());
+        Ok((Grid { size, block, periodic, slots, forest, leaves, tree }, refused))
     }
 
     /// The same grid on another device: nodes and slots have the same numbers.
     pub fn on(&self, device: &Device) -> Result<Self, ForestError> {
         let bundle = kernels::mesh_bundle(self.dim(), device.target())?;
-        Ok(Grid { forest: self.forest.on(device, &bundle)?, leaves: self.leaves.clone(), ..*self })
+        let forest = self.forest.on(device, &bundle)?;
+        Ok(Grid { forest, leaves: self.leaves.clone(), tree: self.tree.clone(), ..*self })
     }
 
     /// Gives back what only changes of the grid need: it stays as it is.
@@ -278,10 +285,33 @@ impl Grid {
         &self.forest
     }
 
-    /// The same to be changed; what the host knew of its leaves is forgotten.
+    /// The same to be changed; what the host knew of it is forgotten.
     pub fn forest_mut(&mut self) -> &mut Forest {
-        self.leaves = OnceLock::new();
+        self.forget();
         &mut self.forest
+    }
+
+    fn forget(&mut self) {
+        (self.leaves, self.tree) = (OnceLock::new(), OnceLock::new());
+    }
+
+    /// [`Forest::adapt`]; what the host knows of the forest is forgotten where that has changed.
+    pub fn adapt(&mut self, levels: RangeInclusive<usize>, carry: &mut impl Carry) -> Result<Outcome, ForestError> {
+        let outcome = self.forest.adapt(levels, carry);
+        if outcome.as_ref().map_or(true, Outcome::changed) {
+            self.forget();
+        }
+        outcome
+    }
+
+    /// [`Forest::targets`].
+    pub fn targets(&mut self) -> (&Tables, &mut Targets) {
+        self.forest.targets()
+    }
+
+    /// [`Forest::scan`].
+    pub fn scan(&mut self, counts: &mut Buffer<Int>, size: usize) -> Result<usize, ForestError> {
+        self.forest.scan(counts, size)
     }
 
     /// The lowest cell of a block.
@@ -305,6 +335,17 @@ impl Grid {
             None => {
                 let leaves = self.forest.read_leaves()?.into();
                 Ok(self.leaves.get_or_init(|| leaves))
+            }
+        }
+    }
+
+    /// What the host knows of its nodes.
+    pub fn tree(&self) -> Result<Arc<Tree>, DeviceError> {
+        match self.tree.get() {
+            Some(tree) => Ok(tree.clone()),
+            None => {
+                let tree = Arc::new(Tree::read(&self.forest)?);
+                Ok(self.tree.get_or_init(|| tree).clone())
             }
         }
     }

@@ -9,10 +9,8 @@ use std::sync::Arc;
 use lbm_bundle::mesh::Group;
 
 use super::Grid;
-use super::forest::{LEVELS, Leaf, Level};
-use super::morton;
+use super::forest::{Leaf, Level};
 use crate::device::DeviceError;
-use crate::geometry::Block;
 use crate::kernels::layout::SlotId;
 
 /// In the place of the part that has a slot: no leaf has it.
@@ -25,7 +23,7 @@ pub const MOST_PARTS: usize = NOBODY as usize;
 #[derive(Default)]
 pub struct Partition {
     /// The part that has each slot.
-    owner: Vec<u16>,
+    owner: Arc<Vec<u16>>,
     parts: Vec<Owned>,
 }
 
@@ -36,16 +34,30 @@ pub struct Owned {
     pub number: usize,
     /// Its lists on each level.
     pub levels: Vec<OwnedLevel>,
-    /// Its leaves, level by level, each level along the curve.
-    pub leaves: Arc<[Leaf]>,
-    /// Their slots, rising.
-    slots: Arc<[SlotId]>,
+    /// The part that has each slot.
+    owner: Arc<Vec<u16>>,
 }
 
 impl Owned {
     /// Whether the part has a slot.
     pub fn has(&self, slot: SlotId) -> bool {
-        self.slots.binary_search(&slot).is_ok()
+        self.owner.get(slot.index()).is_some_and(|owner| *owner as usize == self.number)
+    }
+
+    /// Those of the leaves of the grid that it has, in their order.
+    pub fn leaves(&self, grid: &Grid) -> Result<Arc<[Leaf]>, DeviceError> {
+        Ok(grid.leaves()?.iter().filter(|leaf| self.has(leaf.slot)).copied().collect())
+    }
+
+    /// Number of its leaves.
+    pub fn leaf_count(&self) -> usize {
+        self.levels.iter().map(OwnedLevel::leaf_count).sum()
+    }
+
+    /// The same with each leaf as often as it is updated in a step of the coarsest level.
+    pub fn updates(&self) -> usize {
+        let of_level = |(level, owned): (usize, &OwnedLevel)| owned.leaf_count() << level;
+        self.levels.iter().enumerate().map(of_level).sum()
     }
 }
 
@@ -66,6 +78,11 @@ impl OwnedLevel {
         self.groups[group.index()].clone()
     }
 
+    /// Number of its leaves.
+    pub fn leaf_count(&self) -> usize {
+        self.groups.iter().map(Range::len).sum()
+    }
+
     /// All its leaves there, in as few runs as that takes.
     pub fn runs(&self) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = vec![];
@@ -79,49 +96,36 @@ impl OwnedLevel {
     }
 }
 
-/// Where a block begins on the curve through the cells of the finest level that there can be.
-fn key(block: Block) -> u128 {
-    morton::key(block.place.map(|at| at << (LEVELS - 1 - block.level)))
-}
-
 impl Partition {
     /// A grid in so many parts of about the same work: cells, each as often as it is updated in a step of the coarsest level.
     pub fn new(grid: &Grid, parts: usize) -> Result<Partition, DeviceError> {
-        let leaves = grid.shared_leaves()?;
-        let mut along: Vec<(u128, Leaf)> = leaves.iter().map(|leaf| (key(leaf.block), *leaf)).collect();
-        along.sort_unstable_by_key(|(key, _)| *key);
-        let work = |leaf: &Leaf| 1u128 << leaf.block.level;
-        let total: u128 = leaves.iter().map(work).sum();
-        let (mut owner, mut before) = (vec![NOBODY; grid.slots()], 0);
-        for (_, leaf) in &along {
+        let tree = grid.tree()?;
+        let of_level = |(level, listed): (usize, &Level)| (listed.leaves.len() as u64) << level;
+        let total: u64 = grid.levels().iter().enumerate().map(of_level).sum();
+        let (mut owner, mut before) = (vec![NOBODY; tree.slots()], 0);
+        tree.along_curve(|slot, level| {
+            let work = 1u64 << level;
             // A leaf goes where its middle lies.
-            let part = (2 * before + work(leaf)) * parts as u128 / (2 * total).max(1);
-            owner[leaf.slot.index()] = part as u16;
-            before += work(leaf);
-        }
+            owner[slot.index()] = ((2 * before + work) * parts as u64 / (2 * total)) as u16;
+            before += work;
+        });
         Self::of_owners(grid, parts, owner)
     }
 
     /// A grid in so many parts, each of which has what is said of each slot; along the curve the numbers of parts do not fall.
     pub fn of_owners(grid: &Grid, parts: usize, owner: Vec<u16>) -> Result<Partition, DeviceError> {
-        let leaves = grid.shared_leaves()?;
-        let listed = grid.tables().leaves.read_ints(0..grid.leaf_count())?;
-        let of = |entry: usize| owner[listed[entry] as usize] as usize;
+        let (tree, owner) = (grid.tree()?, Arc::new(owner));
         let own = |number: usize| {
             let of_group = |group: &Range<usize>| {
-                let first = |part: usize| group.start + partition_point(group.len(), |at| of(group.start + at) < part);
+                let listed = &tree.listed()[group.clone()];
+                let first =
+                    |part: usize| group.start + listed.partition_point(|slot| (owner[*slot as usize] as usize) < part);
                 first(number)..first(number + 1)
             };
             let of_level = |level: &Level| OwnedLevel { groups: level.groups.each_ref().map(of_group) };
-            let levels = grid.levels().iter().map(of_level).collect();
-            let leaves: Arc<[Leaf]> =
-                leaves.iter().filter(|leaf| owner[leaf.slot.index()] as usize == number).copied().collect();
-            let mut slots: Vec<SlotId> = leaves.iter().map(|leaf: &Leaf| leaf.slot).collect();
-            slots.sort_unstable();
-            Owned { number, levels, leaves, slots: slots.into() }
+            Owned { number, levels: grid.levels().iter().map(of_level).collect(), owner: owner.clone() }
         };
-        let parts = (0..parts).map(own).collect();
-        Ok(Partition { owner, parts })
+        Ok(Partition { parts: (0..parts).map(own).collect(), owner })
     }
 
     /// What each part has.
@@ -134,12 +138,16 @@ impl Partition {
         self.owner.get(slot.index()).filter(|owner| **owner != NOBODY).map(|owner| *owner as usize)
     }
 
+    /// The part that has each slot, as far as leaves have slots; [`NOBODY`] where none does.
+    pub fn owners(&self) -> &[u16] {
+        &self.owner
+    }
+
     /// The work of the part that has most, over the mean.
     pub fn imbalance(&self) -> f64 {
-        let work = |part: &Owned| part.leaves.iter().map(|leaf| (1u64 << leaf.block.level) as f64).sum::<f64>();
-        let all: Vec<f64> = self.parts.iter().map(work).collect();
-        let (most, sum) = (all.iter().copied().fold(0.0, f64::max), all.iter().sum::<f64>());
-        if sum > 0.0 { most * all.len() as f64 / sum } else { 1.0 }
+        let all: Vec<usize> = self.parts.iter().map(Owned::updates).collect();
+        let (most, sum) = (all.iter().copied().max().unwrap_or(0), all.iter().sum::<usize>());
+        if sum > 0 { (most * all.len()) as f64 / sum as f64 } else { 1.0 }
     }
 
     /// Slots in runs of those that one part has. What no leaf has counts as the part's before it.
@@ -154,16 +162,6 @@ impl Partition {
         }
         runs
     }
-}
-
-/// The first of so many numbers of which something is not true, where it is true of all before and of none after.
-fn partition_point(count: usize, is: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if is(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
 }
 
 #[cfg(test)]
@@ -187,9 +185,10 @@ mod tests {
                 grid.leaves().unwrap().iter().map(|leaf| partition.owner(leaf.slot).expect("a leaf")).collect();
             assert!(of.is_sorted(), "along the curve: {of:?}");
             for part in partition.parts() {
-                assert!(part.leaves.len().abs_diff(35 / count) <= 1, "{count}: {}", part.leaves.len());
-                let listed: usize = part.levels[0].runs().iter().map(|run| run.len()).sum();
-                assert_eq!(listed, part.leaves.len());
+                let (own, listed) = (part.leaf_count(), part.levels[0].runs());
+                assert!(own.abs_diff(35 / count) <= 1, "{count}: {own}");
+                assert_eq!(listed.iter().map(|run| run.len()).sum::<usize>(), own);
+                assert_eq!(grid.leaves().unwrap().iter().filter(|leaf| part.has(leaf.slot)).count(), own);
             }
         }
     }
@@ -211,7 +210,7 @@ mod tests {
     fn runs_of_slots_have_one_owner_each_and_what_nobody_has_goes_along() {
         let grid = grid();
         let mut partition = Partition::new(&grid, 2).unwrap();
-        partition.owner[3] = NOBODY;
+        Arc::make_mut(&mut partition.owner)[3] = NOBODY;
         let runs = partition.runs(0..35);
         assert_eq!(runs.iter().map(|(part, _)| *part).collect::<Vec<_>>(), [0, 1]);
         assert_eq!((runs[0].1.start, runs[0].1.end, runs[1].1.end), (0, runs[1].1.start, 35));

@@ -19,7 +19,7 @@ use crate::device::{Buffer, Device, Real};
 use crate::geometry::Block;
 use crate::kernels::criteria::{Criterion, TargetLevels};
 use crate::kernels::{KernelError, Program};
-use crate::mesh::forest::{Bound, Forest, ForestError, Outcome};
+use crate::mesh::forest::{Bound, Forest, ForestError, Outcome, Tables, Targets};
 
 /// Lower and upper corner of a box, in cells of the coarsest level.
 pub(super) type Corners = ([f64; 3], [f64; 3]);
@@ -93,11 +93,10 @@ pub(super) fn interval(every: u64) -> Option<u64> {
 fn target(
     criterion: &Criterion,
     program: &Program,
-    forest: &mut Forest,
+    (tables, targets): (&Tables, &mut Targets),
     (listed, fields): (Range<usize>, &Buffer<Real>),
     (finest, steps): (usize, u64),
 ) -> Result<(), KernelError> {
-    let (tables, targets) = forest.targets();
     criterion.launch(
         program.manifest(),
         TargetLevels {
@@ -143,7 +142,7 @@ pub(super) fn set_up(
     let mut outcome = Outcome::default();
     for _ in first_looks(&adaptivity.levels) {
         let all = 0..forest.leaves();
-        target(&adaptivity.start, program, forest, (all, &no_fields), (*adaptivity.levels.end(), 0))?;
+        target(&adaptivity.start, program, forest.targets(), (all, &no_fields), (*adaptivity.levels.end(), 0))?;
         if around.cutters.is_some() {
             forest.overrule(|block, target| around.level(block, target))?;
         }
@@ -330,7 +329,7 @@ impl Subdomain {
         let criterion = &criterion.on(self.program.device())?;
         let Subdomain { program, grid, fields, .. } = self;
         for run in runs {
-            target(criterion, program, grid.forest_mut(), (run, &fields.macroscopic), (finest, steps))?;
+            target(criterion, program, grid.targets(), (run, &fields.macroscopic), (finest, steps))?;
         }
         Ok(())
     }
@@ -352,11 +351,11 @@ impl Subdomain {
         let Subdomain { program, grid, fields, reference, statistics, .. } = self;
         let moving = (reference.as_mut(), statistics.as_mut());
         let mut data = Populations::new(program, grid, fields, moving, current.clone(), reach.as_deref_mut());
-        let outcome = grid.forest_mut().adapt(range.clone(), &mut data)?;
+        let outcome = grid.adapt(range.clone(), &mut data)?;
         self.sampled = false;
         if let Some(placed) = placed.filter(|_| outcome.changed()) {
             self.give_places(&current, |leaf| {
-                !placed.contains(&leaf.block) && reach.as_ref().is_none_or(|reach| reach.own[leaf.slot.index()])
+                !placed.contains(&leaf.block) && reach.as_ref().is_none_or(|reach| reach.has(leaf.slot))
             })?;
         }
         Ok(outcome)

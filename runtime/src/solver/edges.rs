@@ -32,11 +32,11 @@ pub(super) struct Edges {
 impl Edges {
     /// Of a part of a grid, whose halo is known.
     pub(super) fn new(device: &Device, grid: &Grid, owned: &Owned, halo: &Halo) -> Result<Edges, StepError> {
-        let listed = grid.tables().leaves.read_ints(0..grid.leaf_count())?;
+        let tree = grid.tree()?;
         let (mut list, mut levels) = (vec![], vec![]);
         for level in &owned.levels {
             levels.push(Group::ALL.map(|group| {
-                let slots = &listed[level.group(group)];
+                let slots = &tree.listed()[level.group(group)];
                 let (edge, inside): (Vec<i32>, Vec<i32>) =
                     slots.iter().partition(|slot| halo.is_at_edge(SlotId(**slot as u32)));
                 let first = list.len();

@@ -52,7 +52,7 @@ impl Fields {
         // Parts of a grid that stays need no more than their blocks and halos.
         let arrays = if owned.is_some() && grid.forest().stays() { device.sparse() } else { device.clone() };
         let sparse = owned.filter(|_| arrays.is_sparse());
-        let [written, of_fields_written] = sparse.map_or([grid.slots(), fields], |owned| [owned.leaves.len(); 2]);
+        let [written, of_fields_written] = sparse.map_or([grid.slots(), fields], |owned| [owned.leaf_count(); 2]);
         let bytes = 2 * written * layout.slot_len() * manifest.real.stored_bytes()
             + of_fields_written * of_fields * manifest.real.bytes()
             + at_interfaces(manifest, grid.interfaces());
@@ -63,17 +63,18 @@ impl Fields {
         let mut populations =
             [arrays.alloc_stored(manifest.real, length)?, arrays.alloc_stored(manifest.real, length)?];
         let mut macroscopic = arrays.alloc_reals(manifest.real, fields * of_fields)?;
+        let own = owned.map(|owned| owned.leaves(grid)).transpose()?;
         for buffer in &mut populations {
-            match owned {
+            match &own {
                 None => buffer.poison()?,
-                Some(owned) => {
-                    buffer.back(runs(&owned.leaves).map(|run| range(run, layout)))?;
-                    runs(&owned.leaves).try_for_each(|run| buffer.poison_part(range(run, layout)))?;
+                Some(own) => {
+                    buffer.back(runs(own).map(|run| range(run, layout)))?;
+                    runs(own).try_for_each(|run| buffer.poison_part(range(run, layout)))?;
                 }
             }
         }
-        if let Some(owned) = owned {
-            macroscopic.back(runs(&owned.leaves).map(|run| range(run, Layout::fields(manifest))))?;
+        if let Some(own) = &own {
+            macroscopic.back(runs(own).map(|run| range(run, Layout::fields(manifest))))?;
         }
         let saved = saved_for(device, manifest, grid.interfaces())?;
         Ok(Fields { populations, saved, macroscopic })

@@ -9,16 +9,17 @@
 //!
 //! Fields cross as whole blocks.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lbm_bundle::mesh::Group;
 use lbm_bundle::{Direction, Manifest};
+use rayon::prelude::*;
 
 use super::StepError;
 use crate::device::Packing;
 use crate::kernels::layout::{Layout, SlotId};
-use crate::mesh::{Grid, Partition};
+use crate::mesh::{Grid, Meeting, Partition};
 
 /// What one part gives another of the blocks of a level.
 pub(super) struct Lane {
@@ -33,12 +34,12 @@ pub(super) struct Halo {
     levels: Vec<Vec<Lane>>,
     /// Slots of coarse blocks at refinement interfaces that others have and that send something into blocks of a part `[part][level]`.
     senders: Vec<Vec<Vec<SlotId>>>,
-    /// Of each slot, whether its block reads blocks of other parts or is read by them.
-    edge: Vec<bool>,
+    /// Of each slot that a leaf has, whether its block reads blocks of other parts or is read by them.
+    edge: Vec<AtomicBool>,
 }
 
 /// What is needed of a block: neighbours are numbered as in the tables, a bit each.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Need {
     /// Neighbours into which populations stream.
     streaming: u32,
@@ -48,76 +49,107 @@ struct Need {
     whole: bool,
 }
 
+/// A block of which another part needs something. In order: by level, pair of parts and slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Crossing {
+    level: usize,
+    from: u16,
+    to: u16,
+    slot: SlotId,
+    need: Need,
+}
+
+/// What is found where parts meet.
+#[derive(Default)]
+struct Found {
+    /// Each block and part once.
+    crossings: Vec<Crossing>,
+    /// Coarse blocks at refinement interfaces that send something into blocks of a part: part, level, slot.
+    senders: Vec<(u16, usize, SlotId)>,
+}
+
 impl Halo {
     /// Of a grid in parts. `has_links`: whether a block of a slot has links that are cut one by one.
     pub(super) fn new(
         manifest: &Manifest,
         grid: &Grid,
         partition: &Partition,
-        has_links: impl Fn(SlotId) -> bool,
+        has_links: impl Fn(SlotId) -> bool + Sync,
     ) -> Result<Halo, StepError> {
-        let (parts, levels) = (partition.parts().len(), grid.levels().len());
-        let around = Around::read(grid, manifest)?;
-        // By level, pair of parts and slot.
-        let mut needs: Vec<BTreeMap<(usize, usize), BTreeMap<SlotId, Need>>> = vec![BTreeMap::new(); levels];
-        let mut senders = vec![vec![vec![]; levels]; parts];
-        let mut edge = vec![false; grid.slots()];
-        for (node, leaf) in grid.forest().read_leaf_nodes()? {
-            let (slot, level) = (leaf.slot, leaf.block.level);
-            let Some(from) = partition.owner(slot) else { continue };
-            let mut add = |other: SlotId, to: usize, change: &dyn Fn(&mut Need)| {
-                if to != from {
-                    (edge[slot.index()], edge[other.index()]) = (true, true);
-                    change(needs[level].entry((from, to)).or_default().entry(slot).or_default());
-                }
-            };
-            let mut sends_to = vec![];
-            for (place, near) in around.near(node).iter().enumerate().filter(|(_, near)| **near >= 0) {
-                for (other, _) in around.leaves_of(*near as usize) {
-                    let Some(to) = partition.owner(other).filter(|to| *to != from) else { continue };
-                    let group = around.group(other);
-                    let is_same_level = around.is_leaf(*near as usize);
-                    if !is_same_level || matches!(group, Group::Jump | Group::Both) {
-                        add(other, to, &|need| need.whole = true);
-                        sends_to.push(to);
-                    } else if group == Group::Walls || has_links(other) {
-                        add(other, to, &|need| need.rim |= 1 << place);
-                    } else {
-                        add(other, to, &|need| need.streaming |= 1 << place);
-                    }
-                }
-                // Rules of nodes in blocks of one cell, and slopes beside walls, read the second block.
-                if around.thin {
-                    for second in around.near(*near as usize).iter().filter(|second| **second >= 0) {
-                        for (other, _) in around.leaves_of(*second as usize) {
-                            partition.owner(other).into_iter().for_each(|to| add(other, to, &|need| need.whole = true));
-                        }
-                    }
-                }
-            }
-            let at_interface = matches!(around.group(slot), Group::Jump | Group::Both);
-            if let Some(parent) = around.parent(node).filter(|_| at_interface) {
-                for near in around.near(parent).iter().filter(|near| **near >= 0) {
-                    for (other, is_self) in around.leaves_of(*near as usize) {
-                        let is_near = is_self || matches!(around.group(other), Group::Jump | Group::Both);
-                        if let Some(to) = partition.owner(other).filter(|_| is_near) {
-                            add(other, to, &|need| need.whole = true);
-                        }
-                    }
-                }
-            }
-            if at_interface {
-                sends_to.sort_unstable();
-                sends_to.dedup();
-                sends_to.into_iter().for_each(|to| senders[to][level].push(slot));
+        let (tree, owner) = (grid.tree()?, partition.owners());
+        let mut groups = vec![Group::Interior; tree.slots()];
+        for level in grid.levels() {
+            for group in Group::ALL {
+                tree.listed()[level.group(group)].iter().for_each(|slot| groups[*slot as usize] = group);
             }
         }
-        let layouts = [Layout::populations(manifest), Layout::fields(manifest)];
-        let lanes = |needs: BTreeMap<(usize, usize), BTreeMap<SlotId, Need>>| {
-            let lane = |((from, to), needs)| Lane::new(manifest, layouts, (from, to), &needs);
-            needs.into_iter().map(lane).collect()
+        let is_at_interface = |slot: SlotId| matches!(groups[slot.index()], Group::Jump | Group::Both);
+        let edge: Vec<AtomicBool> = (0..tree.slots()).map(|_| AtomicBool::new(false)).collect();
+        // Rules of nodes in blocks of one cell, and slopes beside walls, read the second block.
+        let is_thin = manifest.block[..grid.dim()].contains(&1);
+        let visit = |at: Meeting<'_>, found: &mut Found| {
+            let Some(slot) = tree.leaves_of(at.node).next() else { return };
+            let sends = is_at_interface(slot);
+            if at.others == 0 && !sends && at.wide.is_empty() {
+                return;
+            }
+            let (level, from, first) = (at.level, owner[slot.index()], found.crossings.len());
+            let mut add = |other: SlotId, change: &dyn Fn(&mut Need)| {
+                let to = owner[other.index()];
+                if to == from {
+                    return false;
+                }
+                [slot, other].iter().for_each(|slot| edge[slot.index()].store(true, Ordering::Relaxed));
+                let known = found.crossings[first..].iter().position(|crossing| crossing.to == to);
+                let known = known.map_or(found.crossings.len(), |known| first + known);
+                if known == found.crossings.len() {
+                    found.crossings.push(Crossing { level, from, to, slot, need: Need::default() });
+                }
+                change(&mut found.crossings[known].need);
+                true
+            };
+            for (place, near) in at.near_others() {
+                for other in tree.leaves_of(near) {
+                    let crosses = if !tree.is_leaf(near) || is_at_interface(other) {
+                        add(other, &|need| need.whole = true) && sends
+                    } else if groups[other.index()] == Group::Walls || has_links(other) {
+                        add(other, &|need| need.rim |= 1 << place);
+                        false
+                    } else {
+                        add(other, &|need| need.streaming |= 1 << place);
+                        false
+                    };
+                    if crosses {
+                        found.senders.push((owner[other.index()], level, slot));
+                    }
+                }
+            }
+            let wide = at.wide.iter().filter_map(|near| usize::try_from(*near).ok());
+            for other in wide.flat_map(|second| tree.leaves_of(second)) {
+                add(other, &|need| need.whole = true);
+            }
+            for near in at.near_others_of_parent().filter(|_| sends) {
+                for other in tree.leaves_of(near).filter(|other| tree.is_leaf(near) || is_at_interface(*other)) {
+                    add(other, &|need| need.whole = true);
+                }
+            }
         };
-        Ok(Halo { levels: needs.into_iter().map(lanes).collect(), senders, edge })
+        let found = tree.meetings(grid.forest(), owner, is_thin, visit)?;
+        let mut crossings: Vec<Crossing> = found.iter().flat_map(|found| &found.crossings).copied().collect();
+        crossings.par_sort_unstable();
+        let shapes = Shapes::new(manifest);
+        let of_lane = |a: &Crossing, b: &Crossing| (a.level, a.from, a.to) == (b.level, b.from, b.to);
+        let lanes: Vec<&[Crossing]> = crossings.chunk_by(of_lane).collect();
+        let lanes: Vec<(usize, Lane)> =
+            lanes.into_par_iter().map(|of_lane| (of_lane[0].level, Lane::new(&shapes, of_lane))).collect();
+        let mut levels: Vec<Vec<Lane>> = grid.levels().iter().map(|_| vec![]).collect();
+        lanes.into_iter().for_each(|(level, lane)| levels[level].push(lane));
+        let mut sent: Vec<(u16, usize, SlotId)> = found.into_iter().flat_map(|found| found.senders).collect();
+        sent.sort_unstable();
+        sent.dedup();
+        let mut senders = vec![vec![vec![]; levels.len()]; partition.parts().len()];
+        sent.into_iter().for_each(|(to, level, slot)| senders[to as usize][level].push(slot));
+        Ok(Halo { levels, senders, edge })
     }
 
     /// What crosses of a level.
@@ -132,7 +164,7 @@ impl Halo {
 
     /// Whether a block reads blocks of other parts, or is read by them.
     pub(super) fn is_at_edge(&self, slot: SlotId) -> bool {
-        self.edge[slot.index()]
+        self.edge[slot.index()].load(Ordering::Relaxed)
     }
 
     /// Slots of coarse blocks of each level that others have and that send something into blocks of a part.
@@ -142,130 +174,78 @@ impl Halo {
 }
 
 impl Lane {
-    fn new(
-        manifest: &Manifest,
-        [populations, fields]: [Layout; 2],
-        (from, to): (usize, usize),
-        needs: &BTreeMap<SlotId, Need>,
-    ) -> Lane {
-        let mut patterns: Vec<Need> = needs.values().copied().collect();
+    /// Of blocks whose level and parts are the same, rising by their slots.
+    fn new(shapes: &Shapes, crossings: &[Crossing]) -> Lane {
+        let mut patterns: Vec<Need> = crossings.iter().map(|crossing| crossing.need).collect();
         patterns.sort_unstable();
         patterns.dedup();
-        let runs = patterns.iter().map(|need| values_of(manifest, populations, *need)).collect();
+        let runs = patterns.iter().map(|need| shapes.values_of(*need)).collect();
+        let (of_populations, of_fields) = (shapes.reached.len(), shapes.fields);
         let mut lane = Lane {
-            from,
-            to,
+            from: crossings[0].from.into(),
+            to: crossings[0].to.into(),
             populations: Packing::new(runs),
-            fields: Packing::new(vec![std::iter::once(0..fields.slot_len() as u32).collect()]),
+            fields: Packing::new(vec![std::iter::once(0..of_fields as u32).collect()]),
         };
-        for (slot, need) in needs {
+        for Crossing { slot, need, .. } in crossings {
             let pattern = patterns.binary_search(need).expect("all are listed");
-            lane.populations.push(slot.index() * populations.slot_len(), pattern);
-            lane.fields.push(slot.index() * fields.slot_len(), 0);
+            lane.populations.push(slot.index() * of_populations, pattern);
+            lane.fields.push(slot.index() * of_fields, 0);
         }
         lane
     }
 }
 
-/// The values of a block that are needed, in runs.
-fn values_of(manifest: &Manifest, layout: Layout, need: Need) -> Vec<Range<u32>> {
-    let (dim, side) = (manifest.dim as usize, layout.block().map(|side| side as i32));
-    // The number of the block that a cell lies in, as seen from this one.
-    let block_of = |at: [i32; 3]| {
-        let along = |axis: usize| i32::from(at[axis] >= side[axis]) - i32::from(at[axis] < 0);
-        (0..dim).map(|axis| (along(axis) + 1) * 3i32.pow(axis as u32)).sum::<i32>()
-    };
-    let offsets = |axis: usize| if axis < dim { -1..=1 } else { 0..=0 };
-    let mut runs: Vec<Range<u32>> = vec![];
-    // Of moments all are needed where anything streams.
-    let streams = |number: usize, to: &dyn Fn([i32; 3]) -> u32| {
-        let streams = |direction: &Direction| need.streaming & to(direction.c) != 0;
-        match manifest.moments.is_empty() {
-            true => streams(&manifest.directions[number]),
-            false => manifest.directions.iter().any(streams),
-        }
-    };
-    for number in 0..layout.components() {
+/// Where the populations of a block go, and which blocks its cells touch.
+struct Shapes {
+    /// Of each value of a block, as numbers of blocks around it, a bit each: into which it streams, and which its cell touches. None for what
+    /// is room between components.
+    reached: Vec<Option<Need>>,
+    /// Values of the fields of a block.
+    fields: usize,
+}
+
+impl Shapes {
+    fn new(manifest: &Manifest) -> Shapes {
+        let (layout, dim) = (Layout::populations(manifest), manifest.dim as usize);
+        let side = layout.block().map(|side| side as i32);
+        let mut reached = vec![None; layout.slot_len()];
         for cell in layout.all_cells() {
             let here = layout.position(cell).map(|along| along as i32);
-            let to = |c: [i32; 3]| 1 << block_of(std::array::from_fn(|axis| here[axis] + c[axis]));
-            let touches = || {
-                let mut offsets =
-                    offsets(2).flat_map(|z| offsets(1).flat_map(move |y| offsets(0).map(move |x| [x, y, z])));
-                offsets.any(|offset| need.rim & to(offset) != 0)
+            // The block that lies there, as seen from this one.
+            let block_at = |offset: [i32; 3]| {
+                let along = |axis: usize| {
+                    let at = here[axis] + offset[axis];
+                    i32::from(at >= side[axis]) - i32::from(at < 0)
+                };
+                1u32 << (0..dim).map(|axis| (along(axis) + 1) * 3i32.pow(axis as u32)).sum::<i32>()
             };
-            if need.whole || streams(number, &to) || (need.rim != 0 && touches()) {
-                let at = layout.offset(SlotId(0), number, cell) as u32;
+            let offsets = (0..3i32.pow(dim as u32)).map(|place| [place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1]);
+            let flat = |offset: [i32; 3]| std::array::from_fn(|axis| if axis < dim { offset[axis] } else { 0 });
+            let rim = offsets.fold(0, |all, offset| all | block_at(flat(offset)));
+            let streams = |direction: &Direction| block_at(direction.c);
+            let all = manifest.directions.iter().map(streams).fold(0, |all, block| all | block);
+            for number in 0..layout.components() {
+                // Of moments all are needed where anything streams.
+                let streaming = if manifest.moments.is_empty() { streams(&manifest.directions[number]) } else { all };
+                reached[layout.offset(SlotId(0), number, cell)] = Some(Need { streaming, rim, whole: true });
+            }
+        }
+        Shapes { reached, fields: Layout::fields(manifest).slot_len() }
+    }
+
+    /// The values of a block that are needed, in runs.
+    fn values_of(&self, need: Need) -> Vec<Range<u32>> {
+        let mut runs: Vec<Range<u32>> = vec![];
+        for (at, reached) in (0..).zip(&self.reached) {
+            let Some(reached) = reached else { continue };
+            if need.whole || need.streaming & reached.streaming != 0 || need.rim & reached.rim != 0 {
                 match runs.last_mut().filter(|run| run.end == at) {
                     Some(run) => run.end += 1,
                     None => runs.push(at..at + 1),
                 }
             }
         }
-    }
-    runs
-}
-
-/// What is around the nodes of a grid, on the host.
-pub(super) struct Around {
-    places: usize,
-    parts: usize,
-    near: Vec<i32>,
-    child: Vec<i32>,
-    parent: Vec<i32>,
-    slot: Vec<i32>,
-    /// The group of each slot.
-    groups: Vec<Group>,
-    /// Whether a block has one cell along an axis.
-    thin: bool,
-}
-
-impl Around {
-    pub(super) fn read(grid: &Grid, manifest: &Manifest) -> Result<Around, StepError> {
-        let (tables, dim) = (grid.tables(), grid.dim());
-        let all = |table: &crate::device::Buffer<crate::device::Int>| table.read_ints(0..table.len());
-        let listed = tables.leaves.read_ints(0..grid.leaf_count())?;
-        let mut groups = vec![Group::Interior; grid.slots()];
-        for level in grid.levels() {
-            for group in Group::ALL {
-                listed[level.group(group)].iter().for_each(|slot| groups[*slot as usize] = group);
-            }
-        }
-        Ok(Around {
-            places: 3usize.pow(dim as u32),
-            parts: 1 << dim,
-            near: all(&tables.near)?,
-            child: all(&tables.child)?,
-            parent: all(&tables.parent)?,
-            slot: all(&tables.slot)?,
-            groups,
-            thin: manifest.block[..dim].contains(&1),
-        })
-    }
-
-    /// Nodes of its level around a node; something negative where there is none.
-    pub(super) fn near(&self, node: usize) -> &[i32] {
-        &self.near[node * self.places..][..self.places]
-    }
-
-    pub(super) fn is_leaf(&self, node: usize) -> bool {
-        self.child[node] < 0
-    }
-
-    pub(super) fn parent(&self, node: usize) -> Option<usize> {
-        usize::try_from(self.parent[node]).ok()
-    }
-
-    fn group(&self, slot: SlotId) -> Group {
-        self.groups[slot.index()]
-    }
-
-    /// The slot of a leaf, or those of the children of a refined node that are leaves, and whether it is the node's own.
-    pub(super) fn leaves_of(&self, node: usize) -> impl Iterator<Item = (SlotId, bool)> {
-        let (nodes, own) = match usize::try_from(self.child[node]) {
-            Ok(first) => (first..first + self.parts, false),
-            Err(_) => (node..node + 1, true),
-        };
-        nodes.filter_map(move |node| Some((SlotId(u32::try_from(self.slot[node]).ok()?), own)))
+        runs
     }
 }

@@ -135,7 +135,7 @@ impl Inbox {
                 .try_for_each(|run| self.set_masks(program, grid, walls, grid.tables().leaves.part(run.clone())))?;
         }
         others.iter().try_for_each(|slots| self.set_masks(program, grid, walls, slots.part(0..slots.len())))?;
-        let count = grid.forest_mut().scan(&mut self.begins, all)?;
+        let count = grid.scan(&mut self.begins, all)?;
         grow(device, &mut self.cells, count)?;
         let begin =
             |row: &usize| Ok(if *row < all { self.begins.read_ints(*row..*row + 1)?[0] as usize } else { count });

@@ -179,7 +179,7 @@ impl Simulation {
     /// Cell updates of each part in a step of the coarsest level.
     pub fn work(&self) -> Vec<usize> {
         let cells = self.manifest().cells();
-        let of = |owned: &Owned| owned.leaves.iter().map(|leaf| cells << leaf.block.level).sum();
+        let of = |owned: &Owned| cells * owned.updates();
         match self.parts.partition() {
             Some(partition) => partition.parts().iter().map(of).collect(),
             None => vec![self.grid().updates()],
@@ -216,5 +216,7 @@ impl Simulation {
     }
 }
 
+#[cfg(test)]
+mod sizes;
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ use super::timing::Phase;
 use super::transfer::{self, Reach, Transfer};
 use crate::device::{Accesses, Buffer, Device, Devices, Element, Floating, Packing};
 use crate::kernels::layout::{Layout, SlotId};
-use crate::mesh::{NOBODY, Owned, Partition};
+use crate::mesh::{Owned, Partition};
 use crate::processes::Processes;
 
 /// All parts of a flow.
@@ -38,7 +38,10 @@ pub(super) struct Parts {
 /// What parts read of each other's blocks.
 fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> Result<Halo, StepError> {
     // Solids that move come to other blocks.
-    let mut has_links = vec![u8::from(here.iter().any(Subdomain::moves)); here[0].grid.slots()];
+    let mut has_links = match here.iter().any(|part| part.bodies.is_some()) {
+        true => vec![u8::from(here.iter().any(Subdomain::moves)); here[0].grid.slots()],
+        false => vec![],
+    };
     for bodies in here.iter().filter_map(|part| part.bodies.as_ref()) {
         let rows = bodies.rows.read_ints(0..bodies.rows.len())?;
         rows.iter().zip(&mut has_links).for_each(|(row, has)| *has |= u8::from(*row >= 0));
@@ -46,7 +49,8 @@ fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> 
     for others in processes.share(&has_links) {
         others.iter().zip(&mut has_links).for_each(|(other, has)| *has |= other);
     }
-    Halo::new(here[0].program.manifest(), &here[0].grid, partition, |slot| has_links[slot.index()] != 0)
+    let has_links = |slot: SlotId| has_links.get(slot.index()).is_some_and(|has| *has != 0);
+    Halo::new(here[0].program.manifest(), &here[0].grid, partition, has_links)
 }
 
 /// The ways that values take between parts of one process; nothing where they are in several.
@@ -348,24 +352,29 @@ impl Parts {
     /// Gives all parts the target levels of each other's leaves.
     pub(super) fn gather_targets(&mut self) -> Result<(), StepError> {
         let Some(division) = &self.division else { return Ok(()) };
-        let mut places = vec![];
-        for (node, leaf) in self.here[0].grid.forest().read_leaf_nodes()? {
-            places.push((division.partition.owner(leaf.slot).unwrap_or(0), node..node + 1));
-        }
-        let mut gathered: Vec<f64> = vec![];
+        let tree = self.here[0].grid.tree()?;
+        let owner = division.partition.owners();
+        let leaves: Vec<(usize, usize)> =
+            tree.leaves().map(|(_, node, slot)| (owner[slot.index()].into(), node)).collect();
+        let nodes = leaves.iter().map(|(_, node)| node + 1).max().unwrap_or(0);
+        let mut found = vec![0.0; leaves.len()];
         for (number, subdomain) in division.here.clone().zip(&mut self.here) {
-            let (_, targets) = subdomain.grid.forest_mut().targets();
-            let found = targets.level.read_ints(0..targets.level.len())?;
-            gathered.resize(found.len(), 0.0);
-            for (_, nodes) in places.iter().filter(|(part, _)| *part == number) {
-                gathered[nodes.start] = f64::from(found[nodes.start]);
-            }
+            let (_, targets) = subdomain.grid.targets();
+            let targets = targets.level.read_ints(0..nodes)?;
+            let of_part = leaves.iter().zip(&mut found).filter(|((part, _), _)| *part == number);
+            of_part.for_each(|((_, node), found)| *found = f64::from(targets[*node]));
         }
-        self.gather(&mut gathered, &places, For::All);
+        let (mut places, mut begin) = (vec![], 0);
+        for run in leaves.chunk_by(|a, b| a.0 == b.0) {
+            places.push((run[0].0, begin..begin + run.len()));
+            begin += run.len();
+        }
+        self.gather(&mut found, &places, For::All);
         // Those of refined nodes mean nothing.
-        let gathered: Vec<i32> = gathered.into_iter().map(|level| level as i32).collect();
+        let mut gathered = vec![0; nodes];
+        leaves.iter().zip(found).for_each(|((_, node), level)| gathered[*node] = level as i32);
         for subdomain in &mut self.here {
-            let (_, targets) = subdomain.grid.forest_mut().targets();
+            let (_, targets) = subdomain.grid.targets();
             targets.level.write_ints(0, &gathered)?;
         }
         Ok(())
@@ -393,8 +402,7 @@ impl Parts {
     /// Gives all parts what they need to compute what their blocks become, and says what they have then.
     pub(super) fn get_before_change(&mut self, current: &[usize]) -> Result<Vec<Reach>, StepError> {
         let Some(Division { partition, .. }) = &self.division else { return Ok(vec![]) };
-        let first = self.first();
-        let transfers = transfer::before_change(first.program.manifest(), &first.grid, partition)?;
+        let transfers = transfer::before_change(&self.first().grid, partition)?;
         self.transfer(&transfers, current)?;
         Ok(self.reaches(&transfers))
     }
@@ -402,24 +410,13 @@ impl Parts {
     /// What each of several parts has, with what it has got: those of this process.
     pub(super) fn reaches(&self, got: &[Transfer]) -> Vec<Reach> {
         let Some(Division { partition, here, .. }) = &self.division else { return vec![] };
-        let slots = self.first().grid.slots();
-        here.clone().map(|part| Reach::new(slots, part, partition, got)).collect()
+        here.clone().map(|part| Reach::new(part, partition, got)).collect()
     }
 
     /// After the grid has changed: which part has what.
     pub(super) fn take_over(&mut self, reaches: Vec<Reach>) -> Result<(), StepError> {
-        let Some(division) = &self.division else { return Ok(()) };
-        let grid = &self.first().grid;
-        let mut owner = vec![NOBODY; grid.slots()];
-        let own = reaches.iter().flat_map(|reach| reach.own.iter().map(|own| u8::from(*own))).collect::<Vec<u8>>();
-        let all = division.processes.share(&own);
-        let of_parts = all.iter().flat_map(|own| own.chunks(grid.slots()));
-        for (part, own) in of_parts.enumerate() {
-            for leaf in grid.leaves()?.iter().filter(|leaf| own[leaf.slot.index()] != 0) {
-                owner[leaf.slot.index()] = part as u16;
-            }
-        }
-        let partition = Partition::of_owners(grid, self.count(), owner)?;
+        let Some(owner) = reaches.into_iter().next().map(Reach::owners) else { return Ok(()) };
+        let partition = Partition::of_owners(&self.first().grid, self.count(), owner)?;
         self.set_partition(partition)
     }
 

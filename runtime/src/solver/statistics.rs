@@ -40,16 +40,17 @@ impl Statistics {
     ) -> Result<Statistics, StepError> {
         let device = &if owned.is_some() && grid.forest().stays() { device.sparse() } else { device.clone() };
         let [of_slot, _] = bytes_of_slot(manifest, Some(kernels));
-        let written = owned.filter(|_| device.is_sparse()).map_or(grid.slots(), |owned| owned.leaves.len());
+        let written = owned.filter(|_| device.is_sparse()).map_or(grid.slots(), Owned::leaf_count);
         let bytes = written.saturating_mul(of_slot);
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes).into());
         }
+        let own = owned.map(|owned| owned.leaves(grid)).transpose()?;
         let of = |accumulators| {
             let layout = Layout::accumulators(manifest, accumulators);
             let mut values = device.alloc_doubles(grid.slots() * layout.slot_len())?;
-            if let Some(owned) = owned {
-                values.back(fields::runs(&owned.leaves).map(|run| fields::range(run, layout)))?;
+            if let Some(own) = &own {
+                values.back(fields::runs(own).map(|run| fields::range(run, layout)))?;
                 values.seal()?;
             }
             Ok(values)

@@ -70,7 +70,7 @@ impl Subdomain {
     /// Its leaves, level by level, each level along the curve.
     pub(super) fn own_leaves(&self) -> Result<Arc<[Leaf]>, DeviceError> {
         match &self.owned {
-            Some(owned) => Ok(owned.leaves.clone()),
+            Some(owned) => owned.leaves(&self.grid),
             None => self.grid.shared_leaves(),
         }
     }

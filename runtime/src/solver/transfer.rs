@@ -5,17 +5,12 @@
 //! blocks and the families that these belong to. Afterwards the curve is cut anew where parts have come to differ too much in work, and
 //! blocks go to the parts that have them then.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use lbm_bundle::Manifest;
-
 use super::StepError;
-use super::halo::Around;
-use crate::device::{Buffer, Packing};
+use crate::device::Packing;
 use crate::kernels::KernelError;
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::{Change, Moves};
-use crate::mesh::{Grid, Partition};
+use crate::mesh::{Grid, Meeting, NOBODY, Partition};
 
 /// Whole blocks of a level that a part gives another.
 pub(super) struct Transfer {
@@ -23,7 +18,7 @@ pub(super) struct Transfer {
     pub(super) to: usize,
     pub(super) level: usize,
     /// Rising.
-    slots: BTreeSet<SlotId>,
+    slots: Vec<SlotId>,
 }
 
 impl Transfer {
@@ -36,96 +31,102 @@ impl Transfer {
     }
 }
 
-/// Transfers by the parts and the level.
-#[derive(Default)]
-struct Transfers(BTreeMap<(usize, usize, usize), BTreeSet<SlotId>>);
+/// A block that goes to another part, by these, its level and its slot.
+type Going = (u16, u16, usize, SlotId);
 
-impl Transfers {
-    fn add(&mut self, from: usize, to: usize, level: usize, slot: SlotId) {
-        if from != to {
-            self.0.entry((from, to, level)).or_default().insert(slot);
-        }
-    }
-
-    fn all(self) -> Vec<Transfer> {
-        self.0.into_iter().map(|((from, to, level), slots)| Transfer { from, to, level, slots }).collect()
-    }
+/// Transfers of these blocks, by the parts and the level.
+fn transfers(mut going: Vec<Going>) -> Vec<Transfer> {
+    going.sort_unstable();
+    let together = going.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2));
+    let transfer = |blocks: &[Going]| {
+        let (from, to, level, _) = blocks[0];
+        let slots = blocks.iter().map(|(.., slot)| *slot).collect();
+        Transfer { from: from.into(), to: to.into(), level, slots }
+    };
+    together.map(transfer).collect()
 }
 
 /// What parts need to compute what their blocks become.
-pub(super) fn before_change(
-    manifest: &Manifest,
-    grid: &Grid,
-    partition: &Partition,
-) -> Result<Vec<Transfer>, StepError> {
-    let around = Around::read(grid, manifest)?;
-    let mut transfers = Transfers::default();
-    for (node, leaf) in grid.forest().read_leaf_nodes()? {
-        let Some(to) = partition.owner(leaf.slot) else { continue };
-        let near = around.near(node).iter().filter_map(|near| usize::try_from(*near).ok());
-        for other in near.chain(around.parent(node)) {
-            let level = leaf.block.level + usize::from(!around.is_leaf(other))
-                - usize::from(Some(other) == around.parent(node));
-            for (slot, _) in around.leaves_of(other) {
-                partition.owner(slot).into_iter().for_each(|from| transfers.add(from, to, level, slot));
+pub(super) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Transfer>, StepError> {
+    let (tree, owner) = (grid.tree()?, partition.owners());
+    let visit = |at: Meeting<'_>, going: &mut Vec<Going>| {
+        let Some(slot) = tree.leaves_of(at.node).next() else { return };
+        let (from, first) = (owner[slot.index()], going.len());
+        // Leaves that get it: those of its level next to it, and coarser ones next to its parent.
+        let near = at.near_others().map(|(_, near)| near).chain(at.near_others_of_parent());
+        for near in near.filter(|near| tree.is_leaf(*near)) {
+            for other in tree.leaves_of(near) {
+                let going_there = (from, owner[other.index()], at.level, slot);
+                if going_there.1 != from && !going[first..].contains(&going_there) {
+                    going.push(going_there);
+                }
             }
         }
-    }
-    Ok(transfers.all())
+    };
+    let found = tree.meetings(grid.forest(), owner, false, visit)?;
+    Ok(transfers(found.concat()))
 }
 
 /// Blocks that another part has from now on.
 pub(super) fn moved(grid: &Grid, before: &Partition, after: &Partition) -> Result<Vec<Transfer>, StepError> {
-    let mut transfers = Transfers::default();
-    for leaf in grid.leaves()? {
-        if let (Some(from), Some(to)) = (before.owner(leaf.slot), after.owner(leaf.slot)) {
-            transfers.add(from, to, leaf.block.level, leaf.slot);
-        }
-    }
-    Ok(transfers.all())
+    let (tree, before, after) = (grid.tree()?, before.owners(), after.owners());
+    let going = tree.leaves().map(|(level, _, slot)| (before[slot.index()], after[slot.index()], level, slot));
+    Ok(transfers(going.filter(|(from, to, ..)| from != to).collect()))
 }
 
-/// Which slots have something in a part, while its forest changes.
+/// Which part has which slots, and of which a part knows the data, while the forest changes: parts change theirs alike.
 pub(super) struct Reach {
-    /// Blocks of the part.
-    pub(super) own: Vec<bool>,
-    /// These and others whose data it has.
+    part: u16,
+    /// The part that has each slot, up to the last that a leaf has had.
+    owner: Vec<u16>,
+    /// Slots of these whose data the part has, its own and others.
     known: Vec<bool>,
 }
 
 impl Reach {
     /// Of a part, which has got these transfers.
-    pub(super) fn new(slots: usize, part: usize, partition: &Partition, got: &[Transfer]) -> Reach {
-        let own: Vec<bool> = (0..slots).map(|slot| partition.owner(SlotId(slot as u32)) == Some(part)).collect();
-        let mut known = own.clone();
+    pub(super) fn new(part: usize, partition: &Partition, got: &[Transfer]) -> Reach {
+        let owner = partition.owners().to_vec();
         let slots = got.iter().filter(|transfer| transfer.to == part).flat_map(|transfer| &transfer.slots);
+        let part = part as u16;
+        let mut known: Vec<bool> = owner.iter().map(|owner| *owner == part).collect();
         slots.for_each(|slot| known[slot.index()] = true);
-        Reach { own, known }
+        Reach { part, owner, known }
+    }
+
+    /// Whether the part has a slot.
+    pub(super) fn has(&self, slot: SlotId) -> bool {
+        self.owner[slot.index()] == self.part
+    }
+
+    /// The part that has each slot.
+    pub(super) fn owners(self) -> Vec<u16> {
+        self.owner
     }
 
     /// The coarse blocks of a change whose children are all known: they are from now on, and the children go.
     pub(super) fn average(&mut self, change: &Change<'_>, children: usize) -> Result<Vec<i32>, KernelError> {
-        let (slots, parts) = read(change)?;
+        let (slots, parts) = read(change, children)?;
         let mut found = vec![];
-        for slot in slots {
-            let of = &parts[slot * children..][..children];
-            let (own, known) = (self.own[of[0] as usize], of.iter().all(|child| self.known[*child as usize]));
-            of.iter().for_each(|child| self.set(*child as usize, false, false));
-            self.set(slot, own, known);
-            found.extend(known.then_some(slot as i32));
+        for (slot, of) in slots.iter().zip(parts.chunks(children)) {
+            let (owner, known) = (self.owner[of[0] as usize], of.iter().all(|child| self.known[*child as usize]));
+            of.iter().for_each(|child| self.set(*child as usize, NOBODY, false));
+            self.set(*slot as usize, owner, known);
+            found.extend(known.then_some(*slot));
         }
         Ok(found)
     }
 
     /// The coarse blocks of a change that the part has: it has their children from now on.
     pub(super) fn fill(&mut self, change: &Change<'_>, children: usize) -> Result<Vec<i32>, KernelError> {
-        let (slots, parts) = read(change)?;
+        let (slots, parts) = read(change, children)?;
         let mut found = vec![];
-        for slot in slots {
-            let own = self.own[slot];
-            parts[slot * children..][..children].iter().for_each(|child| self.set(*child as usize, own, own));
-            self.set(slot, false, false);
-            found.extend(own.then_some(slot as i32));
+        for (slot, of) in slots.iter().zip(parts.chunks(children)) {
+            let owner = self.owner[*slot as usize];
+            let own = owner == self.part;
+            of.iter().for_each(|child| self.set(*child as usize, owner, own));
+            self.set(*slot as usize, NOBODY, false);
+            found.extend(own.then_some(*slot));
         }
         Ok(found)
     }
@@ -133,24 +134,26 @@ impl Reach {
     /// The slots that the part's blocks move to.
     pub(super) fn reorder(&mut self, moves: &Moves<'_>) -> Result<Vec<i32>, KernelError> {
         let from = moves.from.read_ints(0..moves.count)?;
-        let mut own = vec![false; self.own.len()];
-        from.iter().enumerate().for_each(|(slot, from)| own[slot] = self.own[*from as usize]);
-        self.own = own.clone();
-        self.known = own;
-        Ok((0..moves.count).filter(|slot| self.own[*slot]).map(|slot| slot as i32).collect())
+        self.owner = from.iter().map(|from| self.owner[*from as usize]).collect();
+        self.known = self.owner.iter().map(|owner| *owner == self.part).collect();
+        Ok((0..moves.count as i32).filter(|slot| self.known[*slot as usize]).collect())
     }
 
-    fn set(&mut self, slot: usize, own: bool, known: bool) {
-        (self.own[slot], self.known[slot]) = (own, known);
+    fn set(&mut self, slot: usize, owner: u16, known: bool) {
+        if slot >= self.owner.len() {
+            self.owner.resize(slot + 1, NOBODY);
+            self.known.resize(slot + 1, false);
+        }
+        (self.owner[slot], self.known[slot]) = (owner, known);
     }
 }
 
-/// The slots of the coarse blocks of a change, and those of their children `[slot][octant]`.
-fn read(change: &Change<'_>) -> Result<(Vec<usize>, Vec<i32>), KernelError> {
-    let slots = change.slots.read_ints(0..change.count)?.into_iter().map(|slot| slot as usize).collect();
-    Ok((slots, all(change.parts)?))
-}
-
-fn all(buffer: &Buffer<crate::device::Int>) -> Result<Vec<i32>, KernelError> {
-    Ok(buffer.read_ints(0..buffer.len())?)
+/// The slots of the coarse blocks of a change, rising, and those of their children, `[block][octant]`.
+fn read(change: &Change<'_>, children: usize) -> Result<(Vec<i32>, Vec<i32>), KernelError> {
+    let mut slots = change.slots.read_ints(0..change.count)?;
+    slots.sort_unstable();
+    let mut packing = Packing::new(vec![std::iter::once(0..children as u32).collect()]);
+    slots.iter().for_each(|slot| packing.push(*slot as usize * children, 0));
+    let parts = change.parts.pack_ints(&packing)?;
+    Ok((slots, parts))
 }

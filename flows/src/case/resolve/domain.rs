@@ -60,7 +60,7 @@ impl Resolver<'_> {
         let roots: [usize; 3] = std::array::from_fn(|axis| size[axis] / block[axis].max(1));
         let blocks = roots.iter().fold(1usize, |all, along| all.saturating_mul(*along));
         let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
-        let parts = self.raw.devices.as_ref().map_or(1, |devices| devices.value.count());
+        let parts = self.raw.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
         let memory = Memory::new(manifest, blocks_of_all, false, reference, Copies::default()).in_parts(parts, true);
         let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
         let lack = memory.lack(self.available);

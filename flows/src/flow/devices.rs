@@ -1,0 +1,94 @@
+//! How many GPUs a flow runs on whose case does not say it.
+
+use lbm_runtime::device::{Device, Devices};
+
+use super::{Control, FlowError, Kernels, Plan};
+use crate::case::{self, Case};
+use crate::output::summary::bytes_per_update;
+
+/// Bytes of populations that each GPU must read and write in a step of the finest level for another to be worth it. On two H100
+/// (`benchmarks/h100/several-gpus.json`) a step took 13 to 18 µs longer than half of it on one, whatever its size: of 16.8 million cells of
+/// D3Q27 in `f32`, where two did 1.96 times as much as one, as of 7.1 million, where they did 1.88. So many bytes take an H100 about 150 µs,
+/// of which that is a tenth.
+const LEAST_BYTES: f64 = 400e6;
+
+/// How many of so many GPUs a flow runs on that updates so many cells in a step of its finest level, on average, each of which moves
+/// so many bytes: as many as have enough to do, and at least one.
+pub fn worthwhile(gpus: usize, cells: usize, bytes_of_cell: f64) -> usize {
+    ((cells as f64 * bytes_of_cell / LEAST_BYTES) as usize).clamp(1, gpus.max(1))
+}
+
+/// The first of so many GPUs that a case runs on which does not say it, and a sentence that says why. `device` is the first of them.
+pub fn choose(
+    case: &Case,
+    kernels: Kernels<'_>,
+    device: &Device,
+    control: &Control<'_>,
+    gpus: usize,
+) -> Result<(case::Devices, String), FlowError> {
+    let manifest = &kernels.method.manifest;
+    let alone = |why: &str| Ok((case::Devices::Count(1), format!("one GPU of {gpus} is used: {why}")));
+    if case.refinement.is_some() && manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0) {
+        return alone("a flow with a coupling of ghosts cannot be divided");
+    }
+    let anyway = format!("`--devices {gpus}` divides the flow all the same");
+    if case.solids.iter().any(|body| body.displacement.is_some()) || !case.courses.is_empty() {
+        return alone(&format!(
+            "how fast several are where solids move or parameters depend on time is not known; {anyway}"
+        ));
+    }
+    let cells = match &case.refinement {
+        None => case.cells(),
+        Some(refinement) => match Plan::new(case, kernels, device, control) {
+            Ok(plan) => plan.updates >> plan.levels.len().saturating_sub(1),
+            // What stays as it is may fit on several, which the run finds out.
+            Err(FlowError::Memory { .. } | FlowError::Refused { .. }) if refinement.follow.is_none() => usize::MAX,
+            Err(error) => return Err(error),
+        },
+    };
+    let bytes = bytes_per_update(manifest);
+    let count = worthwhile(gpus, cells, bytes);
+    if count == 1 {
+        let least = (2.0 * LEAST_BYTES / bytes).ceil() / 1e6;
+        let own = cells as f64 / 1e6;
+        return alone(&format!(
+            "a step updates {own:.1} million cells, and two are worth it from {least:.1} million on; {anyway}"
+        ));
+    }
+    let others = (1..count).map(Device::cuda);
+    let all = std::iter::once(Ok(device.clone())).chain(others).collect::<Result<Vec<Device>, _>>()?;
+    if all.iter().any(|other| other.describe() != device.describe()) || !Devices::new(&all).reach_each_other()? {
+        return alone(&format!("they differ, or do not reach each other's memory; {anyway}"));
+    }
+    let share = if cells == usize::MAX {
+        "the flow does not fit into the memory of one".to_string()
+    } else {
+        format!("a step updates {:.1} million cells on each", cells as f64 / count as f64 / 1e6)
+    };
+    Ok((case::Devices::Count(count), format!("{count} GPUs of {gpus} are used: {share}; `--devices 1` takes one")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of D3Q27 in `f32`.
+    const BYTES: f64 = 216.0;
+
+    #[test]
+    fn each_gpu_has_enough_to_do() {
+        assert_eq!(worthwhile(2, 192 * 192 * 192, BYTES), 2, "measured: 1.88 times as fast");
+        assert_eq!(worthwhile(8, 192 * 192 * 192, BYTES), 3);
+        assert_eq!(worthwhile(8, 512 * 512 * 512, BYTES), 8);
+        assert_eq!(worthwhile(2, 128 * 128 * 128, BYTES), 1);
+        assert_eq!(worthwhile(4, usize::MAX, BYTES), 4);
+    }
+
+    #[test]
+    fn there_is_always_one() {
+        assert_eq!(
+            (worthwhile(1, 512 * 512 * 512, BYTES), worthwhile(4, 0, BYTES), worthwhile(0, 1, BYTES)),
+            (1, 1, 1)
+        );
+    }
+}

@@ -1,0 +1,279 @@
+//! What the host knows of a forest, once it has changed: the tree of its nodes, and what is around the leaves where parts of it meet.
+//!
+//! Nodes are known by their places in [`Tables::order`](super::forest::Tables::order): level by level, each along the curve, so that the
+//! children of refined nodes follow each other in the order of these. It takes no more than the slots of nodes to know the tree, and what
+//! is near a node follows from what is near its parent. Whatever has neighbours of its own part alone is passed over with all that is
+//! beneath it, so that there is little to do but where parts meet.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::forest::Forest;
+use super::partition::NOBODY;
+use crate::device::DeviceError;
+use crate::kernels::layout::SlotId;
+
+/// Most places around a node, its own included.
+const MOST_NEAR: usize = 27;
+
+/// Roots whose trees one thread walks at a time.
+const ROOTS_AT_ONCE: usize = 16;
+
+/// The nodes of a forest, by their places in its list of all nodes.
+pub struct Tree {
+    dim: usize,
+    /// Where the nodes of each level are, the coarsest first.
+    levels: Vec<Range<usize>>,
+    /// The number of each node in the tables.
+    nodes: Vec<i32>,
+    /// The slot of each leaf; negative for refined nodes.
+    slot: Vec<i32>,
+    /// The first child of each refined node; negative for leaves.
+    child: Vec<i32>,
+    /// The slots of all leaves, as [`Tables::leaves`](super::forest::Tables::leaves) lists them.
+    listed: Vec<i32>,
+    /// Slots up to the last that a leaf has.
+    slots: usize,
+}
+
+/// A leaf where parts meet.
+pub struct Meeting<'a> {
+    /// Its place.
+    pub node: usize,
+    /// Its level.
+    pub level: usize,
+    /// Nodes of its level around it, its own included; negative where there is none.
+    pub near: &'a [i32],
+    /// At which places of these are leaves of other parts, a bit each.
+    pub others: u32,
+    /// Nodes of its parent's level around that; none around a root.
+    pub near_parent: &'a [i32],
+    /// At which places of these there may be leaves of other parts, a bit each.
+    pub others_of_parent: u32,
+    /// Nodes of its level within two blocks of it, where they are asked for.
+    pub wide: &'a [i32],
+}
+
+impl Meeting<'_> {
+    /// Of a node without anything around it.
+    fn of(node: usize, level: usize) -> Self {
+        Meeting { node, level, near: &[], others: 0, near_parent: &[], others_of_parent: 0, wide: &[] }
+    }
+
+    /// Nodes with leaves of other parts around it, and their places.
+    pub fn near_others(&self) -> impl Iterator<Item = (usize, usize)> {
+        at_places(self.near, self.others)
+    }
+
+    /// Nodes around its parent that may have such leaves.
+    pub fn near_others_of_parent(&self) -> impl Iterator<Item = usize> {
+        at_places(self.near_parent, self.others_of_parent).map(|(_, node)| node)
+    }
+}
+
+/// The nodes at places that are bits of a mask, and these places.
+fn at_places(near: &[i32], mut places: u32) -> impl Iterator<Item = (usize, usize)> {
+    std::iter::from_fn(move || {
+        let place = (places != 0).then(|| places.trailing_zeros() as usize)?;
+        places &= places - 1;
+        Some((place, near[place] as usize))
+    })
+}
+
+/// Where the nodes around a child are, seen from its parent: a place near that, and the child of what is there.
+type Links = Vec<(usize, usize)>;
+
+/// Those within so many blocks of each child.
+fn links(dim: usize, reach: i64) -> Vec<Links> {
+    let side = 2 * reach + 1;
+    let link = |octant: usize, place: i64| {
+        let (mut near, mut part) = (0, 0);
+        for axis in 0..dim {
+            let at = (octant >> axis & 1) as i64 + place / side.pow(axis as u32) % side - reach;
+            near += 3usize.pow(axis as u32) * (at.div_euclid(2) + 1) as usize;
+            part |= (at.rem_euclid(2) as usize) << axis;
+        }
+        (near, part)
+    };
+    (0..1 << dim).map(|octant| (0..side.pow(dim as u32)).map(|place| link(octant, place)).collect()).collect()
+}
+
+impl Tree {
+    /// That of a forest as it is.
+    pub(super) fn read(forest: &Forest) -> Result<Tree, DeviceError> {
+        let (tables, parts) = (forest.tables(), 1 << forest.dim());
+        let levels: Vec<Range<usize>> = forest.levels().iter().map(|level| level.nodes.clone()).collect();
+        let nodes = tables.order.read_ints(0..levels.last().map_or(0, |level| level.end))?;
+        let last = nodes.iter().max().map_or(0, |node| *node as usize + 1);
+        let of_node = tables.slot.read_ints(0..last)?;
+        let slot: Vec<i32> = nodes.iter().map(|node| of_node[*node as usize]).collect();
+        let mut child = Vec::with_capacity(nodes.len());
+        for level in &levels {
+            let mut next = level.end;
+            child.extend(slot[level.clone()].iter().map(|slot| {
+                let first = if *slot < 0 { next as i32 } else { -1 };
+                next += if *slot < 0 { parts } else { 0 };
+                first
+            }));
+        }
+        let listed = tables.leaves.read_ints(0..forest.leaves())?;
+        let slots = listed.iter().max().map_or(0, |slot| *slot as usize + 1);
+        Ok(Tree { dim: forest.dim(), levels, nodes, slot, child, listed, slots })
+    }
+
+    /// Slots up to the last that a leaf has.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The slots of all leaves, as [`Tables::leaves`](super::forest::Tables::leaves) lists them.
+    pub fn listed(&self) -> &[i32] {
+        &self.listed
+    }
+
+    /// All leaves, level by level, each level along the curve: level, number of the node in the tables, slot.
+    pub fn leaves(&self) -> impl Iterator<Item = (usize, usize, SlotId)> {
+        self.levels.iter().enumerate().flat_map(move |(level, places)| {
+            let of = std::iter::zip(&self.nodes[places.clone()], &self.slot[places.clone()]);
+            of.filter_map(move |(node, slot)| Some((level, *node as usize, SlotId(u32::try_from(*slot).ok()?))))
+        })
+    }
+
+    /// Whether a node is a leaf.
+    pub fn is_leaf(&self, node: usize) -> bool {
+        self.child[node] < 0
+    }
+
+    /// The slot of a leaf, or those of the children of a refined node that are leaves.
+    pub fn leaves_of(&self, node: usize) -> impl Iterator<Item = SlotId> {
+        let first = usize::try_from(self.child[node]);
+        let nodes = first.map_or(node..node + 1, |first| first..first + (1 << self.dim));
+        self.slot[nodes].iter().filter_map(|slot| Some(SlotId(u32::try_from(*slot).ok()?)))
+    }
+
+    /// Calls something with the slot and the level of each leaf, along the curve.
+    pub fn along_curve(&self, mut each: impl FnMut(SlotId, usize)) {
+        let roots = self.levels.first().cloned().unwrap_or_default();
+        roots.for_each(|root| self.along(root, 0, &mut each));
+    }
+
+    fn along(&self, node: usize, level: usize, each: &mut impl FnMut(SlotId, usize)) {
+        match usize::try_from(self.child[node]) {
+            Ok(first) => (first..first + (1 << self.dim)).for_each(|child| self.along(child, level + 1, each)),
+            Err(_) => each(SlotId(self.slot[node] as u32), level),
+        }
+    }
+
+    /// The part that has all leaves of each node, [`NOBODY`] where several have some; `owner[slot]` has each leaf.
+    fn holders(&self, owner: &[u16]) -> Vec<u16> {
+        let mut holder = vec![NOBODY; self.slot.len()];
+        for node in (0..self.slot.len()).rev() {
+            holder[node] = match usize::try_from(self.child[node]) {
+                Err(_) => owner[self.slot[node] as usize],
+                Ok(first) => {
+                    let of = &holder[first..first + (1 << self.dim)];
+                    if of.iter().all(|part| *part == of[0]) { of[0] } else { NOBODY }
+                }
+            };
+        }
+        holder
+    }
+
+    /// Visits all leaves of the forest around which are leaves of other parts, and some more: what is found, in an order that does not depend
+    /// on threads. `owner[slot]` has each leaf. Where `is_wide`, what is within two blocks of a leaf matters as well.
+    pub fn meetings<Found: Default + Send>(
+        &self,
+        forest: &Forest,
+        owner: &[u16],
+        is_wide: bool,
+        visit: impl Fn(Meeting<'_>, &mut Found) + Sync,
+    ) -> Result<Vec<Found>, DeviceError> {
+        let places = 3usize.pow(self.dim as u32);
+        let count = self.levels.first().map_or(0, Range::len);
+        // Roots are listed in the order of their numbers.
+        let near = forest.tables().near.read_ints(0..count * places)?;
+        let wide = is_wide.then(|| links(self.dim, 2));
+        let walk = Walk { tree: self, holder: self.holders(owner), links: links(self.dim, 1), wide, visit };
+        let of_some = |(chunk, rows): (usize, &[i32])| {
+            let mut found = Found::default();
+            for (at, row) in rows.chunks(places).enumerate() {
+                let node = chunk * ROOTS_AT_ONCE + at;
+                let around = row.iter().filter_map(|near| usize::try_from(*near).ok());
+                let wide: Vec<i32> = match is_wide {
+                    true => around.flat_map(|root| &near[root * places..][..places]).copied().collect(),
+                    false => vec![],
+                };
+                walk.from(Meeting { near: row, wide: &wide, ..Meeting::of(node, 0) }, &mut found);
+            }
+            found
+        };
+        Ok(near.par_chunks(ROOTS_AT_ONCE * places).enumerate().map(of_some).collect())
+    }
+}
+
+/// A way through a tree to the leaves where parts meet.
+struct Walk<'a, Visit> {
+    tree: &'a Tree,
+    holder: Vec<u16>,
+    links: Vec<Links>,
+    wide: Option<Vec<Links>>,
+    visit: Visit,
+}
+
+impl<Visit> Walk<'_, Visit> {
+    fn from<Found>(&self, at: Meeting<'_>, found: &mut Found)
+    where
+        Visit: Fn(Meeting<'_>, &mut Found),
+    {
+        let others = self.others(&at);
+        let Ok(first) = usize::try_from(self.tree.child[at.node]) else {
+            if others != 0 || at.others_of_parent != 0 || !at.wide.is_empty() {
+                (self.visit)(Meeting { others, ..at }, found);
+            }
+            return;
+        };
+        // What is around leaves beneath a node is near the node.
+        if others == 0 {
+            return;
+        }
+        for (octant, links) in self.links.iter().enumerate() {
+            let mut near = [-1; MOST_NEAR];
+            near.iter_mut().zip(self.linked(at.near, links)).for_each(|(near, node)| *near = node);
+            let wide = self.wide.as_ref().map_or(vec![], |wide| self.linked(at.near, &wide[octant]).collect());
+            let (near, near_parent, others_of_parent) = (&near[..links.len()], at.near, others);
+            let child = Meeting::of(first + octant, at.level + 1);
+            self.from(Meeting { near, near_parent, others_of_parent, wide: &wide, ..child }, found);
+        }
+    }
+
+    /// The nodes of these links, of a node with that near it.
+    fn linked(&self, near: &[i32], links: &[(usize, usize)]) -> impl Iterator<Item = i32> {
+        links.iter().map(|(place, part)| match usize::try_from(near[*place]).map(|node| self.tree.child[node]) {
+            Ok(first @ 0..) => first + *part as i32,
+            _ => -1,
+        })
+    }
+
+    /// At which places around a node, its own included, there are not only leaves of the part that has all of its own; all, where none has.
+    fn others(&self, at: &Meeting<'_>) -> u32 {
+        let own = self.holder[at.node];
+        let is_other = |near: &i32| *near >= 0 && (own == NOBODY || self.holder[*near as usize] != own);
+        at.near.iter().enumerate().fold(0, |others, (place, near)| others | u32::from(is_other(near)) << place)
+    }
+}
+
+const _: () = assert!(MOST_NEAR == 3usize.pow(3));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_what_a_child_is_next_to() {
+        // What is left of the child at the right is the one at the left; left of that is the right child of what is left of the parent.
+        let links = links(2, 1);
+        assert_eq!((links[1][3], links[0][3]), ((4, 0), (3, 1)));
+        assert_eq!(links[3][8], (8, 0));
+    }
+}
