@@ -248,7 +248,7 @@ impl Forces {
                     }
                 }
                 if moves {
-                    let by = motion.as_ref().map_or([0.0; 3], |motion| motion.at(row.step as f64));
+                    let by = motion.as_ref().map_or([0.0; 3], |motion| motion.at(row.step as f64).by);
                     for value in &by[..case.dim] {
                         write!(out, ",{:.10e}", value * case.units.cell)?;
                     }

@@ -327,7 +327,7 @@ fn along(axis: usize, normal: [f64; 3]) -> [f64; 3] {
 /// The velocity of a surface at a point: that of its motion, or by the parameter of that name of its boundary condition; 0 where it has none.
 fn wall_velocity(body: &SolidBody, at: [f64; 3], time: f64) -> [f64; 3] {
     if let Some(motion) = body.motion(time as u64) {
-        return motion.velocity(time - 0.5, time + 0.5);
+        return motion.rate(time - 0.5, time + 0.5).velocity;
     }
     let of = |axis: usize| {
         let formula = body.formulas.iter().find(|(name, _)| name == "velocity").and_then(|(_, of)| of.get(axis));

@@ -10,7 +10,7 @@ use miette::Diagnostic;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::{Shape, Solids, Vector};
+use super::{Placed, Solids, Vector};
 use crate::geometry::{Block, Face};
 
 /// Distances are at least this: rules may divide by twice the distance.
@@ -113,7 +113,20 @@ pub struct Row {
     pub links: Vec<i32>,
     /// As [`Tables::distances`] has them.
     pub distances: Vec<f64>,
+    /// Links that meet a solid which turns; as [`Row::links`] has them they meet its wall, which all of it has.
+    pub arms: Vec<Arm>,
     crossings: Vec<(usize, Crossing)>,
+}
+
+/// A link that meets a solid which turns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arm {
+    /// Where it is among the links of the row.
+    pub link: usize,
+    /// The solid.
+    pub solid: usize,
+    /// How far the surface is there from the pivot, in cells of the coarsest level.
+    pub arm: Vector,
 }
 
 /// What a block has of cut links.
@@ -144,7 +157,7 @@ enum Reach<'a> {
     /// A solid, which has all of it inside.
     All,
     /// Surfaces, with the numbers of their solids, or a face along which values vary.
-    Near(Vec<&'a (usize, Shape)>),
+    Near(Vec<&'a Placed>),
 }
 
 impl Cutters {
@@ -221,9 +234,19 @@ impl Cutters {
 
     /// The solid that has the centre of a cell of a block inside.
     pub fn solid_at(&self, block: Block, cell: usize) -> Option<usize> {
+        self.solids.at(self.centre(block, self.inside(cell)))
+    }
+
+    /// The same, with how far the centre is from the pivot about which that solid turns; 0 if it does not.
+    pub fn arm_at(&self, block: Block, cell: usize) -> Option<(usize, Vector)> {
+        let centre = self.centre(block, self.inside(cell));
+        self.solids.inside(centre).map(|placed| (placed.number, placed.arm(centre)))
+    }
+
+    /// The position of a cell from its block's lowest.
+    fn inside(&self, cell: usize) -> [i32; 3] {
         let sides = self.solids.block;
-        let at = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32);
-        self.solids.at(self.centre(block, at))
+        [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32)
     }
 
     /// Whether a block must stay as it is, because links of it, or of one that touches it, are cut one by one.
@@ -273,14 +296,14 @@ impl Cutters {
         let Solids { dim, size, block: sides, images, .. } = &self.solids;
         let centre = |at: [i32; 3]| self.centre(block, at);
         let (low, high) = (centre([-1; 3]), centre(sides.map(|side| side as i32)));
-        let touches = |(_, shape): &&(usize, Shape)| {
-            let (from, to) = shape.bounds();
+        let touches = |placed: &&Placed| {
+            let (from, to) = placed.shape.bounds();
             (0..*dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
         };
-        let near: Vec<&(usize, Shape)> = images.iter().filter(touches).collect();
+        let near: Vec<&Placed> = images.iter().filter(touches).collect();
         // Where no surface is near, all of the block is inside or outside.
-        let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|(_, shape)| shape.near(low, high));
-        if far.iter().any(|(_, shape)| shape.contains(centre([0; 3]))) {
+        let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|placed| placed.shape.near(low, high));
+        if far.iter().any(|placed| placed.shape.contains(centre([0; 3]))) {
             return Reach::All;
         }
         let at_varying_face = (0..2 * dim).any(|face| {
@@ -354,7 +377,7 @@ impl Cutters {
             .map(|at| {
                 let at = [at % around[0], at / around[0] % around[1], at / (around[0] * around[1])];
                 let point = seen(centre([0, 1, 2].map(|axis| at[axis] as i32 - border[axis])));
-                near.iter().any(|(_, shape)| shape.contains(point))
+                near.iter().any(|placed| placed.shape.contains(point))
             })
             .collect();
         let solid = |at: [i32; 3]| {
@@ -362,10 +385,10 @@ impl Cutters {
             is_solid[at[0] + around[0] * (at[1] + around[1] * at[2])]
         };
         let length = directions.len() * cells;
-        let mut row = Row { links: vec![0; length], distances: vec![0.5; length], crossings: Vec::new() };
+        let mut row = Row { links: vec![0; length], distances: vec![0.5; length], ..Row::default() };
         let (mut any, mut all) = (false, true);
         for cell in 0..cells {
-            let at = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32);
+            let at = self.inside(cell);
             if solid(at) {
                 any = true;
                 (0..directions.len()).for_each(|dir| row.links[dir * cells + cell] = -1);
@@ -388,14 +411,18 @@ impl Cutters {
                         any = true;
                     }
                     None if solid(upwind) => {
-                        let (solid, distance) = first(&near, centre(at), centre(upwind), seen);
+                        let (from, to) = (centre(at), centre(upwind));
+                        let (placed, distance) = first(&near, from, to, seen);
+                        let solid = placed.number;
                         row.distances[link] = distance;
+                        let at = [0, 1, 2].map(|axis| from[axis] + distance * (to[axis] - from[axis]));
                         if self.varying_solids.contains(&solid) {
-                            let (from, to) = (centre(at), centre(upwind));
-                            let at = [0, 1, 2].map(|axis| from[axis] + distance * (to[axis] - from[axis]));
                             row.crossings.push((link, Crossing { of: Crossed::Solid(solid), level: block.level, at }));
                         } else {
                             row.links[link] = (self.first + solid) as i32 + 1;
+                        }
+                        if placed.pivot.is_some() {
+                            row.arms.push(Arm { link, solid, arm: placed.arm(seen(at)) });
                         }
                         any = true;
                     }
@@ -413,21 +440,27 @@ impl Cutters {
 
 /// The solid whose surface is first on the way from a fluid's cell to a solid one, and its distance over that of the cells. `seen` is
 /// where mirrors, half-way, have a point that is beyond them.
-fn first(near: &[&(usize, Shape)], from: Vector, to: Vector, seen: impl Fn(Vector) -> Vector) -> (usize, f64) {
+fn first<'a>(
+    near: &[&'a Placed],
+    from: Vector,
+    to: Vector,
+    seen: impl Fn(Vector) -> Vector,
+) -> (&'a Placed, f64) {
     let last = seen(to);
-    let cut = |(solid, shape): &&(usize, Shape)| {
+    let cut = |placed: &&'a Placed| {
+        let shape = &placed.shape;
         if last == to {
-            return Some((*solid, shape.crossing(from, to)?));
+            return Some((*placed, shape.crossing(from, to)?));
         }
         let turn = [0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis]));
         let before = shape.crossing(from, turn).map(|part| 0.5 * part);
-        Some((*solid, before.or_else(|| shape.crossing(turn, last).map(|part| 0.5 + 0.5 * part))?))
+        Some((*placed, before.or_else(|| shape.crossing(turn, last).map(|part| 0.5 + 0.5 * part))?))
     };
-    let inside = || near.iter().find(|(_, shape)| shape.contains(last)).map_or(0, |(solid, _)| *solid);
+    let inside = || near.iter().find(|placed| placed.shape.contains(last)).unwrap_or(&near[0]);
     // A centre that lies on a surface to the last digit may be counted as inside without a crossing.
     let cut = near.iter().filter_map(cut).min_by(|one, other| one.1.total_cmp(&other.1));
-    let (solid, distance) = cut.unwrap_or_else(|| (inside(), 1.0));
-    (solid, distance.max(LEAST_DISTANCE))
+    let (placed, distance) = cut.unwrap_or_else(|| (inside(), 1.0));
+    (placed, distance.max(LEAST_DISTANCE))
 }
 
 #[cfg(test)]
