@@ -113,11 +113,6 @@ pub(super) fn surfaces(
     for (at, solid) in spec.solids.iter().enumerate() {
         let rule = surface_rule(manifest, solid)?;
         let varying = spec.surfaces.get(at).cloned().unwrap_or_default();
-        if varying.profiles.is_empty() {
-            items.extend(Item::of_wall(spec, &varying, rule, first + at, ([0.0; 3], None))?);
-        }
-        // Where values vary, those of the solid itself are of no use.
-        let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
         // That of a solid which moves follows from its motion.
         let motion = spec.motions.get(at).and_then(Option::as_ref);
         if let Some(motion) = motion {
@@ -126,6 +121,11 @@ pub(super) fn surfaces(
                 return Err(StepError::StillRule { rule: rule.name.clone() });
             }
         }
+        if varying.profiles.is_empty() {
+            items.extend(Item::of_wall(spec, &varying, rule, first + at, ([0.0; 3], None))?);
+        }
+        // Where values vary, those of the solid itself are of no use.
+        let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
         let followed = motion.map(|_| (VELOCITY.to_string(), vec![0.0; manifest.dim as usize]));
         instances.push(surface(rule, solid, useless.chain(followed))?);
     }

@@ -301,9 +301,9 @@ impl Subdomain {
                     Some((number, arm)) => {
                         let (around, towards) = moving.around([&before, &cutters], (*block, cell), directions);
                         // From the pivot, which has moved on.
-                        let velocity = rates.get(&number).map_or([0.0; 3], |(rate, moved)| {
-                            rate.at([0, 1, 2].map(|axis| arm[axis] - moved[axis]))
-                        });
+                        let velocity = rates
+                            .get(&number)
+                            .map_or([0.0; 3], |(rate, moved)| rate.at([0, 1, 2].map(|axis| arm[axis] - moved[axis])));
                         (around, towards, velocity)
                     }
                     None => (0, -1, [0.0; 3]),

@@ -128,7 +128,8 @@ impl Subdomain {
         let slots = bodies.list.read_ints(listed.clone())?;
         // The place of each block among those of the level, and its row.
         let blocks = moving.listed().into_iter().map(|(block, ..)| block).skip(listed.start).take(listed.len());
-        let rows: Vec<_> = blocks.enumerate().filter_map(|(place, block)| Some((place, turned(moving.cuts.get(&block)?)?))).collect();
+        let rows: Vec<_> =
+            blocks.enumerate().filter_map(|(place, block)| Some((place, turned(moving.cuts.get(&block)?)?))).collect();
         let most = rows.iter().map(|(_, row)| row.arms.len()).max().unwrap_or(0);
         if most == 0 {
             return Ok(());

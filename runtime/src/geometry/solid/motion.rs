@@ -212,7 +212,9 @@ mod tests {
         for tenth in 0..600 {
             let at = motion.at(f64::from(tenth) / 10.0);
             let near = |place: &&Pose| {
-                corners(**place).zip(corners(at)).all(|(one, other)| (0..3).all(|axis| (one[axis] - other[axis]).abs() < 0.5))
+                corners(**place)
+                    .zip(corners(at))
+                    .all(|(one, other)| (0..3).all(|axis| (one[axis] - other[axis]).abs() < 0.5))
             };
             assert!(places.iter().find(near).is_some(), "{at:?}");
         }

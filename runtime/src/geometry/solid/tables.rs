@@ -440,12 +440,7 @@ impl Cutters {
 
 /// The solid whose surface is first on the way from a fluid's cell to a solid one, and its distance over that of the cells. `seen` is
 /// where mirrors, half-way, have a point that is beyond them.
-fn first<'a>(
-    near: &[&'a Placed],
-    from: Vector,
-    to: Vector,
-    seen: impl Fn(Vector) -> Vector,
-) -> (&'a Placed, f64) {
+fn first<'a>(near: &[&'a Placed], from: Vector, to: Vector, seen: impl Fn(Vector) -> Vector) -> (&'a Placed, f64) {
     let last = seen(to);
     let cut = |placed: &&'a Placed| {
         let shape = &placed.shape;
@@ -467,7 +462,9 @@ fn first<'a>(
 mod tests {
     use super::*;
     use crate::fixture::manifest;
-    use crate::geometry::solid::Solid;
+    use crate::geometry::solid::surface::tests::cuboid;
+    use crate::geometry::solid::{Image, Motion, Shape, Solid, Surface, Turn, Voxels};
+    use std::sync::Arc;
 
     /// A circle in a channel of 32 x 16 cells in blocks of 8 x 8.
     fn channel(varying: [bool; 6]) -> Cutters {
@@ -522,6 +519,96 @@ mod tests {
             }
         }
         assert!(cut > 50 && solid > 25, "{cut} {solid}");
+    }
+
+    /// Blocks of 8 x 8 (x 8) cells, 4 of them along each axis, with a solid in them.
+    fn around(shape: Shape, motion: Option<Motion>, dim: usize) -> (Cutters, Vec<Block>) {
+        let (size, block) = (
+            [0, 1, 2].map(|axis| if axis < dim { 32 } else { 1 }),
+            [0, 1, 2].map(|axis| if axis < dim { 8 } else { 1 }),
+        );
+        let solid = [Solid { shape, rule: "moving_wall".into(), values: vec![], level: 0, shells: vec![] }];
+        let mut solids = Solids::new(&solid, dim, size, block, [true; 3]).moving(&solid, &[motion]);
+        solids.set_time(0, 7.0);
+        let blocks = (0..4usize.pow(dim as u32)).map(|at| Block { level: 0, place: [at % 4, at / 4 % 4, at / 16] });
+        (Cutters { solids, first: 2, ..channel([false; 6]) }, blocks.collect())
+    }
+
+    /// That both cut the same links at the same distances, and how many.
+    fn same_links(one: (Cutters, Vec<Block>), other: (Cutters, Vec<Block>)) -> usize {
+        let directions = manifest().directions;
+        let mut cut = 0;
+        for block in one.1 {
+            let row = |cutters: &Cutters| match cutters.cut(block, &directions) {
+                Cut::Some(row) => Some(row),
+                _ => None,
+            };
+            let (Some(one), Some(other)) = (row(&one.0), row(&other.0)) else {
+                assert_eq!(one.0.cut(block, &directions), other.0.cut(block, &directions), "{block:?}");
+                continue;
+            };
+            assert_eq!(one.links, other.links, "{block:?}");
+            let farthest = one.distances.iter().zip(&other.distances).map(|(one, other)| (one - other).abs());
+            assert!(farthest.fold(0.0, f64::max) < 1e-9, "{block:?}");
+            cut += one.links.iter().filter(|link| **link > 0).count();
+        }
+        cut
+    }
+
+    #[test]
+    fn a_body_that_has_turned_cuts_the_links_of_one_given_so() {
+        let (pivot, angle, by) = ([13.1, 16.4, 0.0], 0.6, [2.0, 1.5, 0.0]);
+        let motion = |axis| {
+            Motion::new(move |time| by.map(|by| by * time / 7.0), 10).turning(
+                move |time| angle * time / 7.0,
+                axis,
+                pivot,
+            )
+        };
+        let (low, high) = ([9.3, 12.2, -5.0], [20.9, 17.7, 6.0]);
+        for (axis, dim) in [([0.0, 0.0, 1.0], 2), ([0.6, 0.0, 0.8], 3)] {
+            let turn = Turn::new(axis, angle, pivot, [0, 1, 2].map(|axis| pivot[axis] + by[axis]));
+            let surface = || Surface::new(cuboid(low, high));
+            let at_rest = || around(Shape::Surface(surface().map(|at| turn.forth(at))), None, dim);
+            for shape in [Shape::Box { from: low, to: high }, Shape::Surface(surface())] {
+                let count = same_links(around(shape.clone(), Some(motion(axis)), dim), at_rest());
+                assert!(count > 60, "{count}");
+                let opposite = Shape::Outside(Box::new(shape));
+                let at_rest = Shape::Outside(Box::new(Shape::Surface(surface().map(|at| turn.forth(at)))));
+                assert!(same_links(around(opposite, Some(motion(axis)), dim), around(at_rest, None, dim)) > 60);
+            }
+        }
+        // An image, by a right angle.
+        let voxels = |turned: bool| {
+            let all =
+                (0..10 * 10).map(|at| (at % 10, at / 10)).map(move |(x, y)| if turned { (y, 9 - x) } else { (x, y) });
+            let solid = all.map(|(x, y)| Ok::<_, ()>(x * x + 3 * y < 70 && (x, y) != (3, 4)));
+            Shape::Image(Image::new(Arc::new(Voxels::new([10, 10, 1], solid).unwrap()), [8.2, 9.3, -0.5], 1.3))
+        };
+        let quarter = Motion::new(|_| [0.0; 3], 10).turning(
+            |time| 0.5 * std::f64::consts::PI * time / 7.0,
+            [0.0, 0.0, 1.0],
+            [14.7, 15.8, 0.0],
+        );
+        assert!(same_links(around(voxels(false), Some(quarter), 2), around(voxels(true), None, 2)) > 60);
+    }
+
+    #[test]
+    fn a_link_that_meets_a_body_which_turns_knows_how_far_its_pivot_is() {
+        // The pivot lies beyond the end of the domain, across which the body is seen.
+        let pivot = [33.0, 16.0, 0.0];
+        let motion = Motion::new(|_| [0.0; 3], 10).turning(|time| 0.1 * time, [0.0, 0.0, 1.0], pivot);
+        let circle = Shape::Cylinder { centre: pivot, axis: [0.0, 0.0, 1.0], radius: 4.3, length: None };
+        let (cutters, blocks) = around(circle, Some(motion), 2);
+        let cuts = blocks.into_iter().map(|block| cutters.cut(block, &manifest().directions));
+        let arms: Vec<Arm> =
+            cuts.filter_map(|cut| if let Cut::Some(row) = cut { Some(row.arms) } else { None }).flatten().collect();
+        assert!(arms.len() > 60, "{}", arms.len());
+        assert!(
+            arms.iter().all(|arm| (arm.arm[0].hypot(arm.arm[1]) - 4.3).abs() < 1e-12 && arm.solid == 0),
+            "{arms:?}"
+        );
+        assert!([-1.0, 1.0].iter().all(|side| arms.iter().any(|arm| arm.arm[0] * side > 4.0)), "on both sides");
     }
 
     #[test]
