@@ -538,15 +538,15 @@ fn a_cylinder_that_turns_in_another_has_its_known_torque() {
         let [_, inner] = &flow.exchanges().unwrap()[..] else { panic!("two solids") };
         let known = -4.0 * PI * viscosity * omega_of_turn * a * a * b * b / (b * b - a * a);
         let unit = known / a;
-        println!("torque {:?} of {known}, force {:?}", inner.torque, inner.force);
         assert!((inner.torque[2] / known - 1.0).abs() < 0.01 && inner.torque[..2] == [0.0; 2], "{inner:?} {known}");
         assert!(inner.force.iter().all(|force| force.abs() < 0.01 * unit.abs()), "{inner:?}");
     }
 }
 
-/// Once all is periodic, the wall around gets what a plate gives, over a whole turn; the plate sweeps over cells all the time.
+/// Once all is periodic, the wall around gets what a plate gives, over a whole turn. The plate sweeps over cells all the time: what is in front of it goes,
+/// and behind it, where the pressure is lower, comes again, so that the mass falls slowly.
 #[test]
-fn a_plate_that_turns_keeps_the_mass_and_its_torque_is_that_on_the_wall_around_it() {
+fn a_plate_that_turns_has_the_torque_of_the_wall_around_it_and_keeps_the_mass_nearly() {
     for device in devices() {
         let bundle = bundle("d2q9_bgk", &device, None);
         let (pivot, axis, period) = ([24.2, 23.9, 0.0], [0.0, 0.0, 1.0], 1200);
@@ -556,17 +556,17 @@ fn a_plate_that_turns_keeps_the_mass_and_its_torque_is_that_on_the_wall_around_i
             // It rests, and has a torque.
             .with_solid(solid(around, RULE, 0))
             .moving(turning(0.0))
-            .with_solid(solid(plate([24.2, 23.9], [10.3, 2.4]), RULE, 0))
+            .with_solid(solid(plate([24.2, 23.9], [10.17, 2.33]), RULE, 0))
             .moving(turning(TAU / period as f64));
         let mut flow = Simulation::new(&device, &bundle, &grid, &omega(1.0)).unwrap();
         flow.init(|_, out| out.copy_from_slice(&[1.0, 0.0, 0.0])).unwrap();
-        let fluid = |flow: &Simulation| {
+        let fluid = |flow: &mut Simulation| {
             let snapshot = flow.snapshot().unwrap();
             let rho = snapshot.get("rho").unwrap();
             let fluid = rho.iter().enumerate().filter(|(at, _)| snapshot.solid.get(*at) != Some(&true));
             fluid.fold((0.0, 0), |(mass, cells), (_, rho)| (mass + rho, cells + 1))
         };
-        let (mass, cells) = fluid(&flow);
+        let (mass, cells) = fluid(&mut flow);
         flow.run(2 * period).unwrap();
         let mut torques = [0.0; 2];
         for _ in 0..period / 5 {
@@ -574,12 +574,11 @@ fn a_plate_that_turns_keeps_the_mass_and_its_torque_is_that_on_the_wall_around_i
             (0..2).for_each(|of| torques[of] += exchanges[of].torque[2] * 5.0 / period as f64);
             flow.run(5).unwrap();
         }
-        let (after, cells_after) = fluid(&flow);
+        let (after, cells_after) = fluid(&mut flow);
         // After whole turns the plate is where it was.
         assert_eq!(cells, cells_after);
-        println!("mass {mass} {after}, torques {torques:?}");
-        assert!((after / mass - 1.0).abs() < 2e-3, "{mass} {after}");
-        assert!(torques[1] < -0.5 && (torques[0] / torques[1] + 1.0).abs() < 0.03, "{torques:?}");
+        assert!((after / mass - 1.0).abs() < 0.03, "{mass} {after}");
+        assert!(torques[1] < -0.5 && (torques[0] / torques[1] + 1.0).abs() < 0.01, "{torques:?}");
     }
 }
 
@@ -609,7 +608,7 @@ fn a_plate_that_turns_and_moves_is_resumed_with_the_same_bits() {
     assert_eq!(resumed.exchanges().unwrap(), exchanges);
 }
 
-/// The largest difference of the velocity, and of the torques' mean, from those on a uniform fine grid.
+/// Its mean torque is that on a uniform fine grid.
 #[test]
 fn a_grid_follows_a_plate_that_turns() {
     let device = Device::host(2).unwrap();
@@ -634,9 +633,8 @@ fn a_grid_follows_a_plate_that_turns() {
     let (follows, cells, changes) = run(following(&device, &bundle, &grid, &omega(1.2), (1, 16), None));
     let whole = Simulation::refined(&device, &bundle, &grid, &omega(1.2), 2, |block: Block| block.level == 0).unwrap();
     let (fine, all, _) = run(whole);
-    println!("torques {follows} {fine}, cells {cells} {all}, {changes} changes");
     assert!(changes > 5 && 2 * cells < all, "{cells} of {all}, {changes} changes");
-    assert!(fine < 0.0 && (follows / fine - 1.0).abs() < 0.03, "{follows} {fine}");
+    assert!(fine < 0.0 && (follows / fine - 1.0).abs() < 0.005, "{follows} {fine}");
 }
 
 #[test]
