@@ -586,7 +586,8 @@ fn record_exchanges(
     exchanges: &[Exchange],
 ) -> Result<(), OutputError> {
     if forces {
-        recorder.forces(step, exchanges.iter().map(|exchange| exchange.force).collect())?;
+        let torques = exchanges.iter().map(|exchange| exchange.torque).filter(|_| case.turns());
+        recorder.forces(step, exchanges.iter().map(|exchange| exchange.force).chain(torques).collect())?;
     }
     if heat {
         let of_solid = |exchange: &Exchange| case.scalars.iter().map(|scalar| exchange.gains[scalar.set]).collect();

@@ -111,7 +111,7 @@ shape = "cylinder"
 centre = [20, 23]
 radius = 4
 rule = "moving_wall"
-motion = { displacement = ["0.08 * t", "2 * sin(t / 40)"] }
+motion = { displacement = ["0.08 * t", "2 * sin(t / 40)"], angle = "0.004 * t", pivot = [23, 23] }
 [refinement]
 finest = 1
 every = 8

@@ -576,3 +576,33 @@ fn a_grid_that_follows_a_body_has_the_same_bits_in_parts() {
         assert!(run(parts) == one, "in {parts} parts");
     }
 }
+
+#[test]
+fn solids_that_turn_have_the_same_bits_in_parts() {
+    for (spec, coupling, levels) in
+        [("d2q9_bgk", None, 1), ("d2q9_bgk", Some("volumetric_shifted"), 2), ("d3q19_bgk", None, 1)]
+    {
+        let model = compiled::model_with_all(spec, &["interpolated_moving_wall"], coupling);
+        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
+        let shape = Shape::Box { from: [4.2, 6.1, -2.0], to: [10.3, 8.7, 3.2] };
+        // About a corner, through blocks of all parts.
+        let motion = Motion::new(|time| [0.3 * time, 0.0, 0.0], 20);
+        let motion = motion.turning(|time| 0.1 * time, [0.0, 0.0, 1.0], [5.0, 7.0, 0.0]);
+        let grid = cells(&bundle, [24, 16, 8]);
+        let grid = grid.with_solid(solid(shape, levels - 1, "interpolated_moving_wall")).moving(motion);
+        let refines = |block: Block| block.level == 0;
+        let expected = Flow { bundle: &bundle, grid: grid.clone(), levels, refines };
+        let mut flow = expected.start(1);
+        let one = expected.after(&mut flow, 8);
+        let exchanges = flow.exchanges().unwrap();
+        assert!(exchanges[0].torque[2] != 0.0, "{exchanges:?}");
+        for parts in [2, 3] {
+            let mut flow = expected.start(parts);
+            let found = expected.after(&mut flow, 8);
+            for ((what, one), (_, found)) in one.iter().zip(found) {
+                assert!(*one == found, "{spec} {coupling:?} in {parts} parts: other {what}");
+            }
+            assert_eq!(flow.exchanges().unwrap(), exchanges, "{spec} {coupling:?} in {parts} parts");
+        }
+    }
+}

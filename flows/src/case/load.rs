@@ -10,7 +10,7 @@ use lbm_runtime::geometry::solid::Surface;
 
 use super::diag::{self, CaseError, Report, Spanned};
 use super::image::{self, ImageError, Kind};
-use super::raw::{RawCase, RawFace, RawGiven, RawParam, RawShape, RawSolid, RawStart};
+use super::raw::{RawCase, RawFace, RawGiven, RawMotion, RawParam, RawShape, RawSolid, RawStart};
 use super::samples::Samples;
 use super::table::TableFile;
 
@@ -140,7 +140,10 @@ impl RawCase {
         let (mut surfaces, mut motions) = (vec![], vec![]);
         for Spanned { value: RawSolid { surface, motion, .. }, .. } in &mut self.solids {
             surfaces.push(surface);
-            motions.extend(motion.iter_mut().flat_map(|motion| &mut motion.value.displacement.value));
+            for RawMotion { displacement, turn } in motion.iter_mut().map(|motion| &mut motion.value) {
+                motions.extend(displacement.iter_mut().flat_map(|displacement| &mut displacement.value));
+                motions.extend(turn.as_mut().map(|turn| &mut turn.angle));
+            }
         }
         let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(RawFace::formulas);
         let params = of_faces.chain(self.params.iter_mut().chain(&mut self.fluid.varied).flat_map(RawParam::formulas));

@@ -165,7 +165,7 @@ pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use report::{Coefficient, Report, Source, Through, sources};
 pub use schema::{keys, nearest};
-pub use solids::{Body, Part, REST, SolidBody, Surfaces};
+pub use solids::{Body, Moves, Part, REST, SolidBody, Surfaces, Turn};
 pub use start::{Start, StartField, StartValue};
 pub use statistics::{Measure, Statistics};
 pub use takes::json_schema;

@@ -215,10 +215,21 @@ pub(super) struct RawNusselt {
     pub(super) area: Option<Spanned<(f64, Dimension)>>,
 }
 
-/// How a solid moves: a displacement in m or in cells.
+/// How a solid moves.
 #[derive(Clone, Debug)]
 pub(super) struct RawMotion {
-    pub(super) displacement: Spanned<Vec<Spanned<Formula>>>,
+    /// In m or in cells; none of one that turns only.
+    pub(super) displacement: Option<Spanned<Vec<Spanned<Formula>>>>,
+    pub(super) turn: Option<RawTurn>,
+}
+
+/// How a solid turns.
+#[derive(Clone, Debug)]
+pub(super) struct RawTurn {
+    /// In radians.
+    pub(super) angle: Spanned<Formula>,
+    pub(super) axis: Option<RawVector>,
+    pub(super) pivot: Option<RawVector>,
 }
 
 /// What lies within a distance of a surface, in m or in cells.

@@ -142,6 +142,17 @@ pub(super) const KEYS: &[Key] = &[
         "how the solid moves: for each axis its displacement, a formula of the time; the velocity of its surface follows",
     ),
     key(
+        "solids.motion.angle",
+        FORMULA,
+        "how the solid turns: an angle in radians, to the left, a formula of the time; the velocity of its surface follows",
+    ),
+    key("solids.motion.axis", POINT, "direction of the axis about which it turns, in three dimensions"),
+    key(
+        "solids.motion.pivot",
+        POINT,
+        "a point of that axis, where the shape is given, which is displaced with the solid; else the middle of its extents",
+    ),
+    key(
         "solids.area",
         QUANTITY,
         "reference area of the force's coefficients (a length in two dimensions); else that of a sphere's cross-section, or \

@@ -22,8 +22,41 @@ pub struct SolidBody {
     pub area: f64,
     /// What its Nusselt number refers to.
     pub nusselt: Option<Nusselt>,
-    /// If it moves, its displacement along each axis: formulas of the time, in steps, for lengths in cells.
-    pub displacement: Option<Vec<Formula>>,
+    /// How it moves, if it does.
+    pub moves: Option<Moves>,
+}
+
+/// How a solid moves: formulas of the time, in steps, for lengths in cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moves {
+    /// Its displacement along each axis; none where it only turns.
+    pub displacement: Vec<Formula>,
+    /// How it turns, if it does.
+    pub turn: Option<Turn>,
+}
+
+/// How a solid turns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// The angle in radians, a formula of the time in steps.
+    pub angle: Formula,
+    /// The axis, of length 1; along z in two dimensions.
+    pub axis: [f64; 3],
+    /// The point about which it turns, in cells, where its shape is given.
+    pub pivot: [f64; 3],
+}
+
+impl Moves {
+    /// The motion in a run of so many steps.
+    pub fn motion(&self, steps: u64) -> Motion {
+        let formulas = self.displacement.clone();
+        let at = move |axis: usize, time: f64| formulas.get(axis).map_or(0.0, |formula| formula.at([0.0; 3], time));
+        let motion = Motion::new(move |time| [0, 1, 2].map(|axis| at(axis, time)), steps);
+        match self.turn.clone() {
+            None => motion,
+            Some(Turn { angle, axis, pivot }) => motion.turning(move |time| angle.at([0.0; 3], time), axis, pivot),
+        }
+    }
 }
 
 /// A part of a solid's surface.
@@ -60,9 +93,7 @@ impl Body<'_> {
 impl SolidBody {
     /// Its motion in a run of so many steps, if it moves.
     pub fn motion(&self, steps: u64) -> Option<Motion> {
-        let formulas = self.displacement.clone()?;
-        let at = move |axis: usize, time: f64| formulas.get(axis).map_or(0.0, |formula| formula.at([0.0; 3], time));
-        Some(Motion::new(move |time| [0, 1, 2].map(|axis| at(axis, time)), steps))
+        self.moves.as_ref().map(|moves| moves.motion(steps))
     }
 }
 
@@ -85,6 +116,11 @@ impl Case {
             let parts: Vec<Body<'_>> = whole.entries.clone().filter_map(part).collect();
             std::iter::once(whole).chain(parts)
         })
+    }
+
+    /// Whether solids turn.
+    pub fn turns(&self) -> bool {
+        self.solids.iter().any(|body| body.moves.as_ref().is_some_and(|moves| moves.turn.is_some()))
     }
 
     /// Its solids where they are at a step, on a grid of blocks of so many cells.

@@ -92,7 +92,7 @@ pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
         solid,
         area: 2.0 * radius,
         nusselt: None,
-        displacement: None,
+        moves: None,
     });
 }
 

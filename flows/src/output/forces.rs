@@ -11,6 +11,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use lbm_runtime::geometry::solid::Pose;
 use serde::{Deserialize, Serialize};
 
 use super::Bits;
@@ -49,16 +50,29 @@ pub struct Forces {
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     step: u64,
-    /// Of each entry of [`Case::solids`], in lattice units.
+    /// Of each entry of [`Case::solids`], in lattice units; where solids turn, then the torque on each.
     forces: Vec<[f64; 3]>,
 }
 
 impl Row {
     /// The force on a body, in lattice units.
     fn force(&self, body: &Body<'_>) -> [f64; 3] {
-        let parts = &self.forces[body.entries.clone()];
-        [0, 1, 2].map(|axis| parts.iter().map(|force| force[axis]).sum())
+        sum(&self.forces[body.entries.clone()])
     }
+
+    /// The torque on a body of a case in which solids turn, in lattice units.
+    fn torque(&self, case: &Case, body: &Body<'_>) -> [f64; 3] {
+        sum(&self.forces[case.solids.len()..][body.entries.clone()])
+    }
+}
+
+fn sum(of: &[[f64; 3]]) -> [f64; 3] {
+    [0, 1, 2].map(|axis| of.iter().map(|of| of[axis]).sum())
+}
+
+/// Axes along which there are torques.
+fn torques(dim: usize) -> Range<usize> {
+    if dim == 2 { 2..3 } else { 0..3 }
 }
 
 /// The reference area of a body.
@@ -179,7 +193,7 @@ impl Settled {
 }
 
 impl Forces {
-    /// Adds the forces at a step, unless they are there.
+    /// Adds the forces at a step, unless they are there; where solids turn, the torques come after them.
     pub fn add(&mut self, step: u64, forces: Vec<[f64; 3]>) {
         if self.rows.last().is_none_or(|last| last.step < step) {
             self.rows.push(Row { step, forces });
@@ -248,9 +262,15 @@ impl Forces {
                     }
                 }
                 if moves {
-                    let by = motion.as_ref().map_or([0.0; 3], |motion| motion.at(row.step as f64));
-                    for value in &by[..case.dim] {
+                    let pose = motion.as_ref().map_or(Pose::default(), |motion| motion.at(row.step as f64));
+                    for value in &pose.by[..case.dim] {
                         write!(out, ",{:.10e}", value * case.units.cell)?;
+                    }
+                    if case.turns() {
+                        write!(out, ",{:.10e}", pose.angle)?;
+                        for value in &row.torque(case, body)[torques(case.dim)] {
+                            write!(out, ",{:.10e}", value * newton * case.units.cell)?;
+                        }
                     }
                 }
                 writeln!(out)?;
@@ -273,12 +293,22 @@ impl Forces {
         if has_parts {
             writeln!(out, "# part: of the surface of a solid; rows without are of the whole")?;
         }
-        let of_axes =
-            |what: &str| axes[..case.dim].iter().map(|axis| format!("{what}{axis}")).collect::<Vec<_>>().join(",");
+        let of = |what: &str, of: Range<usize>| {
+            axes[of].iter().map(|axis| format!("{what}{axis}")).collect::<Vec<_>>().join(",")
+        };
+        let of_axes = |what: &str| of(what, 0..case.dim);
+        let length = if case.units.si { "m" } else { "cells" };
         if moves {
-            writeln!(out, "# dx and so on: displacement, {}", if case.units.si { "m" } else { "cells" })?;
+            writeln!(out, "# dx and so on: displacement, {length}")?;
         }
-        let displacements = if moves { format!(",{}", of_axes("d")) } else { String::new() };
+        if case.turns() {
+            writeln!(
+                out,
+                "# angle: that by which a solid has turned, radians; tz and so on: torque on it about its pivot, force times {length}"
+            )?;
+        }
+        let turns = if case.turns() { format!(",angle,{}", of("t", torques(case.dim))) } else { String::new() };
+        let displacements = if moves { format!(",{}{turns}", of_axes("d")) } else { String::new() };
         let part = if has_parts { ",part" } else { "" };
         writeln!(out, "step,time,solid{part},{},{}{displacements}", of_axes("f"), names(case.dim).join(","))
     }

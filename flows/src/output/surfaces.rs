@@ -20,7 +20,7 @@ use super::hull::{Hull, Point, chained, dot};
 use super::march::Tile;
 use super::profile::real_name;
 use super::vtk;
-use crate::case::{Body, Case, Dimension, Slice, SolidBody, Surfaces};
+use crate::case::{Body, Case, Dimension, Slice, Surfaces};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -96,7 +96,7 @@ impl<'a> Bodies<'a> {
         let reader = AtPoints::new(self.snapshot, Some(&self.solids));
         let width = 0.5f64.powi(self.case.solids[body.entries.start].solid.level as i32);
         let entries: Vec<usize> = points.par_iter().map(|point| self.entry(body, point, width)).collect();
-        let of_point = |(point, entry): (&Point, &usize)| self.load(&reader, point, width, &self.case.solids[*entry]);
+        let of_point = |(point, entry): (&Point, &usize)| self.load(&reader, point, width, *entry);
         let loads = points.par_iter().zip(&entries).map(of_point).collect();
         Loaded { points, loads, entries, triangles, curves }
     }
@@ -144,7 +144,7 @@ impl<'a> Bodies<'a> {
         self.solids.crossed(body.entries.clone(), beside(-BESIDE), beside(BESIDE)).unwrap_or(body.entries.start)
     }
 
-    fn load(&self, reader: &AtPoints<'_>, point: &Point, width: f64, body: &SolidBody) -> Load {
+    fn load(&self, reader: &AtPoints<'_>, point: &Point, width: f64, entry: usize) -> Load {
         let Surfaces { density, pressure, velocity, .. } = self.surfaces;
         let read = |cells: f64| {
             let values = reader.read([0, 1, 2].map(|axis| point.at[axis] + cells * width * point.normal[axis]))?;
@@ -154,13 +154,28 @@ impl<'a> Bodies<'a> {
         let (Some(near), Some(far)) = (read(1.0), read(2.0)) else {
             return Load { pressure: f64::NAN, friction: [f64::NAN; 3] };
         };
-        let wall = wall_velocity(body, point.at, self.snapshot.step as f64);
+        let wall = self.wall_velocity(entry, point.at);
         let slope = [0, 1, 2].map(|axis| (-3.0 * wall[axis] + 4.0 * near.2[axis] - far.2[axis]) / (2.0 * width));
         let across = dot(slope, point.normal);
         let density = 2.0 * near.1 - far.1;
         let viscosity = density * self.case.scales.viscosity.unwrap_or(f64::NAN);
         let friction = [0, 1, 2].map(|axis| viscosity * (slope[axis] - across * point.normal[axis]));
         Load { pressure: 2.0 * near.0 - far.0, friction }
+    }
+
+    /// The velocity at a point of the surface of an entry of the case's solids: that of its motion, or by the parameter of that name of its
+    /// boundary condition; 0 where it has none.
+    fn wall_velocity(&self, entry: usize, at: [f64; 3]) -> [f64; 3] {
+        let (body, time) = (&self.case.solids[entry], self.snapshot.step as f64);
+        if let Some(motion) = body.motion(self.snapshot.step) {
+            return motion.rate(time - 0.5, time + 0.5).at(self.solids.arm(entry, at));
+        }
+        let of = |axis: usize| {
+            let formula = body.formulas.iter().find(|(name, _)| name == "velocity").and_then(|(_, of)| of.get(axis));
+            let value = body.solid.values.iter().find(|(name, _)| name == "velocity").and_then(|(_, of)| of.get(axis));
+            formula.map(|formula| formula.at(at, time)).or(value.copied()).unwrap_or(0.0)
+        };
+        [0, 1, 2].map(of)
     }
 
     /// The name of the file of a body at the snapshot's step.
@@ -324,19 +339,6 @@ fn along(axis: usize, normal: [f64; 3]) -> [f64; 3] {
     along.map(|part| part / norm)
 }
 
-/// The velocity of a surface at a point: that of its motion, or by the parameter of that name of its boundary condition; 0 where it has none.
-fn wall_velocity(body: &SolidBody, at: [f64; 3], time: f64) -> [f64; 3] {
-    if let Some(motion) = body.motion(time as u64) {
-        return motion.velocity(time - 0.5, time + 0.5);
-    }
-    let of = |axis: usize| {
-        let formula = body.formulas.iter().find(|(name, _)| name == "velocity").and_then(|(_, of)| of.get(axis));
-        let value = body.solid.values.iter().find(|(name, _)| name == "velocity").and_then(|(_, of)| of.get(axis));
-        formula.map(|formula| formula.at(at, time)).or(value.copied()).unwrap_or(0.0)
-    };
-    [0, 1, 2].map(of)
-}
-
 #[cfg(test)]
 mod tests {
     use lbm_runtime::fixture::{manifest, snapshots};
@@ -344,7 +346,7 @@ mod tests {
     use lbm_runtime::geometry::{Block, Domain};
 
     use super::*;
-    use crate::case::{Part, Quantity, REST};
+    use crate::case::{Part, Quantity, REST, SolidBody};
     use crate::output::example;
     use crate::output::hull::normal;
 
@@ -358,15 +360,8 @@ mod tests {
         (case.scales.viscosity, case.scales.velocity) = (Some(VISCOSITY), 0.1);
         let values = vec![("velocity".to_string(), velocity.to_vec())];
         let solid = Solid { shape, rule: "moving_wall".into(), values, level, shells: vec![] };
-        case.solids = vec![SolidBody {
-            of: 0,
-            part: None,
-            formulas: vec![],
-            solid,
-            area: 1.0,
-            nusselt: None,
-            displacement: None,
-        }];
+        case.solids =
+            vec![SolidBody { of: 0, part: None, formulas: vec![], solid, area: 1.0, nusselt: None, moves: None }];
         case
     }
 

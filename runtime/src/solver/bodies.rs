@@ -13,6 +13,7 @@ use super::prescribed::Item;
 use super::setup::{FaceSpec, GridSpec, Instance, Profile, Varying, list, resolve};
 use super::step::Level;
 use super::subdomain::Subdomain;
+use super::turning::Turning;
 use crate::device::{Buffer, Device, Double, Int, Real};
 use crate::geometry::solid::{Crossed, Crossing, Cutters, Solid, Solids, Tables};
 use crate::geometry::{Block, Face};
@@ -42,12 +43,12 @@ pub(super) struct Bodies {
     /// Sums of each block `[block][solid][axis or set of populations]`.
     exchanged: Buffer<Double>,
     /// The solid of each wall, or -1.
-    owners: Buffer<Int>,
+    pub(super) owners: Buffer<Int>,
     /// The velocity that each solid moves with `[solid][axis]`.
     pub(super) frames: Buffer<Double>,
-    count: usize,
+    pub(super) count: usize,
     /// Sums of a solid: a force along each axis, and what each set of populations gets.
-    sums: usize,
+    pub(super) sums: usize,
     /// What cuts the links, on the host.
     pub(super) cutters: Arc<Cutters>,
     /// Solids that move.
@@ -112,20 +113,20 @@ pub(super) fn surfaces(
     for (at, solid) in spec.solids.iter().enumerate() {
         let rule = surface_rule(manifest, solid)?;
         let varying = spec.surfaces.get(at).cloned().unwrap_or_default();
+        // That of a solid which moves follows from its motion.
+        let motion = spec.motions.get(at).and_then(Option::as_ref);
+        if let Some(motion) = motion {
+            velocity_at(manifest, solid)?;
+            if !varying.profiles.is_empty() || motion.turns() && !varying.timed.is_empty() {
+                return Err(StepError::StillRule { rule: rule.name.clone() });
+            }
+        }
         if varying.profiles.is_empty() {
             items.extend(Item::of_wall(spec, &varying, rule, first + at, ([0.0; 3], None))?);
         }
         // Where values vary, those of the solid itself are of no use.
         let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
-        // That of a solid which moves follows from its motion.
-        let moves = spec.motions.get(at).is_some_and(Option::is_some);
-        if moves {
-            velocity_at(manifest, solid)?;
-            if !varying.profiles.is_empty() {
-                return Err(StepError::StillRule { rule: rule.name.clone() });
-            }
-        }
-        let followed = moves.then(|| (VELOCITY.to_string(), vec![0.0; manifest.dim as usize]));
+        let followed = motion.map(|_| (VELOCITY.to_string(), vec![0.0; manifest.dim as usize]));
         instances.push(surface(rule, solid, useless.chain(followed))?);
     }
     Ok((instances, items))
@@ -221,7 +222,8 @@ impl Bodies {
         let all = blocks_of(&leaves);
         leaves.retain(is_own);
         let tables = cutters.tables(&blocks_of(&leaves), &all, &manifest.directions)?;
-        let owners = crossings(manifest, spec, (cutters.first, &tables), walls)?;
+        let (instances, items) = walls;
+        let owners = crossings(manifest, spec, (cutters.first, &tables), (&mut *instances, items))?;
         let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.clone().map(|((node, _), row)| (*node as i32, *row)).unzip();
         let before = |level: usize| found.clone().filter(|((_, leaf), _)| leaf.block.level < level).count();
@@ -230,7 +232,8 @@ impl Bodies {
         distances.write_reals(0, &tables.distances)?;
         let count = spec.solids.len();
         let rows = found.clone().map(|((_, leaf), row)| (leaf.block, *row as usize)).collect();
-        let moving = Moving::new(manifest, grid, spec, rows)?;
+        let turning = Turning::new(device, manifest, spec, &cutters, instances)?;
+        let moving = Moving::new(manifest, grid, spec, rows, turning)?;
         let mut bodies = Bodies {
             rows: device.ints(&vec![-1; grid.slots()])?,
             links: device.ints(&tables.links)?,
@@ -301,9 +304,9 @@ impl Parts {
                 found = all.iter().flat_map(|bytes| numbers_of(bytes)).collect();
             }
             let Some(bodies) = &self.first().bodies else { continue };
-            for (entry, sums) in found.chunks_exact(bodies.sums).enumerate() {
-                let Exchange { force, gains } = &mut total[entry % bodies.count];
-                for (total, value) in force[..dim].iter_mut().chain(gains).zip(sums) {
+            for (entry, sums) in found.chunks_exact(bodies.sums + 3).enumerate() {
+                let Exchange { force, torque, gains } = &mut total[entry % bodies.count];
+                for (total, value) in force[..dim].iter_mut().chain(gains).chain(torque).zip(sums) {
                     *total += scale * value;
                 }
             }
@@ -313,7 +316,7 @@ impl Parts {
 }
 
 impl Subdomain {
-    /// What each solid gets along the links of each of its blocks on a level, `[block][solid][axis or set of populations]`.
+    /// What each solid gets along the links of each of its blocks on a level, `[block][solid][axis or set of populations, axis of the torque]`.
     fn exchanges(&mut self, at: usize, level: &Level) -> Result<Vec<f64>, StepError> {
         self.prescribe(at, 1)?;
         let Some(bodies) = &mut self.bodies else { return Ok(vec![]) };
@@ -335,6 +338,9 @@ impl Subdomain {
             frames: &bodies.frames,
             bodies: bodies.count as i32,
         })?;
-        Ok(bodies.exchanged.read_reals(0..count * bodies.count * bodies.sums)?)
+        let sums = bodies.exchanged.read_reals(0..count * bodies.count * bodies.sums)?;
+        let mut found: Vec<f64> = sums.chunks_exact(bodies.sums).flat_map(|sums| [sums, &[0.0; 3]].concat()).collect();
+        self.add_turned(at, level, &mut found)?;
+        Ok(found)
     }
 }

@@ -81,13 +81,14 @@ pub enum StepError {
         number: usize,
     },
 
-    /// A solid that moves with a rule that takes no velocity, or one that varies over its surface.
+    /// A solid that moves with a rule that takes no velocity, or one that varies over its surface; or one that turns with a rule whose
+    /// parameters depend on time.
     #[error("`{rule}` cannot be the boundary condition of a solid that moves")]
     #[diagnostic(
         code(lbmc::setup::still_rule),
         help(
             "it takes a rule with a parameter `velocity`, such as `interpolated_moving_wall`, and other parameters that are the same all over \
-             its surface"
+             its surface, and, where it turns, at all times"
         )
     )]
     StillRule {

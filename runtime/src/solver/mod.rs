@@ -17,7 +17,7 @@
 //! | `subdomain` | what a device has: kernels, blocks, populations |
 //! | `parts`, `halo` | the subdomains of a flow, and what they read of each other's blocks |
 //! | `edges`, `routes` | blocks of a part that wait for others, and those that do not; ways between devices |
-//! | `stream`, `bodies`, `moving` | streaming and collision, by kind of block; solids, and those that move |
+//! | `stream`, `bodies`, `moving`, `turning` | streaming and collision, by kind of block; solids, those that move, and those that turn |
 //! | `inbox`, `ghosts` | what crosses between levels, for couplings of packets and of ghosts |
 //! | `timing` | phases, and where the time goes |
 //! | `adapt`, `carry`, `transfer` | the grid follows the flow; populations follow the grid, from part to part too |
@@ -73,6 +73,7 @@ mod stress;
 mod subdomain;
 mod timing;
 mod transfer;
+mod turning;
 pub mod velocity;
 
 use std::sync::Arc;

@@ -101,10 +101,10 @@ impl Simulation {
         Ok(self.exchanges()?.into_iter().map(|exchange| exchange.force).collect())
     }
 
-    /// What each solid and the fluid exchange in the step that comes next, along cut links: the force, as [`Self::forces`], and what each set of
-    /// populations gains.
+    /// What each solid and the fluid exchange in the step that comes next, along cut links: the force, as [`Self::forces`], the torque on those
+    /// that turn, and what each set of populations gains.
     pub fn exchanges(&mut self) -> Result<Vec<Exchange>, StepError> {
-        let none = Exchange { force: [0.0; 3], gains: vec![0.0; self.manifest().populations.len()] };
+        let none = Exchange { force: [0.0; 3], torque: [0.0; 3], gains: vec![0.0; self.manifest().populations.len()] };
         let mut total = vec![none; self.solids()];
         let Simulation { parts, stepper, .. } = self;
         for subdomain in parts.iter_mut() {

@@ -13,12 +13,13 @@ use lbm_bundle::{Direction, Manifest};
 
 use super::StepError;
 use super::bodies::{Bodies, velocity_at};
-use super::setup::GridSpec;
+use super::setup::{GridSpec, Walls};
 use super::step::Level;
 use super::subdomain::Subdomain;
+use super::turning::{Turning, turned};
 use crate::device::{Buffer, Device, Int};
 use crate::geometry::Block;
-use crate::geometry::solid::{Cut, Cutters, Row, SolidError, Vector};
+use crate::geometry::solid::{Cut, Cutters, Rate, Row, SolidError, Vector};
 use crate::kernels;
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::{Grid, Owned};
@@ -30,13 +31,15 @@ const MORE_ROWS: f64 = 0.25;
 pub(super) struct Moving {
     leaves: BTreeMap<Block, Leaf>,
     /// The rows of blocks that have one.
-    rows: BTreeMap<Block, usize>,
+    pub(super) rows: BTreeMap<Block, usize>,
     /// Rows that no block has.
     free: Vec<usize>,
     /// What blocks have of cut links that moving solids touch.
-    cuts: BTreeMap<Block, Cut>,
+    pub(super) cuts: BTreeMap<Block, Cut>,
     /// For each solid that moves, where its velocity is among the values of its wall.
     velocities: BTreeMap<usize, usize>,
+    /// Those of them that turn.
+    pub(super) turning: Option<Turning>,
 }
 
 /// Where a leaf is: among all along the curve, its node, and its slot.
@@ -63,6 +66,7 @@ impl Moving {
         grid: &Grid,
         spec: &GridSpec,
         rows: BTreeMap<Block, usize>,
+        turning: Option<Turning>,
     ) -> Result<Option<Moving>, StepError> {
         let mut velocities = BTreeMap::new();
         for (number, (solid, motion)) in spec.solids.iter().zip(&spec.motions).enumerate() {
@@ -74,15 +78,15 @@ impl Moving {
             return Ok(None);
         }
         let leaves = leaves(grid)?;
-        Ok(Some(Moving { leaves, rows, free: vec![], cuts: BTreeMap::new(), velocities }))
+        Ok(Some(Moving { leaves, rows, free: vec![], cuts: BTreeMap::new(), velocities, turning }))
     }
 
-    /// Nodes of all blocks with rows and these, level by level, each level along the curve; and the level of each.
-    fn list(&self) -> Vec<(usize, i32, i32)> {
-        let listed = self.rows.iter().filter_map(|(block, row)| Some((self.leaves.get(block)?, block.level, *row)));
+    /// All blocks with rows, level by level, each level along the curve, with their nodes and these.
+    pub(super) fn listed(&self) -> Vec<(Block, i32, i32)> {
+        let listed = self.rows.iter().filter_map(|(block, row)| Some((self.leaves.get(block)?, *block, *row)));
         let mut listed: Vec<_> = listed.collect();
         listed.sort_unstable_by_key(|(leaf, ..)| leaf.rank);
-        listed.into_iter().map(|(leaf, level, row)| (level, leaf.node as i32, row as i32)).collect()
+        listed.into_iter().map(|(leaf, block, row)| (block, leaf.node as i32, row as i32)).collect()
     }
 
     /// What blocks have of cut links that moving solids of a level touch, or did before.
@@ -181,6 +185,7 @@ impl Bodies {
         manifest: &Manifest,
         grid: &Grid,
         owned: Option<&Owned>,
+        walls: &mut Walls,
     ) -> Result<(), StepError> {
         let Some(moving) = &mut self.moving else { return Ok(()) };
         let before = std::mem::replace(&mut moving.leaves, leaves(grid)?);
@@ -195,14 +200,18 @@ impl Bodies {
         for (block, cut) in &cuts {
             self.take(device, manifest, *block, cut)?;
         }
+        if let Some(moving) = &mut self.moving {
+            moving.cuts.extend(cuts.into_iter().filter(|(_, cut)| turned(cut).is_some()));
+        }
+        self.turn(device, manifest, walls)?;
         if gone.is_empty() && new.is_empty() { Ok(()) } else { self.list_again(device, grid, owned) }
     }
 
     /// Lists the blocks that have rows, and of a part its own.
     fn list_again(&mut self, device: &Device, grid: &Grid, owned: Option<&Owned>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
-        let listed = moving.list();
-        let before = |level: usize| listed.partition_point(|(of, ..)| *of < level);
+        let listed = moving.listed();
+        let before = |level: usize| listed.partition_point(|(block, ..)| block.level < level);
         self.listed = (0..self.levels.len()).map(|level| before(level)..before(level + 1)).collect();
         self.levels = self.listed.clone();
         self.nodes = device.ints(&listed.iter().map(|(_, node, _)| *node).collect::<Vec<_>>())?;
@@ -217,7 +226,7 @@ impl Bodies {
 }
 
 /// A buffer with the values of a shorter one.
-fn longer<E: crate::device::Element>(from: &Buffer<E>, mut to: Buffer<E>) -> Result<Buffer<E>, StepError> {
+pub(super) fn longer<E: crate::device::Element>(from: &Buffer<E>, mut to: Buffer<E>) -> Result<Buffer<E>, StepError> {
     let mut bytes = vec![0; from.bytes()];
     from.read_raw(0, &mut bytes)?;
     to.write_raw(0, &bytes)?;
@@ -232,9 +241,9 @@ impl Subdomain {
 
     /// After the grid has changed, or the data been put into another order.
     pub(super) fn renew_solids(&mut self) -> Result<(), StepError> {
-        let Subdomain { program, grid, owned, bodies, .. } = self;
+        let Subdomain { program, grid, owned, walls, bodies, .. } = self;
         let Some(bodies) = bodies else { return Ok(()) };
-        bodies.renew(program.device(), program.manifest(), grid, owned.as_ref())
+        bodies.renew(program.device(), program.manifest(), grid, owned.as_ref(), walls)
     }
 
     /// Puts all solids that move where they are at a time, on so many levels; no cell is filled.
@@ -257,15 +266,25 @@ impl Subdomain {
         cutters.solids.set_time(level, time);
 
         for (number, motion) in cutters.solids.motions(level) {
-            let velocity = &motion.velocity(time, time + step)[..dim];
+            let rate = motion.rate(time, time + step);
+            let velocity = &rate.velocity[..dim];
             let wall = (cutters.first + number) * manifest.wall_stride as usize;
             walls.values.write_reals(wall + moving.velocities[&number], velocity)?;
             bodies.frames.write_reals(number * dim, velocity)?;
+            if let Some(turning) = &mut moving.turning {
+                turning.set_rate(number, rate);
+            }
         }
 
         // What the solids of the level carry at the time, in the middle between two of its steps.
-        let velocities: BTreeMap<usize, Vector> =
-            cutters.solids.motions(level).map(|(at, motion)| (at, motion.velocity(time - step, time + step))).collect();
+        let rates: BTreeMap<usize, (Rate, Vector)> = cutters
+            .solids
+            .motions(level)
+            .map(|(at, motion)| {
+                let (before, now) = (motion.at(time - step).by, motion.at(time).by);
+                (at, (motion.rate(time - step, time + step), [0, 1, 2].map(|axis| now[axis] - before[axis])))
+            })
+            .collect();
         let directions = &manifest.directions[manifest.main().range()];
         let cuts = moving.cut(&cutters, level, &manifest.directions)?;
         let (mut cells, mut changed): (Vec<Cell>, Vec<(Block, Cut)>) = (vec![], vec![]);
@@ -278,10 +297,14 @@ impl Subdomain {
             for cell in (0..manifest.cells()).filter(other) {
                 let slot = moving.leaves[block].slot;
                 // What a solid comes to is at rest.
-                let (around, towards, velocity) = match before.solid_at(*block, cell) {
-                    Some(number) => {
+                let (around, towards, velocity) = match before.arm_at(*block, cell) {
+                    Some((number, arm)) => {
                         let (around, towards) = moving.around([&before, &cutters], (*block, cell), directions);
-                        (around, towards, velocities.get(&number).copied().unwrap_or_default())
+                        // From the pivot, which has moved on.
+                        let velocity = rates
+                            .get(&number)
+                            .map_or([0.0; 3], |(rate, moved)| rate.at([0, 1, 2].map(|axis| arm[axis] - moved[axis])));
+                        (around, towards, velocity)
                     }
                     None => (0, -1, [0.0; 3]),
                 };
@@ -296,6 +319,7 @@ impl Subdomain {
             listed |= bodies.take(&device, &manifest, *block, cut)?;
         }
         bodies.cutters = cutters.into();
+        bodies.turn(&device, &manifest, walls)?;
         if listed {
             bodies.list_again(&device, grid, owned.as_ref())?;
         }

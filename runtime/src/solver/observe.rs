@@ -18,6 +18,8 @@ pub struct Conserved {
 pub struct Exchange {
     /// Force of the fluid on the solid, 0 beyond the dimension.
     pub force: [f64; 3],
+    /// Torque of the fluid on a solid that turns, about its pivot; along z in two dimensions. 0 of others.
+    pub torque: [f64; 3],
     /// What the sum of each set of populations gains from the solid, in the order of the manifest.
     pub gains: Vec<f64>,
 }

@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::case::diag::{self, Spanned};
 use crate::case::image::{self, Kind};
-use crate::case::raw::{RawFace, RawMotion, RawNusselt, RawSection, RawShape, RawShell, RawSolid};
+use crate::case::raw::{RawFace, RawMotion, RawNusselt, RawSection, RawShape, RawShell, RawSolid, RawTurn};
 use crate::case::schema::{self, suggest};
 use crate::case::tree::{self, Table, Value};
 use crate::case::units::Dimension;
@@ -12,6 +12,8 @@ use crate::case::units::Dimension;
 const COMMON: [&str; 8] = ["shape", "inverted", "rule", "level", "shells", "area", "nusselt", "motion"];
 /// A motion, to show how one is written.
 const MOTION: &str = "motion = { displacement = [\"10 * sin(2*pi*t/4000)\", 0] }";
+/// One of a solid that turns.
+const TURN: &str = "motion = { angle = \"2*pi*t/4000\", pivot = [32, 32] }";
 /// What a Nusselt number refers to, to show how it is written.
 const NUSSELT: &str = "nusselt = { difference = 1 }";
 /// A shell, to show how one is written.
@@ -125,14 +127,43 @@ impl Reader {
     fn motion(&mut self, value: &Value) -> Option<Spanned<RawMotion>> {
         let example = format!("for example `{MOTION}`");
         let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
-        self.only_keys(table, &["displacement"], "a motion")?;
-        if table.get("displacement").is_none() {
+        self.only_keys(table, &["displacement", "angle", "axis", "pivot"], "a motion")?;
+        let of_turn = ["axis", "pivot"].iter().find_map(|key| table.get(key));
+        if let (None, Some(entry)) = (table.get("angle"), of_turn) {
+            return self.missing(
+                &entry.span,
+                "angle",
+                "how far the solid has turned at a time",
+                format!("for example `{TURN}`"),
+            );
+        }
+        if table.get("displacement").is_none() && table.get("angle").is_none() {
             return self.missing(&value.span, "displacement", "how far the solid is displaced at a time", example);
         }
         let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
         let formula = |reader: &mut Self, value: &Value| Some(reader.timed_formula(value, Some(length))?.0);
-        let displacement = self.vector(table, "displacement", formula)?;
-        Some(Spanned { value: RawMotion { displacement }, span: value.span.clone() })
+        let displacement = match table.get("displacement") {
+            Some(_) => Some(self.vector(table, "displacement", formula)?),
+            None => None,
+        };
+        let turn = match table.get("angle") {
+            Some(entry) => Some(self.turn(table, &entry.value, length)?),
+            None => None,
+        };
+        Some(Spanned { value: RawMotion { displacement, turn }, span: value.span.clone() })
+    }
+
+    fn turn(&mut self, table: &Table, angle: &Value, length: Dimension) -> Option<RawTurn> {
+        let (formula, _) = self.timed_formula(angle, Some(Dimension::NUMBER))?;
+        let mut point = |key: &str, of: Dimension| match table.get(key) {
+            Some(_) => {
+                let point = self.vector(table, key, |reader, value| Some(reader.quantity(value, Some(of))?.0));
+                point.map(Some)
+            }
+            None => Some(None),
+        };
+        let (axis, pivot) = (point("axis", Dimension::NUMBER)?, point("pivot", length)?);
+        Some(RawTurn { angle: Spanned { value: formula, span: angle.span.clone() }, axis, pivot })
     }
 
     fn shell(&mut self, value: &Value) -> Option<RawShell> {

@@ -25,7 +25,7 @@ impl Resolver<'_> {
             return Some(vec![]);
         }
         // Those that move may come to a probe and leave it again.
-        let still = bodies.iter().filter(|body| body.displacement.is_none());
+        let still = bodies.iter().filter(|body| body.moves.is_none());
         let solids: Vec<Solid> = still.map(|body| body.solid.clone()).collect();
         let block = self.manifest.block.map(|side| side as usize);
         let solids = Solids::new(&solids, self.dim, size, block, periodic);

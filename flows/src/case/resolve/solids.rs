@@ -8,9 +8,9 @@ use lbm_runtime::geometry::solid::{
 use super::{Formulas, Resolver, Values, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::raw::{RawFace, RawMotion, RawNusselt, RawParam, RawRegion, RawShape, RawSolid};
+use crate::case::raw::{RawFace, RawMotion, RawNusselt, RawParam, RawRegion, RawShape, RawSolid, RawTurn};
 use crate::case::units::{Dimension, Units};
-use crate::case::{MACH_ADVISED, Nusselt, Part, REST, Scalar, SolidBody, Wall, schema};
+use crate::case::{MACH_ADVISED, Moves, Nusselt, Part, REST, Scalar, SolidBody, Turn, Wall, schema};
 
 /// Times at which a motion is looked at.
 const TIMES: u64 = 4096;
@@ -90,16 +90,17 @@ impl Resolver<'_> {
         Some(())
     }
 
-    /// The displacement of a solid in cells, at times in steps.
-    fn displacement(
+    /// How a solid moves, in cells, at times in steps.
+    fn moves(
         &mut self,
         raw: &RawSolid,
         motion: &Spanned<RawMotion>,
+        shape: &Shape,
         (size, cell): ([usize; 3], f64),
         units: &Units,
-    ) -> Option<Vec<Formula>> {
-        let given = &motion.value.displacement;
-        if given.value.len() != self.dim {
+    ) -> Option<Moves> {
+        let RawMotion { displacement, turn } = &motion.value;
+        if let Some(given) = displacement.as_ref().filter(|given| given.value.len() != self.dim) {
             self.wrong_dimension(&given.span, "`displacement`", given.value.len());
             return None;
         }
@@ -126,30 +127,98 @@ impl Resolver<'_> {
             let message = format!("`{}` varies over the surface of a solid that moves", param.name.value);
             return self.report.add(diag::MOTION, &param.span, message, "depends on the place", None);
         }
-        self.reference_velocity(&given.span, "a motion")?;
-        let mut formulas = vec![];
-        for Spanned { value, span } in &given.value {
+        let timed = |param: &&RawParam| turn.is_some() && param.values.iter().any(|(value, _)| value.varies_in_time());
+        if let Some(param) = raw.surface.params.iter().find(timed) {
+            let message = format!("`{}` depends on time at the surface of a solid that turns", param.name.value);
+            return self.report.add(diag::MOTION, &param.span, message, "depends on time", None);
+        }
+        let span = displacement.as_ref().map_or(&motion.span, |given| &given.span);
+        self.reference_velocity(span, "a motion")?;
+        let mut formula = |Spanned { value, span }: &Spanned<Formula>, what: &str| {
             if value.varies_in_place() {
-                let message = "a displacement is a formula of the time `t` alone: the solid moves as a whole";
+                let message = format!("{what} is a formula of the time `t` alone: the solid moves as a whole");
                 return self.report.add(diag::MOTION, span, message, "depends on the place", None);
             }
-            formulas.push(value.on(size, cell).in_steps(units.scale(Dimension::TIME)).over(cell));
-        }
-        self.speed_of_motion(&formulas, &given.span, units)?;
-        Some(formulas)
+            Some(value.on(size, cell).in_steps(units.scale(Dimension::TIME)))
+        };
+        let displaced = displacement.iter().flat_map(|given| &given.value);
+        let displaced =
+            displaced.map(|given| Some(formula(given, "a displacement")?.over(cell))).collect::<Option<_>>()?;
+        let angle = match turn {
+            Some(turn) => Some(formula(&turn.angle, "an angle")?),
+            None => None,
+        };
+        let turn = match turn.as_ref().zip(angle) {
+            Some((turn, angle)) => Some(self.turn(turn, angle, shape, cell)?),
+            None => None,
+        };
+        let moves = Moves { displacement: displaced, turn };
+        self.speed_of_motion(&moves, shape, motion, units)?;
+        Some(moves)
     }
 
-    /// Refuses displacements that are not finite, or faster than sound.
-    fn speed_of_motion(&mut self, formulas: &[Formula], span: &Span, units: &Units) -> Option<()> {
+    /// How a solid turns by an angle.
+    fn turn(&mut self, raw: &RawTurn, angle: Formula, shape: &Shape, cell: f64) -> Option<Turn> {
+        let axis = match &raw.axis {
+            Some(axis) if self.dim == 2 => {
+                let message = "in two dimensions a solid turns in the plane";
+                return self.report.add(diag::WRONG_DIMENSION, &axis.span, message, "has no effect", None);
+            }
+            Some(axis) => self.direction(axis)?,
+            None if self.dim == 2 => [0.0, 0.0, 1.0],
+            None => {
+                let message = "`axis` is missing: the direction about which the solid turns";
+                let help = "for example `axis = [0, 0, 1]`".to_string();
+                return self.report.add(diag::MISSING_KEY, &raw.angle.span, message, "about which axis?", help);
+            }
+        };
+        let pivot = match &raw.pivot {
+            Some(pivot) if pivot.value.len() != self.dim => {
+                self.wrong_dimension(&pivot.span, "`pivot`", pivot.value.len());
+                return None;
+            }
+            Some(pivot) => [0, 1, 2].map(|axis| pivot.value.get(axis).map_or(0.0, |at| at.value / cell)),
+            None => {
+                let (from, to) = shape.bounds();
+                [0, 1, 2].map(|axis| if axis < self.dim { 0.5 * (from[axis] + to[axis]) } else { 0.0 })
+            }
+        };
+        if pivot.iter().any(|at| !at.is_finite()) {
+            let message = "`pivot` is missing: the shape has no end, and so no middle";
+            return self.report.add(diag::MISSING_KEY, &raw.angle.span, message, "about which point?", None);
+        }
+        Some(Turn { angle, axis, pivot })
+    }
+
+    /// Refuses motions that are not finite, or faster than sound.
+    fn speed_of_motion(
+        &mut self,
+        moves: &Moves,
+        shape: &Shape,
+        motion: &Spanned<RawMotion>,
+        units: &Units,
+    ) -> Option<()> {
+        let RawMotion { displacement, turn } = &motion.value;
+        let (what, span) = match (turn, displacement) {
+            (Some(turn), _) => ("`angle`", &turn.angle.span),
+            (None, Some(given)) => ("`displacement`", &given.span),
+            (None, None) => return Some(()),
+        };
         let (steps, sound) = (self.stop(units).steps, self.manifest.main().cs2.sqrt());
         let times = steps.clamp(1, TIMES);
         let mut fastest = (0.0, 0.0);
+        let motion = moves.motion(steps);
+        let reach = motion.reach(shape);
+        if !reach.is_finite() {
+            let message = "a solid without end turns only about an axis along which it has none";
+            return self.report.add(diag::MOTION, span, message, "turns what is infinite", None);
+        }
         for number in 0..times {
             let time = (steps as f64 * number as f64 / times as f64).floor();
-            let moved = formulas.iter().map(|formula| formula.at([0.0; 3], time + 1.0) - formula.at([0.0; 3], time));
-            let speed = super::norm(moved);
+            let rate = motion.rate(time, time + 1.0);
+            let speed = super::norm(rate.velocity.into_iter()) + reach * super::norm(rate.rotation.into_iter());
             if !speed.is_finite() {
-                let message = format!("`displacement` is not finite at step {}", short(time));
+                let message = format!("{what} is not finite at step {}", short(time));
                 return self.report.add(diag::BAD_VALUE, span, message, "not finite", None);
             }
             if speed > fastest.1 {
@@ -157,7 +226,8 @@ impl Resolver<'_> {
             }
         }
         let (time, mach) = (fastest.0, fastest.1 / sound);
-        let message = format!("Mach {mach:.2} at step {}", short(time));
+        let place = if turn.is_some() { " at its farthest point" } else { "" };
+        let message = format!("Mach {mach:.2}{place} at step {}", short(time));
         let help = "move it more slowly: a tenth of a cell in a step is Mach 0.17".to_string();
         if mach >= 1.0 {
             let message = format!("{message}: faster than sound on this lattice");
@@ -197,8 +267,8 @@ impl Resolver<'_> {
         let shells = shells.collect::<Option<Vec<_>>>()?;
         self.inside_domain(&given.span, &shape, size)?;
         self.thick_enough(&given.span, &shape, level, size)?;
-        let displacement = match &raw.motion {
-            Some(motion) => Some(self.displacement(raw, motion, (size, cell), units)?),
+        let moves = match &raw.motion {
+            Some(motion) => Some(self.moves(raw, motion, &shape, (size, cell), units)?),
             None => None,
         };
         let surfaces = self.patched(given, shape)?;
@@ -227,7 +297,7 @@ impl Resolver<'_> {
                 solid: Solid { shape, rule, values, level, shells },
                 formulas,
                 area,
-                displacement: displacement.clone(),
+                moves: moves.clone(),
             })
         };
         surfaces.into_iter().map(body).collect()

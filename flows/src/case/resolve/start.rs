@@ -177,7 +177,7 @@ impl<'a> Resolver<'a> {
         let surfaces = solids.iter().flat_map(|body| &body.solid.values);
         let rests = walls.iter().all(Wall::rests)
             && surfaces.flat_map(|(_, values)| values).all(|value| *value == 0.0)
-            && solids.iter().all(|body| body.formulas.is_empty() && body.displacement.is_none())
+            && solids.iter().all(|body| body.formulas.is_empty() && body.moves.is_none())
             && start.is_uniform()
             && start.fields.iter().all(|field| {
                 field.name != "u" || field.components.iter().all(|component| component.constant() == Some(0.0))

@@ -26,10 +26,11 @@ mod tree;
 
 pub use holes::Hole;
 pub use image::{Image, Voxels};
-pub use motion::{MOST_PLACES, Motion};
-pub use shape::{Shape, Vector};
+pub use motion::{MOST_PLACES, Motion, Pose, Rate};
+pub(crate) use shape::cross;
+pub use shape::{Shape, Turn, Vector};
 pub use surface::{Open, Surface, Thickness};
-pub use tables::{Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
+pub use tables::{Arm, Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -72,14 +73,24 @@ pub struct Solids {
     levels: Vec<usize>,
     /// The shells of each.
     shells: Vec<Vec<Shell>>,
-    /// Every shape that reaches into the domain or touches it, with the number of its solid: those that stay first.
-    images: Vec<(usize, Shape)>,
+    /// Every shape that reaches into the domain or touches it: those that stay first.
+    images: Vec<Placed>,
     /// How many of them stay.
     still: usize,
     /// Those that move.
     moving: Vec<Moving>,
     /// The shapes of solids that move, wherever these come in an interval, near enough: what levels of blocks are told by.
-    places: Arc<[(usize, Shape)]>,
+    places: Arc<[Placed]>,
+}
+
+/// The shape of a solid at a place.
+#[derive(Clone, Debug, PartialEq)]
+struct Placed {
+    /// The solid.
+    number: usize,
+    shape: Shape,
+    /// What it turns about, if it does.
+    pivot: Option<Vector>,
 }
 
 /// A solid that moves.
@@ -89,7 +100,14 @@ struct Moving {
     shape: Arc<Shape>,
     motion: Motion,
     /// Where it was last.
-    by: Vector,
+    pose: Pose,
+}
+
+impl Placed {
+    /// How far a point is from the pivot; 0 if there is none.
+    fn arm(&self, at: Vector) -> Vector {
+        self.pivot.map_or([0.0; 3], |pivot| shape::minus(at, pivot))
+    }
 }
 
 impl Solids {
@@ -109,7 +127,8 @@ impl Solids {
             places: Arc::new([]),
         };
         for (number, solid) in solids.iter().enumerate() {
-            all.images.extend(all.repeated(number, &solid.shape, |by| solid.shape.shifted(by)));
+            let at = |by: Vector| Placed { number, shape: solid.shape.shifted(by), pivot: None };
+            all.images.extend(all.repeated(number, &solid.shape, at));
         }
         all.still = all.images.len();
         all
@@ -119,10 +138,10 @@ impl Solids {
     pub fn moving(mut self, solids: &[Solid], motions: &[Option<Motion>]) -> Self {
         for (number, (solid, motion)) in solids.iter().zip(motions).enumerate() {
             let Some(motion) = motion else { continue };
-            let (shape, by) = (Arc::new(solid.shape.clone()), motion.at(0.0));
-            self.moving.push(Moving { number, shape, motion: motion.clone(), by });
+            let (shape, pose) = (Arc::new(solid.shape.clone()), motion.at(0.0));
+            self.moving.push(Moving { number, shape, motion: motion.clone(), pose });
         }
-        self.images.retain(|(number, _)| motions.get(*number).is_none_or(Option::is_none));
+        self.images.retain(|placed| motions.get(placed.number).is_none_or(Option::is_none));
         self.still = self.images.len();
         self.place();
         self
@@ -132,12 +151,16 @@ impl Solids {
     /// that takes more than [`MOST_PLACES`] of one.
     pub fn reserve(&mut self, times: Option<Range<f64>>) -> Option<()> {
         let mut places = Vec::new();
-        for Moving { number, shape, motion, .. } in &self.moving {
+        for moving in &self.moving {
+            let Moving { number, shape, motion, .. } = moving;
             let times = times.clone().unwrap_or_else(|| motion.duration());
-            for by in motion.places(times, self.slack(*number), |by| self.seen(by))? {
-                places.extend(self.displaced(*number, shape, by));
+            let reach = motion.reach(shape);
+            for pose in motion.places(times, self.slack(*number), reach, |by| self.seen(by))? {
+                places.extend(self.placed(moving, pose));
             }
         }
+        // What is round may turn in its place.
+        places.dedup();
         self.places = places.into();
         Some(())
     }
@@ -146,7 +169,7 @@ impl Solids {
     pub fn set_time(&mut self, level: usize, time: f64) {
         let levels = &self.levels;
         let of_level = self.moving.iter_mut().filter(|moving| levels[moving.number] == level);
-        of_level.for_each(|moving| moving.by = moving.motion.at(time));
+        of_level.for_each(|moving| moving.pose = moving.motion.at(time));
         self.place();
     }
 
@@ -160,8 +183,8 @@ impl Solids {
     pub fn touched(&self, level: usize) -> Vec<Block> {
         let width = 0.5f64.powi(level as i32);
         let mut blocks = Vec::new();
-        let of_level = |(number, _): &&(usize, Shape)| self.levels[*number] == level;
-        for (_, shape) in self.images[self.still..].iter().filter(of_level) {
+        let of_level = |placed: &&Placed| self.levels[placed.number] == level;
+        for Placed { shape, .. } in self.images[self.still..].iter().filter(of_level) {
             let (low, high) = shape.bounds();
             let range = |axis: usize| {
                 if axis >= self.dim {
@@ -188,7 +211,7 @@ impl Solids {
     fn place(&mut self) {
         self.images.truncate(self.still);
         for moving in &self.moving {
-            let images = self.displaced(moving.number, &moving.shape, self.seen(moving.by));
+            let images = self.placed(moving, moving.pose);
             self.images.extend(images);
         }
     }
@@ -201,14 +224,26 @@ impl Solids {
         })
     }
 
-    /// The images of a shape that is displaced.
-    fn displaced(&self, number: usize, shape: &Arc<Shape>, by: Vector) -> Vec<(usize, Shape)> {
-        let at = |turn: Vector| Shape::Moved { shape: shape.clone(), by: [0, 1, 2].map(|axis| by[axis] + turn[axis]) };
-        self.repeated(number, shape, at)
+    /// The images of a solid that moves, at a place.
+    fn placed(&self, moving: &Moving, pose: Pose) -> Vec<Placed> {
+        let Moving { number, shape, motion, .. } = moving;
+        let mut by = self.seen(pose.by);
+        if motion.turns() {
+            // A turn may take it out of the domain as well.
+            let (low, high) = motion.placed(shape, Pose { by, ..pose }).bounds();
+            for axis in (0..self.dim).filter(|axis| self.periodic[*axis]) {
+                let turns = (0.5 * (low[axis] + high[axis]) / self.size[axis] as f64).floor();
+                by[axis] -= if turns.is_finite() { turns * self.size[axis] as f64 } else { 0.0 };
+            }
+        }
+        self.repeated(*number, shape, |turn| {
+            let pose = Pose { by: [0, 1, 2].map(|axis| by[axis] + turn[axis]), ..pose };
+            Placed { number: *number, shape: motion.placed(shape, pose), pivot: motion.pivot(pose) }
+        })
     }
 
     /// The images of a shape along periodic axes, `at` so far from it, that reach into the domain or touch it.
-    fn repeated(&self, number: usize, shape: &Shape, at: impl Fn(Vector) -> Shape) -> Vec<(usize, Shape)> {
+    fn repeated(&self, number: usize, shape: &Shape, at: impl Fn(Vector) -> Placed) -> Vec<Placed> {
         // What is outside of one image is not outside of all.
         let repeats = !matches!(shape, Shape::Outside(_));
         let turns = |axis: usize| if repeats && axis < self.dim && self.periodic[axis] { -1..=1 } else { 0..=0 };
@@ -216,19 +251,19 @@ impl Solids {
         let side = self.block.into_iter().max().unwrap_or(1) as f64;
         let levels = (side + 1.0) * self.slack(number);
         let reach = self.shells[number].iter().map(|shell| shell.within).fold(levels, f64::max) + self.slack(number);
-        let reaches = |shape: &Shape| {
-            let (from, to) = shape.bounds();
+        let reaches = |placed: &Placed| {
+            let (from, to) = placed.shape.bounds();
             (0..self.dim).all(|axis| to[axis] > -reach && from[axis] < self.size[axis] as f64 + reach)
         };
         let all = turns(2).flat_map(|z| turns(1).flat_map(move |y| turns(0).map(move |x| [x, y, z])));
-        let shapes = all.map(|by| at([0, 1, 2].map(|axis| f64::from(by[axis]) * self.size[axis] as f64)));
-        shapes.filter(reaches).map(|shape| (number, shape)).collect()
+        let placed = all.map(|by| at([0, 1, 2].map(|axis| f64::from(by[axis]) * self.size[axis] as f64)));
+        placed.filter(reaches).collect()
     }
 
     /// What the level of blocks depends on: shapes that stay, and those that move wherever they come.
     fn lasting(&self) -> impl Iterator<Item = (usize, &Shape, f64)> {
-        let still = self.images[..self.still].iter().map(|(number, shape)| (*number, shape, 0.0));
-        still.chain(self.places.iter().map(|(number, shape)| (*number, shape, self.slack(*number))))
+        let still = self.images[..self.still].iter().map(|placed| (placed.number, &placed.shape, 0.0));
+        still.chain(self.places.iter().map(|placed| (placed.number, &placed.shape, self.slack(placed.number))))
     }
 
     /// How far a moving surface may be from the nearest of its places along each axis: a cell of its level.
@@ -283,12 +318,12 @@ impl Solids {
 
     /// Whether a box is inside solids (`Some(true)`), outside of all (`Some(false)`), or may have both.
     pub fn fills(&self, low: Vector, high: Vector) -> Option<bool> {
-        let touches = |(_, shape): &&(usize, Shape)| {
-            let (from, to) = shape.bounds();
+        let touches = |placed: &&Placed| {
+            let (from, to) = placed.shape.bounds();
             (0..self.dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
         };
         let (mut near, mut inside) = (false, false);
-        for (_, shape) in self.images.iter().filter(touches) {
+        for Placed { shape, .. } in self.images.iter().filter(touches) {
             match shape.near(low, high) {
                 true => near = true,
                 false => inside |= shape.contains(low),
@@ -319,14 +354,29 @@ impl Solids {
 
     /// Which of some solids has the surface that a short way from inside of it meets, nearest to its middle.
     pub fn crossed(&self, among: Range<usize>, from: Vector, to: Vector) -> Option<usize> {
-        let of = |(number, shape): &(usize, Shape)| Some((*number, (shape.crossing(from, to)? - 0.5).abs()));
-        let all = self.images.iter().filter(|(number, _)| among.contains(number)).filter_map(of);
+        let of = |Placed { number, shape, .. }: &Placed| Some((*number, (shape.crossing(from, to)? - 0.5).abs()));
+        let all = self.images.iter().filter(|placed| among.contains(&placed.number)).filter_map(of);
         all.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
     }
 
     /// The solid whose inside a point is.
     pub fn at(&self, point: Vector) -> Option<usize> {
-        self.images.iter().find(|(_, shape)| shape.contains(point)).map(|(number, _)| *number)
+        self.inside(point).map(|placed| placed.number)
+    }
+
+    /// The one whose inside a point is.
+    fn inside(&self, point: Vector) -> Option<&Placed> {
+        self.images.iter().find(|placed| placed.shape.contains(point))
+    }
+
+    /// How far a point of the surface of a solid, or near it, is from the pivot about which this turns; 0 if it does not.
+    pub fn arm(&self, number: usize, at: Vector) -> Vector {
+        let beside = |placed: &Placed| {
+            let (low, high) = placed.shape.bounds();
+            (0..self.dim).map(|axis| (low[axis] - at[axis]).max(at[axis] - high[axis]).max(0.0)).fold(0.0, f64::max)
+        };
+        let images = self.images.iter().filter(|placed| placed.number == number);
+        images.min_by(|one, other| beside(one).total_cmp(&beside(other))).map_or([0.0; 3], |placed| placed.arm(at))
     }
 }
 

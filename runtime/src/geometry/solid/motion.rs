@@ -1,14 +1,17 @@
-//! Motions of solids, prescribed: how far a solid is from where its shape is given, at each time.
+//! Motions of solids, prescribed: where a solid is from where its shape is given, at each time.
 //!
-//! A solid moves as a whole and does not turn. Its velocity over a step is the displacement in it over its length, a central difference in
-//! the middle of the step: the fluid that the surface displaces is then what it sweeps over.
+//! A solid moves as a whole: it is displaced, and may turn about an axis through a pivot, which is displaced with it. Over a step it has the
+//! displacement in it and the angle by which it turns, over its length, central differences in the middle of the step: the fluid that a surface
+//! displaces is then what it sweeps over.
 
 use std::collections::BTreeSet;
+use std::f64::consts::TAU;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Vector;
+use super::shape::{Turn, cross, plus};
+use super::{Shape, Vector};
 
 /// Most places that stand for a way.
 pub const MOST_PLACES: usize = 4096;
@@ -20,30 +23,86 @@ const MOST_TIMES: u64 = 1 << 20;
 #[derive(Clone)]
 pub struct Motion {
     displacement: Arc<dyn Fn(f64) -> Vector + Send + Sync>,
+    turning: Option<Turning>,
     steps: u64,
+}
+
+/// How a solid turns.
+#[derive(Clone)]
+struct Turning {
+    angle: Arc<dyn Fn(f64) -> f64 + Send + Sync>,
+    /// Of length 1.
+    axis: Vector,
+    /// A point of the axis, where the shape is given.
+    pivot: Vector,
+}
+
+/// Where a solid is, from where its shape is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pose {
+    /// How far it is displaced, and its pivot with it.
+    pub by: Vector,
+    /// The angle by which it has turned about its axis, in radians.
+    pub angle: f64,
+}
+
+/// How fast a solid moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rate {
+    /// Velocity of its pivot.
+    pub velocity: Vector,
+    /// Angle in a step of the coarsest level, along its axis.
+    pub rotation: Vector,
+}
+
+impl Rate {
+    /// The velocity of a point of the solid, which lies so far from the pivot.
+    pub fn at(&self, arm: Vector) -> Vector {
+        plus(self.velocity, cross(self.rotation, arm))
+    }
 }
 
 impl fmt::Debug for Motion {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Motion").field("steps", &self.steps).finish_non_exhaustive()
+        out.debug_struct("Motion").field("turns", &self.turns()).field("steps", &self.steps).finish_non_exhaustive()
     }
 }
 
 impl Motion {
     /// By a displacement in cells of the coarsest level at each time, in its steps; it lasts for so many of them.
     pub fn new(displacement: impl Fn(f64) -> Vector + Send + Sync + 'static, steps: u64) -> Motion {
-        Motion { displacement: Arc::new(displacement), steps }
+        Motion { displacement: Arc::new(displacement), turning: None, steps }
     }
 
-    /// The displacement at a time.
-    pub fn at(&self, time: f64) -> Vector {
-        (self.displacement)(time)
+    /// The same of a solid that turns besides: by an angle in radians at each time, to the left about an axis of length 1 through a pivot,
+    /// which is given where the shape is.
+    pub fn turning(
+        mut self,
+        angle: impl Fn(f64) -> f64 + Send + Sync + 'static,
+        axis: Vector,
+        pivot: Vector,
+    ) -> Motion {
+        self.turning = Some(Turning { angle: Arc::new(angle), axis, pivot });
+        self
     }
 
-    /// The mean velocity from one time to another.
-    pub fn velocity(&self, from: f64, to: f64) -> Vector {
+    /// Whether the solid turns.
+    pub fn turns(&self) -> bool {
+        self.turning.is_some()
+    }
+
+    /// Where the solid is at a time.
+    pub fn at(&self, time: f64) -> Pose {
+        let angle = self.turning.as_ref().map_or(0.0, |turning| (turning.angle)(time));
+        Pose { by: (self.displacement)(time), angle }
+    }
+
+    /// How fast it moves, in the mean from one time to another.
+    pub fn rate(&self, from: f64, to: f64) -> Rate {
         let (before, after) = (self.at(from), self.at(to));
-        [0, 1, 2].map(|axis| (after[axis] - before[axis]) / (to - from))
+        let velocity = [0, 1, 2].map(|axis| (after.by[axis] - before.by[axis]) / (to - from));
+        let of_turn = |turning: &Turning| turning.axis.map(|along| along * (after.angle - before.angle) / (to - from));
+        Rate { velocity, rotation: self.turning.as_ref().map_or([0.0; 3], of_turn) }
     }
 
     /// From its beginning to its end, in steps of the coarsest level.
@@ -51,9 +110,43 @@ impl Motion {
         0.0..self.steps as f64
     }
 
-    /// Displacements of which one at least is nearer than `width` along each axis to that at any time of an interval; none where more
-    /// than [`MOST_PLACES`] are needed. `seen` is where the solid is seen with a displacement, for periodic axes.
-    pub fn places(&self, times: Range<f64>, width: f64, seen: impl Fn(Vector) -> Vector) -> Option<Vec<Vector>> {
+    /// Where the pivot is, if the solid turns.
+    pub(super) fn pivot(&self, pose: Pose) -> Option<Vector> {
+        self.turning.as_ref().map(|turning| plus(turning.pivot, pose.by))
+    }
+
+    /// A shape where it then is.
+    pub(super) fn placed(&self, shape: &Arc<Shape>, pose: Pose) -> Shape {
+        match &self.turning {
+            None => Shape::Moved { shape: shape.clone(), by: pose.by },
+            Some(Turning { axis, pivot, .. }) => {
+                shape.turned(&Turn::new(*axis, pose.angle, *pivot, plus(*pivot, pose.by)))
+            }
+        }
+    }
+
+    /// How far a shape reaches from the axis about which it turns; 0 if it does not turn.
+    pub fn reach(&self, shape: &Shape) -> f64 {
+        self.turning.as_ref().map_or(0.0, |Turning { axis, pivot, .. }| shape.reach(*pivot, *axis))
+    }
+
+    /// Places of which one at least has each point of the shape nearer than `width` along each axis to where it is at any time of an interval; none
+    /// where more than [`MOST_PLACES`] are needed. `reach` is that of the shape, and `seen` where the solid is seen with a displacement, for
+    /// periodic axes.
+    pub fn places(
+        &self,
+        times: Range<f64>,
+        width: f64,
+        reach: f64,
+        seen: impl Fn(Vector) -> Vector,
+    ) -> Option<Vec<Pose>> {
+        // Of a solid that turns, half of the width is for the turn.
+        let room = if self.turns() { 0.5 * width } else { width };
+        // How many angles there are to a whole turn.
+        let angles = (TAU * reach / room).ceil().max(1.0);
+        if angles > MOST_PLACES as f64 {
+            return None;
+        }
         let (start, length) = (times.start, times.end - times.start);
         let times = (length.ceil() as u64).clamp(1, MOST_TIMES);
         let time = |number: u64| start + length * number as f64 / times as f64;
@@ -61,23 +154,30 @@ impl Motion {
         let mut before = self.at(start);
         for number in 0..=times {
             let after = self.at(time(number));
-            let apart = (0..3).map(|axis| (after[axis] - before[axis]).abs()).fold(0.0, f64::max);
+            let displaced = (0..3).map(|axis| (after.by[axis] - before.by[axis]).abs()).fold(0.0, f64::max);
+            let apart = displaced + reach * (after.angle - before.angle).abs();
             // Straight between two times.
-            let parts = (2.0 * apart / width).ceil().max(1.0);
+            let parts = (2.0 * apart / room).ceil().max(1.0);
             if parts > MOST_PLACES as f64 {
                 return None;
             }
             for part in 1..=parts as usize {
                 let part = part as f64 / parts;
-                let at = seen([0, 1, 2].map(|axis| before[axis] + part * (after[axis] - before[axis])));
-                places.insert(at.map(|at| (at / width).round() as i64));
+                let between = |before: f64, after: f64| before + part * (after - before);
+                let at = seen([0, 1, 2].map(|axis| between(before.by[axis], after.by[axis])));
+                let angle = (between(before.angle, after.angle) / TAU * angles).round().rem_euclid(angles);
+                places.insert((at.map(|at| (at / room).round() as i64), angle as i64));
             }
             if places.len() > MOST_PLACES {
                 return None;
             }
             before = after;
         }
-        Some(places.into_iter().map(|place| place.map(|at| at as f64 * width)).collect())
+        let pose = |(by, angle): ([i64; 3], i64)| Pose {
+            by: by.map(|at| at as f64 * room),
+            angle: angle as f64 / angles * TAU,
+        };
+        Some(places.into_iter().map(pose).collect())
     }
 }
 
@@ -88,34 +188,68 @@ mod tests {
     #[test]
     fn some_place_is_near_the_solid_at_any_time() {
         let motion = Motion::new(|time| [7.0 * (0.3 * time).sin(), 3.0 * (0.2 * time).cos(), 0.0], 400);
-        let places = motion.places(motion.duration(), 0.5, |at| at).expect("a short way");
+        let places = motion.places(motion.duration(), 0.5, 0.0, |at| at).expect("a short way");
         assert!(places.len() < 400, "{}", places.len());
         for tenth in 0..4000 {
-            let at = motion.at(f64::from(tenth) / 10.0);
-            let near = |place: &&Vector| (0..3).all(|axis| (place[axis] - at[axis]).abs() < 0.5);
+            let at = motion.at(f64::from(tenth) / 10.0).by;
+            let near = |place: &&Pose| (0..3).all(|axis| (place.by[axis] - at[axis]).abs() < 0.5);
             assert!(places.iter().find(near).is_some(), "{at:?}");
         }
     }
 
     #[test]
+    fn some_place_is_near_each_point_of_a_solid_that_turns() {
+        let (axis, pivot) = ([0.6, 0.0, 0.8], [3.0, -1.0, 2.0]);
+        let motion = Motion::new(|time| [2.0 * (0.3 * time).sin(), 0.0, 0.1 * time], 60);
+        let motion = motion.turning(|time| 0.4 * time + (0.2 * time).sin(), axis, pivot);
+        let shape = Shape::Box { from: [2.0, -4.0, 1.0], to: [5.0, 2.0, 3.0] };
+        let places = motion.places(motion.duration(), 0.5, motion.reach(&shape), |at| at).expect("a short way");
+        let corners = |pose: Pose| {
+            let turn = Turn::new(axis, pose.angle, pivot, plus(pivot, pose.by));
+            let corner = |at: usize| [[2.0, 5.0][at & 1], [-4.0, 2.0][at >> 1 & 1], [1.0, 3.0][at >> 2]];
+            (0..8).map(move |at| turn.forth(corner(at)))
+        };
+        for tenth in 0..600 {
+            let at = motion.at(f64::from(tenth) / 10.0);
+            let near = |place: &&Pose| {
+                corners(**place)
+                    .zip(corners(at))
+                    .all(|(one, other)| (0..3).all(|axis| (one[axis] - other[axis]).abs() < 0.5))
+            };
+            assert!(places.iter().find(near).is_some(), "{at:?}");
+        }
+    }
+
+    #[test]
+    fn a_turn_without_end_comes_again_after_a_whole_one() {
+        let motion = Motion::new(|_| [0.0; 3], 1_000_000).turning(|time| 0.01 * time, [0.0, 0.0, 1.0], [0.0; 3]);
+        let places = motion.places(motion.duration(), 1.0, 8.0, |at| at).expect("few places");
+        assert_eq!(places.len(), (TAU * 16.0).ceil() as usize);
+        assert!(motion.places(motion.duration(), 1.0, 400.0, |at| at).is_none());
+    }
+
+    #[test]
     fn a_way_without_end_has_places_only_where_it_comes_again() {
         let motion = Motion::new(|time| [0.1 * time, 0.0, 0.0], 1_000_000);
-        assert!(motion.places(motion.duration(), 1.0, |at| at).is_none());
+        assert!(motion.places(motion.duration(), 1.0, 0.0, |at| at).is_none());
         let seen = |at: Vector| [at[0] - 32.0 * (at[0] / 32.0).round(), at[1], at[2]];
-        let places = motion.places(motion.duration(), 1.0, seen);
+        let places = motion.places(motion.duration(), 1.0, 0.0, seen);
         assert_eq!(places.map(|places| places.len()), Some(33));
     }
 
     #[test]
     fn an_interval_has_the_places_between_its_ends() {
         let motion = Motion::new(|time| [0.1 * time, 0.0, 0.0], 1_000_000);
-        let along = |places: Vec<Vector>| places.into_iter().map(|at| at[0]).collect::<Vec<_>>();
-        assert_eq!(motion.places(100.0..130.0, 1.0, |at| at).map(along), Some(vec![10.0, 11.0, 12.0, 13.0]));
+        let along = |places: Vec<Pose>| places.into_iter().map(|at| at.by[0]).collect::<Vec<_>>();
+        let places = motion.places(100.0..130.0, 1.0, 0.0, |at| at).map(along);
+        assert_eq!(places, Some(vec![10.0, 11.0, 12.0, 13.0]));
     }
 
     #[test]
-    fn the_velocity_over_a_step_makes_up_the_displacement() {
+    fn the_rate_over_a_step_makes_up_the_displacement_and_the_angle() {
         let motion = Motion::new(|time| [time * time, 0.0, 0.0], 10);
-        assert_eq!(motion.velocity(2.0, 2.5), [4.5, 0.0, 0.0]);
+        assert_eq!(motion.rate(2.0, 2.5).velocity, [4.5, 0.0, 0.0]);
+        let motion = motion.turning(|time| 0.5 * time * time, [0.0, 0.0, 1.0], [7.0; 3]);
+        assert_eq!(motion.rate(2.0, 2.5).at([1.0, 2.0, 0.0]), [4.5 - 2.25 * 2.0, 2.25, 0.0]);
     }
 }

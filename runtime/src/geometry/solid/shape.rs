@@ -53,6 +53,73 @@ pub enum Shape {
         /// How far it is from there.
         by: Vector,
     },
+    /// Another shape, turned, which shares what that is made of.
+    Turned {
+        /// The shape.
+        shape: Arc<Shape>,
+        /// The turn.
+        turn: Turn,
+    },
+}
+
+/// A turn about a point, which is then elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turn {
+    rows: [Vector; 3],
+    from: Vector,
+    to: Vector,
+}
+
+impl Turn {
+    /// By an angle in radians about an axis of length 1 through a point, which goes to another: the formula of Rodrigues.
+    pub fn new(axis: Vector, angle: f64, from: Vector, to: Vector) -> Turn {
+        let (sine, cosine) = angle.sin_cos();
+        let entry = |row: usize, column: usize| {
+            let straight = if row == column { cosine } else { 0.0 };
+            let across = match (column + 3 - row) % 3 {
+                0 => 0.0,
+                1 => -sine * axis[(row + 2) % 3],
+                _ => sine * axis[(row + 1) % 3],
+            };
+            straight + across + (1.0 - cosine) * axis[row] * axis[column]
+        };
+        Turn { rows: [0, 1, 2].map(|row| [0, 1, 2].map(|column| entry(row, column))), from, to }
+    }
+
+    /// Where a point goes.
+    pub fn forth(&self, at: Vector) -> Vector {
+        plus(self.to, self.direction(minus(at, self.from)))
+    }
+
+    /// Where a point comes from.
+    pub fn back(&self, at: Vector) -> Vector {
+        self.inverse().forth(at)
+    }
+
+    /// A direction, turned.
+    fn direction(&self, along: Vector) -> Vector {
+        self.rows.map(|row| dot(row, along))
+    }
+
+    fn inverse(&self) -> Turn {
+        let rows = [0, 1, 2].map(|row| [0, 1, 2].map(|column| self.rows[column][row]));
+        Turn { rows, from: self.to, to: self.from }
+    }
+
+    /// A box around a box, turned; each is infinite where the other is.
+    fn bounds(&self, (low, high): (Vector, Vector)) -> (Vector, Vector) {
+        let of = |pick: fn(f64, f64) -> f64| {
+            [0, 1, 2].map(|row| {
+                // Of an axis along which nothing goes, an infinite extent is nothing.
+                let along = (0..3).filter(|axis| self.rows[row][*axis] != 0.0).map(|axis| {
+                    let end = |end: Vector| self.rows[row][axis] * (end[axis] - self.from[axis]);
+                    pick(end(low), end(high))
+                });
+                self.to[row] + along.sum::<f64>()
+            })
+        };
+        (of(f64::min), of(f64::max))
+    }
 }
 
 impl Shape {
@@ -70,6 +137,7 @@ impl Shape {
             Shape::Image(image) => image.contains(at),
             Shape::Outside(shape) => !shape.contains(at),
             Shape::Moved { shape, by } => shape.contains(minus(at, *by)),
+            Shape::Turned { shape, turn } => shape.contains(turn.back(at)),
         }
     }
 
@@ -87,7 +155,7 @@ impl Shape {
             Shape::Surface(surface) if dim == 3 => Some(surface.area()),
             Shape::Surface(_) | Shape::Image(_) => None,
             Shape::Outside(shape) => shape.area(dim),
-            Shape::Moved { shape, .. } => shape.area(dim),
+            Shape::Moved { shape, .. } | Shape::Turned { shape, .. } => shape.area(dim),
         }
     }
 
@@ -131,6 +199,7 @@ impl Shape {
             Shape::Image(image) => image.crossing(from, to),
             Shape::Outside(shape) => shape.crossing(from, to),
             Shape::Moved { shape, by } => shape.crossing(minus(from, *by), minus(to, *by)),
+            Shape::Turned { shape, turn } => shape.crossing(turn.back(from), turn.back(to)),
         }
     }
 
@@ -153,6 +222,41 @@ impl Shape {
             Shape::Moved { shape, by } => {
                 let (from, to) = shape.bounds();
                 (plus(from, *by), plus(to, *by))
+            }
+            Shape::Turned { shape, turn } => turn.bounds(shape.bounds()),
+        }
+    }
+
+    /// How far its surface reaches at most from a line through a point along an axis of length 1; infinite where it has no end.
+    pub fn reach(&self, from: Vector, axis: Vector) -> f64 {
+        let distance = |at: Vector| {
+            let off = minus(at, from);
+            // Along an axis that is the line's it may have no end.
+            let off = [0, 1, 2].map(|side| if axis[side].abs() == 1.0 { 0.0 } else { off[side] });
+            let along = dot(off, axis);
+            if off.iter().all(|off| off.is_finite()) {
+                (square(off) - along * along).max(0.0).sqrt()
+            } else {
+                f64::INFINITY
+            }
+        };
+        let farthest = |of: &mut dyn Iterator<Item = Vector>| of.map(distance).fold(0.0, f64::max);
+        match self {
+            Shape::Sphere { centre, radius } => distance(*centre) + radius,
+            Shape::Cylinder { centre, axis: line, radius, length } => {
+                let is_along = dot(*line, axis).abs() > 1.0 - 1e-12;
+                let half = if is_along { 0.0 } else { length.map_or(f64::INFINITY, |length| 0.5 * length) };
+                let end = |sign: f64| {
+                    [0, 1, 2].map(|at| if line[at] == 0.0 { centre[at] } else { centre[at] + sign * half * line[at] })
+                };
+                farthest(&mut [-1.0, 1.0].into_iter().map(end)) + radius
+            }
+            Shape::Surface(surface) => farthest(&mut surface.parts().flat_map(|(corners, _)| *corners)),
+            Shape::Outside(shape) => shape.reach(from, axis),
+            Shape::Box { .. } | Shape::Image(_) | Shape::Moved { .. } | Shape::Turned { .. } => {
+                let (low, high) = self.bounds();
+                let corner = |at: usize| [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { high[axis] } else { low[axis] });
+                farthest(&mut (0..8).map(corner))
             }
         }
     }
@@ -191,6 +295,10 @@ impl Shape {
             Shape::Image(image) => image.near(from, to),
             Shape::Outside(shape) => shape.near(from, to),
             Shape::Moved { shape, by } => shape.near(minus(from, *by), minus(to, *by)),
+            Shape::Turned { shape, turn } => {
+                let (from, to) = turn.inverse().bounds((from, to));
+                shape.near(from, to)
+            }
         }
     }
 
@@ -202,7 +310,7 @@ impl Shape {
             Shape::Box { from, to } => (0..3).map(|axis| to[axis] - from[axis]).min_by(f64::total_cmp),
             Shape::Cylinder { radius, length, .. } => Some(length.unwrap_or(f64::INFINITY).min(2.0 * radius)),
             Shape::Surface(_) | Shape::Image(_) | Shape::Outside(_) => None,
-            Shape::Moved { shape, .. } => shape.thickness(),
+            Shape::Moved { shape, .. } | Shape::Turned { shape, .. } => shape.thickness(),
         }
     }
 
@@ -218,16 +326,38 @@ impl Shape {
             Shape::Image(image) => Shape::Image(image.shifted(by)),
             Shape::Outside(shape) => Shape::Outside(Box::new(shape.shifted(by))),
             Shape::Moved { shape, by: before } => Shape::Moved { shape: shape.clone(), by: plus(*before, by) },
+            Shape::Turned { shape, turn } => {
+                Shape::Turned { shape: shape.clone(), turn: Turn { to: plus(turn.to, by), ..*turn } }
+            }
+        }
+    }
+
+    /// The same shape, turned. What is round stays so.
+    pub fn turned(self: &Arc<Shape>, turn: &Turn) -> Shape {
+        match &**self {
+            Shape::Sphere { centre, radius } => Shape::Sphere { centre: turn.forth(*centre), radius: *radius },
+            Shape::Cylinder { centre, axis, radius, length } => Shape::Cylinder {
+                centre: turn.forth(*centre),
+                axis: turn.direction(*axis),
+                radius: *radius,
+                length: *length,
+            },
+            Shape::Outside(shape) => Shape::Outside(Box::new(Arc::new((**shape).clone()).turned(turn))),
+            _ => Shape::Turned { shape: self.clone(), turn: *turn },
         }
     }
 }
 
-fn plus(a: Vector, b: Vector) -> Vector {
+pub(super) fn plus(a: Vector, b: Vector) -> Vector {
     [0, 1, 2].map(|axis| a[axis] + b[axis])
 }
 
 pub(super) fn minus(a: Vector, b: Vector) -> Vector {
     [0, 1, 2].map(|axis| a[axis] - b[axis])
+}
+
+pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 pub(super) fn dot(a: Vector, b: Vector) -> f64 {
@@ -268,7 +398,13 @@ mod tests {
                 shape: Arc::new(Shape::Sphere { centre: [1.0, 8.0, 7.0], radius: 3.1 }),
                 by: [4.0, -2.0, 0.25],
             },
+            turned(Shape::Box { from: [1.3, 2.1, 2.2], to: [6.9, 7.2, 5.4] }),
+            turned(Shape::Cylinder { centre: [4.0, 5.0, 4.0], axis: [0.0, 0.0, 1.0], radius: 2.2, length: Some(5.3) }),
         ]
+    }
+
+    fn turned(shape: Shape) -> Shape {
+        Arc::new(shape).turned(&Turn::new([0.6, 0.0, 0.8], 0.7, [4.0; 3], [5.1, 6.0, 7.2]))
     }
 
     fn points(step: f64) -> impl Iterator<Item = Vector> {
@@ -309,6 +445,44 @@ mod tests {
             assert!(
                 points(0.9).all(|at| moved.contains([at[0] + 10.0, at[1] - 20.0, at[2] + 0.5]) == shape.contains(at))
             );
+        }
+    }
+
+    #[test]
+    fn a_turn_goes_to_the_left_about_its_axis_and_back() {
+        let turn = Turn::new([0.0, 0.0, 1.0], 0.5 * PI, [1.0, 2.0, 0.0], [5.0, 2.0, 0.0]);
+        let at = turn.forth([3.0, 2.0, 7.0]);
+        assert!((0..3).all(|axis| (at[axis] - [5.0, 4.0, 7.0][axis]).abs() < 1e-15), "{at:?}");
+        let turn = Turn::new([0.6, 0.0, 0.8], 0.7, [4.0; 3], [5.1, 6.0, 7.2]);
+        for at in points(1.0) {
+            let (forth, way) = (turn.forth(at), minus(turn.back(turn.forth(at)), at));
+            assert!(square(way) < 1e-28, "{way:?}");
+            // The length along the axis and the distance from it stay.
+            let (one, other) = (minus(at, [4.0; 3]), minus(forth, [5.1, 6.0, 7.2]));
+            assert!(
+                (dot(minus(one, other), [0.6, 0.0, 0.8])).abs() < 1e-13 && (square(one) - square(other)).abs() < 1e-12
+            );
+        }
+        // In two dimensions a box has no end along z.
+        let flat = Shape::Box { from: [0.0, 0.0, f64::NEG_INFINITY], to: [2.0, 1.0, f64::INFINITY] };
+        let (low, high) =
+            Arc::new(flat.clone()).turned(&Turn::new([0.0, 0.0, 1.0], 0.3, [1.0, 0.5, 0.0], [1.0, 0.5, 0.0])).bounds();
+        let half = [0.3f64.cos() + 0.5 * 0.3f64.sin(), 0.3f64.sin() + 0.5 * 0.3f64.cos()];
+        assert!(
+            (0..2).all(|axis| (high[axis] - low[axis] - 2.0 * half[axis]).abs() < 1e-14) && high[2] == f64::INFINITY
+        );
+        assert!((flat.reach([1.0, 0.5, 0.0], [0.0, 0.0, 1.0]) - 1.25f64.sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn nothing_of_a_surface_is_beyond_its_reach() {
+        let (from, axis) = ([2.0, 7.0, 4.0], [0.6, 0.0, 0.8]);
+        for shape in shapes().into_iter().filter(|shape| shape.reach(from, axis).is_finite()) {
+            let distance = |at: Vector| square(cross(minus(at, from), axis)).sqrt();
+            let inside = matches!(shape, Shape::Outside(_));
+            let farthest = points(1.0).filter(|at| shape.contains(*at) != inside).map(distance).fold(0.0, f64::max);
+            let reach = shape.reach(from, axis);
+            assert!(farthest <= reach && reach < farthest + 6.0, "{shape:?}: {farthest} {reach}");
         }
     }
 

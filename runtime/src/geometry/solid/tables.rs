@@ -10,7 +10,7 @@ use miette::Diagnostic;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::{Shape, Solids, Vector};
+use super::{Placed, Solids, Vector};
 use crate::geometry::{Block, Face};
 
 /// Distances are at least this: rules may divide by twice the distance.
@@ -113,7 +113,20 @@ pub struct Row {
     pub links: Vec<i32>,
     /// As [`Tables::distances`] has them.
     pub distances: Vec<f64>,
+    /// Links that meet a solid which turns; as [`Row::links`] has them they meet its wall, which all of it has.
+    pub arms: Vec<Arm>,
     crossings: Vec<(usize, Crossing)>,
+}
+
+/// A link that meets a solid which turns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arm {
+    /// Where it is among the links of the row.
+    pub link: usize,
+    /// The solid.
+    pub solid: usize,
+    /// How far the surface is there from the pivot, in cells of the coarsest level.
+    pub arm: Vector,
 }
 
 /// What a block has of cut links.
@@ -144,7 +157,7 @@ enum Reach<'a> {
     /// A solid, which has all of it inside.
     All,
     /// Surfaces, with the numbers of their solids, or a face along which values vary.
-    Near(Vec<&'a (usize, Shape)>),
+    Near(Vec<&'a Placed>),
 }
 
 impl Cutters {
@@ -221,9 +234,19 @@ impl Cutters {
 
     /// The solid that has the centre of a cell of a block inside.
     pub fn solid_at(&self, block: Block, cell: usize) -> Option<usize> {
+        self.solids.at(self.centre(block, self.inside(cell)))
+    }
+
+    /// The same, with how far the centre is from the pivot about which that solid turns; 0 if it does not.
+    pub fn arm_at(&self, block: Block, cell: usize) -> Option<(usize, Vector)> {
+        let centre = self.centre(block, self.inside(cell));
+        self.solids.inside(centre).map(|placed| (placed.number, placed.arm(centre)))
+    }
+
+    /// The position of a cell from its block's lowest.
+    fn inside(&self, cell: usize) -> [i32; 3] {
         let sides = self.solids.block;
-        let at = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32);
-        self.solids.at(self.centre(block, at))
+        [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32)
     }
 
     /// Whether a block must stay as it is, because links of it, or of one that touches it, are cut one by one.
@@ -273,14 +296,14 @@ impl Cutters {
         let Solids { dim, size, block: sides, images, .. } = &self.solids;
         let centre = |at: [i32; 3]| self.centre(block, at);
         let (low, high) = (centre([-1; 3]), centre(sides.map(|side| side as i32)));
-        let touches = |(_, shape): &&(usize, Shape)| {
-            let (from, to) = shape.bounds();
+        let touches = |placed: &&Placed| {
+            let (from, to) = placed.shape.bounds();
             (0..*dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
         };
-        let near: Vec<&(usize, Shape)> = images.iter().filter(touches).collect();
+        let near: Vec<&Placed> = images.iter().filter(touches).collect();
         // Where no surface is near, all of the block is inside or outside.
-        let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|(_, shape)| shape.near(low, high));
-        if far.iter().any(|(_, shape)| shape.contains(centre([0; 3]))) {
+        let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|placed| placed.shape.near(low, high));
+        if far.iter().any(|placed| placed.shape.contains(centre([0; 3]))) {
             return Reach::All;
         }
         let at_varying_face = (0..2 * dim).any(|face| {
@@ -354,7 +377,7 @@ impl Cutters {
             .map(|at| {
                 let at = [at % around[0], at / around[0] % around[1], at / (around[0] * around[1])];
                 let point = seen(centre([0, 1, 2].map(|axis| at[axis] as i32 - border[axis])));
-                near.iter().any(|(_, shape)| shape.contains(point))
+                near.iter().any(|placed| placed.shape.contains(point))
             })
             .collect();
         let solid = |at: [i32; 3]| {
@@ -362,10 +385,10 @@ impl Cutters {
             is_solid[at[0] + around[0] * (at[1] + around[1] * at[2])]
         };
         let length = directions.len() * cells;
-        let mut row = Row { links: vec![0; length], distances: vec![0.5; length], crossings: Vec::new() };
+        let mut row = Row { links: vec![0; length], distances: vec![0.5; length], ..Row::default() };
         let (mut any, mut all) = (false, true);
         for cell in 0..cells {
-            let at = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32);
+            let at = self.inside(cell);
             if solid(at) {
                 any = true;
                 (0..directions.len()).for_each(|dir| row.links[dir * cells + cell] = -1);
@@ -388,14 +411,18 @@ impl Cutters {
                         any = true;
                     }
                     None if solid(upwind) => {
-                        let (solid, distance) = first(&near, centre(at), centre(upwind), seen);
+                        let (from, to) = (centre(at), centre(upwind));
+                        let (placed, distance) = first(&near, from, to, seen);
+                        let solid = placed.number;
                         row.distances[link] = distance;
+                        let at = [0, 1, 2].map(|axis| from[axis] + distance * (to[axis] - from[axis]));
                         if self.varying_solids.contains(&solid) {
-                            let (from, to) = (centre(at), centre(upwind));
-                            let at = [0, 1, 2].map(|axis| from[axis] + distance * (to[axis] - from[axis]));
                             row.crossings.push((link, Crossing { of: Crossed::Solid(solid), level: block.level, at }));
                         } else {
                             row.links[link] = (self.first + solid) as i32 + 1;
+                        }
+                        if placed.pivot.is_some() {
+                            row.arms.push(Arm { link, solid, arm: placed.arm(seen(at)) });
                         }
                         any = true;
                     }
@@ -413,28 +440,31 @@ impl Cutters {
 
 /// The solid whose surface is first on the way from a fluid's cell to a solid one, and its distance over that of the cells. `seen` is
 /// where mirrors, half-way, have a point that is beyond them.
-fn first(near: &[&(usize, Shape)], from: Vector, to: Vector, seen: impl Fn(Vector) -> Vector) -> (usize, f64) {
+fn first<'a>(near: &[&'a Placed], from: Vector, to: Vector, seen: impl Fn(Vector) -> Vector) -> (&'a Placed, f64) {
     let last = seen(to);
-    let cut = |(solid, shape): &&(usize, Shape)| {
+    let cut = |placed: &&'a Placed| {
+        let shape = &placed.shape;
         if last == to {
-            return Some((*solid, shape.crossing(from, to)?));
+            return Some((*placed, shape.crossing(from, to)?));
         }
         let turn = [0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis]));
         let before = shape.crossing(from, turn).map(|part| 0.5 * part);
-        Some((*solid, before.or_else(|| shape.crossing(turn, last).map(|part| 0.5 + 0.5 * part))?))
+        Some((*placed, before.or_else(|| shape.crossing(turn, last).map(|part| 0.5 + 0.5 * part))?))
     };
-    let inside = || near.iter().find(|(_, shape)| shape.contains(last)).map_or(0, |(solid, _)| *solid);
+    let inside = || near.iter().find(|placed| placed.shape.contains(last)).unwrap_or(&near[0]);
     // A centre that lies on a surface to the last digit may be counted as inside without a crossing.
     let cut = near.iter().filter_map(cut).min_by(|one, other| one.1.total_cmp(&other.1));
-    let (solid, distance) = cut.unwrap_or_else(|| (inside(), 1.0));
-    (solid, distance.max(LEAST_DISTANCE))
+    let (placed, distance) = cut.unwrap_or_else(|| (inside(), 1.0));
+    (placed, distance.max(LEAST_DISTANCE))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::manifest;
-    use crate::geometry::solid::Solid;
+    use crate::geometry::solid::surface::tests::cuboid;
+    use crate::geometry::solid::{Image, Motion, Shape, Solid, Surface, Turn, Voxels};
+    use std::sync::Arc;
 
     /// A circle in a channel of 32 x 16 cells in blocks of 8 x 8.
     fn channel(varying: [bool; 6]) -> Cutters {
@@ -489,6 +519,96 @@ mod tests {
             }
         }
         assert!(cut > 50 && solid > 25, "{cut} {solid}");
+    }
+
+    /// Blocks of 8 x 8 (x 8) cells, 4 of them along each axis, with a solid in them.
+    fn around(shape: Shape, motion: Option<Motion>, dim: usize) -> (Cutters, Vec<Block>) {
+        let (size, block) = (
+            [0, 1, 2].map(|axis| if axis < dim { 32 } else { 1 }),
+            [0, 1, 2].map(|axis| if axis < dim { 8 } else { 1 }),
+        );
+        let solid = [Solid { shape, rule: "moving_wall".into(), values: vec![], level: 0, shells: vec![] }];
+        let mut solids = Solids::new(&solid, dim, size, block, [true; 3]).moving(&solid, &[motion]);
+        solids.set_time(0, 7.0);
+        let blocks = (0..4usize.pow(dim as u32)).map(|at| Block { level: 0, place: [at % 4, at / 4 % 4, at / 16] });
+        (Cutters { solids, first: 2, ..channel([false; 6]) }, blocks.collect())
+    }
+
+    /// That both cut the same links at the same distances, and how many.
+    fn same_links(one: (Cutters, Vec<Block>), other: (Cutters, Vec<Block>)) -> usize {
+        let directions = manifest().directions;
+        let mut cut = 0;
+        for block in one.1 {
+            let row = |cutters: &Cutters| match cutters.cut(block, &directions) {
+                Cut::Some(row) => Some(row),
+                _ => None,
+            };
+            let (Some(one), Some(other)) = (row(&one.0), row(&other.0)) else {
+                assert_eq!(one.0.cut(block, &directions), other.0.cut(block, &directions), "{block:?}");
+                continue;
+            };
+            assert_eq!(one.links, other.links, "{block:?}");
+            let farthest = one.distances.iter().zip(&other.distances).map(|(one, other)| (one - other).abs());
+            assert!(farthest.fold(0.0, f64::max) < 1e-9, "{block:?}");
+            cut += one.links.iter().filter(|link| **link > 0).count();
+        }
+        cut
+    }
+
+    #[test]
+    fn a_body_that_has_turned_cuts_the_links_of_one_given_so() {
+        let (pivot, angle, by) = ([13.1, 16.4, 0.0], 0.6, [2.0, 1.5, 0.0]);
+        let motion = |axis| {
+            Motion::new(move |time| by.map(|by| by * time / 7.0), 10).turning(
+                move |time| angle * time / 7.0,
+                axis,
+                pivot,
+            )
+        };
+        let (low, high) = ([9.3, 12.2, -5.0], [20.9, 17.7, 6.0]);
+        for (axis, dim) in [([0.0, 0.0, 1.0], 2), ([0.6, 0.0, 0.8], 3)] {
+            let turn = Turn::new(axis, angle, pivot, [0, 1, 2].map(|axis| pivot[axis] + by[axis]));
+            let surface = || Surface::new(cuboid(low, high));
+            let at_rest = || around(Shape::Surface(surface().map(|at| turn.forth(at))), None, dim);
+            for shape in [Shape::Box { from: low, to: high }, Shape::Surface(surface())] {
+                let count = same_links(around(shape.clone(), Some(motion(axis)), dim), at_rest());
+                assert!(count > 60, "{count}");
+                let opposite = Shape::Outside(Box::new(shape));
+                let at_rest = Shape::Outside(Box::new(Shape::Surface(surface().map(|at| turn.forth(at)))));
+                assert!(same_links(around(opposite, Some(motion(axis)), dim), around(at_rest, None, dim)) > 60);
+            }
+        }
+        // An image, by a right angle.
+        let voxels = |turned: bool| {
+            let all =
+                (0..10 * 10).map(|at| (at % 10, at / 10)).map(move |(x, y)| if turned { (y, 9 - x) } else { (x, y) });
+            let solid = all.map(|(x, y)| Ok::<_, ()>(x * x + 3 * y < 70 && (x, y) != (3, 4)));
+            Shape::Image(Image::new(Arc::new(Voxels::new([10, 10, 1], solid).unwrap()), [8.2, 9.3, -0.5], 1.3))
+        };
+        let quarter = Motion::new(|_| [0.0; 3], 10).turning(
+            |time| 0.5 * std::f64::consts::PI * time / 7.0,
+            [0.0, 0.0, 1.0],
+            [14.7, 15.8, 0.0],
+        );
+        assert!(same_links(around(voxels(false), Some(quarter), 2), around(voxels(true), None, 2)) > 60);
+    }
+
+    #[test]
+    fn a_link_that_meets_a_body_which_turns_knows_how_far_its_pivot_is() {
+        // The pivot lies beyond the end of the domain, across which the body is seen.
+        let pivot = [33.0, 16.0, 0.0];
+        let motion = Motion::new(|_| [0.0; 3], 10).turning(|time| 0.1 * time, [0.0, 0.0, 1.0], pivot);
+        let circle = Shape::Cylinder { centre: pivot, axis: [0.0, 0.0, 1.0], radius: 4.3, length: None };
+        let (cutters, blocks) = around(circle, Some(motion), 2);
+        let cuts = blocks.into_iter().map(|block| cutters.cut(block, &manifest().directions));
+        let arms: Vec<Arm> =
+            cuts.filter_map(|cut| if let Cut::Some(row) = cut { Some(row.arms) } else { None }).flatten().collect();
+        assert!(arms.len() > 60, "{}", arms.len());
+        assert!(
+            arms.iter().all(|arm| (arm.arm[0].hypot(arm.arm[1]) - 4.3).abs() < 1e-12 && arm.solid == 0),
+            "{arms:?}"
+        );
+        assert!([-1.0, 1.0].iter().all(|side| arms.iter().any(|arm| arm.arm[0] * side > 4.0)), "on both sides");
     }
 
     #[test]
