@@ -32,7 +32,7 @@ pub fn choose(
         return alone("a flow with a coupling of ghosts cannot be divided");
     }
     let anyway = format!("`--devices {gpus}` divides the flow all the same");
-    if case.solids.iter().any(|body| body.displacement.is_some()) || !case.courses.is_empty() {
+    if case.solids.iter().any(|body| body.moves.is_some()) || !case.courses.is_empty() {
         return alone(&format!(
             "how fast several are where solids move or parameters depend on time is not known; {anyway}"
         ));
