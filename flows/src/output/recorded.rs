@@ -55,7 +55,9 @@ impl Recorded {
         {
             return Some("its series is not one of this flow");
         }
-        let complete = self.forces.iter().all(|(_, forces)| forces.len() == case.solids.len());
+        // Where solids turn, with torques.
+        let wanted = case.solids.len() * if case.turns() { 2 } else { 1 };
+        let complete = self.forces.iter().all(|(_, forces)| forces.len() == wanted);
         if !complete || !rises(self.forces.iter().map(|(step, _)| *step), until) {
             return Some("its forces are not those of this flow's solids");
         }
