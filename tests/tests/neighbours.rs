@@ -164,7 +164,7 @@ fn coexisting(strength: f64) -> [f64; 2] {
     // Spinodals: where the pressure turns.
     let falls = |rho: f64| pressure(rho + 1e-6) < pressure(rho);
     let first = (1..4000).map(|at| f64::from(at) * 1e-3).find(|rho| falls(*rho)).expect("phases are apart");
-    let last = (1..6000).map(|at| f64::from(at) * 1e-3).filter(|rho| falls(*rho)).next_back().unwrap();
+    let last = (1..6000).map(|at| f64::from(at) * 1e-3).rfind(|rho| falls(*rho)).unwrap();
     let (mut low, mut high) = (pressure(last).max(1e-9), pressure(first));
     let mut found = [0.0; 2];
     for _ in 0..100 {

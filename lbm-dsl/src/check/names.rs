@@ -374,7 +374,8 @@ impl Names<'_> {
             self.local(&param.name, Kind::Param, true);
         }
         for beyond in &def.beyond {
-            if self.strict {
+            // A module of boundary conditions is for methods that have such a value.
+            if self.strict && self.globals.iter().any(|entry| entry.kind == Kind::Let) {
                 self.field(&beyond.name, &[Kind::Let]);
             }
             let depth = self.locals.len();

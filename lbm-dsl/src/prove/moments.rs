@@ -646,7 +646,9 @@ mod tests {
 
     #[test]
     fn shipped_methods_need_what_theory_says() {
-        for (name, text) in shipped::specs() {
+        // What cells read of each other is not among the moments of one.
+        let of_one = |text: &str| !["neighbour[", "gradient[", "laplacian("].iter().any(|word| text.contains(word));
+        for (name, text) in shipped::specs().filter(|(_, text)| of_one(text)) {
             println!("{name}: {}", found(name, text).sentence());
         }
         let few = |name, which: &str| {
