@@ -489,7 +489,6 @@ static __device__ __forceinline__ float from_wall(
     }
 }
 
-
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 extern "C" __global__ void __launch_bounds__(256)
 d3q27_bgk_stream_collide_walls(

@@ -904,7 +904,6 @@ static inline float from_wall(
     }
 }
 
-
 // As gather, with walls in the place of some neighbours.
 static inline __attribute__((always_inline)) void gather_walls(
     float *restrict to, const float *restrict src, const int32_t *restrict near,

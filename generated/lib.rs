@@ -15,9 +15,13 @@ pub mod d2q9_central;
 #[rustfmt::skip]
 pub mod d2q9_guo;
 #[rustfmt::skip]
+pub mod d2q9_hybrid;
+#[rustfmt::skip]
 pub mod d2q9_kbc;
 #[rustfmt::skip]
 pub mod d2q9_mrt;
+#[rustfmt::skip]
+pub mod d2q9_phase_field;
 #[rustfmt::skip]
 pub mod d2q9_porous;
 #[rustfmt::skip]
@@ -29,15 +33,21 @@ pub mod d2q9_recursive;
 #[rustfmt::skip]
 pub mod d2q9_scalar;
 #[rustfmt::skip]
+pub mod d2q9_shan_chen;
+#[rustfmt::skip]
 pub mod d2q9_trt;
 #[rustfmt::skip]
 pub mod d2q9_trt_bounded;
+#[rustfmt::skip]
+pub mod d2q9_two_fluids;
 #[rustfmt::skip]
 pub mod d3q15_bgk;
 #[rustfmt::skip]
 pub mod d3q19_bgk;
 #[rustfmt::skip]
 pub mod d3q19_guo;
+#[rustfmt::skip]
+pub mod d3q19_hybrid;
 #[rustfmt::skip]
 pub mod d3q19_mrt;
 #[rustfmt::skip]
@@ -57,6 +67,10 @@ pub mod d3q19_trt_guo;
 #[rustfmt::skip]
 pub mod d3q19_trt_guo_bounded;
 #[rustfmt::skip]
+pub mod d3q19_vreman;
+#[rustfmt::skip]
+pub mod d3q19_wale;
+#[rustfmt::skip]
 pub mod d3q27_bgk;
 #[rustfmt::skip]
 pub mod d3q27_central;
@@ -66,6 +80,8 @@ pub mod d3q27_central_smagorinsky;
 pub mod d3q27_cumulant;
 #[rustfmt::skip]
 pub mod d3q27_cumulant_rates;
+#[rustfmt::skip]
+pub mod d3q27_hybrid;
 #[rustfmt::skip]
 pub mod d3q27_k17;
 #[rustfmt::skip]

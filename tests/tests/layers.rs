@@ -42,6 +42,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
             "arithmetic",
             "signature",
             "walls",
+            "around",
             "solids",
             "moments",
             "packets",

@@ -48,14 +48,22 @@ pub fn findings(model: &Model) -> Findings {
     let whole = model;
     let states = &model.states()[..model.states().len() - model.hidden()];
     let states: Vec<&str> = states.iter().map(|state| state.name.as_str()).collect();
-    let among = model.among_others();
-    let mut found = of_populations(&among.frozen());
+    let mut found = of_populations(&model.frozen());
     if !whole.shown().is_empty() {
         found.viscosity = viscosity::viscosity_among(whole);
         found.bulk = None;
         let alike = whole.among_alike();
         let alike = &*alike.frozen();
         found.diffusivities = alike.populations().iter().map(|set| viscosity::diffusivity(alike, set)).collect();
+        // What holds in a uniform flow need not hold among cells that differ.
+        let trial = laws::try_all(&whole.among_others().frozen());
+        if let Some(at) = trial.driven {
+            let conserved = |line: &&mut String| line.starts_with("collision conserves momentum");
+            for line in found.lines.iter_mut().filter(conserved) {
+                *line =
+                    format!("collision adds `{}` to momentum, whatever the cells around have", whole.vectors[at].name);
+            }
+        }
         let sentence = found.moments.take().as_ref().map(Dependence::sentence);
         let names: Vec<&str> = whole.shown().iter().map(|shown| shown.name.as_str()).collect();
         found.lines.retain(|line| Some(line) != sentence.as_ref());
