@@ -11,8 +11,10 @@
 //!
 //! [`Expr::Fma`]: lbm_dsl::expr::Expr::Fma
 
+use std::collections::BTreeSet;
+
 use lbm_bundle::Cost;
-use lbm_dsl::expr::{ExprId, Exprs, Pop, Symbol};
+use lbm_dsl::expr::{Expr, ExprId, Exprs, Pop, Symbol};
 
 /// A name that the spec gives to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +89,16 @@ impl Dag {
     /// How the inputs are called.
     pub fn symbols(&self) -> &[(Symbol, String)] {
         &self.symbols
+    }
+    /// The same without inputs that it has no use for, as those of a sum that vanishes.
+    pub fn trimmed(mut self) -> Self {
+        let read: BTreeSet<Symbol> = {
+            let symbol =
+                |(_, node): (ExprId, &Expr)| if let Expr::Symbol(symbol) = node { Some(*symbol) } else { None };
+            self.exprs.iter().filter_map(symbol).collect()
+        };
+        self.symbols.retain(|(symbol, _)| read.contains(symbol));
+        self
     }
     /// What the kernel cost after exact linear algebra, before the e-graph.
     pub fn algebra(&self) -> Cost {

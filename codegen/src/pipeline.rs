@@ -321,7 +321,7 @@ impl Form<'_> {
 }
 
 fn scheduled(naive: Cost, dag: crate::ir::Dag) -> Kernel {
-    Kernel { naive, simplified: count(dag.exprs(), &values(dag.outputs())), plan: schedule(dag) }
+    Kernel { naive, simplified: count(dag.exprs(), &values(dag.outputs())), plan: schedule(dag.trimmed()) }
 }
 
 fn levels(form: &Form<'_>) -> Result<Levels, CompileError> {

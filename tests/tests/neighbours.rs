@@ -364,7 +364,7 @@ fn a_drop_of_a_phase_field_has_the_pressure_of_its_surface_tension_at_second_ord
         let jump = real(n / 2 * n + n / 2) - real(0);
         let speed = seen.vector("u").unwrap().iter().flat_map(|u| u.iter()).fold(0.0, |most: f64, u| most.max(u.abs()));
         println!("{n}: {} of tension / radius, fastest {speed:e}", jump * radius / tension);
-        assert!(speed < 2e-6 && (sum(&seen) / before - 1.0).abs() < 1e-12, "{n}: {speed:e}");
+        assert!(speed < 2e-6 && (sum(&seen) / before - 1.0).abs() < 1e-10, "{n}: {speed:e}");
         (jump * radius / tension - 1.0).abs()
     });
     assert!(errors[0] < 0.04 && errors[1] < errors[0] / 3.5, "{errors:?}");
