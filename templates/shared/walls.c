@@ -65,8 +65,8 @@
 {{ inline }} {{ real }} beyond_wall(
     const {{ int }} w, const int which, const {{ real }} image, const int flipped, const {{ int }} *wall_rules, const {{ real }} *wall_values)
 {
-    {{ walls.values }}
-    (void)w, (void)which, (void)flipped, (void)wall_rules{% if walls.values is containing(pat="value =") %}, (void)value{% endif %};
+    {{ around.values }}
+    (void)w, (void)which, (void)flipped, (void)wall_rules;
 {%- for rule in around.beyond %}
     if (wall_rules[w] == {{ rule.code }} && SHOWN[which] == {{ rule.shown }}) {
 {%- for line in rule.lines %}

@@ -23,7 +23,17 @@ pub fn view(manifest: &Manifest, plans: &Around, kernel: impl Fn(Role, Option<&P
     let there = |role| manifest.kernel(role).map(|_| kernel(role));
     let row = |seen: &lbm_bundle::Seen| manifest.shown[seen.shown as usize].value.to_string();
     let from = |seen: &lbm_bundle::Seen| manifest.directions[seen.direction as usize].opposite.to_string();
+    let beyond: Vec<Beyond> =
+        plans.beyond.iter().enumerate().flat_map(|(code, plan)| beyond(manifest, code, plan)).collect();
+    let reads_values = beyond.iter().flat_map(|rule| &rule.lines).any(|line| line.contains("value["));
     Neighbours {
+        values: match reads_values {
+            true => {
+                let real = real_name(manifest.real);
+                format!("const {real} *value = wall_values + (size_t)w * {};", manifest.wall_stride)
+            }
+            false => "(void)wall_values;".into(),
+        },
         count: manifest.q() + manifest.seen.len(),
         kernel: kernel(Role::Expose),
         walls: there(Role::ExposeWalls),
@@ -31,7 +41,7 @@ pub fn view(manifest: &Manifest, plans: &Around, kernel: impl Fn(Role, Option<&P
         idle: idle(manifest, plan),
         shown: manifest.seen.iter().map(row).collect::<Vec<_>>().join(", "),
         from: manifest.seen.iter().map(from).collect::<Vec<_>>().join(", "),
-        beyond: plans.beyond.iter().enumerate().flat_map(|(code, plan)| beyond(manifest, code, plan)).collect(),
+        beyond,
     }
 }
 

@@ -345,8 +345,9 @@ pub struct Neighbours {
     /// Of each value that is seen, where cells have it; then the direction that comes from there.
     pub shown: String,
     pub from: String,
-    /// What walls have beyond them.
+    /// What walls have beyond them, and how their parameters are found.
     pub beyond: Vec<Beyond>,
+    pub values: String,
 }
 
 /// What a wall has beyond it of a value that is seen.
