@@ -921,11 +921,7 @@ void d2q9_phase_field_init(
     float *restrict dst,                   // initial populations [slot][21][64], lattice units
     const d2q9_phase_field_params params)  // parameters of the method
 {
-    const float omega_ = params.omega_;
-    const float omega_heavy_ = params.omega_heavy_;
     const float heavy_ = params.heavy_;
-    const float tension_ = params.tension_;
-    const float width_ = params.width_;
     const float lightest_ = params.lightest_;
     const float gravityx_ = params.gravityx_;
     const float gravityy_ = params.gravityy_;

@@ -735,7 +735,7 @@ void d2q9_shan_chen_init(
     float *restrict dst,                 // initial populations [slot][12][64], lattice units
     const d2q9_shan_chen_params params)  // parameters of the method
 {
-    const float strength_ = params.strength_;
+    (void)params;
     for (int32_t item = 0; item < count; ++item) {
         for (int cell = 0; cell < CELLS; ++cell) {
             const float rho_ = fields[field_at(ids[item] - first, 0, cell)];
@@ -808,7 +808,7 @@ void d2q9_shan_chen_macroscopic(
     float *restrict fields,              // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const d2q9_shan_chen_params params)  // parameters of the method
 {
-    const float strength_ = params.strength_;
+    (void)params;
     (void)level;
     for (int32_t item = 0; item < count; ++item) {
         for (int cell = 0; cell < CELLS; ++cell) {
@@ -823,14 +823,6 @@ void d2q9_shan_chen_macroscopic(
             const float f_8 = load(src, ids[item], 8, cell);
             const float kept_u_ = load(src, ids[item], 10, cell);
             const float kept_u_2_ = load(src, ids[item], 11, cell);
-            const float psi_at_1_ = load(src, ids[item], 12, cell);
-            const float psi_at_2_ = load(src, ids[item], 13, cell);
-            const float psi_at_3_ = load(src, ids[item], 14, cell);
-            const float psi_at_4_ = load(src, ids[item], 15, cell);
-            const float psi_at_5_ = load(src, ids[item], 16, cell);
-            const float psi_at_6_ = load(src, ids[item], 17, cell);
-            const float psi_at_7_ = load(src, ids[item], 18, cell);
-            const float psi_at_8_ = load(src, ids[item], 19, cell);
 
             // ---- d_rho   (d2q9_shan_chen.lbm:15)
             const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;

@@ -626,7 +626,7 @@ d2q9_shan_chen_init(
     float *__restrict__ dst,             // initial populations [slot][12][64], lattice units
     const d2q9_shan_chen_params params)  // parameters of the method
 {
-    const float strength_ = params.strength_;
+    (void)params;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -700,7 +700,7 @@ d2q9_shan_chen_macroscopic(
     float *__restrict__ fields,          // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const d2q9_shan_chen_params params)  // parameters of the method
 {
-    const float strength_ = params.strength_;
+    (void)params;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
@@ -717,14 +717,6 @@ d2q9_shan_chen_macroscopic(
     const float f_8 = load(src, slot, 8, cell);
     const float kept_u_ = load(src, slot, 10, cell);
     const float kept_u_2_ = load(src, slot, 11, cell);
-    const float psi_at_1_ = load(src, slot, 12, cell);
-    const float psi_at_2_ = load(src, slot, 13, cell);
-    const float psi_at_3_ = load(src, slot, 14, cell);
-    const float psi_at_4_ = load(src, slot, 15, cell);
-    const float psi_at_5_ = load(src, slot, 16, cell);
-    const float psi_at_6_ = load(src, slot, 17, cell);
-    const float psi_at_7_ = load(src, slot, 18, cell);
-    const float psi_at_8_ = load(src, slot, 19, cell);
 
     // ---- d_rho   (d2q9_shan_chen.lbm:15)
     const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;

@@ -921,7 +921,6 @@ void d2q9_two_fluids_init(
     float *restrict dst,                  // initial populations [slot][22][64], lattice units
     const d2q9_two_fluids_params params)  // parameters of the method
 {
-    const float strength_ = params.strength_;
     const float drivex_ = params.drivex_;
     const float drivey_ = params.drivey_;
     for (int32_t item = 0; item < count; ++item) {

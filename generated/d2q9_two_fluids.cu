@@ -821,7 +821,6 @@ d2q9_two_fluids_init(
     float *__restrict__ dst,              // initial populations [slot][22][64], lattice units
     const d2q9_two_fluids_params params)  // parameters of the method
 {
-    const float strength_ = params.strength_;
     const float drivex_ = params.drivex_;
     const float drivey_ = params.drivey_;
     const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
