@@ -579,7 +579,7 @@ static __device__ const int FROM[] = {2, 1, 4, 3, 6, 5, 8, 7};
 static __device__ __forceinline__ float beyond_wall(
     const int w, const int which, const float image, const int flipped, const int *wall_rules, const float *wall_values)
 {
-    (void)wall_values;  // no rule has parameters
+    (void)wall_values;
     (void)w, (void)which, (void)flipped, (void)wall_rules;
     return image;
 }

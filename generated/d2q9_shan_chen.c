@@ -586,8 +586,8 @@ static const int FROM[] = {2, 1, 4, 3, 6, 5, 8, 7};
 static inline float beyond_wall(
     const int32_t w, const int which, const float image, const int flipped, const int32_t *wall_rules, const float *wall_values)
 {
-    const float *value = wall_values + (size_t)w * 2;
-    (void)w, (void)which, (void)flipped, (void)wall_rules, (void)value;
+    (void)wall_values;
+    (void)w, (void)which, (void)flipped, (void)wall_rules;
     return image;
 }
 

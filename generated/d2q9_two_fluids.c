@@ -738,7 +738,7 @@ static const int FROM[] = {2, 1, 4, 3, 6, 5, 8, 7, 2, 1, 4, 3, 6, 5, 8, 7};
 static inline float beyond_wall(
     const int32_t w, const int which, const float image, const int flipped, const int32_t *wall_rules, const float *wall_values)
 {
-    (void)wall_values;  // no rule has parameters
+    (void)wall_values;
     (void)w, (void)which, (void)flipped, (void)wall_rules;
     return image;
 }

@@ -1263,7 +1263,7 @@ static inline float beyond_wall(
     const int32_t w, const int which, const float image, const int flipped, const int32_t *wall_rules, const float *wall_values)
 {
     const float *value = wall_values + (size_t)w * 3;
-    (void)w, (void)which, (void)flipped, (void)wall_rules, (void)value;
+    (void)w, (void)which, (void)flipped, (void)wall_rules;
     if (wall_rules[w] == 0 && SHOWN[which] == 27) {
         return -image;
     }
