@@ -253,7 +253,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t31 = f_1 + f_2;
         const float t32 = f_11 - f_12;
 
-        // ---- j   (d3q19_hybrid.lbm:24)
+        // ---- j   (d3q19_hybrid.lbm:15)
         const float jx_ = f_1 + t29 + t32 + t25 + t21 - f_2;
         const float t33 = f_11 + f_12;
         const float jy_ = f_3 + t21 + t23 - f_4 - t27 - t25;
@@ -265,43 +265,43 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t38 = t33 + t30;
         const float t39 = t34 + t35 + t38;
 
-        // ---- d_rho   (d3q19_hybrid.lbm:23)
+        // ---- d_rho   (d3q19_hybrid.lbm:14)
         const float d_rho = f_0 + t39 + t37 + t31;
         const float t40 = 0.33333334f * d_rho;
 
-        // ---- rho   (d3q19_hybrid.lbm:23)
+        // ---- rho   (d3q19_hybrid.lbm:14)
         const float rho_ = 3.0f * t40 + 1.0f;
         const float t41 = 1.0f / rho_;
         const float t42 = (0.055555556f - 0.055555556f * sigma_) * (rho_ / omega_);
 
-        // ---- u   (d3q19_hybrid.lbm:25)
+        // ---- u   (d3q19_hybrid.lbm:16)
         const float ux_ = t41 * jx_;
         const float t43 = jx_ * ux_;
 
-        // ---- own   (d3q19_hybrid.lbm:36)
+        // ---- own   (d3q19_hybrid.lbm:27)
         const float own_xx_ = t36 + t38 + t31 - t40 - t43;
 
-        // ---- pi   (d3q19_hybrid.lbm:37)
+        // ---- pi   (d3q19_hybrid.lbm:28)
         const float pi_xx_ = own_xx_ * sigma_ - (t7 + t2 + t16 + t18 + 2.0f * (ux_at_1_ - ux_at_2_)) * t42;
 
-        // ---- u   (d3q19_hybrid.lbm:25)
+        // ---- u   (d3q19_hybrid.lbm:16)
         const float uy_ = t41 * jy_;
         const float t44 = jy_ * uy_;
 
-        // ---- own   (d3q19_hybrid.lbm:36)
+        // ---- own   (d3q19_hybrid.lbm:27)
         const float own_yy_ = t28 + t24 + t37 - t40 - t44;
 
-        // ---- pi   (d3q19_hybrid.lbm:37)
+        // ---- pi   (d3q19_hybrid.lbm:28)
         const float pi_yy_ = sigma_ * own_yy_ - (t11 + t14 + t19 - t17 + 2.0f * (uy_at_3_ - uy_at_4_)) * t42;
 
-        // ---- u   (d3q19_hybrid.lbm:25)
+        // ---- u   (d3q19_hybrid.lbm:16)
         const float uz_ = t41 * jz_;
         const float t45 = jz_ * uz_;
 
-        // ---- own   (d3q19_hybrid.lbm:36)
+        // ---- own   (d3q19_hybrid.lbm:27)
         const float own_zz_ = t39 - t40 - t45;
 
-        // ---- pi   (d3q19_hybrid.lbm:37)
+        // ---- pi   (d3q19_hybrid.lbm:28)
         const float pi_zz_ = sigma_ * own_zz_ - (t10 + t1 - t0 - t13 + 2.0f * (uz_at_5_ - uz_at_6_)) * t42;
         const float t46 = 1.0f - omega_;
         const float t47 = 0.5f * (t46 * pi_yy_ + t44);
@@ -309,19 +309,19 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t49 = 0.5f * (pi_xx_ * t46 + t43);
         const float t50 = jz_ * ux_;
 
-        // ---- own   (d3q19_hybrid.lbm:36)
+        // ---- own   (d3q19_hybrid.lbm:27)
         const float own_xz_ = t30 - t33 - t50;
 
-        // ---- pi   (d3q19_hybrid.lbm:37)
+        // ---- pi   (d3q19_hybrid.lbm:28)
         const float pi_xz_ = sigma_ * own_xz_ - t8 * t42;
         const float t51 = jy_ * ux_;
 
-        // ---- own   (d3q19_hybrid.lbm:36)
+        // ---- own   (d3q19_hybrid.lbm:27)
         const float own_xy_ = t22 - t26 - t51;
         const float t52 = jz_ * uy_;
         const float own_yz_ = t27 + t23 - t52;
 
-        // ---- pi   (d3q19_hybrid.lbm:37)
+        // ---- pi   (d3q19_hybrid.lbm:28)
         const float pi_xy_ = sigma_ * own_xy_ - t20 * t42;
         const float pi_yz_ = sigma_ * own_yz_ - t15 * t42;
         const float t53 = pi_xz_ * t46;
@@ -747,24 +747,24 @@ static inline __attribute__((always_inline)) void expose_slab(
         const float t0 = f_14 + f_15 + f_3;
         const float t1 = f_6 + f_16 + (f_10 + f_17);
 
-        // ---- j   (d3q19_hybrid.lbm:24)
+        // ---- j   (d3q19_hybrid.lbm:15)
         const float jy_ = f_7 + f_17 + t0 - f_8 - f_13 - f_4 - f_16 - f_18;
         const float t2 = f_11 + f_13 + (f_1 + f_9 + f_7);
         const float t3 = f_5 + f_18 + f_12;
         const float jz_ = f_9 + f_15 + t3 - f_11 - t1;
         const float t4 = f_2 + f_8;
 
-        // ---- d_rho   (d3q19_hybrid.lbm:23)
+        // ---- d_rho   (d3q19_hybrid.lbm:14)
         const float d_rho = f_0 + f_4 + t3 + t2 + t4 + t0 + t1;
 
-        // ---- j   (d3q19_hybrid.lbm:24)
+        // ---- j   (d3q19_hybrid.lbm:15)
         const float jx_ = t2 - f_10 - f_12 - f_14 - t4;
 
-        // ---- rho   (d3q19_hybrid.lbm:23)
+        // ---- rho   (d3q19_hybrid.lbm:14)
         const float rho_ = 1.0f + d_rho;
         const float t5 = 1.0f / rho_;
 
-        // ---- u   (d3q19_hybrid.lbm:25)
+        // ---- u   (d3q19_hybrid.lbm:16)
         const float uy_ = t5 * jy_;
         const float uz_ = t5 * jz_;
         const float ux_ = jx_ * t5;
@@ -1389,24 +1389,24 @@ void d3q19_hybrid_macroscopic(
             const float t1 = f_5 + f_15;
             const float t2 = f_9 + f_11 + f_1;
 
-            // ---- j   (d3q19_hybrid.lbm:24)
+            // ---- j   (d3q19_hybrid.lbm:15)
             const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
             const float t3 = f_2 + f_12 + f_14;
             const float t4 = f_4 + f_18 + (f_8 + f_13);
             const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
             const float t5 = f_3 + f_7;
 
-            // ---- d_rho   (d3q19_hybrid.lbm:23)
+            // ---- d_rho   (d3q19_hybrid.lbm:14)
             const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
-            // ---- j   (d3q19_hybrid.lbm:24)
+            // ---- j   (d3q19_hybrid.lbm:15)
             const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
-            // ---- rho   (d3q19_hybrid.lbm:23)
+            // ---- rho   (d3q19_hybrid.lbm:14)
             const float rho_ = 1.0f + d_rho;
             const float t6 = 1.0f / rho_;
 
-            // ---- u   (d3q19_hybrid.lbm:25)
+            // ---- u   (d3q19_hybrid.lbm:16)
             const float uy_ = t6 * jy_;
             const float uz_ = t6 * jz_;
             const float ux_ = t6 * jx_;

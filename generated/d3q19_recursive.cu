@@ -132,7 +132,7 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float t8 = f_8 + f_14;
     const float t9 = f_8 - f_14;
 
-    // ---- j   (d3q19_recursive.lbm:24)
+    // ---- j   (d3q19_recursive.lbm:15)
     const float jz_ = f_5 + t0 + t3 - f_6 - t4 - t7;
     const float t10 = f_5 + f_6;
     const float t11 = f_7 - f_13;
@@ -145,28 +145,28 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float jx_ = t16 - t13;
     const float t17 = t13 + t16;
 
-    // ---- d_rho   (d3q19_recursive.lbm:23)
+    // ---- d_rho   (d3q19_recursive.lbm:14)
     const float d_rho = f_0 + t17 + t15 + t10;
     const float t18 = 0.33333334f * d_rho;
 
-    // ---- rho   (d3q19_recursive.lbm:23)
+    // ---- rho   (d3q19_recursive.lbm:14)
     const float rho_ = 3.0f * t18 + 1.0f;
     const float t19 = 1.0f / rho_;
 
-    // ---- u   (d3q19_recursive.lbm:25)
+    // ---- u   (d3q19_recursive.lbm:16)
     const float uz_ = t19 * jz_;
     const float t20 = jz_ * uz_;
 
-    // ---- pi   (d3q19_recursive.lbm:34)
+    // ---- pi   (d3q19_recursive.lbm:25)
     const float pi_zz_ = t5 + t1 + t14 + t10 - t18 - t20;
     const float t21 = 1.0f - omega_;
     const float t22 = 0.5f * (pi_zz_ * t21 + t20);
 
-    // ---- u   (d3q19_recursive.lbm:25)
+    // ---- u   (d3q19_recursive.lbm:16)
     const float uy_ = t19 * jy_;
     const float t23 = jy_ * uy_;
 
-    // ---- pi   (d3q19_recursive.lbm:34)
+    // ---- pi   (d3q19_recursive.lbm:25)
     const float pi_yy_ = t8 + t12 + t15 - t18 - t23;
     const float t24 = 0.5f * (t21 * pi_yy_ + t23);
     const float t25 = jy_ * uz_;
@@ -176,11 +176,11 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     const float t27 = pi_xz_ * t21;
     const float t28 = pi_yz_ * t21;
 
-    // ---- u   (d3q19_recursive.lbm:25)
+    // ---- u   (d3q19_recursive.lbm:16)
     const float ux_ = t19 * jx_;
     const float t29 = jy_ * ux_;
 
-    // ---- pi   (d3q19_recursive.lbm:34)
+    // ---- pi   (d3q19_recursive.lbm:25)
     const float pi_xy_ = t11 + t9 - t29;
     const float t30 = jx_ * ux_;
     const float pi_xx_ = t17 - t18 - t30;
@@ -693,24 +693,24 @@ d3q19_recursive_macroscopic(
     const float t1 = f_5 + f_15;
     const float t2 = f_9 + f_11 + f_1;
 
-    // ---- j   (d3q19_recursive.lbm:24)
+    // ---- j   (d3q19_recursive.lbm:15)
     const float jz_ = f_9 + f_12 + f_18 + t1 - f_11 - t0;
     const float t3 = f_2 + f_12 + f_14;
     const float t4 = f_4 + f_18 + (f_8 + f_13);
     const float jx_ = f_7 + f_13 + t2 - f_8 - f_10 - t3;
     const float t5 = f_3 + f_7;
 
-    // ---- d_rho   (d3q19_recursive.lbm:23)
+    // ---- d_rho   (d3q19_recursive.lbm:14)
     const float d_rho = f_0 + t1 + t0 + t3 + t5 + t4 + t2;
 
-    // ---- j   (d3q19_recursive.lbm:24)
+    // ---- j   (d3q19_recursive.lbm:15)
     const float jy_ = f_14 + f_15 + f_17 + t5 - f_16 - t4;
 
-    // ---- rho   (d3q19_recursive.lbm:23)
+    // ---- rho   (d3q19_recursive.lbm:14)
     const float rho_ = 1.0f + d_rho;
     const float t6 = 1.0f / rho_;
 
-    // ---- u   (d3q19_recursive.lbm:25)
+    // ---- u   (d3q19_recursive.lbm:16)
     const float uy_ = t6 * jy_;
     const float uz_ = t6 * jz_;
     const float ux_ = t6 * jx_;

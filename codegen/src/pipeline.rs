@@ -7,7 +7,7 @@
 use std::fmt;
 
 use lbm_bundle::{Bundle, Cost, File, Layout, Manifest, Real, Role, Target};
-use lbm_dsl::expr::{Expr, ExprId, Rational};
+use lbm_dsl::expr::{DEEP, Expr, ExprId, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, PointSet, Stencil};
 use lbm_dsl::model::{Boundary, Model, NodeForm, Param, Rule};
 use lbm_dsl::prove::moments::{self, Moment, NotStored};
@@ -83,6 +83,8 @@ pub enum CompileError {
     Block([u32; 3], usize),
     /// These cells are no CUDA thread block for a method of that dimension.
     Tile([u32; 3], usize),
+    /// A block with fewer cells along an axis than a boundary condition reads from the wall.
+    Thin([u32; 3], String),
     /// The stencil of this name samples cells so far away that this block is too small.
     Reach([u32; 3], String, u64),
     /// These cells are no block for the coupling of this name, whose sides have so many cells at least, and maybe an even number.
@@ -134,6 +136,10 @@ impl fmt::Display for CompileError {
                     "{block:?} is no block for a flow on several levels with `{coupling}`: every side must be{even} at least {least}"
                 )
             }
+            Self::Thin(block, rule) => write!(
+                out,
+                "{block:?} is too small a block for the boundary condition `{rule}`: it reads cells so far from the wall that every side must be at least {DEEP}"
+            ),
             Self::Reach(block, stencil, least) => {
                 write!(
                     out,
@@ -374,6 +380,7 @@ impl Plans<'_> {
     pub fn emit(&self, options: &Options) -> Result<Compiled, CompileError> {
         assert_eq!(options.layout, self.layout, "kernels of one layout");
         check_block(self.model, options)?;
+        check_walls(self.model, options)?;
         check_coupling(self.model, options)?;
         check_solids(self.model, options)?;
         self.check_constants(options.real)?;
@@ -550,6 +557,22 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
         Some(1..=1024) if flat && options.block[2] <= 64 => Ok(()),
         _ if options.layout == Layout::Blocks => Err(CompileError::Block(options.block, dim)),
         _ => Err(CompileError::Tile(options.block, dim)),
+    }
+}
+
+/// Cells that rules of nodes read lie in the block of the cell at the wall, or in one that touches it.
+fn check_walls(model: &Model, options: &Options) -> Result<(), CompileError> {
+    let thin = options.block[..model.lattice().dim()].iter().any(|side| *side < DEEP);
+    let reads_deep = |rule: &Rule| match rule {
+        Rule::Node(forms) => forms
+            .iter()
+            .any(|form| model.exprs().symbols(&form.formulas.outputs).any(|symbol| matches!(symbol, Symbol::Deep(_)))),
+        Rule::Link(_) => false,
+    };
+    let deep = model.boundaries().iter().find(|boundary| reads_deep(&boundary.rule));
+    match deep.filter(|_| thin && options.layout == Layout::Blocks) {
+        Some(boundary) => Err(CompileError::Thin(options.block, boundary.name.clone())),
+        None => Ok(()),
     }
 }
 

@@ -43,6 +43,9 @@ impl Pop {
     }
 }
 
+/// How many cells along the inward normal `deep` lies: in the block of the cell itself, where blocks have four cells along every axis.
+pub const DEEP: u32 = 3;
+
 /// A value that a formula is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Symbol {
@@ -54,6 +57,8 @@ pub enum Symbol {
     Streamed(Dir),
     /// In a node rule: the population that has arrived in this step in the next cell along the inward normal.
     Inside(Dir),
+    /// The same of the cell that lies [`DEEP`] cells along the inward normal.
+    Deep(Dir),
     /// Component of the parameter with that position in `Model::params`.
     Param {
         /// Position in `Model::params`.

@@ -175,7 +175,7 @@ pub enum Rule {
     /// `WallParam`.
     Link(Vec<ExprId>),
     /// A whole cell at once, on the first populations, which are the only ones: a form for one wall behind the cell, one for two at an edge, and so on, in that order. Symbols
-    /// are `Population`, `Streamed`, `Inside` and `WallParam`.
+    /// are `Population`, `Streamed`, `Inside`, `Deep` and `WallParam`.
     Node(Vec<NodeForm>),
 }
 

@@ -355,6 +355,7 @@ const GIVEN: &[(&str, &str, &str)] = &[
     ("mirrored", "mirrored[i]", "what a symmetry plane would send back (link-wise boundary conditions)"),
     ("streamed", "streamed[i]", "population that has arrived (wet-node boundary conditions)"),
     ("inside", "inside[i]", "population of the next cell along the inward normal (wet-node boundary conditions)"),
+    ("deep", "deep[i]", "population of the cell three cells along the inward normal (wet-node boundary conditions)"),
     ("sent", "sent[i]", "what the cell itself had after the last collision (wet-node boundary conditions)"),
     ("n", "n[a]", "inward normal, at an edge or corner the sum of those that meet (wet-node boundary conditions)"),
     ("mean", "mean(x)", "mean over the packets, or cells, of a coarse cell (couplings)"),

@@ -98,7 +98,7 @@ const SPECS: &[(&str, &str)] = texts!("":
     "d3q27_central_smagorinsky" "d3q27_cumulant" "d3q27_cumulant_rates" "d3q27_hybrid" "d3q27_k17" "d3q27_kbc"
     "d3q27_kbc_n2" "d3q27_kbc_n4" "d3q27_recursive" "d3q7_advection"
 );
-const PRELUDE: &[(&str, &str)] = texts!("prelude/": "couplings" "criteria" "cumulants" "equilibria" "forces" "lattices" "moments" "rates" "stencils" "walls");
+const PRELUDE: &[(&str, &str)] = texts!("prelude/": "couplings" "criteria" "cumulants" "equilibria" "forces" "lattices" "moments" "rates" "recursive" "stencils" "walls");
 
 /// Every shipped spec: name without `.lbm`, and text.
 pub fn specs() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -43,7 +43,7 @@ fn after(model: &Model, form: &NodeForm, values: &[Rational]) -> Vec<Rational> {
                 assert!(NodeForm::known(model.lattice().velocity(dir), form.normals), "reads what is unknown");
                 streamed[dir.index()].clone()
             }
-            Symbol::Inside(dir) => inside[dir.index()].clone(),
+            Symbol::Inside(dir) | Symbol::Deep(dir) => inside[dir.index()].clone(),
             Symbol::WallParam { component, .. } => values[usize::from(component)].clone(),
             _ => return None,
         })
@@ -174,7 +174,9 @@ fn equilibrium_stays_what_it_is() {
                 let given = |symbol| -> Exact {
                     match symbol {
                         Symbol::Population(pop) => Some(feq[pop.index()].clone()),
-                        Symbol::Streamed(dir) | Symbol::Inside(dir) => Some(feq[dir.index()].clone()),
+                        Symbol::Streamed(dir) | Symbol::Inside(dir) | Symbol::Deep(dir) => {
+                            Some(feq[dir.index()].clone())
+                        }
                         Symbol::WallParam { component, .. } => Some(u[usize::from(component)].clone()),
                         _ => None,
                     }

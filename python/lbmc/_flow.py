@@ -260,6 +260,12 @@ class Simulation:
         return np.asarray(self._flow.forces())
 
     @property
+    def torques(self) -> npt.NDArray[np.float64]:
+        """The torque of the fluid on each solid about its pivot, `[solid, axis]` (along z alone in two dimensions), in the step that comes next; 0 of solids
+        that do not turn."""
+        return np.asarray(self._flow.torques())
+
+    @property
     def mass(self) -> float:
         """The sum of the first populations, volumes counted in cells of the coarsest level."""
         return self._flow.sums()[0][1]

@@ -338,6 +338,16 @@ impl Simulation {
         })
     }
 
+    /// The torque on each solid that turns about its pivot in the step that comes next, in lattice units; 0 of others.
+    fn torques(&self, py: Python<'_>) -> PyResult<Array> {
+        self.with(py, |flow, _| {
+            let (exchanges, dim) = (flow.exchanges()?, flow.grid().dim());
+            let about = if dim == 2 { 2..3 } else { 0..3 };
+            let values = exchanges.iter().flat_map(|exchange| &exchange.torque[about.clone()]).copied().collect();
+            Ok(Array::own(values, vec![exchanges.len(), about.len()]))
+        })
+    }
+
     /// The sum of each set of populations, by its name: the mass first.
     fn sums(&self, py: Python<'_>) -> PyResult<Vec<(String, f64, Vec<f64>)>> {
         self.with(py, |flow, _| {

@@ -1,6 +1,7 @@
 """Tests of the package `lbmc`, which is installed: `python3 -m unittest discover python/tests`."""
 
 import ast
+import csv
 import gc
 import json
 import math
@@ -302,6 +303,24 @@ class Flows(unittest.TestCase):
         with self.assertRaises(lbmc.Error) as raised:
             flow.step(2000)
         self.assertEqual(raised.exception.code, "C0701")
+
+    def test_a_paddle_that_turns_has_the_torque_of_its_table(self):
+        paddle = {"shape": "box", "from": [8, 22], "to": [24, 26], "rule": "interpolated_moving_wall", "motion": {"angle": "0.002 * t"}}
+        turning = case(solids=[paddle], output={"forces": 20})
+        flow = turning.start()
+        flow.step(200)
+        (torque,) = flow.torques[0]
+        self.assertLess(torque, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            summary = turning.run(pathlib.Path(folder) / "out", progress=False)
+            lines = (pathlib.Path(folder) / "out/forces.csv").read_text().splitlines()
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        self.assertAlmostEqual(float(rows[-1]["tz"]), torque, delta=1e-9 * abs(torque))
+        (settled,) = summary["forces"][0]["torque"]
+        window = summary["forces"][0]["window"]
+        inside = [float(row["tz"]) for row in rows if window["from_step"] <= int(row["step"]) <= window["to_step"]]
+        self.assertEqual(len(inside), window["samples"])
+        self.assertAlmostEqual(settled["mean"], sum(inside) / len(inside), delta=1e-9 * abs(torque))
 
     def test_pictures_are_shown_by_notebooks(self):
         flow = case().start()

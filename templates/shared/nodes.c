@@ -140,9 +140,6 @@
 {%- endif %}
         streamed[i] = arrived[turn[i] * stride];
     }
-{%- if walls.inside %}
-    {{ real }} inside[Q];
-{%- endif %}
 
     const {{ real }} *given = wall_values + (size_t)w * {{ walls.stride }};
     switch (wall_rules[w]) {
@@ -157,12 +154,13 @@
 {%- endif %}
 {%- for form in rule.forms %}
         if (walls == {{ form.walls }}) {
-{%- if form.inside %}
+{%- for read in form.reads %}
+            {{ real }} {{ read.name }}[Q];
             for (int i = 0; i < Q; ++i) {
-                inside[i] = arrival(turn[i], moved(here, normal[0], normal[1]{% if deep %}, normal[2]{% endif %}), src, near,
+                {{ read.name }}[i] = arrival(turn[i], moved(here, {{ read.steps }}), src, near,
                     wall_rules, wall_values{% if packets %}, mask, in{% endif %});
             }
-{%- endif %}
+{%- endfor %}
             {{ form.function }}({{ form.pass }}streamed);
         }
 {%- endfor %}

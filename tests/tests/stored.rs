@@ -43,7 +43,7 @@ fn state(model: &Model, rest: &[Rational], amplitude: i64) -> impl Fn(Symbol) ->
         let small = (noise(symbol) - Rational::new(1.into(), 2.into())) / Rational::from_integer(amplitude.into());
         match symbol {
             Symbol::Population(pop) => small * &rest[pop.index()],
-            Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) => {
+            Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) | Symbol::Deep(dir) => {
                 small * &rest[first.pop(dir).index()]
             }
             Symbol::Field { field, .. } if scalar[usize::from(field)] => small + Rational::one(),
@@ -61,7 +61,7 @@ fn whole(model: &Model, rest: &[Rational], symbol: Symbol, value: Rational) -> R
     match symbol {
         Symbol::Population(pop) => value + &rest[pop.index()],
         Symbol::Neighbour { shown, .. } => value + &rest[model.row(shown.into()).index()],
-        Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) => {
+        Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) | Symbol::Deep(dir) => {
             value + &rest[model.populations()[0].pop(dir).index()]
         }
         _ => value,

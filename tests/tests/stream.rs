@@ -8,7 +8,7 @@ use lbm_bundle::{Bundle, Real, Target};
 use lbm_codegen::eval::eval_ir;
 use lbm_codegen::ir::KernelIr;
 use lbm_codegen::lower;
-use lbm_dsl::expr::Symbol;
+use lbm_dsl::expr::{DEEP, Symbol};
 use lbm_dsl::lattice::Dir;
 use lbm_dsl::model::{Model, Rule};
 use lbm_dsl::shipped;
@@ -197,13 +197,14 @@ impl<'a> Reference<'a> {
             }
             self.find(image)
         };
-        let next = std::array::from_fn(|axis| here[axis] + normal[axis]);
+        let inwards = |cells: i64| std::array::from_fn(|axis| here[axis] + cells * normal[axis]);
         let Rule::Node(forms) = &self.model.boundaries()[self.rule(owner)].rule else { unreachable!() };
         let (form, kernel) = (&forms[walls.len() - 1], &self.rules[self.rule(owner)][walls.len() - 1]);
         let values = eval_ir(kernel, |symbol| match symbol {
             Symbol::Population(pop) => self.at(here)[turned(Dir(pop.index() as u8)).index()],
             Symbol::Streamed(dir) => arrived[turned(dir).index()].expect("it is known"),
-            Symbol::Inside(dir) => self.arrival(next, turned(dir)).expect("all is known there"),
+            Symbol::Inside(dir) => self.arrival(inwards(1), turned(dir)).expect("all is known there"),
+            Symbol::Deep(dir) => self.arrival(inwards(i64::from(DEEP)), turned(dir)).expect("all is known there"),
             Symbol::WallParam { param, component } => {
                 let vector = self.model.boundaries()[self.rule(owner)].params[usize::from(param)].components > 1;
                 let axis = axes[usize::from(component)];

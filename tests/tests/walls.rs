@@ -404,3 +404,41 @@ fn a_convective_outflow_lets_sound_leave() {
         assert!((found - expected).abs() < 1e-3, "left of the pulse: {found}, not {expected}");
     }
 }
+
+/// A wall function sees the fourth cell, 7/2 cells from the wall, and takes what a force brings. In the steady state the velocity there is that of the law
+/// at the friction of the force, whatever the viscosity of the fluid is; the viscosity of the law decides whether it is turbulent.
+#[test]
+fn a_wall_function_takes_the_momentum_of_its_law() {
+    let (n, force) = (16, 2e-6);
+    for (spec, axes) in [("d2q9_guo", 2), ("d3q19_guo", 3)] {
+        let bundle = {
+            let model = compiled::model_with_rules(spec, &["wall_function"]);
+            compiled::compile(&model, Target::C, Real::F64, Options::default_block(model.lattice().dim())).bundle
+        };
+        for viscosity in [1e-4, 0.2] {
+            let grid = grid(spec, [8, n, 4]);
+            let grid = grid.with_wall(Face::YMin, "wall_function", &[("viscosity", &[viscosity])]);
+            let grid = grid.with_wall(Face::YMax, "wall_function", &[("viscosity", &[viscosity])]);
+            let mut force_on = vec![0.0; axes];
+            force_on[0] = force;
+            let params = [("omega".to_string(), vec![1.0]), ("force".to_string(), force_on)];
+            let device = Device::host(2).expect("the host is a device");
+            let mut flow = Simulation::new(&device, &bundle, &grid, &params).unwrap();
+            let friction = (force * n as f64 / 2.0).sqrt();
+            let far = 3.5 * friction / viscosity;
+            let law = if far < 11.81 { far } else { 8.3 * far.powf(1.0 / 7.0) };
+            flow.init(|_, out| {
+                out.fill(0.0);
+                (out[0], out[1]) = (1.0, law * friction);
+            })
+            .unwrap();
+            let mass = flow.mass().unwrap();
+            flow.run(30_000).unwrap();
+            assert!((flow.mass().unwrap() / mass - 1.0).abs() < 1e-11);
+            let seen = flow.snapshot().unwrap();
+            // Half of the force has acted on what the rule does not see.
+            let found = (seen.get("ux").unwrap()[3 * 8] - force / 2.0) / friction;
+            assert!((found / law - 1.0).abs() < 1e-3, "{spec}, viscosity {viscosity}: {found}, {law} by the law");
+        }
+    }
+}

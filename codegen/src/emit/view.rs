@@ -257,7 +257,7 @@ pub struct Walls {
     pub tables: bool,
     /// Whether some rule of nodes reads what has left the cell.
     pub own: bool,
-    /// Whether some rule of nodes reads the next cell.
+    /// Whether some rule of nodes reads cells along the inward normal.
     pub inside: bool,
     /// Whether a block has so few cells along some axis that this one may be in the next block, or both ends at one cell.
     pub thin: bool,
@@ -278,6 +278,15 @@ pub struct NodeRule {
     pub forms: Vec<NodeForm>,
 }
 
+/// What has arrived in a cell along the inward normal.
+#[derive(Debug, Serialize)]
+pub struct Inwards {
+    /// What the populations are called there.
+    pub name: &'static str,
+    /// How many cells it lies along each axis: `3 * normal[0], 3 * normal[1]`.
+    pub steps: String,
+}
+
 /// A rule of nodes for some walls that meet.
 #[derive(Debug, Serialize)]
 pub struct NodeForm {
@@ -285,8 +294,8 @@ pub struct NodeForm {
     pub function: String,
     /// How many walls meet.
     pub walls: usize,
-    /// Whether it reads the next cell.
-    pub inside: bool,
+    /// What it reads of cells along the inward normal.
+    pub reads: Vec<Inwards>,
     /// Declarations of what it reads.
     pub decl: String,
     /// What is passed there.

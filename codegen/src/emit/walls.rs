@@ -1,13 +1,13 @@
 //! Fills the part of a [`View`](super::view::View) that is about walls.
 
 use lbm_bundle::{Boundary, DISTANCE, Manifest};
-use lbm_dsl::expr::Symbol;
+use lbm_dsl::expr::{DEEP, Symbol};
 
 use super::arithmetic::{body, reads};
 use super::formula::{Language, Printer, real_name};
 use super::method::{self, Method, Wall};
 use super::text::Comment;
-use super::view::{Kernel, Link, NodeForm, NodeRule, Rule, Value, Walls};
+use super::view::{Inwards, Kernel, Link, NodeForm, NodeRule, Rule, Value, Walls};
 use crate::ir::{Output, Plan};
 use crate::lower::{component, word};
 
@@ -52,8 +52,12 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
         mirrors: mirrors.join(" || "),
         tables: !mirrors.is_empty() || !nodes.is_empty(),
         own: node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Population(_)))),
-        inside: node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Inside(_)))),
-        thin: manifest.block[..manifest.dim as usize].iter().any(|side| *side < 3),
+        inside: node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Inside(_) | Symbol::Deep(_)))),
+        thin: {
+            let deep = node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Deep(_))));
+            let least = if deep { DEEP + 1 } else { 3 };
+            manifest.block[..manifest.dim as usize].iter().any(|side| *side < least)
+        },
         stride: manifest.wall_stride,
         rules,
         nodes,
@@ -171,7 +175,7 @@ fn node_form(manifest: &Manifest, form: &method::NodeForm, boundary: &Boundary) 
     let real = real_name(manifest.real);
     let printer = Printer::new(plan, manifest.real, Language::C);
     let offsets = offsets(boundary);
-    let (mut own, mut inside, mut value) = (false, false, false);
+    let (mut own, mut inside, mut deep, mut value) = (false, false, false, false);
     let input = |(symbol, name): &(Symbol, String)| {
         let from = match *symbol {
             Symbol::Population(pop) => {
@@ -181,6 +185,10 @@ fn node_form(manifest: &Manifest, form: &method::NodeForm, boundary: &Boundary) 
             Symbol::Inside(dir) => {
                 inside = true;
                 format!("inside[{}]", dir.index())
+            }
+            Symbol::Deep(dir) => {
+                deep = true;
+                format!("deep[{}]", dir.index())
             }
             Symbol::Streamed(dir) => format!("streamed[{}]", dir.index()),
             Symbol::WallParam { param, component } => {
@@ -192,11 +200,16 @@ fn node_form(manifest: &Manifest, form: &method::NodeForm, boundary: &Boundary) 
         Some(format!("const {real} {name} = {from};"))
     };
     let inputs = plan.dag().symbols().iter().filter_map(input).collect();
-    let given: Vec<&str> = [("own", own), ("inside", inside), ("value", value)]
+    let given: Vec<&str> = [("own", own), ("inside", inside), ("deep", deep), ("value", value)]
         .iter()
         .filter(|(_, read)| *read)
         .map(|(name, _)| *name)
         .collect();
+    let steps = |cells: u32| {
+        let along =
+            |axis: u32| if cells == 1 { format!("normal[{axis}]") } else { format!("{cells} * normal[{axis}]") };
+        (0..manifest.dim).map(along).collect::<Vec<_>>().join(", ")
+    };
     let output = |output: &Output| Value {
         text: printer.operand(output.value),
         at: output.population.expect("rules of nodes give populations").index(),
@@ -204,7 +217,11 @@ fn node_form(manifest: &Manifest, form: &method::NodeForm, boundary: &Boundary) 
     NodeForm {
         function: function(boundary, form.name),
         walls: form.walls,
-        inside,
+        reads: [("inside", inside, 1), ("deep", deep, DEEP)]
+            .iter()
+            .filter(|(_, read, _)| *read)
+            .map(|(name, _, cells)| Inwards { name, steps: steps(*cells) })
+            .collect(),
         decl: given.iter().map(|name| format!("const {real} *{name}, ")).collect(),
         pass: given.iter().map(|name| format!("{name}, ")).collect(),
         inputs,

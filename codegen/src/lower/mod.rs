@@ -148,6 +148,7 @@ fn lower_in(
                 Symbol::Mirrored(dir) => format!("mirrored_{}", dir.index()),
                 Symbol::Streamed(dir) => format!("streamed_{}", dir.index()),
                 Symbol::Inside(dir) => format!("inside_{}", dir.index()),
+                Symbol::Deep(dir) => format!("deep_{}", dir.index()),
                 Symbol::Param { param, component } => params[&(param, component)].clone(),
                 Symbol::WallParam { param, component } => wall_params[&(param, component)].clone(),
                 Symbol::Field { field, component: at } => {

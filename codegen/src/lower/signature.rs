@@ -75,7 +75,10 @@ pub fn manifest(
         name: rule.name.clone(),
         code,
         nodes: matches!(rule.rule, Rule::Node(_)),
-        at_face: match (solids::is_mirror(model, code as usize), faces::holds_velocity(model, rule)) {
+        at_face: match (
+            solids::is_mirror(model, code as usize) || faces::lets_nothing_through(model, rule),
+            faces::holds_velocity(model, rule),
+        ) {
             (true, _) => AtFace::Slip,
             (false, true) => AtFace::Prescribed,
             (false, false) => AtFace::Unknown,

@@ -95,7 +95,7 @@ fn turn(
     let of_symbol = |symbol: Symbol| match symbol {
         Symbol::Population(old) => of_pop(old).map(|dir| (Symbol::Population(pop(dir)), false)),
         Symbol::Streamed(old) => of_link(old).map(|dir| (Symbol::Streamed(dir), false)),
-        Symbol::Inside(_) => None,
+        Symbol::Inside(_) | Symbol::Deep(_) => None,
         Symbol::WallParam { param, component } if is_vector(param) => {
             let axis = usize::from(component);
             let (other, turns) = axes[axis];

@@ -247,7 +247,7 @@ impl Work<'_> {
             Symbol::Population(pop) => self.population(to, given, pop),
             Symbol::Moment(number) => self.population(to, given, Pop(model.q() as u16 + number)),
             Symbol::Neighbour { shown, .. } => self.population(to, given, model.row(shown.into())),
-            Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) => {
+            Symbol::Mirrored(dir) | Symbol::Streamed(dir) | Symbol::Inside(dir) | Symbol::Deep(dir) => {
                 self.population(to, given, model.populations()[0].pop(dir))
             }
             // A scalar is at rest what it always is, a vector zero.

@@ -77,6 +77,7 @@ fn symbol_code(symbol: Symbol) -> [u64; 3] {
         Symbol::Mirrored(dir) => [8, dir.index() as u64, 0],
         Symbol::Streamed(dir) => [9, dir.index() as u64, 0],
         Symbol::Inside(dir) => [10, dir.index() as u64, 0],
+        Symbol::Deep(dir) => [17, dir.index() as u64, 0],
     }
 }
 

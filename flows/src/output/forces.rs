@@ -145,6 +145,10 @@ pub struct Settled {
     /// In three dimensions, coefficient of the force along z.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cz: Option<Settling>,
+    /// Torque on a solid about its pivot, where solids turn, over the samples of the window: about z in two dimensions, about x, y and z in three; in the
+    /// unit of a force times a length.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub torque: Option<Vec<Settling>>,
     /// Periods of the force across the flow, along the axis on which it swings most, all alike, that these means and the Strouhal
     /// number rest on; 0 where it is not periodic.
     pub periods: usize,
@@ -169,6 +173,11 @@ impl Settled {
             1 => format!("a single sample, of step {}", window.to_step),
             many => format!("mean of {many} samples, steps {} to {}", window.from_step, window.to_step),
         });
+        let torque = self.torque.iter().map(|torque| {
+            let means: Vec<String> = torque.iter().map(|of| format!("{:.6}", of.mean)).collect();
+            format!(", torque {}", means.join(" "))
+        });
+        let torque: String = torque.collect();
         let state = match self.drift {
             _ if self.converged => String::new(),
             Some(drift) => format!("; not converged: the means of its halves differ by {:.2} %", 100.0 * drift),
@@ -176,7 +185,7 @@ impl Settled {
         };
         match self.strouhal {
             Some(strouhal) => format!(
-                "{name}: drag coefficient {:.5} ({:.5} to {:.5}){}, Strouhal number {strouhal:.5}, over {} periods, {window}\n",
+                "{name}: drag coefficient {:.5} ({:.5} to {:.5}){}{torque}, Strouhal number {strouhal:.5}, over {} periods, {window}\n",
                 drag.mean,
                 drag.min,
                 drag.max,
@@ -184,7 +193,7 @@ impl Settled {
                 self.periods
             ),
             None => format!(
-                "{name}: drag coefficient {:.6}{}, {window}{state}\n",
+                "{name}: drag coefficient {:.6}{}{torque}, {window}{state}\n",
                 drag.mean,
                 across(&|of| format!("{:.6}", of.mean))
             ),
@@ -226,6 +235,18 @@ impl Forces {
         let Some(unit) = Self::unit(case, body) else { return Vec::new() };
         let (u, l) = scales(case);
         self.rows.iter().map(|row| (row.step as f64 * u / l, row.force(body)[axis] / unit)).collect()
+    }
+
+    /// The torque on a body of a case in which solids turn over some rows, those of whole periods or not: by axis, in the unit of a force times
+    /// a length; none of no rows.
+    fn torques(&self, case: &Case, body: &Body<'_>, rows: &Range<usize>, periodic: bool) -> Option<Vec<Settling>> {
+        let unit = case.units.force(case.dim).0 * case.units.cell;
+        let about = |axis: usize| {
+            let curve: Vec<_> =
+                self.rows.iter().map(|row| (row.step as f64, row.torque(case, body)[axis] * unit)).collect();
+            settling(&curve, rows, periodic)
+        };
+        torques(case.dim).map(about).collect()
     }
 
     /// How many rows there are.
@@ -389,6 +410,7 @@ impl Forces {
                 lift,
                 cy,
                 cz: of(2),
+                torque: case.turns().then(|| self.torques(case, &body, &rows, length.is_some())).flatten(),
                 periods: if length.is_some() { periods.len() } else { 0 },
                 // Times are over L/U already.
                 strouhal: length.map(|(begin, end)| periods.len() as f64 / (end - begin)),

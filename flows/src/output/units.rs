@@ -14,6 +14,8 @@ pub(super) fn of(case: &Case, summary: &Summary) -> BTreeMap<String, String> {
     let [across, whole] = if case.dim == 2 { ["cells", "cells²"] } else { ["cells²", "cells³"] };
     let [velocity, time] = if case.scales.velocity > 0.0 { ["U", "L/U"] } else { ["cells/step", "steps"] };
     let mass = format!("{whole} of a fluid of density 1");
+    let length = if case.units.si { "m" } else { "cells" };
+    let torque = format!("{} times {length}", case.units.force(case.dim).1);
     let [area, volume, of_mass] = flux_planes::scales(case).map(|(_, unit)| unit);
     let all = [
         ("re", "1"),
@@ -59,6 +61,7 @@ pub(super) fn of(case: &Case, summary: &Summary) -> BTreeMap<String, String> {
         ("forces.lift", "1"),
         ("forces.cy", "1"),
         ("forces.cz", "1"),
+        ("forces.torque", &torque),
         ("forces.drift", "1"),
         ("forces.strouhal", "1"),
         ("heat.rate", &format!("unit of the scalar times {volume}")),
@@ -68,7 +71,7 @@ pub(super) fn of(case: &Case, summary: &Summary) -> BTreeMap<String, String> {
         ("planes.mass", &of_mass),
         ("planes.scalars.carried", &format!("unit of the scalar times {volume}")),
         ("planes.scalars.diffused", &format!("unit of the scalar times {volume}")),
-        ("probes.point", if case.units.si { "m" } else { "cells" }),
+        ("probes.point", length),
     ];
     let found = all.into_iter().filter(|(key, _)| has(&there, key));
     found.map(|(key, unit)| (key.to_string(), unit.to_string())).collect()

@@ -65,7 +65,7 @@ enum Sees {
 /// What a link rule is given besides `f`.
 const LINK: &[&str] = &["mirrored"];
 /// What a node rule is given besides `f`.
-const NODE: &[&str] = &["streamed", "inside", "sent", "n"];
+const NODE: &[&str] = &["streamed", "inside", "deep", "sent", "n"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

@@ -149,6 +149,7 @@ impl Builder<'_> {
         let (scope, entries, names) = (self.work.scope.len(), self.entries.len(), self.names.clone());
         self.given("streamed", Symbol::Streamed);
         self.given("inside", Symbol::Inside);
+        self.given("deep", Symbol::Deep);
         let set = &self.work.populations[0];
         let sent = set.lattice.dirs().map(|dir| self.work.exprs.symbol(Symbol::Population(set.pop(dir)))).collect();
         let dims = vec![self.work.dirs(LatticeId(0))];

@@ -18,6 +18,7 @@ use num_traits::ToPrimitive;
 use crate::expr::{ExprId, Rational, Symbol};
 use crate::lattice::{Dir, Lattice};
 use crate::model::{Boundary, Model, Param, Rule};
+use crate::prove::faces;
 use crate::prove::linear::{self, Dual, NotLinear};
 
 /// Cells across the channels.
@@ -85,6 +86,9 @@ pub fn choices(rule: &Boundary) -> Vec<Vec<Option<f64>>> {
 /// The place of the wall of a rule. `params[param][component]` are those of the method, `own[param]` the rule's own numbers,
 /// one of its [`choices`].
 pub fn wall(model: &Model, rule: &Boundary, params: &[Vec<f64>], own: &[Option<f64>]) -> Result<Wall, NoWall> {
+    if faces::lets_nothing_through(model, rule) {
+        return Err(NoWall::Slips);
+    }
     let velocity = |param: &Param| param.name == "velocity" && param.components > 1;
     let moves = rule.params.iter().any(velocity);
     if rule.params.iter().zip(own).any(|(param, own)| !velocity(param) && own.is_none()) {
@@ -150,13 +154,14 @@ impl End {
             Rule::Link(links) => lattice.dirs().map(|dir| (dir, links[dir.index()])).unzip(),
             Rule::Node(forms) => (forms[0].dirs.clone(), forms[0].formulas.outputs.clone()),
         };
-        let (streamed, inside, speed) = (q, 2 * q, 3 * q);
-        let all = linear::derivatives(model, &outputs, 3 * q + 1, |symbol| {
-            let variable = |value: f64, at: usize| Dual::variable(value, at, 3 * q + 1);
+        let (streamed, inside, deep, speed) = (q, 2 * q, 3 * q, 4 * q);
+        let all = linear::derivatives(model, &outputs, speed + 1, |symbol| {
+            let variable = |value: f64, at: usize| Dual::variable(value, at, speed + 1);
             match symbol {
                 Symbol::Population(pop) => variable(state[pop.index()], pop.index()),
                 Symbol::Streamed(dir) => variable(state[dir.index()], streamed + dir.index()),
                 Symbol::Inside(dir) => variable(state[dir.index()], inside + dir.index()),
+                Symbol::Deep(dir) => variable(state[dir.index()], deep + dir.index()),
                 Symbol::WallParam { param, component } => match (numbers[usize::from(param)], component) {
                     (Some(value), _) => Dual::constant(value),
                     (None, 1) => variable(0.0, speed),
