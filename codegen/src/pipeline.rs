@@ -138,7 +138,8 @@ impl fmt::Display for CompileError {
             }
             Self::Thin(block, rule) => write!(
                 out,
-                "{block:?} is too small a block for the boundary condition `{rule}`: it reads cells so far from the wall that every side must be at least {DEEP}"
+                "{block:?} is too small a block for the boundary condition `{rule}`: it reads cells so far from the wall that every side must be at least {}",
+                DEEP + 1
             ),
             Self::Reach(block, stencil, least) => {
                 write!(
@@ -560,9 +561,9 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
     }
 }
 
-/// Cells that rules of nodes read lie in the block of the cell at the wall, or in one that touches it.
+/// Cells that rules of nodes read lie in the block of the cell at the wall, or are next to it.
 fn check_walls(model: &Model, options: &Options) -> Result<(), CompileError> {
-    let thin = options.block[..model.lattice().dim()].iter().any(|side| *side < DEEP);
+    let thin = options.block[..model.lattice().dim()].iter().any(|side| *side <= DEEP);
     let reads_deep = |rule: &Rule| match rule {
         Rule::Node(forms) => forms
             .iter()

@@ -110,7 +110,7 @@ fn periodic_flows_are_the_same_and_conserve() {
 #[test]
 fn flows_between_walls_are_the_same() {
     for device in devices() {
-        for spec in METHODS {
+        for spec in ["d2q9_central", "d3q19_recursive", "d3q27_recursive", "d3q27_cumulant"] {
             let model = compiled::model_with_rules(spec, &["free_slip", "zou_he_velocity", "extrapolation_outflow"]);
             let dim = model.lattice().dim();
             let size = if dim == 2 { [32, 24, 1] } else { [16, 12, 8] };

@@ -66,7 +66,7 @@ fn observing(spec: &str) -> Model {
 #[test]
 fn what_a_cell_reads_of_those_around_is_what_they_have_or_their_image_at_a_wall() {
     for (spec, size, blocks) in [
-        ("d2q9_bgk", [16, 8, 1], vec![[8, 8, 1], [4, 2, 1], [16, 8, 1]]),
+        ("d2q9_bgk", [16, 8, 1], vec![[8, 8, 1], [4, 2, 1]]),
         ("d3q19_bgk", [8, 8, 4], vec![[4, 4, 4], [8, 2, 4]]),
         ("d3q27_bgk", [8, 4, 4], vec![[4, 4, 4]]),
     ] {

@@ -150,15 +150,17 @@ fn a_periodic_box_has_the_same_bits_in_parts() {
 #[test]
 fn every_rule_of_walls_has_the_same_bits_in_parts() {
     let rules = shipped::rules(&shipped::Prelude).unwrap();
-    let rules: Vec<&str> = rules.iter().map(|(_, rule)| rule.as_str()).collect();
     for (spec, block) in [("d2q9_bgk", [4, 4, 1]), ("d2q9_bgk", [1, 4, 1]), ("d3q19_bgk", [4, 4, 4])] {
+        // A wall function reads the fourth cell of a block.
+        let fits = |rule: &&str| *rule != "wall_function" || block[0] > 1;
+        let rules: Vec<&str> = rules.iter().map(|(_, rule)| rule.as_str()).filter(fits).collect();
         let model = compiled::model_with_rules(spec, &rules);
         let bundle = compiled::compile(&model, Target::C, Real::F64, block).bundle;
         for rule in &bundle.manifest.boundaries {
             let value = |name: &str| match name {
                 "velocity" => vec![0.02, 0.01, -0.01],
                 "distance" => vec![0.3],
-                "speed" => vec![0.5],
+                "speed" | "viscosity" => vec![0.5],
                 _ => vec![1.0],
             };
             let values: Vec<(&str, Vec<f64>)> = rule

@@ -53,11 +53,7 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
         tables: !mirrors.is_empty() || !nodes.is_empty(),
         own: node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Population(_)))),
         inside: node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Inside(_) | Symbol::Deep(_)))),
-        thin: {
-            let deep = node_plans().any(|plan| reads(plan, |symbol| matches!(symbol, Symbol::Deep(_))));
-            let least = if deep { DEEP + 1 } else { 3 };
-            manifest.block[..manifest.dim as usize].iter().any(|side| *side < least)
-        },
+        thin: manifest.block[..manifest.dim as usize].iter().any(|side| *side < 3),
         stride: manifest.wall_stride,
         rules,
         nodes,

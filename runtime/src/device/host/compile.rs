@@ -67,7 +67,9 @@ impl Compiler {
     /// What decides which machine code a source becomes.
     fn toolchain(&self) -> Toolchain {
         let named = |name: &str, value: String| (name.to_string(), value);
-        let arguments = self.command[1..].iter().map(String::as_str).chain(FLAGS.iter().copied());
+        let (words, options) = self.arguments();
+        let arguments = words.iter().map(String::as_str).chain(FLAGS.iter().copied());
+        let arguments = arguments.chain(options.iter().map(String::as_str));
         let (processor, features) = processor();
         Toolchain::from([
             named("the compiler", self.title()),
@@ -82,11 +84,19 @@ impl Compiler {
         self.version.lines().next().unwrap_or(&self.command[0]).trim().to_string()
     }
 
+    /// What comes behind the program: other words of its name, as in `ccache gcc`, then its options, which come behind those here: they win.
+    fn arguments(&self) -> (&[String], &[String]) {
+        let words = &self.command[1..];
+        words.split_at(words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len()))
+    }
+
     fn compile(&self, source: Source<'_>, text: &Path, object: &Path) -> Result<(), DeviceError> {
+        let (words, options) = self.arguments();
         let output = Command::new(&self.command[0])
-            .args(&self.command[1..])
+            .args(words)
             .args(FLAGS)
             .args(UNFUSED.iter().filter(|_| !source.fuses))
+            .args(options)
             .arg("-o")
             .arg(object)
             .arg(text)
@@ -176,6 +186,20 @@ mod tests {
         assert!(error.to_string().contains("no-such-compiler-here"), "{error}");
         let help = miette::Diagnostic::help(&error).expect("has advice").to_string();
         assert!(help.contains("apt install gcc"), "{help}");
+    }
+
+    #[test]
+    fn options_in_cc_come_behind_those_here_and_other_words_before() {
+        let compiler =
+            Compiler { command: ["ccache", "gcc", "-O1", "-g"].map(String::from).into(), version: "".into() };
+        let (words, options) = compiler.arguments();
+        assert_eq!((words, options), (&["gcc".to_string()][..], &["-O1".to_string(), "-g".to_string()][..]));
+        assert!(
+            compiler
+                .toolchain()
+                .values()
+                .any(|value| value.starts_with("gcc -std=c11 -O3") && value.ends_with("-O1 -g"))
+        );
     }
 
     #[test]
