@@ -5,12 +5,13 @@
 
 LBMC is a release build of lbmc, OUT where neighbours.json goes. A small flow of each method, or of those that are named, is run in 64 bits on host and GPU
 and all fields compared; then a periodic box in 32 bits, and the bytes of all passes, which `lbmc gen --report` states, are compared with what a copy moves
-in the same run.
+in the same run. Its exit status is 1 where something failed.
 """
 
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -104,9 +105,10 @@ if __name__ == "__main__":
     LBMC = Path(sys.argv[1]).resolve()
     out = Path(sys.argv[2]).resolve()
     out.mkdir(parents=True, exist_ok=True)
-    work = Path("/tmp/neighbours")
     results = {}
     METHODS = {name: METHODS[name] for name in sys.argv[3:]} or METHODS
-    for stage in (agree, speed):
-        results[stage.__name__] = stage(work)
-        (out / "neighbours.json").write_text(json.dumps(results, indent=1) + "\n")
+    with tempfile.TemporaryDirectory() as work:
+        for stage in (agree, speed):
+            results[stage.__name__] = stage(Path(work))
+            (out / "neighbours.json").write_text(json.dumps(results, indent=1) + "\n")
+    sys.exit(any("error" in row for stage in results.values() for row in stage.values()))

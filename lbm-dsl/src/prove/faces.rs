@@ -11,6 +11,7 @@ use crate::expr::{Rational, Symbol};
 use crate::lattice::Dir;
 use crate::model::{Boundary, Model, NodeForm, Rule};
 use crate::prove::linear::{self, Dual};
+use crate::prove::random::Random;
 
 /// Differences below this are rounding.
 const ROUNDING: f64 = 1e-9;
@@ -51,7 +52,7 @@ pub fn holds_velocity(model: &Model, rule: &Boundary) -> bool {
     })
 }
 
-/// Whether a rule of nodes brings back, along the links of a wall, as much mass as went out, whatever went out, is in the next cell and its parameters are:
+/// Whether a rule of nodes brings back, along the links of a wall, as much mass as went out, whatever went out, is in cells behind and its parameters are:
 /// at random populations, to round-off. Nothing flows through it then, though it may flow along it.
 pub fn lets_nothing_through(model: &Model, rule: &Boundary) -> bool {
     let Rule::Node(forms) = &rule.rule else { return false };
@@ -61,21 +62,23 @@ pub fn lets_nothing_through(model: &Model, rule: &Boundary) -> bool {
     if !form.dirs.iter().copied().eq(lattice.dirs().filter(enters)) {
         return false;
     }
-    (0..4u32).all(|turn| {
-        // From 1/2 to 3/2, by the fractional parts of the golden ratio.
-        let noise = |at: usize| 0.5 + (0.618_033_988_75 * (at as f64 + 37.0 * f64::from(turn) + 1.0)).fract();
-        let weight = |dir: Dir| lattice.weight(dir).to_f64().unwrap_or(f64::NAN);
-        let sent = |dir: Dir| weight(dir) * noise(dir.index());
+    let float = |value: Rational| value.to_f64().unwrap_or(f64::NAN);
+    let mut random = Random::new();
+    (0..4).all(|_| {
+        let mut drawn = || random.populations(model).into_iter().map(float).collect::<Vec<f64>>();
+        let (sent, streamed, inside, deep) = (drawn(), drawn(), drawn(), drawn());
+        let params = random.params(&rule.params);
+        let at = |dir: Dir| set.pop(dir).index();
         let value = |symbol| match symbol {
-            Symbol::Population(pop) => lattice.dirs().find(|dir| set.pop(*dir) == pop).map_or(f64::NAN, sent),
-            Symbol::Streamed(dir) => weight(dir) * noise(100 + dir.index()),
-            Symbol::Inside(dir) => weight(dir) * noise(200 + dir.index()),
-            Symbol::Deep(dir) => weight(dir) * noise(300 + dir.index()),
-            Symbol::WallParam { param, component } => noise(400 + 3 * usize::from(param) + usize::from(component)),
+            Symbol::Population(pop) => sent[pop.index()],
+            Symbol::Streamed(dir) => streamed[at(dir)],
+            Symbol::Inside(dir) => inside[at(dir)],
+            Symbol::Deep(dir) => deep[at(dir)],
+            Symbol::WallParam { param, component } => float(params[usize::from(param)][usize::from(component)].clone()),
             _ => f64::NAN,
         };
         let back: f64 = model.exprs().eval(&form.formulas.outputs, value).iter().sum();
-        let out: f64 = form.dirs.iter().map(|dir| sent(lattice.opposite(*dir))).sum();
+        let out: f64 = form.dirs.iter().map(|dir| sent[at(lattice.opposite(*dir))]).sum();
         (back - out).abs() < ROUNDING
     })
 }
