@@ -3,8 +3,9 @@
 
     benchmarks/several-gpus.py LBMC OUT [SECONDS]
 
-LBMC is a release build of lbmc, OUT where the results go: several-gpus.json, log.txt with what each command said. Begins nothing more after
-so many seconds (200), and goes on where something fails; its exit status is 1 then.
+LBMC is a release build of lbmc, OUT where the results go: several-gpus.json, log.txt with what each command said. Where there is an mpirun, the
+same in two processes with a GPU each. Begins nothing more after so many seconds (200), and goes on where something fails; its exit status is 1 then.
+STAGES (environment) names those of bits, sanitize, speed and processes that are wanted.
 """
 
 import json
@@ -218,15 +219,19 @@ def left(limit):
     return max(5.0, min(limit, TOTAL + 15 - (time.monotonic() - BEGUN)))
 
 
-def flow(folder, text, settings, devices, log, limit, bandwidth=False):
-    """The summary of a case on so many GPUs, and how long all of it took."""
+def flow(folder, text, settings, devices, log, limit, bandwidth=False, processes=1):
+    """The summary of a case on so many GPUs, or in so many processes with one each, and how long all of it took."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     # Both runs have a case of one name.
     case = folder.parent / f"{folder.name.rsplit('_', 1)[0]}.toml"
     case.write_text(text)
     settings = [word for setting in settings for word in ("--set", setting)]
-    command = [LBMC, "run", case, "--set", "target=cuda", "--devices", str(devices), "--out", folder, *settings]
+    command = [LBMC, "run", case, "--set", "target=cuda", "--out", folder, *settings]
+    if processes > 1:
+        command = [*MPIRUN, "-n", str(processes), *command]
+    else:
+        command += ["--devices", str(devices)]
     began = time.monotonic()
     run(command + (["--bandwidth"] if bandwidth else []), log, left(limit))
     return json.loads((folder / "summary.json").read_text()), time.monotonic() - began
@@ -305,6 +310,40 @@ def speed(results, log, work):
             print(f"speed {name:24} two GPUs over one: {row['ratio']:.3f}, efficiency {row['ratio'] / 2:.3f}", flush=True)
 
 
+# Flows whose bits and speed are compared in two processes.
+IN_PROCESSES = ["walls_f32", "refined_f64", "adaptive_f64", "oscillating"]
+FAST_IN_PROCESSES = ["box_512_weak", "cavity512_strong", "cavity192_d3q27_strong"]
+
+
+def processes(results, log, work):
+    if not shutil.which(MPIRUN[0]):
+        results["left_out"].append("processes")
+        print("there is no mpirun", flush=True)
+        return
+    cases = [(name, text, settings + ['output.directory="unused"']) for name, text, settings in BITS if name in IN_PROCESSES]
+    for name, text, settings in cases:
+        try:
+            flow(work / f"{name}_1", text, settings, 1, log, 60)
+            summary, took = flow(work / f"{name}_2", text, settings, 1, log, 60, processes=2)
+            found = differences(work / f"{name}_1", work / f"{name}_2")
+            if found:
+                raise Failed("other bits in two processes:\n" + "\n".join(found))
+            results["processes"][name] = {"same": True, "steps": summary["steps"], "seconds": took}
+            print(f"two processes {name:24} the same bits ({took:.1f} s)", flush=True)
+        except Exception as error:  # noqa: BLE001
+            fail(results, f"two processes {name}", error)
+    for name, text, _, settings in SPEED:
+        if name not in FAST_IN_PROCESSES or time.monotonic() - BEGUN > TOTAL:
+            continue
+        try:
+            summary, took = flow(work / f"{name}_2", text, settings, 1, log, 90, True, processes=2)
+            shutil.rmtree(work / f"{name}_2", ignore_errors=True)
+            results["processes"][name] = {key: summary.get(key) for key in ["mlups", "cells", "steps", "seconds", "fraction_of_bandwidth", "phases"]}
+            print(f"two processes {name:24} {summary['mlups']:10.0f} MLUPS; {took:.1f} s in all", flush=True)
+        except Exception as error:  # noqa: BLE001
+            fail(results, f"two processes {name}", error)
+
+
 def sanitize(results, log, work):
     if not shutil.which("compute-sanitizer"):
         results["left_out"].append("compute-sanitizer")
@@ -334,7 +373,7 @@ def main():
     work = Path(os.environ.get("TMPDIR", "/tmp")) / f"several-gpus-{os.getpid()}"
     out.mkdir(parents=True, exist_ok=True)
     work.mkdir(parents=True)
-    results = {"machine": {}, "bits": {}, "speed": {}, "sanitizer": {}, "failures": {}, "left_out": []}
+    results = {"machine": {}, "bits": {}, "speed": {}, "processes": {}, "sanitizer": {}, "failures": {}, "left_out": []}
     with open(out / "log.txt", "w") as log:
         try:
             asked = ["--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
@@ -342,7 +381,10 @@ def main():
             print(results["machine"]["gpus"] + results["machine"]["topology"], flush=True)
         except Exception as error:  # noqa: BLE001
             fail(results, "nvidia-smi", error)
-        for stage in (bits, sanitize, speed):
+        wanted = os.environ.get("STAGES", "bits sanitize speed processes").split()
+        for stage in (bits, sanitize, speed, processes):
+            if stage.__name__ not in wanted:
+                continue
             stage(results, log, work)
             results["seconds"] = time.monotonic() - BEGUN
             (out / "several-gpus.json").write_text(json.dumps(results, indent=1) + "\n")
@@ -353,5 +395,6 @@ def main():
 
 if __name__ == "__main__":
     LBMC = Path(sys.argv[1]).resolve()
+    MPIRUN = os.environ.get("MPIRUN", "mpirun").split()
     TOTAL = float(sys.argv[3]) if len(sys.argv) > 3 else 200.0
     sys.exit(main())

@@ -668,6 +668,7 @@ fn complete<'a>(
     }
     let copying = Instant::now();
     let bandwidth = control.bandwidth.then(|| bandwidth_of(devices)).transpose()?;
+    let bandwidth = bandwidth.map(|own| control.processes().sum(own));
     // That is no part of what it takes to get to the first step.
     run.began += copying.elapsed();
     let facts = Facts {
@@ -803,8 +804,8 @@ fn prepare<'a>(
             let criteria =
                 kernels.criteria.map(|bundle| Criterion::load(device, bundle)).transpose().map_err(StepError::from)?;
             let adaptivity = refinement.adaptivity(criteria.as_deref().unwrap_or_default(), steady);
-            let mut adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?.on(devices);
-            adaptivity.memory = adaptivity.memory.or_else(|| processes::memory(processes, available));
+            let adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?;
+            let adaptivity = processes::on(processes, devices, available, adaptivity);
             let refined = restart.map(|restart| refined(restart.leaves()));
             let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
             let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));

@@ -134,6 +134,18 @@ fn is_there() -> bool {
     found
 }
 
+/// The folder of an MPICH; where everything is tested there must be one.
+fn mpich() -> Option<PathBuf> {
+    let found = std::env::var_os("LBMC_MPICH").map(PathBuf::from).filter(|folder| folder.join("bin/mpirun").is_file());
+    assert!(found.is_some() || std::env::var_os("CI").is_none(), "LBMC_MPICH names no folder with an MPICH in it");
+    if found.is_none() {
+        eprintln!(
+            "skipped: LBMC_MPICH names no folder with an MPICH in it (`pip install mpich` in an environment of its own)"
+        );
+    }
+    found
+}
+
 /// A folder with cases in it.
 fn folder(cases: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -265,6 +277,21 @@ fn a_grid_that_follows_a_moving_body_has_the_files_of_one_process() {
 }
 
 #[test]
+fn processes_of_mpich_have_the_files_of_one_process() {
+    if let Some(mpich) = mpich() {
+        let folder = folder(&[("flow.toml", MOVING)]);
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let paths = std::iter::once(mpich.join("bin")).chain(std::env::split_paths(&paths));
+        let mut command = Command::new(mpich.join("bin/mpirun"));
+        command.args(["-n", "2", LBMC, "run", "flow.toml", "--out", "in_2"]).current_dir(folder.path());
+        let output = command.env("PATH", std::env::join_paths(paths).expect("folders")).output().expect("it starts");
+        assert!(done(&output).contains("2 processes"));
+        done(&run(folder.path(), 1, &["flow.toml", "--out", "one"]));
+        same(&folder.path().join("one"), &folder.path().join("in_2"));
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_case_is_said_once() {
     if is_there() {
         let folder = folder(&[("flow.toml", &CAVITY.replace("re = 100", "re = -100"))]);
@@ -289,14 +316,30 @@ fn processes_of_another_case_do_not_start() {
 }
 
 #[test]
-fn another_mpi_is_refused() {
-    let folder = folder(&[("flow.toml", CAVITY)]);
-    let mut command = Command::new(LBMC);
-    let output = command.args(["run", "flow.toml"]).current_dir(folder.path()).env("PMI_SIZE", "2").output();
-    let output = output.expect("it starts");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && error.contains("C0802") && error.contains("Open MPI"), "{error}");
-    assert!(!folder.path().join("out").exists(), "nothing was run");
+fn a_library_that_does_not_know_the_processes_of_mpirun_is_refused() {
+    if is_there() {
+        let folder = folder(&[("flow.toml", CAVITY)]);
+        let mut command = Command::new(LBMC);
+        command.args(["run", "flow.toml"]).current_dir(folder.path());
+        let command = command.env("OMPI_COMM_WORLD_SIZE", "2").env("OMPI_ALLOW_RUN_AS_ROOT", "1");
+        let output = command.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").output().expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains("C0802") && error.contains("another MPI"), "{error}");
+        assert!(!folder.path().join("out").exists(), "nothing was run");
+    }
+}
+
+#[test]
+fn a_library_of_another_mpi_than_mpirun_is_not_taken() {
+    if is_there() {
+        let folder = folder(&[("flow.toml", CAVITY)]);
+        let mut command = Command::new(LBMC);
+        command.args(["run", "flow.toml"]).current_dir(folder.path()).env("PMI_SIZE", "2");
+        let output = command.output().expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains("C0801") && error.contains("MPICH"), "{error}");
+        assert!(!folder.path().join("out").exists(), "nothing was run");
+    }
 }
 
 /// A cavity that goes on for long.

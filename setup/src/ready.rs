@@ -79,7 +79,11 @@ impl Ready {
         // Where there are none, the device says so.
         if let (TargetChoice::Cuda | TargetChoice::Auto, Ok(known @ 1..)) = (raw.target(), Device::gpus()) {
             raw.check_gpus(known)?;
+            if processes.are_several() {
+                raw.take_gpus(processes.place_on_host(), known);
+            }
         }
+        raw.in_processes(processes.count());
         let device = match raw.target() {
             TargetChoice::Cpu => Device::host(processes.threads())?,
             TargetChoice::Cuda => Device::cuda(raw.gpu().unwrap_or(0))?,
@@ -87,8 +91,8 @@ impl Ready {
             TargetChoice::Auto => {
                 let (device, why) = Device::find()?;
                 notes::note(&why);
-                let shares = device.target() == Target::C && processes.are_several();
-                if shares { Device::host(processes.threads())? } else { device }
+                // Where processes find GPUs, each has taken its own.
+                if processes.are_several() { Device::host(processes.threads())? } else { device }
             }
         };
         let gpus = free_gpus(&raw, &device, processes);

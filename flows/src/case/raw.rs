@@ -33,6 +33,8 @@ pub struct RawCase {
     pub(super) devices: Option<Spanned<Devices>>,
     /// How many devices it may take where it does not say it.
     pub(super) may_take: usize,
+    /// How many processes run it, each as many parts.
+    pub(super) processes: usize,
     pub(super) real: Real,
     pub(super) block: Option<Spanned<Vec<u32>>>,
     pub(super) si: Option<RawUnits>,
@@ -517,6 +519,23 @@ impl RawCase {
     /// It may take so many devices where it does not say on what it runs: memory is that of all of them.
     pub fn may_take(&mut self, devices: usize) {
         self.may_take = devices;
+    }
+
+    /// It is run by so many processes, each as many parts.
+    pub fn in_processes(&mut self, count: usize) {
+        self.processes = count;
+    }
+
+    /// In one of several processes of a host, `place` of them: takes GPUs of its own of so many that there are, as many as it asks for, or the
+    /// next of those that it lists. Where there are more processes than GPUs, several take the same.
+    pub fn take_gpus(&mut self, place: usize, known: usize) {
+        let taken = match self.devices.as_ref().map(|devices| &devices.value) {
+            None => vec![place % known],
+            Some(Devices::Count(count)) => (0..*count).map(|number| (place * count + number) % known).collect(),
+            Some(Devices::Gpus(numbers)) => vec![numbers[place % numbers.len()]],
+        };
+        let span = self.devices.as_ref().map_or(self.spec.span.clone(), |devices| devices.span.clone());
+        self.devices = Some(Spanned { value: Devices::Gpus(taken), span });
     }
 
     /// Refuses devices that there are not, of so many GPUs of the numbers from 0 on; points at `devices` in the file.

@@ -155,6 +155,7 @@ impl Reader {
             },
             devices,
             may_take: 1,
+            processes: 1,
             real: precision
                 .and_then(|word| Real::ALL.into_iter().find(|real| real.name() == word.value))
                 .unwrap_or(Real::F32),

@@ -1,8 +1,9 @@
 //! A run in several processes: what they must agree on before it begins, and what they may take together.
 
+use lbm_bundle::Target;
 use lbm_runtime::device::{Available, Device};
 use lbm_runtime::processes::{ProcessError, Processes};
-use lbm_runtime::solver::SHARE_OF_MEMORY;
+use lbm_runtime::solver::{Adaptivity, SHARE_OF_MEMORY};
 
 use crate::case::InputFile;
 use crate::restart::{Identity, Restart};
@@ -30,27 +31,45 @@ pub(super) fn agree(
     processes.agree(hash.finalize().as_bytes())
 }
 
-/// Memory of all hosts together, where each has as much as the one that has least for a process.
-fn together(processes: &Processes, available: Option<usize>) -> Option<usize> {
-    let own = available.map_or(u64::MAX, |available| (available / processes.on_host()) as u64);
-    match processes.least(own) {
-        u64::MAX => None,
-        least => Some((least as usize).saturating_mul(processes.count())),
-    }
+/// The least that any process has, where so many share what one has.
+fn least(processes: &Processes, available: Option<usize>, sharing: usize) -> Option<usize> {
+    let own = available.map_or(u64::MAX, |available| (available / sharing.max(1)) as u64);
+    Some(processes.least(own)).filter(|least| *least < u64::MAX).map(|least| least as usize)
 }
 
-/// What is available to a run: to all of several processes, the same in each.
+/// Memory of all hosts together, where each has as much as the one that has least for a process.
+fn together(processes: &Processes, available: Option<usize>) -> Option<usize> {
+    least(processes, available, processes.on_host()).map(|least| least.saturating_mul(processes.count()))
+}
+
+/// How many processes have parts on one of these GPUs, at most.
+fn sharing(processes: &Processes, devices: &[Device]) -> usize {
+    let own: Vec<[u8; 16]> = devices.iter().filter_map(Device::hardware).collect();
+    let all = processes.share(&own.concat());
+    let having = |gpu: &[u8; 16]| all.iter().filter(|others| others.as_chunks().0.contains(gpu)).count();
+    own.iter().map(having).max().unwrap_or(1)
+}
+
+/// What is available to a run: of hosts to all of several processes together, of GPUs on each; the same in all processes.
 pub fn available(processes: &Processes, devices: &[Device]) -> Available {
     let available = Available::on_each(devices);
     if !processes.are_several() {
         return available;
     }
-    let [device, host] = [available.device, available.host].map(|bytes| together(processes, bytes));
-    Available { device, host }
+    let device = match devices[0].target() {
+        Target::C => together(processes, available.device),
+        Target::Cuda => least(processes, available.device, sharing(processes, devices)),
+    };
+    Available { device, host: together(processes, available.host) }
 }
 
-/// Bytes that a grid may take that is to be the same in several processes.
-pub(super) fn memory(processes: &Processes, available: Available) -> Option<usize> {
-    let all = available.device.filter(|_| processes.are_several())?;
-    Some((SHARE_OF_MEMORY * all as f64) as usize)
+/// A grid that is to be the same in several processes, each with these devices, and may take so much: all GPUs share one that stays.
+pub(super) fn on(processes: &Processes, devices: &[Device], available: Available, grid: Adaptivity) -> Adaptivity {
+    if !processes.are_several() {
+        return grid.on(devices);
+    }
+    let shares = grid.during.is_none() && devices[0].target() == Target::Cuda;
+    let devices = if shares { devices.len() * processes.count() } else { 1 };
+    let of_device = grid.memory.or(available.device.map(|bytes| (SHARE_OF_MEMORY * bytes as f64) as usize));
+    Adaptivity { memory: of_device.map(|bytes| bytes.saturating_mul(devices)), ..grid }
 }

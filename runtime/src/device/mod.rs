@@ -52,7 +52,7 @@ pub use devices::{Devices, Marks};
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
 pub use order::{Accesses, Order, Place};
-pub use packing::{Packing, Route};
+pub use packing::{Incoming, Outgoing, Packing, Route};
 pub use staging::{Staging, Stagings};
 
 /// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
@@ -251,6 +251,14 @@ impl Device {
         match &self.backend {
             Backend::Host(_) => None,
             Backend::Cuda(cuda) => Some(cuda.ordinal()),
+        }
+    }
+
+    /// What tells a GPU from all others, whatever its number is; nothing for the host.
+    pub fn hardware(&self) -> Option<[u8; 16]> {
+        match &self.backend {
+            Backend::Host(_) => None,
+            Backend::Cuda(cuda) => cuda.hardware(),
         }
     }
 

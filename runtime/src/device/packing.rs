@@ -3,6 +3,7 @@
 //! In: which values, as patterns at places. After [`Buffer::pack`]: their bytes, place by place, in the order of the patterns. After
 //! [`Buffer::unpack`] of these bytes into another array: that has them at the same places, and all others as before. [`Route::send`] does
 //! both at once; between GPUs that reach each other's memory a kernel of the first writes the values where they belong in the second.
+//! Between processes they are bytes on the host, [`Outgoing`] and [`Incoming`].
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use rayon::prelude::*;
 use super::array::{Array, Storage};
 use super::buffer::{Buffer, Element, Int};
 use super::error::DeviceError;
-use super::{Backend, Device, Entry, Kernel, Shape, Value};
+use super::{Backend, Device, Entry, Kernel, Scalar, Shape, Value, cuda};
 
 /// Places that one thread moves at a time.
 const AT_ONCE: usize = 16;
@@ -201,6 +202,107 @@ impl Route {
     }
 }
 
+/// The values of a packing on their way from arrays of a device to another process, as often as they have to.
+pub struct Outgoing(Post);
+
+/// The same on their way from another process.
+pub struct Incoming(Post);
+
+/// Where bytes of values are on the host.
+enum Post {
+    Host(Vec<u8>),
+    /// Values are packed on the GPU.
+    Gpu {
+        moving: Moving,
+        packed: Array,
+        mail: cuda::Mail,
+    },
+}
+
+impl Post {
+    fn new(device: &Device, packing: &Packing, scalar: Scalar) -> Result<Post, DeviceError> {
+        let bytes = packing.values() * scalar.bytes();
+        match (&device.backend, Moving::new(device, packing, scalar.bytes())?) {
+            (Backend::Cuda(gpu), Some(moving)) => {
+                let storage = Storage::Cuda(gpu.alloc(bytes)?);
+                let packed = Array { scalar, len: packing.values(), storage, traffic: device.traffic.clone() };
+                Ok(Post::Gpu { moving, packed, mail: cuda::Mail::new(gpu, bytes)? })
+            }
+            _ => Ok(Post::Host(vec![0; bytes])),
+        }
+    }
+}
+
+impl Outgoing {
+    /// From arrays of that type.
+    pub fn new(device: &Device, packing: &Packing, scalar: Scalar) -> Result<Outgoing, DeviceError> {
+        Ok(Outgoing(Post::new(device, packing, scalar)?))
+    }
+
+    /// Takes the values as all launches so far leave them; launches from now on need not wait until they are on the host.
+    pub fn pack<E: Element>(&mut self, packing: &Packing, from: &Buffer<E>) -> Result<(), DeviceError> {
+        let array = from.array();
+        match &mut self.0 {
+            Post::Host(bytes) => *bytes = from.pack(packing)?,
+            Post::Gpu { moving, packed, mail } => {
+                packing.check(array)?;
+                let Storage::Cuda(memory) = &packed.storage else {
+                    return Err(array.wrong("packed on another device"));
+                };
+                mail.await_copy(&memory.cuda)?;
+                moving.launch((true, false), array, Value::Write(packed))?;
+                let Storage::Cuda(memory) = &packed.storage else {
+                    return Err(array.wrong("packed on another device"));
+                };
+                mail.fetch(memory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of what was packed last; waits for them.
+    pub fn bytes(&self) -> Result<&[u8], DeviceError> {
+        match &self.0 {
+            Post::Host(bytes) => Ok(bytes),
+            Post::Gpu { mail, .. } => mail.bytes(),
+        }
+    }
+}
+
+impl Incoming {
+    /// To arrays of that type.
+    pub fn new(device: &Device, packing: &Packing, scalar: Scalar) -> Result<Incoming, DeviceError> {
+        Ok(Incoming(Post::new(device, packing, scalar)?))
+    }
+
+    /// Where the bytes of values are to be put, as [`Outgoing::bytes`] has given them.
+    pub fn room(&mut self) -> Result<&mut [u8], DeviceError> {
+        match &mut self.0 {
+            Post::Host(bytes) => Ok(bytes),
+            Post::Gpu { mail, .. } => mail.room(),
+        }
+    }
+
+    /// Sets the values from the bytes that were put there.
+    pub fn unpack<E: Element>(&mut self, packing: &Packing, to: &mut Buffer<E>) -> Result<(), DeviceError> {
+        match &mut self.0 {
+            Post::Host(bytes) => to.unpack(packing, bytes),
+            Post::Gpu { moving, packed, mail } => {
+                packing.check(to.array())?;
+                let array = to.array_mut();
+                if let Storage::Cuda(memory) = &mut packed.storage {
+                    mail.bring(memory)?;
+                }
+                moving.launch((false, true), packed, Value::Write(array))?;
+                if let Storage::Cuda(memory) = &packed.storage {
+                    mail.unpacked(&memory.cuda)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Values of a pattern.
 fn values(runs: &[Range<u32>]) -> usize {
     runs.iter().map(|run| run.len()).sum()
@@ -321,6 +423,28 @@ mod tests {
         assert!(to.unpack(&packing, &bytes[1..]).is_err());
         packing.push(993, 1);
         assert!(from.pack(&packing).is_err(), "it ends behind the array");
+    }
+
+    #[test]
+    fn what_goes_to_another_process_gets_there_as_often_as_it_is_packed() {
+        let device = Device::host(1).unwrap();
+        let (mut from, mut to) =
+            (device.alloc_reals(Real::F64, 40).unwrap(), device.alloc_reals(Real::F64, 40).unwrap());
+        let mut packing = Packing::new(vec![vec![1..3]]);
+        [0, 10, 30].iter().for_each(|at| packing.push(*at, 0));
+        let scalar = from.scalar();
+        let mut outgoing = Outgoing::new(&device, &packing, scalar).unwrap();
+        let mut incoming = Incoming::new(&device, &packing, scalar).unwrap();
+        for round in 1..3 {
+            from.write_reals(0, &(0..40).map(|at| f64::from(round * at)).collect::<Vec<_>>()).unwrap();
+            outgoing.pack(&packing, &from).unwrap();
+            // What is packed is not changed by what comes after.
+            from.poison().unwrap();
+            incoming.room().unwrap().copy_from_slice(outgoing.bytes().unwrap());
+            incoming.unpack(&packing, &mut to).unwrap();
+            let expected = |at: i32| if [1, 2, 11, 12, 31, 32].contains(&at) { f64::from(round * at) } else { 0.0 };
+            assert_eq!(to.read_reals(0..40).unwrap(), (0..40).map(expected).collect::<Vec<_>>(), "{round}");
+        }
     }
 
     /// What the kernel does with tables.

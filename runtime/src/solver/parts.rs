@@ -10,6 +10,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::StepError;
 use super::accesses::{self, OfPart};
 use super::edges::{Edges, Side};
@@ -53,17 +55,21 @@ fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> 
     Halo::new(here[0].program.manifest(), &here[0].grid, partition, has_links)
 }
 
-/// The ways that values take between parts of one process; nothing where they are in several.
-fn routes_of(here: &[Subdomain], halo: &Halo, processes: &Processes) -> Result<Option<Routes>, StepError> {
-    (!processes.are_several()).then(|| Routes::new(here, halo)).transpose()
+/// The place of a part among these, if it is one of them.
+fn place(here: &Range<usize>, part: usize) -> Option<usize> {
+    here.contains(&part).then(|| part - here.start)
+}
+
+/// The ways that values take between parts, of which these are in this process, as many as in each.
+fn routes_of(here: &[Subdomain], numbers: &Range<usize>, halo: &Halo) -> Result<Routes, StepError> {
+    Routes::new(here, halo, |part| (part / numbers.len(), place(numbers, part)))
 }
 
 /// How a flow is divided.
 struct Division {
     partition: Partition,
     halo: Halo,
-    /// The ways that values take between parts; nothing where these are in several processes.
-    routes: Option<Routes>,
+    routes: Routes,
     processes: Processes,
     /// The parts of this process.
     here: Range<usize>,
@@ -72,7 +78,7 @@ struct Division {
 impl Division {
     /// The place of a part among those of this process, if it is one.
     fn place(&self, part: usize) -> Option<usize> {
-        self.here.contains(&part).then(|| part - self.here.start)
+        place(&self.here, part)
     }
 
     /// The process that has a part.
@@ -110,7 +116,7 @@ impl Division {
             }
         }
         let sent: Vec<(usize, &[u8])> = sent.iter().map(|(to, bytes)| (*to, &bytes[..])).collect();
-        for ((to, packing), bytes) in coming.into_iter().zip(self.processes.exchange(&sent, &expected)) {
+        for ((to, packing), bytes) in coming.into_iter().zip(self.processes.exchanged(&sent, &expected)) {
             if let Some(array) = array(&mut all[to]) {
                 array.unpack(packing, &bytes)?;
             }
@@ -133,9 +139,25 @@ pub(super) enum For {
     All,
 }
 
+/// Numbers that a thread copies at a time.
+const PIECE: usize = 1 << 16;
+
 /// The bytes of numbers.
 pub(super) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
-    numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
+    let mut bytes = vec![0; size_of_val(numbers)];
+    let pieces = bytes.par_chunks_mut(PIECE * size_of::<f64>()).zip(numbers.par_chunks(PIECE));
+    pieces.for_each(|(bytes, numbers)| {
+        bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(bytes, number)| *bytes = number.to_ne_bytes());
+    });
+    bytes
+}
+
+/// Sets numbers to those whose bytes these are.
+fn set(numbers: &mut [f64], bytes: &[u8]) {
+    let pieces = numbers.par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE * size_of::<f64>()));
+    pieces.for_each(|(numbers, bytes)| {
+        numbers.iter_mut().zip(numbers_of(bytes)).for_each(|(number, found)| *number = found);
+    });
 }
 
 /// The numbers whose bytes these are.
@@ -163,7 +185,7 @@ impl Parts {
             here[lane.to - numbers.start].fields.make_room_for(&lane.populations, &lane.fields)?;
         }
         here.iter_mut().try_for_each(|subdomain| subdomain.fields.seal())?;
-        let routes = routes_of(&here, &halo, &processes)?;
+        let routes = routes_of(&here, &numbers, &halo)?;
         let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
         let mut parts = Parts { here, devices, division: Some(division) };
         parts.set_partition(partition)?;
@@ -188,8 +210,7 @@ impl Parts {
 
     /// Whether steps can be recorded: what crosses does so without the host.
     pub(super) fn records(&self) -> bool {
-        let is_direct = |division: &Division| division.routes.as_ref().is_some_and(Routes::are_direct);
-        self.division.as_ref().is_none_or(is_direct)
+        self.division.as_ref().is_none_or(|division| division.routes.are_direct())
     }
 
     /// The same, to be changed.
@@ -310,12 +331,11 @@ impl Parts {
 
     /// Gives all parts the populations of one set that they read of others' blocks of a level.
     pub(super) fn exchange(&mut self, level: usize, set: usize) -> Result<(), StepError> {
-        let Some(division) = &self.division else { return Ok(()) };
-        if division.processes.are_several() {
-            let lanes = division.halo.of_level(level).iter().map(|lane| (lane.from, lane.to, &lane.populations));
-            return division.send(&mut self.here, lanes, |subdomain| Some(&mut subdomain.fields.populations[set]));
+        let Some(Division { halo, routes, processes, .. }) = &mut self.division else { return Ok(()) };
+        if processes.are_several() {
+            return routes.exchange(&mut self.here, halo, (level, set), processes);
         }
-        let lanes = division.halo.of_level(level).len();
+        let lanes = halo.of_level(level).len();
         self.devices.meet()?;
         (0..lanes).try_for_each(|lane| self.cross(level, lane, set))?;
         Ok(self.devices.meet()?)
@@ -323,24 +343,32 @@ impl Parts {
 
     /// Gives a part those that it reads of another's blocks, in a lane of a level.
     fn cross(&mut self, level: usize, lane: usize, set: usize) -> Result<(), StepError> {
-        let Some(Division { halo, routes: Some(routes), .. }) = &self.division else { return Ok(()) };
-        let (lane, route) = (&halo.of_level(level)[lane], routes.of_lane(level, lane));
-        let [from, to] = self.here.get_disjoint_mut([lane.from, lane.to]).expect("two parts");
-        Ok(route.send(&lane.populations, &from.fields.populations[set], &mut to.fields.populations[set])?)
+        let Some(Division { halo, routes, .. }) = &self.division else { return Ok(()) };
+        routes.cross(&mut self.here, halo, (level, lane), set)
+    }
+
+    /// Whether what crosses may be on its way while blocks inside stream: parts are in several processes, and nothing but streaming changes
+    /// populations.
+    pub(super) fn posts(&self) -> bool {
+        self.processes().is_some() && !self.first().moves()
+    }
+
+    /// Begins to send what other processes read of a level's blocks, which has been written to a set of populations.
+    pub(super) fn post(&mut self, level: usize, set: usize) -> Result<(), StepError> {
+        let Some(Division { halo, routes, .. }) = &mut self.division else { return Ok(()) };
+        routes.post(&mut self.here, halo, level, set)
+    }
+
+    /// Populations may have changed since they were posted.
+    pub(super) fn forget_posted(&mut self) {
+        self.division.iter_mut().for_each(|division| division.routes.forget());
     }
 
     /// Gives all parts the fields that they read of others' blocks.
     pub(super) fn exchange_fields(&mut self) -> Result<(), StepError> {
-        let Some(division) = &self.division else { return Ok(()) };
-        let Some(routes) = &division.routes else {
-            let lanes = division.halo.lanes().map(|lane| (lane.from, lane.to, &lane.fields));
-            return division.send(&mut self.here, lanes, |subdomain| Some(&mut subdomain.fields.macroscopic));
-        };
+        let Some(Division { halo, routes, processes, .. }) = &mut self.division else { return Ok(()) };
         self.devices.meet()?;
-        for (lane, route) in division.halo.lanes().zip(routes.of_fields()) {
-            let [from, to] = self.here.get_disjoint_mut([lane.from, lane.to]).expect("two parts");
-            route.send(&lane.fields, &from.fields.macroscopic, &mut to.fields.macroscopic)?;
-        }
+        routes.exchange_fields(&mut self.here, halo, processes)?;
         Ok(self.devices.meet()?)
     }
 
@@ -384,17 +412,20 @@ impl Parts {
     pub(super) fn gather(&self, numbers: &mut [f64], places: &[(usize, Range<usize>)], to: For) {
         let Some(division) = self.division.as_ref().filter(|division| division.processes.are_several()) else { return };
         let is_here = |part: usize| division.place(part).is_some();
-        let own: Vec<u8> = (places.iter().filter(|(part, _)| is_here(*part)))
-            .flat_map(|(_, place)| bytes_of(&numbers[place.clone()]))
+        let own: Vec<Vec<u8>> = (places.iter().filter(|(part, _)| is_here(*part)))
+            .map(|(_, place)| bytes_of(&numbers[place.clone()]))
             .collect();
+        let own = own.concat();
         let all = match to {
             For::All => division.processes.share(&own),
             For::First => division.processes.bring(&own).unwrap_or_default(),
         };
-        let mut all: Vec<_> = all.iter().map(|bytes| numbers_of(bytes)).collect();
+        let mut all: Vec<&[u8]> = all.iter().map(|bytes| &bytes[..]).collect();
         for (part, place) in places {
             if let Some(from) = all.get_mut(division.process(*part)) {
-                numbers[place.clone()].iter_mut().zip(from).for_each(|(number, found)| *number = found);
+                let (bytes, later) = from.split_at(place.len() * size_of::<f64>());
+                set(&mut numbers[place.clone()], bytes);
+                *from = later;
             }
         }
     }
@@ -447,7 +478,7 @@ impl Parts {
     pub(super) fn renew_halo(&mut self) -> Result<(), StepError> {
         let Some(division) = &mut self.division else { return Ok(()) };
         division.halo = halo_of(&self.here, &division.partition, &division.processes)?;
-        division.routes = routes_of(&self.here, &division.halo, &division.processes)?;
+        division.routes = routes_of(&self.here, &division.here, &division.halo)?;
         self.list_edges()
     }
 

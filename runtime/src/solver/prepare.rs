@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use lbm_bundle::{Bundle, Target};
+use lbm_bundle::Bundle;
 
 use super::adapt::{self, Adaptations, Adapter, Adaptivity, Corners};
 use super::around::Around;
@@ -161,9 +161,7 @@ impl<'a> Prepared<'a> {
         if parts < 2 {
             return Ok(self);
         }
-        let is_host = devices.iter().all(|device| device.target() == Target::C);
         let cannot = [
-            (processes.are_several() && !is_host, "on GPUs of several processes"),
             (self.grid.forest().holds(), "with a coupling of ghosts between refinement levels"),
             (!self.program.manifest().shown.is_empty(), "of a method that reads values of neighbours"),
         ];

@@ -3,46 +3,194 @@
 use super::StepError;
 use super::halo::{Halo, Lane};
 use super::subdomain::Subdomain;
-use crate::device::{Buffer, Device, Element, Packing, Route};
+use crate::device::{Buffer, Device, Element, Incoming, Outgoing, Packing, Route, Scalar};
+use crate::processes::Processes;
+
+/// What takes a lane's values from part to part.
+enum Way {
+    /// Both parts are in this process, at these places among its parts.
+    Here { route: Route, from: usize, to: usize },
+    /// The other part is in that process.
+    Out { post: Outgoing, from: usize, process: usize },
+    /// That process has the part that they come from.
+    In { post: Incoming, to: usize, process: usize },
+    /// Neither is in this process.
+    Elsewhere,
+}
+
+/// Where parts are: the process that has one, and its place among the parts of this process if that is it.
+pub(super) trait Places: Fn(usize) -> (usize, Option<usize>) {}
+impl<P: Fn(usize) -> (usize, Option<usize>)> Places for P {}
+
+impl Way {
+    fn new(
+        here: &[Subdomain],
+        places: &impl Places,
+        lane: &Lane,
+        packing: &Packing,
+        scalar: Scalar,
+    ) -> Result<Way, StepError> {
+        let device = |part: usize| here[part].program.device();
+        Ok(match (places(lane.from), places(lane.to)) {
+            ((_, Some(from)), (_, Some(to))) => {
+                let route = Route::new(device(from), device(to), packing, scalar.bytes())?;
+                Way::Here { route, from, to }
+            }
+            ((_, Some(from)), (process, None)) => {
+                Way::Out { post: Outgoing::new(device(from), packing, scalar)?, from, process }
+            }
+            ((process, None), (_, Some(to))) => {
+                Way::In { post: Incoming::new(device(to), packing, scalar)?, to, process }
+            }
+            ((_, None), (_, None)) => Way::Elsewhere,
+        })
+    }
+}
 
 /// The ways of a halo.
 pub(super) struct Routes {
     /// Those of populations `[level][lane]`.
-    populations: Vec<Vec<Route>>,
+    populations: Vec<Vec<Way>>,
     /// Those of fields, lane by lane of all levels.
-    fields: Vec<Route>,
+    fields: Vec<Way>,
+    /// Of each level the set whose populations are on their way to other processes already.
+    posted: Vec<Option<usize>>,
 }
 
 impl Routes {
-    pub(super) fn new(all: &[Subdomain], halo: &Halo) -> Result<Routes, StepError> {
-        let device = |part: usize| all[part].program.device();
-        let real = all[0].program.manifest().real;
-        let route = |lane: &Lane, packing: &Packing, bytes: usize| {
-            Route::new(device(lane.from), device(lane.to), packing, bytes)
-        };
+    pub(super) fn new(here: &[Subdomain], halo: &Halo, places: impl Places) -> Result<Routes, StepError> {
+        let real = here[0].program.manifest().real;
+        let levels = 0..here[0].grid.levels().len();
         let of_level = |level: usize| {
             let lanes = halo.of_level(level).iter();
-            lanes.map(|lane| route(lane, &lane.populations, real.stored_bytes())).collect::<Result<Vec<_>, _>>()
+            lanes.map(|lane| Way::new(here, &places, lane, &lane.populations, Scalar::stored(real))).collect()
         };
-        let populations = (0..all[0].grid.levels().len()).map(of_level).collect::<Result<_, _>>()?;
-        let fields = halo.lanes().map(|lane| route(lane, &lane.fields, real.bytes())).collect::<Result<_, _>>()?;
-        Ok(Routes { populations, fields })
-    }
-
-    /// That of a lane of a level.
-    pub(super) fn of_lane(&self, level: usize, lane: usize) -> &Route {
-        &self.populations[level][lane]
-    }
-
-    /// Those of fields.
-    pub(super) fn of_fields(&self) -> &[Route] {
-        &self.fields
+        let populations = levels.map(of_level).collect::<Result<Vec<Vec<Way>>, StepError>>()?;
+        let fields = halo.lanes().map(|lane| Way::new(here, &places, lane, &lane.fields, Scalar::computed(real)));
+        Ok(Routes { posted: vec![None; populations.len()], populations, fields: fields.collect::<Result<_, _>>()? })
     }
 
     /// Whether populations go from GPU to GPU on all of them, without the host.
     pub(super) fn are_direct(&self) -> bool {
-        self.populations.iter().flatten().all(Route::is_direct)
+        let is_direct = |way: &Way| matches!(way, Way::Here { route, .. } if route.is_direct());
+        self.populations.iter().flatten().all(is_direct)
     }
+
+    /// Gives a part the populations of a set that it reads of another's blocks, in a lane of a level between parts of this process.
+    pub(super) fn cross(
+        &self,
+        here: &mut [Subdomain],
+        halo: &Halo,
+        (level, lane): (usize, usize),
+        set: usize,
+    ) -> Result<(), StepError> {
+        let packing = &halo.of_level(level)[lane].populations;
+        self.populations[level][lane].cross(here, packing, |part| &mut part.fields.populations[set])
+    }
+
+    /// Begins to send other processes what they read of a level's blocks, as all launches so far leave them.
+    pub(super) fn post(
+        &mut self,
+        here: &mut [Subdomain],
+        halo: &Halo,
+        level: usize,
+        set: usize,
+    ) -> Result<(), StepError> {
+        for (way, lane) in self.populations[level].iter_mut().zip(halo.of_level(level)) {
+            way.pack(here, &lane.populations, |part| &mut part.fields.populations[set])?;
+        }
+        self.posted[level] = Some(set);
+        Ok(())
+    }
+
+    /// What was posted is old.
+    pub(super) fn forget(&mut self) {
+        self.posted.iter_mut().for_each(|posted| *posted = None);
+    }
+
+    /// Gives all parts the populations of a set that they read of others' blocks of a level, where parts are in several processes.
+    pub(super) fn exchange(
+        &mut self,
+        here: &mut [Subdomain],
+        halo: &Halo,
+        (level, set): (usize, usize),
+        processes: &Processes,
+    ) -> Result<(), StepError> {
+        if self.posted[level] != Some(set) {
+            self.post(here, halo, level, set)?;
+        }
+        self.posted[level] = None;
+        let packings = halo.of_level(level).iter().map(|lane| &lane.populations);
+        complete(&mut self.populations[level], packings, here, processes, |part| &mut part.fields.populations[set])
+    }
+
+    /// The same for their fields, in one process or several.
+    pub(super) fn exchange_fields(
+        &mut self,
+        here: &mut [Subdomain],
+        halo: &Halo,
+        processes: &Processes,
+    ) -> Result<(), StepError> {
+        for (way, lane) in self.fields.iter_mut().zip(halo.lanes()) {
+            way.pack(here, &lane.fields, |part| &mut part.fields.macroscopic)?;
+        }
+        let packings = halo.lanes().map(|lane| &lane.fields);
+        complete(&mut self.fields, packings, here, processes, |part| &mut part.fields.macroscopic)
+    }
+}
+
+impl Way {
+    /// Between parts of this process.
+    fn cross<E: Element>(
+        &self,
+        here: &mut [Subdomain],
+        packing: &Packing,
+        array: impl Fn(&mut Subdomain) -> &mut Buffer<E>,
+    ) -> Result<(), StepError> {
+        let Way::Here { route, from, to } = self else { return Ok(()) };
+        let [from, to] = here.get_disjoint_mut([*from, *to]).expect("two parts");
+        Ok(route.send(packing, array(from), array(to))?)
+    }
+
+    /// What goes to another process.
+    fn pack<E: Element>(
+        &mut self,
+        here: &mut [Subdomain],
+        packing: &Packing,
+        array: impl Fn(&mut Subdomain) -> &mut Buffer<E>,
+    ) -> Result<(), StepError> {
+        let Way::Out { post, from, .. } = self else { return Ok(()) };
+        Ok(post.pack(packing, array(&mut here[*from]))?)
+    }
+}
+
+/// Brings what was packed to where it belongs, and what crosses inside this process.
+fn complete<'a, E: Element>(
+    ways: &mut [Way],
+    packings: impl Iterator<Item = &'a Packing> + Clone,
+    here: &mut [Subdomain],
+    processes: &Processes,
+    array: impl Fn(&mut Subdomain) -> &mut Buffer<E>,
+) -> Result<(), StepError> {
+    ways.iter().zip(packings.clone()).try_for_each(|(way, packing)| way.cross(here, packing, &array))?;
+    if !processes.are_several() {
+        return Ok(());
+    }
+    let (mut sent, mut expected) = (vec![], vec![]);
+    for way in &mut *ways {
+        match way {
+            Way::Out { post, process, .. } => sent.push((*process, post.bytes()?)),
+            Way::In { post, process, .. } => expected.push((*process, post.room()?)),
+            Way::Here { .. } | Way::Elsewhere => {}
+        }
+    }
+    processes.exchange(&sent, &mut expected);
+    for (way, packing) in ways.iter_mut().zip(packings) {
+        if let Way::In { post, to, .. } = way {
+            post.unpack(packing, array(&mut here[*to]))?;
+        }
+    }
+    Ok(())
 }
 
 /// Gives an array of a device values of one of another, once.

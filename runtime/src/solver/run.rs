@@ -29,6 +29,7 @@ impl Simulation {
 
     fn run_inside(&mut self, devices: &Devices, steps: u64) -> Result<(), StepError> {
         let step = self.stepper.step;
+        self.parts.forget_posted();
         self.parts.iter_mut().try_for_each(|subdomain| {
             subdomain.sampled = false;
             subdomain.set_clock(step)

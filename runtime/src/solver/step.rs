@@ -109,12 +109,20 @@ impl Task {
 impl Stepper {
     /// One step of the grid; where its phases are timed, with marks around them.
     pub(super) fn advance(&mut self, parts: &mut Parts, mut timed: Option<&mut Timings>) -> Result<(), StepError> {
-        let current = self.current();
-        for task in self.tasks(parts) {
-            let from = timed.is_some().then(|| parts.devices().mark()).transpose()?;
-            self.run(task, parts)?;
-            if let (Some(from), Some(timings)) = (from, &mut timed) {
-                timings.sample(task.phase, from, parts.devices().mark()?);
+        let (current, tasks) = (self.current(), self.tasks(parts));
+        let posts = timed.is_none() && parts.posts();
+        let streams = |task: &Task| Phase::STREAMING.contains(&task.phase);
+        for together in tasks.chunk_by(|a, b| posts && streams(a) && streams(b) && a.level == b.level) {
+            if posts && together.iter().all(|task| Phase::STREAMING[..4].contains(&task.phase)) {
+                self.stream_and_post(together, parts)?;
+                continue;
+            }
+            for task in together {
+                let from = timed.is_some().then(|| parts.devices().mark()).transpose()?;
+                self.run(*task, parts)?;
+                if let (Some(from), Some(timings)) = (from, &mut timed) {
+                    timings.sample(task.phase, from, parts.devices().mark()?);
+                }
             }
         }
         if let Some(timings) = timed {
@@ -173,6 +181,19 @@ impl Stepper {
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
         let (accesses, device) = (parts.accesses(task, share), parts.device(task, share).clone());
         device.accessing(&accesses, || parts.run(task, share, &self.levels, end))
+    }
+
+    /// Blocks of a level stream, those at the edge first; what other processes read of these is on its way while the others stream.
+    fn stream_and_post(&mut self, tasks: &[Task], parts: &mut Parts) -> Result<(), StepError> {
+        let all = tasks.iter().flat_map(|task| parts.shares(*task).into_iter().map(|share| (*task, share)));
+        let (inside, edge): (Vec<_>, Vec<_>) =
+            all.partition(|(_, share)| matches!(share, Share::Part(_, Side::Inside)));
+        edge.into_iter().try_for_each(|(task, share)| self.run_share(task, share, parts))?;
+        let level = tasks[0].level;
+        if parts.exchanges(level) {
+            parts.post(level, 1 - tasks[0].current(level))?;
+        }
+        inside.into_iter().try_for_each(|(task, share)| self.run_share(task, share, parts))
     }
 
     /// Which set of populations is current on each level.

@@ -61,7 +61,8 @@ impl Resolver<'_> {
         let blocks = roots.iter().fold(1usize, |all, along| all.saturating_mul(*along));
         let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
         let parts = self.raw.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
-        let memory = Memory::new(manifest, blocks_of_all, false, reference, Copies::default()).in_parts(parts, true);
+        let memory = Memory::new(manifest, blocks_of_all, false, reference, Copies::default());
+        let memory = memory.in_parts(parts * self.raw.processes, true);
         let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
         let lack = memory.lack(self.available);
         let (message, most) = match lack {

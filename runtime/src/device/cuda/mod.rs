@@ -3,10 +3,11 @@
 //! cudarc loads the driver and NVRTC when they are first used and panics where they are missing, so their presence is
 //! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own for each GPU, but for copies to the
 //! host ([`Staging`]), which events order; cudarc's tracking of events between streams is off. `graph` says what runs beside what
-//! inside a [`Graph`], `peers` how GPUs reach each other's memory and wait for each other.
+//! inside a [`Graph`], `peers` how GPUs reach each other's memory and wait for each other, [`Mail`] how values get to other processes.
 
 mod compile;
 mod graph;
+mod mail;
 mod pages;
 mod peers;
 mod staging;
@@ -29,6 +30,7 @@ use pages::Pages;
 
 pub use graph::Graph;
 pub(super) use graph::record;
+pub(super) use mail::Mail;
 pub(super) use peers::MOVING;
 pub(super) use staging::Staging;
 
@@ -133,6 +135,11 @@ impl Cuda {
 
     pub(super) fn ordinal(&self) -> usize {
         self.context.ordinal()
+    }
+
+    /// Its UUID, if the driver says it.
+    pub(super) fn hardware(&self) -> Option<[u8; 16]> {
+        Some(self.context.uuid().ok()?.bytes.map(|byte| byte as u8))
     }
 
     pub(super) fn describe(&self) -> String {

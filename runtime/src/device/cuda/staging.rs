@@ -44,7 +44,7 @@ struct Lane {
 type Run = (usize, usize, usize);
 
 /// Memory of the host that the GPU copies to by itself.
-struct Pinned {
+pub(super) struct Pinned {
     start: NonNull<u8>,
     bytes: usize,
     context: Arc<CudaContext>,
@@ -56,9 +56,10 @@ unsafe impl Send for Pinned {}
 
 #[allow(unsafe_code)]
 impl Pinned {
-    fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Self, DeviceError> {
+    /// Zeros.
+    pub(super) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Self, DeviceError> {
         context.bind_to_thread().map_err(driver_error("pin memory of the host"))?;
-        // SAFETY: the size is not zero. The memory is not initialised: only what a copy has filled is read. All GPUs may copy to it.
+        // SAFETY: the size is not zero. All GPUs may copy to it.
         let start =
             unsafe { result::malloc_host(bytes.max(1), sys::CU_MEMHOSTALLOC_PORTABLE) }.map_err(
                 |error| match error.0 {
@@ -70,12 +71,22 @@ impl Pinned {
                     _ => driver_error("pin memory of the host")(error),
                 },
             )?;
-        let start = NonNull::new(start.cast()).ok_or_else(|| DeviceError::Driver {
+        let start: NonNull<u8> = NonNull::new(start.cast()).ok_or_else(|| DeviceError::Driver {
             device: "the GPU".into(),
             action: "pin memory of the host".into(),
             reason: "the driver gave none".into(),
         })?;
+        // SAFETY: so many bytes were allocated there.
+        unsafe { start.as_ptr().write_bytes(0, bytes) };
         Ok(Pinned { start, bytes, context: context.clone() })
+    }
+
+    pub(super) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
