@@ -709,3 +709,25 @@ impl RawCase {
         warnings.remove(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_of_a_host_take_its_gpus_in_turn() {
+        let taken = |devices: &str, known: usize| -> Vec<Vec<usize>> {
+            let text = format!("spec = \"d2q9_bgk\"\n{devices}\n[domain]\nsize = [16, 16]\n[stop]\nsteps = 1\n");
+            let taken = |place: usize| {
+                let mut raw = RawCase::parse("flow.toml", &text, &[]).expect("valid");
+                raw.take_gpus(place, known);
+                raw.devices.expect("taken").value.gpus()
+            };
+            (0..3).map(taken).collect()
+        };
+        assert_eq!(taken("", 4), [[0], [1], [2]]);
+        assert_eq!(taken("", 2), [[0], [1], [0]], "more processes than GPUs");
+        assert_eq!(taken("devices = 2", 8), [[0, 1], [2, 3], [4, 5]]);
+        assert_eq!(taken("devices = [3, 1]", 8), [[3], [1], [3]], "those that are listed");
+    }
+}

@@ -211,12 +211,14 @@ pub struct Incoming(Post);
 /// Where bytes of values are on the host.
 enum Post {
     Host(Vec<u8>),
-    /// Values are packed on the GPU.
-    Gpu {
-        moving: Moving,
-        packed: Array,
-        mail: cuda::Mail,
-    },
+    Gpu(Box<Packed>),
+}
+
+/// Values that a GPU packs or unpacks.
+struct Packed {
+    moving: Moving,
+    values: Array,
+    mail: cuda::Mail,
 }
 
 impl Post {
@@ -225,11 +227,36 @@ impl Post {
         match (&device.backend, Moving::new(device, packing, scalar.bytes())?) {
             (Backend::Cuda(gpu), Some(moving)) => {
                 let storage = Storage::Cuda(gpu.alloc(bytes)?);
-                let packed = Array { scalar, len: packing.values(), storage, traffic: device.traffic.clone() };
-                Ok(Post::Gpu { moving, packed, mail: cuda::Mail::new(gpu, bytes)? })
+                let values = Array { scalar, len: packing.values(), storage, traffic: device.traffic.clone() };
+                Ok(Post::Gpu(Box::new(Packed { moving, values, mail: cuda::Mail::new(gpu, bytes)? })))
             }
             _ => Ok(Post::Host(vec![0; bytes])),
         }
+    }
+}
+
+impl Packed {
+    fn memory(&self) -> Result<&cuda::Memory, DeviceError> {
+        match &self.values.storage {
+            Storage::Cuda(memory) => Ok(memory),
+            Storage::Host(_) => Err(self.values.wrong("packed on another device")),
+        }
+    }
+
+    fn pack(&mut self, from: &Array) -> Result<(), DeviceError> {
+        self.mail.await_copy(&self.memory()?.cuda)?;
+        self.moving.launch((true, false), from, Value::Write(&mut self.values))?;
+        let Packed { values: Array { storage: Storage::Cuda(memory), .. }, mail, .. } = self else { return Ok(()) };
+        mail.fetch(memory)
+    }
+
+    fn unpack(&mut self, to: &mut Array) -> Result<(), DeviceError> {
+        if let Packed { values: Array { storage: Storage::Cuda(memory), .. }, mail, .. } = self {
+            mail.bring(memory)?;
+        }
+        self.moving.launch((false, true), &self.values, Value::Write(to))?;
+        let cuda = self.memory()?.cuda.clone();
+        self.mail.unpacked(&cuda)
     }
 }
 
@@ -241,21 +268,10 @@ impl Outgoing {
 
     /// Takes the values as all launches so far leave them; launches from now on need not wait until they are on the host.
     pub fn pack<E: Element>(&mut self, packing: &Packing, from: &Buffer<E>) -> Result<(), DeviceError> {
-        let array = from.array();
+        packing.check(from.array())?;
         match &mut self.0 {
             Post::Host(bytes) => *bytes = from.pack(packing)?,
-            Post::Gpu { moving, packed, mail } => {
-                packing.check(array)?;
-                let Storage::Cuda(memory) = &packed.storage else {
-                    return Err(array.wrong("packed on another device"));
-                };
-                mail.await_copy(&memory.cuda)?;
-                moving.launch((true, false), array, Value::Write(packed))?;
-                let Storage::Cuda(memory) = &packed.storage else {
-                    return Err(array.wrong("packed on another device"));
-                };
-                mail.fetch(memory)?;
-            }
+            Post::Gpu(packed) => packed.pack(from.array())?,
         }
         Ok(())
     }
@@ -264,7 +280,7 @@ impl Outgoing {
     pub fn bytes(&self) -> Result<&[u8], DeviceError> {
         match &self.0 {
             Post::Host(bytes) => Ok(bytes),
-            Post::Gpu { mail, .. } => mail.bytes(),
+            Post::Gpu(packed) => packed.mail.bytes(),
         }
     }
 }
@@ -279,26 +295,16 @@ impl Incoming {
     pub fn room(&mut self) -> Result<&mut [u8], DeviceError> {
         match &mut self.0 {
             Post::Host(bytes) => Ok(bytes),
-            Post::Gpu { mail, .. } => mail.room(),
+            Post::Gpu(packed) => packed.mail.room(),
         }
     }
 
     /// Sets the values from the bytes that were put there.
     pub fn unpack<E: Element>(&mut self, packing: &Packing, to: &mut Buffer<E>) -> Result<(), DeviceError> {
+        packing.check(to.array())?;
         match &mut self.0 {
             Post::Host(bytes) => to.unpack(packing, bytes),
-            Post::Gpu { moving, packed, mail } => {
-                packing.check(to.array())?;
-                let array = to.array_mut();
-                if let Storage::Cuda(memory) = &mut packed.storage {
-                    mail.bring(memory)?;
-                }
-                moving.launch((false, true), packed, Value::Write(array))?;
-                if let Storage::Cuda(memory) = &packed.storage {
-                    mail.unpacked(&memory.cuda)?;
-                }
-                Ok(())
-            }
+            Post::Gpu(packed) => packed.unpack(to.array_mut()),
         }
     }
 }

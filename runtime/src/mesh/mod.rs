@@ -350,6 +350,11 @@ impl Grid {
         }
     }
 
+    /// The same as another grid knows, whose forest has changed alike.
+    pub fn know(&self, tree: &Arc<Tree>) {
+        self.tree.get_or_init(|| tree.clone());
+    }
+
     /// Where the leaves of each level are listed, coarsest first.
     pub fn levels(&self) -> &[Level] {
         self.forest.levels()

@@ -291,13 +291,13 @@ impl Parts {
         self.gather_targets()?;
         self.iter_mut().try_for_each(Subdomain::overrule)?;
         let current = stepper.current();
-        let mut reaches = self.get_before_change(&current)?;
-        let mut outcome = Outcome::default();
-        for (number, subdomain) in self.iter_mut().enumerate() {
-            outcome = subdomain.change(range, current.clone(), reaches.get_mut(number))?;
-        }
-        self.take_over(reaches)?;
-        Ok(outcome)
+        let reaches = self.get_before_change(&current)?;
+        let mut reaches: Vec<Option<Reach>> = reaches.into_iter().map(Some).collect();
+        reaches.resize_with(self.here(), || None);
+        let outcomes =
+            self.at_once(&mut reaches, |subdomain, reach| subdomain.change(range, current.clone(), reach.as_mut()))?;
+        self.take_over(reaches.into_iter().flatten().collect())?;
+        Ok(outcomes.into_iter().next_back().unwrap_or_default())
     }
 
     /// Puts the data of all blocks into the order of the curve; says which set is then current on all levels.

@@ -385,22 +385,24 @@ impl Parts {
         let leaves: Vec<(usize, usize)> =
             tree.leaves().map(|(_, node, slot)| (owner[slot.index()].into(), node)).collect();
         let nodes = leaves.iter().map(|(_, node)| node + 1).max().unwrap_or(0);
-        let mut found = vec![0.0; leaves.len()];
+        // Those of refined nodes mean nothing.
+        let mut gathered = vec![0; nodes];
         for (number, subdomain) in division.here.clone().zip(&mut self.here) {
             let (_, targets) = subdomain.grid.targets();
             let targets = targets.level.read_ints(0..nodes)?;
-            let of_part = leaves.iter().zip(&mut found).filter(|((part, _), _)| *part == number);
-            of_part.for_each(|((_, node), found)| *found = f64::from(targets[*node]));
+            let of_part = leaves.iter().filter(|(part, _)| *part == number);
+            of_part.for_each(|(_, node)| gathered[*node] = targets[*node]);
         }
-        let (mut places, mut begin) = (vec![], 0);
-        for run in leaves.chunk_by(|a, b| a.0 == b.0) {
-            places.push((run[0].0, begin..begin + run.len()));
-            begin += run.len();
+        if division.processes.are_several() {
+            let (mut places, mut begin) = (vec![], 0);
+            for run in leaves.chunk_by(|a, b| a.0 == b.0) {
+                places.push((run[0].0, begin..begin + run.len()));
+                begin += run.len();
+            }
+            let mut found: Vec<f64> = leaves.iter().map(|(_, node)| f64::from(gathered[*node])).collect();
+            self.gather(&mut found, &places, For::All);
+            leaves.iter().zip(found).for_each(|((_, node), level)| gathered[*node] = level as i32);
         }
-        self.gather(&mut found, &places, For::All);
-        // Those of refined nodes mean nothing.
-        let mut gathered = vec![0; nodes];
-        leaves.iter().zip(found).for_each(|((_, node), level)| gathered[*node] = level as i32);
         for subdomain in &mut self.here {
             let (_, targets) = subdomain.grid.targets();
             targets.level.write_ints(0, &gathered)?;
@@ -485,7 +487,9 @@ impl Parts {
     /// Lists the blocks of each part anew: those at its edge, and those inside.
     fn list_edges(&mut self) -> Result<(), StepError> {
         let Some(Division { halo, .. }) = &self.division else { return Ok(()) };
+        let tree = self.here[0].grid.tree()?;
         for subdomain in &mut self.here {
+            subdomain.grid.know(&tree);
             if let Some(owned) = &subdomain.owned {
                 subdomain.edges = Some(Edges::new(subdomain.program.device(), &subdomain.grid, owned, halo)?);
             }
@@ -496,14 +500,42 @@ impl Parts {
     /// Calls something for each part with what it has of the grid and which blocks of others send something into its own.
     pub(super) fn each_with_senders(
         &mut self,
-        mut each: impl FnMut(&mut Subdomain, Option<Own<'_>>) -> Result<(), StepError>,
+        each: impl Fn(&mut Subdomain, Option<Own<'_>>) -> Result<(), StepError> + Sync,
     ) -> Result<(), StepError> {
-        for (place, subdomain) in self.here.iter_mut().enumerate() {
+        let division = self.division.take();
+        let senders = |place: usize| division.as_ref().map(|of| of.halo.senders(of.here.start + place));
+        let mut senders: Vec<_> = (0..self.here.len()).map(senders).collect();
+        let done = self.at_once(&mut senders, |subdomain, senders| {
             let owned: Option<Owned> = subdomain.owned.clone();
-            let senders = self.division.as_ref().map(|division| division.halo.senders(division.here.start + place));
-            each(subdomain, owned.as_ref().zip(senders))?;
+            each(subdomain, owned.as_ref().zip(*senders))
+        });
+        drop(senders);
+        self.division = division;
+        done.map(|_| ())
+    }
+
+    /// How many parts this process has.
+    pub(super) fn here(&self) -> usize {
+        self.here.len()
+    }
+
+    /// Calls something for each part of this process with a thing of its own. GPUs do it at the same time: one waits for the host while
+    /// others work.
+    pub(super) fn at_once<T: Send, R: Send>(
+        &mut self,
+        things: &mut [T],
+        each: impl Fn(&mut Subdomain, &mut T) -> Result<R, StepError> + Sync,
+    ) -> Result<Vec<R>, StepError> {
+        let pairs = self.here.iter_mut().zip(things);
+        if self.devices.first().ordinal().is_none() || pairs.len() == 1 {
+            return pairs.map(|(subdomain, thing)| each(subdomain, thing)).collect();
         }
-        Ok(())
+        let each = &each;
+        std::thread::scope(|scope| {
+            let all: Vec<_> = pairs.map(|(subdomain, thing)| scope.spawn(move || each(subdomain, thing))).collect();
+            let joined = all.into_iter().map(|thread| thread.join());
+            joined.map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
     }
 
     /// Gives parts all data of blocks of others, populations of the sets that are current.
