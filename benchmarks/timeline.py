@@ -29,7 +29,6 @@ import os
 import runpy
 import shutil
 import statistics
-import subprocess
 import sys
 import sysconfig
 import time
@@ -44,8 +43,9 @@ BEGUN = time.monotonic()
 PAUSE = 100_000
 
 
-class Failed(Exception):
-    """What a command or an analysis says where it fails."""
+# How commands are run, and a case, are those of the other benchmark of two GPUs.
+SHARED = runpy.run_path(str(ROOT / "benchmarks/several-gpus.py"))
+Failed, run, CAVITY = SHARED["Failed"], SHARED["run"], SHARED["CAVITY"]
 
 
 # ---- cases ---------------------------------------------------------------------------------------------------------------------------------
@@ -54,9 +54,8 @@ class Failed(Exception):
 def cases():
     """Name, title, text, what is set."""
     agal = (ROOT / "benchmarks/cavity3d_agal.toml").read_text().split("[output]")[0]
-    cavity = runpy.run_path(str(ROOT / "benchmarks/several-gpus.py"))["CAVITY"]
     return [
-        ("cavity192", "Cavity of 192\u00b3 cells, D3Q27, fp32", cavity, ["stop.steps=400"]),
+        ("cavity192", "Cavity of 192\u00b3 cells, D3Q27, fp32", CAVITY, ["stop.steps=400"]),
         ("cavity3d_agal", "cavity3d_agal: four levels that follow the flow, D3Q19, fp32", agal, ["stop.steps=64"]),
         (
             "cavity512",
@@ -107,23 +106,6 @@ def build(work, log):
         except (Failed, OSError) as error:
             said.append(str(error))
     raise Failed("\n".join(said))
-
-
-def run(command, log, limit, **more):
-    """What a command writes on standard output; its words go to the log as well."""
-    log.write(f"$ {' '.join(map(str, command))}\n")
-    began = time.monotonic()
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit, text=True, errors="replace", cwd=ROOT, **more)
-        status, out, err = done.returncode, done.stdout, done.stderr
-    except subprocess.TimeoutExpired as late:
-        words = [(part or b"").decode(errors="replace") if isinstance(part, bytes) else part or "" for part in (late.stdout, late.stderr)]
-        status, out, err = "time is up", *words
-    log.write(f"{out}{err}({time.monotonic() - began:.1f} s, status {status})\n\n")
-    log.flush()
-    if status != 0:
-        raise Failed(f"{' '.join(map(str, command))}\nstatus {status}\n{out[-1500:]}{err[-3000:]}")
-    return out
 
 
 def flow(case, folder, settings, log, limit, env=None):

@@ -1,6 +1,6 @@
 //! What a run would do and take, from its grid alone: `lbmc run --dry-run`.
 
-use lbm_bundle::{Manifest, Target};
+use lbm_bundle::Manifest;
 use lbm_runtime::device::{Available, Bytes, Device};
 use lbm_runtime::solver::memory::Memory;
 
@@ -93,7 +93,7 @@ impl Plan {
         let parts: Vec<String> =
             self.memory.parts().into_iter().map(|(name, bytes)| format!("{} {name}", Bytes(bytes))).collect();
         let available = self.available.device.map_or(String::new(), |bytes| format!(" of {} available", Bytes(bytes)));
-        let each = if case.devices.count() > 1 && manifest.target == Target::Cuda { " on each GPU" } else { "" };
+        let each = if self.memory.devices() > 1 { " on each GPU" } else { "" };
         let total = if each.is_empty() { self.memory.total() } else { self.memory.on_device() };
         text += &format!("memory {}{available}{each}: {}\n", Bytes(total), parts.join(", "));
         let earlier = if case.stop.steady.is_some() { "; earlier if the flow becomes steady" } else { "" };

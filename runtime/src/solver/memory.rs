@@ -118,6 +118,11 @@ impl Memory {
         parts.into_iter().fold(outputs, usize::saturating_add)
     }
 
+    /// How many GPUs there are, in all processes; 1 on the host.
+    pub fn devices(&self) -> usize {
+        self.devices
+    }
+
     /// All together, on the devices and on the host.
     pub fn total(&self) -> usize {
         match self.target {
