@@ -117,6 +117,9 @@ every = 10
 """
 
 
+GHOSTS = "[refinement]\ncoupling = \"interpolated\""
+
+
 def adaptive(real):
     text = (ROOT / "cases/cavity2d_adaptive.toml").read_text()
     text = text[: text.index("[stop]")].replace('precision = "f64"', f'precision = "{real}"')
@@ -132,6 +135,8 @@ BITS = [
     ("refined_f32", REFINED.format(spec="d2q9_bgk", real="f32"), []),
     ("adaptive_f64", adaptive("f64"), []),
     ("adaptive_f32", adaptive("f32"), []),
+    ("ghosts_f64", REFINED.format(spec="d2q9_recursive", real="f64").replace("[refinement]", GHOSTS), []),
+    ("ghosts_adaptive_f32", adaptive("f32").replace("[refinement]", GHOSTS), []),
     ("cavity240", (ROOT / "benchmarks/cavity240.toml").read_text(), ["stop.steps=20", "output.restart=20"]),
     ("oscillating", (ROOT / "cases/oscillating_cylinder.toml").read_text(), ["stop.steps=100", "output.restart=100"]),
 ]

@@ -429,9 +429,10 @@ impl<'a> Run<'a> {
         let output = &self.case.output;
         if stop == StopReason::Interrupted || output.restart.is_some() && !output.wants_restart(self.flow.step()) {
             let fields = self.flow.snapshot()?;
+            let recorded = recorder.as_ref().map_or_else(Default::default, Recorder::recorded);
+            let course = Course { recorded, ..self.course() };
             let (state, units) = (self.flow.state()?, &self.case.units);
             if let Some(recorder) = recorder {
-                let course = Course { recorded: recorder.recorded(), ..self.course() };
                 recorder.restart(|out| restart::write(out, self.identity, &state, (&fields, units), course))?;
             }
         }

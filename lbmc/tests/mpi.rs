@@ -269,6 +269,22 @@ fn levels_and_a_symmetry_plane_have_the_files_of_one_process() {
 }
 
 #[test]
+fn levels_with_ghosts_that_follow_the_flow_have_the_files_of_one_process() {
+    if is_there() {
+        let case = REFINED.replace(
+            "velocity = [\"0.05 * (1 + 0.2 * sin(2*pi*x/lx))\", 0]",
+            "velocity = [\"0.05 * (1 + 0.2 * sin(2*pi*x/lx))\", \"0.01 * sin(2*pi*x/lx)\"]",
+        );
+        let case =
+            case.replace("finest = 2", "finest = 1\ncoupling = \"interpolated\"\nevery = 4\nmemory = \"32 MiB\"");
+        let (before, _) = case.split_once("boxes").expect("boxes");
+        let case = format!("{before}criterion = \"abs(dx_uy - dy_ux)\"\nthreshold = 0.003\n");
+        let summary = is_the_same(&case, 16, &[2, 3]);
+        assert!(summary["adaptations"]["changes"].as_u64() > Some(0), "the grid follows: {summary}");
+    }
+}
+
+#[test]
 fn a_grid_that_follows_a_moving_body_has_the_files_of_one_process() {
     if is_there() {
         let summary = is_the_same(MOVING, 48, &[2, 4]);

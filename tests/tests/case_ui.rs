@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use lbm_bundle::variation::Variation;
 use lbm_bundle::{
-    ABI, AtFace, Boundary, Coupling, Criterion, Direction, Field, Layout, Manifest, Param, Populations, Real, Target,
+    ABI, AtFace, Boundary, Criterion, Direction, Field, Layout, Manifest, Param, Populations, Real, Shown, Target,
     Transport, Unit,
 };
 use lbm_flows::case::{CODES, Case, CaseError, Code, Diagnostic, Method, RawCase};
@@ -207,7 +207,7 @@ fn vorticity() -> Vec<Criterion> {
     vec![Criterion { name: "vorticity".into(), doc: String::new(), formula, unit: Unit { length: 0, time: -1 } }]
 }
 
-/// The manifest of a method with one rate (`bgk`), with a coupling of ghosts besides (`ghosts`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
+/// The manifest of a method with one rate (`bgk`), which reads densities of neighbours besides (`neighbours`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
 fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     let dim = if spec.starts_with("d3") { 3 } else { 2 };
     let param = |name: &str, components: u32, range: Option<(f64, f64)>, doc: &str| Param {
@@ -248,7 +248,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         }],
         directions: vec![direction; if dim == 2 { 9 } else { 19 }],
         states: vec![],
-        shown: vec![],
+        shown: if method == "neighbours" { vec![Shown { name: "rho".into(), value: 0, axis: None }] } else { vec![] },
         seen: vec![],
         moments: vec![],
         block: block.unwrap_or(if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }),
@@ -293,12 +293,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         solid_rules: vec![0, 1, 2],
         mirror_rules: vec![],
         one_level_rules: vec![],
-        coupling: (method == "ghosts").then(|| Coupling {
-            name: "interpolated".into(),
-            doc: String::new(),
-            rates: vec![],
-            ghosts: 2,
-        }),
+        coupling: None,
         criteria: vorticity(),
         kernels: vec![],
         viscosity: Transport {

@@ -245,7 +245,7 @@ fn a_cylinder_that_swings_has_its_known_drag_and_added_mass() {
 }
 
 /// The bytes of all populations.
-fn bytes(flow: &Simulation) -> Vec<u8> {
+fn bytes(flow: &mut Simulation) -> Vec<u8> {
     let mut all = vec![];
     let mut each = |bytes: &[u8]| {
         all.extend_from_slice(bytes);
@@ -281,13 +281,13 @@ fn a_flow_that_is_resumed_has_the_same_bits_and_the_same_force() {
     let mut whole = flow();
     whole.init_cells(start).unwrap();
     whole.run(37).unwrap();
-    let at_half = bytes(&whole);
+    let at_half = bytes(&mut whole);
     whole.run(50).unwrap();
     let mut resumed = flow();
     restore(&mut resumed, 37, &at_half);
-    assert_eq!(bytes(&resumed), at_half);
+    assert_eq!(bytes(&mut resumed), at_half);
     resumed.run(50).unwrap();
-    assert!(bytes(&resumed) == bytes(&whole), "other bits");
+    assert!(bytes(&mut resumed) == bytes(&mut whole), "other bits");
     assert_eq!(resumed.forces().unwrap(), whole.forces().unwrap());
     assert_eq!(resumed.snapshot().unwrap().solid, whole.snapshot().unwrap().solid);
     // Cells were covered and left.
@@ -358,7 +358,7 @@ fn a_flow_on_a_grid_that_follows_a_body_is_resumed_with_the_same_bits() {
         // Between two changes of the grid.
         whole.run(53).unwrap();
         assert!(whole.adaptations().changes > 1);
-        let at_half = bytes(&whole);
+        let at_half = bytes(&mut whole);
         let leaves: Vec<Block> = whole.state().unwrap().leaves().iter().map(|leaf| leaf.block).collect();
         let refined = |block: Block| {
             leaves.iter().any(|leaf| std::iter::successors(leaf.parent(), |block| block.parent()).any(|of| of == block))
@@ -368,7 +368,7 @@ fn a_flow_on_a_grid_that_follows_a_body_is_resumed_with_the_same_bits() {
         restore(&mut resumed, 53, &at_half);
         whole.run(80).unwrap();
         resumed.run(80).unwrap();
-        assert!(bytes(&resumed) == bytes(&whole), "{coupling}: other bits");
+        assert!(bytes(&mut resumed) == bytes(&mut whole), "{coupling}: other bits");
         assert_eq!(resumed.forces().unwrap(), whole.forces().unwrap());
     }
 }
@@ -597,12 +597,12 @@ fn a_plate_that_turns_and_moves_is_resumed_with_the_same_bits() {
     let mut whole = flow();
     whole.init_cells(|cell, out| out.copy_from_slice(&[1.0, 0.02 * cell.centre()[1].sin(), 0.0])).unwrap();
     whole.run(37).unwrap();
-    let at_half = bytes(&whole);
+    let at_half = bytes(&mut whole);
     whole.run(50).unwrap();
     let mut resumed = flow();
     restore(&mut resumed, 37, &at_half);
     resumed.run(50).unwrap();
-    assert!(bytes(&resumed) == bytes(&whole), "other bits");
+    assert!(bytes(&mut resumed) == bytes(&mut whole), "other bits");
     let exchanges = whole.exchanges().unwrap();
     assert!(exchanges[0].torque[2] != 0.0 && exchanges[1].torque == [0.0; 3], "{exchanges:?}");
     assert_eq!(resumed.exchanges().unwrap(), exchanges);

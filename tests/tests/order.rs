@@ -89,6 +89,7 @@ fn shares_of_parts_in_any_order_that_their_accesses_allow_leave_the_bits_of_one_
         ("d2q9_bgk", "volumetric_shifted", true, 1),
         ("d2q9_bgk", "volumetric_shifted", true, 3),
         ("d2q9_bgk", "volumetric", false, 3),
+        ("d2q9_bgk", "interpolated", false, 3),
         ("d3q19_bgk", "volumetric_shifted", true, 2),
     ];
     for (spec, coupling, solids, levels) in flows {

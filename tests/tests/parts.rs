@@ -221,9 +221,14 @@ fn solids_their_forces_and_statistics_have_the_same_bits_in_parts() {
 #[test]
 fn refined_grids_have_the_same_bits_in_parts() {
     let device = Device::host(2).unwrap();
-    for (spec, coupling, levels) in
-        [("d2q9_bgk", "volumetric_shifted", 3), ("d2q9_bgk", "volumetric", 2), ("d3q19_bgk", "volumetric_shifted", 2)]
-    {
+    for (spec, coupling, levels) in [
+        ("d2q9_bgk", "volumetric_shifted", 3),
+        ("d2q9_bgk", "volumetric", 2),
+        ("d2q9_bgk", "interpolated", 3),
+        ("d2q9_bgk", "interpolated_linear", 2),
+        ("d3q19_bgk", "volumetric_shifted", 2),
+        ("d3q19_bgk", "interpolated_means", 2),
+    ] {
         let model = compiled::model_with_all(spec, &["interpolated_bounce_back", "free_slip"], Some(coupling));
         let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
         let refines = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
@@ -324,7 +329,7 @@ fn sections(state: &State<'_>) -> [Vec<u8>; 3] {
 }
 
 /// The same of a flow; a copy has the same.
-fn state(flow: &Simulation) -> [Vec<u8>; 3] {
+fn state(flow: &mut Simulation) -> [Vec<u8>; 3] {
     let found = sections(&flow.state().unwrap());
     let copied = flow.capture_state(Device::host(1).unwrap().stagings(1).take()).unwrap();
     assert!(sections(&copied) == found, "a copy has the same");
@@ -341,7 +346,7 @@ fn filler(bytes: Vec<u8>) -> impl FnMut(&mut [u8]) -> Result<(), StepError> {
 }
 
 /// Lets a flow go on where another is.
-fn go_on(flow: &mut Simulation, from: &Simulation) {
+fn go_on(flow: &mut Simulation, from: &mut Simulation) {
     let [populations, kept, statistic] = state(from);
     flow.write_populations(from.step(), filler(populations)).unwrap();
     flow.write_kept(from.kept().unwrap(), filler(kept)).unwrap();
@@ -362,10 +367,10 @@ fn a_flow_goes_on_in_another_number_of_parts_with_the_same_bits() {
         let mut first = flow.start(before);
         flow.after(&mut first, 2);
         first.run(1).unwrap();
-        assert!(state(&first) == state(&unbroken), "{before} parts");
+        assert!(state(&mut first) == state(&mut unbroken), "{before} parts");
         let (mut one, mut other) = (flow.start(1), flow.start(after));
-        go_on(&mut one, &unbroken);
-        go_on(&mut other, &first);
+        go_on(&mut one, &mut unbroken);
+        go_on(&mut other, &mut first);
         assert_eq!(one.look().unwrap(), other.look().unwrap(), "change since the fields that are kept");
         assert!(flow.after(&mut one, 2) == flow.after(&mut other, 2), "from {before} parts to {after}");
     }
@@ -376,12 +381,12 @@ fn what_cannot_run_in_parts_is_refused_by_name() {
     let uniform = plain("d2q9_bgk", Real::F64);
     let few = Flow::uniform(&uniform, cells(&uniform, [8, 4, 1])).parts(3).err().expect("two blocks");
     assert!(matches!(few, StepError::ManyParts { parts: 3, blocks: 2 }), "{few}");
-    let model = compiled::model_with_coupling("d2q9_bgk", "interpolated");
-    let ghosts = compiled::compile_levels(&model, Target::C, Real::F64, [4, 4, 1]);
-    let grid = cells(&ghosts, [16, 16, 1]);
-    let refines = |block: Block| block.place[0] == 0;
-    let refused = Flow { bundle: &ghosts, grid, levels: 2, refines }.parts(2).err().expect("ghosts");
-    assert!(refused.to_string().contains("coupling of ghosts") && refused.to_string().contains("2 parts"), "{refused}");
+    let shows = plain("d2q9_shan_chen", Real::F64);
+    let refused = Flow::uniform(&shows, cells(&shows, [16, 16, 1])).parts(2).err().expect("neighbours");
+    assert!(
+        refused.to_string().contains("values of neighbours") && refused.to_string().contains("2 parts"),
+        "{refused}"
+    );
 }
 
 /// A box on which grids may change, with everything that goes along when they do.
@@ -412,9 +417,13 @@ fn all(flow: &mut Simulation) -> (Vec<Block>, [Vec<u8>; 3], Vec<u64>) {
 #[test]
 fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
     let device = Device::host(2).unwrap();
-    for (spec, thresholds) in [("d2q9_bgk", &[0.004, 0.012][..]), ("d3q19_bgk", &[0.02])] {
+    for (spec, coupling, thresholds) in [
+        ("d2q9_bgk", "volumetric_shifted", &[0.004, 0.012][..]),
+        ("d2q9_bgk", "interpolated", &[0.004, 0.012]),
+        ("d3q19_bgk", "volumetric_shifted", &[0.02]),
+    ] {
         let finest = thresholds.len();
-        let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some("volumetric_shifted"));
+        let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some(coupling));
         let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
         let mut grid = with_solids(&bundle, &device, finest + 1);
         if bundle.manifest.dim == 3 {
@@ -447,7 +456,7 @@ fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
         };
         let one = run(1);
         for parts in [2, 3] {
-            assert!(run(parts) == one, "{spec} in {parts} parts");
+            assert!(run(parts) == one, "{spec} {coupling} in {parts} parts");
         }
     }
 }
@@ -459,6 +468,7 @@ fn after_hundreds_of_random_changes_parts_have_the_same_bits_and_about_the_same_
     for (spec, coupling, side, finest, rounds) in [
         ("d2q9_bgk", "volumetric_shifted", 32, 2, 150),
         ("d2q9_bgk", "volumetric", 32, 3, 60),
+        ("d2q9_bgk", "interpolated", 32, 2, 60),
         ("d3q19_bgk", "volumetric_shifted", 12, 1, 40),
     ] {
         let model = compiled::model_with_coupling(spec, coupling);

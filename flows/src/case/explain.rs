@@ -216,10 +216,10 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NOT_IN_PARTS,
-        "Several devices each have a part of the flow, and get from the others what they read of their blocks. Some flows cannot be \
-         divided yet: those with a coupling of ghosts between refinement levels, and those of methods that read values of neighbours.",
-        "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncoupling = \"interpolated\"",
-        "target = \"cpu\"\ndevices = 3\n[refinement]\nfinest = 2\ncoupling = \"volumetric_shifted\"",
+        "Several devices each have a part of the flow, and get from the others what they read of their blocks. Flows of \
+         methods that read values of neighbours cannot be divided yet.",
+        "spec = \"d2q9_shan_chen\"\ntarget = \"cpu\"\ndevices = 3",
+        "spec = \"d2q9_shan_chen\"\ntarget = \"cpu\"",
     ),
     long(
         diag::NOT_STORED,

@@ -148,11 +148,9 @@ impl<'a> Resolver<'a> {
         if count < 2 {
             return;
         }
-        let ghosts = self.manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0);
         let blocks: usize = (0..3).map(|axis| size[axis] / self.manifest.block[axis] as usize).product();
-        if is_refined && ghosts {
-            let message =
-                format!("a flow with a coupling of ghosts between refinement levels cannot run in {count} parts yet");
+        if !self.manifest.shown.is_empty() {
+            let message = format!("a flow of a method that reads values of neighbours cannot run in {count} parts yet");
             let help = Some("take one device: `devices = 1`".to_string());
             self.report.add::<()>(diag::NOT_IN_PARTS, &devices.span, message, "more than one", help);
         } else if !is_refined && count > blocks {

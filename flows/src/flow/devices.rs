@@ -28,8 +28,8 @@ pub fn choose(
 ) -> Result<(case::Devices, String), FlowError> {
     let manifest = &kernels.method.manifest;
     let alone = |why: &str| Ok((case::Devices::Count(1), format!("one GPU of {gpus} is used: {why}")));
-    if case.refinement.is_some() && manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0) {
-        return alone("a flow with a coupling of ghosts cannot be divided");
+    if !manifest.shown.is_empty() {
+        return alone("a flow of a method that reads values of neighbours cannot be divided");
     }
     let anyway = format!("`--devices {gpus}` divides the flow all the same");
     if case.solids.iter().any(|body| body.moves.is_some()) || !case.courses.is_empty() {

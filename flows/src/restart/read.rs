@@ -117,13 +117,14 @@ impl Restart {
         let mut sampled = vec![None; statistics.len()];
         let saved = self.head.course.statistics.clone();
         let manifest = flow.manifest().clone();
-        let own = flow.grid().leaves().map_err(|error| RestartError::Step(error.into()))?;
+        let grid = flow.grid();
+        let own = grid.leaves().map_err(|error| RestartError::Step(error.into()))?;
         if !own.iter().map(|leaf| &leaf.block).eq(&self.leaves) {
             return Err(self.broken("its blocks do not cover the domain"));
         }
         let bytes = |layout: Layout, value: usize, blocks: usize| (layout.slot_len() * value * blocks) as u64;
         let populations =
-            bytes(Layout::populations(&manifest), manifest.real.stored_bytes(), flow.state()?.stored_blocks());
+            bytes(Layout::populations(&manifest), manifest.real.stored_bytes(), grid.blocks_with_populations());
         let fields = bytes(Layout::fields(&manifest), manifest.real.bytes(), own.len());
         for section in self.head.sections.clone().iter().skip(1) {
             match section.name.as_str() {

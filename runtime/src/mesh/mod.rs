@@ -365,6 +365,12 @@ impl Grid {
         self.forest.tables()
     }
 
+    /// Number of blocks that have populations: leaves, and refined nodes if they hold data.
+    pub fn blocks_with_populations(&self) -> usize {
+        let held = self.levels().iter().map(|level| level.held.len()).sum::<usize>();
+        self.leaf_count() + if self.forest.holds() { held } else { 0 }
+    }
+
     /// Number of slots with a place in [`Tables::rows`].
     pub fn interfaces(&self) -> usize {
         self.forest.interfaces()

@@ -13,7 +13,7 @@ use super::forest::{Leaf, Level};
 use crate::device::DeviceError;
 use crate::kernels::layout::SlotId;
 
-/// In the place of the part that has a slot: no leaf has it.
+/// In the place of the part that has a slot: it is free.
 pub const NOBODY: u16 = u16::MAX;
 
 /// Most parts that there may be.
@@ -65,12 +65,14 @@ impl Owned {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedLevel {
     groups: [Range<usize>; 4],
+    /// What its refined nodes hold, if they hold data, in [`Tables::held`](super::forest::Tables::held).
+    pub held: Range<usize>,
 }
 
 impl OwnedLevel {
     /// All that the level has.
     pub fn all(level: &Level) -> OwnedLevel {
-        OwnedLevel { groups: level.groups.clone() }
+        OwnedLevel { groups: level.groups.clone(), held: level.held.clone() }
     }
 
     /// Its leaves of a group, in [`Tables::leaves`](super::forest::Tables::leaves).
@@ -112,9 +114,15 @@ impl Partition {
         Self::of_owners(grid, parts, owner)
     }
 
-    /// A grid in so many parts, each of which has what is said of each slot; along the curve the numbers of parts do not fall.
+    /// A grid in so many parts, each of which has what is said of each slot of a leaf; along the curve the numbers of parts do not fall.
+    /// What a refined node holds, the part of its first leaf has.
     pub fn of_owners(grid: &Grid, parts: usize, owner: Vec<u16>) -> Result<Partition, DeviceError> {
-        let (tree, owner) = (grid.tree()?, Arc::new(owner));
+        let tree = grid.tree()?;
+        let mut owner = owner;
+        tree.give_held(&mut owner);
+        let owner = Arc::new(owner);
+        let held = |level: usize| tree.held(level).map(|slot| owner[slot.index()]).collect::<Vec<u16>>();
+        let held: Vec<Vec<u16>> = (0..grid.levels().len()).map(held).collect();
         let own = |number: usize| {
             let of_group = |group: &Range<usize>| {
                 let listed = &tree.listed()[group.clone()];
@@ -122,8 +130,11 @@ impl Partition {
                     |part: usize| group.start + listed.partition_point(|slot| (owner[*slot as usize] as usize) < part);
                 first(number)..first(number + 1)
             };
-            let of_level = |level: &Level| OwnedLevel { groups: level.groups.each_ref().map(of_group) };
-            Owned { number, levels: grid.levels().iter().map(of_level).collect(), owner: owner.clone() }
+            let of_level = |(level, held): (&Level, &Vec<u16>)| {
+                let first = |part: usize| level.held.start + held.partition_point(|owner| usize::from(*owner) < part);
+                OwnedLevel { groups: level.groups.each_ref().map(of_group), held: first(number)..first(number + 1) }
+            };
+            Owned { number, levels: grid.levels().iter().zip(&held).map(of_level).collect(), owner: owner.clone() }
         };
         Ok(Partition { parts: (0..parts).map(own).collect(), owner })
     }
@@ -133,12 +144,12 @@ impl Partition {
         &self.parts
     }
 
-    /// The part that has a slot, if a leaf has it.
+    /// The part that has a slot, if a leaf has it, or a refined node holds it.
     pub fn owner(&self, slot: SlotId) -> Option<usize> {
         self.owner.get(slot.index()).filter(|owner| **owner != NOBODY).map(|owner| *owner as usize)
     }
 
-    /// The part that has each slot, as far as leaves have slots; [`NOBODY`] where none does.
+    /// The part that has each slot, up to the last that is in use; [`NOBODY`] where none does.
     pub fn owners(&self) -> &[u16] {
         &self.owner
     }

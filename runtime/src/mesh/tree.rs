@@ -35,6 +35,8 @@ pub struct Tree {
     listed: Vec<i32>,
     /// Slots up to the last that a leaf has.
     slots: usize,
+    /// Where refined nodes hold data: the slot and the node that stand for the first family.
+    held: Option<(i32, i32)>,
 }
 
 /// A leaf where parts meet.
@@ -119,7 +121,9 @@ impl Tree {
         }
         let listed = tables.leaves.read_ints(0..forest.leaves())?;
         let slots = listed.iter().max().map_or(0, |slot| *slot as usize + 1);
-        Ok(Tree { dim: forest.dim(), levels, nodes, slot, child, listed, slots })
+        let roots = levels.first().map_or(0, |level| level.len() as i32);
+        let held = forest.holds().then(|| (forest.pool().slots as i32, roots));
+        Ok(Tree { dim: forest.dim(), levels, nodes, slot, child, listed, slots, held })
     }
 
     /// Slots up to the last that a leaf has.
@@ -138,6 +142,53 @@ impl Tree {
             let of = std::iter::zip(&self.nodes[places.clone()], &self.slot[places.clone()]);
             of.filter_map(move |(node, slot)| Some((level, *node as usize, SlotId(u32::try_from(*slot).ok()?))))
         })
+    }
+
+    /// The slot of a node's data: of a leaf, or of a refined node where these hold data.
+    pub fn data_slot(&self, node: usize) -> Option<SlotId> {
+        match usize::try_from(self.child[node]) {
+            Err(_) => Some(SlotId(self.slot[node] as u32)),
+            Ok(child) => {
+                let (first, roots) = self.held?;
+                Some(SlotId((first + ((self.nodes[child] - roots) >> self.dim)) as u32))
+            }
+        }
+    }
+
+    /// The slots that refined nodes of a level hold, as [`Tables::held`](super::forest::Tables::held) lists them.
+    pub fn held(&self, level: usize) -> impl Iterator<Item = SlotId> {
+        let nodes = self.levels.get(level).filter(|_| self.held.is_some()).cloned().unwrap_or_default();
+        nodes.filter(|node| !self.is_leaf(*node)).filter_map(|node| self.data_slot(node))
+    }
+
+    /// Refined nodes that hold data with each of their children: the level and the slot of the child, and the slot of the parent.
+    pub fn children(&self) -> impl Iterator<Item = (usize, SlotId, SlotId)> {
+        let levels = self.levels.iter().enumerate().filter(|_| self.held.is_some());
+        let nodes = levels.flat_map(|(level, nodes)| nodes.clone().map(move |node| (level, node)));
+        nodes.filter_map(|(level, node)| Some((level, node, usize::try_from(self.child[node]).ok()?))).flat_map(
+            move |(level, node, first)| {
+                let children = first..first + (1 << self.dim);
+                children.filter_map(move |child| Some((level + 1, self.data_slot(child)?, self.data_slot(node)?)))
+            },
+        )
+    }
+
+    /// Gives what refined nodes hold to the part that has their first leaf: `owner[slot]` has each leaf.
+    pub fn give_held(&self, owner: &mut Vec<u16>) {
+        let Some((first, _)) = self.held else { return };
+        owner.truncate(first as usize);
+        let mut part = vec![NOBODY; self.slot.len()];
+        for node in (0..self.slot.len()).rev() {
+            match usize::try_from(self.child[node]) {
+                Err(_) => part[node] = owner[self.slot[node] as usize],
+                Ok(child) => {
+                    part[node] = part[child];
+                    let slot = self.data_slot(node).map_or(0, SlotId::index);
+                    owner.resize(owner.len().max(slot + 1), NOBODY);
+                    owner[slot] = part[node];
+                }
+            }
+        }
     }
 
     /// Whether a node is a leaf.

@@ -23,8 +23,10 @@ enum Part {
     Halo { level: usize, set: usize, from: usize },
     /// What enters the blocks of a level in a first or a second step, as one of the phases of an interface puts it there.
     Inbox { level: usize, second: bool, by: Phase },
-    /// What the blocks of a level save for ghosts, by the phase that streams them.
-    Saved { level: usize, of: Phase },
+    /// What the blocks of a level save for ghosts, by the phase that streams them, at the edge of a part or inside.
+    Saved { level: usize, of: Phase, edge: bool },
+    /// What a part has of what another's blocks of a level save.
+    SavedHalo { level: usize, from: usize },
     /// Parameters of walls.
     Walls,
     /// The time of their formulas.
@@ -53,11 +55,12 @@ impl OfPart {
         Place(match of {
             Part::Populations { level, set, of, edge: false } => number(0, level, set, of),
             Part::Inbox { level, second, by } => number(1, level, usize::from(second), by),
-            Part::Saved { level, of } => number(2, level, 0, of),
+            Part::Saved { level, of, edge } => number(2, level, usize::from(edge), of),
             Part::Walls => number(3, 0, 0, Phase::Prescribe),
             Part::Clock => number(3, 0, 0, Phase::Tick),
             Part::Populations { level, set, of, edge: true } => number(4, level, set, of),
-            Part::Halo { level, set, from } => parts * OWN + ((part * parts + from) * LEVELS + level) * 2 + set,
+            Part::Halo { level, set, from } => parts * OWN + ((part * parts + from) * LEVELS + level) * 3 + set,
+            Part::SavedHalo { level, from } => parts * OWN + ((part * parts + from) * LEVELS + level) * 3 + 2,
         } as u32)
     }
 
@@ -65,9 +68,19 @@ impl OfPart {
         of.into_iter().map(|of| self.place(of)).collect()
     }
 
+    /// All others.
+    fn others(self) -> impl Iterator<Item = usize> {
+        (0..self.parts).filter(move |from| *from != self.part)
+    }
+
     /// What the part has of all others.
     fn halo(self, level: usize, set: usize) -> impl Iterator<Item = Part> {
-        (0..self.parts).filter(move |from| *from != self.part).map(move |from| Part::Halo { level, set, from })
+        self.others().map(move |from| Part::Halo { level, set, from })
+    }
+
+    /// What is saved for ghosts on a level, by its own blocks and by those of others.
+    fn all_saved(self, level: usize) -> impl Iterator<Item = Part> {
+        saved(level).chain(self.others().map(move |from| Part::SavedHalo { level, from }))
     }
 }
 
@@ -103,7 +116,8 @@ fn at(edge: bool, level: usize, set: usize) -> impl Iterator<Item = Part> {
 }
 
 fn saved(level: usize) -> impl Iterator<Item = Part> {
-    STREAMING.into_iter().map(move |of| Part::Saved { level, of })
+    let of_phase = move |of| [false, true].map(|edge| Part::Saved { level, of, edge });
+    STREAMING.into_iter().flat_map(of_phase)
 }
 
 fn inbox(level: usize, second: bool, by: &[Phase]) -> impl Iterator<Item = Part> {
@@ -113,9 +127,13 @@ fn inbox(level: usize, second: bool, by: &[Phase]) -> impl Iterator<Item = Part>
 /// What crosses from a part to another in a task.
 pub(super) fn of_lane(task: Task, (from, to): (usize, usize), parts: usize) -> Accesses {
     let (level, set) = (task.level, task.current(task.level));
+    let (reads, writes) = match task.phase {
+        Phase::HaloSaved => (saved(level).collect(), Part::SavedHalo { level, from }),
+        _ => (at(true, level, set).collect(), Part::Halo { level, set, from }),
+    };
     Accesses {
-        reads: OfPart { part: from, parts }.places(at(true, level, set).collect()),
-        writes: OfPart { part: to, parts }.places(vec![Part::Halo { level, set, from }]),
+        reads: OfPart { part: from, parts }.places(reads),
+        writes: OfPart { part: to, parts }.places(vec![writes]),
         ahead: true,
     }
 }
@@ -140,7 +158,7 @@ pub(super) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
         // Rows beside those that it reads.
         Phase::Expose => writes.extend(populations(level, current(level))),
         Phase::Tick => writes.push(Part::Clock),
-        Phase::Halo => unreachable!("what crosses is no work of a part"),
+        Phase::Halo | Phase::HaloSaved => unreachable!("what crosses is no work of a part"),
         Phase::ToFine | Phase::ToFineWalls => {
             reads.extend(populations(level, current(level)).chain(populations(level + 1, current(level + 1))));
             writes.extend(
@@ -158,11 +176,11 @@ pub(super) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
         }
         Phase::Restrict => {
             writes.extend(saved(level - 1).chain(populations(level - 1, other(level - 1))));
-            reads.extend(saved(level));
+            reads.extend(of_part.all_saved(level));
         }
         Phase::Send => writes.extend(saved(level)),
         Phase::Prolong => {
-            reads.extend(saved(level));
+            reads.extend(of_part.all_saved(level));
             writes.extend(populations(level + 1, current(level + 1)));
         }
         _ => {
@@ -186,9 +204,10 @@ pub(super) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
                         Side::Inside => &[false],
                     };
                     let set = other(level);
-                    writes.extend(sides.iter().map(|edge| Part::Populations { level, set, of, edge: *edge }));
-                    // Ghosts are not in parts.
-                    writes.extend((of_part.parts == 1).then_some(Part::Saved { level, of }));
+                    writes.extend(sides.iter().flat_map(|edge| {
+                        let edge = *edge;
+                        [Part::Populations { level, set, of, edge }, Part::Saved { level, of, edge }]
+                    }));
                 }
             }
         }

@@ -291,6 +291,8 @@ impl Parts {
         self.gather_targets()?;
         self.iter_mut().try_for_each(Subdomain::overrule)?;
         let current = stepper.current();
+        // What steps do not give of what refined blocks hold may be read from now on.
+        self.hold(&current, false)?;
         let reaches = self.get_before_change(&current)?;
         let mut reaches: Vec<Option<Reach>> = reaches.into_iter().map(Some).collect();
         reaches.resize_with(self.here(), || None);
@@ -387,16 +389,16 @@ impl Subdomain {
 
     /// Puts the data of its blocks into the order of the curve; says which set is then current on all levels.
     fn reorder(&mut self, current: Vec<usize>, reach: Option<&mut Reach>) -> Result<usize, StepError> {
-        let coarsest = self.own_level(0).runs();
+        let coarsest = self.own_level(0);
         let Subdomain { program, grid, fields, reference, statistics, .. } = self;
         let moving = (reference.as_mut(), statistics.as_mut());
         let mut data = Populations::new(program, grid, fields, moving, current, reach);
         // Finer levels have the same set current after every step; the coarsest may have the other.
         let set = data.current.get(1).copied().unwrap_or(data.current[0]);
         if data.current[0] != set {
-            let (tables, listed) = (grid.tables(), &grid.levels()[0]);
-            let held = if data.held.is_some() { listed.held.clone() } else { 0..0 };
-            let leaves = coarsest.into_iter().map(|run| tables.leaves.part(run));
+            let tables = grid.tables();
+            let held = if data.held.is_some() { coarsest.held.clone() } else { 0..0 };
+            let leaves = coarsest.runs().into_iter().map(|run| tables.leaves.part(run));
             for ids in leaves.chain([tables.held.part(held)]) {
                 data.relocate(ids, grid.forest().every(), data.current[0])?;
             }

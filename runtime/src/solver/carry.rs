@@ -1,13 +1,12 @@
 //! The populations, fields that are kept and statistics follow when the forest changes.
 
 use super::fields::Fields;
-use super::ghosts::hold;
 use super::statistics::Statistics;
 use super::transfer::Reach;
 use crate::device::{Buffer, Device, Int, Part, Real, Stored};
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::Grid;
-use crate::mesh::forest::{Carry, Change, Held, Moves};
+use crate::mesh::forest::{Carry, Change, Moves};
 
 /// The two sets of populations of a forest that changes, and fields that are kept.
 pub(super) struct Populations<'a> {
@@ -65,13 +64,6 @@ impl<'a> Populations<'a> {
 }
 
 impl Carry for Populations<'_> {
-    fn prepare(&mut self, Held { levels, tables }: Held<'_>) -> Result<(), KernelError> {
-        match self.held {
-            Some([first, _]) => hold(self.program, self.sets, &self.current, tables, levels, first, false),
-            None => Ok(()),
-        }
-    }
-
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError> {
         let children = 1 << self.program.manifest().dim;
         let found = self.reach.as_mut().map(|reach| reach.average(&change, children)).transpose()?;
@@ -142,7 +134,8 @@ impl Carry for Populations<'_> {
     /// All levels must have the same current set; afterwards it is the other one.
     fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
         let found = self.reach.as_mut().map(|reach| reach.reorder(&moves)).transpose()?;
-        let listed = Self::list(self.program.device(), found)?;
+        let [listed, held] = found.map_or([None, None], |found| found.map(Some));
+        let (listed, held) = (Self::list(self.program.device(), listed)?, Self::list(self.program.device(), held)?);
         let moves = moves.of(listed.as_ref());
         if let Some(statistics) = &mut self.statistics {
             statistics.reorder(self.program.device(), self.program.manifest(), &moves)?;
@@ -154,6 +147,7 @@ impl Carry for Populations<'_> {
         }
         let source = self.current.first().copied().unwrap_or(0);
         self.relocate(moves.slots.part(0..moves.count), moves.from, source)?;
-        self.relocate(moves.held.part(0..moves.held_count), moves.every, source)
+        let held = held.as_ref().map_or(moves.held.part(0..moves.held_count), |held| held.part(0..held.len()));
+        self.relocate(held, moves.every, source)
     }
 }

@@ -20,14 +20,12 @@ pub enum StepError {
         known: String,
     },
 
-    /// A flow that cannot be divided.
-    #[error("a flow {what} cannot run in {parts} parts yet")]
+    /// A flow whose method reads values of neighbours.
+    #[error("a flow of a method that reads values of neighbours cannot run in {parts} parts yet")]
     #[diagnostic(code(C0137), help("run it in one part: one process, and `--devices 1`"))]
     NotInParts {
         /// Parts asked for.
         parts: usize,
-        /// What about the flow.
-        what: &'static str,
     },
 
     /// Devices for which kernels become different machine code.

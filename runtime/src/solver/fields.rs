@@ -11,7 +11,7 @@ use crate::geometry::solid::{Cutters, Solids};
 use crate::geometry::{Cell, Domain};
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
-use crate::mesh::{self, Grid, Owned};
+use crate::mesh::{self, Grid, Owned, OwnedLevel};
 
 /// Slots that cross between device and host at a time: some megabytes, for which the same memory is taken each time.
 pub(super) const SLOTS_AT_ONCE: usize = 1024;
@@ -72,6 +72,16 @@ impl Fields {
                     runs(own).try_for_each(|run| buffer.poison_part(range(run, layout)))?;
                 }
             }
+        }
+        if let Some(owned) = owned.filter(|_| grid.forest().holds()) {
+            let of_level = |owned: &OwnedLevel| grid.tables().held.read_ints(owned.held.clone());
+            let held = owned.levels.iter().map(of_level).collect::<Result<Vec<_>, _>>()?.concat();
+            let of = |layout: Layout| {
+                let length = layout.slot_len();
+                held.iter().map(move |slot| *slot as usize * length..(*slot as usize + 1) * length)
+            };
+            populations.iter_mut().try_for_each(|set| set.back(of(layout)))?;
+            macroscopic.back(of(Layout::fields(manifest)))?;
         }
         if let Some(own) = &own {
             macroscopic.back(runs(own).map(|run| range(run, Layout::fields(manifest))))?;

@@ -9,25 +9,26 @@
 //! 3. the second step of level `l + 1`, whose means are those of level `l` now
 //! 4. *send*: what is to be interpolated, in place
 //! 5. *prolong*: ghosts of level `l + 1`, which collide like all others
+//!
+//! In several parts, each has what is held where the first of the leaves beneath is its own. What others' blocks have saved crosses before 2 and 5
+//! ([`halo`](super::halo)).
 
 use lbm_bundle::mesh::Group;
 
 use super::StepError;
 use super::fields::Fields;
 use super::step::Level;
-use super::subdomain::Subdomain;
-use crate::device::{Buffer, Stored};
-use crate::kernels::{self, KernelError, Program};
-use crate::mesh::forest::{Level as Listed, Tables};
+use super::subdomain::{Subdomain, own_level};
+use crate::kernels;
 
 impl Subdomain {
     /// Means of a level that has streamed, over cells of the next finer one.
     pub(super) fn restrict(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
         let Level { params, current } = &levels[level];
-        let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
+        let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let Fields { populations, saved, .. } = &mut self.fields;
         self.program.launch(kernels::Restrict {
-            ids: tables.held.part(listed.held.clone()),
+            ids: tables.held.part(listed.held),
             sides: &tables.sides,
             parts: &tables.parts,
             rows: &tables.rows,
@@ -42,11 +43,11 @@ impl Subdomain {
     /// From what has streamed in on a level to what is interpolated.
     pub(super) fn send(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
         let params = &levels[level].params;
-        let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
+        let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let lists = [
             tables.leaves.part(listed.group(Group::Jump)),
             tables.leaves.part(listed.group(Group::Both)),
-            tables.held.part(listed.held.clone()),
+            tables.held.part(listed.held),
         ];
         for ids in lists {
             self.program.launch(kernels::Send {
@@ -65,7 +66,7 @@ impl Subdomain {
     /// Ghosts of a level.
     pub(super) fn prolong(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
         let Level { params, current } = &levels[level];
-        let (tables, listed) = (self.grid.tables(), &self.grid.levels()[level]);
+        let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let Fields { populations, saved, .. } = &mut self.fields;
         for group in [Group::Jump, Group::Both] {
             self.program.launch(kernels::Prolong {
@@ -83,45 +84,21 @@ impl Subdomain {
         Ok(())
     }
 
-    /// All that refined blocks hold, from the leaves, after these have been set.
-    pub(super) fn hold_all(&mut self, levels: &[Level]) -> Result<(), StepError> {
-        if !self.grid.forest().holds() {
-            return Ok(());
-        }
-        let current: Vec<usize> = levels.iter().map(|level| level.current).collect();
-        let first = self.grid.forest().pool().slots;
-        let (tables, listed) = (self.grid.tables(), self.grid.levels());
-        Ok(hold(&self.program, &mut self.fields.populations, &current, tables, listed, first, true)?)
-    }
-}
-
-/// What refined blocks hold from the blocks that refine them, finest first; all of it, or what no step gives. Their slots begin
-/// at `first`.
-pub(super) fn hold(
-    program: &Program,
-    sets: &mut [Buffer<Stored>; 2],
-    current: &[usize],
-    tables: &Tables,
-    levels: &[Listed],
-    first: usize,
-    whole: bool,
-) -> Result<(), KernelError> {
-    for (level, listed) in levels.iter().enumerate().rev() {
-        // Nothing is finer than the finest level.
-        if listed.held.is_empty() {
-            continue;
-        }
-        let [zero, one] = &mut *sets;
-        program.launch(kernels::Hold {
-            ids: tables.held.part(listed.held.clone()),
+    /// What refined blocks of a level hold from the blocks that refine them: all of it, or what no step gives. `current`: the current set of
+    /// each level.
+    pub(super) fn hold(&mut self, current: &[usize], level: usize, whole: bool) -> Result<(), StepError> {
+        let tables = self.grid.tables();
+        let [populations_0, populations_1] = &mut self.fields.populations;
+        self.program.launch(kernels::Hold {
+            ids: tables.held.part(own_level(&self.grid, self.owned.as_ref(), level).held),
             sides: &tables.sides,
             parts: &tables.parts,
-            held: first as i32,
+            held: self.grid.forest().pool().slots as i32,
             whole: i32::from(whole),
             sets: (current[level] | current[level + 1] << 1) as i32,
-            populations_0: zero,
-            populations_1: one,
+            populations_0,
+            populations_1,
         })?;
+        Ok(())
     }
-    Ok(())
 }

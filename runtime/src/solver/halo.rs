@@ -7,7 +7,9 @@
 //! - into blocks at walls, or with solids in them: all of the cells that touch the block, because boundary conditions read more,
 //! - into blocks at refinement interfaces, and across these: all of the block.
 //!
-//! Fields cross as whole blocks.
+//! Fields cross as whole blocks. What refined blocks hold for a coupling of ghosts crosses like blocks of its level; and before means are
+//! taken of what blocks save for other levels, or ghosts interpolated from it, that crosses too (`Phase::HaloSaved`): of children to the part
+//! that has what their parent holds, and of all around the parent of a block that may have ghosts to the part that has this.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,12 +31,21 @@ pub(super) struct Lane {
     pub(super) fields: Packing,
 }
 
+/// What blocks of a level save for other levels, and one part gives another.
+pub(super) struct SavedLane {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) saved: Packing,
+}
+
 /// What parts give each other.
 pub(super) struct Halo {
     levels: Vec<Vec<Lane>>,
+    /// What is saved for ghosts `[level][lane]`.
+    saved: Vec<Vec<SavedLane>>,
     /// Slots of coarse blocks at refinement interfaces that others have and that send something into blocks of a part `[part][level]`.
     senders: Vec<Vec<Vec<SlotId>>>,
-    /// Of each slot that a leaf has, whether its block reads blocks of other parts or is read by them.
+    /// Of each slot that is in use, whether its block reads blocks of other parts or is read by them.
     edge: Vec<AtomicBool>,
 }
 
@@ -59,11 +70,19 @@ struct Crossing {
     need: Need,
 }
 
+/// What a block saves for other levels and another part needs: level, parts that it comes from and goes to, and its place among blocks at
+/// refinement interfaces.
+type Saved = (usize, u16, u16, usize);
+
 /// What is found where parts meet.
 #[derive(Default)]
 struct Found {
-    /// Each block and part once.
+    /// Each leaf and part once.
     crossings: Vec<Crossing>,
+    /// What refined nodes hold, more than once.
+    held: Vec<Crossing>,
+    /// For ghosts, more than once.
+    saved: Vec<Saved>,
     /// Coarse blocks at refinement interfaces that send something into blocks of a part: part, level, slot.
     senders: Vec<(u16, usize, SlotId)>,
 }
@@ -84,7 +103,13 @@ impl Halo {
             }
         }
         let is_at_interface = |slot: SlotId| matches!(groups[slot.index()], Group::Jump | Group::Both);
-        let edge: Vec<AtomicBool> = (0..tree.slots()).map(|_| AtomicBool::new(false)).collect();
+        let edge: Vec<AtomicBool> = owner.iter().map(|_| AtomicBool::new(false)).collect();
+        let at_edge =
+            |slots: [SlotId; 2]| slots.iter().for_each(|slot| edge[slot.index()].store(true, Ordering::Relaxed));
+        let holds = grid.forest().holds();
+        let rows = if holds { grid.tables().rows.read_ints(0..owner.len())? } else { vec![] };
+        let row = |slot: SlotId| usize::try_from(rows[slot.index()]).ok();
+        let whole = Need { whole: true, ..Need::default() };
         // Rules of nodes in blocks of one cell, and slopes beside walls, read the second block.
         let is_thin = manifest.block[..grid.dim()].contains(&1);
         let visit = |at: Meeting<'_>, found: &mut Found| {
@@ -99,7 +124,7 @@ impl Halo {
                 if to == from {
                     return false;
                 }
-                [slot, other].iter().for_each(|slot| edge[slot.index()].store(true, Ordering::Relaxed));
+                at_edge([slot, other]);
                 let known = found.crossings[first..].iter().position(|crossing| crossing.to == to);
                 let known = known.map_or(found.crossings.len(), |known| first + known);
                 if known == found.crossings.len() {
@@ -109,6 +134,9 @@ impl Halo {
                 true
             };
             for (place, near) in at.near_others() {
+                if let Some(held) = tree.data_slot(near).filter(|_| !tree.is_leaf(near)) {
+                    add(held, &|need| need.whole = true);
+                }
                 for other in tree.leaves_of(near) {
                     let crosses = if !tree.is_leaf(near) || is_at_interface(other) {
                         add(other, &|need| need.whole = true) && sends
@@ -129,14 +157,33 @@ impl Halo {
                 add(other, &|need| need.whole = true);
             }
             for near in at.near_others_of_parent().filter(|_| sends) {
+                if holds {
+                    let around = tree.data_slot(near).and_then(|slot| Some((owner[slot.index()], row(slot)?)));
+                    let others = around.filter(|(other, _)| *other != from);
+                    found.saved.extend(others.map(|(other, row)| (level - 1, other, from, row)));
+                }
                 for other in tree.leaves_of(near).filter(|other| tree.is_leaf(near) || is_at_interface(*other)) {
                     add(other, &|need| need.whole = true);
                 }
             }
+            // What refined nodes around it hold streams into it, and into what others of them hold.
+            let near = at.near.iter().filter_map(|near| usize::try_from(*near).ok()).filter(|_| holds && sends);
+            let around = near.filter(|near| !tree.is_leaf(*near)).filter_map(|near| tree.data_slot(near));
+            let around: Vec<SlotId> = around.collect();
+            for held in &around {
+                let of_held = owner[held.index()];
+                for other in around.iter().chain([&slot]).filter(|other| owner[other.index()] != of_held) {
+                    at_edge([*held, *other]);
+                    let to = owner[other.index()];
+                    found.held.push(Crossing { level, from: of_held, to, slot: *held, need: whole });
+                }
+            }
         };
         let found = tree.meetings(grid.forest(), owner, is_thin, visit)?;
-        let mut crossings: Vec<Crossing> = found.iter().flat_map(|found| &found.crossings).copied().collect();
+        let crossings = found.iter().flat_map(|found| found.crossings.iter().chain(&found.held));
+        let mut crossings: Vec<Crossing> = crossings.copied().collect();
         crossings.par_sort_unstable();
+        crossings.dedup();
         let shapes = Shapes::new(manifest);
         let of_lane = |a: &Crossing, b: &Crossing| (a.level, a.from, a.to) == (b.level, b.from, b.to);
         let lanes: Vec<&[Crossing]> = crossings.chunk_by(of_lane).collect();
@@ -144,17 +191,40 @@ impl Halo {
             lanes.into_par_iter().map(|of_lane| (of_lane[0].level, Lane::new(&shapes, of_lane))).collect();
         let mut levels: Vec<Vec<Lane>> = grid.levels().iter().map(|_| vec![]).collect();
         lanes.into_iter().for_each(|(level, lane)| levels[level].push(lane));
+        // Means are of children.
+        let of_means = tree.children().filter_map(|(level, slot, parent)| {
+            row(parent)?;
+            let (from, to) = (owner[slot.index()], owner[parent.index()]);
+            Some((level, from, to, row(slot).filter(|_| from != to)?))
+        });
+        let of_ghosts = found.iter().flat_map(|found| &found.saved).copied();
+        let mut saved: Vec<Saved> = of_ghosts.chain(of_means).collect();
+        saved.sort_unstable();
+        saved.dedup();
+        let of_block = Layout::beside_populations(manifest).slot_len();
+        let mut of_saved: Vec<Vec<SavedLane>> = grid.levels().iter().map(|_| vec![]).collect();
+        for lane in saved.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
+            let (level, from, to, _) = lane[0];
+            let mut packing = Packing::new(vec![std::iter::once(0..of_block as u32).collect()]);
+            lane.iter().for_each(|(.., row)| packing.push(row * of_block, 0));
+            of_saved[level].push(SavedLane { from: from.into(), to: to.into(), saved: packing });
+        }
         let mut sent: Vec<(u16, usize, SlotId)> = found.into_iter().flat_map(|found| found.senders).collect();
         sent.sort_unstable();
         sent.dedup();
         let mut senders = vec![vec![vec![]; levels.len()]; partition.parts().len()];
         sent.into_iter().for_each(|(to, level, slot)| senders[to as usize][level].push(slot));
-        Ok(Halo { levels, senders, edge })
+        Ok(Halo { levels, saved: of_saved, senders, edge })
     }
 
     /// What crosses of a level.
     pub(super) fn of_level(&self, level: usize) -> &[Lane] {
         self.levels.get(level).map_or(&[], |lanes| &lanes[..])
+    }
+
+    /// What crosses of what blocks of a level save for ghosts.
+    pub(super) fn saved_of_level(&self, level: usize) -> &[SavedLane] {
+        self.saved.get(level).map_or(&[], |lanes| &lanes[..])
     }
 
     /// What crosses of all levels.

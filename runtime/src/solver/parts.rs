@@ -76,6 +76,23 @@ struct Division {
 }
 
 impl Division {
+    /// How many lanes there are of what crosses in a task.
+    fn lanes(&self, task: Task) -> usize {
+        match task.phase {
+            Phase::HaloSaved => self.halo.saved_of_level(task.level).len(),
+            _ => self.halo.of_level(task.level).len(),
+        }
+    }
+
+    /// The parts that one of them goes from and to.
+    fn ends(&self, task: Task, lane: usize) -> (usize, usize) {
+        let (saved, lanes) = (self.halo.saved_of_level(task.level), self.halo.of_level(task.level));
+        match task.phase {
+            Phase::HaloSaved => (saved[lane].from, saved[lane].to),
+            _ => (lanes[lane].from, lanes[lane].to),
+        }
+    }
+
     /// The place of a part among those of this process, if it is one.
     fn place(&self, part: usize) -> Option<usize> {
         place(&self.here, part)
@@ -277,10 +294,8 @@ impl Parts {
             && Phase::STREAMING[..4].contains(&task.phase)
             && self.first().together(task.level) != Some(task.phase);
         match &self.division {
-            Some(division) if task.phase == Phase::Halo && division.processes.are_several() => vec![Share::Processes],
-            Some(division) if task.phase == Phase::Halo => {
-                (0..division.halo.of_level(task.level).len()).map(Share::Lane).collect()
-            }
+            Some(division) if task.phase.crosses() && division.processes.are_several() => vec![Share::Processes],
+            Some(division) if task.phase.crosses() => (0..division.lanes(task)).map(Share::Lane).collect(),
             _ if apart => all(Side::Edge).chain(all(Side::Inside)).collect(),
             _ => all(Side::All).collect(),
         }
@@ -290,7 +305,7 @@ impl Parts {
     pub(super) fn device(&self, task: Task, share: Share) -> &Device {
         let part = match (share, &self.division) {
             (Share::Part(part, _), _) => part,
-            (Share::Lane(lane), Some(division)) => division.halo.of_level(task.level)[lane].from,
+            (Share::Lane(lane), Some(division)) => division.ends(task, lane).0,
             (Share::Lane(_), None) | (Share::Processes, _) => 0,
         };
         self.here[part].program.device()
@@ -299,7 +314,9 @@ impl Parts {
     /// A share of a phase of a step of a level.
     pub(super) fn run(&mut self, task: Task, share: Share, levels: &[Level], end: f64) -> Result<(), StepError> {
         match share {
+            Share::Processes if task.phase == Phase::HaloSaved => self.exchange_saved(task.level),
             Share::Processes => self.exchange(task.level, levels[task.level].current),
+            Share::Lane(lane) if task.phase == Phase::HaloSaved => self.cross_saved(task.level, lane),
             Share::Lane(lane) => self.cross(task.level, lane, levels[task.level].current),
             Share::Part(part, _) if task.phase == Phase::Move => {
                 self.here[part].move_solids(task.level, end, Some(&levels[task.level]))
@@ -312,10 +329,7 @@ impl Parts {
     pub(super) fn accesses(&self, task: Task, share: Share) -> Accesses {
         let parts = self.here.len();
         match (share, &self.division) {
-            (Share::Lane(lane), Some(division)) => {
-                let lane = &division.halo.of_level(task.level)[lane];
-                accesses::of_lane(task, (lane.from, lane.to), parts)
-            }
+            (Share::Lane(lane), Some(division)) => accesses::of_lane(task, division.ends(task, lane), parts),
             // Nothing of it is recorded.
             (Share::Lane(_), None) | (Share::Processes, _) => Accesses::default(),
             (Share::Part(part, side), _) => {
@@ -327,6 +341,49 @@ impl Parts {
     /// Whether levels have anything to get from other parts.
     pub(super) fn exchanges(&self, level: usize) -> bool {
         self.division.as_ref().is_some_and(|division| !division.halo.of_level(level).is_empty())
+    }
+
+    /// Whether parts read what others' blocks of a level save for ghosts.
+    pub(super) fn exchanges_saved(&self, level: usize) -> bool {
+        self.division.as_ref().is_some_and(|division| !division.halo.saved_of_level(level).is_empty())
+    }
+
+    /// Gives all parts, in several processes, what they read of that.
+    fn exchange_saved(&mut self, level: usize) -> Result<(), StepError> {
+        let Some(Division { halo, routes, processes, .. }) = &mut self.division else { return Ok(()) };
+        routes.exchange_saved(&mut self.here, halo, level, processes)
+    }
+
+    /// Gives it to a part, in a lane of a level.
+    fn cross_saved(&mut self, level: usize, lane: usize) -> Result<(), StepError> {
+        let Some(Division { halo, routes, .. }) = &self.division else { return Ok(()) };
+        routes.cross_saved(&mut self.here, halo, (level, lane))
+    }
+
+    /// What refined blocks hold, from the blocks that refine them, finest first: all of it, or what no step gives.
+    pub(super) fn hold(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
+        if !self.first().grid.forest().holds() {
+            return Ok(());
+        }
+        let families = match &self.division {
+            Some(Division { partition, .. }) => transfer::families(&self.first().grid, partition)?,
+            None => vec![],
+        };
+        let layout = Layout::populations(self.first().program.manifest());
+        // Nothing is finer than the finest level.
+        for level in (0..self.first().grid.levels().len().saturating_sub(1)).rev() {
+            if let Some(division) = &self.division {
+                let of_level = families.iter().filter(|transfer| transfer.level == level + 1);
+                let packed: Vec<(usize, usize, Packing)> =
+                    of_level.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect();
+                let set = current[level + 1];
+                self.devices.meet()?;
+                division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;
+                self.devices.meet()?;
+            }
+            self.here.iter_mut().try_for_each(|subdomain| subdomain.hold(current, level, whole))?;
+        }
+        Ok(())
     }
 
     /// Gives all parts the populations of one set that they read of others' blocks of a level.
@@ -350,7 +407,7 @@ impl Parts {
     /// Whether what crosses may be on its way while blocks inside stream: parts are in several processes, and nothing but streaming changes
     /// populations.
     pub(super) fn posts(&self) -> bool {
-        self.processes().is_some() && !self.first().moves()
+        self.processes().is_some() && !self.first().moves() && !self.first().grid.forest().holds()
     }
 
     /// Begins to send what other processes read of a level's blocks, which has been written to a set of populations.
@@ -662,6 +719,7 @@ impl Parts {
             if let Some(inbox) = &mut subdomain.inbox {
                 inbox.poison()?;
             }
+            subdomain.fields.saved.poison()?;
         }
         Ok(())
     }

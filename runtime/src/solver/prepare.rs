@@ -161,12 +161,8 @@ impl<'a> Prepared<'a> {
         if parts < 2 {
             return Ok(self);
         }
-        let cannot = [
-            (self.grid.forest().holds(), "with a coupling of ghosts between refinement levels"),
-            (!self.program.manifest().shown.is_empty(), "of a method that reads values of neighbours"),
-        ];
-        if let Some((_, what)) = cannot.into_iter().find(|(is, _)| *is) {
-            return Err(StepError::NotInParts { parts, what });
+        if !self.program.manifest().shown.is_empty() {
+            return Err(StepError::NotInParts { parts });
         }
         let toolchain = devices[0].toolchain()?;
         for device in devices {

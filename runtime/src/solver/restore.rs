@@ -311,7 +311,8 @@ fn accumulators(subdomain: &mut Subdomain, number: usize) -> Option<&mut Buffer<
 
 impl Simulation {
     /// What a restart file has of the flow as it is now. Of several processes the first can read it.
-    pub fn state(&self) -> Result<State<'_>, StepError> {
+    pub fn state(&mut self) -> Result<State<'_>, StepError> {
+        self.complete()?;
         let state = State::of(self)?;
         match self.parts.processes() {
             Some(processes) => state.gathered(&self.parts, processes),
@@ -320,12 +321,19 @@ impl Simulation {
     }
 
     /// The same in a copy, for any thread; the flow may go on before it is on the host.
-    pub fn capture_state(&self, staging: Staging) -> Result<State<'static>, StepError> {
+    pub fn capture_state(&mut self, staging: Staging) -> Result<State<'static>, StepError> {
+        self.complete()?;
         let state = State::of(self)?;
         match self.parts.processes() {
             Some(processes) => state.gathered(&self.parts, processes),
             None => state.copied(staging),
         }
+    }
+
+    /// What steps leave as it is of what refined blocks hold is made of the blocks that refine them, as before a change of the grid: it does not
+    /// depend on what was in their slots before.
+    fn complete(&mut self) -> Result<(), StepError> {
+        self.parts.hold(&self.stepper.current(), false)
     }
 
     /// Sets all populations, in the order and form of [`State::read_populations`], and the step.

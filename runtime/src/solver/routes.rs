@@ -1,7 +1,7 @@
 //! The ways that values take between the devices of the parts of a flow.
 
 use super::StepError;
-use super::halo::{Halo, Lane};
+use super::halo::Halo;
 use super::subdomain::Subdomain;
 use crate::device::{Buffer, Device, Element, Incoming, Outgoing, Packing, Route, Scalar};
 use crate::processes::Processes;
@@ -26,12 +26,12 @@ impl Way {
     fn new(
         here: &[Subdomain],
         places: &impl Places,
-        lane: &Lane,
+        (from, to): (usize, usize),
         packing: &Packing,
         scalar: Scalar,
     ) -> Result<Way, StepError> {
         let device = |part: usize| here[part].program.device();
-        Ok(match (places(lane.from), places(lane.to)) {
+        Ok(match (places(from), places(to)) {
             ((_, Some(from)), (_, Some(to))) => {
                 let route = Route::new(device(from), device(to), packing, scalar.bytes())?;
                 Way::Here { route, from, to }
@@ -53,6 +53,8 @@ pub(super) struct Routes {
     populations: Vec<Vec<Way>>,
     /// Those of fields, lane by lane of all levels.
     fields: Vec<Way>,
+    /// Those of what is saved for ghosts `[level][lane]`.
+    saved: Vec<Vec<Way>>,
     /// Of each level the set whose populations are on their way to other processes already.
     posted: Vec<Option<usize>>,
 }
@@ -61,19 +63,27 @@ impl Routes {
     pub(super) fn new(here: &[Subdomain], halo: &Halo, places: impl Places) -> Result<Routes, StepError> {
         let real = here[0].program.manifest().real;
         let levels = 0..here[0].grid.levels().len();
+        let (stored, computed) = (Scalar::stored(real), Scalar::computed(real));
+        let way = |ends, packing, scalar| Way::new(here, &places, ends, packing, scalar);
         let of_level = |level: usize| {
             let lanes = halo.of_level(level).iter();
-            lanes.map(|lane| Way::new(here, &places, lane, &lane.populations, Scalar::stored(real))).collect()
+            lanes.map(|lane| way((lane.from, lane.to), &lane.populations, stored)).collect()
         };
-        let populations = levels.map(of_level).collect::<Result<Vec<Vec<Way>>, StepError>>()?;
-        let fields = halo.lanes().map(|lane| Way::new(here, &places, lane, &lane.fields, Scalar::computed(real)));
-        Ok(Routes { posted: vec![None; populations.len()], populations, fields: fields.collect::<Result<_, _>>()? })
+        let saved_of_level = |level: usize| {
+            let lanes = halo.saved_of_level(level).iter();
+            lanes.map(|lane| way((lane.from, lane.to), &lane.saved, computed)).collect()
+        };
+        let populations = levels.clone().map(of_level).collect::<Result<Vec<Vec<Way>>, StepError>>()?;
+        let saved = levels.map(saved_of_level).collect::<Result<_, StepError>>()?;
+        let fields = halo.lanes().map(|lane| way((lane.from, lane.to), &lane.fields, computed));
+        let fields = fields.collect::<Result<_, _>>()?;
+        Ok(Routes { posted: vec![None; populations.len()], populations, fields, saved })
     }
 
     /// Whether populations go from GPU to GPU on all of them, without the host.
     pub(super) fn are_direct(&self) -> bool {
         let is_direct = |way: &Way| matches!(way, Way::Here { route, .. } if route.is_direct());
-        self.populations.iter().flatten().all(is_direct)
+        self.populations.iter().chain(&self.saved).flatten().all(is_direct)
     }
 
     /// Gives a part the populations of a set that it reads of another's blocks, in a lane of a level between parts of this process.
@@ -86,6 +96,32 @@ impl Routes {
     ) -> Result<(), StepError> {
         let packing = &halo.of_level(level)[lane].populations;
         self.populations[level][lane].cross(here, packing, |part| &mut part.fields.populations[set])
+    }
+
+    /// Gives a part what another's blocks save for ghosts, in a lane of a level between parts of this process.
+    pub(super) fn cross_saved(
+        &self,
+        here: &mut [Subdomain],
+        halo: &Halo,
+        (level, lane): (usize, usize),
+    ) -> Result<(), StepError> {
+        let packing = &halo.saved_of_level(level)[lane].saved;
+        self.saved[level][lane].cross(here, packing, |part| &mut part.fields.saved)
+    }
+
+    /// Gives all parts what others' blocks save for ghosts, where parts are in several processes.
+    pub(super) fn exchange_saved(
+        &mut self,
+        here: &mut [Subdomain],
+        halo: &Halo,
+        level: usize,
+        processes: &Processes,
+    ) -> Result<(), StepError> {
+        for (way, lane) in self.saved[level].iter_mut().zip(halo.saved_of_level(level)) {
+            way.pack(here, &lane.saved, |part| &mut part.fields.saved)?;
+        }
+        let packings = halo.saved_of_level(level).iter().map(|lane| &lane.saved);
+        complete(&mut self.saved[level], packings, here, processes, |part| &mut part.fields.saved)
     }
 
     /// Begins to send other processes what they read of a level's blocks, as all launches so far leave them.

@@ -60,7 +60,8 @@ impl Simulation {
             }
         };
         stepper.levels.iter_mut().for_each(|level| level.current = 0);
-        parts.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))
+        parts.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))?;
+        parts.hold(&stepper.current(), true)
     }
 
     /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones; or the moments that are stored in their place.
@@ -207,6 +208,6 @@ impl Subdomain {
                 }
             }
         }
-        self.hold_all(levels)
+        Ok(())
     }
 }

@@ -161,7 +161,7 @@ impl Stepper {
     /// Does one of them.
     pub(super) fn run(&mut self, task: Task, parts: &mut Parts) -> Result<(), StepError> {
         // Without a recording, devices are in the order of tasks where something crosses.
-        let crosses = task.phase == Phase::Halo;
+        let crosses = task.phase.crosses();
         if crosses {
             parts.devices().meet()?;
         }
@@ -249,11 +249,15 @@ impl Schedule<'_> {
             for level in phase.reads_blocks_around(level) {
                 self.refresh(level, half);
             }
+            if phase.reads_saved() && self.parts.exchanges_saved(level) {
+                self.tasks.push(Task { phase: Phase::HaloSaved, level, start: false, half, sets });
+            }
             if has {
                 self.tasks.push(Task { phase, level, start, half, sets });
             }
             match phase {
                 Phase::Move => self.fresh &= !self.bit(level, 0),
+                Phase::Prolong => self.fresh &= !self.bit(level + 1, 0),
                 _ if Phase::STREAMING.contains(&phase) => self.fresh &= !self.bit(level, 1),
                 _ => {}
             }

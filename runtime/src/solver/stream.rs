@@ -180,7 +180,7 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
         Phase::StreamCollideWalls => return of_group(Group::Walls),
         Phase::StreamCollideInterface => return of_group(Group::Jump),
         Phase::StreamCollideInterfaceWalls => return of_group(Group::Both),
-        Phase::StreamCollideHeld if holds => return tables.held.part(levels[level].held.clone()),
+        Phase::StreamCollideHeld if holds => return tables.held.part(listed.held.clone()),
         Phase::ToFine | Phase::ToCoarse => match inbox {
             Some(inbox) => return inbox.cells_of(level),
             None => 0..0,
@@ -190,7 +190,9 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
         Phase::StreamCollideHeld | Phase::ToFineWalls | Phase::ToCoarseWalls => 0..0,
         Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
         Phase::Expose => unreachable!("it has those of several phases"),
-        Phase::Prescribe | Phase::Move | Phase::Tick | Phase::Halo => unreachable!("there are no blocks of it"),
+        Phase::Prescribe | Phase::Move | Phase::Tick | Phase::Halo | Phase::HaloSaved => {
+            unreachable!("there are no blocks of it")
+        }
     };
     tables.leaves.part(range)
 }

@@ -96,7 +96,7 @@ impl Subdomain {
             }
             Phase::Tick => self.prescribed.is_some(),
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
-            Phase::Halo => false,
+            Phase::Halo | Phase::HaloSaved => false,
             Phase::Expose => !self.program.manifest().shown.is_empty() && !self.own_level(level).runs().is_empty(),
             _ => {
                 let (grid, owned) = (&self.grid, self.owned.as_ref());
@@ -118,7 +118,7 @@ impl Subdomain {
         match phase {
             Phase::Prescribe => Ok(self.prescribe(level, half)?),
             Phase::Tick => Ok(self.tick()?),
-            Phase::Move | Phase::Halo => unreachable!("whoever has all parts does that"),
+            Phase::Move | Phase::Halo | Phase::HaloSaved => unreachable!("whoever has all parts does that"),
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)
             }
@@ -137,9 +137,10 @@ impl Subdomain {
         }
         self.make_whole()?;
         let tables = self.grid.tables();
-        for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
-            let held = if self.grid.forest().holds() { listed.held.clone() } else { 0..0 };
-            let runs = self.own_level(number).runs();
+        for (number, level) in levels.iter().take(self.grid.levels().len()).enumerate() {
+            let own = self.own_level(number);
+            let held = if self.grid.forest().holds() { own.held.clone() } else { 0..0 };
+            let runs = own.runs();
             for ids in runs.into_iter().map(|run| tables.leaves.part(run)).chain([tables.held.part(held)]) {
                 self.program.launch(kernels::Macroscopic {
                     ids,

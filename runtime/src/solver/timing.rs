@@ -41,11 +41,13 @@ pub enum Phase {
     Tick,
     /// What parts of a flow read of each other's blocks.
     Halo,
+    /// What they read of what these save for ghosts.
+    HaloSaved,
 }
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 18] = [
+    pub const ALL: [Phase; 19] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideInterface,
@@ -64,6 +66,7 @@ impl Phase {
         Phase::Move,
         Phase::Tick,
         Phase::Halo,
+        Phase::HaloSaved,
     ];
 
     /// Those that fill the inbox before the first step of the next finer level, and after it.
@@ -90,6 +93,16 @@ impl Phase {
         }
     }
 
+    /// Whether it reads what blocks of its level save for ghosts, those of other parts too.
+    pub(super) fn reads_saved(self) -> bool {
+        matches!(self, Phase::Restrict | Phase::Prolong)
+    }
+
+    /// Whether it is what crosses between parts.
+    pub(super) fn crosses(self) -> bool {
+        matches!(self, Phase::Halo | Phase::HaloSaved)
+    }
+
     /// Name as in reports.
     pub fn name(self) -> &'static str {
         [
@@ -111,6 +124,7 @@ impl Phase {
             "move",
             "tick",
             "halo",
+            "halo_saved",
         ][self as usize]
     }
 }

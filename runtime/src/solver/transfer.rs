@@ -37,6 +37,7 @@ type Going = (u16, u16, usize, SlotId);
 /// Transfers of these blocks, by the parts and the level.
 fn transfers(mut going: Vec<Going>) -> Vec<Transfer> {
     going.sort_unstable();
+    going.dedup();
     let together = going.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2));
     let transfer = |blocks: &[Going]| {
         let (from, to, level, _) = blocks[0];
@@ -52,6 +53,14 @@ pub(super) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Tr
     let visit = |at: Meeting<'_>, going: &mut Vec<Going>| {
         let Some(slot) = tree.leaves_of(at.node).next() else { return };
         let (from, first) = (owner[slot.index()], going.len());
+        // What refined nodes hold next to it, it gets.
+        for held in
+            at.near_others().filter(|(_, near)| !tree.is_leaf(*near)).filter_map(|(_, near)| tree.data_slot(near))
+        {
+            if owner[held.index()] != from {
+                going.push((owner[held.index()], from, at.level, held));
+            }
+        }
         // Leaves that get it: those of its level next to it, and coarser ones next to its parent.
         let near = at.near_others().map(|(_, near)| near).chain(at.near_others_of_parent());
         for near in near.filter(|near| tree.is_leaf(*near)) {
@@ -67,10 +76,19 @@ pub(super) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Tr
     Ok(transfers(found.concat()))
 }
 
+/// The children of refined nodes that hold data, where another part has these.
+pub(super) fn families(grid: &Grid, partition: &Partition) -> Result<Vec<Transfer>, StepError> {
+    let (tree, owner) = (grid.tree()?, partition.owners());
+    let going = tree.children().map(|(level, slot, parent)| (owner[slot.index()], owner[parent.index()], level, slot));
+    Ok(transfers(going.filter(|(from, to, ..)| from != to).collect()))
+}
+
 /// Blocks that another part has from now on.
 pub(super) fn moved(grid: &Grid, before: &Partition, after: &Partition) -> Result<Vec<Transfer>, StepError> {
     let (tree, before, after) = (grid.tree()?, before.owners(), after.owners());
-    let going = tree.leaves().map(|(level, _, slot)| (before[slot.index()], after[slot.index()], level, slot));
+    let held = (0..grid.levels().len()).flat_map(|level| tree.held(level).map(move |slot| (level, slot)));
+    let all = tree.leaves().map(|(level, _, slot)| (level, slot)).chain(held);
+    let going = all.map(|(level, slot)| (before[slot.index()], after[slot.index()], level, slot));
     Ok(transfers(going.filter(|(from, to, ..)| from != to).collect()))
 }
 
@@ -131,12 +149,14 @@ impl Reach {
         Ok(found)
     }
 
-    /// The slots that the part's blocks move to.
-    pub(super) fn reorder(&mut self, moves: &Moves<'_>) -> Result<Vec<i32>, KernelError> {
+    /// The slots that the part's blocks move to, and those that refined blocks hold there, which stay where they are.
+    pub(super) fn reorder(&mut self, moves: &Moves<'_>) -> Result<[Vec<i32>; 2], KernelError> {
         let from = moves.from.read_ints(0..moves.count)?;
+        let mut held = moves.held.read_ints(0..moves.held_count)?;
+        held.retain(|slot| self.has(SlotId(*slot as u32)));
         self.owner = from.iter().map(|from| self.owner[*from as usize]).collect();
         self.known = self.owner.iter().map(|owner| *owner == self.part).collect();
-        Ok((0..moves.count as i32).filter(|slot| self.known[*slot as usize]).collect())
+        Ok([(0..moves.count as i32).filter(|slot| self.known[*slot as usize]).collect(), held])
     }
 
     fn set(&mut self, slot: usize, owner: u16, known: bool) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lbm_bundle::mesh::NONE;
 use lbm_runtime::kernels::KernelError;
-use lbm_runtime::mesh::forest::{Carry, Change, Forest, Held, Moves};
+use lbm_runtime::mesh::forest::{Carry, Change, Forest, Moves};
 use lbm_tests::forest::{Block, Domain, Forest as Oracle, There};
 
 use crate::tables::{blocks, ints};
@@ -54,10 +54,6 @@ impl Contents {
 }
 
 impl Carry for Contents {
-    fn prepare(&mut self, _: Held<'_>) -> Result<(), KernelError> {
-        Ok(())
-    }
-
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError> {
         self.averaged.push(change.count);
         for (slot, parts) in self.families(&change) {

@@ -37,14 +37,6 @@ impl<'a> Change<'a> {
     }
 }
 
-/// What has data while a forest is about to change.
-pub struct Held<'a> {
-    /// Where each level is listed.
-    pub levels: &'a [Level],
-    /// The forest at this moment.
-    pub tables: &'a Tables,
-}
-
 /// Blocks whose data move to other slots.
 pub struct Moves<'a> {
     /// The slots that are filled: 0 to `count`, or some of these.
@@ -73,9 +65,6 @@ impl<'a> Moves<'a> {
 
 /// What moves data when a forest changes. `()` moves none.
 pub trait Carry {
-    /// Before the first change: fills what refined nodes hold and nobody has needed so far.
-    fn prepare(&mut self, held: Held<'_>) -> Result<(), KernelError>;
-
     /// Fills coarse blocks from their children, which go.
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError>;
 
@@ -87,10 +76,6 @@ pub trait Carry {
 }
 
 impl Carry for () {
-    fn prepare(&mut self, _: Held<'_>) -> Result<(), KernelError> {
-        Ok(())
-    }
-
     fn average(&mut self, _: Change<'_>) -> Result<(), KernelError> {
         Ok(())
     }
@@ -177,7 +162,6 @@ impl Forest {
         }
         nodes.truncate(nodes.iter().position(|count| *count == 0).unwrap_or(nodes.len()));
 
-        carry.prepare(Held { levels: &self.levels, tables: &self.tables })?;
         self.coarsen(outcome.asked..outcome.asked + outcome.coarsened, carry)?;
         if outcome.coarsened > 0 && outcome.refined > 0 {
             for level in 0..self.levels.len() {

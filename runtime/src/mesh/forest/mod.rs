@@ -47,7 +47,7 @@ use std::ops::Range;
 use lbm_bundle::mesh::{Group, MeshBundle};
 use rayon::prelude::*;
 
-pub use adapt::{Carry, Change, Held, Moves, Outcome};
+pub use adapt::{Carry, Change, Moves, Outcome};
 pub use error::ForestError;
 pub use pool::Pool;
 pub use tables::{Tables, Targets};
