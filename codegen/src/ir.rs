@@ -149,4 +149,20 @@ impl Plan {
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
+
+    /// What one of the outputs needs, computed in the same way.
+    pub fn of_output(&self, at: usize) -> Plan {
+        let output = &self.dag.outputs[at];
+        let (exprs, new) = self.dag.exprs.subgraph(&[output.value]);
+        let outputs = vec![Output { value: new[output.value], ..output.clone() }];
+        let lets = self.dag.lets.iter().filter_map(|own| Some(Named { value: new.get(own.value)?, ..own.clone() }));
+        let dag = Dag { lets: lets.collect(), exprs, outputs, ..self.dag.clone() };
+        let statement = |own: &Statement| Some(Statement { name: own.name.clone(), value: new.get(own.value)? });
+        let section = |own: &Section| Section {
+            statements: own.statements.iter().filter_map(statement).collect(),
+            ..own.clone()
+        };
+        let sections = self.sections.iter().map(section).filter(|section| !section.statements.is_empty()).collect();
+        Plan { dag: dag.trimmed(), sections, live: self.live }
+    }
 }

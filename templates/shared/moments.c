@@ -24,13 +24,32 @@
 {%- endfor %}
 }
 
+// One of them, as before. Many who need one would otherwise compute all.
+{{ inline }} {{ real }} population_from(const {{ real }} *m, const int direction)
+{
+    switch (direction) {
+{%- for one in moments.each %}
+    case {{ loop.index0 }}: {
+{%- for input in one.inputs %}
+        const {{ real }} {{ input.text }} = m[{{ input.at }}];
+{%- endfor %}
+{%- for line in one.body %}
+        {{ line }}
+{%- endfor %}
+        return {{ one.outputs[0].text }};
+    }
+{%- endfor %}
+    default:
+        return 0;
+    }
+}
+
 // A population of a cell. Who needs all of them has a better way.
 {% if cuda %}static __device__ __noinline__{% else %}static __attribute__((noinline)){% endif %} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
 {
-    {{ real }} m[K], f[Q];
+    {{ real }} m[K];
     for (int number = 0; number < K; ++number) m[number] = populations[at(slot, number, cell)];
-    populations_from(m, f);
-    return f[direction];
+    return population_from(m, direction);
 }
 
 // A moment of a cell.

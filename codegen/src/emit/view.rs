@@ -114,6 +114,8 @@ pub struct Moments {
     pub sums: Vec<String>,
     /// Populations after a collision from moments after it.
     pub populations: Formulas,
+    /// The same of each alone.
+    pub each: Vec<Formulas>,
     /// CUDA: populations that stay where they are, and what is added to the moments for them.
     pub rest: Vec<Value>,
     /// CUDA: pairs of opposite directions.
