@@ -198,23 +198,13 @@ impl Halo {
             Some((level, from, to, row(slot).filter(|_| from != to)?))
         });
         let of_ghosts = found.iter().flat_map(|found| &found.saved).copied();
-        let mut saved: Vec<Saved> = of_ghosts.chain(of_means).collect();
-        saved.sort_unstable();
-        saved.dedup();
-        let of_block = Layout::beside_populations(manifest).slot_len();
-        let mut of_saved: Vec<Vec<SavedLane>> = grid.levels().iter().map(|_| vec![]).collect();
-        for lane in saved.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
-            let (level, from, to, _) = lane[0];
-            let mut packing = Packing::new(vec![std::iter::once(0..of_block as u32).collect()]);
-            lane.iter().for_each(|(.., row)| packing.push(row * of_block, 0));
-            of_saved[level].push(SavedLane { from: from.into(), to: to.into(), saved: packing });
-        }
+        let saved = saved_lanes(manifest, levels.len(), of_ghosts.chain(of_means).collect());
         let mut sent: Vec<(u16, usize, SlotId)> = found.into_iter().flat_map(|found| found.senders).collect();
         sent.sort_unstable();
         sent.dedup();
         let mut senders = vec![vec![vec![]; levels.len()]; partition.parts().len()];
         sent.into_iter().for_each(|(to, level, slot)| senders[to as usize][level].push(slot));
-        Ok(Halo { levels, saved: of_saved, senders, edge })
+        Ok(Halo { levels, saved, senders, edge })
     }
 
     /// What crosses of a level.
@@ -241,6 +231,21 @@ impl Halo {
     pub(super) fn senders(&self, part: usize) -> &[Vec<SlotId>] {
         &self.senders[part]
     }
+}
+
+/// Lanes of so many levels for what blocks save.
+fn saved_lanes(manifest: &Manifest, levels: usize, mut saved: Vec<Saved>) -> Vec<Vec<SavedLane>> {
+    saved.sort_unstable();
+    saved.dedup();
+    let of_block = Layout::beside_populations(manifest).slot_len();
+    let mut lanes: Vec<Vec<SavedLane>> = (0..levels).map(|_| vec![]).collect();
+    for lane in saved.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
+        let (level, from, to, _) = lane[0];
+        let mut packing = Packing::new(vec![std::iter::once(0..of_block as u32).collect()]);
+        lane.iter().for_each(|(.., row)| packing.push(row * of_block, 0));
+        lanes[level].push(SavedLane { from: from.into(), to: to.into(), saved: packing });
+    }
+    lanes
 }
 
 impl Lane {
