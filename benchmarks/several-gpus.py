@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Flows on one GPU and on two of a host: the same bits, how much faster, without an error of memory.
+"""Flows on one GPU and on two of a host: the same bits, how much faster, how much memory, without an error of memory.
 
     benchmarks/several-gpus.py LBMC OUT [SECONDS]
 
 LBMC is a release build of lbmc, OUT where the results go: several-gpus.json, log.txt with what each command said. Where there is an mpirun, the
 same in two processes with a GPU each. Begins nothing more after so many seconds (200), and goes on where something fails; its exit status is 1 then.
-STAGES (environment) names those of bits, sanitize, speed and processes that are wanted.
+STAGES (environment) names those of bits, sanitize, speed, memory and processes that are wanted, ONLY the flows.
 """
 
 import json
@@ -14,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -126,6 +127,43 @@ def adaptive(real):
     return text + "[stop]\nsteps = 600\n[output]\nprofiles = true\nvtk = true\nseries = 100\nrestart = 600\n"
 
 
+# A grid that follows the flow, with all that goes along: statistics, fields to compare with, restart files.
+FOLLOWED = """
+spec = "d3q19_bgk"
+precision = "f32"
+block = [4, 4, 4]
+[domain]
+size = [32, 32, 64]
+[fluid]
+re = 400
+[faces]
+top = { rule = "moving_wall", velocity = [0.05, 0.02, 0] }
+left = "periodic"
+right = "periodic"
+others = "bounce_back"
+[refinement]
+finest = 2
+criterion = "vorticity"
+threshold = 3
+every = 8
+[start]
+velocity = ["0.03 * sin(2*pi*z/lz)", "0.02 * cos(2*pi*x/lx)", 0]
+[stop]
+steps = 240
+steady = 1e-12
+check_every = 60
+[output]
+vtk = true
+profiles = true
+series = 120
+restart = 120
+[[statistics]]
+name = "mean"
+of = ["mean", "stresses"]
+from = 40
+every = 10
+"""
+
 BITS = [
     ("walls_f32", WALLS.format(real="f32"), []),
     ("walls_f64", WALLS.format(real="f64"), []),
@@ -133,12 +171,19 @@ BITS = [
     ("unrecorded_f64", UNRECORDED, []),
     ("refined_f64", REFINED.format(spec="d2q9_recursive", real="f64"), []),
     ("refined_f32", REFINED.format(spec="d2q9_bgk", real="f32"), []),
-    ("adaptive_f64", adaptive("f64"), []),
+    # In so little memory two GPUs share what lies in blocks.
+    ("adaptive_f64", adaptive("f64"), ['refinement.memory="24 MB"']),
     ("adaptive_f32", adaptive("f32"), []),
     ("ghosts_f64", REFINED.format(spec="d2q9_recursive", real="f64").replace("[refinement]", GHOSTS), []),
     ("ghosts_adaptive_f32", adaptive("f32").replace("[refinement]", GHOSTS), []),
+    ("followed", FOLLOWED, ['refinement.memory="1 GB"']),
     ("cavity240", (ROOT / "benchmarks/cavity240.toml").read_text(), ["stop.steps=20", "output.restart=20"]),
     ("oscillating", (ROOT / "cases/oscillating_cylinder.toml").read_text(), ["stop.steps=100", "output.restart=100"]),
+    (
+        "oscillating_shared",
+        (ROOT / "cases/oscillating_cylinder.toml").read_text(),
+        ["stop.steps=100", "output.restart=100", 'refinement.memory="60 MB"'],
+    ),
 ]
 
 BOX = """
@@ -197,6 +242,22 @@ SPEED = [
 ]
 
 
+# A flow in more and in less memory than it may need, and with more cells than fit.
+MEMORY = [
+    (
+        "cavity3d_agal_10gb",
+        (ROOT / "benchmarks/cavity3d_agal.toml").read_text().split("[output]")[0],
+        ["stop.steps=256", 'refinement.memory="10 GB"'],
+    ),
+    ("cavity3d_agal", (ROOT / "benchmarks/cavity3d_agal.toml").read_text().split("[output]")[0], ["stop.steps=256"]),
+    (
+        "cavity3d_agal_2gb",
+        (ROOT / "benchmarks/cavity3d_agal.toml").read_text().split("[output]")[0],
+        ["stop.steps=256", 'refinement.memory="2 GB"'],
+    ),
+]
+
+
 class Failed(Exception):
     """What a command or a comparison says where it fails."""
 
@@ -252,6 +313,7 @@ def compared(path):
     if path.name == "summary.json":
         summary = json.loads(data)
         kept = {key: value for key, value in summary.items() if key not in OF_DEVICES and "seconds" not in key}
+        kept.get("adaptations", {}).pop("room", None)
         return json.dumps(kept, sort_keys=True).encode()
     return data
 
@@ -272,8 +334,53 @@ def differences(one, other):
     return found
 
 
+def wanted(flows):
+    """Those of some flows that are asked for by name."""
+    names = os.environ.get("ONLY", "").split()
+    return [flow for flow in flows if not names or flow[0] in names]
+
+
+class Used:
+    """Most memory that each GPU has in use while something runs, in MiB, as nvidia-smi says."""
+
+    def __enter__(self):
+        asked = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits", "-lms", "100"]
+        self.sampled, self.process = [], subprocess.Popen(asked, stdout=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=lambda: self.sampled.extend(int(line) for line in self.process.stdout))
+        self.reader.start()
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        self.reader.join()
+
+    def most(self, gpus):
+        return [max(self.sampled[gpu::gpus], default=0) for gpu in range(gpus)]
+
+
+def memory(results, log, work):
+    gpus = len(run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], log, 20).splitlines())
+    for name, text, settings in wanted(MEMORY):
+        row = results["memory"].setdefault(name, {})
+        for devices in (1, 2):
+            if time.monotonic() - BEGUN > TOTAL:
+                results["left_out"].append(f"memory {name} on {devices}")
+                continue
+            try:
+                with Used() as used:
+                    summary, _ = flow(work / f"memory_{devices}", text, settings, devices, log, 90)
+                row[devices] = {key: summary.get(key) for key in ["cells", "steps", "seconds", "mlups", "device_bytes", "adaptations", "phases"]}
+                row[devices]["mib_used"] = used.most(gpus)
+                adapting = 1e6 * summary["phases"].get("adapt", 0.0)
+                at = f"{summary['cells']} cells, {used.most(gpus)} MiB, {summary['mlups']:.0f} MLUPS, changes {adapting:.0f} us a step"
+                print(f"memory {name:24} {devices}: {at}; {summary['adaptations']}", flush=True)
+            except Exception as error:  # noqa: BLE001
+                fail(results, f"memory {name} on {devices}", error)
+
+
 def bits(results, log, work):
-    for name, text, settings in BITS:
+    for name, text, settings in wanted(BITS):
         if time.monotonic() - BEGUN > TOTAL:
             results["left_out"].append(name)
             continue
@@ -293,7 +400,7 @@ def bits(results, log, work):
 
 
 def speed(results, log, work):
-    for name, text, *settings in SPEED:
+    for name, text, *settings in wanted(SPEED):
         if time.monotonic() - BEGUN > TOTAL:
             results["left_out"].append(name)
             continue
@@ -302,8 +409,8 @@ def speed(results, log, work):
             try:
                 summary, took = flow(work / f"{name}_{devices}", text, settings[devices - 1], devices, log, 90, True)
                 shutil.rmtree(work / f"{name}_{devices}", ignore_errors=True)
-                wanted = ["mlups", "cells", "steps", "seconds", "first_step_seconds", "memory_bandwidth_gb_per_s", "fraction_of_bandwidth"]
-                row[devices] = {key: summary.get(key) for key in wanted + ["phases", "device_bytes", "adaptations", "device"]}
+                keys = ["mlups", "cells", "steps", "seconds", "first_step_seconds", "memory_bandwidth_gb_per_s", "fraction_of_bandwidth"]
+                row[devices] = {key: summary.get(key) for key in keys + ["phases", "device_bytes", "adaptations", "device"]}
                 row[devices]["wall_seconds"] = took
                 at = f"{summary['mlups']:10.0f} MLUPS, {summary['cells']} cells, {summary['steps']} steps in {summary['seconds']:.2f} s"
                 copy = f"copy {summary['memory_bandwidth_gb_per_s']:.0f} GB/s, fraction {summary['fraction_of_bandwidth']:.3f}"
@@ -316,7 +423,7 @@ def speed(results, log, work):
 
 
 # Flows whose bits and speed are compared in two processes.
-IN_PROCESSES = ["walls_f32", "refined_f64", "adaptive_f64", "oscillating"]
+IN_PROCESSES = ["walls_f32", "refined_f64", "adaptive_f64", "followed", "oscillating"]
 FAST_IN_PROCESSES = ["box_512_weak", "cavity512_strong", "cavity192_d3q27_strong"]
 
 
@@ -325,7 +432,7 @@ def processes(results, log, work):
         results["left_out"].append("processes")
         print("there is no mpirun", flush=True)
         return
-    cases = [(name, text, settings + ['output.directory="unused"']) for name, text, settings in BITS if name in IN_PROCESSES]
+    cases = [(name, text, settings + ['output.directory="unused"']) for name, text, settings in wanted(BITS) if name in IN_PROCESSES]
     for name, text, settings in cases:
         try:
             flow(work / f"{name}_1", text, settings, 1, log, 60)
@@ -337,7 +444,7 @@ def processes(results, log, work):
             print(f"two processes {name:24} the same bits ({took:.1f} s)", flush=True)
         except Exception as error:  # noqa: BLE001
             fail(results, f"two processes {name}", error)
-    for name, text, _, settings in SPEED:
+    for name, text, _, settings in wanted(SPEED):
         if name not in FAST_IN_PROCESSES or time.monotonic() - BEGUN > TOTAL:
             continue
         try:
@@ -356,16 +463,18 @@ def sanitize(results, log, work):
         return
     small = REFINED.format(spec="d2q9_bgk", real="f32").replace("steps = 400", "steps = 60").replace("restart = 400", "restart = 60")
     small = small.replace("from = 100", "from = 10")
-    for tool in ["memcheck"]:
+    followed = FOLLOWED.replace("steps = 240", "steps = 48").replace("= 120", "= 24").replace("from = 40", "from = 4")
+    followed = followed.replace("every = 8", 'every = 8\nmemory = "1 GB"')
+    for tool, name, text in [("memcheck", "small", small), ("memcheck", "small_followed", followed)]:
         try:
-            case = work / "small.toml"
-            case.write_text(small)
+            case = work / f"{name}.toml"
+            case.write_text(text)
             command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", LBMC, "run", case, "--set", "target=cuda"]
-            run(command + ["--devices", "2", "--out", work / "small"], log, left(60))
-            results["sanitizer"][tool] = "no error"
-            print(f"{tool}: no error", flush=True)
+            run(command + ["--devices", "2", "--out", work / name], log, left(60))
+            results["sanitizer"][f"{tool} {name}"] = "no error"
+            print(f"{tool} {name}: no error", flush=True)
         except Exception as error:  # noqa: BLE001
-            fail(results, tool, error)
+            fail(results, f"{tool} {name}", error)
 
 
 def fail(results, name, error):
@@ -378,7 +487,7 @@ def main():
     work = Path(os.environ.get("TMPDIR", "/tmp")) / f"several-gpus-{os.getpid()}"
     out.mkdir(parents=True, exist_ok=True)
     work.mkdir(parents=True)
-    results = {"machine": {}, "bits": {}, "speed": {}, "processes": {}, "sanitizer": {}, "failures": {}, "left_out": []}
+    results = {"machine": {}, "bits": {}, "speed": {}, "memory": {}, "processes": {}, "sanitizer": {}, "failures": {}, "left_out": []}
     with open(out / "log.txt", "w") as log:
         try:
             asked = ["--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
@@ -386,9 +495,9 @@ def main():
             print(results["machine"]["gpus"] + results["machine"]["topology"], flush=True)
         except Exception as error:  # noqa: BLE001
             fail(results, "nvidia-smi", error)
-        wanted = os.environ.get("STAGES", "bits sanitize speed processes").split()
-        for stage in (bits, sanitize, speed, processes):
-            if stage.__name__ not in wanted:
+        stages = os.environ.get("STAGES", "bits sanitize speed memory processes").split()
+        for stage in (bits, sanitize, speed, memory, processes):
+            if stage.__name__ not in stages:
                 continue
             stage(results, log, work)
             results["seconds"] = time.monotonic() - BEGUN

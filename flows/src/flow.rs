@@ -806,7 +806,7 @@ fn prepare<'a>(
                 kernels.criteria.map(|bundle| Criterion::load(device, bundle)).transpose().map_err(StepError::from)?;
             let adaptivity = refinement.adaptivity(criteria.as_deref().unwrap_or_default(), steady);
             let adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?;
-            let adaptivity = processes::on(processes, devices, available, adaptivity);
+            let adaptivity = processes::on(processes, devices, available, adaptivity).map_err(StepError::from)?;
             let refined = restart.map(|restart| refined(restart.leaves()));
             let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
             let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));

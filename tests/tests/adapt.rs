@@ -91,6 +91,7 @@ fn adaptive(
         during: Some(during.unwrap_or_else(|| (u64::MAX, everywhere(device, bundle, 0)))),
         frozen: vec![],
         memory,
+        sharing: 1,
         keeps: false,
     };
     let params = [("omega".to_string(), vec![omega])];

@@ -159,6 +159,7 @@ fn vortex(device: &Device, coupling: &str, thresholds: &[f64]) -> Simulation {
         during: Some((8, criterion(device, &bundle, vec![vorticity(thresholds)]))),
         frozen: vec![],
         memory: None,
+        sharing: 1,
         keeps: false,
     };
     let params = [("omega".to_string(), vec![1.9])];

@@ -114,6 +114,7 @@ fn following(
         during: Some((every, nothing)),
         frozen: vec![],
         memory: None,
+        sharing: 1,
         keeps: false,
     };
     Simulation::adaptive(device, bundle, grid, params, &adaptivity, refined).unwrap()

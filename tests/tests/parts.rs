@@ -398,6 +398,7 @@ fn adaptive(bundle: &Bundle, grid: &GridSpec, finest: usize, during: (u64, Crite
         during: Some(during),
         frozen: vec![],
         memory: Some(40 << 20),
+        sharing: 1,
         keeps: true,
     };
     let params = [("omega".to_string(), vec![1.6])];

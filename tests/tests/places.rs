@@ -86,6 +86,7 @@ fn cells_that_change_their_level_have_what_their_new_place_has() {
             during: Some((u64::MAX, everywhere(&device, &bundle, 0))),
             frozen: vec![],
             memory: None,
+            sharing: 1,
             keeps: false,
         };
         let mut flow = Simulation::adaptive(&device, &bundle, &walls(), &params(), &adaptivity, None).unwrap();

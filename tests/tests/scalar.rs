@@ -263,6 +263,7 @@ fn a_scalar_keeps_its_sum_where_cells_change_their_level() {
         during: Some((4, criterion("if(abs(x - 8 - t / 8) < 5, 1, 0)"))),
         frozen: vec![],
         memory: None,
+        sharing: 1,
         keeps: false,
     };
     let params = [("omega", 1.7), ("omega_g", 1.5)].map(|(name, value)| (name.to_string(), vec![value]));

@@ -312,6 +312,7 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
         during: Some((u64::MAX, everywhere(0))),
         frozen: vec![],
         memory: None,
+        sharing: 1,
         keeps: false,
     };
     let drag = |changes: bool| {
@@ -350,6 +351,7 @@ fn what_is_near_a_surface_stays_refined_where_the_criterion_asks_for_nothing() {
         during,
         frozen: vec![],
         memory: None,
+        sharing: 1,
         keeps: false,
     };
     let params = [("omega".to_string(), vec![1.2])];
@@ -386,6 +388,7 @@ fn blocks_in_a_box_to_keep_stay_even_where_balance_would_refine_them() {
         during,
         frozen,
         memory: None,
+        sharing: 1,
         keeps: false,
     };
     let params = [("omega".to_string(), vec![1.2])];
@@ -411,6 +414,7 @@ fn a_grid_that_follows_the_flow_refines_up_to_what_stays() {
         during,
         frozen: vec![],
         memory: None,
+        sharing: 1,
         keeps: false,
     };
     let params = [("omega".to_string(), vec![1.2])];

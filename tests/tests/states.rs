@@ -96,6 +96,7 @@ fn cells_that_change_their_level_keep_their_age() {
                 during: Some((u64::MAX, everywhere(&device, &bundle, 0))),
                 frozen: vec![],
                 memory: None,
+                sharing: 1,
                 keeps: false,
             };
             let grid = walls([64, 64, 1]);

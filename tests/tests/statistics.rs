@@ -231,6 +231,7 @@ fn accumulators_follow_a_grid_that_changes() {
                 during: Some((u64::MAX, criterion(&device, &bundle, vec![]))),
                 frozen: vec![],
                 memory: None,
+                sharing: 1,
                 keeps: false,
             };
             let params = [("omega".to_string(), vec![1.2])];

@@ -91,7 +91,8 @@ impl Refinement {
             None => None,
         };
         let frozen = self.follow.as_ref().map_or(vec![], |follow| follow.pinned.clone());
-        Some(Adaptivity { levels: self.coarsest..=self.finest, start, during, frozen, memory: self.memory, keeps })
+        let levels = self.coarsest..=self.finest;
+        Some(Adaptivity { levels, start, during, frozen, memory: self.memory, sharing: 1, keeps })
     }
 
     /// Whether a block of so many cells along each axis (1 beyond the dimension) is to be refined: the target level at the

@@ -191,7 +191,11 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("refinement.pinned", BOXES, "boxes whose blocks do not change: { from = [0, 0], to = [16, 16] }"),
     key("refinement.coarsest", LEVEL, "the coarsest level: 0 unless given"),
-    key("refinement.memory", TEXT, "memory that the grid may take: \"8 GiB\"; else most of what the device has"),
+    key(
+        "refinement.memory",
+        TEXT,
+        "memory that the grid may take on each device: \"8 GiB\"; else most of what that has",
+    ),
     key("refinement.boxes", BOXES, "boxes with a target level: { level = 1, from = [0, 0], to = [16, 16] }"),
     key("refinement.coupling", TEXT, "coupling at refinement interfaces: volumetric_shifted (the default) or another"),
     key("stop.steps", COUNT, "most time steps of the coarsest level"),

@@ -39,10 +39,10 @@ pub fn choose(
     }
     let cells = match &case.refinement {
         None => case.cells(),
-        Some(refinement) => match Plan::new(case, kernels, device, control) {
+        Some(_) => match Plan::new(case, kernels, device, control) {
             Ok(plan) => plan.updates >> plan.levels.len().saturating_sub(1),
-            // What stays as it is may fit on several, which the run finds out.
-            Err(FlowError::Memory { .. } | FlowError::Refused { .. }) if refinement.follow.is_none() => usize::MAX,
+            // It may fit on several, which the run finds out.
+            Err(FlowError::Memory { .. } | FlowError::Refused { .. }) => usize::MAX,
             Err(error) => return Err(error),
         },
     };

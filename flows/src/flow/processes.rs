@@ -1,7 +1,7 @@
 //! A run in several processes: what they must agree on before it begins, and what they may take together.
 
 use lbm_bundle::Target;
-use lbm_runtime::device::{Available, Device};
+use lbm_runtime::device::{Available, Device, DeviceError, Devices};
 use lbm_runtime::processes::{ProcessError, Processes};
 use lbm_runtime::solver::{Adaptivity, SHARE_OF_MEMORY};
 
@@ -63,13 +63,18 @@ pub fn available(processes: &Processes, devices: &[Device]) -> Available {
     Available { device, host: together(processes, available.host) }
 }
 
-/// A grid that is to be the same in several processes, each with these devices, and may take so much: all GPUs share one that stays.
-pub(super) fn on(processes: &Processes, devices: &[Device], available: Available, grid: Adaptivity) -> Adaptivity {
+/// A grid that is to be the same in several processes, each with these devices, and may take so much: all GPUs share its blocks.
+pub(super) fn on(
+    processes: &Processes,
+    devices: &[Device],
+    available: Available,
+    grid: Adaptivity,
+) -> Result<Adaptivity, DeviceError> {
     if !processes.are_several() {
         return grid.on(devices);
     }
-    let shares = grid.during.is_none() && devices[0].target() == Target::Cuda;
-    let devices = if shares { devices.len() * processes.count() } else { 1 };
-    let of_device = grid.memory.or(available.device.map(|bytes| (SHARE_OF_MEMORY * bytes as f64) as usize));
-    Adaptivity { memory: of_device.map(|bytes| bytes.saturating_mul(devices)), ..grid }
+    let shares = devices[0].target() == Target::Cuda && Devices::new(devices).share_memory()?;
+    let sharing = if processes.any(!shares) { 1 } else { devices.len() * processes.count() };
+    let memory = grid.memory.or(available.device.map(|bytes| (SHARE_OF_MEMORY * bytes as f64) as usize));
+    Ok(Adaptivity { memory, sharing, ..grid })
 }

@@ -125,8 +125,24 @@ impl Array {
         }
     }
 
+    /// Whether memory behind values comes and goes.
+    pub(crate) fn is_by_page(&self) -> bool {
+        matches!(&self.storage, Storage::Cuda(memory) if memory.by_page().is_some())
+    }
+
+    /// Where memory comes and goes, puts some behind these values and takes that of others away.
+    pub(crate) fn back_only(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
+        let size = self.scalar.bytes();
+        match &mut self.storage {
+            Storage::Host(_) => Ok(()),
+            Storage::Cuda(memory) => {
+                memory.back_only(&ranges.map(|range| range.start * size..range.end * size).collect::<Vec<_>>())
+            }
+        }
+    }
+
     /// Puts memory behind values, where it is not there by itself.
-    pub(super) fn back(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
+    pub(crate) fn back(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
         let size = self.scalar.bytes();
         match &mut self.storage {
             Storage::Host(_) => Ok(()),

@@ -139,6 +139,12 @@ impl<E: Element> Buffer<E> {
         self.array.back(ranges)
     }
 
+    /// On a GPU of a device that is [sparse for now](crate::device::Device::sparse_for_now), puts memory behind some values and takes it away from
+    /// others; elsewhere nothing changes. What had none, and what has none any more, has no meaning.
+    pub fn back_only(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
+        self.array.back_only(ranges)
+    }
+
     /// What has no memory yet gets none: from now on it may be written and read like all others, but what is there has no meaning.
     pub fn seal(&mut self) -> Result<(), DeviceError> {
         self.array.seal()

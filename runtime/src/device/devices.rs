@@ -60,6 +60,13 @@ impl Devices {
         Ok(notices)
     }
 
+    /// Whether they are GPUs that have memory for parts of arrays alone; [connects](Self::connect) them.
+    pub fn share_memory(&self) -> Result<bool, DeviceError> {
+        self.connect()?;
+        let shares = |device: &Device| matches!(&device.backend, Backend::Cuda(cuda) if cuda.has_pages());
+        Ok(self.0.iter().all(shares))
+    }
+
     /// Whether each reaches the memory of all others.
     pub fn reach_each_other(&self) -> Result<bool, DeviceError> {
         for (device, other) in self.0.iter().flat_map(|device| self.0.iter().map(move |other| (device, other))) {
@@ -145,7 +152,7 @@ mod tests {
         assert_eq!(Devices::new([&host, &host.sparse(), &host.clone()]).iter().count(), 1);
         let both = Devices::new([&host, &other]);
         assert_eq!(both.iter().count(), 2);
-        assert!(both.connect().unwrap().is_empty());
+        assert!(both.connect().unwrap().is_empty() && !both.share_memory().unwrap());
         let (from, to) = (both.mark().unwrap(), both.mark().unwrap());
         assert!(both.meet().is_ok() && both.seconds(&from, &to).unwrap() >= 0.0);
     }

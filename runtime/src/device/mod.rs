@@ -65,8 +65,19 @@ pub fn host_memory() -> Option<usize> {
 pub struct Device {
     backend: Backend,
     traffic: array::Traffic,
-    /// Whether arrays take memory only where they are written.
-    sparse: bool,
+    /// Which memory arrays take.
+    takes: Takes,
+}
+
+/// Which memory arrays take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// All that they are long.
+    All,
+    /// What is needed of it.
+    Needed,
+    /// The same, which comes and goes, of so many pages of an array at most.
+    NeededForNow(usize),
 }
 
 #[derive(Clone)]
@@ -195,28 +206,41 @@ impl Device {
     }
 
     fn new(backend: Backend) -> Self {
-        Device { backend, traffic: array::Traffic::default(), sparse: false }
+        Device { backend, traffic: array::Traffic::default(), takes: Takes::All }
     }
 
     /// The GPU that an array lies on.
     fn of_gpu(cuda: &Arc<cuda::Cuda>, array: &Array) -> Self {
-        Device { backend: Backend::Cuda(cuda.clone()), traffic: array.traffic.clone(), sparse: false }
+        Device { backend: Backend::Cuda(cuda.clone()), traffic: array.traffic.clone(), takes: Takes::All }
     }
 
     /// The same device, on which arrays take memory only where it is needed, for large arrays of which few values are: on the host where
     /// something is written; on a GPU, where it can do so, where [`Buffer::back`] says, and they must be [sealed](Buffer::seal) before kernels
     /// work on them.
     pub fn sparse(&self) -> Self {
-        Device { sparse: true, ..self.clone() }
+        Device { takes: Takes::Needed, ..self.clone() }
+    }
+
+    /// The same, where it changes what is needed of an array ([`Buffer::back_only`]): memory comes and goes in pages, of which an array has so many at
+    /// most. Few are coarse, and have more that is not needed; many take longer, because the driver takes as long for each, whatever its size.
+    pub fn sparse_for_now(&self, pages: usize) -> Self {
+        Device { takes: Takes::NeededForNow(pages), ..self.clone() }
     }
 
     /// Whether arrays take memory only where it is needed.
     pub fn is_sparse(&self) -> bool {
-        self.sparse
+        self.takes != Takes::All
             && match &self.backend {
                 Backend::Host(_) => true,
                 Backend::Cuda(cuda) => cuda.has_pages(),
             }
+    }
+
+    /// Gives back memory that arrays [need no more](Buffer::back_only), which is kept for others until then.
+    pub fn release(&self) {
+        if let Backend::Cuda(cuda) = &self.backend {
+            cuda.release_put_by();
+        }
     }
 
     /// The first GPU if one can be used, else the host on all its cores; with a sentence that says which and why.
@@ -331,7 +355,7 @@ impl Device {
         if let (Backend::Cuda(cuda), array::Storage::Cuda(memory)) = (&self.backend, &array.storage)
             && let Some(own) = memory.own()
         {
-            let mut like = cuda.alloc_pages(array.bytes())?;
+            let mut like = cuda.alloc_pages(array.bytes(), memory.by_page())?;
             like.back(&own)?;
             like.seal()?;
             let (scalar, len, storage) = (array.scalar, array.len, array::Storage::Cuda(like));
@@ -344,10 +368,16 @@ impl Device {
         let bytes = len.checked_mul(scalar.bytes()).ok_or_else(|| self.out_of_memory(usize::MAX))?;
         let storage = match &self.backend {
             Backend::Host(_) => {
-                let memory = if self.sparse { host::Memory::sparse(bytes) } else { host::Memory::new(bytes) };
+                let memory = if self.is_sparse() { host::Memory::sparse(bytes) } else { host::Memory::new(bytes) };
                 array::Storage::Host(memory.ok_or_else(|| self.out_of_memory(bytes))?)
             }
-            Backend::Cuda(cuda) if self.is_sparse() => array::Storage::Cuda(cuda.alloc_pages(bytes)?),
+            Backend::Cuda(cuda) if self.is_sparse() => {
+                let pages = match self.takes {
+                    Takes::NeededForNow(pages) => Some(pages),
+                    Takes::All | Takes::Needed => None,
+                };
+                array::Storage::Cuda(cuda.alloc_pages(bytes, pages)?)
+            }
             Backend::Cuda(cuda) => array::Storage::Cuda(cuda.alloc(bytes)?),
         };
         Ok(Array { scalar, len, storage, traffic: self.traffic.clone() })

@@ -15,7 +15,7 @@ use super::step::Stepper;
 use super::subdomain::Subdomain;
 use super::transfer::Reach;
 use super::{Simulation, StepError};
-use crate::device::{Buffer, Device, Real};
+use crate::device::{Buffer, Device, DeviceError, Devices, Real};
 use crate::geometry::Block;
 use crate::kernels::criteria::{Criterion, TargetLevels};
 use crate::kernels::{KernelError, Program};
@@ -36,20 +36,22 @@ pub struct Adaptivity {
     pub during: Option<(u64, Criterion)>,
     /// Boxes, in cells of the coarsest level, whose blocks stay as they are at the start: lower and upper corners.
     pub frozen: Vec<([f64; 3], [f64; 3])>,
-    /// Bytes that the grid may take, with all its data; none for as much as the device has.
+    /// Bytes that the grid may take on each device, with all its data; none for as much as the device has.
     pub memory: Option<usize>,
+    /// How many GPUs may share what lies in blocks, each of which has the tables of all: see [`Self::on`].
+    pub sharing: usize,
     /// Whether there is to be room for [`Simulation::keep`] among these.
     pub keeps: bool,
 }
 
 impl Adaptivity {
-    /// The same for the parts of a flow on these devices: where the grid stays, it may take the memory of all GPUs together.
-    pub fn on(self, devices: &[Device]) -> Adaptivity {
-        if self.during.is_some() || devices.len() < 2 || devices[0].ordinal().is_none() {
-            return self;
+    /// The same for the parts of a flow on these devices: its blocks may lie in the memory of all GPUs together, where these can do so.
+    pub fn on(self, devices: &[Device]) -> Result<Adaptivity, DeviceError> {
+        if devices.len() < 2 || !Devices::new(devices).share_memory()? {
+            return Ok(self);
         }
-        let memory = devices.iter().map(|device| memory_for(device, &self)).fold(0, usize::saturating_add);
-        Adaptivity { memory: Some(memory), ..self }
+        let memory = devices.iter().map(|device| memory_for(device, &self)).min();
+        Ok(Adaptivity { memory, sharing: devices.len(), ..self })
     }
 }
 
@@ -240,7 +242,7 @@ impl Simulation {
 }
 
 /// Work of a part over the mean of all from which on blocks go to other parts.
-const UNEVEN: f64 = 1.1;
+pub(super) const UNEVEN: f64 = 1.1;
 
 impl Parts {
     /// Changes the forest as a criterion, or else that of the grid, says of the fields of the current step, and as solids that move need it until the next change,
@@ -417,8 +419,9 @@ impl Subdomain {
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;
         self.renew_solids()?;
         if let Some(inbox) = &mut self.inbox {
-            inbox.follow(&self.program, &mut self.grid, &self.walls, own)?;
+            inbox.follow((&self.program, &self.of_rows), &mut self.grid, &self.walls, own)?;
         }
+        self.program.device().release();
         Ok(())
     }
 }

@@ -1,9 +1,13 @@
 //! The populations, fields that are kept and statistics follow when the forest changes.
 
+use std::ops::Range;
+
 use super::fields::Fields;
+use super::room::{self, Arrays};
 use super::statistics::Statistics;
 use super::transfer::Reach;
 use crate::device::{Buffer, Device, Int, Part, Real, Stored};
+use crate::kernels::layout::Layout;
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::Grid;
 use crate::mesh::forest::{Carry, Change, Moves};
@@ -45,6 +49,14 @@ impl<'a> Populations<'a> {
         self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum()
     }
 
+    /// Makes room for these slots, of a part whose memory comes and goes.
+    fn make_room(&mut self, slots: Option<&[i32]>) -> Result<(), KernelError> {
+        let Some(slots) = slots.filter(|_| self.sets[0].array().is_by_page()) else { return Ok(()) };
+        let Populations { program, sets, kept, spare, statistics, .. } = self;
+        let fields = std::iter::once(&mut **spare).chain(kept.as_deref_mut());
+        Ok(Arrays::new(program.manifest(), sets, fields, statistics.as_deref_mut()).more(&of_ids(slots))?)
+    }
+
     /// Lists these slots.
     fn list(device: &Device, slots: Option<Vec<i32>>) -> Result<Option<Buffer<Int>>, KernelError> {
         Ok(slots.map(|slots| device.ints(&slots)).transpose()?)
@@ -63,10 +75,16 @@ impl<'a> Populations<'a> {
     }
 }
 
+/// Slots, in runs.
+fn of_ids(slots: &[i32]) -> Vec<Range<usize>> {
+    room::runs(slots.iter().map(|slot| *slot as usize))
+}
+
 impl Carry for Populations<'_> {
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError> {
         let children = 1 << self.program.manifest().dim;
         let found = self.reach.as_mut().map(|reach| reach.average(&change, children)).transpose()?;
+        self.make_room(found.as_deref())?;
         let listed = Self::list(self.program.device(), found)?;
         let change = change.of(listed.as_ref());
         if let Some(statistics) = &mut self.statistics {
@@ -92,6 +110,8 @@ impl Carry for Populations<'_> {
     fn fill(&mut self, change: Change<'_>) -> Result<(), KernelError> {
         let children = 1 << self.program.manifest().dim;
         let found = self.reach.as_mut().map(|reach| reach.fill(&change, children)).transpose()?;
+        let (found, fine) = found.unzip();
+        self.make_room(fine.as_deref())?;
         let listed = Self::list(self.program.device(), found)?;
         let change = change.of(listed.as_ref());
         // What refined blocks hold of fields and accumulators is of another step or another place.
@@ -135,17 +155,23 @@ impl Carry for Populations<'_> {
     fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
         let found = self.reach.as_mut().map(|reach| reach.reorder(&moves)).transpose()?;
         let [listed, held] = found.map_or([None, None], |found| found.map(Some));
+        let slots = listed.iter().chain(&held).flat_map(|slots| of_ids(slots)).collect::<Vec<_>>();
         let (listed, held) = (Self::list(self.program.device(), listed)?, Self::list(self.program.device(), held)?);
         let moves = moves.of(listed.as_ref());
         if let Some(statistics) = &mut self.statistics {
-            statistics.reorder(self.program.device(), self.program.manifest(), &moves)?;
+            statistics.reorder(self.program.device(), self.program.manifest(), &moves, &slots)?;
         }
+        // What blocks had in the arrays that they come to is needed no longer.
+        let source = self.current.first().copied().unwrap_or(0);
+        let (mut room, manifest) = (Arrays::default(), self.program.manifest());
+        room.add(&mut self.sets[1 - source], Layout::populations(manifest));
+        room.add(self.spare, Layout::fields(manifest));
+        room.only(&slots)?;
         if let Some(kept) = &mut self.kept {
             let ids = moves.slots.part(0..moves.count);
             self.program.launch(kernels::RelocateFields { ids, from: moves.from, src: kept, dst: self.spare })?;
             std::mem::swap(&mut **kept, self.spare);
         }
-        let source = self.current.first().copied().unwrap_or(0);
         self.relocate(moves.slots.part(0..moves.count), moves.from, source)?;
         let held = held.as_ref().map_or(moves.held.part(0..moves.held_count), |held| held.part(0..held.len()));
         self.relocate(held, moves.every, source)

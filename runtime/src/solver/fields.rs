@@ -37,8 +37,8 @@ pub(crate) fn slots_of_fields(manifest: &Manifest, slots: usize, whole: bool) ->
 
 impl Fields {
     /// Arrays for a grid, populations full of NaN; with room for the macroscopic fields of all slots if `whole`. Says what is missing
-    /// before it allocates. Of a part, arrays that are written where its own blocks are; where the grid stays they take no more
-    /// memory, on devices that can do so ([`Device::sparse`]), and are to be [sealed](Self::seal).
+    /// before it allocates. Of a part, arrays that are written where its own blocks are; on [sparse](Device::sparse) devices they take no more memory,
+    /// and are to be [sealed](Self::seal).
     pub fn new(
         device: &Device,
         manifest: &Manifest,
@@ -49,20 +49,18 @@ impl Fields {
         let (layout, of_fields) = (Layout::populations(manifest), Layout::fields(manifest).slot_len());
         let whole = whole || owned.is_some();
         let fields = slots_of_fields(manifest, grid.slots(), whole);
-        // Parts of a grid that stays need no more than their blocks and halos.
-        let arrays = if owned.is_some() && grid.forest().stays() { device.sparse() } else { device.clone() };
-        let sparse = owned.filter(|_| arrays.is_sparse());
+        let sparse = owned.filter(|_| device.is_sparse());
         let [written, of_fields_written] = sparse.map_or([grid.slots(), fields], |owned| [owned.leaf_count(); 2]);
         let bytes = 2 * written * layout.slot_len() * manifest.real.stored_bytes()
             + of_fields_written * of_fields * manifest.real.bytes()
-            + at_interfaces(manifest, grid.interfaces());
+            + at_interfaces(manifest, grid.interfaces()).all();
         if device.memory_available().is_some_and(|available| bytes > available) {
             return Err(device.out_of_memory(bytes));
         }
         let length = grid.slots() * layout.slot_len();
         let mut populations =
-            [arrays.alloc_stored(manifest.real, length)?, arrays.alloc_stored(manifest.real, length)?];
-        let mut macroscopic = arrays.alloc_reals(manifest.real, fields * of_fields)?;
+            [device.alloc_stored(manifest.real, length)?, device.alloc_stored(manifest.real, length)?];
+        let mut macroscopic = device.alloc_reals(manifest.real, fields * of_fields)?;
         let own = owned.map(|owned| owned.leaves(grid)).transpose()?;
         for buffer in &mut populations {
             match &own {
@@ -103,12 +101,13 @@ impl Fields {
     }
 
     /// Bytes for the data of a slot, with its part of what blocks at refinement interfaces have: that may be all blocks where they
-    /// have ghosts; of others about half.
-    pub fn bytes_of_slot(manifest: &Manifest) -> usize {
+    /// have ghosts; of others about half. GPUs share the first, and each has all of the second.
+    pub fn bytes_of_slot(manifest: &Manifest) -> [usize; 2] {
         let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
         let share = if mesh::holds(manifest) { 1 } else { 2 };
         let own = 2 * populations * manifest.real.stored_bytes() + fields * manifest.real.bytes();
-        own + at_interfaces(manifest, 1) / share
+        let AtInterfaces { shared, tables } = at_interfaces(manifest, 1);
+        [own + shared / share, tables / share]
     }
 
     /// After the grid has changed: room for what is kept at interfaces. Nothing is kept between steps.
@@ -122,19 +121,35 @@ impl Fields {
     }
 }
 
-/// Bytes of what so many blocks at refinement interfaces have: populations that they keep for ghosts, or two rows of the inbox
-/// and what these are made from.
-pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> usize {
-    let of_block = match (mesh::holds(manifest), &manifest.coupling) {
-        (true, _) => Layout::beside_populations(manifest).slot_len() * manifest.real.bytes(),
+/// Bytes of what blocks at refinement interfaces have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AtInterfaces {
+    /// What parts have of their own blocks alone.
+    pub(crate) shared: usize,
+    /// What they have of all.
+    pub(crate) tables: usize,
+}
+
+impl AtInterfaces {
+    /// All together.
+    pub(crate) fn all(self) -> usize {
+        self.shared.saturating_add(self.tables)
+    }
+}
+
+/// What so many blocks at refinement interfaces have: populations that they keep for ghosts, or two rows of the inbox and what these are
+/// made from.
+pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> AtInterfaces {
+    let [shared, tables] = match (mesh::holds(manifest), &manifest.coupling) {
+        (true, _) => [0, Layout::beside_populations(manifest).slot_len() * manifest.real.bytes()],
         (false, Some(_)) => {
             // Rows, a mask and a place; and, but on the finest level, what is around, masks of cells, and a list of them.
             let ints = 2 + manifest.around() + 2 * manifest.cells();
-            2 * manifest.inbox_row() * manifest.real.bytes() + ints * size_of::<i32>()
+            [2 * manifest.inbox_row() * manifest.real.bytes(), ints * size_of::<i32>()]
         }
-        (false, None) => 0,
+        (false, None) => [0, 0],
     };
-    interfaces.saturating_mul(of_block)
+    AtInterfaces { shared: interfaces.saturating_mul(shared), tables: interfaces.saturating_mul(tables) }
 }
 
 fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer<Real>, DeviceError> {

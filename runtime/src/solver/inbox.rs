@@ -55,7 +55,7 @@ impl Inbox {
     /// That of a grid, full of NaN; none for a coupling of ghosts, or without levels. A part of a flow has what enters its blocks, and says
     /// which blocks of others send something there, on each level.
     pub(super) fn new(
-        program: &Program,
+        (program, of_rows): (&Program, &Device),
         grid: &mut Grid,
         walls: &setup::Walls,
         own: Option<Own<'_>>,
@@ -66,7 +66,7 @@ impl Inbox {
         }
         let none = || device.alloc_ints(0);
         let mut inbox = Inbox {
-            rows: rows(device, manifest, 0)?,
+            rows: rows(device, manifest, 0, None)?,
             masks: none()?,
             begins: none()?,
             tables: none()?,
@@ -75,14 +75,14 @@ impl Inbox {
             of_levels: vec![],
             together: vec![],
         };
-        inbox.follow(program, grid, walls, own)?;
+        inbox.follow((program, of_rows), grid, walls, own)?;
         Ok(Some(inbox))
     }
 
     /// After the grid has changed. Nothing is kept between steps.
     pub(super) fn follow(
         &mut self,
-        program: &Program,
+        (program, of_rows): (&Program, &Device),
         grid: &mut Grid,
         walls: &setup::Walls,
         own: Option<Own<'_>>,
@@ -106,11 +106,14 @@ impl Inbox {
             .collect();
         // Nothing is finer than the finest level.
         let (all, senders) = (grid.interfaces(), before.last().copied().unwrap_or(0));
+        let own_rows = own.map(|(owned, _)| rows_of(owned, &levels, &before));
         if all > self.masks.len() {
             let room = room(self.masks.len(), all);
-            self.rows = rows(device, manifest, 0)?;
-            self.rows = rows(device, manifest, room)?;
+            self.rows = rows(device, manifest, 0, None)?;
+            self.rows = rows(of_rows, manifest, room, own_rows.as_deref())?;
             (self.masks, self.begins) = (device.alloc_ints(room)?, device.alloc_ints(room)?);
+        } else if let Some(own_rows) = &own_rows {
+            self.rows.iter_mut().try_for_each(|rows| rows.back_only(values_of(manifest, own_rows)))?;
         }
         grow(device, &mut self.tables, senders * manifest.around())?;
         grow(device, &mut self.cell_masks, senders * manifest.cells())?;
@@ -211,14 +214,42 @@ impl Inbox {
     }
 }
 
-/// Two sets of rows, full of NaN.
-fn rows(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<[Buffer<Real>; 2], DeviceError> {
+/// Two sets of rows, full of NaN; of a part there is memory for its own.
+fn rows(
+    device: &Device,
+    manifest: &Manifest,
+    interfaces: usize,
+    own: Option<&[Range<usize>]>,
+) -> Result<[Buffer<Real>; 2], DeviceError> {
     let set = || {
         let mut rows = device.alloc_reals(manifest.real, interfaces * manifest.inbox_row())?;
-        rows.poison()?;
+        match own {
+            None => rows.poison()?,
+            Some(own) => {
+                rows.back(values_of(manifest, own))?;
+                values_of(manifest, own).try_for_each(|values| rows.poison_part(values))?;
+                rows.seal()?;
+            }
+        }
         Ok::<_, DeviceError>(rows)
     };
     Ok([set()?, set()?])
+}
+
+/// Where the values of some rows are.
+fn values_of<'a>(manifest: &Manifest, rows: &'a [Range<usize>]) -> impl Iterator<Item = Range<usize>> + 'a {
+    let values = manifest.inbox_row();
+    rows.iter().map(move |run| run.start * values..run.end * values)
+}
+
+/// The rows of a part, where those of each level are listed, and how many rows there are before each.
+fn rows_of(owned: &Owned, levels: &[Range<usize>], before: &[usize]) -> Vec<Range<usize>> {
+    let of_level = |((own, level), before): ((&OwnedLevel, &Range<usize>), &usize)| {
+        let row = |at: usize| before + at - level.start;
+        [Group::Jump, Group::Both].map(|group| own.group(group)).map(|run| row(run.start)..row(run.end))
+    };
+    let all = owned.levels.iter().zip(levels).zip(before).flat_map(of_level);
+    all.filter(|run| !run.is_empty()).collect()
 }
 
 /// Room for more than there was, with some to spare: where it has grown it may grow again.

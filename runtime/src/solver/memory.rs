@@ -4,6 +4,7 @@ use std::fmt;
 
 use lbm_bundle::{Manifest, Target};
 
+use super::adapt::UNEVEN;
 use super::fields;
 use crate::device::{Available, Bytes};
 use crate::kernels::layout::Layout;
@@ -18,6 +19,32 @@ pub struct Copies {
     pub states: usize,
 }
 
+/// What each GPU has of what lies in the blocks of a flow in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    /// Its own blocks: the grid stays.
+    Evenly,
+    /// Its own blocks, and some spare room: the grid follows the flow.
+    WithSpare,
+    /// As much as one GPU alone.
+    No,
+}
+
+/// Room of a part of a grid that follows the flow, over that of its share of all blocks: parts differ in work, and each has room for its halo
+/// and for blocks that come before others go.
+const WITH_SPARE: f64 = 1.1 * UNEVEN;
+
+impl Shared {
+    /// So many bytes in blocks, on each of so many GPUs.
+    pub(super) fn of(self, bytes: usize, gpus: usize) -> usize {
+        match self {
+            Shared::Evenly => bytes.div_ceil(gpus.max(1)),
+            Shared::WithSpare => bytes.min((bytes as f64 * WITH_SPARE / gpus.max(1) as f64).ceil() as usize),
+            Shared::No => bytes,
+        }
+    }
+}
+
 /// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`. In parts on GPUs it is what each of them takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -28,6 +55,8 @@ pub struct Memory {
     pub populations: usize,
     /// The inbox of blocks at refinement interfaces, or what they keep for ghosts.
     pub interfaces: usize,
+    /// What parts have of that of their own blocks alone.
+    of_interfaces_shared: usize,
     /// Macroscopic fields, of all cells or of some at a time, and those of an earlier step to compare with.
     pub fields: usize,
     /// Accumulators of statistics, and where the grid follows the flow as much again as one of them has, to move it.
@@ -50,12 +79,14 @@ impl Memory {
         let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
         let (populations, of_fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
         let beside = Layout::beside_populations(manifest).slot_len();
+        let at_interfaces = fields::at_interfaces(manifest, blocks.interfaces);
         let of_fields_copied = copies.fields + if reference { copies.states } else { 0 };
         Memory {
             target: manifest.target,
             devices: 1,
             populations: product(&[2, blocks.slots, populations, stored]),
-            interfaces: fields::at_interfaces(manifest, blocks.interfaces),
+            interfaces: at_interfaces.all(),
+            of_interfaces_shared: at_interfaces.shared,
             fields: product(&[
                 fields::slots_of_fields(manifest, blocks.slots, whole || reference)
                     + usize::from(reference) * blocks.slots,
@@ -80,15 +111,17 @@ impl Memory {
         Memory { statistics, copies: self.copies.saturating_add(copied), ..self }
     }
 
-    /// The same in so many parts, each of which has the tables of all blocks. On GPUs each has its share of other arrays, without its halo, where
-    /// the grid stays, and else as much as one.
-    pub fn in_parts(self, parts: usize, stays: bool) -> Memory {
-        let of = |bytes: usize| if stays { bytes.div_ceil(parts.max(1)) } else { bytes };
+    /// The same in so many parts, each of which has the tables of all blocks. On GPUs each has its share of other arrays: where the grid stays,
+    /// without its halo; where it follows the flow, the most that it takes while parts are about even.
+    pub fn in_parts(self, parts: usize, shared: Shared) -> Memory {
+        let of = |bytes: usize| shared.of(bytes, parts);
         match self.target {
             Target::C => Memory { tables: self.tables.saturating_mul(parts), ..self },
             Target::Cuda => Memory {
                 devices: parts,
                 populations: of(self.populations),
+                interfaces: self.interfaces - self.of_interfaces_shared + of(self.of_interfaces_shared),
+                of_interfaces_shared: of(self.of_interfaces_shared),
                 fields: of(self.fields),
                 statistics: of(self.statistics),
                 ..self
@@ -191,12 +224,22 @@ mod tests {
     fn gpus_share_what_lies_in_blocks_of_a_grid_that_stays_and_each_has_all_tables() {
         let on_gpus = Manifest { target: Target::Cuda, ..manifest() };
         let of = |manifest: &Manifest| Memory::new(manifest, Blocks::uniform(2, 60), true, false, Copies::default());
-        let (one, two) = (of(&on_gpus), of(&on_gpus).in_parts(2, true));
+        let (one, two) = (of(&on_gpus), of(&on_gpus).in_parts(2, Shared::Evenly));
         assert_eq!((2 * two.populations, 2 * two.fields, two.tables), (one.populations, one.fields, one.tables));
         assert_eq!(two.total(), 2 * two.on_device() + two.outputs);
-        assert_eq!(of(&on_gpus).in_parts(2, false).on_device(), one.on_device());
-        let (host, parts) = (of(&manifest()), of(&manifest()).in_parts(2, true));
+        assert_eq!(of(&on_gpus).in_parts(2, Shared::No).on_device(), one.on_device());
+        let (host, parts) = (of(&manifest()), of(&manifest()).in_parts(2, Shared::Evenly));
         assert_eq!((parts.populations, parts.tables), (host.populations, 2 * host.tables));
+    }
+
+    #[test]
+    fn gpus_share_what_lies_in_blocks_of_a_grid_that_follows_the_flow_with_room_to_spare() {
+        assert_eq!([1, 2, 4].map(|gpus| Shared::WithSpare.of(1000, gpus)), [1000, 606, 303]);
+        let manifest = Manifest { target: Target::Cuda, ..manifest() };
+        let one = Memory::new(&manifest, Blocks::uniform(2, 60), true, false, Copies::default());
+        let four = one.in_parts(4, Shared::WithSpare);
+        assert_eq!((four.populations, four.tables), (Shared::WithSpare.of(one.populations, 4), one.tables));
+        assert!(4 * four.populations > one.populations && 3 * four.populations < one.populations);
     }
 
     #[test]

@@ -26,7 +26,7 @@
 //! | `prescribed` | parameters of walls that depend on time |
 //! | `places` | what cells keep for parameters of the method that vary |
 //! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
-//! | `fields`, `memory` | per-block arrays, and what they take |
+//! | `fields`, `room`, `memory` | per-block arrays, where parts on GPUs have memory of them, and what they take |
 //! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
 //! | `resident` | arrays where they lie on their device, for other programs |
 //! | `snapshot`, `capture` | macroscopic fields on the host; on their way there while the flow goes on |
@@ -61,6 +61,7 @@ pub mod probe;
 mod reordered;
 pub mod resident;
 pub mod restore;
+mod room;
 mod routes;
 mod run;
 mod setup;

@@ -17,6 +17,7 @@ use super::accesses::{self, OfPart};
 use super::edges::{Edges, Side};
 use super::halo::Halo;
 use super::inbox::{Inbox, Own};
+use super::room;
 use super::routes::{self, Routes};
 use super::step::{Level, Share, Task};
 use super::subdomain::Subdomain;
@@ -201,6 +202,11 @@ impl Parts {
         for lane in halo.lanes().filter(|lane| numbers.contains(&lane.to)) {
             here[lane.to - numbers.start].fields.make_room_for(&lane.populations, &lane.fields)?;
         }
+        let layouts = [Layout::populations, Layout::fields].map(|of| of(here[0].program.manifest()));
+        for family in transfer::families(&here[0].grid, &partition)?.iter().filter(|of| numbers.contains(&of.to)) {
+            let [populations, fields] = layouts.map(|layout| family.packing(layout));
+            here[family.to - numbers.start].fields.make_room_for(&populations, &fields)?;
+        }
         here.iter_mut().try_for_each(|subdomain| subdomain.fields.seal())?;
         let routes = routes_of(&here, &numbers, &halo)?;
         let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
@@ -208,8 +214,8 @@ impl Parts {
         parts.set_partition(partition)?;
         parts.list_edges()?;
         parts.each_with_senders(|subdomain, own| {
-            let Subdomain { program, grid, walls, .. } = subdomain;
-            subdomain.inbox = Inbox::new(program, grid, walls, own)?;
+            let Subdomain { program, of_rows, grid, walls, .. } = subdomain;
+            subdomain.inbox = Inbox::new((program, of_rows), grid, walls, own)?;
             Ok(())
         })?;
         Ok(parts)
@@ -538,7 +544,32 @@ impl Parts {
         let Some(division) = &mut self.division else { return Ok(()) };
         division.halo = halo_of(&self.here, &division.partition, &division.processes)?;
         division.routes = routes_of(&self.here, &division.here, &division.halo)?;
+        self.keep_to_halo()?;
         self.list_edges()
+    }
+
+    /// Where memory comes and goes, each part has room for its own blocks and its halo, and no more.
+    fn keep_to_halo(&mut self) -> Result<(), StepError> {
+        let Some(Division { partition, halo, here, .. }) = &self.division else { return Ok(()) };
+        if !self.here.iter().any(Subdomain::is_by_page) {
+            return Ok(());
+        }
+        let of_fields = Layout::fields(self.here[0].program.manifest()).slot_len();
+        let slots_of = |number: usize| {
+            let mut needed: Vec<bool> = partition.owners().iter().map(|owner| usize::from(*owner) == number).collect();
+            for lane in halo.lanes().filter(|lane| lane.to == number) {
+                lane.fields.ranges().for_each(|range| needed[range.start / of_fields] = true);
+            }
+            room::runs(needed.into_iter().enumerate().filter_map(|(slot, needed)| needed.then_some(slot)))
+        };
+        let mut slots: Vec<Vec<Range<usize>>> = here.clone().map(slots_of).collect();
+        // Others may still write there.
+        self.devices.meet()?;
+        self.at_once(&mut slots, |subdomain, slots| {
+            subdomain.arrays().only(slots)?;
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// Lists the blocks of each part anew: those at its edge, and those inside.
@@ -604,6 +635,10 @@ impl Parts {
             all.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect()
         };
         self.devices.meet()?;
+        for (number, subdomain) in division.here.clone().zip(&mut self.here).filter(|(_, part)| part.is_by_page()) {
+            let coming = transfers.iter().filter(|transfer| transfer.to == number).flat_map(|transfer| &transfer.slots);
+            subdomain.arrays().more(&room::runs(coming.map(|slot| slot.index())))?;
+        }
         for set in 0..2 {
             let packed = packed(Layout::populations(&manifest), &|transfer| current[transfer.level] == set);
             division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;

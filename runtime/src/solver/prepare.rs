@@ -9,7 +9,7 @@ use super::around::Around;
 use super::bodies::Bodies;
 use super::fields::Fields;
 use super::inbox::Inbox;
-use super::memory::{Copies, Memory};
+use super::memory::{Copies, Memory, Shared};
 use super::monitor::Monitor;
 use super::parts::Parts;
 use super::prescribed::Prescribed;
@@ -44,6 +44,8 @@ pub struct Prepared<'a> {
     /// Boxes whose blocks stay: lower and upper corners.
     frozen: Vec<Corners>,
     adaptations: Adaptations,
+    /// What of blocks each GPU has, where there are several parts.
+    shared: Shared,
     notices: Vec<String>,
 }
 
@@ -63,7 +65,7 @@ impl<'a> Prepared<'a> {
         let program = Program::load(device, bundle)?;
         let adaptations = Adaptations::default();
         let (device, programs) = (device.clone(), vec![]);
-        let (step, follows, frozen, notices) = (0, None, vec![], vec![]);
+        let (step, follows, frozen, shared, notices) = (0, None, vec![], Shared::Evenly, vec![]);
         Ok(Prepared {
             device,
             program,
@@ -77,6 +79,7 @@ impl<'a> Prepared<'a> {
             follows,
             frozen,
             adaptations,
+            shared,
             notices,
         })
     }
@@ -97,7 +100,7 @@ impl<'a> Prepared<'a> {
         let every = adaptivity.during.as_ref().and_then(|(every, _)| adapt::interval(*every));
         let around = Around::new(manifest, spec, levels, (step, every))?;
         let program = Program::load(device, bundle)?;
-        let room = setup::room(device, manifest, spec, adaptivity)?;
+        let (room, shared) = setup::room(device, manifest, spec, adaptivity)?;
         let mut last = Outcome::default();
         let (mut grid, refused) =
             Grid::with_room(device, manifest, spec.size, around.faces, room, |forest| match refined {
@@ -139,6 +142,7 @@ impl<'a> Prepared<'a> {
             follows,
             frozen,
             adaptations,
+            shared,
             notices,
         })
     }
@@ -226,7 +230,7 @@ impl<'a> Prepared<'a> {
         let statistics = blocks.slots.saturating_mul(accumulated + moved);
         let copied = copies.states.saturating_mul(blocks.slots.saturating_mul(accumulated));
         let memory = Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied);
-        Ok(memory.in_parts(parts, self.grid.forest().stays()))
+        Ok(memory.in_parts(parts, self.shared))
     }
 
     /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest
@@ -246,6 +250,7 @@ impl<'a> Prepared<'a> {
             follows,
             frozen,
             adaptations,
+            shared,
             ..
         } = self;
         let params = Params::new(program.manifest(), params)?.of_levels(program.manifest(), levels)?;
@@ -255,12 +260,13 @@ impl<'a> Prepared<'a> {
         };
         let (around, criterion) = ((around, levels), (criterion, frozen));
         let mut parts = if programs.is_empty() {
-            let mut subdomain = subdomain(&device, program, (grid, None), spec, around, criterion)?;
+            let devices = (device.clone(), device.clone());
+            let mut subdomain = subdomain(devices, program, (grid, None), spec, around, criterion)?;
             let Subdomain { program, grid, walls, .. } = &mut subdomain;
-            subdomain.inbox = Inbox::new(program, grid, walls, None)?;
+            subdomain.inbox = Inbox::new((program, &device), grid, walls, None)?;
             Parts::one(subdomain)
         } else {
-            in_parts((programs, processes), grid, spec, around, criterion)?
+            in_parts((programs, processes, shared), grid, spec, around, criterion)?
         };
         parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         Ok(Simulation {
@@ -276,16 +282,23 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// A grid, or a part of it, with memory for its data; the inbox is still to come.
+/// Pages of memory in an array of blocks of a grid that follows the flow, for each part: a page beside the blocks of a part is an eighth of them wide.
+const PAGES_OF_BLOCKS: usize = 512;
+
+/// The same of rows of an inbox, which lie in order and move to larger arrays when there are more.
+const PAGES_OF_ROWS: usize = 16;
+
+/// A grid, or a part of it, with memory for its data; the inbox is still to come. Arrays of blocks take memory as on the first device, the inbox will
+/// as on the second.
 fn subdomain(
-    device: &Device,
+    (of_blocks, of_rows): (Device, Device),
     program: Program,
     (grid, owned): (Grid, Option<Owned>),
     spec: &GridSpec,
     (around, levels): (Around, usize),
     (criterion, frozen): (Option<Criterion>, Vec<Corners>),
 ) -> Result<Subdomain, StepError> {
-    let (manifest, own) = (program.manifest(), owned.as_ref());
+    let (manifest, device, own) = (program.manifest(), program.device(), owned.as_ref());
     let Around { mut instances, mut items, cutters, .. } = around;
     // Before the populations are there: cutting links takes more memory than the cut ones.
     let bodies = match cutters {
@@ -306,10 +319,14 @@ fn subdomain(
     };
     let walls = Walls::new(device, manifest, &instances)?;
     let prescribed = Prescribed::new(device, manifest, spec, &items, levels)?;
-    let fields = Fields::new(device, manifest, &grid, criterion.is_some(), own)?;
+    let fields = Fields::new(&of_blocks, manifest, &grid, criterion.is_some(), own)?;
     let statistics = spec.statistics.as_ref();
-    let statistics = statistics.map(|kernels| Statistics::new(device, manifest, &grid, kernels, own)).transpose()?;
+    let statistics = statistics.map(|kernels| kernels.on(device)).transpose()?;
+    let statistics =
+        statistics.map(|kernels| Statistics::new(&of_blocks, manifest, &grid, kernels, own)).transpose()?;
     Ok(Subdomain {
+        criterion: criterion.map(|criterion| criterion.on(device)).transpose()?,
+        of_rows,
         program,
         grid,
         owned,
@@ -322,7 +339,6 @@ fn subdomain(
         sampled: false,
         reference: None,
         statistics,
-        criterion: criterion.map(|criterion| criterion.on(device)).transpose()?,
         frozen,
         places: None,
         recording: None,
@@ -331,7 +347,7 @@ fn subdomain(
 
 /// A flow in as many parts as there are programs in all processes, each on the device of its own.
 fn in_parts(
-    (programs, processes): (Vec<Program>, Processes),
+    (programs, processes, shared): (Vec<Program>, Processes, Shared),
     grid: Grid,
     spec: &GridSpec,
     around: (Around, usize),
@@ -339,11 +355,17 @@ fn in_parts(
 ) -> Result<Parts, StepError> {
     let first = processes.number() * programs.len();
     let partition = Partition::new(&grid, programs.len() * processes.count())?;
-    let mut parts = vec![];
+    let (mut parts, count) = (vec![], partition.parts().len());
     for (program, owned) in programs.into_iter().zip(&partition.parts()[first..]) {
         let (device, owned) = (program.device().clone(), owned.clone());
         let grid = grid.on(&device)?;
-        parts.push(subdomain(&device, program, (grid, Some(owned)), spec, around.clone(), criterion.clone())?);
+        let takes = |pages: usize| match shared {
+            Shared::Evenly => device.sparse(),
+            Shared::WithSpare => device.sparse_for_now(pages * count),
+            Shared::No => device.clone(),
+        };
+        let devices = (takes(PAGES_OF_BLOCKS), takes(PAGES_OF_ROWS));
+        parts.push(subdomain(devices, program, (grid, Some(owned)), spec, around.clone(), criterion.clone())?);
     }
     Parts::several(parts, partition, processes)
 }

@@ -1,8 +1,11 @@
 //! Statistics over time: accumulated on the device from the fields of some steps, and carried along when the forest changes.
 
+use std::ops::Range;
+
 use lbm_bundle::Manifest;
 
 use super::parts::For;
+use super::room::Arrays;
 use super::snapshot::Snapshot;
 use super::step::Level;
 use super::subdomain::Subdomain;
@@ -35,11 +38,10 @@ impl Statistics {
         device: &Device,
         manifest: &Manifest,
         grid: &Grid,
-        kernels: &kernels::Statistics,
+        kernels: kernels::Statistics,
         owned: Option<&Owned>,
     ) -> Result<Statistics, StepError> {
-        let device = &if owned.is_some() && grid.forest().stays() { device.sparse() } else { device.clone() };
-        let [of_slot, _] = bytes_of_slot(manifest, Some(kernels));
+        let [of_slot, _] = bytes_of_slot(manifest, Some(&kernels));
         let written = owned.filter(|_| device.is_sparse()).map_or(grid.slots(), Owned::leaf_count);
         let bytes = written.saturating_mul(of_slot);
         if device.memory_available().is_some_and(|available| bytes > available) {
@@ -56,12 +58,17 @@ impl Statistics {
             Ok(values)
         };
         let values = kernels.accumulators().map(of).collect::<Result<Vec<_>, DeviceError>>()?;
-        Ok(Statistics { kernels: kernels.on(device)?, samples: vec![0; values.len()], values })
+        Ok(Statistics { kernels, samples: vec![0; values.len()], values })
     }
 
     /// Accumulators of a cell, of each statistic.
     pub(super) fn accumulators(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.kernels.accumulators()
+    }
+
+    /// How the accumulators of each statistic lie.
+    pub(super) fn layouts(&self, manifest: &Manifest) -> impl Iterator<Item = Layout> {
+        self.accumulators().map(|accumulators| Layout::accumulators(manifest, accumulators))
     }
 
     /// How the accumulators of a statistic lie.
@@ -92,10 +99,20 @@ impl Statistics {
         Ok(())
     }
 
-    /// All blocks move to other slots. Takes as much memory again as one statistic has, while it works.
-    pub(super) fn reorder(&mut self, device: &Device, method: &Manifest, moves: &Moves<'_>) -> Result<(), KernelError> {
-        for (number, values) in self.values.iter_mut().enumerate() {
+    /// All blocks move to other slots, of a part to these. Takes as much memory again as one statistic has, while it works.
+    pub(super) fn reorder(
+        &mut self,
+        device: &Device,
+        method: &Manifest,
+        moves: &Moves<'_>,
+        slots: &[Range<usize>],
+    ) -> Result<(), KernelError> {
+        let layouts: Vec<Layout> = self.layouts(method).collect();
+        for ((number, values), layout) in self.values.iter_mut().enumerate().zip(layouts) {
             let mut moved = device.alloc_like(values)?;
+            let mut room = Arrays::default();
+            room.add(&mut moved, layout);
+            room.only(slots)?;
             let ids = moves.slots.part(0..moves.count);
             self.kernels.launch(
                 method,

@@ -20,7 +20,7 @@ use super::statistics::Statistics;
 use super::step::{Level, Task};
 use super::stream::{Lists, blocks};
 use super::timing::Phase;
-use crate::device::{Buffer, DeviceError, Graph, Int, Part, Real};
+use crate::device::{Buffer, Device, DeviceError, Graph, Int, Part, Real};
 use crate::kernels::layout::Layout;
 use crate::kernels::{self, Criterion, Program};
 use crate::mesh::forest::Leaf;
@@ -29,6 +29,8 @@ use crate::mesh::{Grid, Owned, OwnedLevel};
 /// Blocks of a grid on a device, with all that their kernels read and write.
 pub(super) struct Subdomain {
     pub(super) program: Program,
+    /// Its device, on which the inbox takes what memory it needs.
+    pub(super) of_rows: Device,
     pub(super) grid: Grid,
     /// What it has of the grid, where that is not all.
     pub(super) owned: Option<Owned>,

@@ -18,7 +18,7 @@ pub(super) struct Transfer {
     pub(super) to: usize,
     pub(super) level: usize,
     /// Rising.
-    slots: Vec<SlotId>,
+    pub(super) slots: Vec<SlotId>,
 }
 
 impl Transfer {
@@ -135,18 +135,21 @@ impl Reach {
         Ok(found)
     }
 
-    /// The coarse blocks of a change that the part has: it has their children from now on.
-    pub(super) fn fill(&mut self, change: &Change<'_>, children: usize) -> Result<Vec<i32>, KernelError> {
+    /// The coarse blocks of a change that the part has, and their children, which it has from now on.
+    pub(super) fn fill(&mut self, change: &Change<'_>, children: usize) -> Result<(Vec<i32>, Vec<i32>), KernelError> {
         let (slots, parts) = read(change, children)?;
-        let mut found = vec![];
+        let (mut found, mut fine) = (vec![], vec![]);
         for (slot, of) in slots.iter().zip(parts.chunks(children)) {
             let owner = self.owner[*slot as usize];
             let own = owner == self.part;
             of.iter().for_each(|child| self.set(*child as usize, owner, own));
             self.set(*slot as usize, NOBODY, false);
-            found.extend(own.then_some(*slot));
+            if own {
+                found.push(*slot);
+                fine.extend_from_slice(of);
+            }
         }
-        Ok(found)
+        Ok((found, fine))
     }
 
     /// The slots that the part's blocks move to, and those that refined blocks hold there, which stay where they are.

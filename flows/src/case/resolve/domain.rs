@@ -4,7 +4,7 @@ use lbm_bundle::Real;
 use lbm_runtime::device::Bytes;
 use lbm_runtime::mesh::Blocks;
 use lbm_runtime::mesh::forest::MOST_ROOTS;
-use lbm_runtime::solver::memory::{Copies, Memory};
+use lbm_runtime::solver::memory::{Copies, Memory, Shared};
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag;
@@ -62,7 +62,7 @@ impl Resolver<'_> {
         let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
         let parts = self.raw.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
         let memory = Memory::new(manifest, blocks_of_all, false, reference, Copies::default());
-        let memory = memory.in_parts(parts * self.raw.processes, true);
+        let memory = memory.in_parts(parts * self.raw.processes, Shared::Evenly);
         let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
         let lack = memory.lack(self.available);
         let (message, most) = match lack {

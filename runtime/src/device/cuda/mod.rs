@@ -12,7 +12,7 @@ mod pages;
 mod peers;
 mod staging;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -51,6 +51,8 @@ pub(super) struct Cuda {
     reached_by: Mutex<BTreeSet<sys::CUdevice>>,
     /// Whether arrays may have memory for parts of them alone, once that is known.
     has_pages: OnceLock<bool>,
+    /// Pages of memory that nothing needs for now, by their bytes.
+    put_by: Mutex<BTreeMap<usize, Vec<pages::Handle>>>,
     /// Kernels that move listed values.
     moving: OnceLock<Module>,
 }
@@ -129,6 +131,7 @@ impl Cuda {
             peers: Mutex::default(),
             reached_by: Mutex::default(),
             has_pages: OnceLock::new(),
+            put_by: Mutex::default(),
             moving: OnceLock::new(),
         })
     }
@@ -183,9 +186,10 @@ impl Cuda {
         checked
     }
 
-    /// An address range that has memory where it is [backed](Memory::back), and is to be [sealed](Memory::seal) before it is used.
-    pub(super) fn alloc_pages(self: &Arc<Self>, bytes: usize) -> Result<Memory, DeviceError> {
-        let pages = Pages::reserve(self, bytes)?;
+    /// An address range that has memory where it is [backed](Memory::back), and is to be [sealed](Memory::seal) before it is used. `pages`:
+    /// where memory comes and goes, of how many pages it may be.
+    pub(super) fn alloc_pages(self: &Arc<Self>, bytes: usize, pages: Option<usize>) -> Result<Memory, DeviceError> {
+        let pages = Pages::reserve(self, bytes, pages)?;
         let address = pages.start;
         Ok(Memory { held: Arc::new(Held::Pages(pages)), address, bytes, cuda: self.clone() })
     }
@@ -310,6 +314,22 @@ impl Memory {
         match &*self.held {
             Held::Slice { .. } => Ok(()),
             Held::Pages(pages) => pages.back(&self.cuda, ranges),
+        }
+    }
+
+    /// Puts memory behind ranges of bytes that have none, and takes it away from others. Nothing where memory does not come and go.
+    pub(super) fn back_only(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
+        match &*self.held {
+            Held::Pages(pages) if pages.by_page().is_some() => pages.back_only(&self.cuda, ranges),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where memory comes and goes, of how many pages it is.
+    pub(super) fn by_page(&self) -> Option<usize> {
+        match &*self.held {
+            Held::Slice { .. } => None,
+            Held::Pages(pages) => pages.by_page(),
         }
     }
 
@@ -481,6 +501,33 @@ mod tests {
             let host = expected.read_reals(0..800).unwrap();
             assert_eq!((host[16], host[2], host[3], host[5]), (1.0 / 64.0, 2.0 / 1024.0, 0.0, 5.0 / 1024.0));
         }
+    }
+
+    #[test]
+    fn memory_comes_and_goes_and_what_is_needed_stays() {
+        let device = Device::cuda(0).unwrap();
+        assert!(Devices::new([&device]).share_memory().unwrap());
+        const PART: usize = 1 << 20;
+        let part = |number: usize| number * PART..(number + 1) * PART;
+        let mut array = device.sparse_for_now(64).alloc_doubles(16 * PART).unwrap();
+        array.back([part(0), part(2)].into_iter()).unwrap();
+        array.seal().unwrap();
+        assert_eq!((array.own_bytes(), array.read_reals(part(2)).unwrap()), (16 * PART, vec![0.0; PART]));
+        array.write_reals(part(0).end - 1, &[1.5]).unwrap();
+        array.back([part(15)].into_iter()).unwrap();
+        array.write_reals(part(15).start, &[2.5]).unwrap();
+        array.back_only([part(0), part(7), part(15)].into_iter()).unwrap();
+        array.write_reals(part(7).start, &vec![3.5; PART]).unwrap();
+        assert_eq!(array.own_bytes(), 24 * PART);
+        assert_eq!(array.read_reals(part(0).end - 1..part(0).end).unwrap(), [1.5]);
+        assert_eq!(array.read_reals(part(15).start..part(15).start + 1).unwrap(), [2.5]);
+        // What nobody needs may be written and read all the same.
+        array.poison().unwrap();
+        let like = device.alloc_like(&array).unwrap();
+        assert_eq!(like.own_bytes(), array.own_bytes());
+        array.back_only([part(7)].into_iter()).unwrap();
+        device.release();
+        assert_eq!((array.own_bytes(), array.read_reals(part(7)).unwrap()[0].is_nan()), (8 * PART, true));
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! Memory of a GPU of which parts alone are there: the address range is that of the whole, pages lie behind what is needed of it.
 //!
-//! After [`Pages::back`]: memory of its own, zeros, lies behind some ranges. After [`Pages::seal`]: one page lies behind all others, again and
-//! again. What is written there is lost, and what is read of it has no meaning; but no kernel that does so fails.
+//! After [`Pages::back`]: memory of its own lies behind some ranges, zeros where that was before [`Pages::seal`]. After [`Pages::seal`]: one page
+//! lies behind all others, again and again. What is written there is lost, and what is read of it has no meaning; but no kernel that does so fails.
+//! After [`Pages::back_only`]: memory lies behind these ranges, and no longer behind others but for a few pages.
+//!
+//! What lies behind an address changes while nothing works on the range: whoever calls has let this GPU wait for others that write there, and here
+//! the host waits for this GPU. Memory that one range needs no more is for the next that needs some, until [`Cuda::release_put_by`].
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,20 +21,99 @@ use crate::device::error::DeviceError;
 pub(super) struct Pages {
     context: Arc<CudaContext>,
     pub(super) start: sys::CUdeviceptr,
-    /// Bytes of a page.
+    /// Bytes of a page: as few as the driver gives, or where memory comes and goes a multiple of that.
     page: usize,
     /// Pages of the range.
     count: usize,
+    /// Whether memory comes and goes page by page; else a run of pages is one piece.
+    by_page: bool,
     mapped: Mutex<Mapped>,
 }
+
+/// Memory that is not needed any more stays where it is while it is less than one in so many pages: it may be needed again.
+const FEW: usize = 16;
+
+/// Taken by whoever changes what lies behind pages of any GPU: the driver takes longer where it is at work for two at the same time.
+static AT_WORK: Mutex<()> = Mutex::new(());
 
 /// What lies behind a range.
 #[derive(Default)]
 struct Mapped {
-    /// Runs of pages by their first, with how many they are.
-    runs: BTreeMap<usize, usize>,
     /// Pages with memory of their own.
-    own: Vec<Range<usize>>,
+    own: Runs<Handle>,
+    /// What lies behind all others, once they are sealed.
+    shared: Option<Handle>,
+}
+
+/// Runs of pages by their first: how many each has, and something of its own.
+struct Runs<T>(BTreeMap<usize, (usize, T)>);
+
+impl<T> Default for Runs<T> {
+    fn default() -> Self {
+        Runs(BTreeMap::new())
+    }
+}
+
+impl<T> Runs<T> {
+    fn iter(&self) -> impl Iterator<Item = Range<usize>> {
+        self.0.iter().map(|(first, (count, _))| *first..first + count)
+    }
+
+    /// All of them, in as few ranges as that takes.
+    fn ranges(&self) -> Vec<Range<usize>> {
+        merged(self.iter().collect())
+    }
+
+    fn insert(&mut self, run: Range<usize>, of: T) {
+        self.0.insert(run.start, (run.len(), of));
+    }
+
+    /// The parts of some ranges, rising, that no run has.
+    fn gaps(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+        let mut found = vec![];
+        for range in ranges {
+            let mut next = range.start;
+            let before = self.0.range(..range.start).next_back();
+            for (first, (count, _)) in before.into_iter().chain(self.0.range(range.clone())) {
+                if *first > next {
+                    found.push(next..*first);
+                }
+                next = next.max(first + count);
+            }
+            if next < range.end {
+                found.push(next..range.end);
+            }
+        }
+        found
+    }
+
+    /// Takes the runs out of which no page is in any of some ranges, rising; none where they are few of all.
+    fn take_many_outside(&mut self, ranges: &[Range<usize>]) -> Vec<(Range<usize>, T)> {
+        let is_outside = |run: &Range<usize>| {
+            let after = ranges.partition_point(|range| range.end <= run.start);
+            ranges.get(after).is_none_or(|range| range.start >= run.end)
+        };
+        let mut firsts: Vec<usize> = self.iter().filter(is_outside).map(|run| run.start).collect();
+        if firsts.len() * FEW <= self.0.len() {
+            firsts.clear();
+        }
+        let take = |first: usize| self.0.remove(&first).map(|(count, of)| (first..first + count, of));
+        firsts.into_iter().filter_map(take).collect()
+    }
+}
+
+/// The same ranges, rising, none of which touches another; without empty ones.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<usize>> = vec![];
+    for range in ranges {
+        match merged.last_mut().filter(|last| last.end >= range.start) {
+            Some(last) => last.end = last.end.max(range.end),
+            None => merged.push(range),
+        }
+    }
+    merged
 }
 
 /// Memory of a GPU, by the page.
@@ -54,7 +137,7 @@ fn location(device: sys::CUdevice) -> sys::CUmemLocation {
 }
 
 /// A part of the memory of a GPU, given back when it is mapped nowhere and this is dropped.
-struct Handle(sys::CUmemGenericAllocationHandle);
+pub(super) struct Handle(sys::CUmemGenericAllocationHandle);
 
 #[allow(unsafe_code)]
 impl Handle {
@@ -80,84 +163,158 @@ impl Drop for Handle {
 
 #[allow(unsafe_code)]
 impl Pages {
-    /// A range of so many bytes, with nothing behind it.
-    pub(super) fn reserve(cuda: &Cuda, bytes: usize) -> Result<Pages, DeviceError> {
+    /// A range of so many bytes, with nothing behind it. `pages`: where memory behind it will come and go, of how many pages it may be.
+    pub(super) fn reserve(cuda: &Cuda, bytes: usize, pages: Option<usize>) -> Result<Pages, DeviceError> {
         let failed = || driver_error("reserve an address range");
         cuda.bind("reserve an address range")?;
         let (mut page, mut start) = (0, 0);
         let least = sys::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
         // SAFETY: all pointers are to live values.
         unsafe { sys::cuMemGetAllocationGranularity(&mut page, &properties(cuda), least) }.result().map_err(failed())?;
+        if let Some(pages) = pages {
+            page *= bytes.max(1).div_ceil(page * pages.max(1));
+        }
         let count = bytes.max(1).div_ceil(page);
         // SAFETY: as before; the driver chooses the address.
         unsafe { sys::cuMemAddressReserve(&mut start, count * page, 0, 0, 0) }.result().map_err(failed())?;
-        Ok(Pages { context: cuda.context.clone(), start, page, count, mapped: Mutex::default() })
+        let by_page = pages.is_some();
+        Ok(Pages { context: cuda.context.clone(), start, page, count, by_page, mapped: Mutex::default() })
+    }
+
+    /// Where memory behind it comes and goes, of how many pages it is.
+    pub(super) fn by_page(&self) -> Option<usize> {
+        self.by_page.then_some(self.count)
     }
 
     /// The ranges of bytes with memory of their own.
     pub(super) fn own(&self) -> Vec<Range<usize>> {
-        lock(&self.mapped).own.iter().map(|run| run.start * self.page..run.end * self.page).collect()
+        let in_bytes = |run: Range<usize>| run.start * self.page..run.end * self.page;
+        lock(&self.mapped).own.ranges().into_iter().map(in_bytes).collect()
     }
 
-    /// Puts memory, zeros, behind the pages of some ranges of bytes that have none yet.
-    pub(super) fn back(&self, cuda: &Cuda, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
-        cuda.bind("map memory")?;
-        let mut mapped = lock(&self.mapped);
-        let mut wanted: Vec<Range<usize>> = vec![];
+    /// The pages of some ranges of bytes.
+    fn pages_of(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let pages = |range: &Range<usize>| range.start / self.page..range.end.div_ceil(self.page).min(self.count);
-        let mut sorted: Vec<Range<usize>> = ranges.iter().filter(|range| !range.is_empty()).map(pages).collect();
-        sorted.sort_unstable_by_key(|range| range.start);
-        for range in sorted {
-            match wanted.last_mut().filter(|last| last.end >= range.start) {
-                Some(last) => last.end = last.end.max(range.end),
-                None => wanted.push(range),
+        merged(ranges.iter().filter(|range| !range.is_empty()).map(pages).collect())
+    }
+
+    /// Puts memory behind the pages of some ranges of bytes that have none yet: zeros, where they are not sealed.
+    pub(super) fn back(&self, cuda: &Cuda, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
+        let mut mapped = lock(&self.mapped);
+        let gaps = mapped.own.gaps(&self.pages_of(ranges));
+        if gaps.is_empty() {
+            return Ok(());
+        }
+        cuda.bind("map memory")?;
+        if mapped.shared.is_some() {
+            self.wait()?;
+        }
+        let _alone = lock(&AT_WORK);
+        self.fill(cuda, &mut mapped, gaps)
+    }
+
+    /// The same, and takes memory away from all other pages, unless these are few. They must be sealed.
+    pub(super) fn back_only(&self, cuda: &Cuda, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
+        let (mut mapped, wanted) = (lock(&self.mapped), self.pages_of(ranges));
+        let (gaps, gone) = (mapped.own.gaps(&wanted), mapped.own.take_many_outside(&wanted));
+        if gaps.is_empty() && gone.is_empty() {
+            return Ok(());
+        }
+        cuda.bind("map memory")?;
+        self.wait()?;
+        let _alone = lock(&AT_WORK);
+        let sealed = merged(gone.iter().map(|(run, _)| run.clone()).collect());
+        for (run, handle) in gone {
+            self.unmap(run)?;
+            if self.by_page {
+                lock(&cuda.put_by).entry(self.page).or_default().push(handle);
             }
         }
-        for run in wanted.into_iter().flat_map(|range| gaps(&mapped.runs, range)).collect::<Vec<_>>() {
-            let (first, bytes) = (self.start + (run.start * self.page) as u64, run.len() * self.page);
-            let handle = Handle::new(cuda, bytes)?;
-            self.map(&mut mapped, run.clone(), &handle)?;
-            self.allow(cuda, run.clone())?;
-            mapped.own.push(run);
-            // SAFETY: the pages are mapped and this GPU may write them.
-            unsafe { result::memset_d8_async(first, 0, bytes, cuda.stream.cu_stream()) }
-                .map_err(driver_error("fill memory"))?;
-        }
-        Ok(())
+        self.share(cuda, &mapped, sealed)?;
+        self.fill(cuda, &mut mapped, gaps)
     }
 
     /// Puts one page behind all that have none.
     pub(super) fn seal(&self, cuda: &Cuda) -> Result<(), DeviceError> {
         let mut mapped = lock(&self.mapped);
-        let left = gaps(&mapped.runs, 0..self.count);
-        if left.is_empty() {
+        if mapped.shared.is_some() {
             return Ok(());
         }
         cuda.bind("map memory")?;
-        let page = Handle::new(cuda, self.page)?;
-        for run in left {
-            for at in run.clone() {
-                self.map(&mut mapped, at..at + 1, &page)?;
+        let _alone = lock(&AT_WORK);
+        mapped.shared = Some(Handle::new(cuda, self.page)?);
+        let left = mapped.own.gaps(std::slice::from_ref(&(0..self.count)));
+        self.share(cuda, &mapped, left)
+    }
+
+    /// Puts memory behind runs of pages that have none of their own.
+    fn fill(&self, cuda: &Cuda, mapped: &mut Mapped, runs: Vec<Range<usize>>) -> Result<(), DeviceError> {
+        for run in runs {
+            let pages = if self.by_page { 1 } else { run.len() };
+            let pieces = run.clone().step_by(pages).map(|first| {
+                let handle = if self.by_page { cuda.page(self.page)? } else { Handle::new(cuda, pages * self.page)? };
+                Ok((first..first + pages, handle))
+            });
+            let pieces = pieces.collect::<Result<Vec<_>, DeviceError>>()?;
+            if mapped.shared.is_some() {
+                run.clone().try_for_each(|page| self.unmap(page..page + 1))?;
             }
+            for (pages, handle) in pieces {
+                self.map(pages.clone(), &handle)?;
+                mapped.own.insert(pages, handle);
+            }
+            self.allow(cuda, run.clone())?;
+            if mapped.shared.is_none() {
+                let (first, bytes) = self.in_bytes(&run);
+                // SAFETY: the pages are mapped and this GPU may write them.
+                unsafe { result::memset_d8_async(first, 0, bytes, cuda.stream.cu_stream()) }
+                    .map_err(driver_error("fill memory"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the page of all others behind runs of pages that have none.
+    fn share(&self, cuda: &Cuda, mapped: &Mapped, runs: Vec<Range<usize>>) -> Result<(), DeviceError> {
+        let Some(shared) = &mapped.shared else { return Ok(()) };
+        for run in runs {
+            run.clone().try_for_each(|page| self.map(page..page + 1, shared))?;
             self.allow(cuda, run)?;
         }
         Ok(())
     }
 
-    fn map(&self, mapped: &mut Mapped, run: Range<usize>, handle: &Handle) -> Result<(), DeviceError> {
-        let (first, bytes) = (self.start + (run.start * self.page) as u64, run.len() * self.page);
-        // SAFETY: the pages are of this range and nothing is mapped there; the handle has as many bytes.
-        unsafe { sys::cuMemMap(first, bytes, 0, handle.0, 0) }.result().map_err(driver_error("map memory"))?;
-        mapped.runs.insert(run.start, run.len());
-        Ok(())
+    /// The address of a run of pages, and its bytes.
+    fn in_bytes(&self, run: &Range<usize>) -> (sys::CUdeviceptr, usize) {
+        (self.start + (run.start * self.page) as u64, run.len() * self.page)
     }
 
-    /// Whether this GPU can do all this, and why not otherwise: with two pages, one of which has memory of its own.
+    fn map(&self, run: Range<usize>, handle: &Handle) -> Result<(), DeviceError> {
+        let (first, bytes) = self.in_bytes(&run);
+        // SAFETY: the pages are of this range and nothing is mapped there; the handle has as many bytes.
+        unsafe { sys::cuMemMap(first, bytes, 0, handle.0, 0) }.result().map_err(driver_error("map memory"))
+    }
+
+    /// Of pages that were mapped together.
+    fn unmap(&self, run: Range<usize>) -> Result<(), DeviceError> {
+        let (first, bytes) = self.in_bytes(&run);
+        // SAFETY: the pages are of this range, and whoever changes what lies behind them has waited for all that works on it.
+        unsafe { sys::cuMemUnmap(first, bytes) }.result().map_err(driver_error("map memory"))
+    }
+
+    /// Waits for all that this GPU does.
+    fn wait(&self) -> Result<(), DeviceError> {
+        self.context.synchronize().map_err(driver_error("run the kernels"))
+    }
+
+    /// Whether this GPU can do all this, and why not otherwise: with two pages, of which one or the other has memory of its own.
     pub(super) fn check(cuda: &Cuda) -> Result<(), DeviceError> {
-        let pages = Pages::reserve(cuda, 1)?;
-        let pages = Pages::reserve(cuda, 2 * pages.page)?;
+        let pages = Pages::reserve(cuda, 1, Some(2))?;
+        let pages = Pages::reserve(cuda, 2 * pages.page, Some(2))?;
         pages.back(cuda, std::slice::from_ref(&(0..1)))?;
         pages.seal(cuda)?;
+        pages.back_only(cuda, std::slice::from_ref(&(pages.page..2 * pages.page)))?;
+        cuda.release_put_by();
         cuda.synchronize()
     }
 
@@ -166,7 +323,7 @@ impl Pages {
         let flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         let access = |device: i32| sys::CUmemAccessDesc { location: location(device), flags };
         let all: Vec<_> = cuda.reached_by().into_iter().chain([cuda.context.cu_device()]).map(access).collect();
-        let (first, bytes) = (self.start + (run.start * self.page) as u64, run.len() * self.page);
+        let (first, bytes) = self.in_bytes(&run);
         // SAFETY: the pages are mapped, and the descriptions are as many as is said.
         unsafe { sys::cuMemSetAccess(first, bytes, all.as_ptr(), all.len()) }
             .result()
@@ -174,20 +331,26 @@ impl Pages {
     }
 }
 
-/// The parts of a range that no run has.
-fn gaps(runs: &BTreeMap<usize, usize>, range: Range<usize>) -> Vec<Range<usize>> {
-    let (mut found, mut next) = (vec![], range.start);
-    let before = runs.range(..range.start).next_back();
-    for (first, count) in before.into_iter().chain(runs.range(range.clone())) {
-        if *first > next {
-            found.push(next..*first);
+impl Cuda {
+    /// A page of so many bytes: one that another range has needed no more, if there is one.
+    fn page(&self, bytes: usize) -> Result<Handle, DeviceError> {
+        if let Some(page) = lock(&self.put_by).get_mut(&bytes).and_then(Vec::pop) {
+            return Ok(page);
         }
-        next = next.max(first + count);
+        match Handle::new(self, bytes) {
+            Err(DeviceError::Memory { .. }) => {
+                // What there is may have been put by in pages of other sizes.
+                self.release_put_by();
+                Handle::new(self, bytes)
+            }
+            answer => answer,
+        }
     }
-    if next < range.end {
-        found.push(next..range.end);
+
+    /// Gives back pages that nobody has needed.
+    pub(in crate::device) fn release_put_by(&self) {
+        lock(&self.put_by).clear();
     }
-    found
 }
 
 #[allow(unsafe_code)]
@@ -198,10 +361,10 @@ impl Drop for Pages {
         }
         // Nothing works on it any more: other GPUs have been waited for by this one's stream. There is nobody to tell of an error.
         let _ = self.context.synchronize();
-        for (first, count) in &lock(&self.mapped).runs {
-            // SAFETY: this is what has been mapped.
-            let _ = unsafe { sys::cuMemUnmap(self.start + (first * self.page) as u64, count * self.page) };
-        }
+        let mapped = lock(&self.mapped);
+        let others = mapped.own.gaps(std::slice::from_ref(&(0..self.count)));
+        let shared = others.into_iter().flatten().filter(|_| mapped.shared.is_some()).map(|page| page..page + 1);
+        mapped.own.iter().chain(shared).for_each(|run| drop(self.unmap(run)));
         // SAFETY: the range is this one's own, and nothing is mapped to it.
         let _ = unsafe { sys::cuMemAddressFree(self.start, self.count * self.page) };
     }
@@ -211,16 +374,73 @@ impl Drop for Pages {
 mod tests {
     use super::*;
 
+    fn runs(all: &[(usize, usize)]) -> Runs<()> {
+        Runs(all.iter().map(|(first, count)| (*first, (*count, ()))).collect())
+    }
+
+    fn ends(ranges: Vec<Range<usize>>) -> Vec<(usize, usize)> {
+        ranges.into_iter().map(|range| (range.start, range.end)).collect()
+    }
+
+    #[test]
+    fn ranges_are_merged_where_they_touch() {
+        assert_eq!(merged(vec![5..7, 0..2, 9..9, 2..3, 6..8, 10..11]), [0..3, 5..8, 10..11]);
+    }
+
     #[test]
     fn gaps_are_what_no_run_has() {
-        let runs = BTreeMap::from([(2, 3), (5, 1), (9, 2)]);
-        let of = |range: Range<usize>| -> Vec<(usize, usize)> {
-            gaps(&runs, range).into_iter().map(|gap| (gap.start, gap.end)).collect()
-        };
+        let runs = runs(&[(2, 3), (5, 1), (9, 2)]);
+        let of = |range: Range<usize>| ends(runs.gaps(std::slice::from_ref(&range)));
         assert_eq!(of(0..12), [(0, 2), (6, 9), (11, 12)]);
         assert_eq!(of(3..9), [(6, 9)]);
         assert_eq!(of(4..6), []);
         assert_eq!(of(10..14), [(11, 14)]);
         assert_eq!(of(20..21), [(20, 21)]);
+        assert_eq!(runs.gaps(&[0..3, 8..10]), [0..2, 8..9]);
+        assert_eq!(runs.ranges(), [2..6, 9..11]);
+    }
+
+    #[test]
+    fn runs_go_of_which_nothing_is_wanted() {
+        let mut runs = runs(&[(2, 3), (5, 1), (6, 1), (9, 2)]);
+        let gone = runs.take_many_outside(&[0..2, 4..5, 6..9]).into_iter().map(|(run, ())| run);
+        assert_eq!(gone.collect::<Vec<_>>(), [5..6, 9..11]);
+        assert_eq!(runs.iter().collect::<Vec<_>>(), [2..5, 6..7]);
+        assert_eq!(runs.take_many_outside(&[]).len(), 2);
+    }
+
+    #[test]
+    fn few_pages_that_are_not_wanted_stay() {
+        let mut runs = Runs((0..2 * FEW).map(|page| (page, (1, ()))).collect());
+        assert!(runs.take_many_outside(std::slice::from_ref(&(2..2 * FEW))).is_empty());
+        assert_eq!(runs.take_many_outside(std::slice::from_ref(&(3..2 * FEW))).len(), 3);
+        assert_eq!(ends(runs.ranges()), [(3, 2 * FEW)]);
+    }
+
+    #[test]
+    fn after_random_changes_each_page_that_is_wanted_has_memory_and_few_others_have() {
+        let (mut runs, mut state) = (Runs::default(), 7u64);
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        for _ in 0..500 {
+            let mut wanted = vec![];
+            for _ in 0..draw(6) {
+                let first = draw(90) as usize;
+                wanted.push(first..first + draw(9) as usize);
+            }
+            let wanted = merged(wanted);
+            let gaps = runs.gaps(&wanted);
+            for (run, ()) in runs.take_many_outside(&wanted) {
+                assert!(wanted.iter().all(|range| range.end <= run.start || range.start >= run.end));
+            }
+            let (before, more) = (runs.0.len(), gaps.iter().map(Range::len).sum::<usize>());
+            gaps.into_iter().flatten().for_each(|page| runs.insert(page..page + 1, ()));
+            assert_eq!(runs.0.len(), before + more, "nothing is mapped twice");
+            assert!(runs.gaps(&wanted).is_empty());
+            let needed = wanted.iter().map(Range::len).sum::<usize>();
+            assert!((runs.0.len() - needed) * FEW <= before, "{} of {needed}", runs.0.len());
+        }
     }
 }
