@@ -109,14 +109,67 @@ pub enum Real {
     F32,
     /// 64 bits.
     F64,
-    /// 32 bits, populations stored in 16: differences from rest times [`HALF_SCALE`], IEEE 754 binary16.
+    /// 32 bits, populations or moments stored in 16: differences from rest times [`HALF_SCALE`], IEEE 754 binary16.
     #[serde(rename = "f16/f32")]
     F16F32,
 }
 
-/// What populations that are stored in 16 bits are multiplied with: 2^15, as in Lehmann et al., Phys. Rev. E 106 (2022) 015308. The
+/// What populations and moments that are stored in 16 bits are multiplied with: 2^15, as in Lehmann et al., Phys. Rev. E 106 (2022) 015308. The
 /// largest that fits is 2, the smallest with all 11 bits 2^-29.
 pub const HALF_SCALE: f32 = 32768.0;
+
+/// The last binary digits of a moment that is stored in 16 bits, which are digits of another one, behind its own 11.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lent {
+    /// The number of the moment that has them more.
+    pub to: usize,
+    /// The number of the one that has them less.
+    pub from: usize,
+    /// How many they are.
+    pub digits: u32,
+    /// How many digits of `to` are behind them.
+    pub shift: u32,
+    /// How many digits `to` has more in all.
+    pub more: u32,
+}
+
+/// Binary digits of a number of 16 bits, the first of which is not written.
+pub const HALF_DIGITS: u32 = 11;
+
+/// Of moments of 16 bits with these names: the digits that second moments lend momenta, 4 to each of them or 3. Errors of a momentum last, as nothing
+/// but viscosity takes them away, those of a stress do not.
+pub fn lent<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Lent> {
+    let is_momentum: Vec<bool> = names.map(|name| name.starts_with('j')).collect();
+    let momenta: Vec<usize> = (0..is_momentum.len()).filter(|at| is_momentum[*at]).collect();
+    let Some(last) = momenta.last() else { return vec![] };
+    let each = ((is_momentum.len() - 1 - last) / momenta.len()).min(2);
+    let digits = if each == 2 { 2 } else { 3 };
+    let lend = |(number, to): (usize, &usize)| {
+        let one = move |at: usize| Lent {
+            to: *to,
+            from: last + 1 + number * each + at,
+            digits,
+            shift: digits * at as u32,
+            more: digits * each as u32,
+        };
+        (0..each).map(one).collect::<Vec<_>>()
+    };
+    momenta.iter().enumerate().flat_map(lend).collect()
+}
+
+/// Values of a cell that lie side by side at most: of 16 bits, as many as are loaded at once.
+const MOST_SIDE_BY_SIDE: usize = 8;
+
+/// Groups of values of a cell, of so many in all, that lie side by side: the first of each and how many they are, eight while there are as many,
+/// then four, two and one.
+pub fn side_by_side(values: usize) -> impl Iterator<Item = (usize, usize)> {
+    let group = move |first: usize| {
+        let left = values - first;
+        (first, MOST_SIDE_BY_SIDE.min(if left == 0 { 0 } else { 1 << left.ilog2() }))
+    };
+    let next = move |(first, width): &(usize, usize)| Some(group(first + width)).filter(|(_, width)| *width > 0);
+    std::iter::successors(Some(group(0)).filter(|(_, width)| *width > 0), next)
+}
 
 impl Real {
     /// All of them.
@@ -671,6 +724,19 @@ impl Manifest {
         let (bytes, line) = (self.cells() * self.real.stored_bytes(), 64 / self.real.stored_bytes());
         let apart = self.target == Target::C && self.layout == Layout::Blocks && bytes.is_multiple_of(1024);
         self.cells() + if apart { line } else { 0 }
+    }
+
+    /// Whether values of a cell lie side by side in memory, in the groups of [`side_by_side`]: moments of 16 bits on GPUs do, which are loaded a
+    /// group at once. Others lie apart, those of one number in a block one behind the other.
+    pub fn is_side_by_side(&self) -> bool {
+        let half = self.real == Real::F16F32 && self.target == Target::Cuda;
+        half && !self.moments.is_empty() && self.cells().is_multiple_of(MOST_SIDE_BY_SIDE)
+    }
+
+    /// What moments of 16 bits [lend](lent) each other; nothing where values are stored otherwise.
+    pub fn lent(&self) -> Vec<Lent> {
+        let names = || self.moments.iter().map(|moment| moment.name.as_str());
+        if self.real == Real::F16F32 { lent(names()) } else { vec![] }
     }
 
     /// Values of the table of what is around a block at an interface: slots and rows of the inbox of its neighbours, and of the blocks

@@ -103,8 +103,6 @@ pub enum CompileError {
     NotStored(NotStored),
     /// Plain arrays hold populations.
     Plain,
-    /// Moments are not stored in 16 bits.
-    HalfMoments,
     /// Threads of a GPU have not the memory to exchange populations of moments in blocks of these cells.
     Exchange([u32; 3]),
     /// Simplification gave up.
@@ -172,7 +170,6 @@ impl fmt::Display for CompileError {
             ),
             Self::NotStored(reason) => write!(out, "populations cannot be stored as moments: {reason}"),
             Self::Plain => write!(out, "plain arrays hold populations, not moments: take blocks"),
-            Self::HalfMoments => write!(out, "moments are not stored in 16 bits: take f32 or f64, or populations"),
             Self::Exchange(block) => write!(
                 out,
                 "{block:?} is too large a block for moments on a GPU, which has 1024 threads and {} KiB for it: take 8x8x8",
@@ -396,9 +393,6 @@ impl Plans<'_> {
         };
         let collide = self.moments.as_ref().map_or(collide, |own| &own.relax);
         let moments = self.moments.as_ref().map_or(&[][..], |own| &own.moments);
-        if !moments.is_empty() && options.real == Real::F16F32 {
-            return Err(CompileError::HalfMoments);
-        }
         if let (Some(shown), Layout::Soa) = (self.model.shown().first(), options.layout) {
             return Err(CompileError::Neighbours(shown.name.clone()));
         }

@@ -397,7 +397,7 @@ pub enum RealArg {
     F32,
     /// 64 bits.
     F64,
-    /// Populations stored in 16 bits, computed with in 32.
+    /// Populations or moments stored in 16 bits, computed with in 32.
     #[value(name = "f16/f32")]
     F16F32,
 }

@@ -364,7 +364,7 @@ impl Simulation {
             found.ok_or_else(|| {
                 miette!(
                     code = "lbmc::memory",
-                    help = "take a level that there is, and a case without `devices`",
+                    help = "take a level that there is, a case without `devices`, and on a GPU no moments of 16 bits, which lie side by side",
                     "there is no array of `{what}` on level {level}"
                 )
             })

@@ -165,7 +165,7 @@ fn free_gpus(raw: &RawCase, device: &Device, processes: &Processes) -> usize {
 
 /// Whether a flow is faster with moments in the place of populations, and a sentence that says so. Fewer values are moved then, but more is
 /// computed: on a GPU, in blocks large enough that few cells around them are computed again. Where blocks have walls of solids or
-/// touch other levels, populations are computed one by one.
+/// touch other levels, populations are computed one by one; with 9 moments of 27 populations a refined grid is faster all the same.
 fn faster(model: &Model, options: &Options) -> (bool, String) {
     let populations = |why: &str| (false, format!("`storage`: populations, because {why}"));
     let moments = match moments::stored(model) {
@@ -173,9 +173,14 @@ fn faster(model: &Model, options: &Options) -> (bool, String) {
         Err(reason) => return populations(&reason.to_string()),
     };
     match options {
-        Options { real: Real::F16F32, .. } => populations("moments are not stored in 16 bits"),
+        Options { real: Real::F16F32, .. } if model.lattice().dim() == 2 => {
+            populations("in two dimensions those of 16 bits are faster")
+        }
         Options { target: Target::C, .. } => populations("a host computes them no faster than it loads them"),
-        Options { coupling: Some(_), .. } => populations("the grid is refined"),
+        Options { coupling: Some(_), real: Real::F16F32, .. } => populations("the grid is refined"),
+        Options { coupling: Some(_), .. } if 2 * moments >= model.q() => {
+            populations("the grid is refined, and moments are half as many or more")
+        }
         Options { solids: true, .. } => populations("there are solids"),
         Options { block, .. } if block.iter().product::<u32>() < FEWEST_CELLS => {
             populations("blocks are small: take `block = [8, 8, 8]`")

@@ -1,8 +1,10 @@
 //! Where linear stability ends.
 
+use lbm_bundle::HALF_DIGITS;
 use lbm_dsl::model::Model;
+use lbm_dsl::prove::moments::{self, Stored};
 use lbm_dsl::prove::stability::{self, Limit, Mode};
-use lbm_dsl::prove::{NotLinear, edge};
+use lbm_dsl::prove::{NotLinear, edge, noise};
 use lbm_flows::output::chart;
 use miette::{Result, miette};
 use rayon::prelude::*;
@@ -49,7 +51,13 @@ pub struct AtRate {
     pub stable_to: Option<f64>,
     /// What grows most beyond it.
     pub beyond: Wave,
+    /// With moments stored in 16 bits, the noise of the velocity over the velocity, at [`SPEED`] along the direction; nothing for methods that need all
+    /// moments, or where something grows.
+    pub noise_in_16_bits: Option<f64>,
 }
+
+/// The velocity whose noise in 16 bits is told, in cells per step.
+pub const SPEED: f64 = 0.05;
 
 /// A wave vector in radians per cell, and the growth of its amplitude's logarithm in a step.
 #[derive(Serialize)]
@@ -85,9 +93,19 @@ pub fn find(model: &Model, rates: &Rates, velocity: Option<&[f64]>) -> Result<St
         })
         .collect(),
     };
-    let limits = each(rates, |params| stability::limit(model, params, &direction))?
+    let stored = moments::stored(model).ok();
+    let of_rate = |params: &[Vec<f64>]| {
+        let noise = stored.as_ref().map(|stored| noise_in_16_bits(model, stored, params, &direction)).transpose()?;
+        Ok((stability::limit(model, params, &direction)?, noise.filter(|noise| noise.is_finite())))
+    };
+    let limits = each(rates, of_rate)?
         .iter()
-        .map(|(rate, Limit { stable, beyond })| AtRate { rate: *rate, stable_to: *stable, beyond: beyond.into() })
+        .map(|(rate, (Limit { stable, beyond }, noise))| AtRate {
+            rate: *rate,
+            stable_to: *stable,
+            beyond: beyond.into(),
+            noise_in_16_bits: *noise,
+        })
         .collect();
     Ok(Stability {
         waves: stability::waves(dim).len(),
@@ -96,6 +114,20 @@ pub fn find(model: &Model, rates: &Rates, velocity: Option<&[f64]>) -> Result<St
         direction,
         limits,
     })
+}
+
+/// The noise of the velocity over the velocity, in a uniform flow whose moments are stored in 16 bits: each is rounded up or down by chance, so its error
+/// in a step has a quarter of the square of its last digit as variance at most, and the last of `digits` is `2^(1 - digits)` of it at most.
+fn noise_in_16_bits(model: &Model, stored: &Stored, params: &[Vec<f64>], direction: &[f64]) -> Result<f64, NotLinear> {
+    let lent = lbm_bundle::lent(stored.moments.iter().map(|moment| moment.name.as_str()));
+    let digits = |at: usize| {
+        let more = lent.iter().find(|lent| lent.to == at).map_or(0, |lent| lent.more);
+        let less = lent.iter().find(|lent| lent.from == at).map_or(0, |lent| lent.digits);
+        HALF_DIGITS + more - less
+    };
+    let variance = |at: usize, value: f64| (value * 0.5f64.powi(digits(at) as i32 - 1)).powi(2) / 4.0;
+    let velocity: Vec<f64> = direction.iter().map(|along| along * SPEED).collect();
+    Ok(noise::of_velocity(model, stored, params, &velocity, variance)? / SPEED)
 }
 
 /// A picture (PNG) of the largest stable velocity over the rate.

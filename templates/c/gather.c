@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) void {{ name }}(
 }
 {%- endcomponent gather %}
 
-{% component expand(@real, @stored, @moments, @middle, @deep) -%}
+{% component expand(@real, @stored, @half, @moments, @middle, @deep) -%}
 // The place of a cell among those of a block and the layer around it; (0, 0, 0) is the first of the block.
 static inline int spot_in_all(const int x, const int y, const int z)
 {
@@ -65,8 +65,12 @@ static inline __attribute__((always_inline)) void expand_row(
 {
     const {{ stored }} *restrict const row = src + at(slot, 0, cell);
     for (int next = 0; next < count; ++next) {
+{%- if half %}
+        {{ real }} m[K];
+        widen_moments(row + next, PITCH, m);
+{%- endif %}
 {%- for input in moments.populations.inputs %}
-        const {{ real }} {{ input.text }} = row[{{ input.at }} * PITCH + next];
+        const {{ real }} {{ input.text }} = {% if half %}m[{{ input.at }}]{% else %}row[{{ input.at }} * PITCH + next]{% endif %};
 {%- endfor %}
 {%- for line in moments.populations.body %}
         {{ line }}

@@ -90,6 +90,7 @@ static inline int past_cache(const int32_t count, const {{ stored }} *dst)
     return (size_t)count * ({{ values }} * CELLS * sizeof({{ stored }})) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
 }
 
+{% if not (half and moments) -%}
 // Stores as many values as a cache line has.
 static inline __attribute__((always_inline)) void store_line(
     {{ stored }} *restrict to, const {{ real }} *restrict from, const int past)
@@ -115,6 +116,7 @@ static inline __attribute__((always_inline)) void store_line(
 {%- endif %}
 }
 
+{% endif -%}
 // Makes what was stored past the caches visible to other threads in order.
 static inline void settle(void)
 {
@@ -140,7 +142,12 @@ static inline __attribute__((always_inline)) void collide_gathered(
 static inline __attribute__((always_inline)) void store_lines(
     {{ stored }} *restrict dst, const int32_t slot, const int begin, const {{ real }} *restrict after, const int past)
 {
-{%- if moments %}
+{%- if moments and half %}
+    (void)past;
+    uint16_t narrow[K * LINE];
+    for (size_t cell = 0; cell < LINE; ++cell) round_moments(after + cell, LINE, begin + (int)cell, narrow + cell);
+    for (int number = 0; number < K; ++number) memcpy(dst + at(slot, number, begin), narrow + number * LINE, sizeof(uint16_t) * LINE);
+{%- elif moments %}
     for (int number = 0; number < K; ++number) store_line(dst + at(slot, number, begin), after + number * LINE, past);
 {%- else %}
 {%- for pull in pulls %}
@@ -156,7 +163,13 @@ static inline __attribute__((always_inline)) void collide_slab(
     const {{ real }} *restrict before, {{ stored }} *restrict dst, const int32_t slot, const int begin, const int past{{ param_decls }})
 {
     if (SLAB % LINE != 0) {
-{%- if half %}
+{%- if half and moments %}
+        {{ real }} after[K * SLAB];
+        uint16_t narrow[K * SLAB];
+        collide_gathered(SLAB, SLAB, before, SLAB, after{{ param_names }});
+        for (int cell = 0; cell < SLAB; ++cell) round_moments(after + cell, SLAB, begin + cell, narrow + cell);
+        for (int number = 0; number < K; ++number) memcpy(dst + at(slot, number, begin), narrow + number * SLAB, sizeof(uint16_t) * SLAB);
+{%- elif half %}
         {{ real }} after[Q * SLAB];
         collide_gathered(SLAB, SLAB, before, SLAB, after{{ param_names }});
         for (int i = 0; i < Q; ++i) {
@@ -335,7 +348,7 @@ static inline __attribute__((always_inline)) void expose_slab(
 {% <kernel of={collide}> %}
     for (size_t state = 0; state < (size_t)count; ++state) {
         {{ real }} before[{{ inputs }}], after[Q];
-        for (int i = 0; i < Q; ++i) before[i] = {% if half %}as_stored(src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]{% endif %};
+        for (int i = 0; i < Q; ++i) before[i] = {% if half and not moments %}as_stored(src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]{% endif %};
 {%- for pull in pulls %}
 {%- if pull.seen is number %}
         before[{{ pull.at }}] = before[{{ pull.row }}];  // cells around have the same
@@ -344,10 +357,15 @@ static inline __attribute__((always_inline)) void expose_slab(
         collide_gathered(1, 1, before, 1, after{{ param_names }});
 {%- if moments %}
         {{ real }} f[Q];
+{%- if half %}
+        uint16_t narrow[K];
+        round_moments(after, 1, 0, narrow);
+        widen_moments(narrow, 1, after);
+{%- endif %}
         populations_from(after, f);
         memcpy(after, f, sizeof f);
 {%- endif %}
-        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = {% if half %}as_stored(after[i]){% else %}after[i]{% endif %} + ({{ real }})REST[i];
+        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = {% if half and not moments %}as_stored(after[i]){% else %}after[i]{% endif %} + ({{ real }})REST[i];
     }
 {%- </kernel> %}
 
@@ -463,7 +481,7 @@ static inline __attribute__((always_inline)) void expose_slab(
             collide_slab(before, dst, slot, row * BX, 0{{ param_names }});
             for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
                 if (of_row[cell] >= 0) continue;
-                for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, {% if moments %}moment{% else %}load{% endif %}(src, slot, i, cell));
+                for (int i = 0; i < {{ values }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];
             }
         }
     }  // blocks
@@ -749,7 +767,7 @@ static inline __attribute__((always_inline)) void expose_slab(
                 for (int i = 0; i < Q; ++i) keep[i * CELLS] = before[i];
             }
             collide_gathered(1, 1, before, 1, after{{ param_names }});
-            for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, after[i]);
+            {% if moments %}store_moments(dst, slot, cell, after);{% else %}for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);{% endif %}
         }
     }  // blocks
 {%- </kernel> %}
@@ -764,7 +782,7 @@ static inline __attribute__((always_inline)) void expose_slab(
             {{ real }} *const keep = saved + kept_at(rows, slot, cell);
             for (int i = 0; i < Q; ++i) keep[i * CELLS] = mean[i];
             collide_gathered(1, 1, mean, 1, after{{ param_names }});
-            for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, after[i]);
+            {% if moments %}store_moments(dst, slot, cell, after);{% else %}for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);{% endif %}
         }
     }  // blocks
 {%- </kernel> %}
@@ -791,7 +809,7 @@ static inline __attribute__((always_inline)) void expose_slab(
             {{ real }} before[Q], after[Q];
             if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, before)) continue;
             collide_gathered(1, 1, before, 1, after{{ param_names }});
-            for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, after[i]);
+            {% if moments %}store_moments(dst, slot, cell, after);{% else %}for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);{% endif %}
         }
     }  // blocks
 {%- </kernel> %}
@@ -847,7 +865,7 @@ static inline __attribute__((always_inline)) void expose_slab(
         for (int cell = 0; cell < CELLS; ++cell) {
 {%- if moments %}
             {{ real }} m[K], f[Q];
-            for (int number = 0; number < K; ++number) m[number] = src[at(ids[item], number, cell)];
+            load_moments(src, ids[item], cell, m);
             populations_from(m, f);
 {%- endif %}
 {%- for input in macroscopic.inputs %}

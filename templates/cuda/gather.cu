@@ -50,10 +50,14 @@
 {%- endfor %}
 {%- endcomponent expose %}
 
-{% component finish(@param_names, @values) -%}
+{% component finish(@param_names, @moments) -%}
     collide(f{{ param_names }});
+{%- if moments %}
+    store_moments(dst, slot, cell, f);
+{%- else %}
 #pragma unroll
-    for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, f[i]);
+    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+{%- endif %}
 {%- endcomponent finish %}
 
 {% component pair_of_cells(@real, @pulls, @param_names) -%}
@@ -124,16 +128,16 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 
     // ---- own cell, and cells around the block
     extern __shared__ {{ real }} arrived[];
-    {{ real }} own[K], outside[TURNS][K];
+    {{ real }} own[K], outside[TURNS][K] = {};
     int code[TURNS];
-    for (int k = 0; k < K; ++k) own[k] = src[at(slot, k, cell)];
+    load_moments(src, slot, cell, own);
 #pragma unroll
     for (int turn = 0; turn < TURNS; ++turn) {
         const int number = cell + turn * CELLS;
         code[turn] = number < OUTSIDE ? AROUND_BLOCK[number] : -1;
         const int from = code[turn] < 0 ? -1 : near[code[turn] >> 22];
         if (from < 0) code[turn] = -1;
-        for (int k = 0; k < K; ++k) outside[turn][k] = from < 0 ? 0 : src[at(from, k, code[turn] >> 12 & 1023)];
+        if (from >= 0) load_moments(src, from, code[turn] >> 12 & 1023, outside[turn]);
     }
 
     // ---- populations go to where they arrive
@@ -200,7 +204,7 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 {%- for line in collide.body %}
     {{ line }}
 {%- endfor %}
-{%- for output in collide.outputs %}
-    store(dst, slot, {{ output.at }}, cell, {{ output.text }});
-{%- endfor %}
+
+    const {{ real }} after[K] = { {%- for output in collide.outputs %}{{ output.text }}, {% endfor -%} };
+    store_moments(dst, slot, cell, after);
 {%- endcomponent finish_moments %}

@@ -95,7 +95,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
 {% <kernel of={collide}> %}
     {{ real }} f[{{ inputs }}];
 #pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = {% if half %}as_stored(src[(size_t)i * count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * count + state] - ({{ real }})REST[i]{% endif %};
+    for (int i = 0; i < Q; ++i) f[i] = {% if half and not moments %}as_stored(src[(size_t)i * count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * count + state] - ({{ real }})REST[i]{% endif %};
 {%- for pull in pulls %}
 {%- if pull.seen is number %}
     f[{{ pull.at }}] = f[{{ pull.row }}];  // cells around have the same
@@ -104,11 +104,19 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
     collide(f{{ param_names }});
 {%- if moments %}
     {{ real }} m[K];
+{%- if half %}
+    unsigned words[(K + 1) / 2];
+    uint16_t narrow[K];
+    round_moments(f, 0, words);
+    for (int number = 0; number < K; ++number) narrow[number] = (uint16_t)(words[number / 2] >> number % 2 * 16);
+    widen_moments(narrow, 1, m);
+{%- else %}
     for (int number = 0; number < K; ++number) m[number] = f[number];
+{%- endif %}
     populations_from(m, f);
 {%- endif %}
 #pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = {% if half %}as_stored(f[i]){% else %}f[i]{% endif %} + ({{ real }})REST[i];
+    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = {% if half and not moments %}as_stored(f[i]){% else %}f[i]{% endif %} + ({{ real }})REST[i];
 {%- </kernel> %}
 
 {% if walls -%}
@@ -187,8 +195,8 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
             }
         }
         __syncthreads();
-        for (int at = thread; at < listed; at += {{ solids.kernel.threads }}) {
-            const int i = list[at] / {{ solids.kernel.threads }}, beside = list[at] % {{ solids.kernel.threads }}, other = first + beside;
+        for (int number = thread; number < listed; number += {{ solids.kernel.threads }}) {
+            const int i = list[number] / {{ solids.kernel.threads }}, beside = list[number] % {{ solids.kernel.threads }}, other = first + beside;
             const int link = of_row[i * CELLS + other];
             back[i][beside] =
                 off_solid(link - 1, i, spot_of(other), src, near, of_row, distances + row_at, wall_rules, wall_values);
@@ -196,7 +204,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
         __syncthreads();
         if (solid) {
 #pragma unroll
-            for (int i = 0; i < {{ values }}; ++i) store(dst, slot, i, cell, {% if moments %}moment{% else %}load{% endif %}(src, slot, i, cell));
+            for (int i = 0; i < {{ values }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];
         } else if (cell < CELLS) {
 {%- for line in upwind %}
             {{ line }}
@@ -539,7 +547,7 @@ static __device__ __forceinline__ int place_of_block()
 {% <kernel of={ghosts.keep}> %}
     {{ stored }} *const set = sets >> levels[nodes[slot]] & 1 ? populations_1 : populations_0;
     const int to = held_slot(nodes[slot], children, roots, held);
-    for (int i = 0; i < {{ values }}; ++i) store(set, to, i, cell, {% if moments %}moment{% else %}load{% endif %}(set, slot, i, cell));
+    for (int i = 0; i < {{ values }}; ++i) set[at(to, i, cell)] = set[at(slot, i, cell)];
 {%- </kernel> %}
 
 {% endif -%}
@@ -567,7 +575,7 @@ static __device__ __forceinline__ int place_of_block()
     {{ level }}
 {%- if moments %}
     {{ real }} m[K], f[Q];
-    for (int number = 0; number < K; ++number) m[number] = src[at(slot, number, cell)];
+    load_moments(src, slot, cell, m);
     populations_from(m, f);
 {%- endif %}
 {%- for input in macroscopic.inputs %}

@@ -1,6 +1,8 @@
 // ==== populations in memory =========================================================================================
 
-{% if moments -%}
+{% if moments and moments.groups -%}
+// Of the moments of a cell as many lie side by side as are loaded at once: {{ moments.widths }}.
+{%- elif moments -%}
 // The moments of a cell lie apart, those of one number in a block side by side.
 {%- else -%}
 // The populations of a cell lie apart, those of a direction in a block side by side. `load` and `store` alone know, and what moves
@@ -8,11 +10,16 @@
 {%- endif %}
 {{ inline }} size_t at(const {{ int }} slot, const int direction, const int cell)
 {
+{%- if moments and moments.groups %}
+    const int place = {% for group in moments.groups %}{% if not loop.last %}direction < {{ group.end }} ? {% endif %}{% if group.first > 0 %}{{ group.first }} * CELLS + {% endif %}{% if group.width > 1 %}{{ group.width }} * {% endif %}cell{% if group.width > 1 %} + direction{% if group.first > 0 %} - {{ group.first }}{% endif %}{% endif %}{% if not loop.last %} : {% endif %}{% endfor %};
+    return (size_t)slot * (K * CELLS) + (size_t)place;
+{%- else %}
     return (size_t)slot * ({{ values }} * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
+{%- endif %}
 }
 
 {% if half -%}
-// Numbers of 16 bits (IEEE 754 binary16) that stand for populations times a power of two, so that most of their range is used.
+// Numbers of 16 bits (IEEE 754 binary16) that stand for {% if moments %}moments{% else %}populations{% endif %} times a power of two, so that most of their range is used.
 {% if cuda -%}
 typedef unsigned short uint16_t;
 {{ inline }} {{ real }} widened(const uint16_t value)
@@ -21,6 +28,7 @@ typedef unsigned short uint16_t;
     asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value));
     return wide * (1 / {{ half_scale }});
 }
+{%- if not moments %}
 
 {{ inline }} uint16_t narrowed(const {{ real }} value)
 {
@@ -28,9 +36,10 @@ typedef unsigned short uint16_t;
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow) : "f"(value * {{ half_scale }}));
     return narrow;
 }
+{%- endif %}
 {%- else -%}
 #ifndef __FLT16_MAX__
-#error "populations in 16 bits need a compiler with _Float16: GCC 12 or clang 15; or take f32"
+#error "numbers in 16 bits need a compiler with _Float16: GCC 12 or clang 15; or take f32"
 #endif
 {{ inline }} {{ real }} widened(const uint16_t value)
 {
@@ -38,6 +47,7 @@ typedef unsigned short uint16_t;
     memcpy(&half, &value, sizeof half);
     return ({{ real }})half * (1 / {{ half_scale }});
 }
+{%- if not moments %}
 
 {{ inline }} uint16_t narrowed(const {{ real }} value)
 {
@@ -47,13 +57,16 @@ typedef unsigned short uint16_t;
     return narrow;
 }
 {%- endif %}
+{%- endif %}
 
+{% if not moments -%}
 // What is left of a value that is stored and loaded.
 {{ inline }} {{ real }} as_stored(const {{ real }} value)
 {
     return widened(narrowed(value));
 }
 
+{% endif -%}
 {% endif -%}
 {% if not moments -%}
 // A population as it is computed with.
@@ -62,12 +75,12 @@ typedef unsigned short uint16_t;
     return {% if half %}widened(populations[at(slot, direction, cell)]){% else %}populations[at(slot, direction, cell)]{% endif %};
 }
 
-{% endif -%}
 {{ inline }} void store({{ stored }} *populations, const {{ int }} slot, const int direction, const int cell, const {{ real }} value)
 {
     populations[at(slot, direction, cell)] = {% if half %}narrowed(value){% else %}value{% endif %};
 }
 
+{% endif -%}
 {% if pairs and cuda -%}
 // The populations of two neighbouring cells of a row, that of the first in the lower half.
 {{ inline }} unsigned load_pair(const uint16_t *populations, const int slot, const int direction, const int cell)

@@ -13,6 +13,8 @@ use lbm_bundle::{
     ABI, AtFace, Boundary, Criterion, Direction, Field, Layout, Manifest, Param, Populations, Real, Shown, Target,
     Transport, Unit,
 };
+use lbm_codegen::pipeline::CompileError;
+use lbm_dsl::prove::moments::NotStored;
 use lbm_flows::case::{CODES, Case, CaseError, Code, Diagnostic, Method, RawCase};
 use lbm_runtime::device::Available;
 use lbm_tests::compiled;
@@ -127,6 +129,9 @@ fn resolve(
     if method == Some("none") {
         let help = "did you mean `d2q9_bgk`?".to_string();
         return Err(raw.reject_spec("there is no spec `d2q9_bkg`", Some(help)));
+    }
+    if method == Some("all") {
+        return Err(raw.reject_storage(&CompileError::NotStored(NotStored::All(9, None)).to_string()));
     }
     let manifest = manifest(raw.spec(), method.unwrap_or("bgk"), raw.block());
     let manifest = varied(&mut raw, manifest)?;

@@ -376,6 +376,9 @@ fn kernels_of_moments_compile_for_both_targets() {
         ("d2q9_central", &all[..], Some("volumetric_shifted"), Real::F32, [16, 16, 1]),
         ("d3q19_regularized", &all[..1], Some("volumetric_shifted"), Real::F64, [8, 8, 8]),
         ("d3q27_cumulant", &all[..0], None, Real::F32, [4, 8, 4]),
+        ("d2q9_central", &all[..], Some("volumetric_shifted"), Real::F16F32, [16, 16, 1]),
+        ("d3q19_regularized", &all[..1], Some("interpolated"), Real::F16F32, [8, 8, 8]),
+        ("d3q27_cumulant", &all[..0], None, Real::F16F32, [3, 4, 5]),
     ];
     for (spec, rules, coupling, real, block) in methods {
         let model = compiled::model_with_all(spec, rules, coupling);

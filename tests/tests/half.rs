@@ -3,6 +3,7 @@
 use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, CompileError};
+use lbm_runtime::device::Device;
 use lbm_runtime::solver::{GridSpec, Simulation, StepError};
 use lbm_tests::{compiled, flows};
 
@@ -88,6 +89,22 @@ fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
         }
         assert_eq!(populations(&whole), populations(&later));
     }
+}
+
+/// The host gathers rows of whole cache lines one by one where it need not convert them.
+#[test]
+fn blocks_whose_rows_are_cache_lines_have_the_flow_of_others() {
+    let device = Device::host(2).expect("the host");
+    let [narrow, wide] = [[8, 8, 1], [16, 16, 1]].map(|block| {
+        let bundle = compiled::compile(&compiled::model("d2q9_bgk"), Target::C, Real::F16F32, block).bundle;
+        let grid = flows::cavity("d2q9_bgk", [32, 32, 1], 0.1);
+        let mut flow = Simulation::new(&device, &bundle, &grid, &flows::params("d2q9_bgk", 1.6)).expect("a flow");
+        flow.init(flows::at_rest).expect("a start");
+        flow.run(100).expect("it runs");
+        flow.snapshot().expect("fields")
+    });
+    let change = flows::velocity_change(&narrow, &wide);
+    assert!(change < 1e-4, "velocities differ by {change}");
 }
 
 #[test]

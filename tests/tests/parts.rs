@@ -244,6 +244,25 @@ fn refined_grids_have_the_same_bits_in_parts() {
     }
 }
 
+/// Chance that rounds them is made of what a cell computes, so it does not know the parts.
+#[test]
+fn moments_of_16_bits_have_the_same_bits_in_parts() {
+    let device = Device::host(2).unwrap();
+    let block_of = |spec| block(compiled::model(spec).lattice().dim());
+    for spec in ["d2q9_central", "d3q27_cumulant"] {
+        let bundle = compiled::compile_moments(&compiled::model(spec), Target::C, Real::F16F32, block_of(spec));
+        Flow::uniform(&bundle, cells(&bundle, [20, 12, 12])).is_the_same_in_parts(spec);
+    }
+    for (spec, levels) in [("d2q9_recursive", 3), ("d3q19_regularized", 2)] {
+        let rules = ["interpolated_bounce_back", "free_slip"];
+        let model = compiled::model_with_all(spec, &rules, Some("volumetric_shifted"));
+        let bundle = compiled::compile_moments(&model, Target::C, Real::F16F32, block_of(spec));
+        let refines = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
+        let grid = with_solids(&bundle, &device, levels);
+        Flow { bundle: &bundle, grid, levels, refines }.is_the_same_in_parts(spec);
+    }
+}
+
 /// On several GPUs; where there is one, on streams of it, which wait for each other as GPUs do.
 #[cfg(feature = "cuda")]
 #[test]

@@ -60,6 +60,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         again: computes_again(method.collide),
         half: manifest.real == Real::F16F32,
         half_scale: format!("{HALF_SCALE:?}f"),
+        half_exponent: HALF_SCALE.log2() as u32,
         q: manifest.q(),
         values: if manifest.moments.is_empty() { "Q" } else { "K" },
         value_count: manifest.values(),
@@ -77,10 +78,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         deep: dim == 3,
         fields: manifest.field_components(),
         rows: rows(manifest),
-        lines: whole_lines(manifest)
-            && manifest.real != Real::F16F32
-            && manifest.moments.is_empty()
-            && manifest.seen.is_empty(),
+        lines: whole_lines(manifest) && manifest.moments.is_empty() && row_by_row(manifest),
         pitch_len: manifest.pitch(),
         init: kernel(Role::Init, Some(method.init)),
         stream_collide: kernel(Role::StreamCollide, None),
@@ -153,11 +151,17 @@ fn whole_lines(manifest: &Manifest) -> bool {
     (manifest.block[0] * manifest.real.bytes() as u32).is_multiple_of(64)
 }
 
+/// Whether the host may gather a row alone. Populations that are converted on their way, or stand beside what cells around show, come in whole
+/// planes.
+fn row_by_row(manifest: &Manifest) -> bool {
+    manifest.seen.is_empty() && (manifest.real != Real::F16F32 || !manifest.moments.is_empty())
+}
+
 /// Rows that the host gathers at a time. A row of whole cache lines is collided at once, so that the processor works on it
 /// while the next one is on its way; of shorter rows, as many whole planes as fit into `SLAB_BYTES`.
 fn rows(manifest: &Manifest) -> u32 {
     let [bx, by, bz] = manifest.block;
-    if whole_lines(manifest) && manifest.seen.is_empty() {
+    if whole_lines(manifest) && row_by_row(manifest) {
         return 1;
     }
     let plane = by * bx * manifest.real.bytes() as u32 * (manifest.q() + manifest.seen.len()) as u32;

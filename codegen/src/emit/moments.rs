@@ -10,13 +10,17 @@ use num_traits::{One, Signed, Zero};
 use super::arithmetic::formulas;
 use super::method::{Method, Moments as Plans};
 use super::number::literal;
-use super::view::{Around, Arrival, Moments, Value};
+use super::view::{Around, Arrival, Digits, Group, Lent, Moments, Value, Word};
 
 /// Everything about moments.
 pub fn view(method: &Method, plans: &Plans) -> Moments {
     let manifest = method.manifest;
-    let padded = padded(manifest);
+    let (padded, groups) = (padded(manifest), groups(manifest));
     Moments {
+        widths: groups.iter().map(|group| group.width.to_string()).collect::<Vec<_>>().join(", "),
+        groups,
+        digits: (0..manifest.moments.len()).map(|at| digits(manifest, at)).collect(),
+        lent: manifest.lent().into_iter().map(lent).collect(),
         names: manifest.moments.iter().map(|moment| moment.name.as_str()).collect::<Vec<_>>().join(", "),
         sums: sums(manifest),
         populations: formulas(manifest, plans.populations),
@@ -33,6 +37,36 @@ pub fn view(method: &Method, plans: &Plans) -> Moments {
         py: padded[1],
         halo: halo(manifest),
     }
+}
+
+/// Digits that numbers of 16 bits have less than those of 32.
+const LEFT: u32 = 13;
+
+fn digits(manifest: &Manifest, at: usize) -> Digits {
+    let lent = manifest.lent();
+    let more = lent.iter().find(|lent| lent.to == at).map_or(0, |lent| lent.more);
+    let lends = lent.iter().find(|lent| lent.from == at).map_or(0, |lent| lent.digits);
+    Digits { left: LEFT - more + lends, lends, kept: format!("0x{:04x}", 0xffff_u32 << lends & 0xffff) }
+}
+
+fn lent(own: lbm_bundle::Lent) -> Lent {
+    let half = if own.from % 2 == 1 { 16 } else { 0 };
+    Lent { to: own.to, from: own.from, mask: (1 << own.digits) - 1, place: LEFT - own.more + own.shift, half }
+}
+
+/// Moments that lie side by side, if they do.
+fn groups(manifest: &Manifest) -> Vec<Group> {
+    let group = |(first, width): (usize, usize)| {
+        let (word, parts): (_, &[_]) = match width {
+            8 => ("uint4", &[".x", ".y", ".z", ".w"]),
+            4 => ("uint2", &[".x", ".y"]),
+            2 => ("unsigned", &[""]),
+            _ => ("uint16_t", &[]),
+        };
+        let words = (first..).step_by(2).zip(parts).map(|(first, part)| Word { part, first }).collect();
+        Group { first, end: first + width, width, word, words }
+    };
+    lbm_bundle::side_by_side(manifest.moments.len()).filter(|_| manifest.is_side_by_side()).map(group).collect()
 }
 
 /// Cells of a block along each axis with the layer around it.

@@ -21,6 +21,8 @@ pub struct View {
     pub half: bool,
     /// What it is multiplied with then.
     pub half_scale: String,
+    /// The power of two that it is.
+    pub half_exponent: u32,
     /// Number of directions.
     pub q: usize,
     /// The constant that says how many values are stored of a cell: `Q` or `K`.
@@ -116,6 +118,14 @@ pub struct Moments {
     pub populations: Formulas,
     /// The same of each alone.
     pub each: Vec<Formulas>,
+    /// CUDA: moments of 16 bits that lie side by side; none where each lies apart.
+    pub groups: Vec<Group>,
+    /// How many they are: `8, 2`.
+    pub widths: String,
+    /// Moments of 16 bits: the digits of each.
+    pub digits: Vec<Digits>,
+    /// Digits that some lend others.
+    pub lent: Vec<Lent>,
     /// CUDA: populations that stay where they are, and what is added to the moments for them.
     pub rest: Vec<Value>,
     /// CUDA: pairs of opposite directions.
@@ -130,6 +140,56 @@ pub struct Moments {
     pub py: u32,
     /// Codes of the cells around a block.
     pub halo: Vec<String>,
+}
+
+/// Binary digits of a moment that is stored in 16 bits.
+#[derive(Debug, Serialize)]
+pub struct Digits {
+    /// How many of 24 are left out.
+    pub left: u32,
+    /// How many of the last it lends.
+    pub lends: u32,
+    /// The bits that it keeps then.
+    pub kept: String,
+}
+
+/// Digits that a moment lends another.
+#[derive(Debug, Serialize)]
+pub struct Lent {
+    /// The one that has them more.
+    pub to: usize,
+    /// The one that has them less.
+    pub from: usize,
+    /// Ones, as many as they are.
+    pub mask: u32,
+    /// Where they are among those of a number of 32 bits.
+    pub place: u32,
+    /// CUDA: 16 where the one that has them less lies in the upper half of its word.
+    pub half: u32,
+}
+
+/// CUDA: moments of a cell that lie side by side.
+#[derive(Debug, Serialize)]
+pub struct Group {
+    /// The first.
+    pub first: usize,
+    /// The one behind the last.
+    pub end: usize,
+    /// How many they are.
+    pub width: usize,
+    /// The type in which they are loaded at once.
+    pub word: &'static str,
+    /// Its parts, two moments each.
+    pub words: Vec<Word>,
+}
+
+/// CUDA: 32 bits of what is loaded at once.
+#[derive(Debug, Serialize)]
+pub struct Word {
+    /// Which: `.x`; empty where there is one.
+    pub part: &'static str,
+    /// The first of its two moments.
+    pub first: usize,
 }
 
 /// CUDA: a block from which populations enter the one at hand.

@@ -347,7 +347,7 @@ fn members(params: &[Param]) -> Vec<Member> {
 /// CUDA: whether a thread takes two cells of a row, whose populations of 16 bits are loaded and stored as one word. Loads that are
 /// under way are what hides the latency of memory, and they are as many whether they bring 16 bits or 32.
 pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
-    let blocks = manifest.layout == Layout::Blocks && manifest.real == Real::F16F32;
+    let blocks = manifest.layout == Layout::Blocks && manifest.real == Real::F16F32 && manifest.moments.is_empty();
     let fits = manifest.block[0].is_multiple_of(2) && manifest.cells() as u32 / 2 <= FEW_THREADS;
     blocks && fits && role == Role::StreamCollide
 }

@@ -224,7 +224,7 @@ const LONG: &[Long] = &[
     long(
         diag::NOT_STORED,
         "`storage = \"moments\"` stores of a cell the moments that its populations follow from, which are fewer. That is possible for methods of \
-         which `lbmc check` proves that their collision depends on fewer moments than there are populations, in 32 and 64 bits. With \
+         which `lbmc check` proves that their collision depends on fewer moments than there are populations. With \
          `storage = \"auto\"` a run takes moments where that is possible and faster, and says so.",
         "spec = \"d3q19_bgk\"\nstorage = \"moments\"",
         "spec = \"d3q19_regularized\"\nstorage = \"moments\"",

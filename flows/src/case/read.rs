@@ -99,12 +99,6 @@ impl Reader {
         let devices = self.devices(root, target.as_ref().is_some_and(|word| word.value == "cpu"));
         let precision = self.word(root, "precision", &Real::ALL.map(Real::name));
         let storage = self.word(root, "storage", &Storage::ALL.map(Storage::name));
-        let half = precision.as_ref().is_some_and(|word| word.value == Real::F16F32.name());
-        if let Some(word) = storage.as_ref().filter(|word| half && word.value == Storage::Moments.name()) {
-            let help = "take `precision = \"f32\"`, or `storage = \"populations\"`".to_string();
-            let message = "moments are not stored in 16 bits";
-            self.report.add::<()>(diag::NOT_STORED, &word.span, message, "with this precision", help);
-        }
         let block = self.block(root);
         let si = self.units(&units);
         let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };

@@ -155,7 +155,7 @@ impl End {
             Rule::Node(forms) => (forms[0].dirs.clone(), forms[0].formulas.outputs.clone()),
         };
         let (streamed, inside, deep, speed) = (q, 2 * q, 3 * q, 4 * q);
-        let all = linear::derivatives(model, &outputs, speed + 1, |symbol| {
+        let all = linear::derivatives(&model.exprs, &outputs, speed + 1, |symbol| {
             let variable = |value: f64, at: usize| Dual::variable(value, at, speed + 1);
             match symbol {
                 Symbol::Population(pop) => variable(state[pop.index()], pop.index()),

@@ -29,7 +29,7 @@ pub fn holds_velocity(model: &Model, rule: &Boundary) -> bool {
     let dirs: Vec<_> = lattice.dirs().filter(|dir| lattice.velocity(*dir).iter().any(|c| *c != 0)).collect();
     let outputs: Vec<_> = dirs.iter().map(|dir| links[dir.index()]).collect();
     let count = pops + lattice.dim();
-    let slopes = linear::derivatives(model, &outputs, count, |symbol| match symbol {
+    let slopes = linear::derivatives(&model.exprs, &outputs, count, |symbol| match symbol {
         Symbol::Population(pop) => Dual::variable(weights[pop.index()], pop.index(), count),
         Symbol::WallParam { component, .. } => Dual::variable(0.0, pops + usize::from(component), count),
         _ => Dual::constant(f64::NAN),

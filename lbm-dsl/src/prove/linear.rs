@@ -10,7 +10,7 @@ use std::fmt;
 use nalgebra::DMatrix;
 use num_traits::ToPrimitive;
 
-use crate::expr::{Compare, ExprId, Number, Rational, Symbol};
+use crate::expr::{Compare, ExprId, Exprs, Number, Rational, Symbol};
 use crate::function::{self, Function};
 use crate::model::Model;
 
@@ -193,15 +193,15 @@ pub(super) fn equilibrium(model: &Model, params: &[Vec<f64>], velocity: &[f64]) 
     Err(NotLinear::NotSteady)
 }
 
-/// Derivatives of `outputs`: `matrix[(i, j)]` is that of output `i` by variable `j` of `count`. `given` says what a symbol
+/// Derivatives of `outputs` of a graph: `matrix[(i, j)]` is that of output `i` by variable `j` of `count`. `given` says what a symbol
 /// is: one of the variables, or a constant.
 pub(super) fn derivatives(
-    model: &Model,
+    exprs: &Exprs,
     outputs: &[ExprId],
     count: usize,
     given: impl Fn(Symbol) -> Dual,
 ) -> Result<DMatrix<f64>, NotLinear> {
-    let values = model.exprs.eval(outputs, given);
+    let values = exprs.eval(outputs, given);
     if !values.iter().all(|dual| dual.value.is_finite() && dual.slope.iter().all(|slope| slope.is_finite())) {
         return Err(NotLinear::Undefined);
     }
@@ -218,7 +218,7 @@ pub(super) fn collision(model: &Model, params: &[Vec<f64>], velocity: &[f64]) ->
     }
     let state = equilibrium(model, params, velocity)?;
     let q = state.len();
-    derivatives(model, &model.collide.outputs, q, |symbol| match symbol {
+    derivatives(&model.exprs, &model.collide.outputs, q, |symbol| match symbol {
         Symbol::Population(pop) => Dual::variable(state[pop.index()], pop.index(), q),
         Symbol::Param { param, component } => Dual::constant(params[usize::from(param)][usize::from(component)]),
         _ => Dual::constant(0.0),

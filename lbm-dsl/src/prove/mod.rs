@@ -11,6 +11,7 @@ pub(crate) mod levels;
 mod linear;
 pub mod modes;
 pub mod moments;
+pub mod noise;
 mod poly;
 mod random;
 mod ratio;

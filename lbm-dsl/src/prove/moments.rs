@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use num_traits::{One, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
 use crate::expr::{Expr, ExprId, Exprs, Rational, Symbol};
 use crate::model::{Formulas, Let, Model, Populations};
@@ -35,6 +35,18 @@ pub struct Moment {
     pub name: String,
     /// The share of each population.
     pub shares: Vec<Rational>,
+}
+
+impl Moment {
+    /// Whether it is a component of momentum.
+    pub fn is_momentum(&self) -> bool {
+        self.of.as_ref().is_some_and(|(_, powers)| powers.iter().sum::<u32>() == 1)
+    }
+
+    /// The share of each population, as far as numbers of 64 bits are exact.
+    pub fn share_values(&self) -> Vec<f64> {
+        self.shares.iter().map(|share| share.to_f64().unwrap_or(f64::NAN)).collect()
+    }
 }
 
 /// On how few moments a collision depends.

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use lbm_dsl::prove::edge;
 
 use crate::rates::Rates;
-use crate::stability::{AtRate, AtVelocity, Stability, Wave, vector};
+use crate::stability::{AtRate, AtVelocity, SPEED, Stability, Wave, vector};
 
 fn verdict(worst: &Wave) -> String {
     let wave: Vec<f64> = worst.wave.iter().map(|k| k / PI).collect();
@@ -26,13 +26,18 @@ pub fn tell(found: &Stability, rates: &Rates) {
         }
         println!("  u = {}{}: {verdict}", vector(velocity), rates.at(*rate));
     }
-    for AtRate { rate, stable_to, beyond } in limits {
+    for AtRate { rate, stable_to, beyond, noise_in_16_bits } in limits {
         let (rate, verdict) = (rates.at(*rate), verdict(beyond));
         match stable_to {
             Some(speed) => {
                 println!("  stable for |u| <= {speed:.2} along {}{rate}; beyond, {verdict}", vector(direction))
             }
             None => println!("  unstable at rest{rate}: {verdict}"),
+        }
+        if let Some(noise) = noise_in_16_bits {
+            println!(
+                "  moments in 16 bits{rate}: at |u| = {SPEED} the velocity has noise of {noise:.1e} of itself at most, in this box"
+            );
         }
     }
 }

@@ -199,7 +199,10 @@ fn check_tells_viscosities_walls_and_where_stability_ends() {
     let rates = ["--set", "omega=1.98", "--set", "omega_flux=0.02"];
     let said = works(here.path(), &[&["check", "d2q9_mrt", "--stability", "--velocity", "0.1,0"], &rates[..]].concat());
     assert!(said.contains("disturbances at refinement interfaces grow by") && said.contains("(C0509)"), "{said}");
+    assert!(!said.contains("16 bits"), "all moments are needed: {said}");
     works(here.path(), &["check", "d2q9_bgk", "--stability", "--plot", "stable.png"]);
+    let said = works(here.path(), &["check", "d2q9_recursive", "--stability", "--set", "omega=1.9"]);
+    assert!(said.contains("moments in 16 bits: at |u| = 0.05 the velocity has noise of "), "{said}");
     assert!(std::fs::read(here.path().join("stable.png")).expect("drawn").starts_with(b"\x89PNG"));
     let said = works(here.path(), &["check", "d2q9_bgk", "--boundary", "interpolated_bounce_back"]);
     assert!(said.contains("interpolated_bounce_back, distance = 0.25: wall 1/4 of a cell"), "{said}");

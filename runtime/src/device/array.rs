@@ -15,7 +15,7 @@ use super::{cuda, host};
 pub enum Scalar {
     /// 32-bit integers.
     I32,
-    /// 16-bit floating point, populations times [`lbm_bundle::HALF_SCALE`].
+    /// 16-bit floating point, populations or moments times [`lbm_bundle::HALF_SCALE`].
     F16,
     /// 32-bit floating point.
     F32,

@@ -2,9 +2,9 @@
 //!
 //! Populations and fields are both stored as `[slot][component][cell]`, component being the direction or the position
 //! in the list of field components; inside a block, x runs fastest. Behind the cells of a direction the host may leave room
-//! ([`Manifest::pitch`]).
+//! ([`Manifest::pitch`]). Where moments of 16 bits lie side by side, those of a group do before the next cell ([`side_by_side`]).
 
-use lbm_bundle::Manifest;
+use lbm_bundle::{Manifest, side_by_side};
 
 /// A data slot: the place of one block's values in every per-block array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,12 +28,15 @@ pub struct Layout {
     components: usize,
     /// Values from a component to the next.
     pitch: usize,
+    /// Whether components lie in groups.
+    grouped: bool,
 }
 
 impl Layout {
     /// Of the populations: a component per direction, or per moment where these are stored in their place.
     pub fn populations(manifest: &Manifest) -> Self {
-        Layout { pitch: manifest.pitch(), ..Self::of(manifest, manifest.values()) }
+        let grouped = manifest.is_side_by_side();
+        Layout { pitch: manifest.pitch(), grouped, ..Self::of(manifest, manifest.values()) }
     }
 
     /// Of values that stand for the populations of some blocks: those of an earlier time, or what their links cross.
@@ -52,7 +55,7 @@ impl Layout {
     }
 
     fn of(manifest: &Manifest, components: usize) -> Self {
-        Layout { block: manifest.block.map(|n| n as usize), components, pitch: manifest.cells() }
+        Layout { block: manifest.block.map(|n| n as usize), components, pitch: manifest.cells(), grouped: false }
     }
 
     /// Cells of a block along each axis.
@@ -117,7 +120,36 @@ impl Layout {
 
     /// Offset of a value.
     pub fn offset(&self, slot: SlotId, component: usize, cell: CellId) -> usize {
-        (slot.index() * self.components + component) * self.pitch + cell.0 as usize
+        let cell = cell.0 as usize;
+        if !self.grouped {
+            return (slot.index() * self.components + component) * self.pitch + cell;
+        }
+        let of_component = |(first, width): &(usize, usize)| (*first..first + width).contains(&component);
+        let (first, width) = side_by_side(self.components).find(of_component).unwrap_or((component, 1));
+        slot.index() * self.slot_len() + first * self.pitch + cell * width + component - first
+    }
+
+    /// Whether values lie otherwise than `[slot][component][cell]`.
+    pub fn is_grouped(&self) -> bool {
+        self.grouped
+    }
+
+    /// The bytes of some slots as `[component][cell]` for each slot, from those of groups; or the reverse.
+    pub fn regrouped(&self, bytes: &[u8], value_bytes: usize, into_groups: bool) -> Vec<u8> {
+        let mut to = vec![0; bytes.len()];
+        let slots = bytes.chunks(self.slot_len() * value_bytes).zip(to.chunks_mut(self.slot_len() * value_bytes));
+        for (bytes, to) in slots {
+            for component in 0..self.components {
+                for cell in self.all_cells() {
+                    let in_order = component * self.pitch + cell.0 as usize;
+                    let in_groups = self.offset(SlotId(0), component, cell);
+                    let (from, at) = if into_groups { (in_order, in_groups) } else { (in_groups, in_order) };
+                    let range = |at: usize| at * value_bytes..(at + 1) * value_bytes;
+                    to[range(at)].copy_from_slice(&bytes[range(from)]);
+                }
+            }
+        }
+        to
     }
 }
 
@@ -125,8 +157,9 @@ impl Layout {
 mod tests {
     use super::*;
 
-    const LAYOUT: Layout = Layout { block: [4, 3, 2], components: 5, pitch: 24 };
-    const APART: Layout = Layout { block: [4, 1, 1], components: 2, pitch: 6 };
+    const LAYOUT: Layout = Layout { block: [4, 3, 2], components: 5, pitch: 24, grouped: false };
+    const APART: Layout = Layout { block: [4, 1, 1], components: 2, pitch: 6, grouped: false };
+    const GROUPED: Layout = Layout { block: [4, 2, 1], components: 11, pitch: 8, grouped: true };
 
     #[test]
     fn offsets_follow_the_formula_of_the_bundle() {
@@ -145,6 +178,17 @@ mod tests {
         APART.of_cells_mut(&mut bytes, 1).for_each(|part| part.fill(99));
         assert_eq!(bytes[..8], [99, 99, 99, 99, 4, 5, 99, 99]);
         assert_eq!(LAYOUT.of_cells(&bytes, 1).count(), 1);
+    }
+
+    #[test]
+    fn groups_of_eight_two_and_one_lie_side_by_side() {
+        let offset = |component: usize, cell: u32| GROUPED.offset(SlotId(1), component, CellId(cell)) - 88;
+        assert_eq!([offset(0, 0), offset(7, 0), offset(0, 1), offset(7, 7)], [0, 7, 8, 63]);
+        assert_eq!([offset(8, 0), offset(9, 0), offset(8, 7), offset(10, 0), offset(10, 7)], [64, 65, 78, 80, 87]);
+        let bytes: Vec<u8> = (0..176).collect();
+        let in_order = GROUPED.regrouped(&bytes, 1, false);
+        assert_eq!(in_order[..9], [0, 8, 16, 24, 32, 40, 48, 56, 1]);
+        assert_eq!(GROUPED.regrouped(&in_order, 1, true), bytes);
     }
 
     #[test]

@@ -27,7 +27,7 @@
 //! | `places` | what cells keep for parameters of the method that vary |
 //! | `setup`, `around`, `prepare` | from what a user says to a simulation with memory for its data |
 //! | `fields`, `room`, `memory` | per-block arrays, where parts on GPUs have memory of them, and what they take |
-//! | `state`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
+//! | `state`, `digits`, `stress`, `restore` | what is in the cells: set, changed and read; the stress at the start; bytes for restart files |
 //! | `resident` | arrays where they lie on their device, for other programs |
 //! | `snapshot`, `capture` | macroscopic fields on the host; on their way there while the flow goes on |
 //! | `probe`, `around_point` | fields at points, from the blocks around them alone |
@@ -42,6 +42,7 @@ pub mod at_points;
 mod bodies;
 pub mod capture;
 mod carry;
+mod digits;
 mod edges;
 mod error;
 pub mod fields;

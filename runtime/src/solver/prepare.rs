@@ -184,6 +184,13 @@ impl<'a> Prepared<'a> {
         self.programs = devices.iter().map(load).collect::<Result<_, _>>()?;
         self.processes = processes.clone();
         self.notices.extend(Devices::new(devices).connect()?);
+        if self.shared == Shared::WithSpare {
+            self.notices.push(
+                "one GPU has not room for all blocks that the grid could have: the GPUs share their memory, and changes of the grid take \
+                 longer"
+                    .into(),
+            );
+        }
         Ok(self)
     }
 

@@ -23,10 +23,11 @@ pub struct Resident {
 impl Simulation {
     /// The current populations of a level, in the order of the manifest, as they are stored: less what they are at rest, or moments. Slots
     /// of other levels have something else. Steps swap two such arrays, so the next step leaves these as they are and the
-    /// one after that overwrites them. `None` where there is no such level, or where the flow is in several parts.
+    /// one after that overwrites them. `None` where there is no such level, where the flow is in several parts, or where moments of a cell lie side
+    /// by side.
     pub fn resident_populations(&self, level: usize) -> Result<Option<Resident>, StepError> {
         let Some(current) = self.stepper.levels.get(level).map(|level| level.current) else { return Ok(None) };
-        if self.parts() != 1 {
+        if self.parts() != 1 || self.manifest().is_side_by_side() {
             return Ok(None);
         }
         let array = &self.parts.first().fields.populations[current];

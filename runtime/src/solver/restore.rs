@@ -258,6 +258,10 @@ impl<'a> State<'a> {
 
     fn each_part(&self, array: ArrayId, bytes: &[u8], each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let (layout, value_bytes) = self.values(array);
+        if layout.is_grouped() {
+            let in_order = layout.regrouped(bytes, value_bytes, false);
+            return layout.of_cells(&in_order, value_bytes).try_for_each(each);
+        }
         layout.of_cells(bytes, value_bytes).try_for_each(each)
     }
 
@@ -294,9 +298,23 @@ fn write<T: Element, E: From<StepError>>(
     let (mut bytes, leaves) = (vec![], parts.first().grid.shared_leaves().map_err(StepError::from)?);
     for run in runs(&leaves) {
         bytes.resize(run.len() * layout.slot_len() * value_bytes, 0);
-        layout.of_cells_mut(&mut bytes, value_bytes).try_for_each(&mut next)?;
+        fill(layout, value_bytes, &mut bytes, &mut next)?;
         let first = run[0].slot.index();
         parts.write_raw(layout, first..first + run.len(), &bytes, &to)?;
+    }
+    Ok(())
+}
+
+/// Fills the bytes of some slots with what comes as `[component][cell]`.
+fn fill<E>(
+    layout: Layout,
+    value_bytes: usize,
+    bytes: &mut Vec<u8>,
+    next: &mut impl FnMut(&mut [u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    layout.of_cells_mut(bytes, value_bytes).try_for_each(next)?;
+    if layout.is_grouped() {
+        *bytes = layout.regrouped(bytes, value_bytes, true);
     }
     Ok(())
 }
@@ -346,7 +364,7 @@ impl Simulation {
         write(&mut self.parts, (layout, value_bytes), first_set, &mut next)?;
         let mut bytes = vec![0; layout.slot_len() * value_bytes];
         for (_, slot) in self.grid().forest().read_held().map_err(StepError::from)? {
-            layout.of_cells_mut(&mut bytes, value_bytes).try_for_each(&mut next)?;
+            fill(layout, value_bytes, &mut bytes, &mut next)?;
             self.parts.write_raw(layout, slot.index()..slot.index() + 1, &bytes, first_set)?;
         }
         let Simulation { parts, stepper, .. } = self;

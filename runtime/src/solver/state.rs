@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::digits::Digits;
 use super::fields;
 use super::parts::For;
 use super::snapshot::Snapshot;
@@ -72,15 +73,17 @@ impl Simulation {
             let leaves = subdomain.own_leaves()?;
             let Subdomain { program, grid, fields, .. } = subdomain;
             let layout = Layout::populations(program.manifest());
-            let rest = fields::rest(program.manifest());
+            let (rest, digits) = (fields::rest(program.manifest()), Digits::of(program.manifest()));
             for (at, set) in fields.populations.iter_mut().enumerate() {
                 let current: Vec<bool> = stepper.levels.iter().map(|level| level.current == at).collect();
                 if current.contains(&true) {
                     fields::update(set, layout, grid, &leaves, |cell, populations| {
                         if current[cell.level] {
+                            digits.read(populations);
                             populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population += rest);
                             change(cell, populations);
                             populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population -= rest);
+                            digits.write(populations);
                         }
                     })?;
                 }
@@ -93,7 +96,7 @@ impl Simulation {
     /// processes the first sees them.
     pub fn visit_populations(&self, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         let layout = Layout::populations(self.manifest());
-        let rest = fields::rest(self.manifest());
+        let (rest, digits) = (fields::rest(self.manifest()), Digits::of(self.manifest()));
         let mut whole = vec![0.0; rest.len()];
         for set in 0..2 {
             let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == set).collect();
@@ -102,8 +105,9 @@ impl Simulation {
                     |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.populations[set]));
                 fields::visit(read, layout, self.grid(), |cell, populations| {
                     if current[cell.level] {
-                        let parts = rest.iter().zip(populations);
-                        whole.iter_mut().zip(parts).for_each(|(whole, (rest, population))| *whole = rest + population);
+                        whole.copy_from_slice(populations);
+                        digits.read(&mut whole);
+                        whole.iter_mut().zip(&rest).for_each(|(whole, rest)| *whole += rest);
                         each(cell, &whole);
                     }
                 })?;
