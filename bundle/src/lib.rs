@@ -157,6 +157,13 @@ pub fn lent<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Lent> {
     momenta.iter().enumerate().flat_map(lend).collect()
 }
 
+/// Binary digits of a moment of 16 bits, by its number, where these are lent.
+pub fn digits_of(lent: &[Lent], at: usize) -> u32 {
+    let more = lent.iter().find(|lent| lent.to == at).map_or(0, |lent| lent.more);
+    let less = lent.iter().find(|lent| lent.from == at).map_or(0, |lent| lent.digits);
+    HALF_DIGITS + more - less
+}
+
 /// Values of a cell that lie side by side at most: of 16 bits, as many as are loaded at once.
 const MOST_SIDE_BY_SIDE: usize = 8;
 

@@ -1,6 +1,6 @@
 //! Where linear stability ends.
 
-use lbm_bundle::HALF_DIGITS;
+use lbm_bundle::digits_of;
 use lbm_dsl::model::Model;
 use lbm_dsl::prove::moments::{self, Stored};
 use lbm_dsl::prove::stability::{self, Limit, Mode};
@@ -120,12 +120,7 @@ pub fn find(model: &Model, rates: &Rates, velocity: Option<&[f64]>) -> Result<St
 /// in a step has a quarter of the square of its last digit as variance at most, and the last of `digits` is `2^(1 - digits)` of it at most.
 fn noise_in_16_bits(model: &Model, stored: &Stored, params: &[Vec<f64>], direction: &[f64]) -> Result<f64, NotLinear> {
     let lent = lbm_bundle::lent(stored.moments.iter().map(|moment| moment.name.as_str()));
-    let digits = |at: usize| {
-        let more = lent.iter().find(|lent| lent.to == at).map_or(0, |lent| lent.more);
-        let less = lent.iter().find(|lent| lent.from == at).map_or(0, |lent| lent.digits);
-        HALF_DIGITS + more - less
-    };
-    let variance = |at: usize, value: f64| (value * 0.5f64.powi(digits(at) as i32 - 1)).powi(2) / 4.0;
+    let variance = |at: usize, value: f64| (value * 0.5f64.powi(digits_of(&lent, at) as i32 - 1)).powi(2) / 4.0;
     let velocity: Vec<f64> = direction.iter().map(|along| along * SPEED).collect();
     Ok(noise::of_velocity(model, stored, params, &velocity, variance)? / SPEED)
 }

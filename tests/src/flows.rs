@@ -13,7 +13,7 @@ use lbm_dsl::prove::{self, Findings, Transport};
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::Face;
 use lbm_runtime::solver::snapshot::Snapshot;
-use lbm_runtime::solver::{GridSpec, Simulation};
+use lbm_runtime::solver::{GridSpec, Simulation, StepError};
 use num_traits::ToPrimitive;
 
 use crate::compiled;
@@ -25,6 +25,29 @@ pub fn devices() -> Vec<Device> {
         all.push(Device::cuda(0).expect("the feature `cuda` needs a GPU"));
     }
     all
+}
+
+/// The bytes of all populations of a flow, as a restart file has them.
+pub fn bytes(flow: &mut Simulation) -> Vec<u8> {
+    let mut all = vec![];
+    let each = |bytes: &[u8]| {
+        all.extend_from_slice(bytes);
+        Ok(())
+    };
+    flow.state().expect("leaves").read_populations(each).expect("bytes");
+    all
+}
+
+/// Puts these populations into a flow at a step.
+pub fn restore(flow: &mut Simulation, step: u64, all: &[u8]) {
+    let mut next = all;
+    flow.write_populations::<StepError>(step, |bytes| {
+        let (now, later) = next.split_at(bytes.len());
+        bytes.copy_from_slice(now);
+        next = later;
+        Ok(())
+    })
+    .expect("as many bytes");
 }
 
 /// Largest length of the difference of velocities, `max |u - u'|`, of flows on the same cells; NaN if one is.

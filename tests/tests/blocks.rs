@@ -8,9 +8,9 @@ use lbm_dsl::model::Model;
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::Face;
 use lbm_runtime::mesh::Filled;
-use lbm_runtime::solver::{GridSpec, Simulation, StepError};
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::compiled::model_with_all;
-use lbm_tests::flows::{devices, params};
+use lbm_tests::flows::{self, devices, params};
 
 fn compile(model: &Model, target: Target, block: [u32; 3]) -> Bundle {
     let coupling = (!model.couplings().is_empty()).then_some(0);
@@ -182,21 +182,9 @@ fn what_is_kept_of_a_flow_has_no_room_between_directions() {
         [(); 2].map(|()| Simulation::new(&device, &bundle, &grid, &params("d2q9_bgk", 1.7)).expect("a flow"));
     whole.init_cells(|cell, out| out[0] = 1.0 + 1e-3 * cell.centre()[0]).expect("a start");
     whole.run(5).expect("it runs");
-    let mut bytes = vec![];
-    let keep = |part: &[u8]| {
-        bytes.extend_from_slice(part);
-        Ok(())
-    };
-    whole.state().expect("leaves").read_populations(keep).expect("bytes");
+    let bytes = flows::bytes(&mut whole);
     assert_eq!(bytes.len(), 32 * 32 * 9 * 8);
-    let mut next = &bytes[..];
-    let fill = |part: &mut [u8]| -> Result<(), StepError> {
-        let (now, rest) = next.split_at(part.len());
-        part.copy_from_slice(now);
-        next = rest;
-        Ok(())
-    };
-    later.write_populations(5, fill).expect("they fit");
+    flows::restore(&mut later, 5, &bytes);
     let populations = |flow: &Simulation| {
         let mut all = vec![];
         flow.visit_populations(|_, values| all.extend(values.iter().map(|value| value.to_bits()))).expect("all");

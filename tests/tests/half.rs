@@ -4,7 +4,7 @@ use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, CompileError};
 use lbm_runtime::device::Device;
-use lbm_runtime::solver::{GridSpec, Simulation, StepError};
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::{compiled, flows};
 
 /// The current populations of a flow, cell by cell.
@@ -68,22 +68,9 @@ fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
             flow
         });
         whole.run(6).expect("it runs");
-        let mut bytes = vec![];
-        let keep = |part: &[u8]| {
-            bytes.extend_from_slice(part);
-            Ok(())
-        };
-        whole.state().expect("leaves").read_populations(keep).expect("bytes");
+        let bytes = flows::bytes(&mut whole);
         assert_eq!(bytes.len(), 16 * 16 * 9 * 2);
-        let mut next = &bytes[..];
-        later
-            .write_populations(6, |part| -> Result<(), StepError> {
-                let (now, rest) = next.split_at(part.len());
-                part.copy_from_slice(now);
-                next = rest;
-                Ok(())
-            })
-            .expect("they fit");
+        flows::restore(&mut later, 6, &bytes);
         for flow in [&mut whole, &mut later] {
             flow.run(5).expect("it runs");
         }

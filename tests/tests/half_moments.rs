@@ -1,13 +1,13 @@
 //! Moments stored in 16 bits: rounded up or down by chance, so that slow flows decay as they do in 32 bits, by the same chance wherever a cell lies.
 
-use lbm_bundle::{Bundle, HALF_DIGITS, Real, Target};
+use lbm_bundle::{Bundle, Real, Target, digits_of};
 use lbm_codegen::options::Options;
 use lbm_dsl::prove::moments::stored;
 use lbm_dsl::prove::noise;
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::geometry::{Block, Face};
-use lbm_runtime::solver::{GridSpec, Simulation, StepError};
+use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::flows::{at_rest, devices, params, size, velocity_change, viscosity};
 use lbm_tests::{compiled, flows};
 
@@ -120,9 +120,7 @@ fn noise_of_a_uniform_flow_is_what_the_analysis_of_stability_gives() {
     let stored = stored(&model).expect("few moments");
     let lent = lbm_bundle::lent(stored.moments.iter().map(|moment| moment.name.as_str()));
     let variance = |at: usize, value: f64| {
-        let more = lent.iter().find(|lent| lent.to == at).map_or(0, |lent| lent.more);
-        let less = lent.iter().find(|lent| lent.from == at).map_or(0, |lent| lent.digits);
-        let behind = (HALF_DIGITS + more - less) as i32 - 1;
+        let behind = digits_of(&lent, at) as i32 - 1;
         // What is at rest has errors of its own noise, which are as much smaller.
         if value.abs() < 1e-9 { 0.0 } else { 4f64.powi(value.abs().log2().floor() as i32 - behind) / 6.0 }
     };
@@ -278,22 +276,9 @@ fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
             };
             let [mut whole, mut later] = [start(), start()];
             whole.run(6).expect("it runs");
-            let mut bytes = vec![];
-            let keep = |part: &[u8]| {
-                bytes.extend_from_slice(part);
-                Ok(())
-            };
-            whole.state().expect("leaves").read_populations(keep).expect("bytes");
+            let bytes = flows::bytes(&mut whole);
             assert_eq!(bytes.len(), 2 * size.iter().product::<usize>() * bundle.manifest.moments.len());
-            let mut next = &bytes[..];
-            later
-                .write_populations(6, |part| -> Result<(), StepError> {
-                    let (now, rest) = next.split_at(part.len());
-                    part.copy_from_slice(now);
-                    next = rest;
-                    Ok(())
-                })
-                .expect("they fit");
+            flows::restore(&mut later, 6, &bytes);
             let all = |flow: &Simulation| {
                 let mut all = vec![];
                 flow.visit_populations(|_, moments| all.push(moments.to_vec())).expect("moments can be read");

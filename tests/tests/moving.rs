@@ -12,7 +12,7 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::{Adaptivity, GridSpec, Profile, Simulation, StepError, Varying};
 use lbm_tests::compiled;
 use lbm_tests::criteria::criterion;
-use lbm_tests::flows::devices;
+use lbm_tests::flows::{bytes, devices, restore};
 
 const RULE: &str = "interpolated_moving_wall";
 
@@ -243,28 +243,6 @@ fn a_cylinder_that_swings_has_its_known_drag_and_added_mass() {
 
         assert!((drag / 2.09 - 1.0).abs() < 0.02 && (added_mass / 1.45 - 1.0).abs() < 0.04, "{drag} {added_mass}");
     }
-}
-
-/// The bytes of all populations.
-fn bytes(flow: &mut Simulation) -> Vec<u8> {
-    let mut all = vec![];
-    let mut each = |bytes: &[u8]| {
-        all.extend_from_slice(bytes);
-        Ok(())
-    };
-    flow.state().unwrap().read_populations(&mut each).unwrap();
-    all
-}
-
-/// Puts these populations into a flow at a step.
-fn restore(flow: &mut Simulation, step: u64, all: &[u8]) {
-    let mut at = 0;
-    flow.write_populations::<StepError>(step, |bytes| {
-        bytes.copy_from_slice(&all[at..at + bytes.len()]);
-        at += bytes.len();
-        Ok(())
-    })
-    .unwrap();
 }
 
 #[test]

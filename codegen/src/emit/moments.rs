@@ -3,7 +3,7 @@
 //! CUDA: the threads of a block make the populations of its cells, and of the layer of cells around it those that enter the block. In memory
 //! that they share each lies where it arrives, so that threads read what is their own; each adds up the moments of that.
 
-use lbm_bundle::Manifest;
+use lbm_bundle::{HALF_DIGITS, Manifest, digits_of};
 use lbm_dsl::expr::Rational;
 use num_traits::{One, Signed, Zero};
 
@@ -39,19 +39,24 @@ pub fn view(method: &Method, plans: &Plans) -> Moments {
     }
 }
 
-/// Digits that numbers of 16 bits have less than those of 32.
-const LEFT: u32 = 13;
+/// Binary digits of a number of 32 bits.
+const DIGITS: u32 = 24;
 
 fn digits(manifest: &Manifest, at: usize) -> Digits {
     let lent = manifest.lent();
-    let more = lent.iter().find(|lent| lent.to == at).map_or(0, |lent| lent.more);
     let lends = lent.iter().find(|lent| lent.from == at).map_or(0, |lent| lent.digits);
-    Digits { left: LEFT - more + lends, lends, kept: format!("0x{:04x}", 0xffff_u32 << lends & 0xffff) }
+    Digits { left: DIGITS - digits_of(&lent, at), lends, kept: format!("0x{:04x}", 0xffff_u32 << lends & 0xffff) }
 }
 
 fn lent(own: lbm_bundle::Lent) -> Lent {
     let half = if own.from % 2 == 1 { 16 } else { 0 };
-    Lent { to: own.to, from: own.from, mask: (1 << own.digits) - 1, place: LEFT - own.more + own.shift, half }
+    Lent {
+        to: own.to,
+        from: own.from,
+        mask: (1 << own.digits) - 1,
+        place: DIGITS - HALF_DIGITS - own.more + own.shift,
+        half,
+    }
 }
 
 /// Moments that lie side by side, if they do.

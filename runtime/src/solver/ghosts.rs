@@ -17,8 +17,10 @@ use lbm_bundle::mesh::Group;
 
 use super::StepError;
 use super::fields::Fields;
+use super::parts::Parts;
 use super::step::Level;
 use super::subdomain::{Subdomain, own_level};
+use super::transfer;
 use crate::kernels;
 
 impl Subdomain {
@@ -99,6 +101,26 @@ impl Subdomain {
             populations_0,
             populations_1,
         })?;
+        Ok(())
+    }
+}
+
+impl Parts {
+    /// What refined blocks hold, from the blocks that refine them, finest first: all of it, or what no step gives.
+    pub(super) fn hold(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
+        let grid = &self.first().grid;
+        if !grid.forest().holds() {
+            return Ok(());
+        }
+        let levels = grid.levels().len();
+        let families = self.partition().map_or(Ok(vec![]), |partition| transfer::families(grid, partition))?;
+        // Nothing is finer than the finest level.
+        for level in (0..levels.saturating_sub(1)).rev() {
+            let first = families.partition_point(|family| family.level <= level);
+            let end = families.partition_point(|family| family.level <= level + 1);
+            self.send_populations(&families[first..end], current)?;
+            self.iter_mut().try_for_each(|subdomain| subdomain.hold(current, level, whole))?;
+        }
         Ok(())
     }
 }

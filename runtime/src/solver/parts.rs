@@ -366,32 +366,6 @@ impl Parts {
         routes.cross_saved(&mut self.here, halo, (level, lane))
     }
 
-    /// What refined blocks hold, from the blocks that refine them, finest first: all of it, or what no step gives.
-    pub(super) fn hold(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
-        if !self.first().grid.forest().holds() {
-            return Ok(());
-        }
-        let families = match &self.division {
-            Some(Division { partition, .. }) => transfer::families(&self.first().grid, partition)?,
-            None => vec![],
-        };
-        let layout = Layout::populations(self.first().program.manifest());
-        // Nothing is finer than the finest level.
-        for level in (0..self.first().grid.levels().len().saturating_sub(1)).rev() {
-            if let Some(division) = &self.division {
-                let of_level = families.iter().filter(|transfer| transfer.level == level + 1);
-                let packed: Vec<(usize, usize, Packing)> =
-                    of_level.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect();
-                let set = current[level + 1];
-                self.devices.meet()?;
-                division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;
-                self.devices.meet()?;
-            }
-            self.here.iter_mut().try_for_each(|subdomain| subdomain.hold(current, level, whole))?;
-        }
-        Ok(())
-    }
-
     /// Gives all parts the populations of one set that they read of others' blocks of a level.
     pub(super) fn exchange(&mut self, level: usize, set: usize) -> Result<(), StepError> {
         let Some(Division { halo, routes, processes, .. }) = &mut self.division else { return Ok(()) };
@@ -626,25 +600,36 @@ impl Parts {
         })
     }
 
+    /// Gives parts the populations of blocks of others, of the sets that are current.
+    pub(super) fn send_populations(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
+        let layout = Layout::populations(self.first().program.manifest());
+        let Some(division) = &self.division else { return Ok(()) };
+        self.devices.meet()?;
+        for set in 0..2 {
+            let of_set = transfers.iter().filter(|transfer| current[transfer.level] == set);
+            let packed: Vec<(usize, usize, Packing)> =
+                of_set.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect();
+            division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;
+        }
+        Ok(self.devices.meet()?)
+    }
+
     /// Gives parts all data of blocks of others, populations of the sets that are current.
     fn transfer(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
         let manifest = self.first().program.manifest().clone();
         let Some(division) = &self.division else { return Ok(()) };
-        let packed = |layout: Layout, wanted: &dyn Fn(&Transfer) -> bool| -> Vec<(usize, usize, Packing)> {
-            let all = transfers.iter().filter(|transfer| wanted(transfer));
-            all.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect()
-        };
         self.devices.meet()?;
         for (number, subdomain) in division.here.clone().zip(&mut self.here).filter(|(_, part)| part.is_by_page()) {
             let coming = transfers.iter().filter(|transfer| transfer.to == number).flat_map(|transfer| &transfer.slots);
             subdomain.arrays().more(&room::runs(coming.map(|slot| slot.index())))?;
         }
-        for set in 0..2 {
-            let packed = packed(Layout::populations(&manifest), &|transfer| current[transfer.level] == set);
-            division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;
-        }
+        self.send_populations(transfers, current)?;
+        let Some(division) = &self.division else { return Ok(()) };
+        let packed = |layout: Layout| -> Vec<(usize, usize, Packing)> {
+            transfers.iter().map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect()
+        };
         if self.here[0].reference.is_some() {
-            let packed = packed(Layout::fields(&manifest), &|_| true);
+            let packed = packed(Layout::fields(&manifest));
             division.send(&mut self.here, lanes(&packed), |part| part.reference.as_mut())?;
         }
         let statistics = self.here[0].statistics.as_ref();
@@ -652,7 +637,7 @@ impl Parts {
             (0..all.values.len()).map(|number| all.layout(&manifest, number)).collect::<Vec<Layout>>()
         });
         for (number, layout) in layouts.into_iter().enumerate() {
-            let packed = packed(layout, &|_| true);
+            let packed = packed(layout);
             division
                 .send(&mut self.here, lanes(&packed), |part| Some(&mut part.statistics.as_mut()?.values[number]))?;
         }

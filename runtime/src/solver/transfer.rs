@@ -76,11 +76,13 @@ pub(super) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Tr
     Ok(transfers(found.concat()))
 }
 
-/// The children of refined nodes that hold data, where another part has these.
+/// The children of refined nodes that hold data, where another part has these; level by level.
 pub(super) fn families(grid: &Grid, partition: &Partition) -> Result<Vec<Transfer>, StepError> {
     let (tree, owner) = (grid.tree()?, partition.owners());
     let going = tree.children().map(|(level, slot, parent)| (owner[slot.index()], owner[parent.index()], level, slot));
-    Ok(transfers(going.filter(|(from, to, ..)| from != to).collect()))
+    let mut families = transfers(going.filter(|(from, to, ..)| from != to).collect());
+    families.sort_by_key(|family| family.level);
+    Ok(families)
 }
 
 /// Blocks that another part has from now on.
