@@ -226,8 +226,8 @@ pub struct Run {
     /// A case file (TOML), or the name of a shipped case (`lbmc cases` lists them).
     pub case: PathBuf,
     /// Override a value of the case: `re=100`, `faces.top.velocity=[0.05,0]`, `solids.0.radius=9`; a parameter of the method by
-    /// its name, `magic=0.25`. May be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    /// its name, `magic=0.25`; `-output.forces` takes a key away. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     pub set: Vec<String>,
     /// How many devices run it, or the numbers of GPUs, `0,1`; as many GPUs as it keeps busy, unless given; on the host how many parts
     /// the flow is divided into. The same as `--set devices=...`.

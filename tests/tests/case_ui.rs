@@ -1,7 +1,7 @@
 //! Every diagnostic of a case file has a case in `case_ui`, and every case there its text in `snapshots/case_ui`.
 //!
 //! A file `c0102_x.toml` must yield code C0102, a file `ok_x.toml` none. Comments at the top of a file: `# set: KEY=VALUE`
-//! is an override, `# method: NAME` takes another method than the plain one, `# available: BYTES` is the memory that there is,
+//! is an override, or takes a key away, `# method: NAME` takes another method than the plain one, `# available: BYTES` is the memory that there is,
 //! `# growth: RATE` is what `lbmc run` finds of its collision.
 
 use std::collections::BTreeSet;
@@ -101,8 +101,11 @@ fn run(name: &str, text: &str) -> (String, Vec<Code>) {
         let prefix = format!("# {key}: ");
         text.lines().filter_map(|line| line.strip_prefix(&prefix).map(String::from)).collect::<Vec<_>>()
     };
-    let split = |set: String| set.split_once('=').map(|(key, value)| (key.to_string(), value.to_string()));
-    let overrides: Vec<_> = comments("set").into_iter().filter_map(split).collect();
+    let split = |set: String| {
+        let (key, value) = set.split_once('=').unwrap_or((&set, ""));
+        (key.to_string(), value.to_string())
+    };
+    let overrides: Vec<_> = comments("set").into_iter().map(split).collect();
     let available = comments("available").first().map(|bytes| bytes.parse().expect("a number of bytes"));
     let available = Available { device: available, host: None };
     let growth = comments("growth").first().map(|rate| rate.parse().expect("a number"));
@@ -212,7 +215,7 @@ fn vorticity() -> Vec<Criterion> {
     vec![Criterion { name: "vorticity".into(), doc: String::new(), formula, unit: Unit { length: 0, time: -1 } }]
 }
 
-/// The manifest of a method with one rate (`bgk`), which reads densities of neighbours besides (`neighbours`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`).
+/// The manifest of a method with one rate (`bgk`), which reads densities of neighbours besides (`neighbours`), with a force (`guo`, or `driven` where it has a unit), with a second rate (`trt`), or whose viscosity depends on both (`mrt`), or which carries a scalar whose diffusivity does (`mixed`).
 fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     let dim = if spec.starts_with("d3") { 3 } else { 2 };
     let param = |name: &str, components: u32, range: Option<(f64, f64)>, doc: &str| Param {
@@ -230,7 +233,20 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     }
     let field = |name: &str, components: u32| Field::own(name, components as usize);
     let mut fields = vec![field("rho", 1), field("u", dim)];
+    let populations = |name: &str, of: &str, diffusivity: Option<Transport>| Populations {
+        name: name.into(),
+        lattice: if dim == 2 { "D2Q9" } else { "D3Q19" }.into(),
+        cs2: 1.0 / 3.0,
+        first: 0,
+        count: 0,
+        field: Some(of.into()),
+        diffusivity,
+    };
+    let mut sets = vec![populations("f", "rho", None)];
     if spec == "d2q9_scalar" {
+        let rate = (method != "mixed").then(|| "omega_g".to_string());
+        let formula = if rate.is_some() { "1/3*(1/omega_g - 1/2)" } else { "1/6*(1/omega + 1/omega_g - 1)" }.into();
+        sets.push(populations("g", "phi", Some(Transport { formula, rate })));
         params.push(param("omega_g", 1, Some((0.0, 2.0)), "relaxation rate of the scalar's flux"));
         fields.push(field("phi", 1));
     }
@@ -242,15 +258,7 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
         real: Real::F32,
         layout: Layout::Blocks,
         dim,
-        populations: vec![Populations {
-            name: "f".into(),
-            lattice: if dim == 2 { "D2Q9" } else { "D3Q19" }.into(),
-            cs2: 1.0 / 3.0,
-            first: 0,
-            count: 0,
-            field: Some("rho".into()),
-            diffusivity: None,
-        }],
+        populations: sets,
         directions: vec![direction; if dim == 2 { 9 } else { 19 }],
         states: vec![],
         shown: if method == "neighbours" { vec![Shown { name: "rho".into(), value: 0, axis: None }] } else { vec![] },

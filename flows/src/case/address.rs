@@ -1,7 +1,7 @@
 //! Which value a `--set KEY=VALUE` means.
 //!
 //! In: a key as typed, the case, and the parameters of its method. After: the way to one value. A key is a path, `fluid.re`; or
-//! the end of one, `re`, where only one place of this case has it. A number counts in a list from 0, `solids.0.radius`, and may
+//! the end of one, `re`, where only one place of this case has it, or else only one could. A number counts in a list from 0, `solids.0.radius`, and may
 //! be left out of a list with a single table. A parameter of the method needs no `params.`.
 
 use std::collections::BTreeSet;
@@ -81,13 +81,18 @@ pub(super) fn find(root: &Table, key: &str, parameters: &[Parameter]) -> Result<
     }
 }
 
-/// The paths of this case that end with `key`, or with its beginning where the rest of it leads into a value.
+/// The paths of this case that end with `key`, or with its beginning where the rest of it leads into a value: those that it has, else those
+/// that it could have.
 fn ends(root: &Table, key: &str) -> Vec<String> {
-    let places = places(root);
+    let (mut own, all) = (BTreeSet::new(), places(root));
+    inside(root, "", &mut own);
     let heads = std::iter::once(key.len()).chain(key.rmatch_indices('.').map(|(at, _)| at));
-    let mut fits = heads.map(|at| {
+    let mut fits = heads.flat_map(|at| {
         let (ending, rest) = (format!(".{}", &key[..at]), &key[at..]);
-        places.iter().filter(|place| place.ends_with(&ending)).map(|place| format!("{place}{rest}")).collect::<Vec<_>>()
+        let among = |places: &BTreeSet<String>| -> Vec<String> {
+            places.iter().filter(|place| place.ends_with(&ending)).map(|place| format!("{place}{rest}")).collect()
+        };
+        [among(&own), among(&all)]
     });
     fits.find(|fits| !fits.is_empty()).unwrap_or_default()
 }
@@ -100,12 +105,14 @@ pub(super) fn suggest(root: &Table, key: &str, parameters: &[Parameter]) -> Opti
     // A table that was named is no news.
     places.retain(|place| !key.strip_prefix(&place[..]).is_some_and(|rest| rest.starts_with('.')));
     let last = |place: &str| place.rsplit('.').next().unwrap_or_default().to_string();
-    let whole = schema::nearest(key, places.iter().map(String::as_str)).map(String::from);
-    whole.or_else(|| {
-        let lasts: BTreeSet<String> = places.iter().map(|place| last(place)).collect();
-        let near = schema::nearest(&last(key), lasts.iter().map(String::as_str))?;
-        places.iter().find(|place| last(place) == near).cloned()
-    })
+    let lasts: BTreeSet<String> = places.iter().map(|place| last(place)).collect();
+    let wholes = || places.iter().map(String::as_str);
+    let ends = || lasts.iter().map(String::as_str);
+    let near = match key.contains('.') {
+        true => schema::nearest(key, wholes()).or_else(|| schema::nearest(&last(key), ends())),
+        false => schema::nearest(key, wholes().chain(ends())),
+    }?;
+    places.iter().find(|place| **place == near || last(place) == near).cloned()
 }
 
 /// Follows a path from the top.
@@ -305,6 +312,21 @@ mod tests {
     }
 
     #[test]
+    fn of_several_places_that_is_meant_which_the_case_has() {
+        let moves = CASE.replace("re = 1", "re = 1\nvelocity = 0.1");
+        for (text, key, path) in [
+            (&moves[..], "velocity", "fluid.velocity"),
+            (&format!("{CASE}[start]\nvelocity = [0, 0]\n"), "velocity", "start.velocity"),
+            (&format!("{CASE}[start]\nvelocity = [0, 0]\n"), "velocity.1", "start.velocity.1"),
+        ] {
+            assert_eq!(way(text, key).as_deref(), Ok(path), "{key}");
+        }
+        let both = format!("{moves}[start]\nvelocity = [0, 0]\n");
+        let places = ["fluid.velocity", "start.velocity"].map(String::from).to_vec();
+        assert_eq!(way(&both, "velocity"), Err(Problem::Several(places)));
+    }
+
+    #[test]
     fn what_cannot_be_reached_says_why() {
         let one = format!("{CASE}{SOLID}");
         for (text, key, why) in [
@@ -328,6 +350,7 @@ mod tests {
         let (one, two) = (format!("{CASE}{SOLID}"), format!("{CASE}{SOLID}{SOLID}"));
         for (text, key, near) in [
             (CASE, "rey", "fluid.re"),
+            (CASE, "siez", "domain.size"),
             (CASE, "fluid.visc", "fluid.viscosity"),
             (CASE, "magik", "params.magic"),
             (CASE, "omega_h", "params.omega_g"),

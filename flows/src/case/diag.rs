@@ -64,6 +64,7 @@ codes! {
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";
     UNIT_IN_LATTICE   "C0204" error   "a unit in a case in lattice units";
     PARTIAL_CELL      "C0205" error   "a length that is not a multiple of the cell size";
+    ROUNDED           "C0206" warning "a time that is not a whole number of steps";
     PARTIAL_BLOCK     "C0301" error   "a size that is not a multiple of the block size";
     WRONG_DIMENSION   "C0302" error   "the wrong number of axes";
     PERIODIC_PAIR     "C0303" error   "a periodic face whose opposite is not periodic";
@@ -80,7 +81,7 @@ codes! {
     RULE_PARAMETER    "C0402" error   "a parameter that the boundary condition lacks or does not have";
     COMPONENTS        "C0403" error   "a vector with the wrong number of components";
     METHOD_PARAMETER  "C0404" error   "a parameter that the method lacks or does not have";
-    NO_SINGLE_RATE    "C0405" error   "a viscosity that does not set a parameter of the method by itself";
+    NO_SINGLE_RATE    "C0405" error   "a viscosity or a diffusivity that does not set a parameter of the method by itself";
     NO_SPEC           "C0406" error   "a method that cannot be found or compiled";
     NOT_FOR_SOLIDS    "C0407" error   "a boundary condition that solids and parts of faces cannot have";
     CANNOT_VARY       "C0408" error   "a formula where one value is wanted";

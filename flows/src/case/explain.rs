@@ -80,8 +80,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::BAD_OVERRIDE,
-        "`--set KEY=VALUE` must name one value of the case, or a parameter of the method. The end of a path does where only one \
-         place of the case has it; else write the table too. Entries of lists are counted from 0, `solids.0.radius`.",
+        "`--set KEY=VALUE` must name one value of the case, or a parameter of the method, and `--set -KEY` takes one away. The end \
+         of a path does where only one place of the case has it; else write the table too. Entries of lists are counted from 0, \
+         `solids.0.radius`.",
         "lbmc run case.toml --set rey=100",
         "lbmc run case.toml --set fluid.re=100",
     ),
@@ -271,6 +272,13 @@ const LONG: &[Long] = &[
         "[domain]\nsize = [64, 64]",
     ),
     long(
+        diag::ROUNDED,
+        "What is written between two steps does not exist, so a time between rows, pictures or files is rounded to a whole number of \
+         time steps. Here that makes it longer or shorter by more than 0.1 %. The times in the results are those of the steps.",
+        "[units]\nstep = \"30 ms\"\n[output]\nforces = \"0.1 s\"",
+        "[units]\nstep = \"25 ms\"\n[output]\nforces = \"0.1 s\"",
+    ),
+    long(
         diag::PARTIAL_BLOCK,
         "Cells are stored in blocks, the unit of memory, refinement and launches, so each side of the domain is a \
          multiple of the block size. Without `block` one is chosen that divides the domain; it fails only on several \
@@ -384,8 +392,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NO_SINGLE_RATE,
-        "A viscosity or a Reynolds number sets one relaxation rate where nu = cs2 (1/omega - 1/2). Here the viscosity \
-         depends on several parameters, so one equation does not set them: give them themselves.",
+        "A viscosity or a Reynolds number sets one relaxation rate where nu = cs2 (1/omega - 1/2), and so does a diffusivity or a \
+         Prandtl number. Here it depends on several parameters, so one equation does not set them: give them themselves. Or the \
+         method carries no scalar that could diffuse, or several.",
         "[fluid]\nre = 100",
         "[params]\nomega = 1.7\ns_nu = 1.2",
     ),

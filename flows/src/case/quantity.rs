@@ -93,7 +93,7 @@ impl Quantity {
                 }
                 (name, components) => {
                     let unit = field.unit.unwrap_or_default();
-                    let dimension = Dimension { m: unit.length, kg: 0, s: unit.time };
+                    let dimension = Dimension { m: unit.length, s: unit.time, ..Dimension::NUMBER };
                     if !field.is_tensor(manifest.dim) {
                         add(name, stored(&columns, first, dimension));
                     }

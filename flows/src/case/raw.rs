@@ -107,6 +107,10 @@ pub(super) struct RawFluid {
     /// The viscosity where it is a formula.
     pub(super) varied: Option<RawParam>,
     pub(super) omega: Option<Spanned<f64>>,
+    /// Of the scalar that the method carries.
+    pub(super) diffusivity: Option<Spanned<f64>>,
+    /// Viscosity over that diffusivity.
+    pub(super) prandtl: Option<Spanned<f64>>,
     pub(super) velocity: Option<Spanned<f64>>,
     pub(super) length: Option<Spanned<f64>>,
 }

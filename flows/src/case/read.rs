@@ -32,7 +32,8 @@ const MOST_SECTIONS: usize = 64;
 
 impl RawCase {
     /// Reads the text of the file `name`, with overrides `(key, value)` as `--set key=value` gives them: a key is a path
-    /// (`fluid.re`, `solids.0.radius`) or the end of one where that is unique (`re`).
+    /// (`fluid.re`, `solids.0.radius`) or the end of one where that is unique (`re`). With `-` before it, and an empty value, the key is
+    /// taken away.
     pub fn parse(name: &str, text: &str, overrides: &[(String, String)]) -> Result<RawCase, CaseError> {
         RawCase::parse_with(name, text, overrides, &|_| Some(vec![]))
     }
@@ -279,10 +280,13 @@ impl Reader {
             viscosity: number,
             varied,
             omega: self.positive(table, "omega", Dimension::NUMBER),
+            diffusivity: self.positive(table, "diffusivity", Dimension::VISCOSITY),
+            prandtl: self.positive(table, "prandtl", Dimension::NUMBER),
             velocity: self.positive(table, "velocity", Dimension::VELOCITY),
             length: self.positive(table, "length", Dimension::LENGTH),
         };
         self.exclusive(table, &["re", "viscosity", "omega"], false, "");
+        self.exclusive(table, &["diffusivity", "prandtl"], false, "");
         fluid
     }
 
@@ -379,7 +383,7 @@ impl Reader {
         Some((Formula::number(value), dimension))
     }
 
-    /// A field at the start; those called `velocity` and `density` are what they say, any other is a number.
+    /// A field at the start; those called `velocity` and `density` are what they say, any other is a number or a temperature.
     fn start(&mut self, table: &Table, entry: &tree::Entry) -> Option<RawStart> {
         let (key, span) = (&entry.key, &entry.value.span);
         let name = || Spanned { value: key.clone(), span: entry.span.clone() };
@@ -394,10 +398,10 @@ impl Reader {
             return Some(RawStart { key: name(), span: span.clone(), given });
         }
         let components = if key == "velocity" || matches!(entry.value.kind, Kind::List(_)) {
-            let dimension = if key == "velocity" { Dimension::VELOCITY } else { Dimension::NUMBER };
+            let dimension = if key == "velocity" { Dimension::VELOCITY } else { Dimension::TEMPERATURE };
             self.vector(table, key, |reader, value| reader.formula(value, dimension))?.value
         } else {
-            let dimension = if key == "density" { Dimension::DENSITY } else { Dimension::NUMBER };
+            let dimension = if key == "density" { Dimension::DENSITY } else { Dimension::TEMPERATURE };
             vec![Spanned { value: self.formula(&entry.value, dimension)?, span: span.clone() }]
         };
         Some(RawStart { key: name(), span: span.clone(), given: RawGiven::Formulas(components) })
@@ -468,9 +472,14 @@ impl Reader {
         let value = &table.get("vtk")?.value;
         let kind = match &value.kind {
             Kind::Bool(true) => RawVtk::Default,
-            Kind::Text(_) => match &self.word(table, "vtk", &["amr", "unstructured"])?.value[..] {
+            Kind::Text(text) => match &text[..] {
                 "amr" => RawVtk::Amr,
-                _ => RawVtk::Unstructured,
+                "unstructured" => RawVtk::Unstructured,
+                _ => {
+                    let message = format!("`{text}` is no choice for `vtk`");
+                    let help = "vtk is `true`, and of a refined grid also `\"amr\"` or `\"unstructured\"`".to_string();
+                    return self.report.add(diag::UNKNOWN_WORD, &value.span, message, "unknown word", help);
+                }
             },
             _ => {
                 return self
@@ -488,11 +497,10 @@ impl Reader {
         if let Some(key) = ["normal", "at"].iter().find(|key| table.get(key).is_none()) {
             return self.missing(&value.span, key, "a slice has a normal and a place", help);
         }
-        let normal = self.word(table, "normal", &["x", "y", "z"])?;
+        let normal = self.normal(table)?;
         let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
         let entry = table.get("at")?;
         let at = Spanned { value: self.quantity(&entry.value, Some(length))?.0, span: entry.value.span.clone() };
-        let normal = ["x", "y", "z"].iter().position(|axis| *axis == normal.value)?;
         Some(Spanned { value: RawSlice { normal, at }, span: value.span.clone() })
     }
 

@@ -45,6 +45,9 @@ impl RawCase {
     }
 }
 
+/// What to do where a method carries no scalar, and one is asked for.
+const WITH_SCALARS: &str = "shipped methods that do: `d2q9_boussinesq`, `d2q9_scalar`";
+
 /// Parameters by name, each with all its components.
 type Values = Vec<(String, Vec<f64>)>;
 

@@ -1,8 +1,8 @@
 //! The keys of a case file, and guesses at what a mistyped one was meant to be.
 
 use super::takes::{
-    BOXES, COUNT, FACE, FORMULA, FROM, LEVEL, NAMED, PATCHES, PLANE, POINT, QUANTITY, SHELLS, START, STEPS, TEXT,
-    Takes, VALUE,
+    BOXES, COUNT, DIRECTION, FACE, FORMULA, FROM, LEVEL, NAMED, PATCHES, PLANE, POINT, QUANTITY, SHELLS, START, STEPS,
+    TEXT, Takes, VALUE,
 };
 
 /// A key as a path from the top of the file, what its values are, and what it is. A last part `*` stands for names that the case chooses: a
@@ -50,6 +50,16 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid.re", QUANTITY, "Reynolds number"),
     key("fluid.viscosity", QUANTITY, "kinematic viscosity: a number, or a formula of position, time and fields"),
     key("fluid.omega", QUANTITY, "relaxation rate that sets the viscosity"),
+    key(
+        "fluid.diffusivity",
+        QUANTITY,
+        "diffusivity of the temperature or other scalar that the method carries, of a phase its mobility: sets its relaxation rate",
+    ),
+    key(
+        "fluid.prandtl",
+        QUANTITY,
+        "Prandtl number, of a concentration the Schmidt number: viscosity over that diffusivity",
+    ),
     key("fluid.velocity", QUANTITY, "reference velocity"),
     key("fluid.length", QUANTITY, "reference length"),
     key(
@@ -92,7 +102,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("solids.centre", POINT, "of a sphere or cylinder; of an STL, where the middle of its extents goes"),
     key("solids.radius", QUANTITY, "of a sphere or cylinder"),
-    key("solids.axis", POINT, "direction of a cylinder in three dimensions"),
+    key("solids.axis", DIRECTION, "direction of a cylinder in three dimensions: [0, 0, 1], or \"z\""),
     key("solids.length", QUANTITY, "of a cylinder, from end to end; infinite if not given"),
     key("solids.from", POINT, "lower corner of a box, or of an image: the origin unless given"),
     key("solids.to", POINT, "upper corner of a box"),
@@ -146,7 +156,11 @@ pub(super) const KEYS: &[Key] = &[
         FORMULA,
         "how the solid turns: an angle in radians, to the left, a formula of the time; the velocity of its surface follows",
     ),
-    key("solids.motion.axis", POINT, "direction of the axis about which it turns, in three dimensions"),
+    key(
+        "solids.motion.axis",
+        DIRECTION,
+        "direction of the axis about which it turns, in three dimensions: [0, 0, 1], or \"z\"",
+    ),
     key(
         "solids.motion.pivot",
         POINT,
@@ -397,8 +411,12 @@ pub fn keys() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Keys of which a case gives at most one.
-pub(super) const EXCLUSIVE: &[&[&str]] =
-    &[&["fluid.re", "fluid.viscosity", "fluid.omega"], &["stop.steps", "stop.time"], &["units.step", "units.mach"]];
+pub(super) const EXCLUSIVE: &[&[&str]] = &[
+    &["fluid.re", "fluid.viscosity", "fluid.omega"],
+    &["fluid.diffusivity", "fluid.prandtl"],
+    &["stop.steps", "stop.time"],
+    &["units.step", "units.mach"],
+];
 
 /// The keys of the table `path` (empty for the top of the file), first parts only.
 pub(super) fn keys_of(path: &str) -> Vec<&'static str> {
@@ -427,13 +445,14 @@ pub(super) fn paths_that_end_with(key: &str) -> Vec<&'static str> {
     KEYS.iter().map(|known| known.path).filter(|path| path.rsplit('.').next() == Some(key)).collect()
 }
 
-/// The choice nearest to `word`, if it is near enough to be meant: few letters differ, or one begins with the other.
+/// The choice nearest to `word`, if it is near enough to be meant: few letters differ, and not all, or one begins with the other.
 pub fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let rank = |choice: &str| {
         let letters = distance(&lower, &choice.to_lowercase());
         let begins = choice.starts_with(&lower) && lower.len() > 2 || lower.starts_with(choice) && choice.len() > 1;
-        let near = letters <= 1 + word.len().min(choice.len()) / 4;
+        let near =
+            letters <= 1 + word.len().min(choice.len()).saturating_sub(1) / 4 && letters < word.len().max(choice.len());
         (near || begins).then_some((!near, letters, choice.len().abs_diff(word.len())))
     };
     choices.into_iter().filter_map(|choice| Some((rank(choice)?, choice))).min().map(|(_, choice)| choice)
@@ -491,6 +510,7 @@ mod tests {
         assert_eq!(nearest("reynolds", ["resolution", "re"]), Some("re"));
         assert_eq!(nearest("mn", ["m", "mm"]), Some("mm"));
         assert_eq!(nearest("banana", ["re", "viscosity"]), None);
+        assert_eq!((nearest("Q", ["g", "m"]), nearest("bulk", ["back"])), (None, None));
     }
 
     #[test]

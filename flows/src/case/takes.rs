@@ -53,8 +53,10 @@ pub(super) const NAMED: Takes =
 pub(super) const POINT: Takes = Takes::List(&QUANTITY);
 /// A parameter: a formula, or one for each axis.
 pub(super) const VALUE: Takes = Takes::Either(&[Takes::Number, TEXT, Takes::List(&FORMULA)]);
+/// A direction, or an axis by its name.
+pub(super) const DIRECTION: Takes = Takes::Either(&[Takes::Word(&["x", "y", "z"]), POINT]);
 /// A plane normal to an axis.
-pub(super) const PLANE: Takes = Takes::Table(&[("normal", Takes::Word(&["x", "y", "z"])), ("at", QUANTITY)]);
+pub(super) const PLANE: Takes = Takes::Table(&[("normal", DIRECTION), ("at", QUANTITY)]);
 /// Boxes, with a level or without.
 pub(super) const BOXES: Takes = Takes::List(&Takes::Table(&[("level", COUNT), ("from", POINT), ("to", POINT)]));
 /// Layers around a surface.

@@ -11,6 +11,9 @@ use super::address::{self, Parameter, Part, Problem};
 use super::diag::{self, Report, Span};
 use super::schema;
 
+/// What stands before a key that an override takes out of the case: `-output.forces`.
+pub(super) const UNSET: char = '-';
+
 /// The parameters of a method by the value of `spec`; `None` where it cannot be had.
 pub(super) type Parameters<'a> = &'a dyn Fn(&str) -> Option<Vec<Parameter>>;
 
@@ -216,13 +219,16 @@ pub(super) fn parse(
     let (root, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let span = origin.span(error.span().unwrap_or(0..0));
-        report.add::<()>(diag::SYNTAX, &span, error.message(), "here", None);
+        let of_words = error.message().starts_with("string values must be quoted");
+        let help =
+            of_words.then(|| "commas separate the entries of a list, and quotation marks enclose texts".to_string());
+        report.add::<()>(diag::SYNTAX, &span, error.message(), "here", help);
     }
     let mut table = origin.table(root.get_ref(), 0..0, report);
     if errors.is_empty() {
         // What no key of case files is called may be a parameter of the method, which another override may name.
         let (known, rest): (Vec<_>, Vec<_>) =
-            overrides.iter().partition(|(key, _)| address::find(&table, key, &[]) != Err(Problem::Unknown));
+            overrides.iter().partition(|(key, _)| address::find(&table, named_by(key), &[]) != Err(Problem::Unknown));
         for (key, value) in known {
             set(&mut table, key, value, Some(&[]), report);
         }
@@ -237,31 +243,26 @@ pub(super) fn parse(
     table
 }
 
-/// Applies one override. A value that is not TOML is taken as a string, so that `--set spec=d3q27_kbc` needs no quotes. Where
-/// the method cannot be had, which is reported later, what is unknown counts as a parameter of it.
+/// Applies one override; one whose key begins with [`UNSET`] takes the value out of the case. A value that is not TOML is taken as a
+/// string, so that `--set spec=d3q27_kbc` needs no quotes. Where the method cannot be had, which is reported later, what is unknown
+/// counts as a parameter of it.
 fn set(root: &mut Table, key: &str, value: &str, parameters: Option<&[Parameter]>, report: &mut Report) {
     const PREFIX: &str = "x=";
-    let source = named("--set", &format!("{key}={value}"));
+    let removes = key.starts_with(UNSET);
+    let source = named("--set", &if removes { key.to_string() } else { format!("{key}={value}") });
     let here = Span { source: source.clone(), range: 0..key.len() };
-    let way = match (address::find(root, key, parameters.unwrap_or_default()), parameters) {
-        (Ok(way), _) => way,
-        (Err(Problem::Unknown), None) => vec![Part::Key("params".into()), Part::Key(key.to_string())],
-        (Err(Problem::Unknown), Some(parameters)) => {
-            let help = address::suggest(root, key, parameters).map(|near| format!("did you mean `{near}`?"));
-            let parameter = if key.contains('.') { "" } else { ", and no parameter of that name" };
-            let message = format!("there is no key `{key}` in a case file{parameter}");
-            return report.add(diag::BAD_OVERRIDE, &here, message, "unknown", help).unwrap_or_default();
+    let Some(way) = find(root, named_by(key), parameters, &here, report) else { return };
+    if removes {
+        if !value.is_empty() {
+            let (message, help) =
+                (format!("`{key}` takes a key away"), format!("write `--set {key}`, without a value"));
+            report.add::<()>(diag::BAD_OVERRIDE, &here, message, "has no value", help);
+        } else if !remove(root, &way) {
+            let message = format!("`{}` cannot be taken away: the case does not have it", named_by(key));
+            report.add::<()>(diag::BAD_OVERRIDE, &here, message, "not there", None);
         }
-        (Err(Problem::Several(several)), _) => {
-            let help = format!("write {}", schema::list(several.iter().map(|path| &path[..])));
-            let message = format!("`{key}` can mean several keys");
-            return report.add(diag::BAD_OVERRIDE, &here, message, "which one?", help).unwrap_or_default();
-        }
-        (Err(Problem::OutOfReach(message, help)), _) => {
-            return report.add(diag::BAD_OVERRIDE, &here, message, "not there", help).unwrap_or_default();
-        }
-    };
-
+        return;
+    }
     let text = format!("{PREFIX}{value}");
     let origin = Origin { source, shift: key.len() as isize + 1 - PREFIX.len() as isize };
     let parsed = DeTable::parse(&text).ok().filter(|table| table.get_ref().len() == 1);
@@ -274,6 +275,62 @@ fn set(root: &mut Table, key: &str, value: &str, parameters: Option<&[Parameter]
     };
     drive_out_rivals(root, &way);
     place(root, &way, value, &here);
+}
+
+/// The key that an override is about.
+fn named_by(key: &str) -> &str {
+    key.strip_prefix(UNSET).unwrap_or(key)
+}
+
+/// The way to what a key of an override means, or a report.
+fn find(
+    root: &Table,
+    key: &str,
+    parameters: Option<&[Parameter]>,
+    here: &Span,
+    report: &mut Report,
+) -> Option<Vec<Part>> {
+    match (address::find(root, key, parameters.unwrap_or_default()), parameters) {
+        (Ok(way), _) => Some(way),
+        (Err(Problem::Unknown), None) => Some(vec![Part::Key("params".into()), Part::Key(key.to_string())]),
+        (Err(Problem::Unknown), Some(parameters)) => {
+            let help = address::suggest(root, key, parameters).map(|near| format!("did you mean `{near}`?"));
+            let parameter = if key.contains('.') { "" } else { ", and no parameter of that name" };
+            let message = format!("there is no key `{key}` in a case file{parameter}");
+            report.add(diag::BAD_OVERRIDE, here, message, "unknown", help)
+        }
+        (Err(Problem::Several(several)), _) => {
+            let help = format!("write {}", schema::list(several.iter().map(|path| &path[..])));
+            report.add(diag::BAD_OVERRIDE, here, format!("`{key}` can mean several keys"), "which one?", help)
+        }
+        (Err(Problem::OutOfReach(message, help)), _) => {
+            report.add(diag::BAD_OVERRIDE, here, message, "not there", help)
+        }
+    }
+}
+
+/// Takes away what a way leads to, and a list with its last entry; whether there was something.
+fn remove(table: &mut Table, way: &[Part]) -> bool {
+    let [Part::Key(key), rest @ ..] = way else { unreachable!("a way into a table begins with a key") };
+    let Some(at) = table.entries.iter().position(|entry| entry.key == *key) else { return false };
+    let value = &mut table.entries[at].value;
+    let found = rest.is_empty() || remove_in(value, rest);
+    if rest.is_empty() || matches!(&value.kind, Kind::List(list) if list.is_empty()) {
+        table.entries.remove(at);
+    }
+    found
+}
+
+fn remove_in(value: &mut Value, way: &[Part]) -> bool {
+    match (&mut value.kind, way) {
+        (Kind::List(list), [Part::At(at)]) => {
+            list.remove(*at);
+            true
+        }
+        (Kind::List(list), [Part::At(at), rest @ ..]) => remove_in(&mut list[*at], rest),
+        (Kind::Table(table), _) => remove(table, way),
+        _ => false,
+    }
 }
 
 /// What excludes a new value gives way, unless it was set on the command line as well.
@@ -363,6 +420,22 @@ mod tests {
         assert_eq!((re.value.span.source.name(), text_at(&re.value.span)), ("--set", "100"));
         assert!(matches!(&table.get("spec").unwrap().value.kind, Kind::Text(text) if text == "a b"));
         assert!(table.get("faces").is_some());
+    }
+
+    #[test]
+    fn an_override_takes_a_key_away() {
+        let text =
+            "spec = \"a\"\n[fluid]\nre = 1\n[output]\nforces = 3\n[[solids]]\nradius = 1\n[[solids]]\nradius = 2\n";
+        for (overrides, left) in [
+            (&[("-output.forces", "")][..], "fluid.re = 1; solids = [{ radius = 1 }, { radius = 2 }]; spec = \"a\""),
+            (&[("-solids.0", "")], "fluid.re = 1; output.forces = 3; solids = [{ radius = 2 }]; spec = \"a\""),
+            (&[("-solids.1", ""), ("-solids.0", "")], "fluid.re = 1; output.forces = 3; spec = \"a\""),
+            (&[("-solids", ""), ("-output", ""), ("-re", "")], "spec = \"a\""),
+        ] {
+            let values = parsed(text, overrides).values(&[]);
+            let values: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+            assert_eq!(values.join("; "), left, "{overrides:?}");
+        }
     }
 
     #[test]

@@ -156,9 +156,10 @@ fn devices(text: &str) -> String {
     if is_list { format!("[{text}]") } else { text.to_string() }
 }
 
+/// A key and its value; a key with `-` before it is taken out of the case, and has none.
 fn setting(text: &str) -> Result<(String, String)> {
-    let (key, value) = text
-        .split_once('=')
-        .ok_or_else(|| miette!(help = "write --set KEY=VALUE, for example --set re=100", "`{text}` sets nothing"))?;
+    let unset = text.starts_with('-').then_some((text, ""));
+    let help = "write --set KEY=VALUE, for example --set re=100, or --set -KEY to take a key away";
+    let (key, value) = text.split_once('=').or(unset).ok_or_else(|| miette!(help = help, "`{text}` sets nothing"))?;
     Ok((key.trim().to_string(), value.trim().to_string()))
 }

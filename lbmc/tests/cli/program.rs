@@ -47,7 +47,16 @@ fn values_are_set_by_the_same_names_in_all_commands() {
     };
     assert!(words(run(&["magix=0.25", "spec=d2q9_trt"])).contains("did you mean `params.magic`?"));
     assert!(words(run(&["radius=9"])).contains("this case has no solids"));
-    assert!(words(run(&["velocity=0.05"])).contains("`faces.top.velocity`"));
+    assert!(words(run(&["fluid.velocity=0.1", "velocity=0.05"])).contains("`faces.top.velocity`"));
+    // Of several places the one that the case has; a key that is taken away takes no value.
+    for set in [&["velocity=[0.05,0]"][..], &["-output.compare", "-steady", "-check_every"]] {
+        let output = run(set);
+        assert!(output.status.success(), "{set:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let case = std::fs::read_to_string(here.path().join("out/cavity2d/case.toml")).expect("written");
+    assert!(!case.contains("compare") && !case.contains("steady"), "{case}");
+    assert!(words(run(&["-compare=1"])).contains("without a value"));
+    assert!(words(run(&["-output.forces"])).contains("the case does not have it"));
     assert!(words(run(&["magic=0.25", "spec=d2q9_ttr"])).contains("did you mean the shipped spec `d2q9_trt`?"));
     assert!(fails(here.path(), &["check", "d2q9_trt", "--set", "magix=1"]).contains("did you mean `magic`?"));
     assert!(fails(here.path(), &["check", "d2q9_guo", "--set", "force=[1]"]).contains("2 components, forcex, forcey"));

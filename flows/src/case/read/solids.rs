@@ -53,7 +53,12 @@ impl Reader {
         let shape = self.word(table, "shape", &names)?;
         let (name, required, optional) = *SHAPES.iter().find(|(name, ..)| *name == shape.value)?;
         if let Some(key) = required.iter().find(|key| table.get(key).is_none()) {
-            let help = format!("a {name} is given by {}", required.join(" and "));
+            // A parameter of the boundary condition may have any name, so this one is not reported by itself.
+            let meant = table.entries.iter().find(|entry| schema::nearest(&entry.key, [*key]).is_some());
+            let help = match meant {
+                Some(entry) => format!("`{}` is written `{key}`", entry.key),
+                None => format!("a {name} is given by {}", required.join(" and ")),
+            };
             return self.missing(&span, key, &format!("needed for `{name}`"), help);
         }
         let known: Vec<&str> = COMMON.iter().chain(required).chain(optional).copied().collect();
@@ -116,7 +121,7 @@ impl Reader {
             let what = "the difference of the scalar between the surface and the fluid";
             return self.missing(&value.span, "difference", what, example);
         };
-        let (difference, _) = self.quantity(&entry.value, Some(Dimension::NUMBER))?;
+        let (difference, _) = self.quantity(&entry.value, Some(Dimension::TEMPERATURE))?;
         if difference == 0.0 {
             let message = "`difference` must not be 0";
             return self.report.add(diag::BAD_VALUE, &entry.value.span, message, "no difference", example);
@@ -155,14 +160,16 @@ impl Reader {
 
     fn turn(&mut self, table: &Table, angle: &Value, length: Dimension) -> Option<RawTurn> {
         let (formula, _) = self.timed_formula(angle, Some(Dimension::NUMBER))?;
-        let mut point = |key: &str, of: Dimension| match table.get(key) {
+        let pivot = match table.get("pivot") {
             Some(_) => {
-                let point = self.vector(table, key, |reader, value| Some(reader.quantity(value, Some(of))?.0));
-                point.map(Some)
+                Some(self.vector(table, "pivot", |reader, value| Some(reader.quantity(value, Some(length))?.0))?)
             }
-            None => Some(None),
+            None => None,
         };
-        let (axis, pivot) = (point("axis", Dimension::NUMBER)?, point("pivot", length)?);
+        let axis = match table.get("axis") {
+            Some(entry) => Some(self.axis(&entry.value)?),
+            None => None,
+        };
         Some(RawTurn { angle: Spanned { value: formula, span: angle.span.clone() }, axis, pivot })
     }
 
@@ -208,7 +215,11 @@ impl Reader {
             }
             "cylinder" => {
                 let (centre, radius) = (point(self, "centre"), self.positive(table, "radius", length));
-                let (axis, length) = (numbers(self, "axis"), self.positive(table, "length", length));
+                let axis = match table.get("axis") {
+                    Some(entry) => Some(self.axis(&entry.value)?),
+                    None => None,
+                };
+                let length = self.positive(table, "length", length);
                 RawShape::Cylinder { centre: centre?, radius: radius?, axis, length }
             }
             "image" => return self.image(table, length),
@@ -245,9 +256,8 @@ impl Reader {
             let key = if table.get("at").is_some() { "normal" } else { "at" };
             return self.missing(&value.span, key, "a section has an axis and a place along it", example);
         };
-        let normal = self.word(table, "normal", &["x", "y", "z"])?;
+        let normal = self.normal(table)?;
         let (at, _) = self.quantity(&at.value, Some(Dimension::NUMBER))?;
-        let normal = ["x", "y", "z"].iter().position(|axis| *axis == normal.value)?;
         Some(Spanned { value: RawSection { normal, at }, span: value.span.clone() })
     }
 

@@ -5,10 +5,13 @@ use crate::case::diag::{self, Span, Spanned};
 use lbm_bundle::formula::FormulaError;
 
 use crate::case::formula::Formula;
-use crate::case::raw::Interval;
+use crate::case::raw::{Interval, RawVector};
 use crate::case::schema;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::{self, Dimension};
+
+/// Names of the axes.
+const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Reader {
     pub(super) fn missing<T>(&mut self, span: &Span, key: &str, what: &str, help: String) -> Option<T> {
@@ -133,6 +136,45 @@ impl Reader {
         whole.then(|| Spanned { value: components, span: entry.value.span.clone() })
     }
 
+    /// A direction in three dimensions: three numbers, or an axis by its name.
+    pub(super) fn axis(&mut self, value: &Value) -> Option<RawVector> {
+        let span = &value.span;
+        let along = |value: f64| Spanned { value, span: span.clone() };
+        let components = match &value.kind {
+            Kind::Text(name) if AXES.contains(&&name[..]) => {
+                AXES.iter().map(|axis| along(f64::from(axis == name))).collect()
+            }
+            Kind::List(list) => {
+                let component = |value: &Value| Some(self.quantity(value, Some(Dimension::NUMBER))?.0);
+                let components: Option<Vec<f64>> = list.iter().map(component).collect();
+                components?.into_iter().map(along).collect()
+            }
+            _ => {
+                let help = "for example `axis = [0, 0, 1]`, or `axis = \"z\"`".to_string();
+                return self.wrong_type(value, "a direction", help);
+            }
+        };
+        Some(Spanned { value: components, span: span.clone() })
+    }
+
+    /// The number of the axis that `normal` names, or along which it points.
+    pub(super) fn normal(&mut self, table: &Table) -> Option<usize> {
+        let value = &table.get("normal")?.value;
+        if !matches!(value.kind, Kind::List(_)) {
+            let name = self.word(table, "normal", &AXES)?;
+            return AXES.iter().position(|axis| *axis == name.value);
+        }
+        let direction = self.axis(value)?;
+        let mut along = direction.value.iter().enumerate().filter(|(_, along)| along.value != 0.0);
+        match (along.next(), along.next()) {
+            (Some((axis, _)), None) if direction.value.len() == AXES.len() => Some(axis),
+            _ => {
+                let help = format!("normal is {}", schema::list(AXES));
+                self.report.add(diag::UNKNOWN_WORD, &value.span, "a plane is normal to an axis", "along no axis", help)
+            }
+        }
+    }
+
     /// A number, or in SI units a string with a unit of the wanted dimension (any, if none is wanted), in m, kg, s. Zero
     /// needs no unit.
     pub(super) fn quantity(&mut self, value: &Value, wanted: Option<Dimension>) -> Option<(f64, Dimension)> {
@@ -140,6 +182,10 @@ impl Reader {
         let (number, unit) = match &value.kind {
             Kind::Integer(number) => (*number as f64, None),
             Kind::Float(number) => (*number, None),
+            Kind::Text(text) if Formula::parse(text).is_ok_and(|(formula, _)| formula.constant().is_none()) => {
+                let message = format!("expected {what}, the same everywhere and at all times");
+                return self.report.add(diag::CANNOT_VARY, &value.span, message, "a formula", None);
+            }
             Kind::Text(text) => match split_number(text) {
                 Some((number, unit)) => (number, Some(unit)),
                 None => {
@@ -151,12 +197,12 @@ impl Reader {
                     return self.report.add(diag::WRONG_TYPE, &value.span, message, "no number", help);
                 }
             },
-            _ => return self.wrong_type(value, what, format!("for example {example}")),
+            _ => return self.wrong_type(value, &what, format!("for example {example}")),
         };
-        if !number.is_finite() {
+        let (size, dimension) = self.unit(&value.span, unit.unwrap_or(""), number == 0.0, wanted)?;
+        if !(number * size).is_finite() {
             return self.report.add(diag::BAD_VALUE, &value.span, "not a finite number", "not finite", None);
         }
-        let (size, dimension) = self.unit(&value.span, unit.unwrap_or(""), number == 0.0, wanted)?;
         Some((number * size, dimension))
     }
 
@@ -248,7 +294,7 @@ impl Reader {
         let (what, example) = wanted.unwrap_or(Dimension::NUMBER).describe();
         if unit.is_empty() {
             let wanted = wanted.unwrap_or(Dimension::NUMBER);
-            if !self.si || wanted == Dimension::NUMBER || zero {
+            if !self.si || !wanted.needs_unit() || zero {
                 return Some((1.0, wanted));
             }
             let help = format!("write a string with its unit, such as \"{example}\"");
@@ -262,21 +308,20 @@ impl Reader {
         let unit = match units::parse(unit) {
             Ok(unit) => unit,
             Err(part) => {
-                let help = match schema::nearest(&part, units::names()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("units are built from {}", schema::list(units::names())),
-                };
                 let message = format!("`{part}` is no unit");
-                return self.report.add(diag::UNKNOWN_UNIT, span, message, "unknown unit", help);
+                return self.report.add(
+                    diag::UNKNOWN_UNIT,
+                    span,
+                    message,
+                    "unknown unit",
+                    units::advice(&part, wanted),
+                );
             }
         };
         if let Some(wanted) = wanted.filter(|wanted| *wanted != unit.dimension) {
             let found = unit.dimension.describe().0;
-            let help = match wanted {
-                Dimension::NUMBER => "write a plain number".to_string(),
-                _ => format!("{what} is written like \"{example}\""),
-            };
             let message = format!("expected {what}, found {found}");
+            let help = wanted.advice(unit.dimension);
             return self.report.add(diag::WRONG_UNIT, span, message, format!("this is {found}"), help);
         }
         Some((unit.size, unit.dimension))

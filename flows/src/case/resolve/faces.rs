@@ -8,6 +8,28 @@ use crate::case::raw::{RawFace, RawParam, RawPatch, RawRegion, RawVector};
 use crate::case::units::Units;
 use crate::case::{Face, Patch, Region, Wall, schema};
 
+/// What other programs call a boundary condition, and what it is here.
+const ELSEWHERE: &[(&[&str], &[&str])] = &[
+    (&["wall", "no_slip", "noslip"], &["bounce_back"]),
+    (&["slip", "symmetry", "mirror"], &["free_slip"]),
+    (&["inlet", "inflow", "velocity_inlet", "velocity"], &["moving_wall", "zou_he_velocity", "regularized_velocity"]),
+    (
+        &["outlet", "outflow", "pressure_outlet", "pressure", "open"],
+        &["anti_bounce_back", "zou_he_pressure", "regularized_pressure", "convective_outflow"],
+    ),
+    (&["isothermal", "fixed_temperature", "temperature", "dirichlet"], &["heated", "fixed_value"]),
+    (&["adiabatic", "neumann", "insulated"], &["bounce_back"]),
+];
+
+/// What may be meant by a boundary condition that is none of those known.
+pub(super) fn suggest_rule(rule: &str, known: &[&str]) -> String {
+    let lower = rule.to_lowercase().replace('-', "_");
+    let same = ELSEWHERE.iter().find(|(names, _)| names.contains(&&lower[..]));
+    let here: Vec<&str> =
+        same.iter().flat_map(|(_, here)| here.iter().copied()).filter(|name| known.contains(name)).collect();
+    if here.is_empty() { schema::suggest(rule, known) } else { format!("here it is called {}", schema::list(here)) }
+}
+
 impl Resolver<'_> {
     /// What each face is, `None` where the case says nothing or the face does not exist.
     pub(super) fn faces(&mut self) -> [Option<Spanned<RawFace>>; 6] {
@@ -180,7 +202,7 @@ impl Resolver<'_> {
             );
             known.push("periodic");
             let message = format!("{} has no boundary condition `{}`", self.manifest.spec, rule.value);
-            let help = schema::suggest(&rule.value, &known);
+            let help = suggest_rule(&rule.value, &known);
             return self.report.add(diag::UNKNOWN_RULE, &rule.span, message, "unknown boundary condition", help);
         };
         let known: Vec<&str> = boundary.params.iter().map(|param| &param.name[..]).collect();

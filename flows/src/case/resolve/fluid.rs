@@ -1,6 +1,6 @@
 //! The fluid against the rates of the method, and how fast it moves.
 
-use lbm_bundle::Param;
+use lbm_bundle::{Manifest, Param, Populations};
 
 use super::{Formulas, Resolver, Speed, Values, norm};
 use crate::case::diag::{self, Span, Spanned};
@@ -23,7 +23,7 @@ fn is_for_under_resolved(spec: &str) -> bool {
     spec.split('_').any(|part| COLLISIONS.contains(&part))
 }
 
-impl Resolver<'_> {
+impl<'a> Resolver<'a> {
     /// Speeds of the walls and of the start, in the units of the case, but for those that depend on time, and those of solids that
     /// depend on the place.
     pub(super) fn speeds(
@@ -96,6 +96,9 @@ impl Resolver<'_> {
             self.report.add::<()>(diag::METHOD_PARAMETER, &param.name.span, message, "unknown parameter", help);
         }
         let rate = self.rate(units, velocity, length);
+        let viscosity = self.viscosity(rate.as_ref(), units, velocity, length);
+        let scalar = self.scalar_rate(units, viscosity);
+        let asks = self.raw.fluid.diffusivity.is_some() || self.raw.fluid.prandtl.is_some();
         let (mut values, mut courses) = (vec![], vec![]);
         let mut sound = true;
         for varied in &self.raw.varied {
@@ -116,8 +119,10 @@ impl Resolver<'_> {
                 continue;
             }
             let is_rate = self.manifest.viscosity.rate.as_ref() == Some(&param.name);
-            let given = self.raw.params.iter().find(|given| given.name.value == param.name);
-            let found = match (given, &rate) {
+            let of_scalar = rate_of_scalar(self.manifest).is_ok_and(|(_, name, _)| name == param.name);
+            let given = self.given(&param.name);
+            let set = if is_rate { &rate } else { &scalar };
+            let found = match (given, set) {
                 (Some(given), _) if !is_rate && given.values.iter().any(|(value, _)| value.varies_in_time()) => {
                     self.course(given, param, units, grid).map(|formulas| {
                         let start = formulas.iter().map(|formula| formula.at([0.0; 3], 0.0)).collect();
@@ -126,13 +131,14 @@ impl Resolver<'_> {
                     })
                 }
                 (Some(given), _) => self.values(given, param, units).map(|values| (values, given.span.clone())),
-                (None, Some(rate)) if is_rate => {
+                (None, Some(rate)) if is_rate || of_scalar => {
                     self.in_range(rate.value, param, &rate.span).map(|()| (vec![rate.value], rate.span.clone()))
                 }
-                (None, _) if is_rate => None,
+                (None, _) if is_rate || asks && of_scalar => None,
                 (None, _) => {
                     let message = format!("{} needs the parameter `{}`", self.manifest.spec, param.name);
-                    let help = format!("`[params] {} = ...`: {}", param.name, param.doc);
+                    let of_fluid = if of_scalar { "`[fluid] diffusivity = ...` or `prandtl = ...`, or " } else { "" };
+                    let help = format!("{of_fluid}`[params] {} = ...`: {}", param.name, param.doc);
                     self.report.add(
                         diag::METHOD_PARAMETER,
                         &self.raw.spec.span,
@@ -147,15 +153,12 @@ impl Resolver<'_> {
                 continue;
             };
             if let (true, [omega]) = (is_rate, &components[..]) {
-                let viscosity = match &self.raw.fluid {
-                    RawFluid { re: Some(re), .. } => velocity * length / re.value,
-                    RawFluid { viscosity: Some(nu), .. } => nu.value / units.scale(Dimension::VISCOSITY),
-                    _ => cs2 * (1.0 / omega - 0.5),
-                };
                 scales.omega = Some(*omega);
-                scales.viscosity = Some(viscosity);
-                scales.re = Some(velocity * length / viscosity).filter(|re| *re > 0.0);
-                self.near_limit(*omega, viscosity, param, &span);
+                scales.viscosity = viscosity;
+                scales.re = viscosity.map(|viscosity| velocity * length / viscosity).filter(|re| *re > 0.0);
+                if let Some(viscosity) = viscosity {
+                    self.near_limit(*omega, viscosity, param, &span);
+                }
             }
             values.push((param.name.clone(), components));
         }
@@ -237,6 +240,52 @@ impl Resolver<'_> {
         Some(Spanned { value: 1.0 / (viscosity / self.manifest.main().cs2 + 0.5), span: given.span.clone() })
     }
 
+    /// A parameter of the method that the case gives.
+    fn given(&self, name: &str) -> Option<&'a RawParam> {
+        self.raw.params.iter().find(|given| given.name.value == name)
+    }
+
+    /// The viscosity in cells and steps, where one rate sets it: that of `[fluid]`, or else one of `[params]`.
+    fn viscosity(&self, rate: Option<&Spanned<f64>>, units: &Units, velocity: f64, length: f64) -> Option<f64> {
+        let direct = || self.given(self.manifest.viscosity.rate.as_ref()?)?.values.first()?.0.constant();
+        let omega = rate.map(|rate| rate.value).or_else(direct)?;
+        Some(match &self.raw.fluid {
+            RawFluid { re: Some(re), .. } => velocity * length / re.value,
+            RawFluid { viscosity: Some(nu), .. } => nu.value / units.scale(Dimension::VISCOSITY),
+            _ => self.manifest.main().cs2 * (1.0 / omega - 0.5),
+        })
+    }
+
+    /// The rate that sets the diffusivity of the scalar, from `[fluid]`, with the place of what it follows from.
+    fn scalar_rate(&mut self, units: &Units, viscosity: Option<f64>) -> Option<Spanned<f64>> {
+        let fluid = &self.raw.fluid;
+        let given = fluid.diffusivity.as_ref().or(fluid.prandtl.as_ref())?;
+        let (scalar, name, cs2) = match rate_of_scalar(self.manifest) {
+            Ok(found) => found,
+            Err((message, help)) => {
+                return self.report.add(diag::NO_SINGLE_RATE, &given.span, message, "sets a diffusivity", help);
+            }
+        };
+        let of_viscosity = self.manifest.viscosity.rate.as_deref() == Some(name);
+        if let Some(taken) = self.given(name).map(|param| &param.name.span).or(of_viscosity.then_some(&given.span)) {
+            let message = match of_viscosity {
+                true => format!("`{name}` sets the viscosity and the diffusivity of `{scalar}` at once"),
+                false => format!("`{name}` follows from `[fluid]` already"),
+            };
+            return self.report.add(diag::CONFLICT, taken, message, "one too many", "keep one of the two".to_string());
+        }
+        let diffusivity = match (&fluid.diffusivity, viscosity) {
+            (Some(diffusivity), _) => diffusivity.value / units.scale(Dimension::VISCOSITY),
+            (None, Some(viscosity)) => viscosity / given.value,
+            (None, None) => {
+                let message = "the Prandtl number needs a viscosity that is one number";
+                let help = "give the diffusivity: `[fluid] diffusivity = ...`".to_string();
+                return self.report.add(diag::MISSING_KEY, &given.span, message, "sets the diffusivity", help);
+            }
+        };
+        Some(Spanned { value: 1.0 / (diffusivity / cs2 + 0.5), span: given.span.clone() })
+    }
+
     fn near_limit(&mut self, omega: f64, viscosity: f64, param: &Param, span: &Span) {
         let Some((low, high)) = param.range else { return };
         if omega <= high - RATE_MARGIN * (high - low) {
@@ -288,6 +337,32 @@ impl Resolver<'_> {
                 100.0 * mach * mach
             });
             self.report.add::<()>(diag::COMPRESSIBLE, span, message, "fast", help);
+        }
+    }
+}
+
+/// The scalar that a method carries, the parameter `p` that sets its diffusivity to `cs2 (1/p - 1/2)`, and `cs2`; else what is wrong
+/// with that, and what to do.
+fn rate_of_scalar(manifest: &Manifest) -> Result<(&str, &str, f64), (String, String)> {
+    let scalars: Vec<&Populations> = manifest.populations.iter().filter(|of| of.diffusivity.is_some()).collect();
+    let spec = &manifest.spec;
+    match scalars[..] {
+        [] => Err((format!("`{spec}` carries no temperature or other scalar"), super::WITH_SCALARS.to_string())),
+        [of] => {
+            let (name, diffusivity) = (of.field.as_ref().unwrap_or(&of.name), of.diffusivity.as_ref());
+            match diffusivity.and_then(|diffusivity| diffusivity.rate.as_ref()) {
+                Some(rate) => Ok((name, rate, of.cs2)),
+                None => {
+                    let formula = diffusivity.map_or("", |diffusivity| &diffusivity.formula);
+                    let message = format!("no single parameter of {spec} sets the diffusivity of `{name}`");
+                    Err((message, format!("it is {formula}; set these in `[params]`")))
+                }
+            }
+        }
+        _ => {
+            let names = scalars.iter().map(|of| &of.field.as_ref().unwrap_or(&of.name)[..]);
+            let message = format!("{spec} carries {} scalars, and this does not say of which it is", scalars.len());
+            Err((message, format!("set the rates of {} in `[params]`", schema::list(names))))
         }
     }
 }

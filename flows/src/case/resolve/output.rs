@@ -12,6 +12,9 @@ use crate::case::{
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
 
+/// Part of an interval by which it may differ, unreported, from the whole steps that it is rounded to.
+const ROUNDED: f64 = 1e-3;
+
 impl Resolver<'_> {
     pub(super) fn stop(&mut self, units: &Units) -> Stop {
         let raw = &self.raw.stop;
@@ -125,6 +128,18 @@ impl Resolver<'_> {
         };
         let steps = (seconds / units.step).round();
         if steps >= 1.0 {
+            let rounded = steps * units.step;
+            if (rounded / seconds - 1.0).abs() > ROUNDED {
+                let message = format!(
+                    "{} s are no whole number of time steps of {} s, and rounded to {} s",
+                    short(seconds),
+                    short(units.step),
+                    short(rounded)
+                );
+                let help = format!("for whole steps: `[units] step = \"{} s\"`", short(seconds / steps));
+                let label = format!("{steps} steps");
+                self.report.add::<()>(diag::ROUNDED, &interval.span, message, label, help);
+            }
             return Some(steps as u64);
         }
         let message = format!("{} s are less than a time step, which is {} s", short(seconds), short(units.step));
@@ -150,7 +165,7 @@ impl Resolver<'_> {
         if Scalar::all(self.manifest).is_empty() {
             let message =
                 format!("`heat` has no effect: `{}` carries no temperature or other scalar", self.manifest.spec);
-            let help = "shipped methods that do: `d2q9_boussinesq`, `d2q9_scalar`".to_string();
+            let help = super::WITH_SCALARS.to_string();
             return self.report.add(diag::NO_EFFECT, &every.span, message, "has no effect", help);
         }
         self.interval(every, units)

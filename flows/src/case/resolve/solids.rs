@@ -721,7 +721,7 @@ impl Resolver<'_> {
             let fitting = manifest.boundaries.iter().filter(|boundary| manifest.solid_rules.contains(&boundary.code));
             let known: Vec<&str> = fitting.map(|boundary| &boundary.name[..]).collect();
             let message = format!("{} has no boundary condition `{}`", manifest.spec, rule.value);
-            let help = schema::suggest(&rule.value, &known);
+            let help = super::faces::suggest_rule(&rule.value, &known);
             return self.report.add(diag::UNKNOWN_RULE, &rule.span, message, "unknown boundary condition", help);
         };
         if !manifest.solid_rules.contains(&boundary.code) {
