@@ -1,7 +1,9 @@
 //! Evenly spaced streamlines.
 //!
 //! After Jobard & Lefer, "Creating evenly-spaced streamlines of arbitrary density" (1997): new lines start at a fixed distance
-//! from old ones and end where they come nearer than a part of it. A line that comes back to its start is closed.
+//! from old ones and end where they come nearer than a part of it. A line that comes back to its start is closed. Lines end whatever the flow is:
+//! where one runs beside itself for long, as to and fro across a sink or round and round in a small circle, it has ended where that began; and
+//! what all lines have room for bounds their points.
 
 /// A point in the units of the field.
 type Point = (f64, f64);
@@ -16,8 +18,10 @@ const CLOSE: f64 = 0.45;
 const STEP: f64 = 0.04;
 /// Shortest line worth drawing, in separations.
 const SHORTEST: f64 = 1.2;
-/// Longest line, in separations: a safeguard, since a spiral ends by coming near to itself.
-const LONGEST: f64 = 2000.0;
+/// How far a line goes before it keeps away from what it has left behind, and how far it may run beside itself as it comes home, in separations.
+const RECENT: f64 = 3.0;
+/// Points of all lines, over those of lines that fill the field at their nearest: a safeguard.
+const MOST: f64 = 4.0;
 
 /// Streamlines of a velocity field on `[0, extent]`, at least `END * separation` apart. Where the speed is below `slowest`,
 /// lines end.
@@ -27,8 +31,11 @@ pub(super) fn streamlines(
     separation: f64,
     slowest: f64,
 ) -> Vec<Vec<Point>> {
-    let tracer = Tracer { extent, velocity, separation, slowest };
-    let mut drawn = Points::new(extent, separation);
+    let fill = extent[0] / separation * (extent[1] / separation) / END;
+    let most = (MOST * (fill + RECENT) / STEP) as usize;
+    let tracer = Tracer { extent, velocity, separation, slowest, most };
+    let (mut drawn, mut own) = (Points::new(extent, separation), Points::new(extent, separation));
+    let mut points = 0;
     let mut lines: Vec<Vec<Point>> = vec![];
     let mut next = 0;
     let rows = (extent[1] / separation).ceil() as usize * 2;
@@ -52,11 +59,15 @@ pub(super) fn streamlines(
             if !tracer.inside(seed) || drawn.any_within(seed, separation) {
                 continue;
             }
-            let line = tracer.line(seed, &drawn);
+            let line = tracer.line(seed, &drawn, &mut own);
             let length = (line.len() as f64) * STEP;
             if length >= SHORTEST {
+                points += line.len();
                 line.iter().for_each(|point| drawn.add(*point));
                 lines.push(line);
+            }
+            if points > most {
+                return lines;
             }
         }
     }
@@ -78,6 +89,8 @@ struct Tracer<F> {
     velocity: F,
     separation: f64,
     slowest: f64,
+    /// Most points of a line.
+    most: usize,
 }
 
 impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
@@ -86,12 +99,12 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
         x > edge && y > edge && x < self.extent[0] - edge && y < self.extent[1] - edge
     }
 
-    /// The line through a seed, both ways.
-    fn line(&self, seed: Point, drawn: &Points) -> Vec<Point> {
-        let mut own = Points::new(self.extent, self.separation);
-        let (mut line, closed) = self.half(seed, 1.0, drawn, &mut own);
+    /// The line through a seed, both ways. `own` is for its own points.
+    fn line(&self, seed: Point, drawn: &Points, own: &mut Points) -> Vec<Point> {
+        own.clear();
+        let (mut line, closed) = self.half(seed, 1.0, drawn, own);
         if !closed {
-            let (mut back, _) = self.half(seed, -1.0, drawn, &mut own);
+            let (mut back, _) = self.half(seed, -1.0, drawn, own);
             back.reverse();
             back.pop();
             back.append(&mut line);
@@ -103,11 +116,13 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
     /// From a seed forwards or backwards, and whether the line closed upon the seed.
     fn half(&self, seed: Point, sign: f64, drawn: &Points, own: &mut Points) -> (Vec<Point>, bool) {
         let step = STEP * self.separation;
-        let recent = (3.0 / STEP) as usize;
+        let recent = (RECENT / STEP) as usize;
         let mut line = vec![seed];
         let mut at = seed;
         let mut home = 0.0;
-        while (line.len() as f64) * STEP < LONGEST {
+        // Points up to here that are beside older ones of the line.
+        let mut beside = 0;
+        while line.len() < self.most {
             let Some(next) = self.step(at, sign * step) else { break };
             if !self.inside(next) || drawn.any_within(next, END * self.separation) {
                 break;
@@ -118,7 +133,10 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
                 return (line, true);
             }
             home = nearer;
-            if own.any_within(next, END * self.separation) && (line.len() <= recent || home > 2.0 * self.separation) {
+            beside = if own.any_within(next, END * self.separation) { beside + 1 } else { 0 };
+            let comes_home = line.len() > recent && home <= 2.0 * self.separation && beside <= recent;
+            if beside > 0 && !comes_home {
+                line.truncate(line.len() + 1 - beside);
                 break;
             }
             line.push(next);
@@ -169,12 +187,14 @@ struct Points {
     columns: usize,
     rows: usize,
     bins: Vec<Vec<Point>>,
+    /// Bins that have had points since the last of them were cleared.
+    used: Vec<usize>,
 }
 
 impl Points {
     fn new(extent: [f64; 2], width: f64) -> Points {
         let (columns, rows) = ((extent[0] / width) as usize + 1, (extent[1] / width) as usize + 1);
-        Points { width, columns, rows, bins: vec![vec![]; columns * rows] }
+        Points { width, columns, rows, bins: vec![vec![]; columns * rows], used: vec![] }
     }
 
     fn bin(&self, (x, y): Point) -> (usize, usize) {
@@ -184,7 +204,15 @@ impl Points {
 
     fn add(&mut self, point: Point) {
         let (column, row) = self.bin(point);
-        self.bins[row * self.columns + column].push(point);
+        let at = row * self.columns + column;
+        if self.bins[at].is_empty() {
+            self.used.push(at);
+        }
+        self.bins[at].push(point);
+    }
+
+    fn clear(&mut self) {
+        self.used.drain(..).for_each(|at| self.bins[at].clear());
     }
 
     fn any_within(&self, point: Point, distance: f64) -> bool {
@@ -198,8 +226,8 @@ impl Points {
     }
 
     fn forget_near(&mut self, point: Point, distance: f64) {
-        for bin in &mut self.bins {
-            bin.retain(|other| (other.0 - point.0).hypot(other.1 - point.1) >= distance);
+        for at in &self.used {
+            self.bins[*at].retain(|other| (other.0 - point.0).hypot(other.1 - point.1) >= distance);
         }
     }
 }
@@ -237,6 +265,34 @@ mod tests {
             streamlines([10.0, 10.0], |x, y| (5.0 - y - 2e-3 * (x - 5.0), x - 5.0 - 2e-3 * (y - 5.0)), 0.5, 1e-9);
         let closed = lines.iter().filter(|line| line[0] == line[line.len() - 1]).count();
         assert!(closed >= 5, "{closed}");
+    }
+
+    /// Lines of a flow, and of all their points the share of what fills the field.
+    fn filled(flow: impl Fn(f64, f64) -> (f64, f64)) -> (Vec<Vec<Point>>, f64) {
+        let lines = streamlines([20.0, 20.0], flow, 1.0, 1e-9);
+        let points: usize = lines.iter().map(Vec::len).sum();
+        (lines, points as f64 * STEP * END / (20.0 * 20.0))
+    }
+
+    #[test]
+    fn lines_that_swing_across_a_sink_end_there() {
+        // Along y = 10.013 the flow comes from both sides: lines of any length would go to and fro in one bin.
+        let (lines, filled) = filled(|x, y| (0.02 * (x - 10.0), 10.013 - y - 0.3 * (y - 10.013).signum()));
+        assert!(lines.len() > 10 && filled < 1.0, "{} lines, {filled}", lines.len());
+        let longest = lines.iter().map(Vec::len).max();
+        assert!(longest < Some(2 * (20.0 / STEP) as usize), "{longest:?}");
+    }
+
+    #[test]
+    fn a_line_that_goes_round_in_a_small_circle_ends() {
+        // Every line comes to a cycle whose radius is a tenth of a separation, which is never left.
+        let flow = |x: f64, y: f64| {
+            let (x, y) = (x - 10.0, y - 10.0);
+            let inwards = 0.5 * (0.01 - x * x - y * y).max(-1.0);
+            (inwards * x - y, inwards * y + x)
+        };
+        let (lines, filled) = filled(flow);
+        assert!(!lines.is_empty() && filled < 1.0, "{} lines, {filled}", lines.len());
     }
 
     #[test]
