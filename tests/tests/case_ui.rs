@@ -316,6 +316,26 @@ fn manifest(spec: &str, method: &str, block: Option<[u32; 3]>) -> Manifest {
     }
 }
 
+#[test]
+fn a_report_about_a_long_line_is_short() {
+    let base = "spec = \"d2q9_bgk\"\ndomain.size = [32, 32]\nfluid.omega = 1\nstop.steps = 10\n";
+    let numbers = vec!["0.125"; 200_000].join(", ");
+    let words = vec!["\"vörticity\""; 100_000].join(", ");
+    for line in [
+        format!("start.velocity = [[{numbers}], [{numbers}]]"),
+        format!("output.vtk = [{words}]"),
+        format!("output.fields = [1, {words}, 2, {words}, 3]"),
+        format!("pictures = [{{ field = \"speed\", name = \"{}\" }}]", "../".repeat(100_000)),
+        format!("output.{} = 1", "x".repeat(1_000_000)),
+    ] {
+        let start = &line[..12];
+        let Err(error) = RawCase::parse("case.toml", &format!("{base}{line}\n"), &[]) else { panic!("{start}") };
+        let shown = render(&error);
+        assert!(shown.len() < 20_000, "{start}: {} bytes: {}", shown.len(), &shown[..1000]);
+        assert!(shown.contains("case.toml:5:"), "{start}: {shown}");
+    }
+}
+
 fn codes(diagnostics: &[Diagnostic]) -> Vec<Code> {
     diagnostics.iter().map(Diagnostic::code).collect()
 }

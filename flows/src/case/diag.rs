@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use lbm_bundle::plain::shown;
-use miette::{LabeledSpan, NamedSource, Severity, SourceCode};
+use miette::{
+    LabeledSpan, MietteError, MietteSpanContents, NamedSource, Severity, SourceCode, SourceSpan, SpanContents,
+};
 
 /// A row of the table of codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +103,13 @@ const LISTED: usize = 50;
 /// Diagnostics that are kept, to list the first of them; further errors are counted.
 const KEPT: usize = 1000;
 
+/// Most characters of a message, of what stands at the caret and of a help: texts and values of files are quoted in them.
+const LONGEST: usize = 2000;
+/// Most bytes around a place that are shown, before and after its beginning, where lines are long; and most of a place that are underlined.
+const LONG_LINES: usize = 4000;
+const AROUND: [usize; 2] = [60, 240];
+const UNDERLINED: usize = 120;
+
 /// A range of bytes of the case file or of an override.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
@@ -122,6 +131,7 @@ pub struct Diagnostic {
     message: String,
     label: String,
     span: Span,
+    excerpt: Excerpt,
     /// Further places of the same text.
     also: Vec<Range<usize>>,
     help: Option<String>,
@@ -153,11 +163,55 @@ impl miette::Diagnostic for Diagnostic {
         self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
     }
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&*self.span.source)
+        Some(&self.excerpt)
     }
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = |range: &Range<usize>| LabeledSpan::new_with_span(Some(self.label.clone()), range.clone());
+        let text = self.span.source.inner();
+        let label = move |range: &Range<usize>| {
+            let end = range.end.min(text.ceil_char_boundary(range.start.saturating_add(UNDERLINED)));
+            LabeledSpan::new_with_span(Some(self.label.clone()), range.start..end)
+        };
         Some(Box::new(std::iter::once(&self.span.range).chain(&self.also).map(label)))
+    }
+}
+
+/// A text of which a report shows what is around a place, however long its lines are.
+#[derive(Clone, Debug)]
+struct Excerpt(Arc<NamedSource<String>>);
+
+impl SourceCode for Excerpt {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let whole = self.0.read_span(span, before, after)?;
+        if whole.data().len() <= LONG_LINES {
+            return Ok(whole);
+        }
+        let (text, first) = (self.0.inner(), whole.span().offset());
+        let start = text.floor_char_boundary(span.offset().saturating_sub(if before > 0 { AROUND[0] } else { 0 }));
+        let start = start.max(first);
+        let end = text.ceil_char_boundary(span.offset().saturating_add(AROUND[1])).min(first + whole.data().len());
+        let skipped = &text[first..start];
+        let line = whole.line() + skipped.matches('\n').count();
+        let column = match skipped.rfind('\n') {
+            Some(at) => skipped[at + 1..].chars().count(),
+            None => whole.column() + skipped.chars().count(),
+        };
+        let range = (start, end - start).into();
+        let (name, data) = (self.0.name().to_string(), text[start..end].as_bytes());
+        let lines = 1 + text[start..end].matches('\n').count();
+        Ok(Box::new(MietteSpanContents::new_named(name, data, range, line, column, lines)))
+    }
+}
+
+/// A text without its middle, where it is too long to be read.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_string(),
+        Some((end, _)) => format!("{} … ({} characters)", &text[..end], text.chars().count()),
     }
 }
 
@@ -218,7 +272,7 @@ impl Report {
         help: impl Into<Option<String>>,
     ) -> Option<T> {
         // Texts of files are quoted in them.
-        let (message, label) = (shown(&message.into()), shown(&label.into()));
+        let (message, label) = (cut(&shown(&message.into())), cut(&shown(&label.into())));
         let same = |old: &&mut Diagnostic| {
             let text = Arc::ptr_eq(&old.span.source, &span.source);
             text && old.code.id == code.id && old.message == message && old.label == label
@@ -229,8 +283,9 @@ impl Report {
             Some(old) => old.also.push(span.range.clone()),
             None if full => self.further += usize::from(!code.warning),
             None => {
-                let (span, help) = (span.clone(), help.into().map(|help| shown(&help)));
-                self.diagnostics.push(Diagnostic { code, message, label, span, also: Vec::new(), help });
+                let (span, help) = (span.clone(), help.into().map(|help| cut(&shown(&help))));
+                let excerpt = Excerpt(span.source.clone());
+                self.diagnostics.push(Diagnostic { code, message, label, span, excerpt, also: Vec::new(), help });
             }
         }
         None
@@ -266,6 +321,12 @@ mod tests {
     #[test]
     fn codes_are_unique_and_in_order() {
         assert!(CODES.windows(2).all(|pair| pair[0].id < pair[1].id));
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_to_be_read_is_cut() {
+        assert_eq!(cut(&"ö".repeat(LONGEST)).chars().count(), LONGEST);
+        assert!(cut(&"ö".repeat(LONGEST + 1)).ends_with("ö … (2001 characters)"));
     }
 
     #[test]
