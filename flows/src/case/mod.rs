@@ -153,7 +153,7 @@ pub use formula::Formula;
 pub use heat::{Nusselt, Scalar};
 pub use image::nrrd;
 pub use patches::{Patch, Region};
-pub use pictures::{Colours, Frames, Picture};
+pub use pictures::{Colours, Contours, Frames, Picture};
 pub use probes::{MOST_NUMBERS, Probe};
 pub use quantity::Quantity;
 pub use raw::RawCase;
@@ -405,6 +405,8 @@ pub struct Output {
     pub picture: bool,
     /// Plane of the pictures, if it is not the middle one normal to z.
     pub slice: Option<Slice>,
+    /// Whether the edges of blocks are drawn over them, on a refined grid.
+    pub grid: bool,
     /// Fields for ParaView at the end.
     pub vtk: Option<Vtk>,
     /// What these files have, if not the fields of the method.

@@ -284,6 +284,25 @@ impl Quantity {
         }
     }
 
+    /// The dimension of its values in the units of the case, where it is known.
+    pub(super) fn dimension(&self, units: &Units) -> Option<Dimension> {
+        let with_density = |known: Dimension, over: Dimension| if units.density.is_some() { known } else { over };
+        match &self.kind {
+            Kind::Stored { unknown: true, .. } | Kind::Formula { .. } => None,
+            Kind::Stored { dimension: Dimension::DENSITY, .. } => {
+                Some(with_density(Dimension::DENSITY, Dimension::NUMBER))
+            }
+            Kind::Stored { dimension, .. } => Some(*dimension),
+            Kind::Speed { .. } => Some(Dimension::VELOCITY),
+            Kind::Pressure { .. } => Some(with_density(Dimension::PRESSURE, Dimension::KINEMATIC_STRESS)),
+            Kind::Vorticity | Kind::StrainRate => Some(Dimension::FREQUENCY),
+            Kind::QCriterion => Some(Dimension { s: -2, ..Dimension::NUMBER }),
+            Kind::Level => Some(Dimension::NUMBER),
+            Kind::Statistic { form: Form::Product { .. }, .. } => Some(Dimension::KINEMATIC_STRESS),
+            Kind::Statistic { of, .. } => of.dimension(units),
+        }
+    }
+
     /// The symbol of its unit; empty in lattice units, and for pure numbers.
     pub fn symbol(&self, units: &Units) -> String {
         match &self.kind {

@@ -386,6 +386,7 @@ pub(super) struct RawOutput {
     pub(super) profiles: bool,
     pub(super) picture: bool,
     pub(super) slice: Option<Spanned<RawSlice>>,
+    pub(super) grid: Option<Spanned<bool>>,
     pub(super) vtk: Option<Spanned<RawVtk>>,
     pub(super) fields: Option<Vec<Spanned<String>>>,
     pub(super) every: Option<Spanned<Interval>>,
@@ -452,13 +453,35 @@ pub(super) struct RawPicture {
     pub(super) frames: RawFrames,
     pub(super) field: Spanned<String>,
     pub(super) statistics: Option<Spanned<String>>,
-    pub(super) range: Option<[f64; 2]>,
+    pub(super) title: Option<Spanned<String>>,
+    pub(super) range: Option<RawRange>,
+    pub(super) scale: Option<Spanned<String>>,
     pub(super) colours: Option<Spanned<String>>,
+    pub(super) contours: Option<Spanned<RawContours>>,
     pub(super) slice: Option<Spanned<RawSlice>>,
     pub(super) from: Option<RawVector>,
     pub(super) to: Option<RawVector>,
     pub(super) streamlines: Option<Span>,
+    pub(super) grid: Option<Spanned<bool>>,
     pub(super) size: Option<Spanned<f64>>,
+}
+
+/// A value of a field: in units of the colour bar, or in SI units a value with a unit, in m, kg, s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawAmount {
+    pub(super) value: f64,
+    /// That of its unit, if it has one.
+    pub(super) dimension: Option<Dimension>,
+}
+
+/// Values at the ends of a colour bar.
+pub(super) type RawRange = Spanned<[Spanned<RawAmount>; 2]>;
+
+/// Lines along which a field is constant.
+#[derive(Clone, Debug)]
+pub(super) enum RawContours {
+    Number(usize),
+    At(Vec<Spanned<RawAmount>>),
 }
 
 /// A view.
@@ -466,9 +489,9 @@ pub(super) struct RawPicture {
 pub(super) struct RawView {
     pub(super) frames: RawFrames,
     pub(super) isosurface: Spanned<String>,
-    pub(super) value: f64,
+    pub(super) value: Spanned<RawAmount>,
     pub(super) colour: Option<Spanned<String>>,
-    pub(super) range: Option<[f64; 2]>,
+    pub(super) range: Option<RawRange>,
     pub(super) colours: Option<Spanned<String>>,
     pub(super) from: Option<[f64; 3]>,
     pub(super) size: Option<Spanned<f64>>,

@@ -428,6 +428,7 @@ impl Reader {
             profiles: self.truth(table, "profiles"),
             picture: self.truth(table, "picture"),
             slice: table.get("slice").and_then(|entry| self.slice(&entry.value)),
+            grid: self.choice(table, "grid"),
             vtk: self.vtk(table),
             fields: table
                 .get("fields")
@@ -446,6 +447,10 @@ impl Reader {
             if let (Some(entry), false) = (table.get(key), output.vtk.is_some()) {
                 self.no_effect(&entry.span, key, " without `vtk`", Some("add `vtk = true`".to_string()));
             }
+        }
+        if let (Some(entry), false) = (table.get("grid"), output.picture) {
+            let help = "add `picture = true`; `[[pictures]]` have a `grid` each".to_string();
+            self.no_effect(&entry.span, "grid", " without `picture`", Some(help));
         }
         output
     }

@@ -232,6 +232,7 @@ pub(super) const KEYS: &[Key] = &[
         PLANE,
         "plane of the pictures in three dimensions: { normal = \"y\", at = 32 }; else the middle one normal to z",
     ),
+    key("output.grid", Takes::Truth, "draw the edges of blocks over the pictures of a refined grid: true unless given"),
     key(
         "output.vtk",
         Takes::Either(&[Takes::Truth, Takes::Word(&["amr", "unstructured"])]),
@@ -304,15 +305,26 @@ pub(super) const KEYS: &[Key] = &[
         TEXT,
         "what its file is called: `NAME.png`, with `every` `NAME_00001000.png`; else as the field",
     ),
+    key("pictures.title", TEXT, "what stands above it; else the name of the case, and what is shown of it"),
     key(
         "pictures.range",
-        Takes::List(&Takes::Number),
+        POINT,
         "values at the ends of the colour bar, in its units: [-2, 2]; else they follow from the field",
+    ),
+    key(
+        "pictures.scale",
+        Takes::Word(&["linear", "log"]),
+        "whether equal steps of colours are equal differences (linear, the default) or equal ratios (log)",
     ),
     key(
         "pictures.colours",
         Takes::Colours,
         "the colour map: sequential, diverging, viridis or another; else as suits the field",
+    ),
+    key(
+        "pictures.contours",
+        Takes::Either(&[COUNT, POINT]),
+        "lines along which the field is constant: how many between the ends of the colour bar, or their values: 9 or [0.5, 1]",
     ),
     key(
         "pictures.slice",
@@ -326,6 +338,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("pictures.to", POINT, "its upper right corner"),
     key("pictures.streamlines", Takes::Truth, "draw streamlines of the velocity over the field"),
+    key("pictures.grid", Takes::Truth, "draw the edges of blocks over it on a refined grid: true unless given"),
     key("pictures.size", COUNT, "pixels along the longer side of the field: 1000 unless given"),
     key("pictures.every", STEPS, "time steps, or a time, between pictures; else there is one at the end"),
     key(
@@ -338,12 +351,12 @@ pub(super) const KEYS: &[Key] = &[
         TEXT,
         "a view, under `[[views]]`, of the surface on which a field has a value: its name; of vectors the magnitude",
     ),
-    key("views.value", Takes::Number, "the value on the surface, in the units of a colour bar"),
+    key("views.value", QUANTITY, "the value on the surface, in the units of a colour bar or in SI with its unit"),
     key("views.colour", TEXT, "the field, by its name, that colours the surface; else it has one colour"),
     key("views.name", TEXT, "what its file is called: `NAME.png`, with `every` `NAME_00001000.png`; else as the field"),
     key(
         "views.range",
-        Takes::List(&Takes::Number),
+        POINT,
         "values at the ends of the colour bar, in its units: [0, 1.5]; else those on the surface",
     ),
     key(

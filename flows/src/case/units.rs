@@ -45,10 +45,10 @@ impl Dimension {
     pub const DENSITY: Dimension = of(-3, 1, 0);
     /// K, of a scalar that may be a temperature: it may as well be a number.
     pub const TEMPERATURE: Dimension = Dimension { k: 1, ..of(0, 0, 0) };
-    const FREQUENCY: Dimension = of(0, 0, -1);
+    pub(super) const FREQUENCY: Dimension = of(0, 0, -1);
     const MASS: Dimension = of(0, 1, 0);
     const FORCE: Dimension = of(1, 1, -2);
-    const PRESSURE: Dimension = of(-1, 1, -2);
+    pub(super) const PRESSURE: Dimension = of(-1, 1, -2);
     const ENERGY: Dimension = of(2, 1, -2);
     const POWER: Dimension = of(2, 1, -3);
     const DYNAMIC_VISCOSITY: Dimension = of(-1, 1, -1);

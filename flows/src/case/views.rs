@@ -6,7 +6,7 @@ use super::{Colours, Quantity};
 /// Most views of a case.
 pub(super) const MOST_VIEWS: usize = 32;
 /// Most pixels along the longer side of a view, which is drawn with several samples to a pixel.
-pub(super) const MOST_PIXELS: f64 = 4096.0;
+pub(super) const MOST_PIXELS: usize = 4096;
 /// Direction from which a view looks unless a case says more.
 pub(super) const FROM: [f64; 3] = [0.5, -1.0, 0.6];
 

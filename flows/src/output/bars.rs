@@ -34,16 +34,17 @@ pub struct Bar {
 pub fn draw(title: &str, axis: &str, ours: &str, others: &[String], bars: &[Bar]) -> Vec<u8> {
     let values = bars.iter().flat_map(|bar| std::iter::once(bar.value).chain(bar.others.iter().map(|other| other.1)));
     let most = values.filter(|value| value.is_finite()).fold(1.0, f64::max);
-    let names = bars.iter().map(|bar| length(&bar.name, TEXT)).fold(0.0, f64::max);
-    let legend = others.iter().map(|other| length(other, TEXT)).fold(length(ours, TEXT), f64::max);
+    let names = bars.iter().map(|bar| Canvas::length(&bar.name, TEXT)).fold(0.0, f64::max);
+    let legend = others.iter().map(|other| Canvas::length(other, TEXT)).fold(Canvas::length(ours, TEXT), f64::max);
     let left = MARGIN + names + MARGIN;
-    let width = (left + WIDTH + NUMBERS).max(MARGIN + 40.0 + legend).max(MARGIN + length(title, TITLE)) + MARGIN;
+    let width =
+        (left + WIDTH + NUMBERS).max(MARGIN + 40.0 + legend).max(MARGIN + Canvas::length(title, TITLE)) + MARGIN;
     let bottom = TOP + ROW * bars.len().max(1) as f64 + 10.0;
     let height = bottom + BELOW + ROW * (1 + others.len()) as f64 + MARGIN;
     let mut canvas = Canvas::new(width as usize, height as usize, PAPER);
     canvas.text((MARGIN, 55.0), title, TITLE, Align::Left, INK, false);
     let area = Area { from: (left, TOP), to: (left + WIDTH, bottom), x: (0.0, 1.05 * most), y: (0.0, 1.0) };
-    canvas.lines(&[vec![area.pixel(1.0, 0.0), area.pixel(1.0, 1.0)]], 1.2, FAINT, 0.5);
+    canvas.lines([[area.pixel(1.0, 0.0), area.pixel(1.0, 1.0)]], 1.2, FAINT, 0.5);
     for (at, bar) in bars.iter().enumerate() {
         let middle = TOP + 5.0 + ROW * (at as f64 + 0.5);
         canvas.text((left - 12.0, middle + 0.35 * TEXT), &bar.name, TEXT, Align::Right, INK, false);
@@ -76,16 +77,11 @@ fn block(canvas: &mut Canvas, from: f64, to: f64, middle: f64) {
 /// The ring of a place in the legend: colours come again, and then rings have a dot.
 fn ring(canvas: &mut Canvas, at: (f64, f64), place: usize) {
     let colours = &COLOURS[1..];
-    canvas.lines(&[vec![at]], 14.0, PAPER, 1.0);
+    canvas.lines([[at]], 14.0, PAPER, 1.0);
     canvas.ring(at, 7.0, 2.8, colours[place % colours.len()]);
     if place >= colours.len() {
-        canvas.lines(&[vec![at]], 5.0, colours[place % colours.len()], 1.0);
+        canvas.lines([[at]], 5.0, colours[place % colours.len()], 1.0);
     }
-}
-
-/// Length of a text: it is as long where nobody sees it.
-fn length(text: &str, height: f64) -> f64 {
-    Canvas::new(1, 1, PAPER).text((-1e6, -1e6), text, height, Align::Left, INK, false)
 }
 
 #[cfg(test)]

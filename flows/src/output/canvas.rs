@@ -73,10 +73,17 @@ impl Canvas {
     }
 
     /// Draws lines of a width, none darker where they cross.
-    pub(super) fn lines(&mut self, lines: &[Vec<Pixel>], width: f64, colour: Colour, opacity: f32) {
+    pub(super) fn lines(
+        &mut self,
+        lines: impl IntoIterator<Item = impl AsRef<[Pixel]>>,
+        width: f64,
+        colour: Colour,
+        opacity: f32,
+    ) {
         let mut mask = self.mask((0.0, 0.0), (self.width as f64, self.height as f64));
         for line in lines {
-            if let [point] = line[..] {
+            let line = line.as_ref();
+            if let [point] = *line {
                 mask.segment(point, point, width);
             }
             for pair in line.windows(2) {
@@ -112,6 +119,12 @@ impl Canvas {
             self.mask((centre.0 - reach, centre.1 - reach), (centre.0 + reach + 1.0, centre.1 + reach + 1.0));
         mask.cover_by(|x, y| 0.5 * width - ((x - centre.0).hypot(y - centre.1) - radius).abs() + 0.5);
         self.blend(&mask, colour, 1.0);
+    }
+
+    /// Length of a text of a height in pixels.
+    pub(super) fn length(text: &str, height: f64) -> f64 {
+        // It is as long where nobody sees it.
+        Canvas::new(1, 1, [1.0; 3]).text((-1e6, -1e6), text, height, Align::Left, [0.0; 3], false)
     }
 
     /// Writes text of a height in pixels with its baseline at `at`; upwards if `up`. Returns its length.
@@ -243,7 +256,7 @@ mod tests {
     #[test]
     fn lines_cover_their_length_times_their_width() {
         let mut canvas = Canvas::new(100, 100, WHITE);
-        canvas.lines(&[vec![(20.0, 30.3), (80.0, 30.3)]], 3.0, BLACK, 1.0);
+        canvas.lines([[(20.0, 30.3), (80.0, 30.3)]], 3.0, BLACK, 1.0);
         let expected = 60.0 * 3.0 + std::f64::consts::PI * 1.5 * 1.5;
         assert!((dark(&canvas) / expected - 1.0).abs() < 0.05, "{} {expected}", dark(&canvas));
     }
@@ -251,7 +264,7 @@ mod tests {
     #[test]
     fn crossing_lines_are_no_darker_where_they_cross() {
         let mut canvas = Canvas::new(50, 50, WHITE);
-        canvas.lines(&[vec![(5.0, 25.5), (45.0, 25.5)], vec![(25.5, 5.0), (25.5, 45.0)]], 3.0, BLACK, 0.5);
+        canvas.lines([[(5.0, 25.5), (45.0, 25.5)], [(25.5, 5.0), (25.5, 45.0)]], 3.0, BLACK, 0.5);
         assert!(canvas.pixels.iter().all(|pixel| pixel[0] > 0.49));
     }
 
@@ -278,7 +291,7 @@ mod tests {
     #[test]
     fn drawing_beyond_the_edge_is_cut_off() {
         let mut canvas = Canvas::new(10, 10, WHITE);
-        canvas.lines(&[vec![(-50.0, -50.0), (50.0, 50.0)]], 2.0, BLACK, 1.0);
+        canvas.lines([[(-50.0, -50.0), (50.0, 50.0)]], 2.0, BLACK, 1.0);
         canvas.ring((0.0, 0.0), 4.0, 1.0, BLACK);
         canvas.polygon(&[(-9.0, -9.0), (-5.0, -9.0), (-5.0, -5.0)], BLACK, 1.0);
         canvas.text((8.0, 5.0), "long text", 12.0, Align::Left, BLACK, true);

@@ -113,20 +113,21 @@ impl Panel {
         let (low, high) = values
             .filter(|value| value.is_finite())
             .fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-        let slack = (0.05 * (high - low)).max(1e-9);
-        let y = (if low < 0.0 { low - slack } else { 0.0 }, high + slack);
+        let slack = 0.05 * (high - low);
+        // Where all is zero nothing says how large values may be.
+        let y = if slack == 0.0 { (-1.0, 1.0) } else { (if low < 0.0 { low - slack } else { 0.0 }, high + slack) };
         let area = Area { from, to: (from.0 + PANEL.0, from.1 + PANEL.1), x: self.range, y };
 
-        canvas.lines(&[vec![area.pixel(self.range.0, 0.0), area.pixel(self.range.1, 0.0)]], 1.2, FAINT, 0.5);
+        canvas.lines([[area.pixel(self.range.0, 0.0), area.pixel(self.range.1, 0.0)]], 1.2, FAINT, 0.5);
         let seen = |(x, y): &&(f64, f64)| y.is_finite() && (self.range.0..=self.range.1).contains(x);
         for curve in &self.curves {
             let line: Vec<Pixel> = curve.points.iter().filter(seen).map(|(x, y)| area.pixel(*x, *y)).collect();
             match curve.style {
-                Style::Line => canvas.lines(&[line], 2.6, curve.colour, 1.0),
+                Style::Line => canvas.lines([line], 2.6, curve.colour, 1.0),
                 Style::Rings => {
                     let radius = if line.len() > MANY { 3.0 } else { 5.5 };
                     for at in line {
-                        canvas.lines(&[vec![at]], 2.0 * radius - 1.0, PAPER, 1.0);
+                        canvas.lines([[at]], 2.0 * radius - 1.0, PAPER, 1.0);
                         canvas.ring(at, radius, 0.36 * radius, curve.colour);
                     }
                 }
@@ -146,7 +147,7 @@ impl Panel {
         for curve in &self.curves {
             let mark = match curve.style {
                 Style::Line => {
-                    canvas.lines(&[vec![(x, y - 7.0), (x + 32.0, y - 7.0)]], 2.6, curve.colour, 1.0);
+                    canvas.lines([[(x, y - 7.0), (x + 32.0, y - 7.0)]], 2.6, curve.colour, 1.0);
                     40.0
                 }
                 Style::Rings => {

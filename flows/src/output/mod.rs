@@ -36,6 +36,7 @@ pub mod bars;
 mod canvas;
 pub mod chart;
 mod colours;
+mod contours;
 pub mod derived;
 #[cfg(test)]
 mod example;
@@ -43,6 +44,7 @@ mod film;
 pub mod flux;
 pub mod flux_planes;
 pub mod forces;
+mod heading;
 pub mod heat;
 mod hull;
 mod isosurface;
@@ -57,6 +59,7 @@ pub mod progress;
 mod raster;
 mod recorded;
 pub mod report;
+mod scale;
 pub mod series;
 pub mod sink;
 mod streamlines;
@@ -442,14 +445,13 @@ impl<'a> Recorder<'a> {
     /// Writes the films of the pictures that there are.
     fn films(&mut self) -> Result<(), OutputError> {
         let frames: Vec<&Frames> = self.case.output.frames().collect();
-        for (frames, rate) in frames.into_iter().filter_map(|frames| Some((frames, frames.film?))) {
+        let films = frames.into_iter().filter_map(|frames| Some((frames, frames.every?, frames.film?)));
+        for (frames, every, rate) in films {
             let files = self.sink.files().iter();
             let mut there: Vec<(u64, &String)> = files.filter_map(|name| Some((frames.step(name)?, name))).collect();
             there.sort();
             let is_there = |step: u64| there.binary_search_by_key(&step, |(step, _)| *step).is_ok();
-            let mut due =
-                (1..).filter_map(|at: u64| at.checked_mul(frames.every?)).take_while(|step| *step <= self.reached);
-            let mut missing = due.by_ref().filter(|step| !is_there(*step)).count();
+            let mut missing = (1..=self.reached / every).filter(|at| !is_there(at * every)).count();
             let paths: Vec<PathBuf> = there.iter().map(|(_, name)| self.folder().join(name)).collect();
             if !paths.is_empty() {
                 self.sink.write(&frames.film_name(), |out| {
@@ -594,6 +596,23 @@ impl<'a> Recorder<'a> {
 mod tests {
     use super::*;
     use summary::StopReason;
+
+    #[test]
+    fn a_picture_at_the_end_makes_no_film() {
+        let (mut case, snapshot) = example::cavity(16);
+        let all = Quantity::all(&lbm_runtime::fixture::manifest());
+        let field = all.into_iter().find(|field| field.name() == "speed").unwrap();
+        let frames = Frames { name: "speed".into(), every: None, film: Some(20) };
+        case.output.pictures = vec![crate::case::Picture::of(field, frames)];
+        let folder = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::create(&case, example::about(&case), folder.path()).unwrap();
+        recorder.begin(&[]).unwrap();
+        recorder.reach(10);
+        recorder.pictures(&snapshot, |_| true).unwrap();
+        recorder.films().unwrap();
+        assert_eq!(recorder.sink.files(), ["speed.png"]);
+        assert!(recorder.notices().is_empty());
+    }
 
     #[test]
     fn a_run_leaves_what_the_case_asks_for() {

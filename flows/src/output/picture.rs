@@ -1,20 +1,25 @@
 //! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, of the vorticity (in two dimensions with
-//! its sign, in three its magnitude), and of scalars. On a refined grid the edges of its blocks are drawn over them.
+//! its sign, in three its magnitude), and of scalars. On a refined grid the edges of its blocks are drawn over them, unless a case says no. Lengths are the
+//! same along both axes; where a plane is so long that it would be a line, it is drawn wider, and the picture says so.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
 
-use super::axes::{Area, FAINT, INK, PAPER};
-use super::canvas::{Align, Canvas, Pixel};
+use super::axes::{Area, INK, PAPER};
+use super::canvas::{Canvas, Pixel};
 use super::colours::{Colour, Map};
+use super::contours::contours;
+use super::heading::Heading;
 use super::plane::{Plane, Section, View, length, outlines};
-use super::profile::{cells, real_name};
+use super::scale::{self, Scale, bar_unit};
 use super::streamlines::streamlines;
-use crate::case::{Case, Dimension, Picture, Quantity};
+use crate::case::{Case, Contours, Dimension, Picture};
 
 /// Longer side of the field, in pixels.
 const FIELD: f64 = 1000.0;
-const MARGIN: Margins = Margins { left: 130.0, right: 215.0, top: 120.0, bottom: 105.0 };
+const MARGIN: Margins = Margins { left: 130.0, right: 215.0, top: 140.0, bottom: 105.0 };
+/// Least extent of the field along both axes, in pixels.
+const SHORTEST: f64 = 60.0;
 /// Distance between streamlines, in pixels.
 const SEPARATION: f64 = 30.0;
 /// Distance between arrows along a streamline, in pixels.
@@ -28,10 +33,12 @@ pub(super) const SOLID: Colour = [0.72, 0.72, 0.72];
 const POINTS: usize = 2;
 const TILE: usize = 16;
 
-/// Lines between blocks: seen on dark and on light colours.
+/// Lines between blocks: seen on dark and on light colours. Between levels, and between blocks of one level.
 const OUTLINE: Colour = [0.62, 0.64, 0.68];
-/// Width in pixels of the narrowest blocks that are outlined one by one.
-const NARROWEST: f64 = 6.0;
+const OPACITY: [f32; 2] = [0.45, 0.2];
+/// Width in pixels of the lines, and of the narrowest blocks that are outlined one by one.
+const HAIR: f64 = 0.8;
+const NARROWEST: f64 = 12.0;
 
 struct Margins {
     left: f64,
@@ -42,26 +49,44 @@ struct Margins {
 
 /// Share of the plane whose vorticity the colours tell apart: where walls meet, it has no bound.
 const TOLD_APART: f64 = 0.995;
+/// The least value of a logarithmic colour bar, over the largest, unless a case says more.
+const DECADES: f64 = 1e-4;
+
+/// What is drawn of a plane and how large.
+struct Sheet<'a> {
+    view: View<'a>,
+    /// Pixels along the longer side of the field.
+    pixels: f64,
+    /// Whether the edges of blocks are drawn.
+    grid: bool,
+    title: Option<&'a str>,
+}
+
+impl<'a> From<&'a Case> for Sheet<'a> {
+    fn from(case: &'a Case) -> Sheet<'a> {
+        Sheet { view: case.into(), pixels: FIELD, grid: case.output.grid, title: None }
+    }
+}
 
 /// Draws the velocity of a snapshot; in three dimensions, on a plane through it. `None` if it has none.
 pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::velocity(case.into(), snapshot)?;
     let fastest = plane.longest();
-    let scale = Scale { map: Map::sequential(), least: 0.0, most: fastest };
-    let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, length);
+    let scale = Scale::linear(Map::sequential(), [0.0, fastest]);
+    let (mut canvas, cells) = paint(&case.into(), snapshot, &plane, &scale, length);
     flow_lines(&mut canvas, &plane, &cells);
     solids(&mut canvas, case.into(), snapshot.step, &cells);
     frame(&mut canvas, case, &plane, &cells);
-    let (most, label) = if case.units.si {
-        let most = fastest * case.units.scale(Dimension::VELOCITY);
-        let (size, prefix) = prefix(most);
-        (most / size, format!("speed / ({prefix}m/s)"))
+    let (unit, label) = if case.units.si {
+        let scale = case.units.scale(Dimension::VELOCITY);
+        let (size, prefix) = prefix(fastest * scale);
+        (size / scale, format!("speed / ({prefix}m/s)"))
     } else if case.scales.velocity > 0.0 {
-        (fastest / case.scales.velocity, "speed / U".to_string())
+        (case.scales.velocity, "speed / U".to_string())
     } else {
-        (fastest, "speed / (cells per step)".to_string())
+        (1.0, "speed / (cells per step)".to_string())
     };
-    colour_bar(&mut canvas, cells, &Scale { most, ..scale }, &label);
+    scale.bar(&mut canvas, cells, [0.0, fastest], &[], (unit, &label));
     Some(canvas)
 }
 
@@ -89,8 +114,8 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
         2 => (Map::diverging(), -most, |vorticity| vorticity[2]),
         _ => (Map::sequential(), 0.0, length),
     };
-    let scale = Scale { map, least, most };
-    let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, value);
+    let scale = Scale::linear(map, [least, most]);
+    let (mut canvas, cells) = paint(&case.into(), snapshot, &plane, &scale, value);
     solids(&mut canvas, case.into(), snapshot.step, &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (unit, label) = if case.units.si {
@@ -100,7 +125,7 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     } else {
         (1.0, "vorticity / (1/step)")
     };
-    colour_bar(&mut canvas, cells, &Scale { least: least / unit, most: most / unit, ..scale }, label);
+    scale.bar(&mut canvas, cells, plane.extremes(value), &[], (unit, label));
     Some(canvas)
 }
 
@@ -108,11 +133,12 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
 pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canvas> {
     let (plane, least) = Plane::scalar(case, snapshot, name)?;
     let range = plane.longest();
-    let scale = Scale { map: Map::sequential(), least: 0.0, most: range };
-    let (mut canvas, cells) = paint((case.into(), FIELD), snapshot, &plane, &scale, length);
+    let scale = Scale::linear(Map::sequential(), [0.0, range]);
+    let (mut canvas, cells) = paint(&case.into(), snapshot, &plane, &scale, length);
     solids(&mut canvas, case.into(), snapshot.step, &cells);
     frame(&mut canvas, case, &plane, &cells);
-    colour_bar(&mut canvas, cells, &Scale { least, most: least + range, ..scale }, name);
+    let [least, most] = [least, least + range];
+    Scale::linear(scale.map, [least, most]).bar(&mut canvas, cells, [least, most], &[], (1.0, name));
     Some(canvas)
 }
 
@@ -124,81 +150,95 @@ pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canva
     // Where most of the plane is at rest the largest value counts, and where all of it is, a unit of the bar.
     let most =
         || [plane.quantile(TOLD_APART), plane.longest(), unit].into_iter().find(|most| *most > 0.0).unwrap_or(unit);
-    let [least, most] = match picture.range {
+    let value = |vector: [f64; 3]| vector[0];
+    let [lowest, highest] = plane.extremes(value);
+    let ends = match picture.range {
         Some(range) => range.map(|end| end * unit),
+        None if picture.log => {
+            let most = if highest > 0.0 { highest } else { unit };
+            let least = plane.least_above(most * DECADES);
+            [if least < most { least } else { most * DECADES }, most]
+        }
         None if picture.field.is_signed() => [-most(), most()],
         None if picture.field.is_magnitude() => [0.0, most()],
-        None => plane.extremes(),
+        None if lowest == highest => [lowest, lowest + unit],
+        None => [lowest, highest],
     };
-    let scale = Scale { map: Map::of(picture.colours), least, most };
-    let (mut canvas, cells) = paint((view, picture.size as f64), snapshot, &plane, &scale, |value| value[0]);
+    let scale = Scale { log: picture.log, ..Scale::linear(Map::of(picture.colours), ends) };
+    let (grid, title) = (picture.grid, picture.title.as_deref());
+    let sheet = Sheet { view, pixels: picture.size as f64, grid, title };
+    let (mut canvas, cells) = paint(&sheet, snapshot, &plane, &scale, value);
+    let levels = match &picture.contours {
+        None => vec![],
+        Some(Contours::Between(count)) => scale.between(*count),
+        Some(Contours::At(values)) => values.iter().map(|value| value * unit).collect(),
+    };
+    contour_lines(&mut canvas, &plane, &cells, &levels);
     if let Some(velocity) = Plane::velocity(view, snapshot).filter(|_| picture.streamlines) {
         flow_lines(&mut canvas, &velocity, &cells);
     }
     solids(&mut canvas, view, snapshot.step, &cells);
     frame(&mut canvas, case, &plane, &cells);
-    colour_bar(&mut canvas, cells, &Scale { least: least / unit, most: most / unit, ..scale }, &label);
+    scale.bar(&mut canvas, cells, [lowest, highest], &levels, (unit, &label));
     Some(canvas)
 }
 
-/// The unit of the colour bar of a field, in lattice units, and what stands beside it: SI units, or those of the reference velocity and
-/// length where something sets a velocity.
-pub(super) fn bar_unit(case: &Case, field: &Quantity) -> (f64, String) {
-    let scales = &case.scales;
-    let ([of_velocity, of_length], reference) = field.reference();
-    let (unit, symbol) = match (case.units.si, scales.velocity > 0.0) {
-        (true, _) => (1.0 / field.scale(&case.units), format!("({})", field.symbol(&case.units))),
-        (false, true) => (scales.velocity.powi(of_velocity) * scales.length.powi(of_length), reference.to_string()),
-        (false, false) => (1.0, String::new()),
+/// Draws lines along which the first component has these values.
+fn contour_lines(canvas: &mut Canvas, plane: &Plane, cells: &Area, levels: &[f64]) {
+    if levels.is_empty() {
+        return;
+    }
+    let from = cells.from;
+    let value = |x: f64, y: f64| {
+        let (x, y) = cells.point((from.0 + x, from.1 + y));
+        plane.at(x, y)[0]
     };
-    let name = field.name().replace('_', " ");
-    (unit, if symbol.is_empty() || symbol == "()" { name } else { format!("{name} / {symbol}") })
-}
-
-/// What colours mean.
-pub(super) struct Scale {
-    pub(super) map: Map,
-    /// The values at the ends of the map.
-    pub(super) least: f64,
-    pub(super) most: f64,
-}
-
-impl Scale {
-    pub(super) fn colour(&self, value: f64) -> Colour {
-        self.map.at((value - self.least) / (self.most - self.least).max(f64::MIN_POSITIVE))
+    // Seen on dark and on light colours.
+    for (width, colour, opacity) in [(2.8, PAPER, 0.3), (1.2, INK, 0.8)] {
+        let pieces = contours([cells.to.0 - from.0, cells.to.1 - from.1], &value, levels);
+        let on_canvas = pieces.map(|ends| ends.map(|(x, y)| (from.0 + x, from.1 + y)));
+        canvas.lines(on_canvas, width, colour, opacity);
     }
 }
 
-/// A titled canvas with a value of the vectors in colour, so many pixels along its longer side, and the area where they are.
+/// A titled canvas with a value of the vectors in colour, and the area where they are.
 fn paint(
-    (view, field): (View<'_>, f64),
+    sheet: &Sheet<'_>,
     snapshot: &Snapshot,
     plane: &Plane,
     scale: &Scale,
     value: impl Fn([f64; 3]) -> f64,
 ) -> (Canvas, Area) {
+    let Sheet { view, pixels: field, grid, title } = *sheet;
     let [low, high] = plane.window;
     let extent = [0, 1].map(|axis| high[axis] - low[axis]);
     let pixels = field / extent[0].max(extent[1]);
-    let (width, height) = ((extent[0] * pixels).max(300.0).round(), (extent[1] * pixels).max(300.0).round());
-    let mut canvas = Canvas::new(
-        (MARGIN.left + width + MARGIN.right) as usize,
-        (MARGIN.top + height + MARGIN.bottom) as usize,
-        PAPER,
-    );
+    let [width, height] = extent.map(|extent| (extent * pixels).max(SHORTEST).round());
+    let mut heading = Heading::new(view.case, title, &plane_shown(view), snapshot);
+    for (side, axis) in [width, height].into_iter().zip(0..) {
+        let stretched = side / (extent[axis] * pixels);
+        if stretched > 1.01 {
+            heading.add(&format!("{} stretched by {stretched:.2}", self::axis(plane.axes[axis])));
+        }
+    }
+    let below = (height + MARGIN.bottom).max(scale::LEAST_HEIGHT + 0.5 * MARGIN.bottom);
+    let across = (width + MARGIN.right).max(heading.width() + 0.25 * MARGIN.left);
+    let mut canvas = Canvas::new((MARGIN.left + across) as usize, (MARGIN.top + below) as usize, PAPER);
     let from = (MARGIN.left, MARGIN.top);
     let cells = Area { from, to: (from.0 + width, from.1 + height), x: (low[0], high[0]), y: (low[1], high[1]) };
     canvas.paint(cells.from, cells.to, |x, y| {
         let (x, y) = cells.point((x, y));
         scale.colour(value(plane.at(x, y)))
     });
-    if !snapshot.is_uniform() {
+    if grid && !snapshot.is_uniform() {
         let edges = outlines(view, snapshot, NARROWEST / pixels);
-        let line = |edge: [[f64; 2]; 2]| edge.map(|[x, y]| cells.pixel(x, y)).to_vec();
-        let lines: Vec<Vec<Pixel>> = edges.into_iter().map(line).collect();
-        canvas.lines(&lines, 1.0, OUTLINE, 0.5);
+        for (edges, opacity) in edges.into_iter().zip(OPACITY) {
+            let line = |edge: [[f64; 2]; 2]| edge.map(|[x, y]| cells.pixel(x, y)).to_vec();
+            let lines: Vec<Vec<Pixel>> = edges.into_iter().map(line).collect();
+            canvas.lines(&lines, HAIR, OUTLINE, opacity);
+        }
     }
-    title(&mut canvas, view.case, MARGIN.left, &plane_shown(view), snapshot);
+    heading.draw(&mut canvas, MARGIN.left);
     (canvas, cells)
 }
 
@@ -305,16 +345,6 @@ pub(super) fn axis(axis: usize) -> &'static str {
     ["x", "y", "z"][axis]
 }
 
-/// What the colours mean, from the least value to the largest.
-pub(super) fn colour_bar(canvas: &mut Canvas, cells: Area, scale: &Scale, label: &str) {
-    let left = cells.to.0 + 40.0;
-    let y = (scale.least, scale.most);
-    let bar = Area { from: (left, cells.from.1), to: (left + 34.0, cells.to.1), x: (0.0, 1.0), y };
-    canvas.paint(bar.from, bar.to, |x, y| scale.colour(bar.point((x, y)).1));
-    bar.frame(canvas);
-    bar.label_right(canvas, label);
-}
-
 /// Where the plane of a picture lies, in three dimensions.
 fn plane_shown(view: View<'_>) -> String {
     let case = view.case;
@@ -329,33 +359,6 @@ fn plane_shown(view: View<'_>) -> String {
     }
 }
 
-/// Says at the top, from `left` on, which flow is shown, what of it, and when.
-pub(super) fn title(canvas: &mut Canvas, case: &Case, left: f64, shown: &str, snapshot: &Snapshot) {
-    let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {:.0}", re));
-    canvas.text((left, 52.0), &format!("{}{re}{shown}", case.name), 36.0, Align::Left, INK, false);
-    let time = match case.units.si {
-        true => format!("{:.4} s", snapshot.step as f64 * case.units.step),
-        false => format!("step {}", thousands(snapshot.step)),
-    };
-    let omega = case.scales.omega.map_or(String::new(), |omega| format!("  ·  ω = {omega:.4}"));
-    let facts = format!(
-        "{}  ·  {}  ·  {}{omega}  ·  Ma = {:.2}  ·  {time}",
-        case.spec,
-        cells(case, " × "),
-        real_name(case),
-        case.scales.mach,
-    );
-    canvas.text((left, 92.0), &facts, 22.0, Align::Left, FAINT, false);
-}
-
-/// Digits in groups of three.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join("\u{2009}")
-}
-
 /// The SI prefix in which a value is between 1 and 1000, if there is one at hand.
 fn prefix(value: f64) -> (f64, &'static str) {
     [(1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ")]
@@ -367,7 +370,7 @@ fn prefix(value: f64) -> (f64, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{Colours, Frames};
+    use crate::case::{Colours, Frames, Quantity};
     use crate::output::example;
 
     #[test]
@@ -405,8 +408,7 @@ mod tests {
         let field = Quantity::all(&lbm_runtime::fixture::manifest()).into_iter().find(|field| field.name() == name);
         let field = field.expect("a field");
         let frames = Frames { name: name.into(), every: None, film: None };
-        let (statistics, slice, window) = (None, None, None);
-        Picture { frames, field, statistics, range, colours, slice, window, streamlines: false, size: 640 }
+        Picture { range, colours, size: 640, ..Picture::of(field, frames) }
     }
 
     #[test]
@@ -520,9 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_grouped_and_prefixes_fit() {
-        assert_eq!(thousands(1234567), "1\u{2009}234\u{2009}567");
-        assert_eq!(thousands(12), "12");
+    fn prefixes_fit() {
         assert_eq!(prefix(0.01), (1e-3, "m"));
         assert_eq!(prefix(2.0), (1.0, ""));
     }

@@ -96,11 +96,17 @@ impl Plane {
         Some(Plane::new(view, snapshot, |at| [derived.shown(at), 0.0, 0.0], |_, _, _| None))
     }
 
-    /// The least and the largest first component in the fluid.
-    pub(super) fn extremes(&self) -> [f64; 2] {
-        let firsts = (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| self.vectors[at][0]);
-        let [least, most] = firsts.fold([f64::MAX, f64::MIN], |[least, most], at| [least.min(at), most.max(at)]);
+    /// The least and the largest value of the vectors in the fluid.
+    pub(super) fn extremes(&self, value: impl Fn([f64; 3]) -> f64) -> [f64; 2] {
+        let values = (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| value(self.vectors[at]));
+        let [least, most] = values.fold([f64::MAX, f64::MIN], |[least, most], at| [least.min(at), most.max(at)]);
         if least <= most { [least, most] } else { [0.0; 2] }
+    }
+
+    /// The least first component in the fluid that is not below a bound; infinite where there is none.
+    pub(super) fn least_above(&self, bound: f64) -> f64 {
+        let firsts = (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| self.vectors[at][0]);
+        firsts.filter(|value| *value >= bound).fold(f64::INFINITY, f64::min)
     }
 
     /// How far a scalar lies above its least value, along the first axis, and that value; `None` where there is no such
@@ -282,9 +288,11 @@ impl Section {
     }
 }
 
-/// The edges of the blocks in the plane of a refined grid, in cells of the coarsest level: those of blocks that are at least
-/// so wide, and all between levels.
-pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> Vec<[[f64; 2]; 2]> {
+/// An edge: its ends, in cells of the coarsest level.
+type Edge = [[f64; 2]; 2];
+
+/// The edges of the blocks in the plane of a refined grid: all between levels, and those between blocks of one level that are at least so wide.
+pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> [Vec<Edge>; 2] {
     let cut = Cut::new(view);
     let [lowest, highest] = view.window.unwrap_or([[0.0; 2], cut.axes.map(|axis| view.case.size[axis] as f64)]);
     let side = snapshot.block();
@@ -294,7 +302,7 @@ pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> V
         let behind = block.place[cut.normal] + 1 == snapshot.size_of(block.level)[cut.normal] / side[cut.normal];
         (low..low + width).contains(&cut.at) || (behind && cut.at >= low + width)
     };
-    let mut edges = vec![];
+    let mut edges = [vec![], vec![]];
     for block in snapshot.blocks().iter().filter(crosses) {
         let cell = 0.5f64.powi(block.level as i32);
         let width = cut.axes.map(|axis| side[axis] as f64 * cell);
@@ -309,7 +317,8 @@ pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> V
                     continue;
                 }
                 *place = if high { *place + 1 } else { *place - 1 };
-                if width[along].min(width[across]) < narrowest && snapshot.find(next).is_some() {
+                let alike = snapshot.find(next).is_some();
+                if width[along].min(width[across]) < narrowest && alike {
                     continue;
                 }
                 let mut from = low;
@@ -319,7 +328,7 @@ pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> V
                 let inside = |at: [f64; 2]| [0, 1].map(|axis| at[axis].clamp(lowest[axis], highest[axis]));
                 let (from, to, across_from) = (inside(from), inside(to), from[across]);
                 if from[along] < to[along] && from[across] == across_from {
-                    edges.push([from, to]);
+                    edges[usize::from(alike)].push([from, to]);
                 }
             }
         }
@@ -446,9 +455,10 @@ mod tests {
         let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place == [1, 1, 0], &[]);
         // Inside the domain: 20 edges between coarse blocks and 4 between fine ones, met from both sides; at the jump 4 coarse
         // and 8 fine ones.
-        assert_eq!(outlines((&case).into(), &snapshot, 0.0).len(), 2 * 20 + 4 + 2 * 4 + 8);
-        let jumps = outlines((&case).into(), &snapshot, 100.0);
-        assert_eq!(jumps.len(), 4 + 8);
+        let [jumps, alike] = outlines((&case).into(), &snapshot, 0.0);
+        assert_eq!((jumps.len(), alike.len()), (4 + 8, 2 * 20 + 2 * 4));
+        let [wide_jumps, alike] = outlines((&case).into(), &snapshot, 100.0);
+        assert_eq!((&wide_jumps, alike.len()), (&jumps, 0));
         let on_it =
             |[x, y]: [f64; 2]| (x == 4.0 || x == 8.0 || y == 4.0 || y == 8.0) && x.min(y) >= 4.0 && x.max(y) <= 8.0;
         assert!(jumps.into_iter().flatten().all(on_it));

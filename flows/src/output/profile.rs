@@ -165,7 +165,7 @@ pub(super) fn cells(case: &Case, times: &str) -> String {
     let size: Vec<String> = case.size[..case.dim].iter().map(usize::to_string).collect();
     let levels = match &case.refinement {
         None => String::new(),
-        Some(refinement) => format!(" on level 0 of {}", refinement.finest + 1),
+        Some(refinement) => format!(" on the coarsest of {} levels", refinement.finest + 1),
     };
     format!("{} cells{levels}", size.join(times))
 }

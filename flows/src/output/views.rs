@@ -11,11 +11,13 @@ use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
 use super::colours::{Colour, Map};
 use super::derived::Derived;
+use super::heading::Heading;
 use super::hull::{Hull, Point, dot};
 use super::isosurface::{Isosurface, Vertex};
 use super::march::Tile;
-use super::picture::{SOLID, Scale, axis, bar_unit, colour_bar, extent_unit, title};
+use super::picture::{SOLID, axis, extent_unit};
 use super::raster::{Corner, Facet, Raster};
+use super::scale::{self, Scale, bar_unit};
 use crate::case::{Case, View};
 
 /// Space around what is seen of the domain, in pixels.
@@ -102,9 +104,10 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
     let scale = view.colour.as_ref().map(|of| {
         let unit = bar_unit(case, of).0;
         let map = Map::of(view.colours);
-        let [least, most] =
-            view.range.map_or_else(|| range(&surface, &tiles, view, unit), |ends| ends.map(|end| end * unit));
-        Scale { map, least, most }
+        Scale::linear(
+            map,
+            view.range.map_or_else(|| range(&surface, &tiles, view, unit), |ends| ends.map(|end| end * unit)),
+        )
     });
 
     let camera = Camera::new(case.size, view.from, view.size as f64);
@@ -125,9 +128,11 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
             },
         );
     }
+    let mut shown = [f64::MAX, f64::MIN];
     tiles.each(
         |tile| surface.triangles(tile),
         |triangles| {
+            shown = extremes(shown, &triangles);
             let lit = |vertex: Vertex| {
                 let colour = scale.as_ref().map_or(PLAIN, |scale| scale.colour(vertex.colour));
                 camera.lit(vertex.at, vertex.slope, colour)
@@ -137,7 +142,12 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
     );
 
     let [width, height] = camera.size;
-    let mut canvas = Canvas::new((LEFT + width + RIGHT) as usize, (TOP + height + BOTTOM) as usize, PAPER);
+    let name = view.isosurface.name().replace('_', " ");
+    let unit_of_it = symbol.strip_prefix(&format!("{name} / ")).map_or(String::new(), |unit| format!(" {unit}"));
+    let heading = Heading::new(case, None, &format!(", {name} = {}{unit_of_it}", view.value), snapshot);
+    let across = (width + RIGHT).max(heading.width() + 0.5 * LEFT);
+    let below = height.max(scale::LEAST_HEIGHT) + BOTTOM;
+    let mut canvas = Canvas::new((LEFT + across) as usize, (TOP + below) as usize, PAPER);
     let (from, to) = ((LEFT, TOP), (LEFT + width, TOP + height));
     let edges = edges(&camera, case.size);
     let lines = |hidden: bool| -> Vec<Vec<Pixel>> {
@@ -147,13 +157,11 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
     canvas.lay(from, |x, y| raster.pixel(x, y), camera.size.map(|side| side as usize));
     canvas.lines(&lines(false), 1.4, FAINT, 0.7);
     name_axes(&mut canvas, case, &edges, (LEFT + 0.5 * width, TOP + 0.5 * height));
-    let name = view.isosurface.name().replace('_', " ");
-    let unit_of_it = symbol.strip_prefix(&format!("{name} / ")).map_or(String::new(), |unit| format!(" {unit}"));
-    title(&mut canvas, case, LEFT, &format!(", {name} = {}{unit_of_it}", view.value), snapshot);
+    heading.draw(&mut canvas, LEFT);
     if let (Some(scale), Some(of)) = (scale, &view.colour) {
         let (unit, label) = bar_unit(case, of);
         let area = Area { from, to, x: (0.0, 1.0), y: (0.0, 1.0) };
-        colour_bar(&mut canvas, area, &Scale { least: scale.least / unit, most: scale.most / unit, ..scale }, &label);
+        scale.bar(&mut canvas, area, shown, &[], (unit, &label));
     }
     Some(canvas)
 }
@@ -179,15 +187,9 @@ impl Tiles<'_> {
 /// The values of the colour between which it lies on the surface: to both sides of zero for what has a sign, from zero for magnitudes. Where
 /// it is the same everywhere, or there is no surface, at least a unit apart.
 fn range(surface: &Isosurface<'_>, tiles: &Tiles<'_>, view: &View, unit: f64) -> [f64; 2] {
-    let (mut least, mut most) = (f64::MAX, f64::MIN);
-    tiles.each(
-        |tile| surface.triangles(tile),
-        |triangles| {
-            for vertex in triangles.iter().flatten().filter(|vertex| vertex.colour.is_finite()) {
-                (least, most) = (least.min(vertex.colour), most.max(vertex.colour));
-            }
-        },
-    );
+    let mut ends = [f64::MAX, f64::MIN];
+    tiles.each(|tile| surface.triangles(tile), |triangles| ends = extremes(ends, &triangles));
+    let [mut least, mut most] = ends;
     if least > most {
         (least, most) = (0.0, 0.0);
     }
@@ -199,6 +201,12 @@ fn range(surface: &Isosurface<'_>, tiles: &Tiles<'_>, view: &View, unit: f64) ->
         least = 0.0;
     }
     if most > least { [least, most] } else { [least, least + unit] }
+}
+
+/// The least and the largest value of the colour, of two values and of triangles.
+fn extremes(ends: [f64; 2], triangles: &[[Vertex; 3]]) -> [f64; 2] {
+    let values = triangles.iter().flatten().map(|vertex| vertex.colour).filter(|value| value.is_finite());
+    values.fold(ends, |[least, most], value| [least.min(value), most.max(value)])
 }
 
 /// A corner of the domain, by the bits of a number.

@@ -4,14 +4,32 @@ use super::Reader;
 use crate::case::Colours;
 use crate::case::diag::{self, Spanned};
 use crate::case::pictures::{Frames, MOST_PER_SECOND, MOST_PICTURES};
-use crate::case::raw::{RawFrames, RawPicture, RawView};
+use crate::case::raw::{RawContours, RawFrames, RawPicture, RawRange, RawView};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 use crate::case::views::MOST_VIEWS;
 
 /// Keys of a picture.
-const KNOWN: [&str; 12] =
-    ["field", "statistics", "name", "range", "colours", "slice", "from", "to", "streamlines", "size", "every", "film"];
+const KNOWN: [&str; 16] = [
+    "field",
+    "statistics",
+    "name",
+    "title",
+    "range",
+    "scale",
+    "colours",
+    "contours",
+    "slice",
+    "from",
+    "to",
+    "streamlines",
+    "grid",
+    "size",
+    "every",
+    "film",
+];
+/// How values lie along a colour bar.
+const SCALES: [&str; 2] = ["linear", "log"];
 /// Keys of a view.
 const OF_VIEWS: [&str; 10] =
     ["isosurface", "value", "colour", "name", "range", "colours", "from", "size", "every", "film"];
@@ -60,7 +78,14 @@ impl Reader {
             Some(entry) => Some(self.range(&entry.value)?),
             None => None,
         };
+        let contours = match table.get("contours") {
+            Some(entry) => Some(self.contours(&entry.value)?),
+            None => None,
+        };
+        let title = self.text(table, "title");
+        let scale = self.word(table, "scale", &SCALES);
         let colours = self.word(table, "colours", &Colours::ALL.map(|(name, _)| name));
+        let grid = self.choice(table, "grid");
         let slice = table.get("slice").and_then(|entry| self.slice(&entry.value));
         let corner = |reader: &mut Self, key: &str| {
             let length = if reader.si { Dimension::LENGTH } else { Dimension::NUMBER };
@@ -70,8 +95,22 @@ impl Reader {
         let streamlines = table.get("streamlines").filter(|_| self.truth(table, "streamlines"));
         let streamlines = streamlines.map(|entry| entry.span.clone());
         let (size, frames) = (self.count(table, "size"), self.frames(table)?);
-        let picture =
-            RawPicture { frames, field: field?, statistics, range, colours, slice, from, to, streamlines, size };
+        let picture = RawPicture {
+            frames,
+            field: field?,
+            statistics,
+            title,
+            range,
+            scale,
+            colours,
+            contours,
+            slice,
+            from,
+            to,
+            streamlines,
+            grid,
+            size,
+        };
         Some(Spanned { value: picture, span })
     }
 
@@ -89,11 +128,7 @@ impl Reader {
             }
         };
         let level = match table.get("value") {
-            Some(entry) => {
-                let help =
-                    "the value of the field on the surface, in the units of a colour bar: `value = 0.5`".to_string();
-                number(&entry.value).or_else(|| self.wrong_type(&entry.value, "a number", help))
-            }
+            Some(entry) => self.amount(&entry.value),
             None => self.missing(&span, "views.value", "where the surface lies", "`value = 0.5`".to_string()),
         };
         for key in ["range", "colours"] {
@@ -157,15 +192,29 @@ impl Reader {
         }
     }
 
-    /// Two numbers, the first one less.
-    fn range(&mut self, value: &Value) -> Option<[f64; 2]> {
+    /// Two values.
+    fn range(&mut self, value: &Value) -> Option<RawRange> {
         let help = "for example `range = [-2, 2]`, in the units of the colour bar".to_string();
         let Kind::List(list) = &value.kind else { return self.wrong_type(value, "two numbers", help) };
-        match list.iter().map(number).collect::<Option<Vec<f64>>>().as_deref() {
-            Some([least, most]) if least < most => Some([*least, *most]),
-            Some([_, _]) => self.report.add(diag::BAD_VALUE, &value.span, "a range rises", "not rising", help),
-            _ => self.report.add(diag::BAD_VALUE, &value.span, "a range has two finite numbers", "no range", help),
-        }
+        let [least, most] = &list[..] else {
+            return self.report.add(diag::BAD_VALUE, &value.span, "a range has two values", "no range", help);
+        };
+        let ends = [self.amount(least)?, self.amount(most)?];
+        Some(Spanned { value: ends, span: value.span.clone() })
+    }
+
+    /// How many lines, or their values.
+    fn contours(&mut self, value: &Value) -> Option<Spanned<RawContours>> {
+        let contours = match &value.kind {
+            // What cannot be meant is refused with the picture.
+            Kind::Integer(count) => RawContours::Number(usize::try_from(*count).unwrap_or(0)),
+            Kind::List(list) => RawContours::At(list.iter().map(|value| self.amount(value)).collect::<Option<_>>()?),
+            _ => {
+                let help = "how many, or at which values: `contours = 9`, `contours = [0.5, 1]`".to_string();
+                return self.wrong_type(value, "a number of lines, or a list of values", help);
+            }
+        };
+        Some(Spanned { value: contours, span: value.span.clone() })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::case::diag::{self, Span, Spanned};
 use lbm_bundle::formula::FormulaError;
 
 use crate::case::formula::Formula;
-use crate::case::raw::{Interval, RawVector};
+use crate::case::raw::{Interval, RawAmount, RawVector};
 use crate::case::schema;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::{self, Dimension};
@@ -68,13 +68,15 @@ impl Reader {
     }
 
     pub(super) fn truth(&mut self, table: &Table, key: &str) -> bool {
-        match table.get(key).map(|entry| &entry.value) {
-            None => false,
-            Some(Value { kind: Kind::Bool(truth), .. }) => *truth,
-            Some(value) => {
-                self.wrong_type::<()>(value, "true or false", format!("write `{key} = true`"));
-                false
-            }
+        self.choice(table, key).is_some_and(|truth| truth.value)
+    }
+
+    /// True or false, where that is given.
+    pub(super) fn choice(&mut self, table: &Table, key: &str) -> Option<Spanned<bool>> {
+        let value = &table.get(key)?.value;
+        match value.kind {
+            Kind::Bool(truth) => Some(Spanned { value: truth, span: value.span.clone() }),
+            _ => self.wrong_type(value, "true or false", format!("write `{key} = true`")),
         }
     }
 
@@ -173,6 +175,26 @@ impl Reader {
                 self.report.add(diag::UNKNOWN_WORD, &value.span, "a plane is normal to an axis", "along no axis", help)
             }
         }
+    }
+
+    /// A value of a field whose units are not known yet: a number, or in SI units a string with a unit.
+    pub(super) fn amount(&mut self, value: &Value) -> Option<Spanned<RawAmount>> {
+        let (number, dimension) = match value.kind {
+            Kind::Text(_) => {
+                let (number, dimension) = self.quantity(value, None)?;
+                (number, self.si.then_some(dimension))
+            }
+            Kind::Integer(number) => (number as f64, None),
+            Kind::Float(number) if number.is_finite() => (number, None),
+            Kind::Float(_) => {
+                return self.report.add(diag::BAD_VALUE, &value.span, "not a finite number", "not finite", None);
+            }
+            _ => {
+                let help = "in units of the colour bar: 0.5; in SI also with a unit: \"0.5 m/s\"".to_string();
+                return self.wrong_type(value, "a number", help);
+            }
+        };
+        Some(Spanned { value: RawAmount { value: number, dimension }, span: value.span.clone() })
     }
 
     /// A number, or in SI units a string with a unit of the wanted dimension (any, if none is wanted), in m, kg, s. Zero

@@ -44,6 +44,9 @@ impl Resolver<'_> {
             None => observes.then(|| Quantity::of_method(self.manifest)),
         };
         let slice = raw.slice.as_ref().and_then(|slice| self.slice(slice, size, units));
+        if let Some(grid) = &raw.grid {
+            self.has_levels(grid);
+        }
         Output {
             directory: match &raw.directory {
                 Some(directory) => directory.value.clone(),
@@ -52,6 +55,7 @@ impl Resolver<'_> {
             profiles: raw.profiles,
             picture: raw.picture,
             slice,
+            grid: raw.grid.as_ref().is_none_or(|grid| grid.value),
             vtk,
             fields,
             every: raw.every.as_ref().and_then(|every| self.interval(every, units)),

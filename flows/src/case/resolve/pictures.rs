@@ -2,10 +2,10 @@
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::pictures::{FEWEST_PIXELS, MOST_PIXELS, PIXELS};
-use crate::case::raw::{RawFrames, RawPicture, RawVector, RawView};
+use crate::case::pictures::{FEWEST_PIXELS, PIXELS, Wrong};
+use crate::case::raw::{RawAmount, RawContours, RawFrames, RawPicture, RawRange, RawVector, RawView};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Colours, Frames, Picture, Quantity, Statistics, View, views};
+use crate::case::{Colours, Contours, Frames, Picture, Quantity, Statistics, View, views};
 
 /// Least extent of what is shown of a plane, in cells.
 const NARROWEST: f64 = 0.25;
@@ -24,25 +24,26 @@ impl Resolver<'_> {
         let views: Vec<_> = raw.views.iter().map(|given| self.view(given, units)).collect();
         let pictures: Vec<Picture> = pictures.into_iter().collect::<Option<_>>()?;
         let views: Vec<View> = views.into_iter().collect::<Option<_>>()?;
-        let mut known: Vec<String> = TAKEN.iter().map(|name| format!("{name}.png")).collect();
+        let mut known: Vec<Frames> = TAKEN.iter().map(|name| Frames::one(name)).collect();
         if raw.output.picture {
             let scalars = self.manifest.fields.iter().filter(|field| field.components == 1 && field.is_own());
             let names = scalars.map(|field| &field.name[..]).chain(["velocity", "vorticity"]);
-            known.extend(names.map(|name| format!("{name}.png")));
+            known.extend(names.map(Frames::one));
         }
         let of_pictures = raw.pictures.iter().map(|given| (&given.value.frames, &given.span));
         let given = of_pictures.chain(raw.views.iter().map(|given| (&given.value.frames, &given.span)));
         let frames = pictures.iter().map(|picture| &picture.frames).chain(views.iter().map(|view| &view.frames));
         for ((given, span), frames) in given.zip(frames) {
-            // The steps of files of a sequence do not matter: sequences of one name are in each other's way at some of them.
-            let file = frames.file_name(0);
-            if known.iter().any(|known| known.eq_ignore_ascii_case(&file)) {
+            if let Some(other) = known.iter().find(|known| known.collide(frames)) {
                 let span = given.name.as_ref().map_or(span, |name| &name.span);
-                let message = format!("two pictures are called `{}`", frames.name);
+                let message = match other.name.eq_ignore_ascii_case(&frames.name) {
+                    true => format!("two pictures are called `{}`", frames.name),
+                    false => format!("`{}` and a picture on the way of `{}` have one file", frames.name, other.name),
+                };
                 let help = "give one of them another `name`".to_string();
                 return self.report.add(diag::CONFLICT, span, message, "taken", help);
             }
-            known.push(file);
+            known.push(frames.clone());
         }
         Some((pictures, views))
     }
@@ -59,14 +60,37 @@ impl Resolver<'_> {
         })
     }
 
-    /// The longer side, in pixels.
-    fn pixels(&mut self, given: Option<&Spanned<f64>>, most: f64) -> Option<usize> {
-        let Some(size) = given else { return Some(PIXELS as usize) };
-        if (FEWEST_PIXELS..=most).contains(&size.value) {
+    /// The longer side of a view, in pixels.
+    fn pixels(&mut self, given: Option<&Spanned<f64>>) -> Option<usize> {
+        let Some(size) = given else { return Some(PIXELS) };
+        let most = views::MOST_PIXELS;
+        if (FEWEST_PIXELS..=most).contains(&(size.value as usize)) {
             return Some(size.value as usize);
         }
         let message = format!("there are {FEWEST_PIXELS} to {most} pixels along the longer side");
         self.report.add(diag::BAD_VALUE, &size.span, message, "out of range", None)
+    }
+
+    /// A value of a field in the units of its colour bar.
+    fn amount(&mut self, given: &Spanned<RawAmount>, field: &Quantity, units: &Units) -> Option<f64> {
+        let RawAmount { value, dimension } = given.value;
+        let wanted = field.dimension(units);
+        // A scalar may be a temperature.
+        let fits = |found: Dimension| wanted == Some(found) || wanted == Some(Dimension::NUMBER) && !found.needs_unit();
+        let Some(found) = dimension.filter(|found| !fits(*found)) else { return Some(value) };
+        let (symbol, found) = (field.symbol(units), found.describe().0);
+        let message = match symbol.is_empty() {
+            true => format!("`{}` has no unit, and this is {found}", field.name()),
+            false => format!("`{}` is measured in {symbol}, and this is {found}", field.name()),
+        };
+        let help = "a number without unit is one of the colour bar".to_string();
+        self.report.add(diag::WRONG_UNIT, &given.span, message, format!("this is {found}"), help)
+    }
+
+    /// The ends of a colour bar, in its units.
+    fn range(&mut self, given: &RawRange, field: &Quantity, units: &Units) -> Option<[f64; 2]> {
+        let [least, most] = &given.value;
+        Some([self.amount(least, field, units)?, self.amount(most, field, units)?])
     }
 
     fn view(&mut self, given: &Spanned<RawView>, units: &Units) -> Option<View> {
@@ -77,6 +101,16 @@ impl Resolver<'_> {
             Some(colour) => Some(self.quantity(colour)?),
             None => None,
         };
+        let value = self.amount(&raw.value, &isosurface, units)?;
+        let range = match (&raw.range, &colour) {
+            (Some(range), Some(of)) => Some(self.range(range, of, units)?),
+            _ => None,
+        };
+        if let (Some([least, most]), Some(given)) = (range, &raw.range)
+            && least >= most
+        {
+            return self.report.add(diag::BAD_VALUE, &given.span, "a range rises", "not rising", None);
+        }
         let suited = || colour.as_ref().map_or(Colours::Sequential, Colours::of);
         let colours = raw.colours.as_ref().and_then(|word| Colours::find(&word.value)).unwrap_or_else(suited);
         let from = raw.from.unwrap_or(views::FROM);
@@ -84,12 +118,12 @@ impl Resolver<'_> {
         Some(View {
             frames: self.frames(&raw.frames, &isosurface, units)?,
             isosurface,
-            value: raw.value,
+            value,
             colour,
-            range: raw.range,
+            range,
             colours,
             from: from.map(|part| part / norm),
-            size: self.pixels(raw.size.as_ref(), views::MOST_PIXELS)?,
+            size: self.pixels(raw.size.as_ref())?,
         })
     }
 
@@ -128,7 +162,21 @@ impl Resolver<'_> {
             }
         };
         let slice = raw.slice.as_ref().and_then(|slice| self.plane(slice, size, units));
-        let colours = raw.colours.as_ref().and_then(|word| Colours::find(&word.value));
+        let range = match &raw.range {
+            Some(range) => Some(self.range(range, &field, units)?),
+            None => None,
+        };
+        let contours = match raw.contours.as_ref().map(|contours| &contours.value) {
+            Some(RawContours::Number(count)) => Some(Contours::Between(*count)),
+            Some(RawContours::At(values)) => {
+                let values = values.iter().map(|value| self.amount(value, &field, units));
+                Some(Contours::At(values.collect::<Option<_>>()?))
+            }
+            None => None,
+        };
+        let log = raw.scale.as_ref().is_some_and(|word| word.value == "log");
+        let suited = || if log { Colours::Sequential } else { Colours::of(&field) };
+        let colours = raw.colours.as_ref().and_then(|word| Colours::find(&word.value)).unwrap_or_else(suited);
         let axes = [0, 1, 2].into_iter().filter(|axis| *axis != slice.map_or(2, |slice| slice.normal));
         let window = self.window((raw.from.as_ref(), raw.to.as_ref()), &axes.collect::<Vec<_>>(), size, units);
         if let (Some(span), true) =
@@ -137,17 +185,41 @@ impl Resolver<'_> {
             let message = format!("`streamlines` has no effect: `{}` has no velocity", self.manifest.spec);
             self.report.add::<()>(diag::NO_EFFECT, span, message, "has no effect", None);
         }
-        Some(Picture {
-            frames: self.frames(&raw.frames, &field, units)?,
+        if let Some(grid) = &raw.grid {
+            self.has_levels(grid);
+        }
+        let picture = Picture {
+            title: raw.title.as_ref().map(|title| title.value.clone()),
             statistics,
-            range: raw.range,
-            colours: colours.unwrap_or_else(|| Colours::of(&field)),
+            range,
+            log,
+            colours,
+            contours,
             slice,
             window: window?,
             streamlines: raw.streamlines.is_some(),
-            size: self.pixels(raw.size.as_ref(), MOST_PIXELS)?,
-            field,
-        })
+            grid: raw.grid.as_ref().is_none_or(|grid| grid.value),
+            size: raw.size.as_ref().map_or(PIXELS, |size| size.value as usize),
+            ..Picture::of(field.clone(), self.frames(&raw.frames, &field, units)?)
+        };
+        let Err(Wrong { key, message, help }) = picture.check() else { return Some(picture) };
+        let places = [
+            ("title", raw.title.as_ref().map(|title| &title.span)),
+            ("range", raw.range.as_ref().map(|range| &range.span)),
+            ("scale", raw.scale.as_ref().map(|scale| &scale.span)),
+            ("contours", raw.contours.as_ref().map(|contours| &contours.span)),
+            ("size", raw.size.as_ref().map(|size| &size.span)),
+        ];
+        let place = places.into_iter().find(|(of, _)| *of == key).and_then(|(_, span)| span);
+        self.report.add(diag::BAD_VALUE, place.unwrap_or(&given.span), message, "cannot be drawn", help)
+    }
+
+    /// Warns of `grid` where there is one level.
+    pub(super) fn has_levels(&mut self, grid: &Spanned<bool>) {
+        if self.raw.refinement.is_none() {
+            let message = "`grid` has no effect on a grid of one level, whose blocks are not drawn";
+            self.report.add::<()>(diag::NO_EFFECT, &grid.span, message, "has no effect", None);
+        }
     }
 
     /// The corners of the part of a plane with these axes that is shown, in cells, if one is given.

@@ -154,6 +154,7 @@ pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: b
             profiles: false,
             picture: false,
             slice: None,
+            grid: true,
             vtk: None,
             fields: None,
             every: None,
