@@ -60,6 +60,8 @@ class Case:
     """
 
     def __init__(self, given: str | os.PathLike[str] | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> None:
+        if isinstance(given, Mapping):
+            _no_fields(given.get("start"))
         text = json.dumps(given, default=_plain) if isinstance(given, Mapping) else os.fspath(given)
         settings = [(key, _toml(value)) for key, value in (overrides or {}).items()]
         self._case = _lbmc.Case(text, isinstance(given, Mapping), settings)
@@ -98,21 +100,20 @@ class Case:
         out: str | os.PathLike[str] | None = None,
         *,
         resume: bool = False,
-        callback: Callable[[dict[str, Any]], None] | None = None,
+        callback: Callable[[dict[str, Any]], object] | None = None,
         progress: bool = True,
     ) -> dict[str, Any]:
         """Runs it to its end as `lbmc run` does, and writes what it asks for into the folder `out`; returns the content of `summary.json`.
 
-        About once a second `callback` is given how it goes (`step`, `steps`, `time`, `mlups`, `residual`, ...). Ctrl-C ends it with its results
-        and a restart file, from which `resume` goes on; so does an exception in `callback`.
+        About once a second `callback` is given how it goes (`step`, `steps`, `time`, `mlups`, `residual`, ...). Where it returns True, the run ends with
+        its results and a restart file, from which `resume` goes on; so it does at Ctrl-C and at an exception in `callback`, which are raised then.
         """
         bar = _Bar(progress, self.steps)
 
-        def report(text: str) -> None:
+        def report(text: str) -> bool:
             status = json.loads(text)
             bar.show(status["step"], status["mlups"])
-            if callback is not None:
-                callback(status)
+            return callback is not None and callback(status) is True
 
         summary: dict[str, Any] = json.loads(self._case.run(None if out is None else Path(out), resume, report))
         bar.show(summary["steps"], summary["mlups"], last=True)
@@ -203,21 +204,22 @@ class Simulation:
         return self._flow.fields
 
     def field(self, name: str, level: int = 0) -> npt.NDArray[np.float64]:
-        """A field, such as `velocity`, `density` or `vorticity`, on the cells of a level: the mean of finer cells, or the value of a coarser one.
+        """A field, such as `velocity`, `density` or `vorticity`, on the cells of a level of the grid: the mean of finer cells, or the value of a coarser
+        one.
 
         A copy in 64 bits: blocks are put in the order of an array. `memory("fields")` is none."""
         return np.asarray(self._flow.field(name, level))
 
     def set_fields(self, **fields: npt.ArrayLike) -> None:
-        """Sets fields of the method by their names in it (`rho`, `u`, ...); others stay, and so does the number of steps. Arrays are broadcast to
-        `[component,] [z,] y, x`.
+        """Sets fields of the method by their names in it (`rho`, `u`, ...); others stay, and so does the number of steps. Each is an array
+        `[component,] [z,] y, x`, whose axes of length 1 are repeated; or one number, of a vector one for each component.
 
         Populations are then in equilibrium at the fields, with the viscous stress of the velocity where the viscosity is known. Of grids of one level."""
         components = dict(self._flow.own_fields)
         arrays = []
         for name, values in fields.items():
             count = components.get(name, 1)
-            arrays.append((name, _array(values, (count, *self.shape) if count > 1 else self.shape)))
+            arrays.append((name, _array(values, self.shape, count)))
         self._flow.set_fields(arrays)
 
     @property
@@ -247,7 +249,7 @@ class Simulation:
         return self._flow.places
 
     def set_places(self, **arrays: npt.ArrayLike) -> None:
-        """Sets all of `places`, each with an array `[z,] y, x`, from the next step on: forces, drags or sources that another program computes."""
+        """Sets all of `places`, each with an array `[z,] y, x` or a number, from the next step on: forces, drags or sources that another program computes."""
         if set(arrays) != set(self.places):
             raise ValueError(f"the places are {', '.join(self.places) or 'none'}; all are set at once")
         self._flow.set_places([_array(arrays[name], self.shape) for name in self.places])
@@ -301,20 +303,43 @@ class Simulation:
         self,
         field: str | None = None,
         *,
+        title: str | None = None,
         range: tuple[float, float] | None = None,
+        log: bool = False,
         colours: str | None = None,
+        contours: int | Sequence[float] | None = None,
         streamlines: bool = False,
+        grid: bool = True,
         size: int = 600,
     ) -> Picture:
-        """A picture of a field, as `[[pictures]]` of a case has them, with so many pixels along its longer side. Notebooks show it."""
+        """A picture of a field, as `[[pictures]]` of a case has them, with so many pixels along its longer side. Notebooks show it.
+
+        `range` has the values at the ends of the colour bar, in its units, and `contours` those of lines, or how many lines there are; `log` takes
+        equal ratios as equal steps of colours; `grid` draws the edges of blocks of a refined grid. Raises `Error` (C0107) where that cannot be drawn."""
         name = field or ("speed" if "speed" in self.fields else self.fields[0])
-        return Picture(bytes(self._flow.picture(name, None if range is None else list(range), colours, streamlines, size)))
+        ends = None if range is None else [float(end) for end in range]
+        lines = None
+        if contours is not None:
+            lines = (int(contours), []) if np.ndim(contours) == 0 else (None, [float(value) for value in contours])
+        return Picture(bytes(self._flow.picture(name, title, ends, log, colours, lines, streamlines, grid, size)))
 
     def _repr_png_(self) -> bytes:
         return self.picture().png
 
     def __repr__(self) -> str:
         return f"<lbmc.Simulation of {self.case.name} at step {self.steps}>"
+
+
+def _no_fields(start: Any) -> None:
+    """Refuses arrays of fields as values of `[start]`, which has formulas and files."""
+    for key, value in start.items() if isinstance(start, Mapping) else ():
+        for part in value if isinstance(value, (list, tuple)) else [value]:
+            # A vector has a number for each axis.
+            if len(getattr(part, "shape", ())) > (1 if part is value else 0):
+                raise ValueError(
+                    f"`start.{key}` has an array of the shape {part.shape}; a case begins with numbers, formulas or a file: "
+                    "give arrays to the flow, `flow = case.start(); flow.set_fields(...)`"
+                )
 
 
 def _plain(value: Any) -> Any:
@@ -334,8 +359,14 @@ def _toml(value: Any) -> str:
     return json.dumps(value, default=_plain)
 
 
-def _array(values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+def _array(values: npt.ArrayLike, cells: tuple[int, ...], components: int = 1) -> npt.NDArray[np.float64]:
+    """Values in all cells: of an array with all axes, or of a number for each component. Any other shape stays as it is, and is refused with what
+    it should be."""
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 1 and len(shape) > 1 and array.shape == shape[:1]:
-        array = array.reshape(-1, *(1,) * (len(shape) - 1))
-    return np.ascontiguousarray(np.broadcast_to(array, shape))
+    shape = (components, *cells) if components > 1 else cells
+    if components > 1 and array.shape == (components,):
+        array = array.reshape(-1, *(1,) * len(cells))
+    fits = array.ndim == len(shape) or (array.ndim == 0 and components == 1)
+    if fits and all(side in (1, whole) for side, whole in zip(array.shape, shape)):
+        array = np.broadcast_to(array, shape)
+    return np.ascontiguousarray(array)

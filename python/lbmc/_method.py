@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
@@ -106,7 +106,7 @@ class Stability:
     #: The unit vector along which velocities rise.
     direction: tuple[float, ...]
     limits: tuple[Limit, ...]
-    _png: bytes
+    _png: bytes = field(repr=False)
 
     def _repr_png_(self) -> bytes:
         return self._png
@@ -138,6 +138,9 @@ class Findings:
     chosen: tuple[str, ...]
     walls: tuple[Wall, ...]
     stability: Stability | None
+
+    def __repr__(self) -> str:
+        return f"<lbmc.Findings about {self.name}>"
 
     def __str__(self) -> str:
         lines = [self.name, self.summary, *self.proved, f"kinematic viscosity: {self.viscosity.formula}"]
@@ -174,6 +177,9 @@ class Kernels:
         for path in paths:
             path.write_text(self.files[path.name], encoding="utf-8")
         return paths
+
+    def __repr__(self) -> str:
+        return f"<lbmc.Kernels: {', '.join(self.files)}>"
 
     def __str__(self) -> str:
         return self.source

@@ -117,7 +117,7 @@ impl Case {
     }
 
     /// Runs it to its end, or on from its restart file; what it asks for is written into a folder. About once a second `progress` is given the
-    /// status as JSON. Returns the summary as JSON.
+    /// status as JSON, and says whether the run ends there. Returns the summary as JSON.
     fn run(
         &self,
         py: Python<'_>,
@@ -135,11 +135,15 @@ impl Case {
             let report = |status: &Status| {
                 let text = serde_json::to_string(status).expect("plain data has a text");
                 let told = Python::attach(|py| {
-                    progress.as_ref().map_or(Ok(()), |function| function.call1(py, (text,)).map(drop))?;
-                    py.check_signals()
+                    let ends = progress.as_ref().map(|function| function.call1(py, (text,))?.extract::<bool>(py));
+                    py.check_signals()?;
+                    ends.unwrap_or(Ok(false))
                 });
-                if let Err(error) = told {
+                let ends = told.unwrap_or_else(|error| {
                     raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    true
+                });
+                if ends {
                     interrupted.store(true, Ordering::Relaxed);
                 }
             };

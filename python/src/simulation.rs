@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use lbm_flows::case::{Colours, Frames, Picture, Quantity};
+use lbm_flows::case::{Colours, Contours, Frames, Picture, Quantity};
 use lbm_flows::output::{derived, picture};
 use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::resident::Resident;
@@ -72,6 +72,18 @@ fn of_one_level(flow: &solver::Simulation, what: &str) -> Result<()> {
     }
 }
 
+/// Refuses a level that the grid does not have.
+fn is_level(flow: &solver::Simulation, level: usize) -> Result<()> {
+    match flow.grid().levels().len() {
+        levels if level < levels => Ok(()),
+        1 => Err(miette!(code = "lbmc::levels", help = "the grid has level 0 alone", "there is no level {level}")),
+        levels => {
+            let help = format!("the grid has the levels 0 to {}", levels - 1);
+            Err(miette!(code = "lbmc::levels", help = help, "there is no level {level}"))
+        }
+    }
+}
+
 /// The number of a cell in an array with x fastest.
 fn index(size: [usize; 3], at: [usize; 3]) -> usize {
     at[0] + size[0] * (at[1] + size[1] * at[2])
@@ -132,7 +144,10 @@ impl Simulation {
     /// Cells along z, y, x, or y, x, of a level.
     #[pyo3(signature = (level=0))]
     fn shape(&self, py: Python<'_>, level: usize) -> PyResult<Vec<usize>> {
-        self.with(py, |flow, _| Ok(shape(flow, level)))
+        self.with(py, |flow, _| {
+            is_level(flow, level)?;
+            Ok(shape(flow, level))
+        })
     }
 
     /// Number of levels of the grid.
@@ -192,6 +207,7 @@ impl Simulation {
     /// one. A copy, in 64 bits.
     fn field(&self, py: Python<'_>, name: String, level: usize) -> PyResult<Array> {
         self.with(py, |flow, _| {
+            is_level(flow, level)?;
             let field = quantity(flow, &name)?;
             let snapshot = flow.snapshot()?;
             let no_slopes =
@@ -390,37 +406,44 @@ impl Simulation {
         self.with(py, |flow, _| Ok(solver::fields::rest(flow.manifest())))
     }
 
-    /// A picture (PNG) of a field.
+    /// A picture (PNG) of a field, with what `[[pictures]]` have. Contour lines are a number of them, or their values.
+    #[allow(clippy::too_many_arguments)]
     fn picture(
         &self,
         py: Python<'_>,
         field: String,
+        title: Option<String>,
         range: Option<[f64; 2]>,
+        log: bool,
         colours: Option<String>,
+        contours: Option<(Option<usize>, Vec<f64>)>,
         streamlines: bool,
+        grid: bool,
         size: usize,
     ) -> PyResult<Vec<u8>> {
         self.with(py, |flow, prepared| {
-            let field = quantity(flow, &field)?;
-            let colours = match colours {
-                Some(name) => choose("colour map", &name, &Colours::ALL)?,
-                None => Colours::of(&field),
-            };
-            if !(100..=8192).contains(&size) {
-                return Err(miette!(code = "lbmc::size", "a picture has 100 to 8192 pixels along its longer side"));
+            let all = Quantity::all(flow.manifest());
+            if streamlines && all.iter().all(|any| any.name() != "speed") {
+                return Err(miette!(code = "lbmc::field", "a method without a velocity has no streamlines"));
             }
-            let frames = Frames { name: String::new(), every: None, film: None };
+            let whole = Picture::of(quantity(flow, &field)?, Frames::one(""));
             let wanted = Picture {
-                frames,
-                field,
-                statistics: None,
+                title,
                 range,
-                colours,
-                slice: None,
-                window: None,
+                log,
+                colours: match colours {
+                    Some(name) => choose("colour map", &name, &Colours::ALL)?,
+                    None => whole.colours,
+                },
+                contours: contours.map(|(count, values)| count.map_or(Contours::At(values), Contours::Between)),
                 streamlines,
+                grid,
                 size,
+                ..whole
             };
+            wanted
+                .check()
+                .map_err(|wrong| miette!(code = "C0107", help = wrong.help, "`{}`: {}", wrong.key, wrong.message))?;
             let snapshot = flow.snapshot()?;
             let drawn = picture::draw(&prepared.case, &snapshot, &wanted);
             let canvas = drawn.ok_or_else(|| miette!(code = "lbmc::field", "there is nothing to draw"))?;

@@ -166,6 +166,22 @@ class Cases(unittest.TestCase):
             lbmc.Case(file, {"target": "cpu", "steps": 10, "output.directory": str(elsewhere)}).run(progress=False)
             self.assertTrue((elsewhere / "summary.json").exists())
 
+    def test_a_callback_that_returns_true_ends_a_run_with_its_results(self):
+        seen = []
+
+        def look(status):
+            seen.append(status["step"])
+            return True
+
+        with tempfile.TemporaryDirectory() as folder:
+            summary = lbmc.Case("cavity2d", {"target": "cpu", "stop.steps": 10_000_000}).run(
+                pathlib.Path(folder) / "out", callback=look, progress=False
+            )
+            self.assertTrue((pathlib.Path(folder) / "out/restart.lbmc").exists())
+        self.assertEqual(len(seen), 1)
+        self.assertLess(summary["steps"], 10_000_000)
+        self.assertEqual(summary["stop"], "interrupted")
+
     def test_an_exception_in_a_callback_ends_a_run(self):
         def stop(status):
             raise RuntimeError("enough")
@@ -263,6 +279,39 @@ class Flows(unittest.TestCase):
         with self.assertRaises(lbmc.Error):
             flow.populations
 
+    def test_levels_that_the_grid_does_not_have_are_refused(self):
+        flow = case().start()
+        refined = case(refinement={"finest": 1, "boxes": [{"level": 1, "from": [8, 8], "to": [24, 40]}]}).start()
+        for of, level, known in [(flow, 1, "level 0"), (flow, 6, "level 0"), (flow, 30, "level 0"), (refined, 2, "0 to 1")]:
+            with self.assertRaises(lbmc.Error) as raised:
+                of.field("velocity", level)
+            self.assertIn(known, raised.exception.help)
+
+    def test_arrays_that_do_not_fit_are_refused_with_the_shape_that_they_should_have(self):
+        flow = case().start()
+        for values in [np.zeros(flow.shape), np.zeros(flow.shape[1]), 0.1, np.zeros((2, 1)), np.zeros((3, *flow.shape))]:
+            with self.assertRaises(lbmc.Error) as raised:
+                flow.set_fields(u=values)
+            self.assertIn("[2, 48, 32]", raised.exception.help)
+        for values in [np.ones(flow.shape[0]), np.ones(flow.shape[1]), np.ones((2, *flow.shape))]:
+            with self.assertRaises(lbmc.Error) as raised:
+                flow.set_fields(rho=values)
+            self.assertIn("[48, 32]", raised.exception.help)
+        flow.set_fields(rho=1.01, u=np.linspace(0, 0.01, 2 * 48).reshape(2, 48, 1))
+        self.assertAlmostEqual(flow.field("velocity")[1, 47, 5], 0.01, places=12)
+        self.assertAlmostEqual(flow.mass / np.prod(flow.shape), 1.01, places=12)
+
+    def test_an_array_is_no_start_of_a_case_and_messages_are_short(self):
+        field = np.zeros((2, 200, 300))
+        for velocity in [field, [field[0], field[1]]]:
+            with self.assertRaises(ValueError) as raised:
+                case(start={"velocity": velocity})
+            self.assertIn("set_fields", str(raised.exception))
+        with self.assertRaises(lbmc.Error) as raised:
+            case(start={"velocity": field.tolist()})
+        self.assertLess(len(str(raised.exception)), 10_000)
+        case(start={"velocity": np.array([0.01, 0])})
+
     def test_parameters_and_places_act(self):
         """A uniform force of a place g accelerates the fluid by g in a step: momentum to round-off."""
         flow = case(spec="d2q9_guo", fluid={"velocity": 0.02}, params={"omega": 1.2, "force": ["0 * y", 0]}).start()
@@ -329,6 +378,25 @@ class Flows(unittest.TestCase):
         with self.assertRaises(lbmc.Error) as raised:
             flow.picture("vortices")
         self.assertIn("vorticity", raised.exception.help)
+        shown = flow.picture("speed", title="At rest", range=(1e-3, 1), log=True, contours=3, grid=False)
+        self.assertNotEqual(shown.png, flow.picture("speed", title="At rest", range=(1e-3, 1), log=True, contours=[0.1]).png)
+
+    def test_pictures_that_cannot_be_drawn_are_refused(self):
+        flow = case().start()
+        for wrong in [
+            {"range": (3, 1)},
+            {"range": (0, math.inf)},
+            {"range": (0, 1), "log": True},
+            {"field": "ux", "log": True},
+            {"contours": 0},
+            {"contours": []},
+            {"contours": [math.nan]},
+            {"size": 10},
+            {"title": "long " * 100},
+        ]:
+            with self.assertRaises(lbmc.Error) as raised:
+                flow.picture(wrong.pop("field", "speed"), **wrong)
+            self.assertEqual(raised.exception.code, "C0107", wrong)
 
     def test_control_c_ends_steps_and_the_flow_goes_on(self):
         flow = lbmc.Case("cavity2d", {"target": "cpu"}).start()
@@ -360,6 +428,16 @@ class Flows(unittest.TestCase):
         done.set()
         other.join()
         self.assertGreater(seen, 20)
+
+
+class Texts(unittest.TestCase):
+    def test_what_is_shown_of_objects_is_short(self):
+        kernels = lbmc.compile("d2q9_bgk", target="all")
+        findings = lbmc.check("d2q9_bgk", stability=True)
+        run = case()
+        for shown in [kernels, findings, findings.stability, findings.walls, run, run.start(), run.start().picture()]:
+            self.assertLess(len(repr(shown)), 4000, type(shown))
+        self.assertIn("d2q9_bgk.cu", repr(kernels))
 
 
 class Hints(unittest.TestCase):
