@@ -8,6 +8,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use crate::plain::shown_line;
+
 /// How much is read of one kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
@@ -55,22 +57,21 @@ impl ReadError {
     }
 }
 
+/// A path as a message has it.
+fn shown(path: &Path) -> String {
+    shown_line(&path.display().to_string())
+}
+
 impl fmt::Display for ReadError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAFile(path, what) => write!(out, "can't read `{}`: it is {what}, no regular file", path.display()),
+            Self::NotAFile(path, what) => write!(out, "can't read `{}`: it is {what}, no regular file", shown(path)),
             Self::TooLarge(path, found, limit) => {
                 let has = found.map_or("more".into(), size);
-                write!(
-                    out,
-                    "can't read `{}`: {} may have {}, it has {has}",
-                    path.display(),
-                    limit.what,
-                    size(limit.bytes)
-                )
+                write!(out, "can't read `{}`: {} may have {}, it has {has}", shown(path), limit.what, size(limit.bytes))
             }
-            Self::NotText(path, at) => write!(out, "can't read `{}`: byte {at} is no UTF-8 text", path.display()),
-            Self::Io(path, error) => write!(out, "can't read `{}`: {error}", path.display()),
+            Self::NotText(path, at) => write!(out, "can't read `{}`: byte {at} is no UTF-8 text", shown(path)),
+            Self::Io(path, error) => write!(out, "can't read `{}`: {error}", shown(path)),
         }
     }
 }

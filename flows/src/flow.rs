@@ -46,7 +46,7 @@ use lbm_runtime::solver::{Adaptations, GridSpec, Phase, Prepared, Simulation, St
 use crate::case::{Case, Dimension, InputFile, Refinement};
 use crate::output::progress::{Facts, Progress, Show, duration};
 use crate::output::series::Decay;
-use crate::output::sink::{self, OutputError};
+use crate::output::sink::{self, OutputError, Place};
 use crate::output::summary::{About, Carried, Measured, Observed, StopReason, Summary, bytes_per_update};
 use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError, Sampled};
@@ -611,20 +611,21 @@ pub fn bandwidth_of(devices: &[Device]) -> Result<f64, DeviceError> {
     Devices::new(devices).iter().map(copy_bandwidth).sum()
 }
 
-/// Runs a case and writes what it asks for into `folder`, in the place of the results of earlier runs; where it fails, the summary
+/// Runs a case and writes what it asks for into a folder, in the place of the results of earlier runs; where it fails, the summary
 /// says so. `device` is the first of the case's devices. `notice` is told what the user should know. Of several processes all return the
 /// summary, that of the first with what is in the files; they are to be ended ([`Processes::abort`]) where one returns an error.
-pub fn run(
+pub fn run<'p>(
     case: &Case,
     kernels: Kernels<'_>,
     device: &Device,
-    folder: &Path,
+    folder: impl Into<Place<'p>>,
     control: Control<'_>,
     mut notice: impl FnMut(&str),
 ) -> Result<Summary, FlowError> {
     let (manifest, processes) = (&kernels.method.manifest, control.processes());
     let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
     let about = About::new(case, manifest, device, &processes);
+    let folder = folder.into();
     let create = || Recorder::create(case, about.clone(), folder);
     let mut recorder = processes.is_first().then(create).transpose()?;
     let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);

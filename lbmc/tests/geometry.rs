@@ -99,7 +99,7 @@ fn a_shipped_case_finds_its_image_in_any_folder_and_its_copy_runs_again() {
     let short = ["--set", "target=cpu", "--set", "stop.steps=60", "--set", "picture=false"];
     lbmc(here.path(), &[&["run", "porous_spheres", "--out", "first"], &short[..]].concat());
     let fields = |out: &str| read(&here.path().join(out).join("fields_00000060.vti"));
-    assert!(read(&here.path().join("first/porous_spheres.nrrd")).starts_with(b"NRRD0004"));
+    assert!(read(&here.path().join("first/inputs/image_1.nrrd")).starts_with(b"NRRD0004"));
     lbmc(here.path(), &["run", "first/case.toml", "--out", "second"]);
     assert!(fields("first") == fields("second"));
     // A copy of the case in an empty folder has the image, too.

@@ -192,6 +192,10 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     for entry in std::fs::read_dir(folder).expect("readable") {
         let path = entry.expect("readable").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        // What a run is made from, and the list of what runs have written.
+        if path.is_dir() || name == ".lbmc.files" {
+            continue;
+        }
         let bytes = std::fs::read(&path).expect("readable");
         let kept = match &name[..] {
             RESTART => sections(&bytes),

@@ -21,10 +21,10 @@ fn summary(folder: &Path) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// The files of a folder by their names; the summary without what tells of time.
+/// The files of a folder by their names, but for the list of what runs have written there; the summary without what tells of time.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let read = |path: PathBuf| {
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let name = path.strip_prefix(folder).expect("inside").display().to_string();
         let mut bytes = std::fs::read(&path).expect("readable");
         if name == "summary.json" {
             let mut summary = summary(folder);
@@ -43,7 +43,10 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         }
         (name, bytes)
     };
-    std::fs::read_dir(folder).expect("a folder").map(|entry| read(entry.expect("an entry").path())).collect()
+    let inside =
+        |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path());
+    let paths = inside(folder).chain(inside(&folder.join("inputs")));
+    paths.filter(|path| path.is_file() && !path.ends_with(".lbmc.files")).map(read).collect()
 }
 
 fn root() -> PathBuf {
@@ -117,11 +120,12 @@ fn a_result_can_be_made_again_from_its_folder_alone() {
     works(here.path(), &["flow.toml", "--set", "re=20", "--set", "stop.steps=20", "--set", "precision=f64"]);
     let out = here.path().join("out");
     let made = files(&out);
-    for name in ["case.toml", "mine.lbm", "own.lbm", "body.stl", "summary.json", "forces.csv", "velocity.png"] {
+    let inputs = ["case.toml", "inputs/mine.lbm", "inputs/own.lbm", "inputs/surface_1.stl"];
+    for name in inputs.into_iter().chain(["summary.json", "forces.csv", "velocity.png"]) {
         assert!(made.contains_key(name), "{name}");
     }
     let summary = summary(&out);
-    assert_eq!(summary["inputs"], serde_json::json!(["case.toml", "mine.lbm", "own.lbm", "body.stl"]));
+    assert_eq!(summary["inputs"], serde_json::json!(inputs));
     assert_eq!((&summary["status"], &summary["steps"]), (&"completed".into(), &20.into()));
     assert!(summary["compiler"].as_str().is_some_and(|text| text.contains("-O3")), "{}", summary["compiler"]);
 
@@ -166,6 +170,91 @@ fn a_run_that_fails_leaves_no_results_of_the_one_before_and_says_so() {
     // And the other way round.
     works(here.path(), &["flow.toml"]);
     assert!(files(&out) == before);
+}
+
+/// A small flow in two dimensions, with these lines at the top and at the end.
+fn small(top: &str, rest: &str) -> String {
+    format!(
+        "{top}\nspec = \"d2q9_bgk\"\ntarget = \"cpu\"\n[domain]\nsize = [16, 16]\n[fluid]\nomega = 1\n[stop]\nsteps = 2\n\
+         [faces]\nothers = \"bounce_back\"\n{rest}"
+    )
+}
+
+#[test]
+fn a_strangers_case_plants_nothing_deletes_nothing_and_overwrites_nothing() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let home = here.path();
+    let put = |name: &str, text: &str| std::fs::write(home.join(name), text).expect("written");
+    let fails = |case: &str, part: &str| {
+        put("flow.toml", case);
+        let output = run(home, &["flow.toml"]);
+        let words = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!output.status.success() && words.contains(part), "{part}: {words}");
+    };
+    std::fs::create_dir(home.join(".ssh")).expect("a folder");
+    std::fs::create_dir(home.join("pictures")).expect("a folder");
+    std::os::unix::fs::symlink(".ssh", home.join("out")).expect("a link");
+    put("thesis.tex", "years of work");
+    put("notes.txt", "more of it");
+    put("pictures/photo.png", "of the family");
+    let mine = || {
+        ["thesis.tex", "notes.txt", "pictures/photo.png"]
+            .map(|name| std::fs::read(home.join(name)).expect("it is there"))
+    };
+    let before = mine();
+    // A key in the first line of a table that has the name of a file of keys.
+    put("authorized_keys", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGz4kPqTk0cQ3mXo me\n0, 1\n1, 2\n");
+    let lid = "top = { rule = \"moving_wall\", velocity = ['0.05 + 0 * table(\"authorized_keys\", t)', 0] }\n";
+    fails(&small("", lid), "line 1 is not two numbers");
+    put("authorized_keys", "# ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGz4kPqTk0cQ3mXo me\n0, 1\n1, 2\n");
+    fails(&small("", lid), "`out` is a symbolic link");
+    fails(&small("", "[output]\ndirectory = \".ssh\"\n"), "or into a hidden one");
+    fails(&small("", "[output]\ndirectory = \"out/../.ssh/x\"\n"), "or into a hidden one");
+    assert_eq!(std::fs::read_dir(home.join(".ssh")).expect("a folder").count(), 0);
+    // Files of the user in the folder that the case names, and a case that says that they are of a run.
+    let listing = "# A case as it was run, every `--set` applied: `lbmc run` makes its results again.\n# It reads: thesis.tex, notes.txt";
+    for text in [small(listing, "[output]\ndirectory = \".\"\n"), small("", "[output]\ndirectory = \"pictures\"\n")] {
+        fails(&text, "which the case names and not the command");
+    }
+    put("case.toml", &small(listing, "[output]\ndirectory = \".\"\n"));
+    assert!(!run(home, &["case.toml"]).status.success());
+    // Where the user names the folder, results do not take the place of his files.
+    let photo = "[[pictures]]\nfield = \"ux\"\nname = \"photo\"\n";
+    put("flow.toml", &small("", photo));
+    let output = run(home, &["flow.toml", "--out", "pictures"]);
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(words.contains("C0601") && words.contains("`photo.png`"), "{words}");
+    assert_eq!(mine(), before);
+    assert_eq!(std::fs::read_dir(home.join("pictures")).expect("a folder").count(), 1);
+    // And otherwise the case runs, with its table under another name.
+    put("flow.toml", &small("", &format!("{lid}{photo}")));
+    works(home, &["flow.toml", "--out", "mine"]);
+    assert!(home.join("mine/inputs/table_1.csv").is_file() && home.join("mine/photo.png").is_file());
+    works(home, &["mine/case.toml", "--out", "mine"]);
+}
+
+#[test]
+fn two_results_with_one_name_are_refused() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let picture = |name: &str, rest: &str| format!("[[pictures]]\nfield = \"ux\"\nname = \"{name}\"\n{rest}");
+    let frames = picture("a", "every = 1\n");
+    let probe = "[[probes]]\nat = [8, 8]\nevery = 1\nname = ";
+    for (text, part) in [
+        (frames.clone() + &picture("a_00000002", ""), "have one file"),
+        (picture("a_00000002", "") + &frames, "have one file"),
+        (
+            format!("{probe}\"up 1\"\n{probe}\"up_1\"\n[report]\nx = \"up_1_ux\"\n"),
+            "two results of this case are called `up_1_ux`",
+        ),
+        (format!("{probe}'a\"><evil x=\"'\n"), "no file can have this name"),
+        (format!("{probe}\"=1+1\"\n"), "no file can have this name"),
+    ] {
+        std::fs::write(here.path().join("flow.toml"), small("", &text)).expect("written");
+        let output = run(here.path(), &["flow.toml"]);
+        let words = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!output.status.success() && words.contains(part), "{part}: {words}");
+    }
+    assert!(!here.path().join("out").exists());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use lbm_bundle::statistics::StatisticsBundle;
 use lbm_flows::case::{Case as Resolved, InputFile, RawCase, json_schema};
 use lbm_flows::flow::{self, Control, Kernels};
 use lbm_flows::output::progress::{Show, Status};
-use lbm_flows::output::sink::RESTART;
+use lbm_flows::output::sink::{Place, RESTART};
 use lbm_runtime::device::Device;
 use lbm_setup::cases::{CaseFile, SHIPPED};
 use lbm_setup::notes;
@@ -69,8 +69,7 @@ impl Case {
             };
             let Ready { raw, spec, case, device, method, criteria, prescribed, statistics, .. } =
                 Ready::new(&file, &overrides, false)?;
-            let files = spec.files();
-            let inputs = raw.inputs(&files[0].name.clone(), files);
+            let inputs = raw.inputs(&spec.files());
             let prepared = Prepared { raw, case, device, method, criteria, prescribed, statistics, inputs };
             Ok(Case { prepared: Arc::new(prepared), text: file.text })
         })
@@ -129,7 +128,9 @@ impl Case {
         // A folder that the case names lies below the one that this runs in.
         let written = if folder.is_none() { prepared.raw.writes_below() } else { Ok(()) };
         written.map_err(|error| raise(py, &Report::new(error)))?;
+        let of_case = folder.is_none() && prepared.raw.names_its_folder();
         let folder = folder.unwrap_or_else(|| PathBuf::from(&prepared.case.output.directory));
+        let place = if of_case { Place::OfCase(&folder) } else { Place::Named(&folder) };
         let (interrupted, raised) = (AtomicBool::new(false), Mutex::new(None));
         let result = detached(py, || {
             let report = |status: &Status| {
@@ -156,7 +157,7 @@ impl Case {
                 ..Control::default()
             };
             let (case, device) = (&prepared.case, &prepared.device);
-            let summary = flow::run(case, prepared.kernels(), device, &folder, control, notes::note);
+            let summary = flow::run(case, prepared.kernels(), device, place, control, notes::note);
             Ok(serde_json::to_string(&summary.map_err(Report::new)?).expect("plain data has a text"))
         });
         match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -4,11 +4,15 @@
 //! disk and with the permissions of the old file. The content goes into a new file beside it first, under a name that nobody
 //! can foresee: what lies in the folder already, a symbolic link for instance, cannot lead it elsewhere.
 
-use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, BufWriter, Write};
+mod folder;
+
+use std::ffi::OsStr;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
 
-use tempfile::NamedTempFile;
+pub use folder::Folder;
+use rustix::fs::Mode;
 
 /// How the names of files end that are not yet whole: `.summary.json.x7Rk2q.partial`.
 const PARTIAL: &str = ".partial";
@@ -22,44 +26,23 @@ pub fn is_partial(name: &str) -> bool {
     random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
+/// The folder that a path leads into, and the name in it.
+fn split(path: &Path) -> io::Result<(Folder, &OsStr)> {
+    let name = path.file_name();
+    let name = name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no file can have this name"))?;
+    Ok((Folder::open(path.parent().unwrap_or(Path::new("")))?, name))
+}
+
 /// Puts a file in the place of `path`; a symbolic link there is replaced, not followed.
 pub fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let old = fs::symlink_metadata(path).ok().filter(|old| old.is_file()).map(|old| old.permissions());
-    put(path, old, content)
+    let (folder, name) = split(path)?;
+    folder.replace(name, content)
 }
 
 /// The same for a file that only this user may read and write, whatever was there.
-#[cfg(unix)]
 pub fn replace_private(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    put(path, Some(std::os::unix::fs::PermissionsExt::from_mode(0o600)), content)
-}
-
-/// The same for a file that only this user may read and write, whatever was there.
-#[cfg(not(unix))]
-pub fn replace_private(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    put(path, None, content)
-}
-
-fn put(
-    path: &Path,
-    permissions: Option<Permissions>,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut out = BufWriter::new(partial(folder, path, permissions.as_ref())?);
-    content(&mut out)?;
-    let partial = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Some(permissions) = permissions {
-        // What creation gave may be fewer: the user's mask took them away.
-        partial.as_file().set_permissions(permissions)?;
-    }
-    partial.as_file().sync_all()?;
-    partial.persist(path).map_err(|failed| failed.error)?;
-    // A name is as safe as the folder that holds it.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    let (folder, name) = split(path)?;
+    folder.write_with(name, Some(Mode::RUSR | Mode::WUSR), content)?.rename()
 }
 
 /// Writes where a path that a person named leads to: through symbolic links, whose target is replaced; and straight into what is
@@ -76,24 +59,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(&target, |out| out.write_all(bytes))
 }
 
-/// A new file for what is to become `path`; removed unless it does.
-fn partial(folder: &Path, path: &Path, permissions: Option<&Permissions>) -> io::Result<NamedTempFile> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if let Some(permissions) = permissions {
-        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        // From the start: what only the user may read is not for others while it is written either.
-        options.mode(permissions.mode() & 0o777);
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let prefix = format!(".{name}.");
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(PARTIAL).rand_bytes(RANDOM).make_in(folder, |path| options.open(path))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -122,8 +91,13 @@ mod tests {
     #[test]
     fn what_a_killed_program_leaves_is_known_by_its_name() {
         let folder = tempfile::tempdir().unwrap();
-        let partial = partial(folder.path(), Path::new("out/a.txt"), None).unwrap();
-        assert!(is_partial(&partial.path().file_name().unwrap().to_string_lossy()));
+        let seen = std::cell::RefCell::new(vec![]);
+        let look = |_: &mut dyn Write| {
+            *seen.borrow_mut() = names(folder.path());
+            Ok(())
+        };
+        replace(&folder.path().join("a.txt"), look).unwrap();
+        assert!(seen.borrow().iter().all(|name| is_partial(name)) && seen.borrow().len() == 1, "{seen:?}");
         for other in [".partial", ".notes.partial", "a.AbCdEf.partial", ".a.AbCdEf.part", "a.txt", ".a.AbC-Ef.partial"]
         {
             assert!(!is_partial(other), "{other}");
@@ -135,9 +109,12 @@ mod tests {
         let error = replace(Path::new("/nonexistent/folder/a.txt"), |_| Ok(())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(!error.to_string().contains("partial"), "{error}");
+        // A name that is too long for the file that is not yet whole.
+        let folder = tempfile::tempdir().unwrap();
+        let error = replace(&folder.path().join("a".repeat(250)), |_| Ok(())).unwrap_err();
+        assert!(!error.to_string().contains("partial"), "{error}");
     }
 
-    #[cfg(unix)]
     #[test]
     fn permissions_stay_and_those_of_a_new_file_are_usual() {
         use std::os::unix::fs::PermissionsExt;
@@ -155,7 +132,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_planted_link_is_replaced_and_one_that_the_user_named_is_followed() {
         use std::os::unix::fs::symlink;
@@ -171,7 +147,6 @@ mod tests {
         assert_eq!(fs::read(&treasure).unwrap(), b"more gold");
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_device_is_written_to_and_stays_one() {
         use std::os::unix::fs::FileTypeExt;

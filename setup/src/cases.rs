@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::input::Limit;
+use lbm_bundle::plain::shown_line;
 use lbm_dsl::shipped as specs;
 use lbm_flows::case;
 use miette::miette;
@@ -86,7 +87,7 @@ impl CaseFile {
     /// The text of the file `path` as somebody writes it.
     pub fn written(path: &Path, text: &str) -> CaseFile {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        CaseFile { name: path.display().to_string(), text: text.to_string(), folder }
+        CaseFile { name: shown_line(&path.display().to_string()), text: text.to_string(), folder }
     }
 
     /// The file `path`; else the shipped case of that name, which `note` is told.

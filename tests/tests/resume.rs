@@ -1,6 +1,9 @@
 //! Restart files that somebody has made up, with hashes that fit: an error or a run, never a panic, and no more memory than
 //! the flow needs.
 
+#[path = "../../lbm-dsl/tests/texts/damage.rs"]
+mod damage;
+
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
@@ -250,6 +253,24 @@ fn a_made_up_head_is_refused_or_harmless() {
         let _ = flow.run(Some(&path));
     }
     assert!(refused > 1000 && turns.len() > 5 && ran > 5, "{refused} {} {ran}", turns.len());
+}
+
+#[test]
+fn damaged_files_are_refused_and_their_sums_do_not_matter() {
+    let flow = Flow::new();
+    let head = flow.head.to_string().into_bytes();
+    let whole = std::fs::read(flow.sealed(&flow.head, &flow.sections)).expect("a file");
+    // As it is, which sums find out; and with sums that fit.
+    damage::read_damaged(&[whole], 300, |bytes| {
+        let path = flow.folder.path().join("damaged");
+        std::fs::write(&path, bytes).expect("written");
+        let _ = flow.opens(&path);
+    });
+    damage::read_damaged(&[head], 1000, |head| {
+        if let Err(error) = flow.opens(&flow.sealed_text(head, &flow.sections)) {
+            assert!(error.len() < 2000 && !error.contains('\u{1b}'), "{error}");
+        }
+    });
 }
 
 #[test]

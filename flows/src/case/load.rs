@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lbm_bundle::input::Limit;
+use lbm_bundle::plain::shown_line;
 use lbm_runtime::geometry::solid::Surface;
 
 use super::diag::{self, CaseError, Report, Spanned};
@@ -31,7 +32,7 @@ impl RawCase {
             match bytes.and_then(|bytes| Ok((Surface::from_stl(&bytes)?, bytes))) {
                 Ok(((found, solids), bytes)) => (*surface, *names, *content) = (Some(found), solids, bytes),
                 Err(error) => {
-                    let message = format!("`{}` is no surface: {error}", file.value);
+                    let message = format!("`{}` is no surface: {}", file.value, shown_line(&error));
                     let help = "an STL file, text or binary, beside the case or relative to where the command runs"
                         .to_string();
                     report.add::<()>(diag::NO_SURFACE, &file.span, message, "cannot be read", help);
@@ -57,7 +58,7 @@ impl RawCase {
                     (*samples, *content) = (Some(Arc::new(found)), bytes);
                 }
                 Err(error) => {
-                    let message = format!("`{}` is no field: {error}", file.value);
+                    let message = format!("`{}` is no field: {}", file.value, shown_line(&error));
                     let help =
                         "a file beside the case: `numpy.save` of an array [y][x] or [y][x][component], in three \
                                 dimensions with [z] before, image data or an unstructured grid of VTK, or a restart file"
@@ -117,7 +118,7 @@ impl RawCase {
                     *voxels = Some(Arc::new(found));
                 }
                 Err(ImageError::File(error)) => {
-                    let message = format!("`{}` is no image: {error}", file.value);
+                    let message = format!("`{}` is no image: {}", file.value, shown_line(&error));
                     let help = "an NRRD file (raw or gzip, integers of 8 or 16 bits), plain bytes (`.raw`) or grey PNG files, beside \
                                 the case or relative to where the command runs"
                         .to_string();
@@ -163,7 +164,7 @@ impl RawCase {
                         self.tables.insert(file.clone(), table);
                     }
                     Err(error) => {
-                        let message = format!("`{file}` is no table: {error}");
+                        let message = format!("`{file}` is no table: {}", shown_line(&error));
                         let help = "a text beside the case: two numbers to a line, separated by a comma, of which the \
                                     first rises; `#` begins a comment"
                             .to_string();
@@ -176,7 +177,13 @@ impl RawCase {
     }
 }
 
-/// The content of a file is among what tells a flow from others.
+/// A file is told from others by what it holds, whatever it is called: so values that name it have its hash in the place of the name.
 fn know_content(keys: &mut BTreeMap<String, String>, file: &str, hash: blake3::Hash) {
-    keys.insert(format!("content of {file}"), hash.to_hex().to_string());
+    let content = hash.to_hex();
+    for value in keys.values_mut() {
+        // As a value of its own, and in a formula.
+        for end in ["", "\\"] {
+            *value = value.replace(&format!("\"{file}{end}\""), &format!("\"{content}{end}\""));
+        }
+    }
 }

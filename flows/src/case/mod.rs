@@ -113,6 +113,8 @@ mod diag;
 mod explain;
 mod fluxes;
 mod formula;
+#[cfg(test)]
+mod fuzz;
 mod heat;
 mod image;
 mod load;
@@ -127,6 +129,7 @@ mod reference;
 mod refinement;
 mod report;
 mod resolve;
+mod results;
 mod samples;
 pub(crate) mod saved;
 mod schema;
@@ -157,13 +160,12 @@ pub use pictures::{Colours, Contours, Frames, Picture};
 pub use probes::{MOST_NUMBERS, Probe};
 pub use quantity::Quantity;
 pub use raw::RawCase;
-#[cfg(test)]
-pub(crate) use record::heading;
-pub use record::{CASE, InputFile};
-pub(crate) use record::{is_plain, listed_inputs, listed_sequences};
+pub(crate) use record::is_plain;
+pub use record::{CASE, INPUTS, InputFile};
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use report::{Coefficient, Report, Source, Through, sources};
+pub use results::{LIST, RESTART, ResultName, Results, SUMMARY};
 pub use schema::{keys, nearest};
 pub use solids::{Body, Moves, Part, REST, SolidBody, Surfaces, Turn};
 pub use start::{Start, StartField, StartValue};
@@ -552,6 +554,8 @@ pub struct Case {
     pub stop: Stop,
     /// What to write.
     pub output: Output,
+    /// The names of what is written.
+    pub results: Results,
     /// Scale to the units of the case, for what is written.
     pub units: Units,
     /// Scales of the flow.

@@ -2,6 +2,7 @@
 //! left to `resolve`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
@@ -685,17 +686,24 @@ impl RawCase {
         })
     }
 
-    /// Refuses a folder for the results that the file, and not the user, puts elsewhere than below the one that the command runs in:
-    /// whoever runs a case of somebody else decides where it writes.
+    /// Whether the folder for the results is that of the file, and not one that the user has set.
+    pub fn names_its_folder(&self) -> bool {
+        let own = |directory: &Spanned<String>| directory.span.source.name() == self.name;
+        self.output.directory.as_ref().is_none_or(own)
+    }
+
+    /// Refuses a folder for the results that the file, and not the user, puts elsewhere than below the one that the command runs in, or that
+    /// is hidden: whoever runs a case of somebody else decides where it writes.
     pub fn writes_below(&self) -> Result<(), CaseError> {
-        let Some(directory) = &self.output.directory else { return Ok(()) };
-        let mut parts = Path::new(&directory.value).components();
-        let below = parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if below || directory.span.source.name() != self.name {
+        let Some(directory) = self.output.directory.as_ref().filter(|_| self.names_its_folder()) else { return Ok(()) };
+        let seen = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
+        let fine = |part| matches!(part, Component::CurDir) || matches!(part, Component::Normal(name) if seen(name));
+        if Path::new(&directory.value).components().all(fine) {
             return Ok(());
         }
         let mut report = Report::default();
-        let message = format!("`{}` leads out of the folder that the command runs in", directory.value);
+        let message =
+            format!("`{}` leads out of the folder that the command runs in, or into a hidden one", directory.value);
         let help = format!("take a path below it, or give this one on the command line: `--out {}`", directory.value);
         report.add::<()>(diag::BAD_VALUE, &directory.span, message, "not below", help);
         report.finish::<()>(&self.name, None).map(|_| ())

@@ -11,6 +11,7 @@ mod solids;
 mod statistics;
 mod values;
 
+use lbm_bundle::plain::shown_line;
 use lbm_bundle::{Real, Storage};
 use lbm_runtime::mesh::MOST_PARTS as MOST_DEVICES;
 
@@ -46,6 +47,7 @@ impl RawCase {
         overrides: &[(String, String)],
         parameters: &dyn Fn(&str) -> Option<Vec<Parameter>>,
     ) -> Result<RawCase, CaseError> {
+        let name = &shown_line(name)[..];
         let mut report = Report::default();
         let root = tree::parse(name, text, overrides, parameters, &mut report);
         let mut reader = Reader { report, si: false };

@@ -1,22 +1,25 @@
 //! A case as it was run, in a form that can be run again: for the folder of its results.
 //!
-//! Every override is in it, its name, and the names of the copies of what it reads: the spec, its modules, surfaces.
+//! Every override is in it, its name, and the names of the copies of what it reads: the spec, its modules, tables, surfaces, images, fields.
+//! Copies lie in a folder of their own under names that are chosen here, so that no case says what a file is called.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbm_bundle::plain::shown_line;
 
 use super::diag::Span;
 use super::image;
 use super::raw::{RawCase, RawGiven, RawShape, RawStart};
-use super::table::is_written;
 use super::tree::{Entry, Kind, Table, Value};
 
 /// Name of the case in the folder of its results.
 pub const CASE: &str = "case.toml";
 
+/// Name of the folder of the copies of what it reads.
+pub const INPUTS: &str = "inputs";
+
 /// How such a case begins.
 const HEADING: &str = "# A case as it was run, every `--set` applied: `lbmc run` makes its results again.\n";
-/// How the line begins that lists what it reads.
-const READS: &str = "# It reads: ";
 
 /// A file that a run is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,60 +35,86 @@ pub(crate) fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']) && !name.contains(char::is_control)
 }
 
-/// What stands at the top of a case that reads files of these names.
-pub(crate) fn heading(reads: &[String]) -> String {
-    format!("{HEADING}{READS}{}\n", reads.join(", "))
+/// Copies of what a case reads.
+#[derive(Default)]
+struct Copies {
+    files: Vec<InputFile>,
+    /// The name of each, without the folder.
+    taken: BTreeSet<String>,
+    /// What they are copies of, a line each.
+    origins: String,
 }
 
-/// The case itself and the files that it reads, from its text, if it begins as such a case does.
-pub(crate) fn listed_inputs(text: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(text);
-    let Some(rest) = text.strip_prefix(HEADING) else { return vec![] };
-    let reads = rest.lines().next().and_then(|line| line.strip_prefix(READS)).unwrap_or_default();
-    reads.split(", ").filter(|name| is_plain(name)).chain([CASE]).map(String::from).collect()
+impl Copies {
+    /// Adds a copy with the first free name of `kind` with a number; of files with the same content there is one. Returns what it is called.
+    fn add(&mut self, kind: &str, ending: &str, of: &str, bytes: &[u8]) -> String {
+        let same = |file: &&InputFile| file.bytes == bytes && file.name.ends_with(ending);
+        if let Some(known) = self.files.iter().find(same) {
+            return known.name.clone();
+        }
+        let numbered = (1..).map(|number| format!("{kind}_{number}.{ending}"));
+        let name = numbered.into_iter().find(|name| !self.taken.contains(name)).unwrap_or_default();
+        self.put(&name, of, bytes)
+    }
+
+    /// Adds a copy with a name that is free.
+    fn put(&mut self, name: &str, of: &str, bytes: &[u8]) -> String {
+        let path = format!("{INPUTS}/{name}");
+        if path != of && name != of {
+            self.origins += &format!("# {path}: {}\n", shown_line(of));
+        }
+        self.taken.insert(name.to_string());
+        self.files.push(InputFile { name: path.clone(), bytes: bytes.to_vec() });
+        path
+    }
 }
 
-/// The names of the pictures and views that a case asks for, from its text, if it begins as a case in the folder of a run does.
-pub(crate) fn listed_sequences(text: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(text);
-    let table = text.strip_prefix(HEADING).and_then(|rest| rest.parse::<toml::Table>().ok()).unwrap_or_default();
-    let list = |key: &str| table.get(key).and_then(|list| list.as_array()).into_iter().flatten();
-    let name = |picture: &toml::Value| {
-        let name = picture.get("name").or(picture.get("field")).or(picture.get("isosurface"))?;
-        name.as_str().map(String::from)
-    };
-    list("pictures").chain(list("views")).filter_map(name).filter(|name| is_plain(name)).collect()
+/// What a method's file is called: its own name as far as that is letters and digits.
+fn name_of_method(file: &str) -> String {
+    let stem = file.strip_suffix(".lbm").unwrap_or(file);
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '_' };
+    stem.chars().map(plain).collect()
 }
 
 impl RawCase {
-    /// The files that make this case again: itself, and the tables and surfaces that it reads. `spec` is what its spec is called there, and
-    /// `beside` the spec's file and its modules.
-    pub fn inputs(&self, spec: &str, beside: Vec<InputFile>) -> Vec<InputFile> {
-        let mut files = beside;
+    /// The files that make this case again: itself, its method, and the tables, surfaces, images and fields that it reads. `method` has the file
+    /// of the spec and then those of its modules.
+    pub fn inputs(&self, method: &[InputFile]) -> Vec<InputFile> {
         let mut root = self.root.clone();
-        let mut taken: BTreeSet<String> = files.iter().map(|file| file.name.clone()).chain([CASE.into()]).collect();
-        if is_plain(self.title()) {
-            put(&mut root, "name", Kind::Text(self.title().to_string()));
+        let mut copies = Copies::default();
+        if let [spec, modules @ ..] = method {
+            // A spec finds modules by their names.
+            let modules: Vec<&InputFile> = modules.iter().filter(|module| *module != spec).collect();
+            copies.taken.extend(modules.iter().map(|module| module.name.clone()));
+            let own = name_of_method(&spec.name);
+            let mut names = std::iter::once(format!("{own}.lbm")).chain((2..).map(|at| format!("{own}_{at}.lbm")));
+            let name = names.find(|name| !copies.taken.contains(name)).unwrap_or_default();
+            put(&mut root, "spec", Kind::Text(copies.put(&name, &spec.name, &spec.bytes)));
+            for module in modules {
+                copies.put(&module.name, &module.name, &module.bytes);
+            }
         }
-        put(&mut root, "spec", Kind::Text(spec.to_string()));
-        for (name, table) in &self.tables {
-            taken.insert(name.clone());
-            files.push(InputFile { name: name.clone(), bytes: table.bytes.clone() });
-        }
+        let tables =
+            self.tables.iter().map(|(file, table)| (file.clone(), copies.add("table", "csv", file, &table.bytes)));
+        let tables: BTreeMap<String, String> = tables.collect();
+        root.entries.iter_mut().for_each(|entry| rename_tables(&mut entry.value.kind, &tables));
         let solids = root.entries.iter_mut().find(|entry| entry.key == "solids").map(|entry| &mut entry.value.kind);
-        let tables = if let Some(Kind::List(list)) = solids { &mut list[..] } else { &mut [] };
-        for (solid, value) in self.solids.iter().zip(tables) {
+        let list = if let Some(Kind::List(list)) = solids { &mut list[..] } else { &mut [] };
+        for (solid, value) in self.solids.iter().zip(list) {
             let (shape, Kind::Table(table)) = (&solid.value.shape, &mut value.kind) else { continue };
-            let (RawShape::Stl { file, bytes, .. } | RawShape::Image { file, bytes, .. }) = shape else { continue };
             let name = match shape {
-                // The voxels of pictures are in one file, which has two values.
-                RawShape::Image { kind: image::Kind::Png, .. } => {
-                    table.entries.retain(|entry| !["solid", "threshold"].contains(&&entry.key[..]));
-                    file.value.replace('*', "stack") + ".nrrd"
+                RawShape::Stl { file, bytes, .. } => copies.add("surface", "stl", &file.value, bytes),
+                RawShape::Image { file, bytes, kind, .. } => {
+                    // The voxels of pictures are in one file, which has two values.
+                    if *kind == image::Kind::Png {
+                        table.entries.retain(|entry| !["solid", "threshold"].contains(&&entry.key[..]));
+                    }
+                    let ending = if *kind == image::Kind::Raw { "raw" } else { "nrrd" };
+                    copies.add("image", ending, &file.value, bytes)
                 }
-                _ => file.value.clone(),
+                _ => continue,
             };
-            put(table, "file", Kind::Text(copied(&mut files, &mut taken, &name, bytes)));
+            put(table, "file", Kind::Text(name));
         }
         let start = root.entries.iter_mut().find(|entry| entry.key == "start").map(|entry| &mut entry.value.kind);
         let entries = if let Some(Kind::Table(table)) = start { &mut table.entries[..] } else { &mut [] };
@@ -93,29 +122,33 @@ impl RawCase {
             let RawGiven::File { file, bytes, .. } = given else { continue };
             let Some(entry) = entries.iter_mut().find(|entry| entry.key == key.value) else { continue };
             let Kind::Table(table) = &mut entry.value.kind else { continue };
-            put(table, "file", Kind::Text(copied(&mut files, &mut taken, &file.value, bytes)));
+            let ending = ["npy", "vti", "vtu", "lbmc"].into_iter().find(|ending| file.value.ends_with(ending));
+            put(table, "file", Kind::Text(copies.add("field", ending.unwrap_or("bin"), &file.value, bytes)));
         }
-        let reads: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
-        let mut text = heading(&reads);
+        if is_plain(self.title()) {
+            put(&mut root, "name", Kind::Text(self.title().to_string()));
+        }
+        let mut text = format!("{HEADING}{}", copies.origins);
         write(&mut text, &root, "");
-        files.insert(0, InputFile { name: CASE.to_string(), bytes: text.into_bytes() });
-        files
+        let case = InputFile { name: CASE.to_string(), bytes: text.into_bytes() };
+        std::iter::once(case).chain(copies.files).collect()
     }
 }
 
-/// Adds a copy of a file, unless there is one; returns what it is called.
-fn copied(files: &mut Vec<InputFile>, taken: &mut BTreeSet<String>, file: &str, bytes: &[u8]) -> String {
-    let own = file.rsplit(['/', '\\']).next().unwrap_or(file).replace([',', '\n', '\r'], "_");
-    if let Some(known) = files.iter().find(|known| known.bytes == bytes && known.name.ends_with(&own)) {
-        return known.name.clone();
+/// Gives tables in formulas other names: what stands in quotation marks in a formula is the name of a table.
+fn rename_tables(kind: &mut Kind, names: &BTreeMap<String, String>) {
+    match kind {
+        Kind::Text(text) if names.keys().any(|name| text.contains(&format!("\"{name}\""))) => {
+            let quoted = |(at, part): (usize, &str)| match names.get(part) {
+                Some(name) if at % 2 == 1 => name.clone(),
+                _ => part.to_string(),
+            };
+            *text = text.split('"').enumerate().map(quoted).collect::<Vec<_>>().join("\"");
+        }
+        Kind::List(list) => list.iter_mut().for_each(|value| rename_tables(&mut value.kind, names)),
+        Kind::Table(table) => table.entries.iter_mut().for_each(|entry| rename_tables(&mut entry.value.kind, names)),
+        _ => {}
     }
-    // The files that a run writes have other names.
-    let own = if is_written(&own) { format!("input_{own}") } else { own };
-    let numbered = (2..).map(|number| format!("{number}_{own}"));
-    let name = std::iter::once(own.clone()).chain(numbered).find(|name| !taken.contains(name)).unwrap_or_default();
-    taken.insert(name.clone());
-    files.push(InputFile { name: name.clone(), bytes: bytes.to_vec() });
-    name
 }
 
 /// Sets a key of a table, before all others if it is new.
@@ -235,17 +268,9 @@ rule = { "odd key" = 1 }
         let mut report = super::super::diag::Report::default();
         let table = super::super::tree::parse("case.toml", TEXT, &[], &|_| None, &mut report);
         let (table, _) = report.finish("case.toml", Some(table)).expect("TOML");
-        let mut text = heading(&[]);
+        let mut text = HEADING.to_string();
         write(&mut text, &table, "");
         assert_eq!(values(&text), values(TEXT), "{text}");
-    }
-
-    #[test]
-    fn only_a_case_that_a_run_has_written_lists_what_it_reads() {
-        let names = ["a.lbm".to_string(), "b.stl".to_string()];
-        assert_eq!(listed_inputs(heading(&names).as_bytes()), ["a.lbm", "b.stl", CASE]);
-        assert_eq!(listed_inputs(heading(&["../x".into(), "b".into()]).as_bytes()), ["b", CASE]);
-        assert!(listed_inputs(TEXT.as_bytes()).is_empty());
     }
 
     #[test]
@@ -263,14 +288,23 @@ rule = { "odd key" = 1 }
             Ok(format!("solid s\n{}endsolid s\n", faces.concat()).into_bytes())
         };
         raw.load(stl).expect("surfaces");
-        let files = raw.inputs("other.lbm", vec![InputFile { name: "other.lbm".into(), bytes: b"spec".to_vec() }]);
+        let method = ["o-ther.lbm", "own.lbm"].map(|name| InputFile { name: name.into(), bytes: name.into() });
+        let files = raw.inputs(&method);
         let names: Vec<&str> = files.iter().map(|file| &file.name[..]).collect();
-        assert_eq!(names, [CASE, "other.lbm", "body.stl", "2_body.stl"]);
+        let copies = ["inputs/o_ther.lbm", "inputs/own.lbm", "inputs/surface_1.stl", "inputs/surface_2.stl"];
+        assert_eq!((names[0], &names[1..]), (CASE, &copies[..]));
         let text = String::from_utf8(files[0].bytes.clone()).expect("text");
         let values = values(&text);
         assert_eq!((&values["name"][..], &values["fluid.re"][..]), ("\"flow\"", "400"), "{text}");
-        assert_eq!(values["spec"], "\"other.lbm\"");
-        assert_eq!(listed_inputs(text.as_bytes()), ["other.lbm", "body.stl", "2_body.stl", CASE]);
+        assert_eq!(values["spec"], "\"inputs/o_ther.lbm\"");
+        // It says which is which; the module is called as it was.
+        let origins: Vec<&str> = text.lines().skip(1).take_while(|line| line.starts_with("# ")).collect();
+        let expected = [
+            "# inputs/o_ther.lbm: o-ther.lbm",
+            "# inputs/surface_1.stl: a/body.stl",
+            "# inputs/surface_2.stl: b/body.stl",
+        ];
+        assert_eq!(origins, expected);
         let again = RawCase::parse("out/case.toml", &text, &[]).expect("valid");
         let surfaces: Vec<&str> = again
             .solids
@@ -280,7 +314,30 @@ rule = { "odd key" = 1 }
                 _ => None,
             })
             .collect();
-        assert_eq!(surfaces, ["body.stl", "2_body.stl", "body.stl"]);
+        assert_eq!(surfaces, ["inputs/surface_1.stl", "inputs/surface_2.stl", "inputs/surface_1.stl"]);
+    }
+
+    #[test]
+    fn copies_of_tables_have_other_names_and_formulas_read_them() {
+        let text = TEXT
+            .replace("0.1 * sin(2*pi*x/lx)", "0.1 * table(\\\"authorized_keys\\\", t) + 0*table(\\\"b/c.csv\\\",t)");
+        let text = &text[..text.find("[[solids]]").expect("solids")].replace("\\\"x\\\" \\\\ \\t", "x");
+        let mut raw = RawCase::parse("flow.toml", text, &[]).expect("valid");
+        raw.load(|name| Ok(format!("# {name}\n0, 1\n1, 2\n").into_bytes())).expect("tables");
+        let files = raw.inputs(&[]);
+        let names: Vec<&str> = files.iter().map(|file| &file.name[..]).collect();
+        assert_eq!(names, [CASE, "inputs/table_1.csv", "inputs/table_2.csv"]);
+        let text = String::from_utf8(files[0].bytes.clone()).expect("text");
+        assert!(text.contains("# inputs/table_1.csv: authorized_keys\n"), "{text}");
+        let mut again = RawCase::parse("out/case.toml", &text, &[]).expect("valid");
+        let read = |name: &str| {
+            let file = files.iter().find(|file| file.name == name).ok_or(name)?;
+            Ok(file.bytes.clone())
+        };
+        again.load(read).expect("the copies");
+        // Whatever files are called: the flow is the same.
+        assert_eq!(again.keys, raw.keys);
+        assert_eq!(again.inputs(&[]).len(), 3);
     }
 
     /// Two grey pictures of 2 x 2 pixels.
@@ -308,9 +365,9 @@ rule = { "odd key" = 1 }
         raw.load(|name| Ok(picture(if name == names[0] { [0, 99, 101, 255] } else { [255, 255, 255, 0] })))
             .expect("images");
         assert_eq!(voxels(&raw).solid().collect::<Vec<_>>(), [false, false, true, true, false, true, false, false]);
-        let files = raw.inputs("own.lbm", vec![]);
+        let files = raw.inputs(&[]);
         let [_, copy] = &files[..] else { panic!("{files:?}") };
-        assert_eq!(copy.name, "slice_stack.png.nrrd");
+        assert_eq!(copy.name, "inputs/image_1.nrrd");
         let text = String::from_utf8(files[0].bytes.clone()).expect("text");
         let mut again = RawCase::parse("out/case.toml", &text, &[]).expect("valid");
         again.load(|name| if name == copy.name { Ok(copy.bytes.clone()) } else { Err(name.into()) }).expect("the copy");

@@ -11,6 +11,7 @@ mod pictures;
 mod probes;
 mod refinement;
 mod report;
+mod results;
 mod solids;
 mod start;
 mod statistics;
@@ -23,7 +24,7 @@ use super::diag::{self, CaseError, Diagnostic, Report, Span};
 use super::formula::Formula;
 use super::raw::RawCase;
 use super::units::Dimension;
-use super::{Case, Devices, Quantity, Scalar};
+use super::{Case, Devices, Quantity, Results, Scalar};
 
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
@@ -137,10 +138,12 @@ impl<'a> Resolver<'a> {
             stop,
             output: self.output(size, &units, &scales, (probes?, statistics?, fluxes?), pictures?),
             units,
+            results: Results::default(),
             scales,
             keys: raw.keys.clone(),
         };
         case.output.report = self.reports(&case)?;
+        case.results = self.results(&case);
         Some(case)
     }
 

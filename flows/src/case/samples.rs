@@ -9,11 +9,15 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
+use lbm_bundle::plain::unseen;
 use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::snapshot::Snapshot;
-use roxmltree::{Document, Node};
+use roxmltree::{Document, Node, ParsingOptions};
 
 use super::saved;
+
+/// Most elements and texts of an XML file: those of an array may be long.
+const MOST_NODES: u32 = 100_000;
 
 /// Values at places that fill the domain.
 #[derive(Clone, PartialEq)]
@@ -203,13 +207,13 @@ fn numbers(bytes: &[u8], width: usize, big_endian: bool) -> Vec<f64> {
 /// An array `[z][y][x]` or `[z][y][x][component]`, in two dimensions without `[z]`. The format is that of numpy's documentation,
 /// `numpy.lib.format`: magic, version, length of the header, header, numbers.
 fn of_numpy(bytes: &[u8], dim: usize, most: usize) -> Result<Samples, String> {
-    let early = || "it ends too early".to_string();
     // The length of the header is a number of two bytes, from version 2 on of four.
     let begins = if bytes.get(6) == Some(&1) { 10 } else { 12 };
     let length =
         bytes.get(8..begins).ok_or_else(early)?.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
     let header = bytes.get(begins..begins + length).ok_or_else(early)?;
-    let header = std::str::from_utf8(header).map_err(|_| "its header is no text".to_string())?;
+    let header = std::str::from_utf8(header).ok().filter(|header| unseen(header).next().is_none());
+    let header = header.ok_or("its header is no text")?;
     let value = |key: &str| {
         let (_, rest) = header.split_once(&format!("'{key}':"))?;
         Some(rest.trim_start())
@@ -279,7 +283,8 @@ fn of_vtk(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples, 
         }
     };
     let text = std::str::from_utf8(&text).map_err(|_| "it is no XML".to_string())?;
-    let document = Document::parse(text).map_err(|error| format!("it is no XML: {error}"))?;
+    let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options).map_err(|error| format!("it is no XML: {error}"))?;
     let root = document.root_element();
     let zlib = match root.attribute("compressor") {
         None => false,
@@ -391,16 +396,7 @@ impl Encoding<'_> {
 
     /// `length` bytes of an array that begins here.
     fn decoded(&self, data: &[u8], is_text: bool, length: usize) -> Result<Vec<u8>, String> {
-        let early = || "it ends too early".to_string();
-        // Bytes from a place on; of text, the place is that of a piece that has been encoded by itself.
-        let bytes = |from: usize, count: usize| -> Result<Cow<'_, [u8]>, String> {
-            if !is_text {
-                let end = from.checked_add(count).ok_or_else(early)?;
-                return data.get(from..end).map(Cow::Borrowed).ok_or_else(early);
-            }
-            let text = data.get(from..from.saturating_add(count.div_ceil(3).saturating_mul(4))).ok_or_else(early)?;
-            BASE64_STANDARD.decode(text).map(Cow::Owned).map_err(|error| format!("its data are not base64: {error}"))
-        };
+        let data = Data { bytes: data, is_text };
         let number = |bytes: &[u8], at: usize| -> usize {
             let number = &bytes[at * self.header..(at + 1) * self.header];
             let folded = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
@@ -409,38 +405,67 @@ impl Encoding<'_> {
             usize::try_from(value).unwrap_or(usize::MAX)
         };
         if !self.zlib {
-            let whole = bytes(0, self.header + length)?;
-            let said = number(&whole, 0);
-            return if said == length {
-                Ok(whole[self.header..].to_vec())
-            } else {
-                Err(format!("an array has {said} bytes, not {length}"))
-            };
+            let said = number(&data.piece(0, self.header)?, 0);
+            if said != length {
+                return Err(format!("an array has {said} bytes, not {length}"));
+            }
+            // Of text, header and numbers are encoded as one.
+            return Ok(data.piece(0, self.header + length)?.split_off(self.header));
         }
         // Number of blocks, size of a block, of the last one, then the compressed size of each.
-        let blocks = number(&bytes(0, 3 * self.header)?, 0);
-        let head = blocks
-            .checked_add(3)
-            .and_then(|numbers| numbers.checked_mul(self.header))
-            .filter(|head| *head <= data.len());
-        let head = bytes(0, head.ok_or_else(early)?)?;
+        let blocks = number(&data.piece(0, 3 * self.header)?, 0);
+        let head = blocks.checked_add(3).and_then(|numbers| numbers.checked_mul(self.header)).ok_or_else(early)?;
+        let head = data.piece(0, head)?;
         let sizes: Vec<usize> = (0..blocks).map(|block| number(&head, 3 + block)).collect();
-        let total =
-            sizes.iter().try_fold(0usize, |sum, size| sum.checked_add(*size)).filter(|total| *total <= data.len());
+        let total = sizes.iter().try_fold(0usize, |sum, size| sum.checked_add(*size)).ok_or_else(early)?;
         let begins = if is_text { head.len().div_ceil(3) * 4 } else { head.len() };
-        let packed = bytes(begins, total.ok_or_else(early)?)?;
-        let (mut out, mut at) = (Vec::new(), 0);
+        let packed = data.piece(begins, total)?;
+        let (mut out, mut rest) = (Vec::new(), &packed[..]);
         for size in sizes {
+            let (block, others) = rest.split_at(size);
             let left = (length - out.len()) as u64 + 1;
-            let unpacked = ZlibDecoder::new(&packed[at..at + size]).take(left).read_to_end(&mut out);
+            let unpacked = ZlibDecoder::new(block).take(left).read_to_end(&mut out);
             unpacked.map_err(|error| format!("its compressed data are broken: {error}"))?;
             if out.len() > length {
                 break;
             }
-            at += size;
+            rest = others;
         }
         if out.len() == length { Ok(out) } else { Err(format!("an array has not {length} bytes")) }
     }
+}
+
+/// The encoded bytes from the beginning of an array on.
+struct Data<'a> {
+    bytes: &'a [u8],
+    /// Whether they are base64.
+    is_text: bool,
+}
+
+impl Data<'_> {
+    /// As many bytes as asked for from a place on, or an error; no more memory is taken than there are bytes. Of text, the place is that of a
+    /// piece that has been encoded by itself.
+    fn piece(&self, from: usize, count: usize) -> Result<Vec<u8>, String> {
+        let encoded = if self.is_text { count.div_ceil(3).checked_mul(4) } else { Some(count) };
+        let end = encoded.and_then(|encoded| from.checked_add(encoded)).ok_or_else(early)?;
+        let bytes = self.bytes.get(from..end).ok_or_else(early)?;
+        if !self.is_text {
+            return Ok(bytes.to_vec());
+        }
+        let decoded = BASE64_STANDARD.decode(bytes);
+        let mut decoded = decoded.map_err(|error| format!("its data are not base64: {error}"))?;
+        // Text may end before the bytes that its length is that of.
+        if decoded.len() < count {
+            return Err(early());
+        }
+        decoded.truncate(count);
+        Ok(decoded)
+    }
+}
+
+/// That a file has less than it says.
+fn early() -> String {
+    "it ends too early".to_string()
 }
 
 #[cfg(test)]
@@ -544,11 +569,44 @@ mod tests {
     }
 
     #[test]
+    fn base64_that_ends_before_its_length_is_refused() {
+        let text = |bytes: &[u8]| BASE64_STANDARD.encode(bytes);
+        let number = |number: u32| number.to_le_bytes();
+        let file = |root: &str, content: &str| {
+            format!(
+                "<VTKFile type=\"ImageData\" {root}><ImageData WholeExtent=\"0 2 0 1 0 0\"><Piece><CellData><DataArray \
+                 type=\"Float64\" Name=\"rho\" format=\"binary\">{content}</DataArray></CellData></Piece></ImageData></VTKFile>"
+            )
+        };
+        // Of 20 bytes, 28 characters: padding is in the place of the last of them. Of a header of 4 bytes likewise.
+        let whole = [&number(16)[..], &[0; 16]].concat();
+        let padded = |bytes: &[u8], characters: usize| {
+            let text = text(bytes);
+            assert!(text.len() == characters && text.ends_with('='), "{text}");
+            text
+        };
+        let zlib = "compressor=\"vtkZLibDataCompressor\"";
+        for file in [
+            file("", &padded(&whole[..19], 28)),
+            file("header_type=\"UInt64\"", &padded(&[16, 0, 0, 0, 0, 0, 0], 12)),
+            file("", &"=".repeat(28)),
+            file(zlib, &padded(&[1, 0, 0, 0, 16, 0, 0, 0, 16, 0], 16)),
+            file(zlib, &(text(&[number(1), number(16), number(0), number(3)].concat()) + &padded(&[7], 4))),
+        ] {
+            let error = Samples::read(file.as_bytes(), 2, ("rho", false), 2).expect_err(&file);
+            assert!(error.contains("too early") || error.contains("not base64"), "{error}");
+        }
+    }
+
+    #[test]
     fn what_is_no_field_is_told() {
         let header = |ty: &str, shape: &str| format!("{{'descr': '{ty}', 'fortran_order': False, 'shape': {shape}}}");
         for (bytes, part) in [
             (b"rho\n1.0".to_vec(), "neither"),
             (numpy(&header("<i8", "(1, 1)"), &[1.0]), "<i8"),
+            (numpy(&header("<i8\r", "(1, 1)"), &[1.0]), "header is no text"),
+            (numpy(&header("\u{1b}[2J", "(1, 1)"), &[1.0]), "header is no text"),
+            ([&b"<VTKFile>"[..], &b"<a/>".repeat(200_000)[..], b"</VTKFile>"].concat(), "nodes limit"),
             (numpy(&header("<f8", "(1,)"), &[1.0]), "(ny, nx)"),
             (numpy(&header("<f8", "(4, 4)"), &[1.0]), "too early"),
             (numpy(&header("<f8", "(99999999999, 99999999999)"), &[1.0]), "more than"),

@@ -1,15 +1,15 @@
 //! Tables of formulas: `table("inflow.csv", t)`.
 
 use lbm_bundle::formula::Points;
+use lbm_bundle::plain::unseen;
 
 use super::record::is_plain;
 
 /// Most points of a table.
 const MOST_POINTS: usize = 1000;
 
-/// How names of files begin that a run writes.
-const WRITTEN: [&str; 10] =
-    ["case", "fields", "fluxes.", "forces", "heat.", "probe_", "profile", "restart", "series", "summary"];
+/// Longest name of a column, in bytes.
+const LONGEST_NAME: usize = 40;
 
 /// A table that has been read.
 #[derive(Clone, Debug)]
@@ -23,23 +23,32 @@ pub(super) struct TableFile {
 impl TableFile {
     /// Reads a table; the error says what is wrong with the file.
     pub(super) fn read(file: &str, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<TableFile, String> {
-        if !is_plain(file) || file.contains(',') {
-            return Err("its name is not that of a file in the folder of the case".into());
-        }
-        // It is copied to the folder of the results.
-        if is_written(file) {
-            return Err("a run writes files of such names: call it something else".into());
+        if !file.split('/').all(is_plain) {
+            return Err("its name is not that of a file in the folder of the case, or below it".into());
         }
         let bytes = read(file)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| "it is no text".to_string())?;
+        if let Some((at, _)) = unseen(text).next() {
+            return Err(format!(
+                "it has a character that is not seen in line {}",
+                1 + text[..at].matches('\n').count()
+            ));
+        }
         let points = points(text)?;
         Ok(TableFile { points: points.into(), bytes })
     }
 }
 
-/// Whether a run may write a file of that name, or copies its spec to it.
-pub(super) fn is_written(file: &str) -> bool {
-    WRITTEN.iter().any(|name| file.starts_with(name)) || file.ends_with(".lbm")
+/// Whether a line names columns, and says nothing else.
+fn names_columns(line: &str) -> bool {
+    let name = |name: &str| {
+        let name = name.trim().trim_matches('"');
+        let plain = |letter: char| letter.is_alphanumeric() || "_ -./^*()[]°%".contains(letter);
+        name.len() <= LONGEST_NAME && name.starts_with(char::is_alphabetic) && name.chars().all(plain)
+    };
+    let separator = [',', ';', '\t'].into_iter().find(|separator| line.contains(*separator)).unwrap_or(' ');
+    let mut names = line.split(separator).filter(|name| !name.trim().is_empty());
+    names.clone().count() == 2 && names.all(name)
 }
 
 /// The points of a text: a line of names may come first.
@@ -60,7 +69,7 @@ fn points(text: &str) -> Result<Vec<[f64; 2]>, String> {
                 }
                 points.push([*x, *y]);
             }
-            None if points.is_empty() && !named => named = true,
+            None if points.is_empty() && !named && names_columns(line) => named = true,
             _ => return Err(format!("line {number} is not two numbers")),
         }
         if points.len() > MOST_POINTS {
@@ -76,7 +85,7 @@ mod tests {
 
     #[test]
     fn lines_of_two_numbers_are_points() {
-        let text = "# measured\ntime, speed\n0, 1e-3\n 0.5;2 # peak\n\n1\t-3\n";
+        let text = "# measured\ntime [s], \"speed (m/s)\"\n0, 1e-3\n 0.5;2 # peak\n\n1\t-3\n";
         assert_eq!(points(text), Ok(vec![[0.0, 1e-3], [0.5, 2.0], [1.0, -3.0]]));
     }
 
@@ -87,6 +96,9 @@ mod tests {
             ("0, 1\n1", "line 2 is not"),
             ("0, 1\n1, inf", "line 2 is not"),
             ("a, b\nc, d", "line 2 is not"),
+            ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGz4kPqTk0cQ3m me\n0, 1\n1, 2", "line 1 is not"),
+            ("a, b, c\n0, 1\n1, 2", "line 1 is not"),
+            ("=cmd|'/c calc', b\n0, 1\n1, 2", "line 1 is not"),
             ("0, 1\n0, 2", "line 2 the first number does not rise"),
             ("0, 1\n1, 2, 3", "line 2 is not"),
         ] {
@@ -94,8 +106,10 @@ mod tests {
         }
         let long: String = (0..1001).map(|at| format!("{at}, 0\n")).collect();
         assert!(points(&long).expect_err("too long").contains("more than 1000"));
-        for name in ["../a.csv", "/etc/passwd", "a/b.csv", ".hidden", "a,b.csv", "case.toml", "series.csv", "own.lbm"] {
+        for name in ["../a.csv", "/etc/passwd", "a/../b.csv", "a//b.csv", ".hidden", "a/.hidden"] {
             assert!(TableFile::read(name, &|_| Ok(b"0 1\n1 2".to_vec())).is_err(), "{name}");
         }
+        let error = TableFile::read("a/b.csv", &|_| Ok(b"0 1\n1 2 # \x1b[2J\n".to_vec())).expect_err("an escape");
+        assert!(error.contains("not seen in line 2"), "{error}");
     }
 }

@@ -11,6 +11,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use lbm_bundle::plain::shown_line;
 use lbm_runtime::geometry::solid::Pose;
 use serde::{Deserialize, Serialize};
 
@@ -420,11 +421,13 @@ impl Forces {
     }
 }
 
-/// A name in a cell of a table.
+/// A name of somebody's in a cell of a table. Programs that show tables take a cell for a formula that begins as one: it gets a mark in front.
 pub(super) fn in_csv(name: &str) -> String {
-    match name.contains(|letter: char| letter == ',' || letter == '"' || letter.is_control()) {
+    let name = shown_line(name);
+    let name = if name.trim_start().starts_with(['=', '+', '-', '@']) { format!("'{name}") } else { name };
+    match name.contains([',', '"']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_string(),
+        false => name,
     }
 }
 
@@ -524,6 +527,16 @@ fn periods(curve: &[(f64, f64)], scale: f64) -> Vec<Period> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_strangers_are_no_formulas() {
+        for name in ["=1+1", "+1", "-1", "@x", " =1", "=HYPERLINK(\"http://a.b\", \"x\")"] {
+            let cell = in_csv(name);
+            assert!(cell.trim_start_matches('"').starts_with('\''), "{cell}");
+        }
+        assert_eq!(in_csv("a\r\nb\u{1b}"), "a??b?");
+        assert_eq!(["left wing", "a, \"b\""].map(in_csv), ["left wing", "\"a, \"\"b\"\"\""]);
+    }
     use crate::output::example;
 
     fn forces(lift: impl Fn(f64) -> f64) -> (Case, Forces) {

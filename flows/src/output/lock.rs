@@ -3,29 +3,27 @@
 //! The lock is the system's, on a file in the folder, and the system takes it away when the process ends, however it ends. The file
 //! says who has it. Where a file system has no locks, runs are not kept apart; their files are whole all the same.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+
+use lbm_runtime::file::Folder;
 
 /// Name of the file.
-const NAME: &str = ".lbmc.lock";
+pub(super) const NAME: &str = ".lbmc.lock";
 
 /// A folder that no other run writes to while this is there.
 #[derive(Debug)]
 pub(super) struct Lock {
-    path: PathBuf,
+    folder: Folder,
     _file: File,
 }
 
 impl Lock {
     /// Takes the folder; an error of the kind `ResourceBusy` says which process has it.
-    pub(super) fn take(folder: &Path) -> io::Result<Lock> {
-        let path = folder.join(NAME);
+    pub(super) fn take(folder: &Folder) -> io::Result<Lock> {
         loop {
-            let mut file = open(&path)?;
-            if !file.metadata()?.is_file() {
-                return Err(io::Error::other(format!("`{NAME}` in it is no file")));
-            }
+            // Who has planted a symbolic link there leads nobody elsewhere by it, and who has planted a pipe holds nobody up.
+            let mut file = folder.shared(NAME)?;
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => {
                     let words = format!("another run writes to it ({})", holder(&mut file));
@@ -35,10 +33,10 @@ impl Lock {
                 Err(TryLockError::Error(_)) | Ok(()) => {}
             }
             // Whoever had it before has removed the name when it was done, perhaps since this one opened it.
-            if is(&path, &file)? {
+            if folder.is(NAME, &file)? {
                 file.set_len(0)?;
                 write!(file, "process {}{}", std::process::id(), host())?;
-                return Ok(Lock { path, _file: file });
+                return Ok(Lock { folder: folder.clone(), _file: file });
             }
         }
     }
@@ -47,34 +45,8 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // While it is locked, so that the name is that of no other run. If it stays, it hinders nobody.
-        let _ = fs::remove_file(&self.path);
+        let _ = self.folder.remove(NAME);
     }
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    // Who has planted a symbolic link there leads nobody elsewhere by it, and who has planted a pipe holds nobody up.
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    options.open(path)
-}
-
-/// Whether a path still leads to this file.
-#[cfg(unix)]
-fn is(path: &Path, file: &File) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let own = file.metadata()?;
-    match fs::symlink_metadata(path) {
-        Ok(there) => Ok((there.dev(), there.ino()) == (own.dev(), own.ino())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-#[cfg(not(unix))]
-fn is(_: &Path, _: &File) -> io::Result<bool> {
-    Ok(true)
 }
 
 /// Who has a lock, as far as its file says.
@@ -95,23 +67,27 @@ fn host() -> String {
 mod tests {
     use super::*;
 
+    fn open(folder: &tempfile::TempDir) -> Folder {
+        Folder::open(folder.path()).unwrap()
+    }
+
     #[test]
     fn a_folder_is_one_runs_and_the_other_is_told_whose() {
         let folder = tempfile::tempdir().unwrap();
-        let lock = Lock::take(folder.path()).unwrap();
-        let error = Lock::take(folder.path()).unwrap_err();
+        let lock = Lock::take(&open(&folder)).unwrap();
+        let error = Lock::take(&open(&folder)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ResourceBusy);
         assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
         drop(lock);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
-        Lock::take(folder.path()).unwrap();
+        Lock::take(&open(&folder)).unwrap();
     }
 
     #[test]
     fn the_file_of_a_run_that_was_killed_hinders_nobody() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(NAME), "process 1 on a machine that is gone").unwrap();
-        Lock::take(folder.path()).unwrap();
+        Lock::take(&open(&folder)).unwrap();
     }
 
     #[test]
@@ -121,7 +97,7 @@ mod tests {
         let one = || {
             let mut times = 0;
             while times < 50 {
-                let Ok(_lock) = Lock::take(folder.path()) else { continue };
+                let Ok(_lock) = Lock::take(&open(&folder)) else { continue };
                 assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
                 std::thread::yield_now();
                 inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
@@ -131,17 +107,16 @@ mod tests {
         std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(one))));
     }
 
-    #[cfg(unix)]
     #[test]
     fn what_is_planted_in_its_place_is_neither_followed_nor_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let (place, treasure) = (folder.path().join(NAME), folder.path().join("treasure"));
         fs::write(&treasure, "gold").unwrap();
         std::os::unix::fs::symlink(&treasure, &place).unwrap();
-        assert!(Lock::take(folder.path()).is_err());
+        assert!(Lock::take(&open(&folder)).is_err());
         assert_eq!(fs::read_to_string(&treasure).unwrap(), "gold");
         fs::remove_file(&place).unwrap();
         assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success());
-        assert!(Lock::take(folder.path()).is_err());
+        assert!(Lock::take(&open(&folder)).is_err());
     }
 }

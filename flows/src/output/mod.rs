@@ -7,6 +7,7 @@
 //! | module | writes |
 //! | --- | --- |
 //! | `lock` | nothing: one run at a time in a folder |
+//! | `owned` | `.lbmc.files`: which files of a folder runs have written |
 //! | [`sink`] | nothing of its own: the folder, without what earlier runs have left, and files that appear only when they are whole |
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
@@ -50,6 +51,7 @@ mod hull;
 mod isosurface;
 mod lock;
 mod march;
+mod owned;
 pub mod picture;
 mod plane;
 pub mod plot;
@@ -92,7 +94,7 @@ use heat::Heat;
 use probes::Probed;
 use profile::Profile;
 use series::Series;
-use sink::{OutputError, RESTART, SUMMARY, Sink};
+use sink::{OutputError, Place, RESTART, SUMMARY, Sink};
 use summary::{About, Accumulated, Failed, Failure, Measured, Observed, Status, Summary};
 use surfaces::Bodies;
 use tables::Tables;
@@ -152,7 +154,7 @@ fn write_vtk(
 
 impl<'a> Recorder<'a> {
     /// Makes sure, before anything runs, that the folder takes files. It is as it was.
-    pub fn create(case: &'a Case, about: About, folder: &Path) -> Result<Recorder<'a>, OutputError> {
+    pub fn create(case: &'a Case, about: About, folder: Place<'_>) -> Result<Recorder<'a>, OutputError> {
         Ok(Recorder {
             case,
             about,
@@ -172,7 +174,7 @@ impl<'a> Recorder<'a> {
 
     /// Begins a run: takes the results of earlier ones away, and writes what this one is made from.
     pub fn begin(&mut self, inputs: &[InputFile]) -> Result<(), OutputError> {
-        self.sink.begin(inputs, &[])
+        self.sink.begin(inputs, &self.case.results, &[])
     }
 
     /// Begins the next part of a run that goes on from `file`, with what the parts before have written. What is not in the folder
@@ -184,7 +186,7 @@ impl<'a> Recorder<'a> {
         // Tables may have rows of steps that the restart file does not know, and are written again.
         let stays = recorded.files.iter().filter(|name| !tables::is_table(name)).cloned();
         let stay = if is_here { stays.chain([name]).collect() } else { vec![] };
-        self.sink.begin(inputs, &stay)?;
+        self.sink.begin(inputs, &self.case.results, &stay)?;
         self.frames = recorded.frames.iter().filter(|(_, name)| self.sink.has(name)).cloned().collect();
         self.series = Series::of_saved(&recorded.series);
         self.forces = Forces::of_saved(&recorded.forces);
@@ -228,7 +230,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Writes the restart file in the place of the last one.
-    pub fn restart(&self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
+    pub fn restart(&mut self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         self.sink.put(RESTART, content)
     }
 
@@ -493,7 +495,7 @@ impl<'a> Recorder<'a> {
         films
     }
 
-    fn write_summary(&self, summary: &impl Serialize) -> Result<(), OutputError> {
+    fn write_summary(&mut self, summary: &impl Serialize) -> Result<(), OutputError> {
         self.sink.put(SUMMARY, |out| {
             serde_json::to_writer_pretty(&mut *out, summary)?;
             writeln!(out)
@@ -605,7 +607,7 @@ mod tests {
         let frames = Frames { name: "speed".into(), every: None, film: Some(20) };
         case.output.pictures = vec![crate::case::Picture::of(field, frames)];
         let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::create(&case, example::about(&case), folder.path()).unwrap();
+        let mut recorder = Recorder::create(&case, example::about(&case), folder.path().into()).unwrap();
         recorder.begin(&[]).unwrap();
         recorder.reach(10);
         recorder.pictures(&snapshot, |_| true).unwrap();
@@ -620,7 +622,7 @@ mod tests {
         case.output.every = Some(5);
         case.output.series = Some(10);
         let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::create(&case, example::about(&case), folder.path()).unwrap();
+        let mut recorder = Recorder::create(&case, example::about(&case), folder.path().into()).unwrap();
         recorder.begin(&[]).unwrap();
         snapshot.step = 5;
         recorder.fields(&snapshot).unwrap();

@@ -1,110 +1,71 @@
 //! The folder that a run writes to, and owns while it does.
 //!
 //! After `Sink::create`, the folder exists, takes files, and no other run writes to it. After `Sink::begin`, it has no result of
-//! an earlier run, and it has what this run is made from; files that no run has written are as they were. A file appears under its
-//! name only when it is whole ([`lbm_runtime::file`]), so that an error leaves what was there before as it was; tables then grow by rows.
+//! an earlier run, and it has what this run is made from; files that no run has written are as they were, and none of them has a name that
+//! this run may need. A file appears under its name only when it is whole ([`lbm_runtime::file`]), so that an error leaves what was there before
+//! as it was; tables then grow by rows.
 //!
-//! What an earlier run has written is known by its name; the names that a method or a case chooses are listed in
-//! `summary.json` (pictures of scalars, probes, statistics) and at the top of `case.toml` (the spec, its modules, surfaces).
+//! What an earlier run has written is known from a list in the folder ([`owned`](super::owned)): nothing else is ever replaced or removed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use lbm_bundle::input::{self, Limit};
-use lbm_runtime::file;
+use lbm_bundle::plain::shown_line;
+use lbm_runtime::file::{self, Folder};
 use miette::Diagnostic;
 
-use super::lock::Lock;
-use crate::case::{CASE, InputFile, is_plain, listed_inputs, listed_sequences};
+use super::lock::{self, Lock};
+use super::owned::{Owned, Stamper, in_inputs};
+use crate::case::{INPUTS, InputFile, LIST, Results};
+pub use crate::case::{RESTART, SUMMARY};
 
-/// Name of the summary.
-pub const SUMMARY: &str = "summary.json";
+/// Names that are listed in a message at most.
+const NAMED: usize = 5;
+/// Bytes that are added to a file at a time: the system writes them all or none of them, also of a run that is killed.
+const PAGE: u64 = 4096;
 
-/// Name of the restart file.
-pub const RESTART: &str = "restart.lbmc";
-
-/// Results whose names are always the same.
-const RESULTS: [&str; 16] = [
-    SUMMARY,
-    RESTART,
-    "fields.pvd",
-    "fields.vtkhdf.series",
-    "profile_x.csv",
-    "profile_y.csv",
-    "profile_z.csv",
-    "profiles.png",
-    "series.csv",
-    "series.png",
-    "forces.csv",
-    "forces.png",
-    "fluxes.csv",
-    "heat.csv",
-    "velocity.png",
-    "vorticity.png",
-];
-
-/// Whether a file of that name is a result.
-fn is_result(name: &str) -> bool {
-    let is_frame = |rest: &str| {
-        let (step, ending) = rest.split_once('.').unwrap_or((rest, ""));
-        let digits = step.len() >= 8 && step.bytes().all(|byte| byte.is_ascii_digit());
-        digits && ["vti", "vtu", "vtkhdf"].contains(&ending)
-    };
-    let is_surface = |rest: &str| {
-        let (body, rest) = rest.split_once('_').unwrap_or((rest, ""));
-        let (step, ending) = rest.split_once('.').unwrap_or((rest, ""));
-        let digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|byte| byte.is_ascii_digit());
-        digits(body, 1) && digits(step, 8) && ["vtp", "csv"].contains(&ending)
-    };
-    let is_section = |rest: &str| {
-        let parts: Vec<&str> = rest.split('_').collect();
-        let digits = |text: &str, least: usize| text.len() >= least && text.bytes().all(|byte| byte.is_ascii_digit());
-        matches!(parts[..], [body, plane, step] if digits(body, 1) && digits(plane, 1) && digits(step, 8))
-    };
-    RESULTS.contains(&name)
-        || name.strip_prefix("fields_").is_some_and(is_frame)
-        || name.strip_prefix("surface_").is_some_and(is_surface)
-        || name.strip_prefix("section_").and_then(|rest| rest.strip_suffix(".csv")).is_some_and(is_section)
+/// Where results go.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// The folder that the user named: any, and links on the way to it are followed.
+    Named(&'a Path),
+    /// The folder that the case names, below the one that the command runs in: no link on the way to it is followed, and it has no files but
+    /// those of runs.
+    OfCase(&'a Path),
 }
 
-/// Whether a file of that name is a picture on the way of a run whose case asks for sequences of these names.
-fn is_in_sequence(name: &str, sequences: &[String]) -> bool {
-    let of = |sequence: &String| name.strip_prefix(&sequence[..])?.strip_prefix('_')?.strip_suffix(".png");
-    let is_step = |step: &str| step.len() >= 8 && step.bytes().all(|byte| byte.is_ascii_digit());
-    sequences.iter().filter_map(of).any(is_step)
+impl<'a> Place<'a> {
+    /// The path.
+    pub fn path(self) -> &'a Path {
+        let (Place::Named(path) | Place::OfCase(path)) = self;
+        path
+    }
 }
 
-/// Pictures, films, probes and statistics that the summary in a folder lists. One that cannot be read lists nothing.
-fn listed_results(folder: &Path) -> Vec<String> {
-    let text = there(&folder.join(SUMMARY)).unwrap_or_default();
-    let summary: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-    let files = summary["files"].as_array().into_iter().flatten().filter_map(|name| name.as_str());
-    let is_vtk = |name: &str| [".vti", ".vtu", ".vtkhdf"].iter().any(|ending| name.ends_with(ending));
-    let of_a_run = |name: &&str| {
-        let drawn = name.ends_with(".png") || name.ends_with(".gif");
-        let probe = name.starts_with("probe_") && name.ends_with(".csv");
-        drawn || probe || name.starts_with("statistics_") && is_vtk(name)
-    };
-    files.filter(|name| of_a_run(name) && is_plain(name)).map(String::from).collect()
-}
-
-/// The bytes of a file that may be anybody's, if it is one.
-fn there(path: &Path) -> Option<Vec<u8>> {
-    input::bytes(path, Limit { what: "a file of a run", ..Limit::SURFACE }).ok()
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Place<'a> {
+    fn from(path: &'a P) -> Place<'a> {
+        Place::Named(path.as_ref())
+    }
 }
 
 /// Why something could not be written.
 #[derive(Debug)]
 pub struct OutputError {
     path: PathBuf,
-    what: &'static str,
-    source: io::Error,
+    why: Why,
 }
 
-/// What a run may not do with a file that is not of a run.
-const REPLACE: &str = "replace";
+#[derive(Debug)]
+enum Why {
+    /// The system does not do something.
+    Io(&'static str, io::Error),
+    /// Files that are not of a run, or were changed since, have names that this run needs.
+    InTheWay(Vec<String>),
+    /// A folder that the case names has files that are not of a run.
+    NotOfRuns(Vec<String>),
+}
 
 impl OutputError {
     /// The file or folder.
@@ -113,9 +74,29 @@ impl OutputError {
     }
 }
 
+/// Names as a message has them.
+fn listed(names: &[String]) -> String {
+    let first: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", shown_line(name))).collect();
+    let more = names.len().saturating_sub(NAMED);
+    first.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
 impl fmt::Display for OutputError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "cannot {} `{}`: {}", self.what, self.path.display(), self.source)
+        let path = shown_line(&self.path.display().to_string());
+        match &self.why {
+            Why::Io(what, source) => write!(out, "cannot {what} `{path}`: {}", shown_line(&source.to_string())),
+            Why::InTheWay(names) => write!(
+                out,
+                "cannot write to `{path}`: a run would replace {}, which no run has written, or which was changed since",
+                listed(names)
+            ),
+            Why::NotOfRuns(names) => write!(
+                out,
+                "cannot write to `{path}`, which the case names and not the command: it has {}, and no run has written to it",
+                listed(names)
+            ),
+        }
     }
 }
 
@@ -127,11 +108,21 @@ impl Diagnostic for OutputError {
         Some(Box::new("C0601"))
     }
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let advice = match self.source.kind() {
-            ErrorKind::AlreadyExists if self.what == REPLACE => {
-                "a run writes a file of that name, with other content, and this one is not of a run: choose another folder with \
-                 `--out DIR`, or give it another name"
+        let kind = match &self.why {
+            Why::Io(_, source) => source.kind(),
+            Why::InTheWay(_) => {
+                return Some(Box::new(format!(
+                    "move them elsewhere, or choose another folder with `--out DIR`; results of versions of lbmc that kept no list \
+                     of what they wrote (`{LIST}`) count as files of yours"
+                )));
             }
+            Why::NotOfRuns(_) => {
+                return Some(Box::new(
+                    "choose a folder with `--out DIR`: this one too, if you want; a run replaces no file of yours in it",
+                ));
+            }
+        };
+        let advice = match kind {
             ErrorKind::PermissionDenied => "you may not write there: choose another folder with `--out DIR`",
             ErrorKind::ReadOnlyFilesystem => "the file system is read-only: choose another folder with `--out DIR`",
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
@@ -142,7 +133,8 @@ impl Diagnostic for OutputError {
                 "wait until that run has ended, end it, or choose another folder with `--out DIR`"
             }
             ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-                "a part of this path is a file, not a folder: choose another folder with `--out DIR`"
+                "a part of this path is a file, or a symbolic link, which is not followed where the case names the folder: choose \
+                 a folder with `--out DIR`"
             }
             _ => "choose another folder with `--out DIR`",
         };
@@ -153,58 +145,97 @@ impl Diagnostic for OutputError {
 /// A folder that takes files.
 #[derive(Debug)]
 pub struct Sink {
-    folder: PathBuf,
+    folder: Folder,
+    owned: Owned,
+    /// What this run has written, and may write again.
+    own: BTreeSet<String>,
+    /// What the tables have that grow.
+    tables: BTreeMap<String, Stamper>,
     files: Vec<String>,
     inputs: Vec<String>,
     _lock: Lock,
 }
 
+/// Whether a file is one of those that a run needs while it writes.
+fn is_aside(name: &str) -> bool {
+    name == lock::NAME || file::is_partial(name)
+}
+
 impl Sink {
     /// Creates the folder where it is missing, and makes sure that it takes files, and those of this run alone.
-    pub fn create(folder: &Path) -> Result<Sink, OutputError> {
-        let fail = |source| OutputError { path: folder.to_path_buf(), what: "write to", source };
-        fs::create_dir_all(folder).map_err(fail)?;
-        let lock = Lock::take(folder).map_err(fail)?;
-        clear(folder).map_err(fail)?;
-        Ok(Sink { folder: folder.to_path_buf(), files: vec![], inputs: vec![], _lock: lock })
+    pub fn create(place: Place<'_>) -> Result<Sink, OutputError> {
+        let path = place.path().to_path_buf();
+        let fail = |source| OutputError { path: path.clone(), why: Why::Io("write to", source) };
+        let folder = match place {
+            Place::Named(path) => Folder::create(path),
+            Place::OfCase(path) => Folder::create_below(path),
+        };
+        let folder = folder.map_err(fail)?;
+        let names = folder.names().map_err(fail)?;
+        let is_of_runs = Owned::is_listed(&folder);
+        let others: Vec<String> = names.iter().filter(|name| !is_aside(name)).cloned().collect();
+        if matches!(place, Place::OfCase(_)) && !is_of_runs && !others.is_empty() {
+            return Err(OutputError { path, why: Why::NotOfRuns(others) });
+        }
+        let lock = Lock::take(&folder).map_err(fail)?;
+        // What runs have left that were killed while they wrote.
+        if is_of_runs {
+            let partial = names.iter().filter(|name| file::is_partial(name) && folder.has_file(name));
+            partial.into_iter().try_for_each(|name| folder.remove(name)).map_err(fail)?;
+        }
+        let owned = Owned::read(&folder);
+        let (own, tables, files, inputs) = Default::default();
+        Ok(Sink { folder, owned, own, tables, files, inputs, _lock: lock })
     }
 
     /// Removes the results of earlier runs, but for those that `stay`, and writes what this run is made from. A file that no
-    /// run has written is never touched; where one stands in the place of an input and differs from it, nothing is done.
-    pub fn begin(&mut self, inputs: &[InputFile], stay: &[String]) -> Result<(), OutputError> {
-        let path = |name: &str| self.folder.join(name);
-        let fail = |what, name: &str| {
-            let path = path(name);
-            move |source| OutputError { path, what, source }
+    /// run has written is never touched; where one has a name that this run may need, nothing is done.
+    pub fn begin(&mut self, inputs: &[InputFile], results: &Results, stay: &[String]) -> Result<(), OutputError> {
+        let path = self.folder.path().to_path_buf();
+        let fail = |what| {
+            let path = path.clone();
+            move |source| OutputError { path, why: Why::Io(what, source) }
         };
-        let case = there(&path(CASE)).unwrap_or_default();
-        let (earlier, sequences) = (listed_inputs(&case), listed_sequences(&case));
-        let same = |input: &InputFile| there(&path(&input.name)).is_some_and(|there| there == input.bytes);
-        let foreign = |input: &&InputFile| {
-            fs::symlink_metadata(path(&input.name)).is_ok() && !same(input) && !earlier.contains(&input.name)
-        };
-        if let Some(input) = inputs.iter().find(foreign) {
-            let source = io::Error::new(ErrorKind::AlreadyExists, "it is not of a run");
-            return Err(OutputError { path: path(&input.name), what: REPLACE, source });
-        }
-        let listed = listed_results(&self.folder);
-        for entry in fs::read_dir(&self.folder).map_err(fail("read", ""))? {
-            let entry = entry.map_err(fail("read", ""))?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let of_a_run = is_result(&name)
-                || listed.contains(&name)
-                || earlier.contains(&name)
-                || is_in_sequence(&name, &sequences);
-            let stays = stay.contains(&name) || inputs.iter().any(|input| input.name == name);
-            if of_a_run && !stays && entry.file_type().is_ok_and(|ty| !ty.is_dir()) {
-                fs::remove_file(entry.path()).map_err(fail("remove", &name))?;
+        let is_input = |name: &str| inputs.iter().any(|input| input.name == name);
+        let mut earlier = BTreeSet::new();
+        for name in self.owned.names() {
+            // Of what stays the content is looked at when it is replaced, if it is.
+            if stay.contains(&name) || self.owned.has(&name).map_err(fail("read"))? {
+                earlier.insert(name);
             }
         }
-        for input in inputs.iter().filter(|input| !same(input)) {
+        let mut there = self.folder.names().map_err(fail("read"))?;
+        if self.folder.has_folder(INPUTS) {
+            let names = self.folder.within(INPUTS).and_then(|inputs| inputs.names()).map_err(fail("read"))?;
+            there.retain(|name| name != INPUTS);
+            there.extend(names.into_iter().map(|name| format!("{INPUTS}/{name}")));
+        }
+        let is_needed = |name: &str| results.have(name) || is_input(name) || name == INPUTS;
+        there.retain(|name| is_needed(name) && !earlier.contains(name));
+        if !there.is_empty() {
+            return Err(OutputError { path, why: Why::InTheWay(there) });
+        }
+        // What this run is made from is replaced, and not away for a moment: the case may be the one in the folder.
+        let gone: Vec<&String> = earlier.iter().filter(|name| !stay.contains(name) && !is_input(name)).collect();
+        for name in &gone {
+            self.remove(name).map_err(fail("remove files from"))?;
+        }
+        self.owned
+            .begin(|name| earlier.contains(name) && !gone.iter().any(|gone| *gone == name))
+            .map_err(fail("write to"))?;
+        for input in inputs {
             self.put(&input.name, |out| out.write_all(&input.bytes))?;
         }
         self.inputs = inputs.iter().map(|input| input.name.clone()).collect();
         Ok(())
+    }
+
+    /// Removes a file that a run has written, and the folder of inputs with the last of them.
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let Some(inner) = in_inputs(name) else { return self.folder.remove(name) };
+        let inputs = self.folder.within(INPUTS)?;
+        inputs.remove(inner)?;
+        if inputs.names()?.is_empty() { self.folder.remove_folder(INPUTS) } else { Ok(()) }
     }
 
     /// Writes one file, whole or not at all, and lists it.
@@ -221,17 +252,72 @@ impl Sink {
     }
 
     /// Writes one file, whole or not at all.
-    pub fn put(&self, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
-        let path = self.folder.join(name);
-        file::replace(&path, content).map_err(|source| OutputError { path, what: "write", source })
+    pub fn put(
+        &mut self,
+        name: &str,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        self.place(name, content).map(|_| ())
     }
 
-    /// Adds to the end of a file that this run has written. Where it fails, the file may end in the middle of what was to be added.
-    pub fn append(&self, name: &str, content: &[u8]) -> Result<(), OutputError> {
-        let path = self.folder.join(name);
-        let file = fs::OpenOptions::new().append(true).open(&path);
-        let added = file.and_then(|mut file| file.write_all(content));
-        added.map_err(|source| OutputError { path, what: "write", source })
+    /// Writes one file, and gives what makes stamps of it as it grows.
+    fn place(
+        &mut self,
+        name: &str,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Stamper, OutputError> {
+        let path = self.folder.path().join(name);
+        let fail = |source| OutputError { path: path.clone(), why: Why::Io("write", source) };
+        let (folder, inner) = match in_inputs(name) {
+            None => (self.folder.clone(), name),
+            Some(inner) => (self.folder.within(INPUTS).map_err(fail)?, inner),
+        };
+        if !self.own.contains(name) && folder.has(inner) && !self.owned.has(name).map_err(fail)? {
+            let path = self.folder.path().to_path_buf();
+            return Err(OutputError { path, why: Why::InTheWay(vec![name.to_string()]) });
+        }
+        let mut stamper = Stamper::default();
+        let written = folder.write(inner, |out| content(&mut Stamped { out, stamper: &mut stamper })).map_err(fail)?;
+        self.owned.add(name, stamper.stamp(), true).map_err(fail)?;
+        written.rename().map_err(fail)?;
+        self.own.insert(name.to_string());
+        Ok(stamper)
+    }
+
+    /// Writes and lists a file that is going to grow.
+    pub fn begin_table(
+        &mut self,
+        name: &str,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), OutputError> {
+        let stamper = self.place(name, content)?;
+        self.tables.insert(name.to_string(), stamper);
+        if !self.files.iter().any(|file| file == name) {
+            self.files.push(name.to_string());
+        }
+        Ok(())
+    }
+
+    /// Adds to the end of a table that this run has begun. Where it fails, nothing is added.
+    pub fn append(&mut self, name: &str, content: &[u8]) -> Result<(), OutputError> {
+        let path = self.folder.path().join(name);
+        let fail = |source| OutputError { path: path.clone(), why: Why::Io("write", source) };
+        let mut table = self.tables.get(name).cloned().unwrap_or_default();
+        let (before, mut rest) = (table.length(), content);
+        let mut file = self.folder.append(name).map_err(fail)?;
+        while !rest.is_empty() {
+            let room = PAGE - table.length() % PAGE;
+            let (now, later) = rest.split_at(rest.len().min(room as usize));
+            table.add(now);
+            let added = self.owned.add(name, table.stamp(), false).and_then(|()| file.write_all(now));
+            if let Err(error) = added {
+                file.set_len(before).ok();
+                return Err(fail(error));
+            }
+            rest = later;
+        }
+        self.tables.insert(name.to_string(), table);
+        Ok(())
     }
 
     /// Lists files that an earlier part of this run has written, those that are there, before those of this part.
@@ -242,14 +328,14 @@ impl Sink {
         self.files.extend(own.into_iter().filter(|name| !files.contains(name)));
     }
 
-    /// Whether the folder has a file of that name.
+    /// Whether the folder has a file of that name, and runs have written one.
     pub fn has(&self, name: &str) -> bool {
-        self.folder.join(name).is_file()
+        self.folder.has_file(name) && self.owned.lists(name)
     }
 
     /// The folder.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        self.folder.path()
     }
 
     /// Names of the files that this run is made from.
@@ -263,32 +349,60 @@ impl Sink {
     }
 }
 
-/// Removes what runs have left that were killed while they wrote.
-fn clear(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if file::is_partial(&entry.file_name().to_string_lossy()) && !entry.file_type()?.is_dir() {
-            fs::remove_file(entry.path())?;
-        }
+/// What is written passes through here.
+struct Stamped<'a> {
+    out: &'a mut dyn Write,
+    stamper: &'a mut Stamper,
+}
+
+impl Write for Stamped<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.stamper.add(&bytes[..written]);
+        Ok(written)
     }
-    Ok(())
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use super::super::example;
     use super::*;
+    use crate::case::CASE;
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
+        Folder::open(folder).unwrap().names().unwrap()
+    }
+
+    fn create(folder: &Path) -> Sink {
+        Sink::create(folder.into()).unwrap()
+    }
+
+    fn input(name: &str, text: &str) -> InputFile {
+        InputFile { name: name.into(), bytes: text.into() }
+    }
+
+    /// The names of a cavity: pictures, profiles, fields.
+    fn results() -> Results {
+        example::cavity(8).0.results
+    }
+
+    /// A run in a folder that writes files of these names, and `inputs`.
+    fn run(folder: &Path, inputs: &[InputFile], files: &[&str]) -> Result<(), OutputError> {
+        let mut sink = Sink::create(folder.into())?;
+        sink.begin(inputs, &results(), &[])?;
+        files.iter().try_for_each(|name| sink.write(name, |out| out.write_all(name.as_bytes())))
     }
 
     #[test]
     fn a_file_that_fails_half_way_leaves_the_old_one() {
         let folder = tempfile::tempdir().unwrap();
-        let mut sink = Sink::create(&folder.path().join("a/b")).unwrap();
+        let mut sink = create(&folder.path().join("a/b"));
+        sink.begin(&[], &results(), &[]).unwrap();
         sink.write("x.csv", |out| out.write_all(b"old")).unwrap();
         let error = sink
             .write("x.csv", |out| {
@@ -298,99 +412,108 @@ mod tests {
             .unwrap_err();
         assert!(error.to_string().contains("x.csv"), "{error}");
         assert!(error.help().unwrap().to_string().contains("disk is full"));
-        assert_eq!(names(sink.folder()), [".lbmc.lock", "x.csv"]);
+        assert_eq!(names(sink.folder()), [LIST, lock::NAME, "x.csv"]);
         assert_eq!(fs::read(sink.folder().join("x.csv")).unwrap(), b"old");
         assert_eq!(sink.files(), ["x.csv"]);
     }
 
-    fn input(name: &str, text: &str) -> InputFile {
-        InputFile { name: name.into(), bytes: text.into() }
-    }
-
-    fn case(inputs: &[&str]) -> InputFile {
-        let names: Vec<String> = inputs.iter().map(|name| name.to_string()).collect();
-        input(CASE, &crate::case::heading(&names))
-    }
-
     #[test]
-    fn a_run_begins_without_results_of_another_and_with_all_files_that_are_not_results() {
+    fn a_run_begins_without_results_of_another_and_with_all_files_that_no_run_has_written() {
         let folder = tempfile::tempdir().unwrap();
-        let put = |name: &str| fs::write(folder.path().join(name), "{}").unwrap();
-        let results = [
-            "fields_00000010.vti",
-            "fields.pvd",
-            "velocity.png",
-            "restart.lbmc",
-            "surface_1_00000010.vtp",
-            "surface_12_00000010.csv",
-            "section_1_2_00000010.csv",
-            ".fields_00000020.vtu.AbCdEf.partial",
-        ];
-        let foreign = [
-            "notes.txt",
-            "fields_of_gold.png",
-            "fields_1.vti",
-            "surface_area_00000010.csv",
-            "section_of_a_00000010.csv",
-            "fields_00000010.csv",
-            "mine.toml",
-            "probe_mine.csv",
-            "b.png",
-            ".notes.partial",
-        ];
-        results.iter().chain(&foreign).for_each(|name| put(name));
-        put("phi.png");
-        put("probe_wake.csv");
-        let listed = r#"{"files": ["phi.png", "notes.txt", "../b.png", "probe_wake.csv"]}"#;
-        fs::write(folder.path().join(SUMMARY), listed).unwrap();
-        fs::create_dir(folder.path().join("series.csv")).unwrap();
-        let mut sink = Sink::create(folder.path()).unwrap();
-        sink.begin(&[], &["fields.pvd".into()]).unwrap();
-        let mut expected: Vec<&str> = foreign.into_iter().chain(["fields.pvd", "series.csv", ".lbmc.lock"]).collect();
+        let foreign =
+            ["notes.txt", "fields_of_gold.png", "probe_mine.csv", "b.png", ".notes.partial", "photo_00000010.png"];
+        foreign.iter().for_each(|name| fs::write(folder.path().join(name), "{}").unwrap());
+        let written = ["velocity.png", "wake_00000010.png", "probe_a_00000010.vti", "probe_a.pvd", "fields.pvd"];
+        run(folder.path(), &[input(CASE, "a case"), input("inputs/a.lbm", "a spec")], &written).unwrap();
+        fs::write(folder.path().join(".fields_00000020.vtu.AbCdEf.partial"), "half").unwrap();
+        let mut sink = create(folder.path());
+        sink.begin(&[input(CASE, "another")], &results(), &["fields.pvd".into(), "notes.txt".into()]).unwrap();
+        sink.list(&["fields.pvd".into(), "notes.txt".into(), "velocity.png".into()]);
+        assert_eq!(sink.files(), ["fields.pvd"], "those that are there and that a run has written");
+        drop(sink);
+        let mut expected: Vec<&str> = foreign.into_iter().chain(["fields.pvd", CASE, LIST]).collect();
         expected.sort();
         assert_eq!(names(folder.path()), expected);
+        assert_eq!(fs::read(folder.path().join(CASE)).unwrap(), b"another");
     }
 
     #[test]
-    fn pictures_on_the_way_of_a_run_that_was_killed_go() {
+    fn files_in_the_place_of_results_are_named_before_anything_is_done() {
         let folder = tempfile::tempdir().unwrap();
-        let put = |name: &str| fs::write(folder.path().join(name), "").unwrap();
-        let foreign = ["wake_1.png", "photo_20260101.png", "wake_00000010.csv", "ux.png"];
-        foreign.iter().for_each(|name| put(name));
-        ["wake_00000010.png", "ux_123456789.png"].iter().for_each(|name| put(name));
-        let tables = "[[pictures]]\nfield = \"vorticity\"\nname = \"wake\"\n[[pictures]]\nfield = \"ux\"\n";
-        let text = crate::case::heading(&[]) + tables;
-        fs::write(folder.path().join(CASE), text).unwrap();
-        Sink::create(folder.path()).unwrap().begin(&[], &[]).unwrap();
-        assert_eq!(names(folder.path()), ["photo_20260101.png", "ux.png", "wake_00000010.csv", "wake_1.png"]);
+        let put = |name: &str| fs::write(folder.path().join(name), "mine").unwrap();
+        run(folder.path(), &[input(CASE, "a case")], &["velocity.png"]).unwrap();
+        fs::create_dir_all(folder.path().join("inputs")).unwrap();
+        let mine = ["profile_x.csv", "fields_00000100.vti", "inputs/table_1.csv", "summary.json"];
+        mine.iter().for_each(|name| put(name));
+        let before = names(folder.path());
+        let again = || run(folder.path(), &[input(CASE, "new"), input("inputs/table_1.csv", "1 2")], &[]).unwrap_err();
+        let error = again();
+        mine.iter().for_each(|name| assert!(error.to_string().contains(&format!("`{name}`")), "{error}"));
+        assert!(error.help().unwrap().to_string().contains("--out DIR"));
+        assert_eq!(names(folder.path()), before);
+        assert_eq!(fs::read(folder.path().join(CASE)).unwrap(), b"a case");
+        // What a run has written and somebody has changed since is his.
+        mine.iter().for_each(|name| fs::remove_file(folder.path().join(name)).unwrap());
+        put("velocity.png");
+        assert!(again().to_string().contains("`velocity.png`, which no run has written, or which was changed"));
+        fs::remove_file(folder.path().join("velocity.png")).unwrap();
+        fs::create_dir(folder.path().join("velocity.png")).unwrap();
+        assert!(again().to_string().contains("`velocity.png`"), "a folder is in the way too");
+        fs::remove_dir(folder.path().join("velocity.png")).unwrap();
+        run(folder.path(), &[input(CASE, "new")], &[]).unwrap();
     }
 
     #[test]
-    fn inputs_of_another_run_give_way_and_files_that_are_not_of_a_run_do_not() {
+    fn a_list_that_somebody_has_made_up_gives_him_no_file_that_he_does_not_know() {
         let folder = tempfile::tempdir().unwrap();
-        let begin = |inputs: &[InputFile]| Sink::create(folder.path()).unwrap().begin(inputs, &[]);
-        begin(&[case(&["a.lbm", "wing.stl"]), input("a.lbm", "old"), input("wing.stl", "old")]).unwrap();
-        assert_eq!(names(folder.path()), ["a.lbm", CASE, "wing.stl"]);
-        begin(&[case(&["a.lbm"]), input("a.lbm", "new")]).unwrap();
-        assert_eq!(names(folder.path()), ["a.lbm", CASE]);
-        assert_eq!(fs::read(folder.path().join("a.lbm")).unwrap(), b"new");
-        // A spec beside the results that is the very one, and one that is another.
-        fs::write(folder.path().join("mine.lbm"), "mine").unwrap();
-        begin(&[case(&["a.lbm"]), input("a.lbm", "new"), input("mine.lbm", "mine")]).unwrap();
-        let error = begin(&[case(&["mine.lbm"]), input("mine.lbm", "another")]).unwrap_err();
-        assert!(
-            error.path().ends_with("mine.lbm") && error.help().unwrap().to_string().contains("--out DIR"),
-            "{error}"
-        );
-        assert_eq!(names(folder.path()), ["a.lbm", CASE, "mine.lbm"], "nothing is done");
+        fs::write(folder.path().join("thesis.tex"), "years of work").unwrap();
+        run(folder.path(), &[], &["velocity.png"]).unwrap();
+        let list = folder.path().join(LIST);
+        let made_up = blake3::hash(b"something else").to_hex();
+        let lines = format!("{made_up} 13 thesis.tex\n{made_up} 13 ../x\n{made_up} x thesis.tex\nnonsense\n");
+        fs::write(&list, fs::read_to_string(&list).unwrap() + &lines).unwrap();
+        run(folder.path(), &[], &[]).unwrap();
+        assert_eq!(names(folder.path()), [LIST, "thesis.tex"]);
+        // And a case that says what it was made from is a case.
+        fs::write(folder.path().join(CASE), "# A case as it was run\n# It reads: thesis.tex\n").unwrap();
+        assert!(run(folder.path(), &[], &[]).is_err());
+        assert_eq!(names(folder.path()), [LIST, CASE, "thesis.tex"]);
     }
 
     #[test]
-    fn a_case_that_was_written_by_hand_is_not_replaced() {
+    fn of_a_run_that_was_killed_at_any_moment_all_files_are_known() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(CASE), "spec = \"d2q9_bgk\"").unwrap();
-        let error = Sink::create(folder.path()).unwrap().begin(&[case(&[])], &[]).unwrap_err();
-        assert!(error.to_string().contains(CASE), "{error}");
+        let mut sink = create(folder.path());
+        sink.begin(&[input(CASE, "a case")], &results(), &[]).unwrap();
+        sink.write("velocity.png", |out| out.write_all(b"one")).unwrap();
+        sink.begin_table("series.csv", |out| out.write_all(b"step\n")).unwrap();
+        let list = || fs::read(folder.path().join(LIST)).unwrap();
+        let one = list();
+        sink.write("velocity.png", |out| out.write_all(b"another")).unwrap();
+        let both = list();
+        // Killed between the line and the file, and in the middle of the line.
+        fs::write(folder.path().join("velocity.png"), "one").unwrap();
+        for lines in [&both[..], &both[..both.len() - 3], &one] {
+            fs::write(folder.path().join(LIST), lines).unwrap();
+            assert!(Owned::read(&sink.folder).has("velocity.png").unwrap());
+        }
+        fs::write(folder.path().join("velocity.png"), "another").unwrap();
+        fs::write(folder.path().join(LIST), &both).unwrap();
+        assert!(Owned::read(&sink.folder).has("velocity.png").unwrap());
+        // Rows, far more than the list has lines for, and one longer than a page.
+        for row in 0..10_000 {
+            sink.append("series.csv", format!("{row}\n").as_bytes()).unwrap();
+        }
+        sink.append("series.csv", &[b'x'; 10_000]).unwrap();
+        assert!(Owned::read(&sink.folder).has("series.csv").unwrap());
+        assert!(list().len() < 1_000_000, "{}", list().len());
+        // At the end of a page of the file, where the system may stop.
+        let table = fs::OpenOptions::new().write(true).open(folder.path().join("series.csv")).unwrap();
+        let length = table.metadata().unwrap().len();
+        table.set_len(length / PAGE * PAGE).unwrap();
+        assert!(Owned::read(&sink.folder).has("series.csv").unwrap());
+        table.set_len(length / PAGE * PAGE - 1).unwrap();
+        assert!(!Owned::read(&sink.folder).has("series.csv").unwrap());
     }
 
     #[test]
@@ -399,44 +522,63 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, b"").unwrap();
         for path in [file.clone(), file.join("below")] {
-            let error = Sink::create(&path).unwrap_err();
+            let error = Sink::create(Place::Named(&path)).unwrap_err();
             assert_eq!(error.path(), path);
             assert!(error.help().unwrap().to_string().contains("--out DIR"));
         }
     }
 
     #[test]
-    fn a_folder_that_exists_is_used_and_left_clean() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("mine"), b"").unwrap();
-        fs::write(folder.path().join(".velocity.png.AbCdEf.partial"), b"half").unwrap();
-        Sink::create(folder.path()).unwrap();
-        assert_eq!(names(folder.path()), ["mine"]);
+    fn a_folder_that_a_case_names_is_new_or_of_runs() {
+        let here = tempfile::Builder::new().tempdir_in(".").unwrap();
+        let out = Path::new(here.path().file_name().unwrap()).join("out");
+        Sink::create(Place::OfCase(&out)).unwrap();
+        fs::write(out.join(lock::NAME), "process 1").unwrap();
+        Sink::create(Place::OfCase(&out)).unwrap();
+        fs::write(out.join("thesis.tex"), "years of work").unwrap();
+        let error = Sink::create(Place::OfCase(&out)).unwrap_err();
+        assert!(
+            error.to_string().contains("which the case names") && error.to_string().contains("`thesis.tex`"),
+            "{error}"
+        );
+        // The user may.
+        run(&out, &[], &["velocity.png"]).unwrap();
+        Sink::create(Place::OfCase(&out)).unwrap().begin(&[], &results(), &[]).unwrap();
+        assert_eq!(names(&out), [LIST, "thesis.tex"]);
+        std::os::unix::fs::symlink("out", here.path().join("link")).unwrap();
+        let error = Sink::create(Place::OfCase(&out.with_file_name("link"))).unwrap_err();
+        assert!(
+            error.to_string().contains("symbolic link") && error.help().unwrap().to_string().contains("--out"),
+            "{error}"
+        );
+        Sink::create(Place::Named(&out.with_file_name("link"))).unwrap();
     }
 
     #[test]
     fn a_second_run_is_told_to_wait() {
         let folder = tempfile::tempdir().unwrap();
-        let _first = Sink::create(folder.path()).unwrap();
-        let error = Sink::create(folder.path()).unwrap_err();
+        let _first = create(folder.path());
+        let error = Sink::create(folder.path().into()).unwrap_err();
         assert!(error.to_string().contains("another run writes to it (process"), "{error}");
         assert!(error.help().unwrap().to_string().contains("wait until that run has ended"));
     }
 
-    #[cfg(unix)]
     #[test]
-    fn links_that_are_planted_in_the_folder_are_replaced_not_followed() {
+    fn links_that_are_planted_in_the_folder_are_neither_followed_nor_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let treasure = folder.path().join("treasure");
         fs::write(&treasure, b"gold").unwrap();
         let out = folder.path().join("out");
         fs::create_dir(&out).unwrap();
-        for name in ["x.csv", ".x.csv.partial", ".lbmc.probe"] {
+        for name in ["x.csv", ".x.csv.partial", "velocity.png"] {
             std::os::unix::fs::symlink(&treasure, out.join(name)).unwrap();
         }
-        let mut sink = Sink::create(&out).unwrap();
-        sink.write("x.csv", |out| out.write_all(b"results")).unwrap();
+        let mut sink = create(&out);
+        assert!(sink.begin(&[], &results(), &[]).unwrap_err().to_string().contains("velocity.png"));
+        // Nor is a file that nobody has foreseen.
+        assert!(sink.write("x.csv", |out| out.write_all(b"results")).unwrap_err().to_string().contains("x.csv"));
+        std::os::unix::fs::symlink(folder.path(), out.join("inputs")).unwrap();
+        assert!(sink.put("inputs/treasure", |out| out.write_all(b"results")).is_err());
         assert_eq!(fs::read(&treasure).unwrap(), b"gold");
-        assert_eq!(fs::read(out.join("x.csv")).unwrap(), b"results");
     }
 }

@@ -28,7 +28,7 @@ impl Tables {
         write: impl Fn(usize, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         match self.0.get(name) {
-            None => sink.write(name, |out| write(0, out))?,
+            None => sink.begin_table(name, |out| write(0, out))?,
             Some(there) if *there < rows => {
                 let mut added = vec![];
                 // Memory takes all that is written.

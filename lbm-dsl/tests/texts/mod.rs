@@ -1,5 +1,9 @@
 //! Texts that are no specs, or nearly: damaged specs, random tokens, random statements, random bytes.
 
+mod damage;
+
+pub use damage::Random;
+
 /// Texts that a slip of the hand, or malice, may leave behind.
 const STRAY: &[&str] = &[
     "(",
@@ -69,17 +73,6 @@ const STRAY: &[&str] = &[
     "\"",
     "é",
 ];
-
-/// A sequence of pseudo-random numbers (a 64-bit linear congruence, upper bits).
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % end as u64) as usize
-    }
-}
 
 /// Words, numbers, spaces and single characters.
 pub fn pieces(text: &str) -> Vec<String> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lbm_flows::flow::{self, Control, Kernels, Plan};
 use lbm_flows::output::progress::{Show, Status};
-use lbm_flows::output::sink::RESTART;
+use lbm_flows::output::sink::{Place, RESTART};
 use lbm_flows::output::summary::{self, StopReason};
 use lbm_runtime::processes::Processes;
 use miette::{Report, Result, miette};
@@ -95,13 +95,16 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     }
 
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(&case.output.directory));
+    let place = match args.out.is_none() && raw.names_its_folder() {
+        true => Place::OfCase(&folder),
+        false => Place::Named(&folder),
+    };
     let resume = args.resume.as_ref().map(|file| file.clone().unwrap_or_else(|| folder.join(RESTART)));
     let interrupted = interrupt::watch()?;
     if processes.are_several() {
         interrupt::watch_passed_on(&interrupted)?;
     }
-    let inputs = spec.files();
-    let inputs = raw.inputs(&inputs[0].name.clone(), inputs);
+    let inputs = raw.inputs(&spec.files());
     let report = |status: &Status| Event::Progress(status).print();
     let show = match (args.json, notes::quiet()) {
         _ if !processes.is_first() => Show::Nothing,
@@ -130,7 +133,7 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
         print!("{}", plan.describe(&case, &method.manifest, bandwidth));
         return Ok(ExitCode::SUCCESS);
     }
-    let done = flow::run(&case, kernels, &device, &folder, control, notes::note)?;
+    let done = flow::run(&case, kernels, &device, place, control, notes::note)?;
     let code = match done.stop {
         StopReason::Steady | StopReason::Steps => ExitCode::SUCCESS,
         StopReason::Interrupted => ExitCode::from(interrupt::STATUS),

@@ -206,6 +206,28 @@ fn a_case_writes_below_the_folder_unless_the_user_says_otherwise() {
 }
 
 #[test]
+fn no_control_character_of_a_case_or_its_name_reaches_the_terminal() {
+    let here = folder();
+    let case = BALL.replace("target = \"cpu\"", "target = \"cpu\"\nblock = [4, 4, 4]");
+    let channel = case.split("[[solids]]").next().expect("a start").to_string() + "[stop]\nsteps = 1\n";
+    let header = "{'descr': '<i8\r\u{1b}[2J', 'fortran_order': False, 'shape': (1, 1)}\n";
+    let numpy = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();
+    std::fs::write(here.path().join("a.npy"), numpy).expect("written");
+    let name = "x\u{1b}[31m\r\ny\u{202e}.toml";
+    for (rest, expected) in [("[start]\ndensity = { file = \"a.npy\" }\n", false), ("[outputs]\n", false), ("", true)] {
+        std::fs::write(here.path().join(name), format!("{channel}{rest}")).expect("written");
+        let output = lbmc(here.path(), &["run", name]);
+        assert_eq!(output.status.success(), expected);
+        let words = [&output.stdout[..], &output.stderr].concat();
+        let words = String::from_utf8(words).expect("text");
+        assert!(!words.contains(['\u{1b}', '\r', '\u{202e}']), "{words:?}");
+    }
+    let out = here.path().join("out/x?[31m??y\u{fffd}");
+    let fields = std::fs::read_to_string(out.join("summary.json")).expect("results");
+    assert!(!fields.contains("\\u001b") && !fields.contains("\\r"), "{fields}");
+}
+
+#[test]
 fn cases_are_listed_printed_and_run_by_name_without_a_clone() {
     let here = folder();
     let program = here.path().join("lbmc");

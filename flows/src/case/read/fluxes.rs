@@ -49,10 +49,6 @@ impl Reader {
             }
         }
         let name = self.file_name(table, "name");
-        if let Some(name) = name.as_ref().filter(|name| name.value.contains([',', '"'])) {
-            let message = "a name in a table has no commas or quotation marks";
-            return self.report.add(diag::BAD_VALUE, &name.span, message, "not a name", None);
-        }
         let every = self.interval(table, "every");
         let face = match table.get("face") {
             Some(_) => {

@@ -74,14 +74,17 @@ impl Reader {
         Some(Spanned { value: probe, span })
     }
 
-    /// A part of a file's name.
+    /// A part of a file's name, and a cell of tables: what is neither a command nor a formula to whoever reads it.
     pub(super) fn file_name(&mut self, table: &Table, key: &str) -> Option<Spanned<String>> {
         let name = self.text(table, key)?;
-        if crate::case::is_plain(&name.value) && name.value.len() <= LONGEST_NAME {
+        let fine = |letter: char| letter.is_alphanumeric() || " _-.".contains(letter);
+        let begins = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let text = &name.value;
+        if text.starts_with(begins) && text.chars().all(fine) && !text.ends_with(' ') && text.len() <= LONGEST_NAME {
             return Some(name);
         }
         let help = format!(
-            "a file is called so: no slashes, no dot in front, no control characters, at most {LONGEST_NAME} bytes"
+            "letters, digits, `_`, `-`, `.` and blanks, a letter or a digit first, at most {LONGEST_NAME} bytes"
         );
         self.report.add(diag::BAD_VALUE, &name.span, "no file can have this name", "not a name", help)
     }

@@ -16,6 +16,17 @@ const MOST_LEVELS: f64 = (lbm_runtime::mesh::forest::LEVELS - 1) as f64;
 
 /// Times after the first at which a threshold is looked at.
 const TIMES: usize = 64;
+/// Most places at which a target level is looked at.
+const MOST_PLACES: usize = 1 << 20;
+
+/// The first centre of a cell of level 0 where a formula is not finite, and its value there: of all cells, or of every so many of a large grid.
+fn undefined(formula: &Formula, size: [usize; 3]) -> Option<([f64; 3], f64)> {
+    let cells: usize = size.iter().product();
+    let centre =
+        |cell: usize| [cell % size[0], cell / size[0] % size[1], cell / (size[0] * size[1])].map(|at| at as f64 + 0.5);
+    let values = (0..cells).step_by(cells.div_ceil(MOST_PLACES).max(1)).map(centre).map(|at| (at, formula.at(at, 0.0)));
+    values.into_iter().find(|(_, value)| !value.is_finite())
+}
 
 impl Resolver<'_> {
     /// Where the case is refined; `cell` is the size of a cell in the units of the case.
@@ -38,6 +49,17 @@ impl Resolver<'_> {
             let message = format!("{} has {} axes, and no `{name}`", self.manifest.main().lattice, self.dim);
             return self.report.add(diag::WRONG_DIMENSION, &level.span, message, "no such axis", None);
         }
+        let level = raw.level.as_ref().map(|level| level.value.on(size, cell));
+        if let (Some(formula), Some(given)) = (&level, &raw.level)
+            && let Some((at, value)) = undefined(formula, size)
+        {
+            let places = at[..self.dim].iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
+            let message =
+                format!("`level` is {} at ({places}) in cells", if value.is_nan() { "no number" } else { "infinite" });
+            let help = "a target level is a finite number at the centre of every cell: see what is divided by 0 there, or has no root"
+                .to_string();
+            return self.report.add(diag::BAD_VALUE, &given.span, message, "not finite", help);
+        }
         let boxes: Vec<Option<RefinedBox>> =
             raw.boxes.iter().map(|given| self.refined_box(given, finest.value, size, cell)).collect();
         let boxes = boxes.into_iter().collect::<Option<Vec<_>>>()?;
@@ -55,7 +77,7 @@ impl Resolver<'_> {
             memory: raw.memory,
             follow,
             finest: finest.value as usize,
-            level: raw.level.as_ref().map(|level| level.value.on(size, cell)),
+            level,
             boxes,
             coupling: raw.coupling.as_ref().map_or(COUPLING, |name| &name.value).to_string(),
         };
@@ -199,6 +221,12 @@ impl Resolver<'_> {
             let fields: Vec<&str> = fields.map(|(name, _)| name.as_str()).collect();
             let help = format!("{}; fields of the method: {}", error.help, fields.join(", "));
             return self.report.add(diag::FORMULA, &raw.criterion.span, error.message, error.label, help);
+        }
+        if let Some(value) = formula.constant().filter(|value| !value.is_finite()) {
+            let message = format!("the criterion is {value} everywhere");
+            let help = "a criterion is a finite number that depends on the flow: `criterion = \"abs(dx_uy - dy_ux)\"`"
+                .to_string();
+            return self.report.add(diag::BAD_VALUE, &raw.criterion.span, message, "not finite", help);
         }
         let mut levels = self.raw.solids.iter().filter_map(|solid| solid.value.level.as_ref());
         if let Some(level) = levels.find(|level| level.value < finest as f64) {

@@ -34,6 +34,15 @@ impl Resolver<'_> {
                 let help = crate::case::schema::suggest(name, &all);
                 return self.report.add(diag::NO_RESULT, &given.formula.span, message, "unknown name", help);
             }
+            let twice =
+                formula.names().into_iter().find(|name| known.iter().filter(|known| *known == name).count() > 1);
+            if let Some(name) = twice {
+                let message = format!("two results of this case are called `{name}`");
+                let help =
+                    "in formulas a blank or a sign in a name is `_`: rename one of those that differ in nothing else"
+                        .to_string();
+                return self.report.add(diag::CONFLICT, &given.formula.span, message, "which one?", help);
+            }
             if known.contains(&&given.name.value[..]) || number(&given.name.value).is_some() {
                 let message = format!("`{}` is a result already", given.name.value);
                 let help = "give it another name".to_string();

@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use lbm_bundle::Real;
+use lbm_bundle::plain::shown_line;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -80,6 +81,7 @@ impl<'a> Appended<'a> {
         let Array { name, components, ty, values } = array;
         let offset: usize = self.arrays.iter().map(|values| size_of::<u64>() + values.len()).sum();
         self.arrays.push(values);
+        let name = attribute(&name);
         format!(
             r#"<DataArray type="{ty}" Name="{name}" NumberOfComponents="{components}" format="appended" offset="{offset}"/>"#
         )
@@ -92,7 +94,7 @@ impl<'a> Appended<'a> {
         let mut active = String::new();
         for (kind, name) in [("Scalars", first(1)), ("Vectors", first(3))] {
             if let Some(name) = name {
-                active += &format!(r#" {kind}="{name}""#);
+                active += &format!(r#" {kind}="{}""#, attribute(name));
             }
         }
         let mut xml = format!("      <CellData{active}>\n");
@@ -126,6 +128,22 @@ impl<'a> Appended<'a> {
     }
 }
 
+/// A text as an attribute of XML has it: <https://www.w3.org/TR/xml/#NT-AttValue>. What XML cannot have is shown as a sign.
+fn attribute(text: &str) -> String {
+    let mut written = String::new();
+    for letter in shown_line(text).chars() {
+        match letter {
+            '&' => written += "&amp;",
+            '<' => written += "&lt;",
+            '>' => written += "&gt;",
+            '"' => written += "&quot;",
+            '\u{fffe}' | '\u{ffff}' => written.push('\u{fffd}'),
+            letter => written.push(letter),
+        }
+    }
+    written
+}
+
 fn time(snapshot: &Snapshot, units: &Units) -> f64 {
     snapshot.step as f64 * units.scale(Dimension::TIME)
 }
@@ -156,7 +174,7 @@ pub fn write_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<
     writeln!(out, r#"<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">"#)?;
     writeln!(out, r#"  <Collection>"#)?;
     for (time, file) in entries {
-        writeln!(out, r#"    <DataSet timestep="{time}" part="0" file="{file}"/>"#)?;
+        writeln!(out, r#"    <DataSet timestep="{time}" part="0" file="{}"/>"#, attribute(file))?;
     }
     writeln!(out, r#"  </Collection>"#)?;
     writeln!(out, r#"</VTKFile>"#)
@@ -306,6 +324,19 @@ pub(super) mod tests {
     use lbm_runtime::solver::snapshot::Component;
 
     use super::*;
+
+    #[test]
+    fn names_of_strangers_are_text_in_xml() {
+        let name = "probe_a\"><evil x=\"&amp;\u{1b}\u{ffff}.vti";
+        let mut file = vec![];
+        write_series(&mut file, &[(0.5, name)]).unwrap();
+        let text = String::from_utf8(file).unwrap();
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let sets: Vec<_> = document.descendants().filter(|node| node.has_tag_name("DataSet")).collect();
+        assert!(!document.descendants().any(|node| node.has_tag_name("evil")));
+        let expected = "probe_a\"><evil x=\"&amp;?\u{fffd}.vti";
+        assert_eq!(sets.iter().map(|set| set.attribute("file")).collect::<Vec<_>>(), [Some(expected)]);
+    }
 
     fn snapshot(dim: usize) -> Snapshot {
         let size = [70, 50, if dim == 3 { 8 } else { 1 }];

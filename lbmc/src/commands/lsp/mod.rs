@@ -6,6 +6,7 @@
 
 mod document;
 mod place;
+mod transport;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -27,7 +28,7 @@ use place::Encoding;
 
 /// Runs the command, until the editor ends it.
 pub fn lsp() -> Result<()> {
-    let (connection, threads) = Connection::stdio();
+    let (connection, threads) = transport::stdio();
     serve(&connection)?;
     drop(connection);
     threads.join().map_err(failed)
