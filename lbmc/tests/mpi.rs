@@ -124,6 +124,35 @@ criterion = "abs(dx_uy - dy_ux)"
 threshold = 0.01
 "#;
 
+/// A grid that stays around a body which moves. In the second half of step 47 it comes to blocks of a part that had none of it.
+const COMING: &str = r#"
+spec = "d2q9_bgk"
+target = "cpu"
+[domain]
+size = [64, 48]
+[fluid]
+velocity = 0.04
+re = 40
+[faces]
+others = "bounce_back"
+[stop]
+steps = 48
+[output]
+directory = "out"
+vtk = true
+series = 1
+forces = 1
+restart = 48
+[[solids]]
+shape = "cylinder"
+centre = [20, 24]
+radius = 4
+rule = "moving_wall"
+motion = { displacement = ["1.5 * sin(2*pi*t/100)", "0.01 * t"] }
+[refinement]
+finest = 1
+"#;
+
 /// Whether there is an mpirun; where everything is tested there must be.
 fn is_there() -> bool {
     let found = Command::new("mpirun").arg("--version").output().is_ok_and(|output| output.status.success());
@@ -293,6 +322,17 @@ fn a_grid_that_follows_a_moving_body_has_the_files_of_one_process() {
     if is_there() {
         let summary = is_the_same(MOVING, 48, &[2, 4]);
         assert!(summary["adaptations"]["changes"].as_u64() > Some(1), "the grid follows: {summary}");
+    }
+}
+
+#[test]
+fn a_body_that_comes_to_another_process_between_two_halves_of_a_step_is_seen_there_at_once() {
+    if is_there() {
+        let folder = folder(&[("flow.toml", COMING)]);
+        for (processes, out) in [(1, "one"), (3, "in_3")] {
+            done(&run(folder.path(), processes, &["flow.toml", "--out", out]));
+        }
+        same(&folder.path().join("one"), &folder.path().join("in_3"));
     }
 }
 

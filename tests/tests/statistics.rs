@@ -304,6 +304,9 @@ fn run(text: &str, threads: usize, folder: &Path, resume: Option<&Path>, until: 
     let model = compiled::model_with_all("d2q9_guo", &[], coupling);
     let device = Device::host(threads).expect("the host");
     let method = match coupling {
+        Some(_) if text.contains("[[solids]]") => {
+            compiled::compile_solids(&model, device.target(), Real::F64, [4, 4, 1])
+        }
         Some(_) => compiled::compile_levels(&model, device.target(), Real::F64, [4, 4, 1]),
         None => compiled::compile(&model, device.target(), Real::F64, [4, 4, 1]).bundle,
     };
@@ -422,6 +425,30 @@ fn a_resumed_run_has_the_statistics_of_an_unbroken_one() {
             assert_eq!(read(whole.path()), read(parts.path()), "{ending}: {name}");
         }
     }
+}
+
+/// The grid follows a strip past a solid, so that blocks away from it take slots in which those at it were.
+#[test]
+fn slopes_at_a_solid_are_those_of_the_fields_while_the_grid_follows() {
+    let text = "spec = \"d2q9_guo\"\ntarget = \"cpu\"\nprecision = \"f64\"\nblock = [4, 4]\n[domain]\nsize = [64, 32]\n\
+                [fluid]\nomega = 1.2\nvelocity = 0.04\n[faces]\nothers = \"periodic\"\n[params]\nforce = [0, 0]\n\
+                [start]\nvelocity = [\"0.04 * sin(2*pi*y/ly)\", 0]\n[stop]\nsteps = 12\n\
+                [[solids]]\nshape = \"cylinder\"\ncentre = [32, 16]\nradius = 3\nrule = \"bounce_back\"\n\
+                [refinement]\nfinest = 1\nevery = 4\ncriterion = \"if(abs(x - 8 - t) < 6, 1, 0)\"\nthreshold = 0.5\n\
+                [output]\ndirectory = \"unused\"\nrestart = 1000\nvtk = true\nfields = [\"vorticity\"]\n\
+                [[statistics]]\nname = \"last\"\nfields = [\"vorticity\"]\nof = [\"mean\"]\nfrom = 12\nevery = 100\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let summary = run(text, 2, folder.path(), None, None);
+    assert!(summary.adaptations.expect("it follows").reorderings > 0);
+    let read = |folder: &Path, name: &str| std::fs::read(folder.join(name)).expect("a file");
+    let array = |file: &str, name: &str| array(&read(folder.path(), file), name);
+    let (field, mean) = (array("fields_00000012.vtu", "vorticity"), array("statistics_last.vtu", "mean_vorticity"));
+    let worst = field.iter().zip(&mean).map(|(field, mean)| (field - mean).abs()).fold(0.0, f64::max);
+    assert!(field.len() == mean.len() && worst < 1e-12, "{worst}");
+    let parts = tempfile::tempdir().expect("a folder");
+    run(text, 2, parts.path(), None, Some(9));
+    run(text, 2, parts.path(), Some(&parts.path().join("restart.lbmc")), None);
+    assert_eq!(read(folder.path(), "statistics_last.vtu"), read(parts.path(), "statistics_last.vtu"));
 }
 
 /// A run goes on with statistics that its restart file does not have, or that are defined otherwise: they begin then.

@@ -235,7 +235,7 @@ impl Bodies {
         let turning = Turning::new(device, manifest, spec, &cutters, instances)?;
         let moving = Moving::new(manifest, grid, spec, rows, turning)?;
         let mut bodies = Bodies {
-            rows: device.ints(&vec![-1; grid.slots()])?,
+            rows: device.alloc_ints(grid.slots())?,
             links: device.ints(&tables.links)?,
             distances,
             list: device.alloc_ints(nodes.len())?,
@@ -278,8 +278,10 @@ impl Bodies {
         Ok(())
     }
 
-    /// Finds the slots of the blocks, which are others after the data have been put into another order.
+    /// Finds the slots of the blocks, which are others after the data have been put into another order; other blocks have taken those of
+    /// before, and no row.
     pub(super) fn follow(&mut self, grid: &Grid) -> Result<(), StepError> {
+        self.rows.write_ints(0, &vec![-1; grid.slots()])?;
         Ok(grid.forest().follow(&self.nodes, &self.row, &mut self.list, &mut self.rows)?)
     }
 }

@@ -218,8 +218,6 @@ impl Bodies {
         self.row = device.ints(&listed.iter().map(|(.., row)| *row).collect::<Vec<_>>())?;
         self.list = device.alloc_ints(listed.len())?;
         self.make_room_for_sums(device)?;
-        // No slot has a row but for those that are listed.
-        self.rows.write_ints(0, &vec![-1; grid.slots()])?;
         self.follow(grid)?;
         owned.map_or(Ok(()), |owned| self.keep_own(owned))
     }

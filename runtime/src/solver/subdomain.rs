@@ -93,9 +93,9 @@ impl Subdomain {
     pub(super) fn has(&self, phase: Phase, level: usize) -> bool {
         match phase {
             Phase::Prescribe => self.prescribed.as_ref().is_some_and(|prescribed| prescribed.has(level)),
-            Phase::Move => {
-                self.bodies.as_ref().is_some_and(|bodies| bodies.cutters.solids.motions(level).next().is_some())
-            }
+            Phase::Move => self.has_motions(level),
+            // A step is laid out before its solids move: in its second half a finer level may have them in other blocks.
+            Phase::StreamCollideSolid if self.has_motions(level) => true,
             Phase::Tick => self.prescribed.is_some(),
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
             Phase::Halo | Phase::HaloSaved => false,
@@ -107,6 +107,11 @@ impl Subdomain {
                 !blocks(Lists { grid, owned, edges, bodies, inbox }, phase, level).is_empty()
             }
         }
+    }
+
+    /// Whether solids of a level move.
+    fn has_motions(&self, level: usize) -> bool {
+        self.bodies.as_ref().is_some_and(|bodies| bodies.cutters.solids.motions(level).next().is_some())
     }
 
     /// The phase in which all blocks of a level stream, in one launch, if they do.
