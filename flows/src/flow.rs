@@ -28,6 +28,7 @@ mod outbox;
 mod plan;
 mod probes;
 mod processes;
+mod sound;
 mod statistics;
 mod watch;
 
@@ -52,6 +53,7 @@ use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError, Sampled};
 use grid::{courses_of, grid_of, places_of};
 use outbox::Outbox;
+use sound::Sound;
 use watch::{Good, Watch};
 
 /// Longest stretch between two looks at the progress line, in seconds.
@@ -102,6 +104,20 @@ pub enum FlowError {
         refused: usize,
         /// Blocks that there is room for.
         room: usize,
+    },
+    /// A wall or a solid is faster than sound.
+    #[error("{what} has Mach {mach:.2} at step {step}: faster than sound on this lattice")]
+    #[diagnostic(
+        code(C0503),
+        help("its formula of the time has this speed between steps at which it was looked at before: make it slower")
+    )]
+    Supersonic {
+        /// Which.
+        what: String,
+        /// When.
+        step: u64,
+        /// Its speed over that of sound.
+        mach: f64,
     },
     /// The flow blew up.
     #[error(
@@ -488,6 +504,7 @@ impl<'a> Run<'a> {
     ) -> Result<Ended, FlowError> {
         let case = self.case;
         let mut watch = Watch::new(self.flow.step());
+        let sound = Sound::new(case, self.flow.manifest().main().cs2);
         let (mut told, mut told_all) = (false, false);
         self.record_fields(records)?;
         self.record_row(records)?;
@@ -506,7 +523,9 @@ impl<'a> Run<'a> {
                 progress.aside(|| notice(text));
             }
             let stretch = stretch(case, &self.flow).min(watch.next - self.flow.step());
-            self.flow.run(self.processes.of_first(stretch))?;
+            let stretch = self.processes.of_first(stretch);
+            sound.exceeded(self.flow.step()..self.flow.step() + stretch)?;
+            self.flow.run(stretch)?;
             if self.first_step == 0.0 {
                 self.first_step = self.began.elapsed().as_secs_f64();
             }

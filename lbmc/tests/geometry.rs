@@ -341,3 +341,72 @@ fn a_pipe_of_triangles_has_the_parabola_of_hagen_and_poiseuille() {
     println!("{worst}");
     assert!(worst < 1.4e-3, "{worst}");
 }
+
+/// A box with 12 triangles as an STL text, corners moved by `apart` in each triangle otherwise, and some triangles twice.
+fn box_stl(low: [f64; 3], high: [f64; 3], apart: f64, twice: usize) -> String {
+    let corner = |at: usize| [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { high[axis] } else { low[axis] });
+    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let mut all: Vec<[usize; 3]> = faces.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
+    all.extend_from_within(..twice);
+    let mut text = String::from("solid body\n");
+    for (number, corners) in all.into_iter().enumerate() {
+        text += "facet normal 0 0 0\nouter loop\n";
+        for at in corners {
+            let by = |axis: usize| apart * ((7 * number + 3 * axis + at) % 5) as f64;
+            let [x, y, z] = [0, 1, 2].map(|axis| corner(at)[axis] + by(axis));
+            text += &format!("vertex {x:.9} {y:.9} {z:.9}\n");
+        }
+        text += "endloop\nendfacet\n";
+    }
+    text + "endsolid body\n"
+}
+
+/// A slanted plate thinner than the diagonal of a cell between two densities, at rest and on a refined grid: they stay.
+#[test]
+fn a_slanted_plate_keeps_two_densities_apart() {
+    let here = tempfile::tempdir().expect("a folder");
+    for (name, thickness, more) in [
+        ("one", 1.0, ""),
+        ("thin", 0.6, ""),
+        ("moves", 0.8, "motion = { displacement = [\"0.5 * sin(2*pi*t/1500)\", 0] }\n"),
+        ("refined", 0.4, "[refinement]\nfinest = 1\n"),
+    ] {
+        let stl = box_stl([-24.0, -0.5 * thickness, -1.0], [24.0, 0.5 * thickness, 1.0], 0.0, 0);
+        std::fs::write(here.path().join("plate.stl"), stl).expect("written");
+        let rule = if name == "moves" { "moving_wall" } else { "bounce_back" };
+        let case = format!(
+            "spec = \"d2q9_bgk\"\ntarget = \"cpu\"\nprecision = \"f64\"\n[domain]\nsize = [24, 24]\n[fluid]\nviscosity = 0.1\nvelocity = 0.01\n\
+             [faces]\nothers = \"bounce_back\"\n[start]\ndensity = \"if(y > x, 1.02, 1)\"\n[stop]\nsteps = 1500\n\
+             [[probes]]\nname = \"p\"\nat = [[4.5, 19.5], [19.5, 4.5]]\nfields = [\"density\"]\nevery = 1500\n\
+             [[solids]]\nshape = \"stl\"\nfile = \"plate.stl\"\nsection = {{ normal = \"z\", at = 0 }}\nrotate = [0, 0, 45]\n\
+             centre = [12.1, 12]\nrule = \"{rule}\"\n{more}"
+        );
+        std::fs::write(here.path().join("plate.toml"), case).expect("written");
+        lbmc(here.path(), &["run", "plate.toml", "--out", name]);
+        let rows = String::from_utf8(read(&here.path().join(name).join("probe_p.csv"))).expect("text");
+        let densities: Vec<f64> = (rows.lines().filter(|row| row.starts_with("1500,")))
+            .map(|row| row.rsplit(',').next().expect("a value").trim().parse().expect("a number"))
+            .collect();
+        let difference = densities[0] - densities[1];
+        assert!((difference - 0.02).abs() < 0.004, "{name}: {densities:?}");
+    }
+}
+
+/// Corners as far apart as those of files of other programs, and triangles twice: the same flow, and a warning that says what was done.
+#[test]
+fn a_surface_whose_corners_do_not_quite_meet_is_welded() {
+    let here = tempfile::tempdir().expect("a folder");
+    let case = "spec = \"d3q19_bgk\"\ntarget = \"cpu\"\n[domain]\nsize = [16, 16, 16]\n[fluid]\nviscosity = 0.1\nvelocity = 0.01\n\
+                [faces]\nothers = \"periodic\"\n[start]\nvelocity = [0.01, 0, 0]\n[stop]\nsteps = 60\n[output]\nvtk = true\n\
+                [[solids]]\nshape = \"stl\"\nfile = \"box.stl\"\nscale = 12\ncentre = [8, 8, 8]\nrule = \"bounce_back\"\n";
+    let run = |apart: f64, twice: usize, out: &str| {
+        let stl = box_stl([0.0; 3], [0.7, 0.6, 0.5], apart, twice);
+        std::fs::write(here.path().join("box.stl"), stl).expect("written");
+        fields(here.path(), case, out, &[])
+    };
+    assert!(run(0.0, 0, "whole") == run(5e-7, 3, "open"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+    let said = command.args(["run", "open.toml", "--dry-run"]).current_dir(here.path()).output().expect("starts");
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(["C0313", "25 corners", "3 triangles"].iter().all(|part| said.contains(part)), "{said}");
+}

@@ -168,9 +168,26 @@ impl CaseFile {
             [first, ..] if found.iter().any(|name| name.len() != first.len()) => Err(format!(
                 "the files of `{pattern}` have names of several lengths: write their numbers with as many digits each"
             )),
-            _ => Ok(found.iter().map(|name| Path::new(folder).join(name).display().to_string()).collect()),
+            _ => match missing(&found, (begin, end)) {
+                Some(name) => {
+                    Err(format!("`{name}` of `{pattern}` is missing: the files before and after it are there"))
+                }
+                None => Ok(found.iter().map(|name| Path::new(folder).join(name).display().to_string()).collect()),
+            },
         }
     }
+}
+
+/// The first name that is missing among sorted names of equal length, where what is between their beginning and their end are numbers in steps.
+fn missing(names: &[String], (begin, end): (&str, &str)) -> Option<String> {
+    let digits = |name: &String| name[begin.len()..name.len() - end.len()].to_string();
+    let width = digits(names.first()?).len();
+    let number =
+        |name: &String| Some(digits(name)).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok();
+    let numbers: Vec<u64> = names.iter().map(number).collect::<Option<_>>()?;
+    let step = numbers.windows(2).map(|pair| pair[1] - pair[0]).min()?;
+    let gap = numbers.windows(2).find(|pair| pair[1] - pair[0] != step)?;
+    Some(format!("{begin}{:0width$}{end}", gap[0] + step))
 }
 
 #[cfg(test)]
@@ -200,12 +217,21 @@ mod tests {
     fn a_stack_is_in_the_order_of_its_numbers_or_refused() {
         let here = tempfile::tempdir().unwrap();
         let write = |name: &str| std::fs::write(here.path().join(name), "").unwrap();
-        ["s_10.png", "s_02.png", "s_01.png", "s.png", "t_01.png"].iter().for_each(|name| write(name));
+        [
+            "s_10.png", "s_09.png", "s_08.png", "s.png", "t_01.png", "u_10.png", "u_30.png", "u_50.png", "v_b.png",
+            "v_z.png",
+        ]
+        .iter()
+        .for_each(|name| write(name));
         let file = CaseFile { name: String::new(), text: String::new(), folder: here.path().to_path_buf() };
-        assert_eq!(file.stack("s_*.png"), Ok(["s_01.png", "s_02.png", "s_10.png"].map(String::from).to_vec()));
+        assert_eq!(file.stack("s_*.png"), Ok(["s_08.png", "s_09.png", "s_10.png"].map(String::from).to_vec()));
+        // Every so many, or no numbers.
+        assert!(file.stack("u_*.png").is_ok() && file.stack("v_*.png").is_ok());
+        write("s_12.png");
+        assert!(file.stack("s_*.png").expect_err("a gap").contains("`s_11.png` of `s_*.png` is missing"));
         write("s_3.png");
         assert!(file.stack("s_*.png").expect_err("another length").contains("as many digits"));
-        for nothing in ["u_*.png", "s_01.png*.png", "../*/s_*.png", "s_*_*.png"] {
+        for nothing in ["w_*.png", "s_08.png*.png", "../*/s_*.png", "s_*_*.png"] {
             assert!(file.stack(nothing).is_err(), "{nothing}");
         }
     }

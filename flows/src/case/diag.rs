@@ -79,6 +79,7 @@ codes! {
     THIN_PARTS        "C0310" warning "a solid that is too thin for the grid in parts";
     OVERLAPS          "C0311" warning "a surface whose shells overlap";
     TOO_LARGE         "C0312" error   "a grid that does not fit into memory";
+    WELDED            "C0313" warning "a surface whose triangles do not quite meet";
     UNKNOWN_RULE      "C0401" error   "a boundary condition that the method does not have";
     RULE_PARAMETER    "C0402" error   "a parameter that the boundary condition lacks or does not have";
     COMPONENTS        "C0403" error   "a vector with the wrong number of components";

@@ -111,7 +111,7 @@ const LONG: &[Long] = &[
     long(
         diag::NO_IMAGE,
         "A solid of `shape = \"image\"` is made of the voxels of a file: NRRD with the voxels in the same file (encodings raw and gzip, \
-         integers of 8 or 16 bits), `.raw` with a byte for each voxel and `voxels = [nx, ny, nz]` in the case, a grey PNG in two \
+         integers of 8 or 16 bits), `.raw` with a byte for each voxel and `voxels = [nx, ny, nz]` in the case, a PNG in two \
          dimensions, or a stack of them in three, whose name has a `*`: `slice_*.png`. The file has to have as many voxels as it says.",
         "file = \"rock.tif\"",
         "file = \"rock.nrrd\"",
@@ -336,14 +336,23 @@ const LONG: &[Long] = &[
     long(
         diag::OPEN_SURFACE,
         "What is inside of a surface is known only if it is closed: each edge has a triangle on each side, and both are turned the \
-         same way. Corners are the same only if their numbers in the file are.",
+         same way. Corners that are nearer than 1e-5 of the extent of the surface are the same.",
         "file = \"wing_with_a_hole.stl\"",
         "file = \"wing.stl\"",
     ),
     long(
+        diag::WELDED,
+        "The triangles of a surface do not share their corners to the last digit, some are there twice, or have corners of others on their edges, \
+         as in files of many programs for construction. Corners of open edges that are nearer to each other than 1e-5 of the extent of the surface \
+         are made one, of equal triangles one is left, and triangles are divided where others have corners. A closed surface stays as it is.",
+        "file = \"wing_of_patches.stl\"",
+        "file = \"wing.stl\"",
+    ),
+    long(
         diag::THIN_PARTS,
-        "A cell is solid if its centre is inside the solid, so that parts thinner than a cell have gaps, or are not there. Sharp \
-         edges always have such parts; for a wing or a plate take finer cells at the solid.",
+        "A cell is solid if its centre is inside the solid, so that parts thinner than a cell have no solid cells, or gaps between \
+         them. Links that go through such a part are cut on both of its sides, and nothing flows through; but its thickness is not that \
+         which the flow sees. Sharp edges always have such parts; for a wing or a plate take finer cells at the solid.",
         "[refinement]\nfinest = 2",
         "[refinement]\nfinest = 4",
     ),

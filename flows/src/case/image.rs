@@ -14,6 +14,8 @@ use lbm_runtime::geometry::solid::Voxels;
 const MOST_VOXELS: usize = 1 << 31;
 /// Most pixels of a picture.
 const MOST_PIXELS: usize = 1 << 28;
+/// Most bytes of the pixels of a picture.
+const MOST_BYTES: usize = 2 * MOST_PIXELS;
 /// Deflate makes data smaller by this factor at most.
 const MOST_COMPRESSED: usize = 1032;
 
@@ -286,10 +288,11 @@ fn pictures(files: &[Vec<u8>], solid: Solid) -> Result<Voxels, ImageError> {
     chosen(size, values, solid)
 }
 
-/// The values of a grey picture, the lowest row first: up in a picture is along y.
+/// The brightness of pixels, the lowest row first: up in a picture is along y. That of colours is their luminance (ITU-R BT.709), in the range of
+/// their values; how opaque they are does not matter.
 fn picture(file: &[u8], [width, height]: [usize; 2]) -> Result<Vec<u16>, String> {
     let mut decoder = png::Decoder::new(Cursor::new(file));
-    // Bytes of 1, 2 and 4 bits.
+    // Bytes of 1, 2 and 4 bits, and colours of a palette.
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
     let found = [reader.info().width as usize, reader.info().height as usize];
@@ -301,20 +304,24 @@ fn picture(file: &[u8], [width, height]: [usize; 2]) -> Result<Vec<u16>, String>
         return Err(format!("its file is too short for {width} x {height} pixels"));
     }
     let (kind, depth) = reader.output_color_type();
-    if kind != png::ColorType::Grayscale {
-        return Err("it is not grey".into());
-    }
-    let mut pixels = vec![0; reader.output_buffer_size().ok_or("it is too large")?];
+    let bytes = reader.output_buffer_size().filter(|bytes| *bytes <= MOST_BYTES);
+    let mut pixels = vec![0; bytes.ok_or("its pixels take more memory than there may be")?];
     reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
-    let wide = depth == png::BitDepth::Sixteen;
-    let mut values = Vec::with_capacity(width * height);
-    for row in pixels.chunks_exact(if wide { 2 * width } else { width }).rev() {
-        match wide {
-            true => values.extend(row.as_chunks::<2>().0.iter().map(|two| u16::from_be_bytes(*two))),
-            false => values.extend(row.iter().map(|byte| u16::from(*byte))),
+    let (samples, wide) = (kind.samples(), depth == png::BitDepth::Sixteen);
+    let value = |pixel: &[u8], sample: usize| match wide {
+        true => u16::from_be_bytes([pixel[2 * sample], pixel[2 * sample + 1]]),
+        false => u16::from(pixel[sample]),
+    };
+    let brightness = |pixel: &[u8]| match samples {
+        1 | 2 => value(pixel, 0),
+        _ => {
+            let [red, green, blue] = [0, 1, 2].map(|sample| f64::from(value(pixel, sample)));
+            (0.2126 * red + 0.7152 * green + 0.0722 * blue).round() as u16
         }
-    }
-    Ok(values)
+    };
+    let of_pixel = if wide { 2 * samples } else { samples };
+    let rows = pixels.chunks_exact(of_pixel * width).rev();
+    Ok(rows.flat_map(|row| row.chunks_exact(of_pixel)).map(brightness).collect())
 }
 
 /// An NRRD file of an image, in which solid voxels are 1 and others 0.
@@ -344,12 +351,41 @@ mod tests {
     }
 
     fn png(width: u32, height: u32, depth: png::BitDepth, pixels: &[u8]) -> Vec<u8> {
+        coloured([width, height], (png::ColorType::Grayscale, depth), &[], pixels)
+    }
+
+    fn coloured(size: [u32; 2], of: (png::ColorType, png::BitDepth), palette: &[u8], pixels: &[u8]) -> Vec<u8> {
         let mut file = Vec::new();
-        let mut encoder = png::Encoder::new(&mut file, width, height);
-        encoder.set_color(png::ColorType::Grayscale);
-        encoder.set_depth(depth);
+        let mut encoder = png::Encoder::new(&mut file, size[0], size[1]);
+        (encoder.set_color(of.0), encoder.set_depth(of.1));
+        if !palette.is_empty() {
+            encoder.set_palette(palette.to_vec());
+        }
         encoder.write_header().unwrap().write_image_data(pixels).unwrap();
         file
+    }
+
+    #[test]
+    fn colours_are_as_bright_as_their_luminance() {
+        let of = |file: Vec<u8>, above: f64| {
+            read(Kind::Png, &[file], [1; 3], Solid::Above(above)).map(|voxels| voxels.solid().collect::<Vec<_>>())
+        };
+        let (rgb, eight) = (png::ColorType::Rgb, png::BitDepth::Eight);
+        // Red, green, blue and white: 54, 182, 18, 255.
+        let colours = [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255];
+        let four = || coloured([4, 1], (rgb, eight), &[], &colours);
+        assert_eq!(of(four(), 53.5), Ok(vec![true, true, false, true]));
+        assert_eq!(of(four(), 54.5), Ok(vec![false, true, false, true]));
+        let indexed = coloured([4, 1], (png::ColorType::Indexed, png::BitDepth::Two), &colours, &[0b00_01_10_11]);
+        assert_eq!(of(indexed, 54.5), Ok(vec![false, true, false, true]));
+        let wide: Vec<u8> = colours.iter().flat_map(|byte| [*byte; 2]).collect();
+        let wide = coloured([4, 1], (rgb, png::BitDepth::Sixteen), &[], &wide);
+        assert_eq!(of(wide, 20_000.0), Ok(vec![false, true, false, true]));
+        let seen_through: Vec<u8> = colours.chunks(3).flat_map(|colour| [colour, &[7]].concat()).collect();
+        let seen_through = coloured([4, 1], (png::ColorType::Rgba, eight), &[], &seen_through);
+        assert_eq!(of(seen_through, 54.5), Ok(vec![false, true, false, true]));
+        let grey = coloured([2, 1], (png::ColorType::GrayscaleAlpha, eight), &[], &[9, 255, 8, 0]);
+        assert_eq!(of(grey, 8.0), Ok(vec![true, false]));
     }
 
     #[test]

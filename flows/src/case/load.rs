@@ -119,7 +119,7 @@ impl RawCase {
                 }
                 Err(ImageError::File(error)) => {
                     let message = format!("`{}` is no image: {}", file.value, shown_line(&error));
-                    let help = "an NRRD file (raw or gzip, integers of 8 or 16 bits), plain bytes (`.raw`) or grey PNG files, beside \
+                    let help = "an NRRD file (raw or gzip, integers of 8 or 16 bits), plain bytes (`.raw`) or PNG files, beside \
                                 the case or relative to where the command runs"
                         .to_string();
                     report.add::<()>(diag::NO_IMAGE, &file.span, message, "cannot be read", help);

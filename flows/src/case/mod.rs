@@ -134,6 +134,7 @@ mod samples;
 pub(crate) mod saved;
 mod schema;
 mod solids;
+pub(crate) mod sound;
 mod start;
 mod statistics;
 mod table;
@@ -270,7 +271,7 @@ impl Wall {
     }
 
     /// The wall at a point of the face, in cells: that of a patch, if one is there.
-    fn at(&self, point: [f64; 3]) -> &Wall {
+    pub(crate) fn at(&self, point: [f64; 3]) -> &Wall {
         let patch = self.patches.iter().find(|patch| patch.region.contains(self.face.axis, point));
         patch.map_or(self, |patch| &patch.wall)
     }

@@ -169,7 +169,8 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "solids.area",
         QUANTITY,
-        "reference area of the force's coefficients (a length in two dimensions); else that of a sphere's cross-section, or \
+        "reference area of the force's coefficients (a length in two dimensions); else that of a sphere's cross-section, in three \
+         dimensions a cylinder's diameter times its length (in the domain, where it has no ends), or \
          fluid.length to the power of the dimension less one",
     ),
     key(

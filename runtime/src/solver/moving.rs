@@ -106,10 +106,16 @@ impl Moving {
     }
 
     /// What a cell is filled from that a solid has left: directions to cells that are fluid and were so before, and that of them which
-    /// is nearest to the direction in which these are.
-    fn around(&self, cutters: [&Cutters; 2], (block, cell): (Block, usize), directions: &[Direction]) -> (i32, i32) {
+    /// is nearest to the direction in which these are. `open` says where nothing lies between.
+    fn around(
+        &self,
+        cutters: [&Cutters; 2],
+        (block, cell): (Block, usize),
+        directions: &[Direction],
+        open: impl Fn(&Direction) -> bool,
+    ) -> (i32, i32) {
         let next = |direction: &Direction| {
-            let (block, cell) = cutters[0].next(block, cell, direction)?;
+            let (block, cell) = cutters[0].next(block, cell, direction).filter(|_| open(direction))?;
             let fluid = cutters.iter().all(|cutters| cutters.solid_at(block, cell).is_none());
             (fluid && self.leaves.contains_key(&block)).then_some(direction.c)
         };
@@ -295,9 +301,11 @@ impl Subdomain {
             for cell in (0..manifest.cells()).filter(other) {
                 let slot = moving.leaves[block].slot;
                 // What a solid comes to is at rest.
+                // The way to a neighbour is that of what comes from there.
+                let open = |to: &Direction| !cut.is_link_cut(to.opposite as usize * manifest.cells() + cell);
                 let (around, towards, velocity) = match before.arm_at(*block, cell) {
                     Some((number, arm)) => {
-                        let (around, towards) = moving.around([&before, &cutters], (*block, cell), directions);
+                        let (around, towards) = moving.around([&before, &cutters], (*block, cell), directions, open);
                         // From the pivot, which has moved on.
                         let velocity = rates
                             .get(&number)

@@ -234,7 +234,13 @@ impl Resolver<'_> {
                     let points = points(grid.0, self.dim, at, depth);
                     let here = |point: &[f64; 3]| region.is_none_or(|region| region.contains(at.axis, *point));
                     let points: Vec<[f64; 3]> = points.filter(here).take(first).collect();
-                    match self.formulas(param, wanted, units?, grid, &points) {
+                    let units = units?;
+                    let lattice = self.formulas(param, wanted, units, grid, &points);
+                    // That of a whole face which does not depend on time is a speed of the case.
+                    let is_new = in_time || region.is_some();
+                    let lattice =
+                        lattice.filter(|lattice| !is_new || self.subsonic(param, lattice, &points, units).is_some());
+                    match lattice {
                         Some(lattice) => formulas.push((wanted.name.clone(), lattice)),
                         None => sound = false,
                     }

@@ -2,34 +2,25 @@
 
 use lbm_bundle::DISTANCE;
 use lbm_runtime::geometry::solid::{
-    Hole, Image, MOST_PLACES, Open, Shape, Shell, Solid, Solids, Surface, Thickness, Vector,
+    Hole, Image, MOST_PLACES, Open, Shape, Shell, Solid, Solids, Surface, Thickness, Vector, Welds,
 };
 
 use super::{Formulas, Resolver, Values, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::raw::{RawFace, RawMotion, RawNusselt, RawParam, RawRegion, RawShape, RawSolid, RawTurn};
+use crate::case::sound::on_surface;
 use crate::case::units::{Dimension, Units};
 use crate::case::{MACH_ADVISED, Moves, Nusselt, Part, REST, Scalar, SolidBody, Turn, Wall, schema};
 
 /// Times at which a motion is looked at.
 const TIMES: u64 = 4096;
 
+/// How far corners of a surface may be apart that are meant to be one, over its extent: much less than a cell.
+const WELDED: f64 = 1e-5;
+
 /// Beyond every domain, for extents that have no end.
 const FAR: f64 = f64::INFINITY;
-
-/// Where formulas of the parameters of a surface are looked at: the corners of its extents in the domain.
-fn near(shape: &Shape, size: [usize; 3], dim: usize) -> Vec<Vector> {
-    let (from, to) = shape.bounds();
-    let corner = |at: usize| {
-        [0, 1, 2].map(|axis| match axis < dim {
-            true if at >> axis & 1 == 0 => from[axis].max(0.0),
-            true => to[axis].min(size[axis] as f64),
-            false => 0.0,
-        })
-    };
-    (0..1 << dim).map(corner).collect()
-}
 
 impl Resolver<'_> {
     /// The solids; `cell` is the size of a cell in the units of the case, `length` the reference length in cells.
@@ -272,11 +263,14 @@ impl Resolver<'_> {
             None => None,
         };
         let surfaces = self.patched(given, shape)?;
-        let near = near(&surfaces.first()?.0, size, self.dim);
+        let surface = on_surface(&surfaces.first()?.0, size, self.dim);
         let area = match &raw.area {
             Some(area) => self.area(area, cell)?,
             None => match &surfaces.first()?.0 {
                 Shape::Sphere { radius, .. } => std::f64::consts::PI * radius * radius,
+                Shape::Cylinder { centre, axis, radius, length: long } if self.dim == 3 => {
+                    2.0 * radius * long.or_else(|| length_inside(*centre, *axis, size)).unwrap_or(length)
+                }
                 _ => length.powi(self.dim as i32 - 1),
             },
         };
@@ -288,7 +282,7 @@ impl Resolver<'_> {
             None => None,
         };
         let body = |(shape, part, face): (Shape, Option<Part>, &RawFace)| {
-            let (values, formulas) = self.surface(face, (&near, raw.motion.is_some()), (size, cell), units)?;
+            let (values, formulas) = self.surface(face, (&surface, raw.motion.is_some()), (size, cell), units)?;
             let (rule, shells) = (face.rule.value.clone(), shells.clone());
             Some(SolidBody {
                 of,
@@ -440,6 +434,8 @@ impl Resolver<'_> {
                     return self.report.add(diag::NO_SURFACE, &file.span, message, "cannot be read", None);
                 };
                 let scale = scale.as_ref().map_or(1.0, |scale| scale.value) / cell;
+                let welded = self.welded(&file.span, surface);
+                let surface = welded.as_ref().unwrap_or(surface);
                 let closed = close.as_ref().map(|most| self.without_holes(most, surface, most.value / cell / scale));
                 let surface = closed.as_ref().unwrap_or(surface);
                 if let Some(open) = surface.open() {
@@ -505,6 +501,43 @@ impl Resolver<'_> {
                 Some(Shape::Image(Image::new(voxels.clone(), from, width)))
             }
         }
+    }
+
+    /// An open surface with corners welded that nearly meet; says so. None where nothing is to be welded.
+    fn welded(&mut self, span: &Span, surface: &Surface) -> Option<Surface> {
+        surface.open()?;
+        let (from, to) = surface.bounds();
+        let extent = (0..3).map(|axis| to[axis] - from[axis]).fold(0.0, f64::max);
+        let (welded, found) = surface.weld(WELDED * extent);
+        let Welds { corners, farthest, doubled, divided } = found;
+        let counted = |count: usize, one: &str, more: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{count} {more}")),
+        };
+        let moved = counted(corners, "corner is moved", "corners are moved")
+            .map(|what| format!("{what} to another, by {} of the file's units at most", short(farthest)));
+        let all = [
+            moved,
+            counted(doubled, "triangle is left out that is there twice", "triangles are left out that are there twice"),
+            counted(
+                divided,
+                "triangle is divided at corners of others on its edge",
+                "triangles are divided at corners of others on their edges",
+            ),
+        ];
+        let all: Vec<String> = all.into_iter().flatten().collect();
+        if all.is_empty() {
+            return None;
+        }
+        let still = if welded.open().is_some() { ", and some are still open" } else { "" };
+        let message = format!("edges of the surface are open, and are welded{still}: {}", all.join("; "));
+        let help = format!(
+            "what is nearer than {} of the file's units, 1e-5 of its extent, counts as one place; export it with shared corners to have none of this",
+            short(WELDED * extent)
+        );
+        self.report.add::<()>(diag::WELDED, span, message, "does not quite meet", help);
+        Some(welded)
     }
 
     /// The surface with holes closed that are at most so wide, in units of the file; says which.
@@ -604,9 +637,8 @@ impl Resolver<'_> {
         if thickness >= width {
             return Some(());
         }
-        let enough = (1.0 / thickness).log2().ceil();
         let message = format!("the solid is {} cells thick on level {level}, less than one", short(thickness / width));
-        let help = format!("cells of level {enough} are thin enough: `[refinement] finest = {enough}`");
+        let help = finer(thickness);
         self.report.add(diag::TOO_THIN, span, message, "too thin for the grid", help)
     }
 
@@ -663,21 +695,21 @@ impl Resolver<'_> {
                 return self.report.add(diag::TOO_THIN, span, message, "too small for the grid", None);
             }
         };
-        let (parts, enough) = (short(thickness / width), (1.0 / thickness).log2().ceil());
+        let parts = short(thickness / width);
         if cells == 0 {
             let message = format!(
                 "no cell of level {level} has its centre inside the solid: at ({place}) it is {parts} cells thick"
             );
-            let help = format!("`[refinement] finest = {enough}` has cells that fit in there; or make it thicker");
+            let help = finer(thickness);
             return self.report.add(diag::TOO_THIN, span, message, "too thin for the grid", help);
         }
         let message = format!(
             "parts of the solid are thinner than a cell: along {thin} lines of cells of level {level} no centre is inside; the \
              thinnest is at ({place}), {parts} cells thick"
         );
-        let help =
-            "the flow does not see these parts, which may be right for a sharp edge; else refine, or make them thicker"
-                .to_string();
+        let help = "the flow sees walls there without cells between them: links are cut on both sides, by `bounce_back` half-way and by \
+                    `interpolated_bounce_back` where the surface is"
+            .to_string();
         self.report.add::<()>(diag::THIN_PARTS, span, message, "thin in parts", help);
         Some(())
     }
@@ -706,7 +738,7 @@ impl Resolver<'_> {
         self.report.add::<()>(diag::OVERLAPS, span, message, "has several shells", help.to_string());
     }
 
-    /// Parameters of the rule of a surface, formulas of which are looked at near it, in lattice units, without the distance that the geometry gives: those that are
+    /// Parameters of the rule of a surface, formulas of which are looked at on it, in lattice units, without the distance that the geometry gives: those that are
     /// the same all over it and at all times, and formulas of others.
     fn surface(
         &mut self,
@@ -758,7 +790,9 @@ impl Resolver<'_> {
             }
             let along = param.values.iter().any(|(value, _)| value.varies_in_place());
             let points = if along { near } else { &[[0.0; 3]][..] };
-            formulas.push((wanted.name.clone(), self.formulas(param, wanted, units, grid, points)?));
+            let lattice = self.formulas(param, wanted, units, grid, points)?;
+            self.subsonic(param, &lattice, points, units)?;
+            formulas.push((wanted.name.clone(), lattice));
         }
         Some((values, formulas))
     }
@@ -785,6 +819,28 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+/// Levels that are advised at most.
+const MOST_ADVISED: f64 = 8.0;
+
+/// What to do about a thickness, in cells of the coarsest level, that is less than a cell.
+fn finer(thickness: f64) -> String {
+    let enough = (1.0 / thickness).log2().ceil();
+    match enough <= MOST_ADVISED {
+        true => format!("`[refinement] finest = {enough}` has cells that fit in there; or make it thicker"),
+        false => "make it thicker: no practical grid has cells that small".to_string(),
+    }
+}
+
+/// The length of a line in the domain, if it goes through it.
+fn length_inside(through: Vector, axis: Vector, size: [usize; 3]) -> Option<f64> {
+    let ends = |along: usize| [0.0, size[along] as f64].map(|end| (end - through[along]) / axis[along]);
+    let between = (0..3).filter(|along| axis[*along] != 0.0).map(ends);
+    let (from, to) = between.fold((f64::NEG_INFINITY, f64::INFINITY), |(from, to), [one, other]| {
+        (from.max(one.min(other)), to.min(one.max(other)))
+    });
+    (to > from).then_some(to - from)
 }
 
 /// A point turned about x, then y, then z, by angles in radians.

@@ -6,11 +6,14 @@ use super::{Resolver, short};
 use crate::case::diag::{self, Span};
 use crate::case::formula::Formula;
 use crate::case::raw::RawParam;
+use crate::case::sound::Fastest;
 use crate::case::units::{Dimension, Units};
 
 /// Times after the first at which formulas of time are looked at, and points at each of them.
 const TIMES: usize = 64;
 const SAMPLED: usize = 4096;
+/// Steps at which a velocity is compared with that of sound before the run; on the way there are others.
+const MOST_TIMES: u64 = 1024;
 
 impl Resolver<'_> {
     /// A parameter's components in lattice units, checked against its shape and range.
@@ -71,6 +74,32 @@ impl Resolver<'_> {
             formulas.push(formula);
         }
         Some(formulas)
+    }
+
+    /// Refuses a velocity that is faster than sound at one of these points at some time.
+    pub(super) fn subsonic(
+        &mut self,
+        param: &RawParam,
+        velocity: &[Formula],
+        points: &[[f64; 3]],
+        units: &Units,
+    ) -> Option<()> {
+        if param.name.value != "velocity" {
+            return Some(());
+        }
+        let steps = self.stop(units).steps;
+        let times = steps.clamp(1, MOST_TIMES);
+        let times = (0..times).map(|number| (steps as f64 * number as f64 / times as f64).floor());
+        let Some(Fastest { speed, at, time }) = Fastest::of(velocity, points, times) else { return Some(()) };
+        let mach = speed / self.manifest.main().cs2.sqrt();
+        if mach < 1.0 {
+            return Some(());
+        }
+        let place: Vec<String> = at[..self.dim].iter().map(|at| short(*at)).collect();
+        let place = if points.len() > 1 { format!(" at ({}), in cells,", place.join(", ")) } else { String::new() };
+        let message = format!("Mach {mach:.2}{place} at step {}: faster than sound on this lattice", short(time));
+        let help = "a tenth of a cell in a step is Mach 0.17".to_string();
+        self.report.add(diag::SUPERSONIC, &param.span, message, "too fast", help)
     }
 
     /// Refuses another number of components than a parameter has.

@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 use super::shape::Vector;
 
+/// Places that are so near are the same, in voxels or in parts of a way.
+const SLACK: f64 = 1e-9;
+
 /// Which voxels of an image are solid.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Voxels {
@@ -184,18 +187,33 @@ impl Image {
         loop {
             let parts = [0, 1, 2].map(|axis| next(voxel, axis));
             let part = parts.into_iter().flatten().min_by(f64::total_cmp)?;
-            for axis in (0..3).filter(|axis| parts[*axis] == Some(part)) {
-                voxel[axis] += if to[axis] > from[axis] { 1 } else { -1 };
+            let mut step = [0; 3];
+            for axis in (0..3).filter(|axis| parts[*axis].is_some_and(|other| other <= part + SLACK)) {
+                step[axis] = if to[axis] > from[axis] { 1 } else { -1 };
             }
+            if !begin && !self.leads(voxel, step) {
+                return Some(part.max(0.0));
+            }
+            voxel = [0, 1, 2].map(|axis| voxel[axis] + step[axis]);
             if self.is_solid(voxel) != begin {
                 return Some(part.max(0.0));
             }
         }
     }
 
+    /// Whether a way through fluid voxels leads from one to the one a step along each of some axes from it, from face to face: voxels that touch at
+    /// an edge leave nothing between them.
+    fn leads(&self, from: [i64; 3], step: [i64; 3]) -> bool {
+        let along = |axis: usize| {
+            let (mut next, mut rest) = (from, step);
+            (next[axis], rest[axis]) = (from[axis] + step[axis], 0);
+            !self.is_solid(next) && self.leads(next, rest)
+        };
+        step == [0; 3] || (0..3).filter(|axis| step[*axis] != 0).any(along)
+    }
+
     pub(super) fn near(&self, from: Vector, to: Vector) -> bool {
         // A face of voxels on a side of the box is in it.
-        const SLACK: f64 = 1e-9;
         let (from, to) = (self.place(from), self.place(to));
         let low = [0, 1, 2].map(|axis| self.index(axis, from[axis] - SLACK));
         let high = [0, 1, 2].map(|axis| self.index(axis, to[axis] + SLACK));

@@ -7,9 +7,10 @@
 //! | --- | --- |
 //! | `shape` | spheres, boxes, cylinders |
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds those near a place |
-//! | `section`, `holes` | surfaces cut by a plane, and small holes of them closed |
+//! | `section`, `holes`, `weld` | surfaces cut by a plane, small holes of them closed, and corners that nearly meet made one |
 //! | `image` | images of voxels |
 //! | `motion` | where solids are that move |
+//! | `ways` | where ways between cells meet solids, those between two fluid cells too |
 //! | `tables` | links and distances, block by block |
 //!
 //! Blocks with cut links and all that touch them are of one level: see [`Solids::level`].
@@ -23,6 +24,8 @@ mod stl;
 mod surface;
 mod tables;
 mod tree;
+mod ways;
+mod weld;
 
 pub use holes::Hole;
 pub use image::{Image, Voxels};
@@ -31,6 +34,7 @@ pub(crate) use shape::cross;
 pub use shape::{Shape, Turn, Vector};
 pub use surface::{Open, Surface, Thickness};
 pub use tables::{Arm, Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
+pub use weld::Welds;
 
 use std::ops::Range;
 use std::sync::Arc;

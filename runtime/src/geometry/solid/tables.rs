@@ -10,6 +10,7 @@ use miette::Diagnostic;
 use rayon::prelude::*;
 use thiserror::Error;
 
+use super::ways::{Steps, barred, first, through};
 use super::{Placed, Solids, Vector};
 use crate::geometry::{Block, Face};
 
@@ -148,6 +149,11 @@ impl Cut {
             Cut::All => true,
             Cut::Some(row) => row.links[cell] < 0,
         }
+    }
+
+    /// Whether a link of a fluid cell, as [`Row::links`] counts them, is cut by a solid.
+    pub fn is_link_cut(&self, link: usize) -> bool {
+        matches!(self, Cut::Some(row) if row.links[link] > 0)
     }
 }
 
@@ -384,6 +390,10 @@ impl Cutters {
             let at = [0, 1, 2].map(|axis| (at[axis] + border[axis]) as usize);
             is_solid[at[0] + around[0] * (at[1] + around[1] * at[2])]
         };
+        let steps = Steps::new(border.map(|border| -border), around, |at, next| {
+            let goes = |at: [i32; 3]| left(at).is_none() && !solid(at);
+            goes(at) && goes(next) && through(&near, [centre(at), centre(next)], seen).is_none()
+        });
         let length = directions.len() * cells;
         let mut row = Row { links: vec![0; length], distances: vec![0.5; length], ..Row::default() };
         let (mut any, mut all) = (false, true);
@@ -403,31 +413,32 @@ impl Cutters {
             for (dir, direction) in directions.iter().enumerate() {
                 let upwind = [0, 1, 2].map(|axis| at[axis] - direction.c[axis]);
                 let link = dir * cells + cell;
-                match left(upwind) {
+                let met = match left(upwind) {
                     Some(face) if self.varying[face] && !self.nodes[face] => {
                         let (one, other) = (centre(at), centre(upwind));
                         let at = [0, 1, 2].map(|axis| 0.5 * (one[axis] + other[axis]));
                         row.crossings.push((link, Crossing { of: Crossed::Face(face), level: block.level, at }));
                         any = true;
+                        None
                     }
-                    None if solid(upwind) => {
-                        let (from, to) = (centre(at), centre(upwind));
-                        let (placed, distance) = first(&near, from, to, seen);
-                        let solid = placed.number;
-                        row.distances[link] = distance;
-                        let at = [0, 1, 2].map(|axis| from[axis] + distance * (to[axis] - from[axis]));
-                        if self.varying_solids.contains(&solid) {
-                            row.crossings.push((link, Crossing { of: Crossed::Solid(solid), level: block.level, at }));
-                        } else {
-                            row.links[link] = (self.first + solid) as i32 + 1;
-                        }
-                        if placed.pivot.is_some() {
-                            row.arms.push(Arm { link, solid, arm: placed.arm(seen(at)) });
-                        }
-                        any = true;
-                    }
-                    _ => {}
+                    None if solid(upwind) => Some(first(&near, [centre(at), centre(upwind)], seen)),
+                    None if steps.bar(at, upwind) => barred(&near, [centre(at), centre(upwind)], seen),
+                    _ => None,
+                };
+                let Some((placed, distance)) = met else { continue };
+                let (from, to, solid) = (centre(at), centre(upwind), placed.number);
+                let distance = distance.max(LEAST_DISTANCE);
+                row.distances[link] = distance;
+                let at = [0, 1, 2].map(|axis| from[axis] + distance * (to[axis] - from[axis]));
+                if self.varying_solids.contains(&solid) {
+                    row.crossings.push((link, Crossing { of: Crossed::Solid(solid), level: block.level, at }));
+                } else {
+                    row.links[link] = (self.first + solid) as i32 + 1;
                 }
+                if placed.pivot.is_some() {
+                    row.arms.push(Arm { link, solid, arm: placed.arm(seen(at)) });
+                }
+                any = true;
             }
         }
         match (any, all) {
@@ -436,26 +447,6 @@ impl Cutters {
             (true, false) => Cut::Some(row),
         }
     }
-}
-
-/// The solid whose surface is first on the way from a fluid's cell to a solid one, and its distance over that of the cells. `seen` is
-/// where mirrors, half-way, have a point that is beyond them.
-fn first<'a>(near: &[&'a Placed], from: Vector, to: Vector, seen: impl Fn(Vector) -> Vector) -> (&'a Placed, f64) {
-    let last = seen(to);
-    let cut = |placed: &&'a Placed| {
-        let shape = &placed.shape;
-        if last == to {
-            return Some((*placed, shape.crossing(from, to)?));
-        }
-        let turn = [0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis]));
-        let before = shape.crossing(from, turn).map(|part| 0.5 * part);
-        Some((*placed, before.or_else(|| shape.crossing(turn, last).map(|part| 0.5 + 0.5 * part))?))
-    };
-    let inside = || near.iter().find(|placed| placed.shape.contains(last)).unwrap_or(&near[0]);
-    // A centre that lies on a surface to the last digit may be counted as inside without a crossing.
-    let cut = near.iter().filter_map(cut).min_by(|one, other| one.1.total_cmp(&other.1));
-    let (placed, distance) = cut.unwrap_or_else(|| (inside(), 1.0));
-    (placed, distance.max(LEAST_DISTANCE))
 }
 
 #[cfg(test)]
