@@ -82,7 +82,7 @@ mod tests {
         {
             let points = on_surface(&shape, [24, 24, if dim == 3 { 24 } else { 1 }], dim);
             let distance = |at: &Vector| (0..dim).map(|axis| (at[axis] - centre[axis]).powi(2)).sum::<f64>().sqrt();
-            assert!(points.len() > 40 && points.iter().all(|at| (distance(at) - 4.0).abs() < 1e-9), "{}", points.len());
+            assert!(points.len() > 30 && points.iter().all(|at| (distance(at) - 4.0).abs() < 1e-9), "{}", points.len());
         }
     }
 }
