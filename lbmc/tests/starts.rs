@@ -1,10 +1,19 @@
-//! Flows that start from the restart files and the refined VTK files of others.
+//! Flows that start from the restart files and the refined VTK files of others; flows that go on from their own.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lbm_flows::case::Steady;
+use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::output::progress::Show;
+use lbm_runtime::processes::Processes;
+use lbm_setup::cases::{CaseFile, SHIPPED, Shipped};
+use lbm_setup::ready::Ready;
 
 fn run(folder: &Path, name: &str, case: &str) -> Output {
-    std::fs::write(folder.join(format!("{name}.toml")), case).expect("written");
+    fs::write(folder.join(format!("{name}.toml")), case).expect("written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
     command.args(["run", &format!("{name}.toml"), "--out", name, "--set", "target=cpu"]).current_dir(folder);
     command.output().expect("lbmc starts")
@@ -15,7 +24,7 @@ fn probed(folder: &Path, name: &str, case: &str, step: u64) -> Vec<f64> {
     let output = run(folder, name, case);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let path = folder.join(name).join("probe_along.csv");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let rows = text.lines().filter(|line| line.starts_with(&format!("{step},")));
     let values: Vec<f64> =
         rows.flat_map(|row| row.split(',').rev().take(3)).map(|word| word.trim().parse().expect(word)).collect();
@@ -63,6 +72,12 @@ fn a_flow_starts_from_the_end_of_another_on_the_same_grid_and_on_others() {
         let most = end.iter().zip(&again).map(|(end, again)| (end - again).abs()).fold(0.0, f64::max);
         assert!(most < 1e-14, "{file}: {most}");
     }
+    // Of one level, in blocks of its own.
+    let end_of_plain = probed(folder.path(), "uniform", &cavity(32, 400, false, "[output]\nrestart = 5000\n"), 400);
+    let same = cavity(32, 1, false, &from("restart.lbmc").replace("first/", "uniform/"));
+    let again = probed(folder.path(), "same", &same, 0);
+    let most = end_of_plain.iter().zip(&again).map(|(end, again)| (end - again).abs()).fold(0.0, f64::max);
+    assert!(most < 1e-14, "{most}");
     // On a grid without refinement, and on ones with cells of two thirds and twice the width.
     for (name, cells, refined, bound) in
         [("plain", 32, false, 0.01), ("finer", 48, false, 0.01), ("coarser", 16, true, 0.05)]
@@ -77,11 +92,11 @@ fn what_is_no_start_is_told() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = run(folder.path(), "first", &cavity(16, 4, true, "[output]\nrestart = 5000\n"));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let saved = std::fs::read(folder.path().join("first/restart.lbmc")).expect("a restart file");
-    std::fs::write(folder.path().join("cut.lbmc"), &saved[..saved.len() - 1]).expect("written");
+    let saved = fs::read(folder.path().join("first/restart.lbmc")).expect("a restart file");
+    fs::write(folder.path().join("cut.lbmc"), &saved[..saved.len() - 1]).expect("written");
     let mut changed = saved.clone();
     changed[saved.len() / 2] ^= 1;
-    std::fs::write(folder.path().join("changed.lbmc"), changed).expect("written");
+    fs::write(folder.path().join("changed.lbmc"), changed).expect("written");
     for (file, size, expected) in [
         ("cut.lbmc", 16, "C0121"),
         ("changed.lbmc", 16, "checksums do not fit"),
@@ -93,5 +108,114 @@ fn what_is_no_start_is_told() {
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         let words = message.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
         assert!(!output.status.success() && words.contains(expected), "{file}: {message}");
+    }
+}
+
+/// What is set of shipped cases beside their own settings: sizes on which they take no time, and grids that change soon.
+const SET: &[(&str, &[&str])] = &[
+    ("cavity2d", &["size=[32, 32]"]),
+    ("cavity2d_adaptive", &["refinement.every=2"]),
+    ("cavity3d", &["size=[32, 16, 16]"]),
+    ("coarse_channel", &["size=[32, 16, 16]"]),
+    ("double_shear_layer", &["size=[32, 32]"]),
+    ("oscillating_cylinder", &["refinement.every=2"]),
+    ("rising_bubble", &["size=[32, 64]"]),
+    ("scalar_cavity", &["size=[32, 32]"]),
+    ("stirrer", &["refinement.every=2"]),
+    ("taylor_green3d", &["resolution=32"]),
+    ("turbulent_channel", &["size=[32, 16, 16]"]),
+];
+
+/// Flows that no shipped case is: methods that read their neighbours, each with its parameters and its start.
+const OTHERS: &[(&str, &str, &str, &str)] = &[
+    ("d2q9_shan_chen", "omega = 1\nstrength = -5", "periodic", "density = \"0.7 + 0.1 * cos(2*pi*x/lx)\""),
+    (
+        "d2q9_two_fluids",
+        "omega = 1\nomega_g = 1.2\nstrength = 3\ndrive = [0, 0]",
+        "bounce_back",
+        "density = \"0.6 + 0.1 * cos(2*pi*x/lx)\"\nsigma = 0.5",
+    ),
+    ("d2q9_hybrid", "omega = 1.5\nsigma = 0.95", "bounce_back", "velocity = [\"0.02 * sin(2*pi*y/ly)\", 0]"),
+];
+
+/// Where a run is stopped, and where it ends.
+const STOPPED: u64 = 5;
+const END: u64 = 8;
+
+/// What the restart file of a case has behind its head, at a step, from its start or from an earlier file in the same folder.
+fn sections(ready: &Ready, folder: &Path, steps: u64, goes_on: bool) -> Vec<u8> {
+    let mut case = ready.case.clone();
+    case.stop.steps = steps;
+    if let Some(steady) = &mut case.stop.steady {
+        *steady = Steady { check_every: 3, tolerance: 1e-30 };
+    }
+    let output = &mut case.output;
+    (output.picture, output.profiles, output.vtk, output.compare) = (false, false, None, None);
+    output.pictures.clear();
+    output.views.clear();
+    output.restart = Some(1000);
+    output.statistics.iter_mut().for_each(|statistics| (statistics.from, statistics.every) = (1, 2));
+    let file = folder.join("restart.lbmc");
+    let resume = goes_on.then_some(file.as_path());
+    let Ready { device, method, criteria, prescribed, statistics, .. } = ready;
+    let (criteria, prescribed, statistics) = (criteria.as_ref(), prescribed.as_ref(), statistics.as_ref());
+    let kernels = Kernels { method, criteria, prescribed, statistics };
+    let control = Control { resume, show: Show::Nothing, ..Control::default() };
+    flow::run(&case, kernels, device, folder, control, |_| ())
+        .unwrap_or_else(|error| panic!("{} {steps} {goes_on}: {error}", case.name));
+    let saved = fs::read(file).expect("a restart file");
+    let head = u64::from_le_bytes(std::array::from_fn(|at| saved[12 + at]));
+    saved[20 + head as usize + 32..].to_vec()
+}
+
+/// A flow that goes on from its restart file has the bits of one that was never stopped.
+fn goes_on(file: &CaseFile, settings: &[&str]) {
+    let setting = |text: &&str| text.split_once('=').map(|(key, value)| (key.to_string(), value.to_string()));
+    let settings: Vec<(String, String)> = settings.iter().filter_map(setting).collect();
+    let (ready, _) = Ready::of(&Processes::default(), file, &settings, false)
+        .unwrap_or_else(|error| panic!("{}: {error:?}", file.name));
+    let [whole, parts] = std::array::from_fn(|_| tempfile::tempdir().expect("a temporary folder"));
+    let unbroken = sections(&ready, whole.path(), END, false);
+    sections(&ready, parts.path(), STOPPED, false);
+    assert!(sections(&ready, parts.path(), END, true) == unbroken, "{} with {settings:?}", file.name);
+}
+
+/// The targets to test on: the host, and with the feature `cuda` a GPU.
+fn targets() -> Vec<&'static str> {
+    if cfg!(feature = "cuda") { vec!["target=cpu", "target=cuda"] } else { vec!["target=cpu"] }
+}
+
+#[test]
+fn every_shipped_case_goes_on_with_the_bits_of_an_unbroken_run() {
+    let all: Vec<(&Shipped, &str)> =
+        targets().into_iter().flat_map(|target| SHIPPED.iter().map(move |case| (case, target))).collect();
+    let next = AtomicUsize::new(0);
+    // Kernels are compiled side by side.
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some((case, target)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let set = SET.iter().find(|(name, _)| *name == case.name).map_or(&[][..], |(_, set)| set);
+                    goes_on(&CaseFile::of(case), &[set, &[target]].concat());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn flows_in_two_parts_and_of_methods_that_read_their_neighbours_go_on_with_the_same_bits() {
+    let shipped = |name: &str| CaseFile::of(Shipped::find(name).expect("a shipped case"));
+    for name in ["cavity2d", "cavity2d_refined"] {
+        goes_on(&shipped(name), &["size=[32, 32]", "target=cpu", "devices=2"]);
+    }
+    for (spec, params, rule, start) in OTHERS {
+        for target in targets() {
+            let text = format!(
+                "spec = \"{spec}\"\n[domain]\nsize = [32, 32]\n[fluid]\nvelocity = 0.05\n[params]\n{params}\n[faces]\n\
+                 top = \"{rule}\"\nbottom = \"{rule}\"\nothers = \"periodic\"\n[start]\n{start}\n[stop]\nsteps = 9\n"
+            );
+            goes_on(&CaseFile::written(Path::new(&format!("{spec}.toml")), &text), &[target]);
+        }
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use lbm_bundle::Manifest;
 use lbm_bundle::input::{self, Limit, ReadError};
 use lbm_runtime::geometry::Block;
-use lbm_runtime::kernels::layout::Layout;
 use lbm_runtime::solver::Simulation;
+use lbm_runtime::solver::restore::Content;
 
 use super::check::Expected;
 use super::{
@@ -122,10 +122,9 @@ impl Restart {
         if !own.iter().map(|leaf| &leaf.block).eq(&self.leaves) {
             return Err(self.broken("its blocks do not cover the domain"));
         }
-        let bytes = |layout: Layout, value: usize, blocks: usize| (layout.slot_len() * value * blocks) as u64;
-        let populations =
-            bytes(Layout::populations(&manifest), manifest.real.stored_bytes(), grid.blocks_with_populations());
-        let fields = bytes(Layout::fields(&manifest), manifest.real.bytes(), own.len());
+        let bytes = |content: Content, blocks: usize| content.bytes(&manifest, blocks) as u64;
+        let populations = bytes(Content::Populations, grid.blocks_with_populations());
+        let fields = bytes(Content::Fields, own.len());
         for section in self.head.sections.clone().iter().skip(1) {
             match section.name.as_str() {
                 POPULATIONS => {
@@ -152,8 +151,7 @@ impl Restart {
                         continue;
                     };
                     let accumulators = statistics[number].accumulated().accumulators();
-                    let layout = Layout::accumulators(&manifest, accumulators);
-                    if section.bytes != bytes(layout, size_of::<f64>(), self.leaves.len()) {
+                    if section.bytes != bytes(Content::Statistic(accumulators), self.leaves.len()) {
                         return Err(self.broken("its statistics are not those of its blocks"));
                     }
                     if saved.samples > statistics[number].samples_until(self.head.course.step) {

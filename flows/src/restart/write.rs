@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use lbm_runtime::geometry::Block;
-use lbm_runtime::kernels::layout::Layout;
-use lbm_runtime::solver::restore::State;
+use lbm_runtime::solver::restore::{Content, State};
 use lbm_runtime::solver::snapshot::Snapshot;
 
 use super::{
@@ -12,25 +11,29 @@ use super::{
 };
 use crate::case::{Units, saved};
 
-/// Hashes what passes.
+/// Hashes and counts what passes.
 struct Hashed<'a> {
     out: &'a mut dyn Write,
     hash: blake3::Hasher,
+    /// Bytes since the start, or since the last seal.
+    bytes: u64,
 }
 
 impl<'a> Hashed<'a> {
     fn new(out: &'a mut dyn Write) -> Hashed<'a> {
-        Hashed { out, hash: blake3::Hasher::new() }
+        Hashed { out, hash: blake3::Hasher::new(), bytes: 0 }
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.hash.update(bytes);
+        self.bytes += bytes.len() as u64;
         self.out.write_all(bytes)
     }
 
     /// Writes the hash of what was written since the start, or since the last time.
     fn seal(&mut self) -> io::Result<()> {
         let hash = std::mem::take(&mut self.hash).finalize();
+        self.bytes = 0;
         self.out.write_all(hash.as_bytes())
     }
 
@@ -52,22 +55,21 @@ pub fn write(
     course: Course,
 ) -> io::Result<()> {
     let (manifest, leaves, checked) = (state.manifest(), state.leaves(), state.kept);
-    let bytes = |layout: Layout, value: usize, blocks: usize| layout.slot_len() * value * blocks;
     let section = |name: &str, bytes: usize| Section { name: name.to_string(), bytes: bytes as u64 };
-    let populations = bytes(Layout::populations(manifest), manifest.real.stored_bytes(), state.stored_blocks());
+    let populations = Content::Populations.bytes(manifest, state.stored_blocks());
     let mut sections = vec![section(LEAVES, 16 * leaves.len()), section(POPULATIONS, populations)];
     if checked.is_some() {
-        sections.push(section(CHECKED, bytes(Layout::fields(manifest), manifest.real.bytes(), leaves.len())));
+        sections.push(section(CHECKED, Content::Fields.bytes(manifest, leaves.len())));
     }
     let accumulators: Vec<usize> =
         state.statistics().filter(|(samples, _)| *samples > 0).map(|(_, accumulators)| accumulators).collect();
     for (of, accumulators) in course.statistics.iter().zip(&accumulators) {
-        let layout = Layout::accumulators(manifest, *accumulators);
-        sections.push(section(&of.section(), bytes(layout, size_of::<f64>(), leaves.len())));
+        sections.push(section(&of.section(), Content::Statistic(*accumulators).bytes(manifest, leaves.len())));
     }
     let saved = SavedFields::of(fields, manifest, units);
     let numbers = fields.blocks().len() * fields.block_cells() * saved.components().unwrap_or_default();
     sections.push(section(FIELDS, numbers * saved.real.bytes()));
+    let promised: u64 = sections.iter().map(|section| section.bytes).sum();
     let head = Head {
         program: env!("CARGO_PKG_VERSION").to_string(),
         identity: identity.clone(),
@@ -98,5 +100,10 @@ pub fn write(
         state.read_statistic(number, |bytes| out.write(bytes))?;
     }
     saved::write(fields, manifest, |bytes| out.write(bytes))?;
+    // A file that no run can read takes no other's place.
+    if out.bytes != promised {
+        let words = format!("its sections have {} bytes and its head says {promised}: a fault of lbmc", out.bytes);
+        return Err(io::Error::other(words));
+    }
     out.seal()
 }

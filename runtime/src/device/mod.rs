@@ -227,6 +227,11 @@ impl Device {
         Device { takes: Takes::NeededForNow(pages), ..self.clone() }
     }
 
+    /// The same device, on which arrays take memory for all that they are long.
+    pub fn whole(&self) -> Self {
+        Device { takes: Takes::All, ..self.clone() }
+    }
+
     /// Whether arrays take memory only where it is needed.
     pub fn is_sparse(&self) -> bool {
         self.takes != Takes::All

@@ -83,6 +83,11 @@ impl Layout {
         self.components * self.pitch
     }
 
+    /// Bytes of so many slots that stand for cells, where a value has so many: what [`Self::of_cells`] gives of them.
+    pub fn bytes_of_cells(&self, value_bytes: usize, slots: usize) -> usize {
+        self.components * self.cells() * value_bytes * slots
+    }
+
     /// The parts of some slots' bytes that stand for cells, `[component][cell]` for each slot.
     pub fn of_cells<'a>(&self, bytes: &'a [u8], value_bytes: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (pitch, filled) = self.parts(bytes.len(), value_bytes);
@@ -175,6 +180,7 @@ mod tests {
         let mut bytes: Vec<u8> = (0..24).collect();
         let of_cells: Vec<_> = APART.of_cells(&bytes, 1).collect();
         assert_eq!(of_cells, [[0, 1, 2, 3], [6, 7, 8, 9], [12, 13, 14, 15], [18, 19, 20, 21]]);
+        assert_eq!((APART.bytes_of_cells(1, 2), APART.bytes_of_cells(4, 3)), (16, 96));
         APART.of_cells_mut(&mut bytes, 1).for_each(|part| part.fill(99));
         assert_eq!(bytes[..8], [99, 99, 99, 99, 4, 5, 99, 99]);
         assert_eq!(LAYOUT.of_cells(&bytes, 1).count(), 1);

@@ -152,9 +152,10 @@ pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> AtInterfa
     AtInterfaces { shared: interfaces.saturating_mul(shared), tables: interfaces.saturating_mul(tables) }
 }
 
+/// Each part has all of it.
 fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer<Real>, DeviceError> {
     let kept = if mesh::holds(manifest) { interfaces * Layout::beside_populations(manifest).slot_len() } else { 0 };
-    let mut saved = device.alloc_reals(manifest.real, kept)?;
+    let mut saved = device.whole().alloc_reals(manifest.real, kept)?;
     saved.poison()?;
     Ok(saved)
 }

@@ -35,6 +35,34 @@ enum Kind {
     Statistic(usize),
 }
 
+/// What a restart file has of every block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// What is stored of its cells, current: `[direction][cell]`.
+    Populations,
+    /// Macroscopic fields of an earlier step: `[component][cell]`.
+    Fields,
+    /// A statistic of so many accumulators: `[accumulator][cell]`.
+    Statistic(usize),
+}
+
+impl Content {
+    /// How it lies on the device, and the bytes of a value.
+    fn values(self, manifest: &Manifest) -> (Layout, usize) {
+        match self {
+            Content::Populations => (Layout::populations(manifest), manifest.real.stored_bytes()),
+            Content::Fields => (Layout::fields(manifest), manifest.real.bytes()),
+            Content::Statistic(accumulators) => (Layout::accumulators(manifest, accumulators), size_of::<f64>()),
+        }
+    }
+
+    /// Bytes that a file has of so many blocks: those of their cells, without what lies between these on the device.
+    pub fn bytes(self, manifest: &Manifest, blocks: usize) -> usize {
+        let (layout, value_bytes) = self.values(manifest);
+        layout.bytes_of_cells(value_bytes, blocks)
+    }
+}
+
 /// What a restart file has of a flow: where it lies on the device, or copied, so that the flow may go on.
 pub struct State<'a> {
     /// Steps done.
@@ -267,13 +295,12 @@ impl<'a> State<'a> {
 
     /// How the values of an array lie, and the bytes of one.
     fn values(&self, array: ArrayId) -> (Layout, usize) {
-        match array.kind {
-            Kind::Populations(_) => (Layout::populations(&self.manifest), self.manifest.real.stored_bytes()),
-            Kind::Kept => (Layout::fields(&self.manifest), self.manifest.real.bytes()),
-            Kind::Statistic(number) => {
-                (Layout::accumulators(&self.manifest, self.accumulators[number]), size_of::<f64>())
-            }
-        }
+        let content = match array.kind {
+            Kind::Populations(_) => Content::Populations,
+            Kind::Kept => Content::Fields,
+            Kind::Statistic(number) => Content::Statistic(self.accumulators[number]),
+        };
+        content.values(&self.manifest)
     }
 
     /// Values of a slot of an array.
@@ -360,7 +387,7 @@ impl Simulation {
         step: u64,
         mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (layout, value_bytes) = (Layout::populations(self.manifest()), self.manifest().real.stored_bytes());
+        let (layout, value_bytes) = Content::Populations.values(self.manifest());
         write(&mut self.parts, (layout, value_bytes), first_set, &mut next)?;
         let mut bytes = vec![0; layout.slot_len() * value_bytes];
         for (_, slot) in self.grid().forest().read_held().map_err(StepError::from)? {
@@ -388,7 +415,7 @@ impl Simulation {
             subdomain.make_whole()?;
             subdomain.reference = Some(room_to_keep(subdomain.program.device(), &subdomain.fields.macroscopic)?);
         }
-        let values = (Layout::fields(self.manifest()), self.manifest().real.bytes());
+        let values = Content::Fields.values(self.manifest());
         write(&mut self.parts, values, |subdomain| subdomain.reference.as_mut(), next)?;
         self.monitor.reference = Some(step);
         Ok(())
@@ -402,9 +429,12 @@ impl Simulation {
         samples: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(statistics) = &self.parts.first().statistics else { return Ok(()) };
-        let layout = statistics.layout(self.manifest(), number);
-        write(&mut self.parts, (layout, size_of::<f64>()), |subdomain| accumulators(subdomain, number), next)?;
+        let statistics = self.parts.first().statistics.as_ref();
+        let Some(count) = statistics.and_then(|statistics| statistics.accumulators().nth(number)) else {
+            return Ok(());
+        };
+        let values = Content::Statistic(count).values(self.manifest());
+        write(&mut self.parts, values, |subdomain| accumulators(subdomain, number), next)?;
         let all = self.parts.iter_mut().filter_map(|subdomain| subdomain.statistics.as_mut());
         all.for_each(|statistics| statistics.samples[number] = samples);
         Ok(())
