@@ -22,6 +22,7 @@ use lbm_bundle::{Bundle, Manifest};
 use miette::Diagnostic;
 use thiserror::Error;
 
+mod blowup;
 pub mod devices;
 mod grid;
 mod outbox;
@@ -30,6 +31,7 @@ mod probes;
 mod processes;
 mod sound;
 mod statistics;
+mod steady;
 mod watch;
 
 pub use plan::{Plan, PlannedLevel, header};
@@ -42,6 +44,7 @@ use lbm_runtime::processes::{ProcessError, Processes};
 use lbm_runtime::solver::memory::{Lack, Memory};
 use lbm_runtime::solver::observe::{Exchange, Look, NotFinite};
 use lbm_runtime::solver::probe::Probe;
+use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::{Adaptations, GridSpec, Phase, Prepared, Simulation, StepError, Timings};
 
 use crate::case::{Case, Dimension, InputFile, Refinement};
@@ -54,7 +57,8 @@ use crate::restart::{self, Course, Identity, Restart, RestartError, Sampled};
 use grid::{courses_of, grid_of, places_of};
 use outbox::Outbox;
 use sound::Sound;
-use watch::{Good, Watch};
+use steady::Steadiness;
+use watch::{Good, Kept, Watch};
 
 /// Longest stretch between two looks at the progress line, in seconds.
 const STRETCH: f64 = 0.25;
@@ -122,16 +126,10 @@ pub enum FlowError {
     /// The flow blew up.
     #[error(
         "the flow is not finite: `{}` at cell ({}, {}, {}){}, {position}; found at step {step}, last seen finite at \
-         step {well}",
+         step {well}{began}",
         place.component, place.cell.at[0], place.cell.at[1], place.cell.at[2], of_level(place.cell.level)
     )]
-    #[diagnostic(
-        code(C0701),
-        help(
-            "the grid is too coarse for this Reynolds number, or the velocity too high: lower `re` or the velocity, refine \
-             the grid, or take a more stable collision; in `{folder}` are the fields of that step{before}"
-        )
-    )]
+    #[diagnostic(code(C0701), help("{advice}"))]
     NotFinite {
         /// Where.
         place: Box<NotFinite>,
@@ -141,10 +139,10 @@ pub enum FlowError {
         step: u64,
         /// The last step at which every value was finite.
         well: u64,
-        /// What else there is to look at what led to it.
-        before: String,
-        /// Where the output is.
-        folder: String,
+        /// Where and when that began, if it is known.
+        began: String,
+        /// What can be done, and what there is to look at.
+        advice: String,
     },
 }
 
@@ -210,6 +208,8 @@ struct Run<'a> {
     waited: f64,
     /// Change of velocity at the last check for steady flow.
     residual: Option<f64>,
+    /// What else is known of whether the flow is steady.
+    steadiness: Steadiness,
     /// The last step at which every value was finite.
     well: u64,
     /// Fields of a step not long before, if all was well then.
@@ -265,7 +265,7 @@ impl<'a> Run<'a> {
         if case.stop.steady.is_some() && flow.kept().is_none() {
             flow.keep()?;
         }
-        let (good, saved, first_step) = (Good::new(), None, 0.0);
+        let (good, saved, first_step) = (Good::new(Kept::bytes(&flow)), None, 0.0);
         let (probes, planes) = (probes::of(case), probes::planes_of(case));
         Ok(Run {
             case,
@@ -279,6 +279,7 @@ impl<'a> Run<'a> {
             before,
             waited,
             residual,
+            steadiness: Steadiness::default(),
             well,
             good,
             saved,
@@ -334,65 +335,33 @@ impl<'a> Run<'a> {
             let (identity, units, mut course) = (self.identity, &self.case.units, self.course());
             records.post(move |recorder| {
                 course.recorded = recorder.recorded();
-                Ok(recorder.restart(|out| restart::write(out, identity, &state, (&fields, units), course))?)
+                Ok(recorder.restart(|out| restart::write(out, identity, &state, (Some(&fields), units), course))?)
             });
             self.saved = Some(self.flow.step());
         }
         Ok(())
     }
 
-    /// What is due at this step, after a look at it: a check that all is well, output, a check for steady flow, a restart file. Returns
-    /// the value that is not finite, if there is one.
-    fn follow(&mut self, look: Look, records: &Records<'a, '_>) -> Result<Option<NotFinite>, FlowError> {
-        if look.not_finite.is_some() {
-            return Ok(look.not_finite);
-        }
+    /// What is due at this step, after a look at it that has found all values finite: output, a check for steady flow, a restart file. Returns
+    /// what the user should know.
+    fn follow(&mut self, look: &Look, records: &Records<'a, '_>) -> Result<Option<String>, FlowError> {
         self.well = self.flow.step();
         if self.processes.of_first(u64::from(self.good.is_due())) != 0 {
-            self.good.take(|| self.flow.snapshot())?;
+            let is_first = self.good.kept.is_none();
+            self.good.take(|| Kept::of(&mut self.flow, &self.processes, is_first))?;
         }
         self.record_fields(records)?;
         self.record_row(records)?;
-        if self.checks(self.well) {
-            self.residual = look.change.map(|change| self.case.residual(change));
-            self.flow.keep()?;
-        }
+        let told = self.compare(look)?;
         self.record_state(records)?;
-        Ok(None)
+        Ok(told)
     }
 
-    /// Writes the fields of a step that is not finite, and says what is wrong.
-    fn broken(mut self, place: NotFinite, recorder: &mut Option<Recorder<'a>>) -> Result<FlowError, FlowError> {
-        let snapshot = self.flow.snapshot()?;
-        let folder = recorder.as_ref().map_or(String::new(), |recorder| recorder.folder().display().to_string());
-        if let Some(recorder) = recorder {
-            recorder.broken(&snapshot, self.good.fields.as_ref())?;
-        }
-        Ok(FlowError::NotFinite {
-            position: position(self.case, place.cell.centre()),
-            place: Box::new(place),
-            step: self.flow.step(),
-            well: self.well,
-            before: self.before(),
-            folder,
-        })
-    }
-
-    /// In a message about a flow that is not finite: what there is of the time before.
-    fn before(&self) -> String {
-        let fields = self
-            .good
-            .fields
-            .as_ref()
-            .map(|good| format!(", and those of step {}, when the flow was finite", good.step));
-        let restart = self.saved.map(|step| {
-            format!("; `--resume` goes on from step {step}, where `--set output.every=10` and the like show more of what led to it")
-        });
-        fields.into_iter().chain(restart).collect()
-    }
-
-    fn checks(&self, step: u64) -> bool {
-        self.case.stop.steady.is_some_and(|steady| step.is_multiple_of(steady.check_every))
+    /// The fields of this step; nothing where they were not counted on, and the host has not room for them.
+    fn fields_if_room(&mut self, counted_on: bool) -> Result<Option<Snapshot>, FlowError> {
+        let fits = lbm_runtime::device::host_memory().is_none_or(|room| fields_on_host(&self.flow) < room);
+        let takes = self.processes.of_first(u64::from(counted_on || fits)) != 0;
+        Ok(takes.then(|| self.flow.snapshot()).transpose()?)
     }
 
     /// Whether something is due at a step besides the forces.
@@ -400,13 +369,7 @@ impl<'a> Run<'a> {
         let output = &self.case.output;
         let fields = output.wants_fields(step) || output.wants_pictures(step);
         let wanted = fields || output.wants_row(step) || output.wants_restart(step);
-        wanted || self.checks(step) || step == self.case.stop.steps
-    }
-
-    /// Whether the last check has found the flow steady.
-    fn is_steady(&self) -> bool {
-        let Some(steady) = self.case.stop.steady else { return false };
-        self.checks(self.flow.step()) && self.residual.is_some_and(|change| change < steady.tolerance)
+        wanted || self.checks(step) || self.checks_after(step) || step == self.case.stop.steps
     }
 
     fn seconds(&self) -> f64 {
@@ -444,12 +407,13 @@ impl<'a> Run<'a> {
     ) -> Result<Summary, FlowError> {
         let output = &self.case.output;
         if stop == StopReason::Interrupted || output.restart.is_some() && !output.wants_restart(self.flow.step()) {
-            let fields = self.flow.snapshot()?;
+            // Of a run that was to write none nobody has made sure that there is room.
+            let fields = self.fields_if_room(output.restart.is_some())?;
             let recorded = recorder.as_ref().map_or_else(Default::default, Recorder::recorded);
             let course = Course { recorded, ..self.course() };
             let (state, units) = (self.flow.state()?, &self.case.units);
             if let Some(recorder) = recorder {
-                recorder.restart(|out| restart::write(out, self.identity, &state, (&fields, units), course))?;
+                recorder.restart(|out| restart::write(out, self.identity, &state, (fields.as_ref(), units), course))?;
             }
         }
         let sums: Vec<Carried> = std::iter::zip(&self.start, self.flow.sums()?)
@@ -487,9 +451,9 @@ impl<'a> Run<'a> {
         }
         self.record_last(recorder)?;
         self.write_statistics(recorder)?;
-        let end = self.flow.snapshot()?;
+        let end = self.case.ends_with_fields(manifest).then(|| self.flow.snapshot()).transpose()?;
         match recorder {
-            Some(recorder) => Ok(recorder.finish(&end, manifest, &measured)?),
+            Some(recorder) => Ok(recorder.finish(end.as_ref(), manifest, &measured)?),
             None => Ok(Summary::new(about.clone(), manifest, &measured)),
         }
     }
@@ -511,6 +475,7 @@ impl<'a> Run<'a> {
         self.record_forces(records)?;
         self.record_probes(records)?;
         self.accumulate()?;
+        self.catch_up()?;
         while self.flow.step() < case.stop.steps {
             if self.flow.adaptations().refusals > 0 && !told {
                 told = true;
@@ -538,8 +503,11 @@ impl<'a> Run<'a> {
                 let look = watch.time(|| self.flow.look())?;
                 watch.plan(step, self.flow.timings().steps_per_second());
                 watch.next = self.processes.of_first(watch.next);
-                if let Some(place) = self.follow(look, records)? {
+                if let Some(place) = look.not_finite {
                     return Ok(Ended::Broken(place));
+                }
+                if let Some(text) = self.follow(&look, records)? {
+                    progress.aside(|| notice(&text));
                 }
             }
             records.check()?;
@@ -558,6 +526,11 @@ impl<'a> Run<'a> {
         }
         Ok(Ended::Stopped(StopReason::Steps))
     }
+}
+
+/// Bytes of the fields of all cells on the host.
+fn fields_on_host(flow: &Simulation) -> usize {
+    flow.grid().cells() * flow.manifest().field_components() * size_of::<f64>()
 }
 
 /// A flow without anything in its cells.
@@ -626,7 +599,7 @@ pub fn devices_of(case: &Case, first: &Device) -> Result<Vec<Device>, DeviceErro
 }
 
 /// Bytes read and written per second by copies between large arrays, on all devices of a case together.
-pub fn bandwidth_of(devices: &[Device]) -> Result<f64, DeviceError> {
+fn bandwidth_of(devices: &[Device]) -> Result<f64, DeviceError> {
     Devices::new(devices).iter().map(copy_bandwidth).sum()
 }
 
@@ -702,7 +675,7 @@ fn complete<'a>(
     };
     let mut progress = Progress::new(facts, control.show);
     let before = run.waited;
-    let ended = outbox::beside(recorder.as_mut(), &devices[0], case.output.copies(), |records| {
+    let ended = outbox::beside(recorder.as_mut(), &devices[0], case.copies(manifest), |records| {
         let ended = run.advance(records, control, &mut progress, notice);
         progress.finish();
         ended
@@ -841,7 +814,8 @@ fn prepare<'a>(
         }
     };
     let prepared = prepared.in_processes(processes, devices, kernels.method)?;
-    let memory = prepared.memory(case.output.series.is_some(), steady, case.output.copies())?;
+    let copies = case.copies(&kernels.method.manifest);
+    let memory = prepared.memory(case.output.series.is_some(), steady, copies)?;
     match memory.lack(available) {
         None => Ok((prepared, memory)),
         Some(lack) => Err(FlowError::Memory { lack, parts: memory.parts() }),
@@ -875,7 +849,9 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
     let glance = if rate > 0.0 { (rate * STRETCH) as u64 } else { 1 };
     let mut steps = glance.max(1).min(case.stop.steps - step);
     if let Some(steady) = case.stop.steady {
-        steps = steps.min(until(steady.check_every));
+        // To the check, or to the step before it.
+        let left = until(steady.check_every);
+        steps = steps.min(if left > 1 { left - 1 } else { left });
     }
     for every in case.output.intervals() {
         steps = steps.min(until(every));

@@ -13,6 +13,9 @@ static QUIET: OnceLock<bool> = OnceLock::new();
 pub fn set_quiet(quiet: bool) {
     QUIET.set(quiet).expect("set once");
     lbm_setup::notes::listen(hear);
+    lbm_runtime::device::tell_before_compiling(|_| {
+        note("compiling kernels, which takes some seconds; later runs take them from the cache");
+    });
 }
 
 /// Whether notes, warnings and progress are left out.

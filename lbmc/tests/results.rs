@@ -278,7 +278,67 @@ fn a_flow_that_blows_up_is_found_soon_and_leaves_the_fields_before() {
     // A copy may be of an earlier check, where the machine is busy.
     let kept = number(help, "those of step ");
     assert!(kept > 0 && kept <= well, "{help}");
+    let began = number(message, "it began by step ");
+    assert!(began > kept && began <= found, "{message}");
+    assert!(help.contains("the Mach number is 0.52") && help.contains("the rate 1.9995 is close"), "{help}");
     for step in [kept, found] {
         assert!(here.path().join(format!("out/flow/fields_{step:08}.vti")).is_file(), "{step}: {message}");
     }
+}
+
+/// A channel between two pressures, which swings from step to step once the start has gone.
+const SWINGS: &str = r#"
+spec = "d2q9_trt"
+target = "cpu"
+precision = "f64"
+[domain]
+size = [65, 16]
+[fluid]
+viscosity = 0.1
+velocity = 0.05
+[params]
+magic = 0.1875
+[faces]
+left = { rule = "zou_he_pressure", density = 1.03 }
+right = { rule = "zou_he_pressure", density = 1 }
+others = "bounce_back"
+[stop]
+steps = 5000
+steady = 1e-5
+check_every = 500
+"#;
+
+#[test]
+fn a_flow_that_swings_from_step_to_step_is_not_steady_and_its_faces_are_named() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(here.path().join("flow.toml"), SWINGS).expect("written");
+    let output = run(here.path(), &["flow.toml"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let summary = summary(&here.path().join("out/flow"));
+    assert!(summary["stop"] == "steps" && summary["residual"].as_f64().is_some_and(|change| change > 0.1), "{summary}");
+    for words in ["the flow swings from step to step", "`right` (zou_he_pressure) lets", "`left` (zou_he_pressure) and"]
+    {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+#[test]
+fn no_memory_is_taken_for_output_that_nothing_asks_for_and_compiling_is_announced_once() {
+    let here = tempfile::tempdir().expect("a temporary folder");
+    let case = "spec = \"d2q9_bgk\"\ntarget = \"cpu\"\n[domain]\nsize = [16, 16]\n[fluid]\nre = 10\n[faces]\n\
+                top = { rule = \"moving_wall\", velocity = [0.1, 0] }\nothers = \"bounce_back\"\n[stop]\nsteps = 3\n";
+    std::fs::write(here.path().join("flow.toml"), case).expect("written");
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+        let settings = ["--set", "output.picture=false", "--set", "output.vtk=false"];
+        command.args(["run", "flow.toml"]).args(settings).args(more).current_dir(here.path());
+        let output = command.env("LBMC_CACHE", here.path().join("cache")).output().expect("lbmc starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let memory = summary(&here.path().join("out/flow"))["memory"].clone();
+        (String::from_utf8_lossy(&output.stderr).matches("compiling kernels").count(), memory)
+    };
+    let (announced, memory) = run(&["--set", "output.profiles=false"]);
+    assert!(announced == 1 && memory["populations"].is_number() && memory["fields for output"].is_null(), "{memory}");
+    let (announced, memory) = run(&["--set", "output.profiles=true"]);
+    assert!(announced == 0 && memory["fields for output"] == 16 * 16 * 3 * 8, "{memory}");
 }

@@ -146,7 +146,7 @@ mod views;
 
 use std::collections::BTreeMap;
 
-use lbm_bundle::{AtFace, Real};
+use lbm_bundle::{AtFace, Manifest, Real};
 use lbm_runtime::solver::memory::Copies;
 
 pub use address::{Parameter, parameter};
@@ -296,6 +296,12 @@ impl Wall {
         }
         let (_, values) = wall.values.iter().find(|(name, _)| name == "velocity")?;
         Some(std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(0.0)))
+    }
+
+    /// Whether the rule may let something through somewhere, on a face of a domain of so many cells.
+    pub fn may_be_open(&self, size: [usize; 3]) -> bool {
+        let centre = size.map(|cells| 0.5 * cells as f64);
+        !self.patches.is_empty() || !self.formulas.is_empty() || !self.is_closed_at(centre)
     }
 
     /// Whether the rule never lets anything through at a point of the face.
@@ -494,12 +500,11 @@ impl Output {
         is_due(self.restart, step)
     }
 
-    /// Copies that are on their way to files at a time: one of fields is written while the next is taken.
-    pub fn copies(&self) -> Copies {
-        let fields = self.vtk.and(self.every).is_some()
-            || self.frames().any(|frames| frames.every.is_some())
-            || self.surfaces.is_some();
-        Copies { fields: if fields { 2 } else { 0 }, states: usize::from(self.restart.is_some()) }
+    /// Whether some of its files are made of the fields of all cells at the end.
+    fn ends_with_fields(&self) -> bool {
+        let of_fields = self.vtk.is_some() || self.profiles || self.picture || self.surfaces.is_some();
+        let pictures = self.pictures.iter().any(|picture| picture.statistics.is_none());
+        of_fields || pictures || !self.views.is_empty()
     }
 }
 
@@ -584,6 +589,25 @@ impl Case {
         let all = self.walls.iter().flat_map(Wall::all).flat_map(|wall| &wall.formulas).chain(solids);
         let timed = all.filter(|(_, formulas)| is_timed(formulas));
         timed.flat_map(|(_, formulas)| formulas).map(|formula| formula.get().clone()).collect()
+    }
+
+    /// Whether results are made of the fields of all cells at the end, by a method with this manifest: files, fluxes through open faces, means
+    /// over the fluid.
+    pub fn ends_with_fields(&self, manifest: &Manifest) -> bool {
+        let observes = manifest.fields.iter().any(|field| field.observed);
+        let reads = self.output.ends_with_fields() || observes || report::reads_fields(self);
+        reads || self.walls.iter().any(|wall| wall.may_be_open(self.size))
+    }
+
+    /// Copies that are on their way to files at a time: one of fields is written while the next is taken.
+    pub fn copies(&self, manifest: &Manifest) -> Copies {
+        let output = &self.output;
+        let fields = output.vtk.and(output.every).is_some()
+            || output.frames().any(|frames| frames.every.is_some())
+            || output.surfaces.is_some();
+        let states = usize::from(output.restart.is_some());
+        let outputs = fields || states > 0 || self.ends_with_fields(manifest);
+        Copies { fields: if fields { 2 } else { 0 }, states, outputs }
     }
 
     /// What is accumulated over time, which is compiled for it.

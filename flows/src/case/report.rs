@@ -3,6 +3,8 @@
 //! Formulas are of numbers in the units of the case. What the case knows, its viscosity, say, is put in when it is resolved; what a run finds is
 //! a [`Source`].
 
+use std::collections::BTreeSet;
+
 use super::{Case, Quantity};
 
 /// Most formulas of a case.
@@ -76,6 +78,13 @@ pub type Sources = Vec<(String, Source)>;
 /// A name as formulas have it: letters, digits and `_`.
 fn plain(name: &str) -> String {
     name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect()
+}
+
+/// Whether reports of a case are made of the fields of all cells.
+pub(super) fn reads_fields(case: &Case) -> bool {
+    let named: BTreeSet<&str> = case.output.report.iter().flat_map(|report| report.formula.names()).collect();
+    let of_fields = |source: &Source| matches!(source, Source::Mean(..) | Source::Porosity);
+    sources(case).iter().any(|(name, source)| of_fields(source) && named.contains(&name[..]))
 }
 
 /// What formulas of a case may name of its results.

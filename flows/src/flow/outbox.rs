@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    const COPIES: Copies = Copies { fields: 2, states: 1 };
+    const COPIES: Copies = Copies { fields: 2, states: 1, outputs: true };
 
     /// A flow that leaves jobs, each of which notes its number.
     fn noted<R>(

@@ -1,7 +1,7 @@
 //! What a run would do and take, from its grid alone: `lbmc run --dry-run`.
 
 use lbm_bundle::Manifest;
-use lbm_runtime::device::{Available, Bytes, Device};
+use lbm_runtime::device::{Available, Bytes, Device, DeviceError, Devices, copy_bandwidth_of};
 use lbm_runtime::solver::memory::Memory;
 
 use super::{Control, FlowError, Kernels, available, devices_of, grid_of, prepare};
@@ -61,6 +61,12 @@ impl Plan {
             steps: case.stop.steps.saturating_sub(done),
             follows: case.refinement.as_ref().is_some_and(|refinement| refinement.follow.is_some()),
         })
+    }
+
+    /// Bytes read and written per second by copies of about as much as the steps work on, on all devices of a case together.
+    pub fn bandwidth(&self, devices: &[Device]) -> Result<f64, DeviceError> {
+        let of_device = |device: &Device| copy_bandwidth_of(device, self.memory.populations / 2);
+        Devices::new(devices).iter().map(of_device).sum()
     }
 
     /// Seconds that the steps take where they reach the assumed fraction of a memory bandwidth (bytes per second).

@@ -2,8 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use lbm_runtime::device;
+use lbm_runtime::device::{self, DeviceError};
+use lbm_runtime::geometry::Block;
+use lbm_runtime::processes::Processes;
+use lbm_runtime::solver::restore::Content;
 use lbm_runtime::solver::snapshot::Snapshot;
+use lbm_runtime::solver::{Simulation, StepError};
+
+use super::blowup::SOUND;
+use super::fields_on_host;
 
 /// Steps between two checks for values that are not finite, at least. A check reads all populations once, and writes and reads the
 /// fields: of D2Q9 15 values a cell, of D3Q19 27, of D3Q27 35. A step reads and writes 18, 38, 54. So a check takes at most the
@@ -15,6 +22,8 @@ const FIRST_CHECK: u64 = 25;
 const CHECK_SHARE: f64 = 0.005;
 /// Seconds that these copies may take besides: those of small grids take no time that anyone would miss.
 const COPIES_FREE: f64 = 0.2;
+/// Bytes on the host that a second is taken to make of fields, before the first copy has shown how many.
+const COPIED: f64 = 1e9;
 
 /// When to check again for values that are not finite.
 pub(super) struct Watch {
@@ -45,9 +54,54 @@ impl Watch {
     }
 }
 
-/// Fields of a step at which all was well, on the host: the last, or one not long before, as copies take time.
+/// What is kept of a step at which all was well, on the host.
+pub(super) struct Kept {
+    pub(super) fields: Snapshot,
+    /// The blocks of the grid, and what is stored of them, in the order and form of [`State`](lbm_runtime::solver::restore::State); nothing in several
+    /// processes.
+    pub(super) blocks: Vec<Block>,
+    pub(super) populations: Vec<u8>,
+}
+
+impl Kept {
+    /// Of this step; nothing where something is faster than sound, which is no longer well, unless it is kept `anyway`.
+    pub(super) fn of(flow: &mut Simulation, processes: &Processes, anyway: bool) -> Result<Option<Kept>, StepError> {
+        if !anyway && flow.means()?.is_some_and(|means| means.fastest > SOUND) {
+            return Ok(None);
+        }
+        let mut kept = Kept { fields: flow.snapshot()?, blocks: vec![], populations: vec![] };
+        if !processes.are_several() {
+            kept.populations.reserve(Self::stored(flow));
+            let state = flow.state()?;
+            kept.blocks.extend(state.leaves().iter().map(|leaf| leaf.block));
+            let read = state.read_populations(|bytes| {
+                kept.populations.extend_from_slice(bytes);
+                Ok(())
+            });
+            read.map_err(|error| DeviceError::Driver {
+                device: "the device".into(),
+                action: "read populations".into(),
+                reason: error.to_string(),
+            })?;
+        }
+        Ok(Some(kept))
+    }
+
+    /// Its bytes.
+    pub(super) fn bytes(flow: &Simulation) -> usize {
+        fields_on_host(flow) + Self::stored(flow)
+    }
+
+    fn stored(flow: &Simulation) -> usize {
+        Content::Populations.bytes(flow.manifest(), flow.grid().blocks_with_populations())
+    }
+}
+
+/// What is kept of the last step at which all was well, or of one not long before, as copies take time.
 pub(super) struct Good {
-    pub(super) fields: Option<Snapshot>,
+    pub(super) kept: Option<Kept>,
+    /// Bytes of a copy.
+    bytes: usize,
     began: Instant,
     /// Time that all copies took, and the last one.
     spent: Duration,
@@ -55,22 +109,25 @@ pub(super) struct Good {
 }
 
 impl Good {
-    pub(super) fn new() -> Self {
-        Good { fields: None, began: Instant::now(), spent: Duration::ZERO, cost: Duration::ZERO }
+    /// Of a flow of which so many bytes are kept.
+    pub(super) fn new(bytes: usize) -> Self {
+        let cost = Duration::from_secs_f64(bytes as f64 / COPIED);
+        Good { kept: None, bytes, began: Instant::now(), spent: Duration::ZERO, cost }
     }
 
     /// Whether a copy may be taken: there is time for another, and memory beside it.
     pub(super) fn is_due(&self) -> bool {
-        let bytes = self.fields.as_ref().map_or(0, Snapshot::bytes);
         (self.spent + self.cost).as_secs_f64() <= COPIES_FREE + CHECK_SHARE * self.began.elapsed().as_secs_f64()
-            && device::host_memory().is_none_or(|available| bytes < available / 4)
+            && device::host_memory().is_none_or(|available| self.bytes < available / 4)
     }
 
-    pub(super) fn take<E>(&mut self, snapshot: impl FnOnce() -> Result<Snapshot, E>) -> Result<(), E> {
+    pub(super) fn take<E>(&mut self, keep: impl FnOnce() -> Result<Option<Kept>, E>) -> Result<(), E> {
         let before = Instant::now();
-        self.fields = Some(snapshot()?);
-        self.cost = before.elapsed();
-        self.spent += self.cost;
+        if let Some(kept) = keep()? {
+            self.kept = Some(kept);
+            self.cost = before.elapsed();
+        }
+        self.spent += before.elapsed();
         Ok(())
     }
 }
@@ -95,5 +152,11 @@ mod tests {
         // Where launches rule: 100 us a check, 200 000 steps a second.
         let steps = checks(Duration::from_micros(100), 2e5);
         assert_eq!(steps[11] - steps[10], 4000);
+    }
+
+    #[test]
+    fn fields_that_take_long_to_copy_are_not_copied_at_once() {
+        assert!(Good::new(1 << 20).is_due());
+        assert!(!Good::new(20 << 30).is_due());
     }
 }

@@ -45,7 +45,8 @@ impl Fluxes {
     /// Of a snapshot; `None` where no face is open, or there are no density and velocity.
     pub fn new(case: &Case, snapshot: &Snapshot) -> Option<Fluxes> {
         let (rho, u) = (snapshot.get("rho")?, snapshot.vector("u")?);
-        let faces: Vec<Flux> = case.walls.iter().filter_map(|wall| flux(case, snapshot, wall, rho, &u)).collect();
+        let open = case.walls.iter().filter(|wall| wall.may_be_open(case.size));
+        let faces: Vec<Flux> = open.filter_map(|wall| flux(case, snapshot, wall, rho, &u)).collect();
         let part = |sign: f64| faces.iter().map(|face| (sign * face.mass).max(0.0)).sum::<f64>();
         let (gained, lost) = (part(1.0), part(-1.0));
         let through = gained.max(lost);
@@ -109,11 +110,16 @@ fn flux(case: &Case, snapshot: &Snapshot, wall: &Wall, rho: &[f64], u: &[&[f64]]
             continue;
         }
         let of_cell = 0.5f64.powi((block.level * (case.dim - 1)) as i32);
-        for inside in 0..snapshot.block_cells() {
+        // Of the block, the outermost cells alone: rows of them along the axes before that of the face lie apart.
+        let stride: usize = side[..axis].iter().product();
+        let rows = snapshot.block_cells() / (stride * side[axis]);
+        let outermost = (0..rows).flat_map(|row| {
+            let first = (row * side[axis] + layer) * stride;
+            first..first + stride
+        });
+        for inside in outermost {
             let position = at * snapshot.block_cells() + inside;
-            let stride: usize = side[..axis].iter().product();
-            let is_solid = snapshot.solid.get(position).is_some_and(|solid| *solid);
-            if inside / stride % side[axis] != layer || is_solid {
+            if snapshot.solid.get(position).is_some_and(|solid| *solid) {
                 continue;
             }
             let mut point = snapshot.cell(position).centre();

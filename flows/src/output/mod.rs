@@ -300,8 +300,8 @@ impl<'a> Recorder<'a> {
         self.series_table()
     }
 
-    /// Writes the fields of a snapshot that is not finite, those of the last one that was, and the series until then.
-    pub fn broken(&mut self, snapshot: &Snapshot, good: Option<&Snapshot>) -> Result<(), OutputError> {
+    /// Writes the fields of a snapshot that is not finite, if there is one, those of the last one that was, and the series until then.
+    pub fn broken(&mut self, snapshot: Option<&Snapshot>, good: Option<&Snapshot>) -> Result<(), OutputError> {
         if self.case.output.series.is_some() {
             self.series()?;
         }
@@ -312,22 +312,22 @@ impl<'a> Recorder<'a> {
         if let Some(good) = good.filter(later) {
             self.fields(good)?;
         }
-        self.fields(snapshot)
+        snapshot.map_or(Ok(()), |snapshot| self.fields(snapshot))
     }
 
-    /// Writes everything that belongs to the end, the summary last.
+    /// Writes everything that belongs to the end, the summary last. `snapshot` is needed where [`Case::ends_with_fields`].
     pub fn finish(
         &mut self,
-        snapshot: &Snapshot,
+        snapshot: Option<&Snapshot>,
         manifest: &Manifest,
         measured: &Measured,
     ) -> Result<Summary, OutputError> {
         let (case, output) = (self.case, &self.case.output);
         let mut summary = Summary::new(self.about.clone(), manifest, measured);
-        if output.vtk.is_some() {
+        if let Some(snapshot) = snapshot.filter(|_| output.vtk.is_some()) {
             self.fields(snapshot)?;
         }
-        if output.profiles {
+        if let Some(snapshot) = snapshot.filter(|_| output.profiles) {
             let profiles: Vec<Profile> = (0..case.dim).filter_map(|axis| Profile::new(case, snapshot, axis)).collect();
             for profile in &profiles {
                 let name = format!("profile_{}.csv", ["x", "y", "z"][profile.axis]);
@@ -358,10 +358,10 @@ impl<'a> Recorder<'a> {
         let probes = output.probes.iter().zip(&self.probes);
         summary.probes = probes.flat_map(|(probe, probed)| probed.means(case, probe)).collect();
         summary.statistics = std::mem::take(&mut self.statistics);
-        summary.fluxes = Fluxes::new(case, snapshot);
-        summary.observed = Observed::all(manifest, snapshot);
+        summary.fluxes = snapshot.and_then(|snapshot| Fluxes::new(case, snapshot));
+        summary.observed = snapshot.map_or(vec![], |snapshot| Observed::all(manifest, snapshot));
         summary.report = report::all(case, &summary, snapshot);
-        if output.picture {
+        if let Some(snapshot) = snapshot.filter(|_| output.picture) {
             let mut pictures = vec![
                 ("velocity".to_string(), picture::draw_velocity(case, snapshot)),
                 ("vorticity".to_string(), picture::draw_vorticity(case, snapshot)),
@@ -377,8 +377,10 @@ impl<'a> Recorder<'a> {
                 self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
             }
         }
-        self.surfaces(snapshot)?;
-        self.pictures(snapshot, |_| true)?;
+        if let Some(snapshot) = snapshot {
+            self.surfaces(snapshot)?;
+            self.pictures(snapshot, |_| true)?;
+        }
         self.films()?;
         (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
         summary.units = units::of(case, &summary);
@@ -646,7 +648,7 @@ mod tests {
             residual: None,
             stop: StopReason::Steps,
         };
-        let summary = recorder.finish(&snapshot, &example::manifest(), &measured).unwrap();
+        let summary = recorder.finish(Some(&snapshot), &example::manifest(), &measured).unwrap();
         let expected = [
             "fields_00000005.vti",
             "fields.pvd",

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use super::summary::mlups;
-use crate::case::{Steady, Stop};
+use crate::case::Stop;
 
 /// Prints a line to standard error. Nobody may read it any more; that ends no run, as the macro of the standard library would.
 macro_rules! eprintln {
@@ -22,6 +22,8 @@ const PLAIN: Duration = Duration::from_secs(10);
 const REPORT: Duration = Duration::from_secs(1);
 /// Residuals from which the time to steady flow is estimated.
 const REMEMBERED: usize = 6;
+/// Weight of a new estimate of the steps that are left, in the mean of logarithms with those before: one that is off by ten changes it by two.
+const NEW: f64 = 0.3;
 
 /// What the line needs to know of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -119,7 +121,7 @@ impl<'a> Progress<'a> {
         self.waited = waited;
         let now = Instant::now();
         if let Some(residual) = residual {
-            self.residuals.add(step, residual);
+            self.residuals.add(self.facts.stop, step, residual);
         }
         let (before, done) = self.last;
         let seconds = (now - before).as_secs_f64();
@@ -165,7 +167,7 @@ impl<'a> Progress<'a> {
     fn status(&self, step: u64) -> Status {
         let Facts { updates, stop, time_step, .. } = self.facts;
         let rate = self.speed.steps_per_second();
-        let end = self.residuals.end(stop, step).filter(|_| rate > 0.0);
+        let end = self.residuals.end(stop, step).filter(|_| self.speed.is_known());
         Status {
             step,
             steps: stop.steps,
@@ -208,11 +210,18 @@ struct Speed {
 impl Speed {
     /// Seconds over which the speed is a mean.
     const MEMORY: f64 = 3.0;
+    /// Seconds of steps from which on it is one: the first take longer.
+    const LEAST: f64 = 1.0;
 
     fn add(&mut self, steps: f64, seconds: f64) {
         let keep = (-seconds / Self::MEMORY).exp();
         self.steps = keep * self.steps + steps;
         self.seconds = keep * self.seconds + seconds;
+    }
+
+    /// Whether steps to come are likely to be as fast.
+    fn is_known(&self) -> bool {
+        self.seconds >= Self::LEAST && self.steps > 0.0
     }
 
     fn steps_per_second(&self) -> f64 {
@@ -224,14 +233,22 @@ impl Speed {
 #[derive(Debug, Default)]
 struct Residuals {
     checks: Vec<(u64, f64)>,
+    /// The step at which the flow is probably steady, smoothed.
+    steady: Option<f64>,
 }
 
 impl Residuals {
-    fn add(&mut self, step: u64, residual: f64) {
+    fn add(&mut self, stop: Stop, step: u64, residual: f64) {
         if self.checks.len() == REMEMBERED {
             self.checks.remove(0);
         }
         self.checks.push((step, residual));
+        let now = step as f64;
+        let left = |end: f64| (end - now).max(1.0).ln();
+        self.steady = match (self.steady, self.decayed(stop)) {
+            (Some(before), Some(end)) => Some(now + ((1.0 - NEW) * left(before) + NEW * left(end)).exp()),
+            (before, end) => end.or(before),
+        };
     }
 
     fn last(&self) -> Option<f64> {
@@ -239,9 +256,15 @@ impl Residuals {
     }
 
     /// The step at which the run probably ends: where the residual, decaying as it did lately, reaches the tolerance, or
-    /// the last step. Nothing while a steady flow is wanted and its residual does not decay.
+    /// the last step. Nothing while a steady flow is wanted and too little is known of its residual.
     fn end(&self, stop: Stop, step: u64) -> Option<u64> {
-        let Some(Steady { tolerance, .. }) = stop.steady else { return Some(stop.steps.max(step)) };
+        let end = if stop.steady.is_some() { self.steady?.round() as u64 } else { stop.steps };
+        Some(end.max(step))
+    }
+
+    /// Where the residual, decaying as it did lately, reaches the tolerance, or the last step.
+    fn decayed(&self, stop: Stop) -> Option<f64> {
+        let tolerance = stop.steady?.tolerance;
         let points: Vec<(f64, f64)> = self
             .checks
             .iter()
@@ -256,7 +279,7 @@ impl Residuals {
         let spread: f64 = points.iter().map(|point| (point.0 - mean.0).powi(2)).sum();
         let slope = points.iter().map(|point| (point.0 - mean.0) * (point.1 - mean.1)).sum::<f64>() / spread;
         let end = if slope < 0.0 { mean.0 + (tolerance.ln() - mean.1) / slope } else { f64::MAX };
-        Some((end.min(stop.steps as f64) as u64).max(step))
+        Some(end.min(stop.steps as f64))
     }
 }
 
@@ -273,6 +296,7 @@ pub fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Steady;
 
     fn stop(steady: Option<f64>) -> Stop {
         Stop { steps: 100_000, steady: steady.map(|tolerance| Steady { tolerance, check_every: 1000 }) }
@@ -282,11 +306,23 @@ mod tests {
     fn the_end_follows_from_the_decay_of_the_residual() {
         let mut residuals = Residuals::default();
         for check in 1..10 {
-            residuals.add(1000 * check, 10f64.powf(-0.5 * check as f64));
+            residuals.add(stop(Some(1e-6)), 1000 * check, 10f64.powf(-0.5 * check as f64));
         }
         assert_eq!(residuals.end(stop(Some(1e-6)), 9000), Some(12_000));
-        assert_eq!(residuals.end(stop(Some(1e-80)), 9000), Some(100_000));
+        assert_eq!(residuals.decayed(stop(Some(1e-80))), Some(100_000.0));
         assert_eq!(residuals.end(stop(None), 9000), Some(100_000));
+    }
+
+    #[test]
+    fn an_estimate_that_is_off_by_ten_does_not_change_the_time_left_by_ten() {
+        let mut residuals = Residuals::default();
+        for check in 1..10 {
+            residuals.add(stop(Some(1e-6)), 1000 * check, 10f64.powf(-0.5 * check as f64));
+        }
+        residuals.add(stop(Some(1e-6)), 10_000, 1.0);
+        assert_eq!(residuals.decayed(stop(Some(1e-6))), Some(100_000.0));
+        let left = residuals.end(stop(Some(1e-6)), 10_000).unwrap() - 10_000;
+        assert!((2000..8000).contains(&left), "{left}");
     }
 
     #[test]
@@ -294,7 +330,7 @@ mod tests {
         let mut residuals = Residuals::default();
         assert_eq!(residuals.end(stop(Some(1e-6)), 0), None);
         for check in 1..5 {
-            residuals.add(check, check as f64);
+            residuals.add(stop(Some(1e-6)), check, check as f64);
         }
         assert_eq!(residuals.end(stop(Some(1e-6)), 4), Some(100_000));
     }
@@ -329,7 +365,7 @@ mod tests {
         };
         let mut progress = Progress::new(facts, Show::Nothing);
         progress.speed.add(50.0, 1.0);
-        progress.residuals.add(1000, 1e-3);
+        progress.residuals.add(facts.stop, 1000, 1e-3);
         progress.waited = 75.0;
         let line = progress.line(1000);
         assert_eq!(

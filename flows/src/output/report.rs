@@ -31,8 +31,8 @@ impl Reported {
     }
 }
 
-/// All that a case asks for, in its order.
-pub(super) fn all(case: &Case, summary: &Summary, snapshot: &Snapshot) -> Vec<Reported> {
+/// All that a case asks for, in its order; of the fields at the end, if something is made of them.
+pub(super) fn all(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>) -> Vec<Reported> {
     let named: BTreeMap<String, Source> = sources(case).into_iter().collect();
     let mut found: Vec<Reported> = vec![];
     for report in &case.output.report {
@@ -48,7 +48,7 @@ pub(super) fn all(case: &Case, summary: &Summary, snapshot: &Snapshot) -> Vec<Re
 }
 
 /// What a run has found, in the units of the case.
-fn value(case: &Case, summary: &Summary, snapshot: &Snapshot, source: &Source) -> Option<f64> {
+fn value(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>, source: &Source) -> Option<f64> {
     let mean = |average: &Option<Average>| average.as_ref().map(|average| average.mean);
     match source {
         Source::Plane(number, through) => {
@@ -83,12 +83,13 @@ fn value(case: &Case, summary: &Summary, snapshot: &Snapshot, source: &Source) -
             summary.probes.iter().find(is_it).map(|found| found.average.mean)
         }
         Source::Mean(name, scale) => {
+            let snapshot = snapshot?;
             let values = snapshot.get(name)?;
             let (sum, fluid, _) = over_fluid(snapshot, |at| values[at]);
             Some(scale * sum / fluid)
         }
         Source::Porosity => {
-            let (_, fluid, all) = over_fluid(snapshot, |_| 0.0);
+            let (_, fluid, all) = over_fluid(snapshot?, |_| 0.0);
             Some(fluid / all)
         }
         Source::Steps => Some(summary.steps as f64),

@@ -28,7 +28,8 @@ impl Tables {
         write: impl Fn(usize, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         match self.0.get(name) {
-            None => sink.begin_table(name, |out| write(0, out))?,
+            // What stands above the first row comes with it again.
+            None | Some(0) => sink.begin_table(name, |out| write(0, out))?,
             Some(there) if *there < rows => {
                 let mut added = vec![];
                 // Memory takes all that is written.
@@ -40,5 +41,26 @@ impl Tables {
         }
         self.0.insert(name.to_string(), rows);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_that_begins_without_rows_has_one_heading() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut sink, mut tables) = (Sink::create(folder.path().into()).unwrap(), Tables::default());
+        for rows in [0, 0, 2, 3] {
+            let write = |from: usize, out: &mut dyn Write| {
+                if from == 0 {
+                    writeln!(out, "step")?;
+                }
+                (from..rows).try_for_each(|row| writeln!(out, "{row}"))
+            };
+            tables.grow(&mut sink, "forces.csv", rows, write).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(folder.path().join("forces.csv")).unwrap(), "step\n0\n1\n2\n");
     }
 }

@@ -46,12 +46,12 @@ impl<'a> Hashed<'a> {
     }
 }
 
-/// Writes the state of a flow, and its fields at the same step in the units of its case.
+/// Writes the state of a flow, and its fields at the same step in the units of its case, if they are there.
 pub fn write(
     out: &mut dyn Write,
     identity: &Identity,
     state: &State<'_>,
-    (fields, units): (&Snapshot, &Units),
+    (fields, units): (Option<&Snapshot>, &Units),
     course: Course,
 ) -> io::Result<()> {
     let (manifest, leaves, checked) = (state.manifest(), state.leaves(), state.kept);
@@ -66,16 +66,18 @@ pub fn write(
     for (of, accumulators) in course.statistics.iter().zip(&accumulators) {
         sections.push(section(&of.section(), Content::Statistic(*accumulators).bytes(manifest, leaves.len())));
     }
-    let saved = SavedFields::of(fields, manifest, units);
-    let numbers = fields.blocks().len() * fields.block_cells() * saved.components().unwrap_or_default();
-    sections.push(section(FIELDS, numbers * saved.real.bytes()));
+    let saved = fields.map(|fields| SavedFields::of(fields, manifest, units));
+    if let (Some(fields), Some(saved)) = (fields, &saved) {
+        let numbers = fields.blocks().len() * fields.block_cells() * saved.components().unwrap_or_default();
+        sections.push(section(FIELDS, numbers * saved.real.bytes()));
+    }
     let promised: u64 = sections.iter().map(|section| section.bytes).sum();
     let head = Head {
         program: env!("CARGO_PKG_VERSION").to_string(),
         identity: identity.clone(),
         course,
         checked,
-        fields: Some(saved),
+        fields: saved,
         sections,
     };
     let head = serde_json::to_vec(&head)?;
@@ -99,7 +101,9 @@ pub fn write(
     for (number, _) in sampled {
         state.read_statistic(number, |bytes| out.write(bytes))?;
     }
-    saved::write(fields, manifest, |bytes| out.write(bytes))?;
+    if let Some(fields) = fields {
+        saved::write(fields, manifest, |bytes| out.write(bytes))?;
+    }
     // A file that no run can read takes no other's place.
     if out.bytes != promised {
         let words = format!("its sections have {} bytes and its head says {promised}: a fault of lbmc", out.bytes);

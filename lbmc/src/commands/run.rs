@@ -125,7 +125,7 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     notes::note(&flow::header(&case, &method.manifest, &device));
     if args.dry_run {
         let plan = Plan::new(&case, kernels, &device, &control)?;
-        let bandwidth = flow::bandwidth_of(&flow::devices_of(&case, &device)?)?;
+        let bandwidth = plan.bandwidth(&flow::devices_of(&case, &device)?)?;
         let bandwidth = processes.map_or(bandwidth, |processes| processes.sum(bandwidth));
         if !is_first {
             return Ok(ExitCode::SUCCESS);

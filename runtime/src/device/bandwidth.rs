@@ -18,10 +18,18 @@ fn array_bytes(target: Target) -> usize {
     }
 }
 
+/// Least bytes of each of them where a copy of some size is asked for: beyond most caches, and there in milliseconds.
+const LEAST: usize = 16 << 20;
+
 /// Bytes read and written per second by a copy between two large arrays, on all threads of the host or on the GPU; the
 /// best of several copies.
 pub fn copy_bandwidth(device: &Device) -> Result<f64, DeviceError> {
-    let largest = array_bytes(device.target());
+    copy_bandwidth_of(device, array_bytes(device.target()))
+}
+
+/// The same between arrays no larger than so many bytes, unless that is less than what can be measured: for an estimate of what works on as many.
+pub fn copy_bandwidth_of(device: &Device, most: usize) -> Result<f64, DeviceError> {
+    let largest = array_bytes(device.target()).min(most.max(LEAST));
     let bytes = device.memory_available().map_or(largest, |available| largest.min(available / 8)).max(1 << 20);
     let mut from = device.alloc_doubles(bytes / 8)?;
     let mut to = device.alloc_doubles(bytes / 8)?;
@@ -48,6 +56,8 @@ mod tests {
     #[test]
     fn the_host_copies_at_a_believable_rate() {
         let rate = copy_bandwidth(&Device::host(2).unwrap()).unwrap();
+        assert!((1e8..1e13).contains(&rate), "{rate:e} bytes per second");
+        let rate = copy_bandwidth_of(&Device::host(2).unwrap(), 1000).unwrap();
         assert!((1e8..1e13).contains(&rate), "{rate:e} bytes per second");
     }
 }

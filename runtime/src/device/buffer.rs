@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use half::f16;
 use lbm_bundle::{HALF_SCALE, Real as Precision};
+use rayon::prelude::*;
 
 use super::array::{Array, Scalar, bytes_of, bytes_of_mut};
 use super::error::DeviceError;
@@ -207,12 +208,13 @@ impl<E: Floating> Buffer<E> {
             Scalar::F16 => {
                 let mut values = vec![0u16; range.len()];
                 self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
-                Ok(values.into_iter().map(|bits| f16::from_bits(bits).to_f64() / f64::from(HALF_SCALE)).collect())
+                let real = |bits| f16::from_bits(bits).to_f64() / f64::from(HALF_SCALE);
+                Ok(values.into_par_iter().map(real).collect())
             }
             Scalar::F32 => {
                 let mut values = vec![0f32; range.len()];
                 self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
-                Ok(values.into_iter().map(f64::from).collect())
+                Ok(values.into_par_iter().map(f64::from).collect())
             }
             _ => {
                 let mut values = vec![0f64; range.len()];

@@ -39,13 +39,13 @@ mod staging;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use lbm_bundle::{Real as Precision, Target};
 
 pub use array::{Array, Scalar};
-pub use bandwidth::copy_bandwidth;
+pub use bandwidth::{copy_bandwidth, copy_bandwidth_of};
 pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real, Stored};
 pub use cuda::Graph;
 pub use devices::{Devices, Marks};
@@ -58,6 +58,22 @@ pub use staging::{Staging, Stagings};
 /// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
 pub fn host_memory() -> Option<usize> {
     host::memory_available()
+}
+
+/// Who is told before kernels are compiled.
+static COMPILES: OnceLock<fn(&str)> = OnceLock::new();
+
+/// Says who is told, by the name of the source, before kernels are compiled, which takes seconds: the first who asks to; before that, nobody.
+/// Nothing is told of kernels that an earlier run has compiled.
+pub fn tell_before_compiling(tell: fn(&str)) {
+    COMPILES.get_or_init(|| tell);
+}
+
+/// Kernels are about to be compiled.
+fn compiles(source: Source<'_>) {
+    if let Some(tell) = COMPILES.get() {
+        tell(source.name);
+    }
 }
 
 /// What kernels run on. Cheap to clone; clones are the same device.

@@ -17,6 +17,8 @@ pub struct Copies {
     pub fields: usize,
     /// Of all that a restart file has: populations, and fields of an earlier step if they are kept.
     pub states: usize,
+    /// Whether the fields of all cells come to the host, in double precision, to be written.
+    pub outputs: bool,
 }
 
 /// What each GPU has of what lies in the blocks of a flow in parts.
@@ -96,7 +98,7 @@ impl Memory {
             statistics: 0,
             tables: blocks.tables,
             solids: product(&[blocks.cut, beside, size_of::<i32>() + real]),
-            outputs: product(&[blocks.leaves, of_fields, size_of::<f64>()]),
+            outputs: product(&[usize::from(copies.outputs), blocks.leaves, of_fields, size_of::<f64>()]),
             copies: product(&[copies.states, blocks.slots, populations, stored]).saturating_add(product(&[
                 of_fields_copied,
                 blocks.slots,
@@ -212,7 +214,7 @@ mod tests {
         let mut grid = Grid::new(&device, &manifest, [24, 16, 1], [Behind::Periodic; 6]).unwrap();
         grid.stay().unwrap();
         let fields = Fields::new(&device, &manifest, &grid, true, None).unwrap();
-        let copies = Copies { fields: 2, states: 1 };
+        let copies = Copies { fields: 2, states: 1, outputs: true };
         let memory = Memory::new(&manifest, Blocks::uniform(2, 6), true, true, copies);
         assert_eq!(memory.populations, fields.populations.iter().map(|set| set.bytes()).sum::<usize>());
         assert_eq!(memory.fields, 2 * fields.macroscopic.bytes());

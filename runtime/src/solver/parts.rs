@@ -654,6 +654,9 @@ impl Parts {
         of: impl Fn(&Subdomain) -> Option<&Buffer<E>>,
     ) -> Result<Vec<f64>, StepError> {
         let length = layout.slot_len().max(1);
+        if let (None, Some(buffer)) = (&self.division, of(&self.here[0])) {
+            return Ok(buffer.read_reals(range)?);
+        }
         let (mut values, mut places) = (Vec::with_capacity(range.len()), vec![]);
         for (part, slots) in self.runs(range.start / length..range.end / length) {
             let start = values.len();

@@ -51,11 +51,6 @@ impl Snapshot {
         Snapshot { step, domain, components, solid: vec![], block, blocks, places }
     }
 
-    /// Bytes that its values take.
-    pub fn bytes(&self) -> usize {
-        self.components.iter().map(|component| size_of_val(&component.data[..])).sum::<usize>() + self.solid.len()
-    }
-
     /// Number of axes.
     pub fn dim(&self) -> usize {
         self.domain.dim
@@ -216,7 +211,7 @@ impl Snapshot {
     }
 
     /// The cell of the same level next to a cell along an axis; `None` behind a wall.
-    pub(crate) fn beside(&self, cell: Cell, axis: usize, high: bool) -> Option<Cell> {
+    pub fn beside(&self, cell: Cell, axis: usize, high: bool) -> Option<Cell> {
         let (size, at) = (self.size_of(cell.level)[axis], cell.at[axis]);
         let next = match (high, self.domain.periodic[axis]) {
             (true, _) if at + 1 < size => at + 1,

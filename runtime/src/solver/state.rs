@@ -166,7 +166,7 @@ impl Simulation {
         let slot_len = layout.slot_len();
         let (mut windows, mut first, mut end) = (parts.first().windows().into_iter(), 0, 0);
         let read = |range: Range<usize>| -> Result<Vec<f64>, StepError> {
-            let (mut values, mut at) = (Vec::with_capacity(range.len()), range.start);
+            let (mut values, mut at) = (vec![], range.start);
             while at < range.end {
                 if at >= end * slot_len
                     && let Some(next) = windows.find(|next| at < next.end * slot_len)
@@ -176,7 +176,9 @@ impl Simulation {
                 }
                 let window = at - first * slot_len..range.end.min(end * slot_len) - first * slot_len;
                 at += window.len();
-                values.extend(parts.read(layout, window, to, |part| Some(&part.fields.macroscopic))?);
+                let read = parts.read(layout, window, to, |part| Some(&part.fields.macroscopic))?;
+                // Most often that is all of it.
+                if values.is_empty() { values = read } else { values.extend(read) }
             }
             Ok(values)
         };

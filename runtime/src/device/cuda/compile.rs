@@ -10,6 +10,7 @@ use cudarc::nvrtc::{result, sys};
 
 use super::super::Toolchain;
 use super::super::cache::{Cache, Key};
+use super::super::compiles;
 use super::super::error::DeviceError;
 use super::Source;
 
@@ -83,6 +84,7 @@ pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>,
     if let Some(cubin) = cache.fetch(&name) {
         return Ok((cubin, cache.notices));
     }
+    compiles(source);
     let cubin = run(source, &flags, &version)?;
     cache.store(&name, &cubin);
     Ok((cubin, cache.notices))

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::super::Toolchain;
 use super::super::cache::{Cache, Key};
+use super::super::compiles;
 use super::super::error::DeviceError;
 use super::{Library, Source};
 
@@ -141,6 +142,7 @@ fn load_with(source: Source<'_>, mut cache: Cache) -> Result<(Library, Vec<Strin
     let scratch = tempfile::tempdir().map_err(nowhere)?;
     let (text, object) = (scratch.path().join("kernel.c"), scratch.path().join("kernel.so"));
     std::fs::write(&text, source.text).map_err(nowhere)?;
+    compiles(source);
     compiler.compile(source, &text, &object)?;
     cache.store(&name, &std::fs::read(&object).map_err(nowhere)?);
     // It stays loaded although its file goes. Where temporary files lie, nothing may be executable.

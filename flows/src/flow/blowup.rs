@@ -1,0 +1,239 @@
+//! A flow that blows up: where and when that began, and what is known of why.
+//!
+//! A check finds it some hundred steps late, when values that are no numbers are everywhere. So the flow goes back to the last populations that were
+//! copied to the host while all was well ([`Good`](super::watch::Good)), and goes on from there step by step, to the first step at which something is
+//! faster than sound or no number. The cell where that is worst is where it began. Nothing of it is written.
+
+use std::time::Instant;
+
+use lbm_runtime::geometry::Cell;
+use lbm_runtime::solver::StepError;
+use lbm_runtime::solver::observe::NotFinite;
+use lbm_runtime::solver::snapshot::Snapshot;
+
+use super::watch::Kept;
+use super::{FlowError, Run, position};
+use crate::case::Case;
+use crate::output::Recorder;
+
+/// The speed of sound of the shipped lattices, in cells per step: no flow that is computed well comes near it.
+pub(super) const SOUND: f64 = 0.577;
+/// Cells between the cell where a flow blows up and what it blows up at, at most.
+const NEAR: usize = 2;
+/// A Mach number from which on errors of compressibility may be the reason.
+const FAST: f64 = 0.3;
+/// A rate from which on there is little viscosity for what a method leaves to it.
+const LITTLE_VISCOSITY: f64 = 1.95;
+/// Seconds that the steps back to where it began may take.
+const PATIENCE: f64 = 10.0;
+
+/// Where a flow began to blow up.
+struct Origin {
+    step: u64,
+    cell: Cell,
+    /// The speed there, in cells per step; not finite where something is not.
+    speed: f64,
+    near: Vec<Near>,
+}
+
+/// What the flow meets near a cell.
+enum Near {
+    /// A face of the domain: its name and rule.
+    Face(&'static str, String),
+    /// A solid: the rule of its surface, and whether one moves.
+    Solid { moves: bool },
+    /// Cells of another level.
+    Interface,
+}
+
+impl Near {
+    fn describe(&self) -> String {
+        match self {
+            Near::Face(face, rule) => format!("`{face}` ({rule})"),
+            Near::Solid { moves: false } => "the surface of a solid".into(),
+            Near::Solid { moves: true } => "the surface of a solid, of which one moves".into(),
+            Near::Interface => "a refinement interface".into(),
+        }
+    }
+
+    fn advice(&self) -> &'static str {
+        match self {
+            Near::Face(..) => {
+                "give the face another rule (docs/boundaries.md says which pairs are quiet and stable), or start nearer to what it prescribes"
+            }
+            Near::Solid { moves: false } => "refine the grid around the solid, or take another rule for its surface",
+            Near::Solid { moves: true } => {
+                "let the solid move by less than a tenth of a cell in a step, or refine the grid around it"
+            }
+            Near::Interface => "let the refined part reach further, or take another `refinement.coupling`",
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Writes the fields of a step that is not finite, and says what is wrong.
+    pub(super) fn broken(
+        mut self,
+        place: NotFinite,
+        recorder: &mut Option<Recorder<'a>>,
+    ) -> Result<FlowError, FlowError> {
+        let (step, snapshot) = (self.flow.step(), self.fields_if_room(false)?);
+        let folder = recorder.as_ref().map_or(String::new(), |recorder| recorder.folder().display().to_string());
+        let kept = self.good.kept.take();
+        if let Some(recorder) = recorder {
+            recorder.broken(snapshot.as_ref(), kept.as_ref().map(|kept| &kept.fields))?;
+        }
+        let left = self.left(&folder, snapshot.is_some(), kept.as_ref());
+        drop(snapshot);
+        let origin = match kept {
+            Some(kept) => self.origin(kept, step)?,
+            None => None,
+        };
+        let began = origin.as_ref().map_or(String::new(), |origin| origin.describe(self.case));
+        Ok(FlowError::NotFinite {
+            position: position(self.case, place.cell.centre()),
+            place: Box::new(place),
+            step,
+            well: self.well,
+            began,
+            advice: format!("{}; {left}", advice(self.case, origin.as_ref())),
+        })
+    }
+
+    /// What there is to look at.
+    fn left(&self, folder: &str, fields: bool, kept: Option<&Kept>) -> String {
+        let mut text = match fields {
+            true => format!("in `{folder}` are the fields of that step"),
+            false => "the host has not room for the fields of that step".to_string(),
+        };
+        if let Some(kept) = kept {
+            text += &format!(", and those of step {}, when the flow was finite", kept.fields.step);
+        }
+        if let Some(step) = self.saved {
+            text += &format!(
+                "; `--resume` goes on from step {step}, where `--set output.every=10` and the like show more of what led to it"
+            );
+        }
+        text
+    }
+
+    /// Where the flow began to blow up, which was found at a step; nothing where it cannot go back to what was kept. Processes have only parts of that.
+    fn origin(&mut self, kept: Kept, found: u64) -> Result<Option<Origin>, FlowError> {
+        let from = kept.fields.step;
+        let steps = (found - from) as f64;
+        let takes_long = steps > PATIENCE * self.flow.timings().steps_per_second();
+        let leaves = self.flow.grid().leaves().map_err(StepError::from)?;
+        if self.processes.are_several() || takes_long || !leaves.iter().map(|leaf| leaf.block).eq(kept.blocks) {
+            return Ok(None);
+        }
+        let mut rest = &kept.populations[..];
+        self.flow.write_populations::<StepError>(from, |bytes| {
+            let (now, later) = rest.split_at(bytes.len());
+            bytes.copy_from_slice(now);
+            rest = later;
+            Ok(())
+        })?;
+        let began = Instant::now();
+        while self.flow.step() < found && began.elapsed().as_secs_f64() < PATIENCE {
+            self.flow.run(1)?;
+            let not_finite = self.flow.look()?.not_finite;
+            let fastest = self.flow.means()?.map_or(0.0, |means| means.fastest);
+            if not_finite.is_some() || !fastest.is_finite() || fastest > SOUND {
+                let worst = self.fields_if_room(false)?.and_then(|fields| Some((worst(&fields)?, fields)));
+                return Ok(worst.map(|((at, speed), fields)| {
+                    let cell = fields.cell(at);
+                    Origin { step: self.flow.step(), cell, speed, near: near(self.case, &fields, cell) }
+                }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Origin {
+    /// In a message.
+    fn describe(&self, case: &Case) -> String {
+        let Origin { step, cell, speed, near } = self;
+        let Cell { at: [x, y, z], level } = cell;
+        let level = super::of_level(*level);
+        let what = match speed.is_finite() {
+            true => format!("faster than sound, {speed:.2} cells per step"),
+            false => "not finite".to_string(),
+        };
+        let near: Vec<String> = near.iter().map(Near::describe).collect();
+        let near = if near.is_empty() { String::new() } else { format!(", at {}", near.join(" and ")) };
+        let position = position(case, cell.centre());
+        format!("; it began by step {step} at cell ({x}, {y}, {z}){level}, {position}{near}, where it is {what}")
+    }
+}
+
+/// The place in the values of a snapshot where the flow is worst, and its speed there: where one is not finite, else where it is fastest.
+fn worst(fields: &Snapshot) -> Option<(usize, f64)> {
+    let velocity = fields.vector("u")?;
+    let cells = velocity[0].len();
+    let is_fluid = |at: &usize| !fields.solid.get(*at).is_some_and(|solid| *solid);
+    let speed = |at: usize| {
+        let finite = fields.components.iter().all(|component| component.data[at].is_finite());
+        let square: f64 = velocity.iter().map(|along| along[at] * along[at]).sum();
+        if finite { square.sqrt() } else { f64::INFINITY }
+    };
+    let faster = |one: (usize, f64), next: (usize, f64)| if next.1 > one.1 { next } else { one };
+    (0..cells).filter(is_fluid).map(|at| (at, speed(at))).reduce(faster)
+}
+
+/// What the flow meets near a cell.
+fn near(case: &Case, fields: &Snapshot, cell: Cell) -> Vec<Near> {
+    let size = fields.size_of(cell.level);
+    let mut found = vec![];
+    for wall in &case.walls {
+        let (at, last) = (cell.at[wall.face.axis], size[wall.face.axis] - 1);
+        if if wall.face.high { last - at } else { at } <= NEAR {
+            found.push(Near::Face(wall.face.name(), wall.at(cell.centre()).rule.clone()));
+        }
+    }
+    let (mut solid, mut interface) = (false, false);
+    for axis in 0..case.dim {
+        for high in [false, true] {
+            let beside = std::iter::successors(Some(cell), |cell| fields.beside(*cell, axis, high)).skip(1).take(NEAR);
+            for beside in beside {
+                match fields.cover(beside) {
+                    Some((at, other)) => {
+                        solid |= fields.solid.get(at).is_some_and(|solid| *solid);
+                        interface |= other.level != cell.level;
+                    }
+                    None => interface = true,
+                }
+            }
+        }
+    }
+    if solid {
+        found.push(Near::Solid { moves: case.solids.iter().any(|body| body.moves.is_some()) });
+    }
+    if interface {
+        found.push(Near::Interface);
+    }
+    found
+}
+
+/// What can be done, by what is seen.
+fn advice(case: &Case, origin: Option<&Origin>) -> String {
+    let scales = &case.scales;
+    let mut all = vec![];
+    if scales.mach > FAST {
+        all.push(format!("the Mach number is {:.2}: lower the velocity until it is below {FAST}", scales.mach));
+    }
+    if let Some(omega) = scales.omega.filter(|omega| *omega > LITTLE_VISCOSITY) {
+        all.push(format!(
+            "the rate {omega:.4} is close to its limit, 2: lower `re`, take more cells, or a collision that is stable with less viscosity"
+        ));
+    }
+    for near in origin.iter().flat_map(|origin| &origin.near) {
+        all.push(near.advice().to_string());
+    }
+    if all.is_empty() {
+        let inside = "the grid is too coarse for what the flow does there, or its velocity too high: refine it, lower `re` or the velocity, or take a more \
+                      stable collision";
+        all.push(inside.to_string());
+    }
+    all.join("; ")
+}

@@ -1,0 +1,132 @@
+//! Whether a flow is steady: how it differs, at each check and one step before it, from the flow at the check before.
+//!
+//! A flow that swings with a period of some steps is the same again after as many, and at any multiple. No period divides the steps between two
+//! checks and one step less, so one of the two comparisons sees it. The larger change of both is the residual.
+
+use lbm_runtime::solver::observe::Look;
+
+use super::{FlowError, Run};
+use crate::case::Steady;
+use crate::output::flux::{Flux, Fluxes};
+
+/// A flow swings where one of its two changes is below the tolerance and the other so many times above.
+const SWINGS: f64 = 4.0;
+/// What flows through a face swings where it changes from a step to the next by this part of itself.
+const SHARE: f64 = 1e-3;
+
+/// What is known of the flow since the last check.
+#[derive(Default)]
+pub(super) struct Steadiness {
+    /// The change a step before the check that comes, over the reference velocity.
+    before: Option<f64>,
+    /// What flows through open faces a step before the check that comes, where that is asked for.
+    fluxes: Option<Fluxes>,
+    swing: Swing,
+}
+
+/// Whether the flow swings.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Swing {
+    #[default]
+    Unseen,
+    Seen,
+    Told,
+}
+
+impl Run<'_> {
+    /// Whether the flow is checked at a step.
+    pub(super) fn checks(&self, step: u64) -> bool {
+        self.case.stop.steady.is_some_and(|steady| step.is_multiple_of(steady.check_every))
+    }
+
+    /// Whether the flow is checked at the step after one, and something has changed since the last check.
+    pub(super) fn checks_after(&self, step: u64) -> bool {
+        let follows = |steady: Steady| steady.check_every > 1 && (step + 1).is_multiple_of(steady.check_every);
+        self.case.stop.steady.is_some_and(follows)
+    }
+
+    /// Whether the last check has found the flow steady.
+    pub(super) fn is_steady(&self) -> bool {
+        let Some(steady) = self.case.stop.steady else { return false };
+        self.checks(self.flow.step()) && self.residual.is_some_and(|change| change < steady.tolerance)
+    }
+
+    /// A run that goes on a step before a check has not looked at it.
+    pub(super) fn catch_up(&mut self) -> Result<(), FlowError> {
+        if self.checks_after(self.flow.step()) {
+            let look = self.flow.look()?;
+            self.compare(&look)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a look at this step, if it is a check or the step before one. Returns what the user should know.
+    pub(super) fn compare(&mut self, look: &Look) -> Result<Option<String>, FlowError> {
+        let (step, Some(steady)) = (self.flow.step(), self.case.stop.steady) else { return Ok(None) };
+        let change = look.change.map(|change| self.case.residual(change));
+        if self.checks_after(step) {
+            self.steadiness.before = change;
+            if self.steadiness.swing == Swing::Seen {
+                self.steadiness.fluxes = self.fluxes()?;
+            }
+        }
+        if !self.checks(step) {
+            return Ok(None);
+        }
+        let before = self.steadiness.before.take();
+        self.residual = change.map(|change| before.map_or(change, |before| before.max(change)));
+        let swings = |change: f64, before: f64| {
+            change.min(before) < steady.tolerance && change.max(before) > SWINGS * steady.tolerance
+        };
+        let changes = change.zip(before).filter(|(change, before)| swings(*change, *before));
+        let fluxes = self.steadiness.fluxes.take();
+        let (swing, told) = match (self.steadiness.swing, changes) {
+            (Swing::Told, _) => (Swing::Told, None),
+            (_, None) => (Swing::Unseen, None),
+            (Swing::Unseen, Some(_)) => (Swing::Seen, None),
+            // What flows at this step and the one before is known now.
+            (Swing::Seen, Some(changes)) => {
+                let faces = fluxes.zip(self.fluxes()?).map_or(String::new(), |(one, next)| swinging(&one, &next));
+                (Swing::Told, Some(told(steady, changes, &faces)))
+            }
+        };
+        self.steadiness.swing = swing;
+        self.flow.keep()?;
+        Ok(told)
+    }
+
+    /// What flows through open faces at this step, if the host has room for the fields.
+    fn fluxes(&mut self) -> Result<Option<Fluxes>, FlowError> {
+        let fields = self.fields_if_room(false)?;
+        Ok(fields.and_then(|fields| Fluxes::new(self.case, &fields)))
+    }
+}
+
+/// In a message: the faces through which another mass flows in the next step, and all that are open; nothing where none is.
+fn swinging(one: &Fluxes, next: &Fluxes) -> String {
+    let named = |flux: &Flux| format!("`{}` ({})", flux.face, flux.rule);
+    let pairs = one.faces.iter().zip(&next.faces).map(|(one, next)| (one, one.mass.abs(), next.mass.abs()));
+    let swings = pairs.filter(|(_, one, next)| (one - next).abs() > SHARE * one.max(*next));
+    let swings: Vec<String> = swings
+        .map(|(face, one, next)| format!("{} lets {one:.6} and {next:.6} through in turn", named(face)))
+        .collect();
+    let open: Vec<String> = one.faces.iter().map(named).collect();
+    match &swings[..] {
+        [] => String::new(),
+        _ => format!(
+            "; {}: the rules of the open faces, {}, do not go together, give one of them another",
+            swings.join(", "),
+            open.join(" and ")
+        ),
+    }
+}
+
+/// What the user should know of a flow that swings, with its changes over all steps between checks and over one less.
+fn told(steady: Steady, (change, before): (f64, f64), faces: &str) -> String {
+    let Steady { check_every, tolerance } = steady;
+    format!(
+        "the flow swings from step to step and is not steady: its velocity has changed by {change:.1e} over {check_every} steps, \
+         and by {before:.1e} over {} (steady at {tolerance:.0e}){faces}",
+        check_every - 1
+    )
+}
