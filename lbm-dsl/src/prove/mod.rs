@@ -167,6 +167,8 @@ fn of_populations(model: &Model) -> Findings {
 
 #[cfg(test)]
 mod tests {
+    use lbm_bundle::variation::Variation;
+
     use super::*;
     use crate::shipped;
     use crate::source::Source;
@@ -303,5 +305,55 @@ mod tests {
         let text = text.replace("omega *", "s / (tau + 1/2) *");
         let viscosity = findings(&model("two", &text)).viscosity;
         assert_eq!((viscosity.formula.as_str(), viscosity.rate), ("1/3*((1 + 2*tau)/(2*s) - 1/2)", None));
+    }
+
+    /// Each parameter of the methods in two dimensions depends on the place and on a field: a viscosity is then one over a sum. What is found
+    /// out ends soon, and has the same laws.
+    #[test]
+    fn parameters_that_vary_are_followed() {
+        let variation = |param: &str, viscosity| Variation {
+            param: param.into(),
+            formulas: vec!["place + 0.05 * number * rho".parse().unwrap()],
+            places: vec!["place".into()],
+            numbers: vec!["number".into()],
+            unit: Some("unit".into()),
+            viscosity,
+        };
+        let conserved = |findings: &Findings| -> Vec<String> {
+            let lines = findings.lines.iter().filter(|line| line.starts_with("collision conserves"));
+            lines.map(|line| line.split(", ").next().unwrap_or_default().to_string()).collect()
+        };
+        let (mut followed, choice) = (0, (&[][..], None, None));
+        for (name, text) in shipped::specs().filter(|(name, _)| name.starts_with("d2q9")) {
+            let plain = model(name, text);
+            let before = findings(&plain);
+            let has_density = plain.fields().iter().any(|field| field.name == "rho");
+            for param in plain.params().iter().filter(|param| param.components == 1 && has_density) {
+                let of_viscosity = before.viscosity.rate.as_ref() == Some(&param.name);
+                let variations = [variation(&param.name, of_viscosity)];
+                let varied = crate::compile_varied(&Source::new(name, text), &shipped::Prelude, choice, &variations);
+                // Some have couplings of their own, which name the parameter.
+                let Ok(varied) = varied else { continue };
+                let after = findings(&varied);
+                assert_eq!(conserved(&after), conserved(&before), "{name} {}", param.name);
+                if of_viscosity {
+                    let expected = "1/3*((10 + 60*unit*place + 3*unit*number)/20 - 1/2)";
+                    assert_eq!(after.viscosity.formula, expected, "{name}");
+                    assert!(after.lines.iter().any(|line| line.contains("conserves mass, for all")), "{name}");
+                    followed += 1;
+                }
+            }
+        }
+        assert!(followed > 8, "{followed}");
+    }
+
+    /// Quotients by sums of several terms, whose common factors take long to find.
+    #[test]
+    fn a_rate_of_density_is_followed() {
+        let text = shipped::spec("d2q9_trt").unwrap().replace("param omega in (0, 2);", "param base in (0, 1);");
+        let text = text.replace("field rho;", "let omega = 1 / (base * rho / cs2 + 1/2);\n\nfield rho;");
+        let found = findings(&model("density", &text));
+        assert_eq!(found.viscosity.formula, "1/3*((1 + 6*base)/2 - 1/2)");
+        assert!(found.lines.iter().any(|line| line.contains("momentum, for all populations")), "{:?}", found.lines);
     }
 }

@@ -2,11 +2,15 @@
 //!
 //! After: no term has a zero coefficient, no monomial ends in a zero exponent; so equal polynomials are equal values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_traits::{One, ToPrimitive, Zero};
 
 use crate::expr::{Exact, Number, Rational};
+use crate::prove::residue::Residue;
+
+/// Most work for one greatest common divisor or one quotient, in products of digits of 64 bits.
+const MAX_WORK: usize = 100_000;
 
 /// Exponents of variables 0, 1, ...; those left out at the end are zero.
 pub type Monomial = Vec<u16>;
@@ -91,25 +95,25 @@ impl Poly {
         product
     }
 
-    /// The quotient, if it leaves no remainder.
+    /// The quotient, if it leaves no remainder and takes no more than [`MAX_WORK`].
     pub fn divided(&self, divisor: &Poly) -> Option<Poly> {
-        let (lead, factor) = divisor.terms.last_key_value()?;
-        if divisor.len() == 1 {
-            let terms = self.terms.iter().map(|(monomial, value)| Some((less(monomial, lead)?, value / factor)));
-            return terms.collect::<Option<Vec<_>>>().map(|terms| {
-                let mut quotient = Poly::default();
-                terms.into_iter().for_each(|(monomial, value)| quotient.put(monomial, value));
-                quotient
-            });
-        }
+        self.quotient(divisor, &mut Work(MAX_WORK)).flatten()
+    }
+
+    /// The quotient, nothing where it leaves a remainder; nothing at all where that takes too long.
+    fn quotient(&self, divisor: &Poly, work: &mut Work) -> Option<Option<Poly>> {
+        let Some((lead, factor)) = divisor.terms.last_key_value() else { return Some(None) };
         let (mut rest, mut quotient) = (self.clone(), Poly::default());
         while let Some((monomial, value)) = rest.terms.last_key_value() {
-            let monomial = less(monomial, lead)?;
-            let term = Poly { terms: BTreeMap::from([(monomial, value / factor)]) };
-            rest = rest.plus(&-Rational::one(), &term.times(divisor));
-            quotient = quotient.plus(&Rational::one(), &term);
+            let Some(monomial) = less(monomial, lead) else { return Some(None) };
+            let value = value / factor;
+            work.spend(divisor.weight() * digits(&value))?;
+            for (other, factor) in &divisor.terms {
+                rest.put(joined(&monomial, other), -(&value * factor));
+            }
+            quotient.put(monomial, value);
         }
-        Some(quotient)
+        Some(Some(quotient))
     }
 
     /// The polynomial of which this is the square, its last coefficient positive, if there is one.
@@ -130,35 +134,20 @@ impl Poly {
         Some(root)
     }
 
-    /// A greatest common divisor, up to a constant factor; 1 where only constants divide both.
+    /// A common divisor, up to a constant factor: the greatest, unless to find that takes more than [`MAX_WORK`], which is where 1 is given.
     pub fn gcd(&self, other: &Poly) -> Poly {
-        if self.is_zero() {
-            return other.clone();
+        common(self, other, &mut Work(MAX_WORK)).unwrap_or_else(|| Poly::constant(Rational::one()))
+    }
+
+    /// The same polynomial in other variables.
+    pub fn renamed(&self, variable: &dyn Fn(usize) -> usize) -> Poly {
+        let mut renamed = Poly::default();
+        for (monomial, value) in &self.terms {
+            let powers = monomial.iter().enumerate().filter(|(_, power)| **power > 0);
+            let factors = powers.map(|(at, power)| [vec![0; variable(at)], vec![*power]].concat());
+            renamed.put(factors.fold(Vec::new(), |all, factor| joined(&all, &factor)), value.clone());
         }
-        if other.is_zero() {
-            return self.clone();
-        }
-        if self.len() == 1 || other.len() == 1 {
-            return self.common_powers(other);
-        }
-        let Some(variable) = self.first_variable().into_iter().chain(other.first_variable()).min() else {
-            return Poly::constant(Rational::one());
-        };
-        let (left, right) = (self.coefficients(variable), other.coefficients(variable));
-        let (content_left, content_right) = (content(&left), content(&right));
-        let common = content_left.gcd(&content_right);
-        let (mut a, mut b) = (shrunk(&left, &content_left), shrunk(&right, &content_right));
-        if a.len() < b.len() {
-            std::mem::swap(&mut a, &mut b);
-        }
-        while b.len() > 1 {
-            let rest = pseudo_remainder(&a, &b);
-            a = b;
-            let factor = content(&rest);
-            b = if rest.is_empty() { rest } else { shrunk(&rest, &factor) };
-        }
-        let primitive = if b.is_empty() { assembled(&a, variable) } else { Poly::constant(Rational::one()) };
-        primitive.times(&common).monic()
+        renamed
     }
 
     /// Divided by the coefficient of its last monomial.
@@ -189,12 +178,43 @@ impl Poly {
         common
     }
 
-    fn first_variable(&self) -> Option<usize> {
-        self.terms.keys().filter_map(|monomial| monomial.iter().position(|power| *power > 0)).min()
+    fn variables(&self) -> BTreeSet<usize> {
+        let of = |monomial: &Monomial| {
+            monomial.iter().enumerate().filter(|(_, power)| **power > 0).map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        self.terms.keys().flat_map(of).collect()
+    }
+
+    /// What a product with it costs, for each digit of the other factor.
+    fn weight(&self) -> usize {
+        self.terms.values().map(digits).sum()
+    }
+
+    fn degree(&self, variable: usize) -> usize {
+        self.terms
+            .keys()
+            .map(|monomial| monomial.get(variable).map_or(0, |power| usize::from(*power)))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Coefficients of the powers of a variable where all others have some value; modulo a prime, and not if that divides a denominator.
+    fn image(&self, variable: usize) -> Option<Vec<Residue>> {
+        let mut image = vec![Residue::ZERO; self.degree(variable) + 1];
+        for (monomial, value) in &self.terms {
+            let mut term = Residue::of(value)?;
+            for (at, power) in monomial.iter().enumerate().filter(|(at, _)| *at != variable) {
+                let sample = Residue::ONE.mixed(at as u64);
+                term = (0..*power).fold(term, |term, _| term.times(sample));
+            }
+            let at = monomial.get(variable).map_or(0, |power| usize::from(*power));
+            image[at] = image[at].plus(term);
+        }
+        Some(image)
     }
 
     /// Coefficients of the powers of a variable, from 0; the last is not zero.
-    fn coefficients(&self, variable: usize) -> Vec<Poly> {
+    pub fn coefficients(&self, variable: usize) -> Vec<Poly> {
         let mut all: Vec<Poly> = Vec::new();
         for (monomial, value) in &self.terms {
             let power = monomial.get(variable).map_or(0, |power| usize::from(*power));
@@ -219,12 +239,104 @@ fn less(monomial: &Monomial, divisor: &Monomial) -> Option<Monomial> {
     (0..monomial.len().max(divisor.len())).map(|at| power(monomial, at).checked_sub(power(divisor, at))).collect()
 }
 
-fn content(coefficients: &[Poly]) -> Poly {
-    coefficients.iter().fold(Poly::default(), |common, coefficient| common.gcd(coefficient))
+/// Digits of a number, and one: what a product with it costs.
+fn digits(value: &Rational) -> usize {
+    1 + ((value.numer().bits() + value.denom().bits()) / 64) as usize
 }
 
-fn shrunk(coefficients: &[Poly], divisor: &Poly) -> Vec<Poly> {
-    coefficients.iter().map(|coefficient| coefficient.divided(divisor).unwrap_or_default()).collect()
+/// What may still be done, in products of digits.
+struct Work(usize);
+
+impl Work {
+    fn spend(&mut self, cost: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(cost)?;
+        Some(())
+    }
+
+    fn times(&mut self, a: &Poly, b: &Poly) -> Option<Poly> {
+        self.spend(a.weight() * b.weight())?;
+        Some(a.times(b))
+    }
+}
+
+/// The monic greatest common divisor of two polynomials, if there is enough work left to find it.
+fn common(a: &Poly, b: &Poly, work: &mut Work) -> Option<Poly> {
+    if a.is_zero() || b.is_zero() {
+        return Some(if a.is_zero() { b.monic() } else { a.monic() });
+    }
+    if a.len() == 1 || b.len() == 1 {
+        return Some(a.common_powers(b));
+    }
+    let variables: Vec<usize> = a.variables().union(&b.variables()).copied().collect();
+    work.spend((a.len() + b.len()) * variables.len())?;
+    let degrees: Vec<usize> = variables.iter().map(|variable| degree(a, b, *variable)).collect();
+    if degrees.iter().all(|degree| *degree == 0) {
+        return Some(Poly::constant(Rational::one()));
+    }
+    // A factor without a variable divides all coefficients of its powers.
+    if let Some(at) = degrees.iter().position(|degree| *degree == 0) {
+        return content([a, b].iter().flat_map(|poly| poly.coefficients(variables[at])), work);
+    }
+    for (whole, part) in [(a, b), (b, a)] {
+        let may_divide = variables.iter().zip(&degrees).all(|(variable, degree)| part.degree(*variable) == *degree);
+        if may_divide && whole.quotient(part, work)?.is_some() {
+            return Some(part.monic());
+        }
+    }
+    let (variable, _) = variables.iter().zip(&degrees).min_by_key(|(_, degree)| **degree)?;
+    let (left, right) = (a.coefficients(*variable), b.coefficients(*variable));
+    let (content_left, content_right) = (content(left.iter().cloned(), work)?, content(right.iter().cloned(), work)?);
+    let (mut a, mut b) = (shrunk(&left, &content_left, work)?, shrunk(&right, &content_right, work)?);
+    if a.len() < b.len() {
+        std::mem::swap(&mut a, &mut b);
+    }
+    while b.len() > 1 {
+        let rest = pseudo_remainder(&a, &b, work)?;
+        a = b;
+        b = shrunk(&rest, &content(rest.iter().cloned(), work)?, work)?;
+    }
+    let primitive = if b.is_empty() { assembled(&a, *variable) } else { Poly::constant(Rational::one()) };
+    let common = common(&content_left, &content_right, work)?;
+    Some(work.times(&primitive, &common)?.monic())
+}
+
+/// Not less than the degree of the greatest common divisor of two polynomials in a variable, and nearly always that: the degree of the divisor
+/// of their images, in none of which the leading coefficient vanishes.
+fn degree(a: &Poly, b: &Poly, variable: usize) -> usize {
+    let most = a.degree(variable).min(b.degree(variable));
+    let (Some(mut left), Some(mut right)) = (a.image(variable), b.image(variable)) else { return most };
+    let is_whole = |image: &[Residue]| image.last() != Some(&Residue::ZERO);
+    if !is_whole(&left) || !is_whole(&right) {
+        return most;
+    }
+    while let Some(inverse) = right.last().and_then(|lead| lead.inverse()) {
+        while left.len() >= right.len() {
+            let (shift, lead) = (left.len() - right.len(), left[left.len() - 1]);
+            let factor = lead.times(inverse).negated();
+            for (at, value) in right.iter().enumerate() {
+                left[shift + at] = left[shift + at].plus(factor.times(*value));
+            }
+            while left.last() == Some(&Residue::ZERO) {
+                left.pop();
+            }
+        }
+        std::mem::swap(&mut left, &mut right);
+    }
+    left.len() - 1
+}
+
+/// The monic greatest common divisor of some polynomials.
+fn content(coefficients: impl Iterator<Item = Poly>, work: &mut Work) -> Option<Poly> {
+    let mut coefficients: Vec<Poly> = coefficients.collect();
+    coefficients.sort_by_key(Poly::len);
+    coefficients.iter().try_fold(Poly::default(), |all, coefficient| common(&all, coefficient, work))
+}
+
+/// The coefficients divided by a common divisor, and by a number that makes the last of them monic.
+fn shrunk(coefficients: &[Poly], divisor: &Poly, work: &mut Work) -> Option<Vec<Poly>> {
+    let Some(last) = coefficients.last() else { return Some(Vec::new()) };
+    let lead = last.terms.last_key_value().map_or_else(Rational::one, |(_, lead)| lead.recip());
+    coefficients.iter().map(|coefficient| Some(coefficient.quotient(divisor, work)??.scaled(&lead))).collect()
 }
 
 fn assembled(coefficients: &[Poly], variable: usize) -> Poly {
@@ -237,21 +349,22 @@ fn assembled(coefficients: &[Poly], variable: usize) -> Poly {
 }
 
 /// What is left of `a`, times a power of the leading coefficient of `b`, after division by `b`.
-fn pseudo_remainder(a: &[Poly], b: &[Poly]) -> Vec<Poly> {
+fn pseudo_remainder(a: &[Poly], b: &[Poly], work: &mut Work) -> Option<Vec<Poly>> {
     let (mut rest, degree) = (a.to_vec(), b.len() - 1);
     while rest.len() > degree {
         let lead = rest[rest.len() - 1].clone();
         let shift = rest.len() - b.len();
-        let mut next: Vec<Poly> = rest.iter().map(|coefficient| coefficient.times(&b[degree])).collect();
+        let mut next =
+            rest.iter().map(|coefficient| work.times(coefficient, &b[degree])).collect::<Option<Vec<_>>>()?;
         for (at, coefficient) in b.iter().enumerate() {
-            next[shift + at] = next[shift + at].plus(&-Rational::one(), &coefficient.times(&lead));
+            next[shift + at] = next[shift + at].plus(&-Rational::one(), &work.times(coefficient, &lead)?);
         }
         while next.last().is_some_and(Poly::is_zero) {
             next.pop();
         }
         rest = next;
     }
-    rest
+    Some(rest)
 }
 
 #[cfg(test)]
@@ -278,6 +391,21 @@ mod tests {
         assert_eq!(xxy.gcd(&xxy.times(&p)), xxy);
         assert_eq!(Poly::variable(0).times(&q).gcd(&xxy), Poly::variable(0));
         assert_eq!(p.times(&p).gcd(&p.times(&p).times(&r)), p.times(&p).monic());
+    }
+
+    /// A power of a sum of eight variables beside another: of thousands of terms each, and without a common factor but one.
+    #[test]
+    fn the_work_for_a_common_factor_is_bounded() {
+        let one = Rational::one();
+        let sum = |signs: usize| {
+            let signed = |at: usize| whole(if signs >> at & 1 == 1 { -1 } else { at as i64 + 1 });
+            (0..8).fold(Poly::constant(one.clone()), |sum, at| sum.plus(&signed(at), &Poly::variable(at)))
+        };
+        let common = sum(0).times(&sum(3));
+        let [left, right] = [sum(5).times(&sum(9)), sum(17).times(&sum(33))].map(|poly| poly.times(&common));
+        let found = left.gcd(&right);
+        assert!(found == common.monic() || found == Poly::constant(one), "{} terms", found.len());
+        assert!(left.divided(&found).is_some() && right.divided(&found).is_some());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Rational functions of the parameters.
 //!
-//! After: numerator and denominator have no common factor and the denominator is monic, so equal functions are equal values
-//! and zero is recognised.
+//! After: the denominator is monic, and numerator and denominator have no common factor, unless it takes too much work to find
+//! ([`Poly::gcd`]). Equal functions are equal values and zero is recognised, also there.
 
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -10,7 +10,7 @@ use crate::expr::Rational;
 use crate::prove::poly::Poly;
 
 /// A rational function; constants, nearly all of them, are kept apart.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Ratio {
     /// A constant.
     Constant(Rational),
@@ -26,7 +26,7 @@ impl Ratio {
 
     /// A polynomial.
     pub fn polynomial(poly: Poly) -> Self {
-        Ratio::new(poly, Poly::constant(Rational::one()))
+        Ratio::reduced(poly, Poly::constant(Rational::one()))
     }
 
     /// A whole constant.
@@ -35,23 +35,23 @@ impl Ratio {
     }
 
     fn new(above: Poly, below: Poly) -> Self {
-        if let (Some(above), Some(below)) = (above.as_constant(), below.as_constant()) {
-            return Ratio::Constant(above / below);
-        }
-        let common = above.gcd(&below);
-        let (above, below) = match (above.divided(&common), below.divided(&common)) {
-            (Some(a), Some(b)) => (a, b),
-            _ => (above, below),
-        };
-        let lead = below.terms().next_back().map_or_else(Rational::one, |(_, value)| value.recip());
-        let (above, below) = (above.scaled(&lead), below.scaled(&lead));
-        match (above.as_constant(), below.as_constant()) {
-            (Some(above), Some(below)) => Ratio::Constant(above / below),
-            _ => Ratio::Function(Box::new((above, below))),
-        }
+        let ([above, below], _) = shared(above, below);
+        Ratio::reduced(above, below)
     }
 
-    fn parts(&self) -> (Poly, Poly) {
+    /// Of a numerator and a denominator without a common factor.
+    fn reduced(above: Poly, below: Poly) -> Self {
+        match (above.as_constant(), below.as_constant()) {
+            (Some(above), Some(below)) => return Ratio::Constant(above / below),
+            (Some(zero), None) if zero.is_zero() => return Ratio::whole(0),
+            _ => {}
+        }
+        let lead = below.terms().next_back().map_or_else(Rational::one, |(_, value)| value.recip());
+        Ratio::Function(Box::new((above.scaled(&lead), below.scaled(&lead))))
+    }
+
+    /// Numerator and denominator.
+    pub fn parts(&self) -> (Poly, Poly) {
         match self {
             Ratio::Constant(value) => (Poly::constant(value.clone()), Poly::constant(Rational::one())),
             Ratio::Function(parts) => (**parts).clone(),
@@ -90,7 +90,11 @@ impl Ratio {
                 if b == d {
                     return Ratio::new(a.plus(&Rational::one(), &c), b);
                 }
-                Ratio::new(a.times(&d).plus(&Rational::one(), &c.times(&b)), b.times(&d))
+                // Henrici, J. ACM 3 (1956) 6: what the sum shares with its denominator, both denominators do.
+                let ([left, right], common) = shared(b, d);
+                let sum = a.times(&right).plus(&Rational::one(), &c.times(&left));
+                let ([sum, common], _) = shared(sum, common);
+                Ratio::reduced(sum, left.times(&right).times(&common))
             }
         }
     }
@@ -105,7 +109,8 @@ impl Ratio {
             }
             _ => {
                 let ((a, b), (c, d)) = (self.parts(), other.parts());
-                Ratio::new(a.times(&c), b.times(&d))
+                let (([a, d], _), ([c, b], _)) = (shared(a, d), shared(c, b));
+                Ratio::reduced(a.times(&c), b.times(&d))
             }
         }
     }
@@ -115,7 +120,7 @@ impl Ratio {
         match self {
             Ratio::Constant(value) if value.is_zero() => None,
             Ratio::Constant(value) => Some(Ratio::Constant(value.recip())),
-            Ratio::Function(parts) => Some(Ratio::new(parts.1.clone(), parts.0.clone())),
+            Ratio::Function(parts) => Some(Ratio::reduced(parts.1.clone(), parts.0.clone())),
         }
     }
 
@@ -124,7 +129,7 @@ impl Ratio {
         let (above, below) = self.parts();
         let (above, below) = (above.sqrt()?, below.sqrt()?);
         let one_sign = |poly: &Poly| poly.terms().all(|(_, value)| value.is_positive());
-        (one_sign(&above) && one_sign(&below)).then(|| Ratio::new(above, below))
+        (one_sign(&above) && one_sign(&below)).then(|| Ratio::reduced(above, below))
     }
 
     /// Its value, given those of the variables.
@@ -141,6 +146,12 @@ impl Ratio {
         let (monomial, _) = parts.0.terms().next()?;
         let index = monomial.len().checked_sub(1)?;
         (*self == Ratio::variable(index)).then_some(index)
+    }
+
+    /// The same function of other variables.
+    pub fn renamed(&self, variable: &dyn Fn(usize) -> usize) -> Self {
+        let (above, below) = self.parts();
+        Ratio::reduced(above.renamed(variable), below.renamed(variable))
     }
 
     /// Whether it depends on a variable.
@@ -168,6 +179,22 @@ impl Ratio {
             if single { text } else { format!("({text})") }
         };
         format!("{}/{}", bracket(&above, true), bracket(&below, false))
+    }
+}
+
+impl PartialEq for Ratio {
+    fn eq(&self, other: &Self) -> bool {
+        let ((a, b), (c, d)) = (self.parts(), other.parts());
+        if b == d { a == c } else { a.times(&d) == c.times(&b) }
+    }
+}
+
+/// Two polynomials without their common factor, and that.
+fn shared(a: Poly, b: Poly) -> ([Poly; 2], Poly) {
+    let common = a.gcd(&b);
+    match (a.divided(&common), b.divided(&common)) {
+        (Some(left), Some(right)) => ([left, right], common),
+        _ => ([a, b], Poly::constant(Rational::one())),
     }
 }
 

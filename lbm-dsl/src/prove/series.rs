@@ -20,6 +20,8 @@ pub struct Series {
 
 /// Largest size of a coefficient; one that grows beyond is not followed.
 const MAX_SIZE: usize = 40;
+/// Most products of terms for one set of formulas.
+const MAX_WORK: usize = 1_000_000;
 /// `known` of a series that is known entirely.
 const EXACT: i32 = i32::MAX / 4;
 
@@ -54,6 +56,11 @@ impl Series {
     /// One past the last power that has a coefficient.
     fn end(&self) -> i32 {
         if self.coefficients.is_empty() { i32::MIN } else { self.order + self.coefficients.len() as i32 }
+    }
+
+    /// How much there is to it, one at least.
+    fn size(&self) -> usize {
+        self.coefficients.iter().map(Ratio::size).sum::<usize>().max(1)
     }
 
     fn at(&self, power: i32) -> Ratio {
@@ -167,18 +174,25 @@ impl Series {
     }
 }
 
-/// Values of `roots` as series with at most `terms` terms; `None` where a value is undefined or not known.
+/// Values of `roots` as series with at most `terms` terms, `None` where a value is undefined or not known; and whether some were given up
+/// because they got too long.
 pub fn eval(
     exprs: &Exprs,
     roots: &[ExprId],
     terms: usize,
     symbol: &dyn Fn(Symbol) -> Series,
     sample: &dyn Fn(usize) -> f64,
-) -> Vec<Option<Series>> {
+) -> (Vec<Option<Series>>, bool) {
     let needed = exprs.needed(roots);
     let mut values: Vec<Option<Series>> = vec![None; exprs.len()];
+    let (mut work, mut given_up) = (0, false);
     for (id, node) in exprs.iter().filter(|(id, _)| needed[id.index()]) {
         let get = |id: &ExprId| values[id.index()].as_ref();
+        work += node.operands().iter().map(|id| get(id).map_or(1, Series::size)).product::<usize>();
+        if work > MAX_WORK {
+            given_up = true;
+            break;
+        }
         let value = match node {
             Expr::Const(value) => Some(Series::exact(vec![Ratio::Constant(value.clone())])),
             Expr::Symbol(given) => Some(symbol(*given)),
@@ -209,9 +223,11 @@ pub fn eval(
                 })
             }
         };
-        values[id.index()] = value.filter(|value| value.coefficients.iter().all(|c| c.size() <= MAX_SIZE));
+        let is_short = |value: &Series| value.coefficients.iter().all(|c| c.size() <= MAX_SIZE);
+        given_up |= value.as_ref().is_some_and(|value| !is_short(value));
+        values[id.index()] = value.filter(is_short);
     }
-    roots.iter().map(|root| values[root.index()].clone()).collect()
+    (roots.iter().map(|root| values[root.index()].clone()).collect(), given_up)
 }
 
 /// A function of constants, where its value is known to be rational.

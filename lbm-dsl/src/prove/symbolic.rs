@@ -1,8 +1,9 @@
-//! Conservation as an identity between rational functions, where these stay small.
+//! Conservation as an identity between polynomials, as far as these stay short.
 //!
 //! Unknowns are the density and the momentum of each set of populations, which formulas divide by, and as many populations as
-//! are left: the others follow from them. So the usual operators stay polynomials over powers of the density, and what is
-//! conserved cancels to zero. Roots, functions, choices and long quotients are given up; random states decide there.
+//! are left: the others follow from them. Whatever else formulas have is an unknown of its own: a quotient by more than one term, a
+//! root, a function, a choice, a sum that gets too long. What is conserved whatever value these have is conserved. So the usual operators
+//! stay polynomials over powers of the density, and what is conserved cancels to zero. Where it does not, random states decide.
 
 use num_traits::{One, Zero};
 
@@ -13,51 +14,113 @@ use crate::prove::ratio::Ratio;
 
 /// Most terms of a function that is followed.
 const MAX_TERMS: usize = 160;
-/// Most terms of a function that is divided by: common factors with longer ones take too long to find.
-const MAX_DIVISOR: usize = 4;
 /// Most products of terms for one set of formulas.
 const MAX_WORK: usize = 100_000;
 
-/// Values of `roots`, all or none.
-fn eval(model: &Model, roots: &[ExprId], symbol: impl Fn(Symbol) -> Ratio) -> Option<Vec<Ratio>> {
+/// The unknowns.
+struct Unknowns {
+    /// How many there are.
+    count: usize,
+    /// Those that are one over a polynomial in earlier ones.
+    inverses: Vec<(usize, Poly)>,
+    /// Whether some stand for what is not followed.
+    others: bool,
+}
+
+impl Unknowns {
+    fn another(&mut self) -> usize {
+        self.count += 1;
+        self.count - 1
+    }
+
+    /// What stands for something that is not followed.
+    fn other(&mut self) -> Ratio {
+        self.others = true;
+        Ratio::variable(self.another())
+    }
+
+    /// `1 / divisor`, unless that is zero.
+    fn inverse(&mut self, divisor: &Ratio) -> Option<Ratio> {
+        let inverse = divisor.recip()?;
+        let (above, below) = inverse.parts();
+        if below.len() == 1 {
+            return Some(inverse);
+        }
+        let known = self.inverses.iter().find(|(_, divisor)| *divisor == below).map(|(unknown, _)| *unknown);
+        let unknown = known.unwrap_or_else(|| {
+            let unknown = self.another();
+            self.inverses.push((unknown, below));
+            unknown
+        });
+        Some(Ratio::polynomial(above).mul(&Ratio::variable(unknown)))
+    }
+
+    /// Whether a function is zero for all values of the unknowns, where that can be said.
+    fn vanishes(&self, function: &Ratio) -> Option<bool> {
+        let (mut above, _) = function.parts();
+        for (unknown, divisor) in self.inverses.iter().rev() {
+            // Times the divisor, as often as the unknown occurs in a term.
+            let coefficients = above.coefficients(*unknown);
+            let (mut power, mut sum) = (Poly::constant(Rational::one()), Poly::default());
+            for (at, coefficient) in coefficients.iter().enumerate().rev() {
+                sum = sum.plus(&Rational::one(), &coefficient.times(&power));
+                if sum.len() > MAX_TERMS || at > 0 && power.len() * divisor.len() > MAX_TERMS {
+                    return None;
+                }
+                power = power.times(divisor);
+            }
+            above = sum;
+        }
+        if above.is_zero() { Some(true) } else { (!self.others).then_some(false) }
+    }
+}
+
+/// Values of `roots`; nothing where there is none, or that takes too long.
+fn eval(
+    model: &Model,
+    roots: &[ExprId],
+    unknowns: &mut Unknowns,
+    symbol: impl Fn(Symbol) -> Ratio,
+) -> Option<Vec<Ratio>> {
     let needed = model.exprs.needed(roots);
-    let mut values: Vec<Option<Ratio>> = vec![None; model.exprs.len()];
+    let mut values: Vec<Ratio> = vec![Ratio::whole(0); model.exprs.len()];
     let mut work = 0;
     for (id, node) in model.exprs.iter().filter(|(id, _)| needed[id.index()]) {
-        let get = |id: &ExprId| values[id.index()].as_ref();
-        let value = match node {
-            Expr::Const(value) => Ratio::Constant(value.clone()),
-            Expr::Symbol(given) => symbol(*given),
-            Expr::Neg(a) => get(a)?.neg(),
-            Expr::Add(a, b) => get(a)?.add(get(b)?),
-            Expr::Sub(a, b) => get(a)?.add(&get(b)?.neg()),
-            Expr::Mul(a, b) => get(a)?.mul(get(b)?),
-            Expr::Div(_, b) if get(b)?.size() > MAX_DIVISOR => return None,
-            Expr::Div(a, b) => get(a)?.mul(&get(b)?.recip()?),
-            Expr::Fma(a, b, c) => get(a)?.mul(get(b)?).add(get(c)?),
-            Expr::Again(a) => get(a)?.clone(),
-            Expr::Sqrt(a) => Ratio::Constant(<Exact as Number>::sqrt(&Some(constant(get(a)?)?))?),
+        let get = |id: &ExprId| &values[id.index()];
+        let followed = match node {
+            Expr::Const(value) => Some(Ratio::Constant(value.clone())),
+            Expr::Symbol(given) => Some(symbol(*given)),
+            Expr::Neg(a) => Some(get(a).neg()),
+            Expr::Add(a, b) => Some(get(a).add(get(b))),
+            Expr::Sub(a, b) => Some(get(a).add(&get(b).neg())),
+            Expr::Mul(a, b) => Some(get(a).mul(get(b))),
+            Expr::Div(a, b) => Some(get(a).mul(&unknowns.inverse(get(b))?)),
+            Expr::Fma(a, b, c) => Some(get(a).mul(get(b)).add(get(c))),
+            Expr::Again(a) => Some(get(a).clone()),
+            Expr::Sqrt(a) => <Exact as Number>::sqrt(&constant(get(a))).map(Ratio::Constant),
             Expr::Call(function, operands) => {
-                let operands = operands.iter().map(|operand| Some(Some(constant(get(operand)?)?)));
-                Ratio::Constant(Exact::call(*function, &operands.collect::<Option<Vec<Exact>>>()?)?)
+                let operands: Vec<Exact> = operands.iter().map(|operand| constant(get(operand))).collect();
+                Exact::call(*function, &operands).map(Ratio::Constant)
             }
             Expr::Select { compare, left, right, then, otherwise } => {
-                let (left, right) = (constant(get(left)?)?, constant(get(right)?)?);
-                let yes = match compare {
-                    Compare::Less => left < right,
-                    Compare::LessEqual => left <= right,
-                    Compare::Equal => left == right,
-                };
-                get(if yes { then } else { otherwise })?.clone()
+                constant(get(left)).zip(constant(get(right))).map(|(left, right)| {
+                    let yes = match compare {
+                        Compare::Less => left < right,
+                        Compare::LessEqual => left <= right,
+                        Compare::Equal => left == right,
+                    };
+                    get(if yes { then } else { otherwise }).clone()
+                })
             }
         };
-        work += node.operands().iter().map(|id| get(id).map_or(1, Ratio::size).max(1)).product::<usize>();
-        if value.size() > MAX_TERMS || work > MAX_WORK {
+        work += node.operands().iter().map(|id| get(id).size().max(1)).product::<usize>();
+        if work > MAX_WORK {
             return None;
         }
-        values[id.index()] = Some(value);
+        let followed = followed.filter(|value| value.size() <= MAX_TERMS);
+        values[id.index()] = followed.unwrap_or_else(|| unknowns.other());
     }
-    roots.iter().map(|root| values[root.index()].clone()).collect()
+    Some(roots.iter().map(|root| values[root.index()].clone()).collect())
 }
 
 fn constant(ratio: &Ratio) -> Option<Rational> {
@@ -85,10 +148,17 @@ pub fn conserves(model: &Model, quantity: &Conserved) -> Option<bool> {
         Symbol::Population(pop) => populations[pop.index()].clone(),
         other => param(other),
     };
-    let after = eval(model, &model.collide.outputs, |symbol| given(&before, symbol))?;
-    let value = |populations: &[Ratio]| eval(model, &quantity.components, |symbol| given(populations, symbol));
-    let (old, new) = (value(&before)?, value(&after)?);
-    Some(old.iter().zip(&new).all(|(old, new)| new.add(&old.neg()).is_zero()))
+    let scalars: usize = model.params.iter().map(|param| param.components).sum();
+    let mut unknowns = Unknowns { count: count + scalars, inverses: Vec::new(), others: false };
+    let mut value = |roots: &[ExprId], populations: &[Ratio]| {
+        eval(model, roots, &mut unknowns, |symbol| given(populations, symbol))
+    };
+    let after = value(&model.collide.outputs, &before)?;
+    let (old, new) = (value(&quantity.components, &before)?, value(&quantity.components, &after)?);
+    let kept: Vec<Option<bool>> =
+        old.iter().zip(&new).map(|(old, new)| unknowns.vanishes(&new.add(&old.neg()))).collect();
+    // One component that changes is enough.
+    if kept.contains(&Some(false)) { Some(false) } else { kept.iter().all(Option::is_some).then_some(true) }
 }
 
 /// Every population in terms of the unknowns: as many of a set as have a say in density and momentum are solved for, and

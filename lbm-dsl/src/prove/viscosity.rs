@@ -77,12 +77,14 @@ pub fn viscosity_among(model: &Model) -> Transport {
     let (alike, others) = (&*alike.frozen(), &*others.frozen());
     let mut found = viscosity(alike);
     let own = model.params.len();
-    let given = Given::new(alike);
+    // Values around are among the variables of the one and not of the other, before those of what cells keep.
+    let (known, given) = (Given::new(alike), Given::new(others));
+    let same = |variable: usize| given.names.iter().position(|name| *name == known.names[variable]).unwrap_or(variable);
     let is_around =
         |variable: usize| given.names[variable].starts_with("around_") && variable >= scalars(&model.params[..own]);
     let time = found.time.take().zip(slope_stress(model, others)).map(|(time, more)| {
         let less = more.mul(&Ratio::Constant(model.populations[0].lattice.cs2().recip())).neg();
-        time.mul(&Ratio::whole(1).add(&less))
+        time.renamed(&same).mul(&Ratio::whole(1).add(&less))
     });
     let time = time.filter(|time| (0..given.names.len()).all(|variable| !is_around(variable) || !time.has(variable)));
     let name = |variable: usize| given.names[variable].clone();
@@ -156,8 +158,8 @@ fn slope_stress(model: &Model, others: &Model) -> Option<Ratio> {
         }
         other => given.symbol(other),
     };
-    let after =
-        series::eval(&others.exprs, &others.collide.outputs, TERMS[1], &symbol, &|variable| given.sample(variable));
+    let sample = |variable| given.sample(variable);
+    let (after, _) = series::eval(&others.exprs, &others.collide.outputs, TERMS[1], &symbol, &sample);
     let mut stress = Ratio::whole(0);
     for dir in set.lattice.dirs() {
         let part = after[set.pop(dir).index()].as_ref()?.coefficient(1)?;
@@ -213,12 +215,18 @@ fn whole(value: i32) -> Rational {
 fn relaxed(model: &Model, set: &Populations, factor: Rational, shape: &dyn Fn(&[i32]) -> Rational) -> Transport {
     let given = Given::new(model);
     let kept = rest_of(model, &given).ok_or(NotFound::Rest).and_then(|rest| {
-        let mut attempts = TERMS.iter().map(|terms| kept(model, set, shape, *terms, &rest, &given));
-        attempts.find(|found| !matches!(found, Err(NotFound::Rough))).unwrap_or(Err(NotFound::Rough))
+        let mut found = Err(NotFound::Rough);
+        for terms in TERMS {
+            found = kept(model, set, shape, terms, &rest, &given);
+            if !matches!(found, Err(NotFound::Rough | NotFound::Long)) {
+                break;
+            }
+        }
+        found
     });
     let (lambda, why) = match kept {
         Ok(kept) => (Some(Ratio::whole(1).add(&kept.neg())), None),
-        Err(NotFound::Rough) if takes_functions(model) => (None, Some(NotFound::Function)),
+        Err(NotFound::Rough | NotFound::Long) if takes_functions(model) => (None, Some(NotFound::Function)),
         Err(why) => (None, Some(why)),
     };
     let time = lambda.as_ref().and_then(Ratio::recip);
@@ -250,6 +258,8 @@ enum NotFound {
     Rough,
     /// The same, and the collision takes functions, of which only rational values are followed.
     Function,
+    /// Formulas got too long to be followed.
+    Long,
     /// No population carries such a moment.
     NoMoment,
 }
@@ -263,6 +273,7 @@ impl NotFound {
             NotFound::Function => {
                 "the collision takes functions such as `exp` or powers, whose values at rest are not known to be rational"
             }
+            NotFound::Long => "its formula has too many terms to be followed",
             NotFound::NoMoment => "no velocity has two components, so there is no shear stress",
         }
     }
@@ -309,8 +320,8 @@ fn rest_of(model: &Model, given: &Given) -> Option<Vec<Ratio>> {
         }
         other => given.symbol(other),
     };
-    let populations =
-        series::eval(&model.exprs, &model.init.outputs, TERMS[0], &symbol, &|variable| given.sample(variable));
+    let sample = |variable| given.sample(variable);
+    let (populations, _) = series::eval(&model.exprs, &model.init.outputs, TERMS[0], &symbol, &sample);
     populations.into_iter().map(|population| population?.coefficient(0)).collect()
 }
 
@@ -341,17 +352,19 @@ fn kept(
         }
         other => given.symbol(other),
     };
-    let after = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, &|variable| given.sample(variable));
+    let sample = |variable| given.sample(variable);
+    let (after, long) = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, &sample);
+    let rough = if long { NotFound::Long } else { NotFound::Rough };
     let (mut before, mut left) = (Rational::zero(), Ratio::whole(0));
     for (((weight, shape), rest), after) in weights.iter().zip(&shapes).zip(rest).zip(after) {
-        let after = after.ok_or(NotFound::Rough)?;
+        let after = after.ok_or(rough)?;
         // Rest must stay at rest, or this is no linearisation.
-        let resting = after.coefficient(0).ok_or(NotFound::Rough)?.add(&rest.neg());
+        let resting = after.coefficient(0).ok_or(rough)?.add(&rest.neg());
         if !resting.is_zero() {
             return Err(NotFound::Moves);
         }
         before += weight * shape * shape;
-        let part = after.coefficient(1).ok_or(NotFound::Rough)?;
+        let part = after.coefficient(1).ok_or(rough)?;
         left = left.add(&part.mul(&Ratio::Constant(shape.clone())));
     }
     if before.is_zero() {
