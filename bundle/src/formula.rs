@@ -29,7 +29,7 @@ pub use table::{Points, Table};
 /// Longest text of a formula, in bytes.
 pub const LONGEST: usize = 1 << 14;
 
-/// Most tables that a text may read: each becomes some operations for each of its points.
+/// Most tables that a text may read.
 pub const MOST_TABLES: usize = 8;
 
 /// Most operations inside each other that a text may have.

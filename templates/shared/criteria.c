@@ -37,6 +37,10 @@ enum {
 }
 
 {% endif -%}
+{% if tables -%}
+{{<tables_of />}}
+
+{% endif -%}
 // ==== levels ========================================================================================================
 
 // Target levels of a cell: bit l for level l or finer, bit 16 + l for level l at least if it is there.

@@ -5,6 +5,10 @@
 #include <math.h>
 #include <stdint.h>
 {% endif %}
+{% if tables -%}
+{{<tables_of />}}
+
+{% endif -%}
 // ==== formulas of place and time ====================================================================================
 {% for formula in formulas %}
 {{ function }} double formula_{{ loop.index0 }}(const double x, const double y, const double z, const double t)

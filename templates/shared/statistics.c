@@ -32,6 +32,10 @@ enum {
 
 {% include "slopes" -%}
 {% endif -%}
+{% if tables -%}
+{{<tables_of />}}
+
+{% endif -%}
 {% for statistic in statistics -%}
 // ==== statistic {{ statistic.number }} ===================================================================================================
 

@@ -7,7 +7,7 @@ use lbm_bundle::formula::Function;
 use lbm_bundle::{File, Formula, Target};
 use serde::Serialize;
 
-use super::double::{Doubles, Value, literal};
+use super::double::{Doubles, Tables, Value, literal};
 use super::formula::{real_name, wrap};
 use super::render::render;
 use super::signature::{Dialect, Types, declarations, packed};
@@ -39,6 +39,7 @@ struct View {
     reads_slopes: bool,
     reads_positions: bool,
     rounds: bool,
+    tables: Vec<Vec<String>>,
     criteria: Vec<Criterion>,
     packed: Vec<view::Packed>,
 }
@@ -67,8 +68,9 @@ pub fn criteria(
     };
     let real = real_name(manifest.real);
     let types = Types { real, ..Types::default() };
-    let bodies =
-        criteria.iter().map(|levels| Body::new(manifest, levels, variables)).collect::<Result<Vec<_>, String>>()?;
+    let mut tables = Tables::default();
+    let bodies = criteria.iter().map(|levels| Body::new(manifest, levels, variables, &mut tables));
+    let bodies = bodies.collect::<Result<Vec<_>, String>>()?;
     let reads = |is: fn(&Variable) -> bool| bodies.iter().flat_map(|body| &body.reads).any(is);
     let kernels = manifest.kernels.iter().zip(&bodies).enumerate().map(|(number, (kernel, body))| Criterion {
         head: view::Head {
@@ -107,6 +109,7 @@ pub fn criteria(
         reads_slopes: reads(|variable| matches!(variable, Variable::Derivative { .. })),
         reads_positions: reads(|variable| matches!(variable, Variable::Position(_))),
         rounds: criteria.iter().flatten().any(|level| !matches!(level, TargetLevel::Above { .. })),
+        tables: tables.lines(),
         criteria: kernels.collect(),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };
@@ -126,6 +129,7 @@ impl Body {
         manifest: &CriteriaManifest,
         levels: &[TargetLevel],
         variables: &BTreeMap<String, Variable>,
+        tables: &mut Tables,
     ) -> Result<Body, String> {
         let mut doubles = Doubles::default();
         let spell = |name: &str| variables.get(name).map(|variable| spelled(*variable));
@@ -136,17 +140,17 @@ impl Body {
             match level {
                 TargetLevel::Level(formula) => {
                     reads.extend(formula.names().into_iter().filter_map(|name| variables.get(name)));
-                    let value = doubles.add(formula, 1, &spell)?;
+                    let value = doubles.add(formula, 1, &spell, tables)?;
                     found.push(Found::Rounded(value));
                 }
                 TargetLevel::Within { level, from, to } => {
                     reads.extend((0..from.len()).map(Variable::Position));
-                    let value = doubles.add(&overlap(from, to), 1, &of_box)?;
+                    let value = doubles.add(&overlap(from, to), 1, &of_box, tables)?;
                     found.push(Found::Within(value, *level));
                 }
                 TargetLevel::Above { formula, thresholds, given_up } => {
                     reads.extend(formula.names().into_iter().filter_map(|name| variables.get(name)));
-                    let value = doubles.add(formula, 2, &spell)?;
+                    let value = doubles.add(formula, 2, &spell, tables)?;
                     found.push(Found::Above(value, thresholds, *given_up));
                 }
             }

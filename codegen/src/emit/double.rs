@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use lbm_bundle::Formula;
-use lbm_bundle::formula::Function;
+use lbm_bundle::formula::{Function, Points};
 
 use super::formula::wrap;
 use super::function::library;
@@ -19,10 +19,32 @@ enum Node {
     /// What the caller says for a name.
     Given(String),
     Apply(Function, Vec<Value>),
+    /// The table of that number, which has so many points, at a value.
+    Table(usize, usize, Value),
 }
 
-/// What no text can be the name of.
-const HELD: &str = "";
+/// The points of the tables that formulas of a file read: data, which a function `table_at` reads.
+#[derive(Default)]
+pub struct Tables {
+    points: Vec<Points>,
+}
+
+impl Tables {
+    /// The number of a table; those of the same points have the same.
+    fn number(&mut self, points: &Points) -> usize {
+        self.points.iter().position(|known| known == points).unwrap_or_else(|| {
+            self.points.push(points.clone());
+            self.points.len() - 1
+        })
+    }
+
+    /// The elements of each, in lines: `{0.0, 1.0}, {0.5, 2.0},`.
+    pub fn lines(&self) -> Vec<Vec<String>> {
+        let element = |[x, y]: &[f64; 2]| format!("{{{}, {}}},", literal(*x).0, literal(*y).0);
+        let line = |points: &[[f64; 2]]| points.iter().map(element).collect::<Vec<_>>().join(" ");
+        self.points.iter().map(|points| points.chunks(4).map(line).collect()).collect()
+    }
+}
 
 /// A value of a [`Doubles`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,32 +66,30 @@ impl Doubles {
         formula: &Formula,
         uses: usize,
         spell: &dyn Fn(&str) -> Option<String>,
+        tables: &mut Tables,
     ) -> Result<Value, String> {
-        let value = self.node(&formula.with(&|_| None), spell, None)?;
+        let value = self.node(&formula.with(&|_| None), spell, tables)?;
         self.uses[value.0] += uses;
         Ok(value)
     }
 
-    /// `held`: the value that is called [`HELD`].
     fn node(
         &mut self,
         formula: &Formula,
         spell: &dyn Fn(&str) -> Option<String>,
-        held: Option<Value>,
+        tables: &mut Tables,
     ) -> Result<Value, String> {
         let node = match formula {
             Formula::Number(value) => Node::Number(value.to_bits()),
-            Formula::Name(name) if name == HELD => return held.ok_or_else(|| name.clone()),
             Formula::Name(name) => Node::Given(spell(name).ok_or_else(|| name.clone())?),
+            Formula::Table(table, _) if table.points.is_empty() => Node::Number(f64::NAN.to_bits()),
             Formula::Table(table, at) => {
-                // Each piece reads what the table is read at, which is computed once.
-                let at = self.node(at, spell, held)?;
-                return self.node(&table.pieces(&Formula::name(HELD)), spell, Some(at));
+                Node::Table(tables.number(&table.points), table.points.len(), self.node(at, spell, tables)?)
             }
             Formula::Apply(function, operands) => match formula.constant() {
                 Some(value) => Node::Number(value.to_bits()),
                 None => {
-                    let operands = operands.iter().map(|operand| self.node(operand, spell, held));
+                    let operands = operands.iter().map(|operand| self.node(operand, spell, tables));
                     Node::Apply(*function, operands.collect::<Result<_, String>>()?)
                 }
             },
@@ -82,6 +102,9 @@ impl Doubles {
             let times = if *function == Function::Power { 2 } else { 1 };
             operands.iter().for_each(|operand| self.uses[operand.0] += times);
         }
+        if let Node::Table(_, _, at) = &node {
+            self.uses[at.0] += 1;
+        }
         let value = Value(self.nodes.len());
         self.nodes.push(node.clone());
         self.uses.push(0);
@@ -90,7 +113,7 @@ impl Doubles {
     }
 
     fn is_named(&self, value: Value) -> bool {
-        self.uses[value.0] > 1 && matches!(self.nodes[value.0], Node::Apply(..))
+        self.uses[value.0] > 1 && matches!(self.nodes[value.0], Node::Apply(..) | Node::Table(..))
     }
 
     /// Statements that compute what has a name, in lines.
@@ -119,6 +142,7 @@ impl Doubles {
             Node::Number(bits) => literal(f64::from_bits(*bits)),
             Node::Given(text) => (text.clone(), true),
             Node::Apply(function, operands) => call(*function, operands, self),
+            Node::Table(number, count, at) => (format!("table_at(table_{number}, {count}, {})", self.text(*at)), true),
         }
     }
 
@@ -179,7 +203,7 @@ mod tests {
     fn printed(formulas: &[&str]) -> (Vec<String>, Vec<String>) {
         let mut doubles = Doubles::default();
         let spell = |name: &str| ["a", "b"].contains(&name).then(|| format!("given_{name}"));
-        let mut add = |text: &&str| doubles.add(&text.parse().unwrap(), 1, &spell).unwrap();
+        let mut add = |text: &&str| doubles.add(&text.parse().unwrap(), 1, &spell, &mut Tables::default()).unwrap();
         let values: Vec<Value> = formulas.iter().map(&mut add).collect();
         (doubles.statements(), values.into_iter().map(|value| doubles.text(value)).collect())
     }
@@ -209,19 +233,24 @@ mod tests {
         assert_eq!(texts, ["sqrt(t2)", "t2 * t2", "1.0 / (t7 * t7)"]);
     }
 
-    /// Tables in tables would else grow by their points for each of these.
     #[test]
-    fn what_a_table_is_read_at_is_computed_once() {
-        let text: Formula = "table(\"f\", table(\"f\", table(\"f\", a)))".parse().unwrap();
-        let points: Vec<[f64; 2]> = (0..200).map(|at| [f64::from(at), f64::from(at % 7)]).collect();
-        let formula = text.with_tables(&|_| Some(points.clone().into()));
-        let mut doubles = Doubles::default();
-        doubles.add(&formula, 1, &|name| (name == "a").then(|| name.into())).unwrap();
-        assert!(doubles.nodes.len() < 3 * 6 * points.len(), "{}", doubles.nodes.len());
+    fn a_table_is_data_that_is_read_at_a_value() {
+        let text: Formula = "2 * table(\"f\", a) + table(\"f\", a + b) + table(\"g\", a)".parse().unwrap();
+        let points = |rise: f64| (0..1000).map(|at| [f64::from(at), -rise * f64::from(at)]).collect::<Vec<_>>();
+        let formula = text.with_tables(&|file| Some(points(if file == "f" { 0.5 } else { 1.5 }).into()));
+        let (mut doubles, mut tables) = (Doubles::default(), Tables::default());
+        let value = doubles.add(&formula, 1, &|name| Some(name.into()), &mut tables).unwrap();
+        assert_eq!(
+            doubles.text(value),
+            "((2.0 * table_at(table_0, 1000, a)) + table_at(table_0, 1000, a + b)) + table_at(table_1, 1000, a)"
+        );
+        let lines = tables.lines();
+        assert_eq!((lines.len(), lines[1].len()), (2, 250));
+        assert_eq!(lines[1][0], "{0.0, -0.0}, {1.0, -1.5}, {2.0, -3.0}, {3.0, -4.5},");
     }
 
     #[test]
     fn a_name_that_is_not_known_is_told() {
-        assert_eq!(Doubles::default().add(&Formula::name("c"), 1, &|_| None), Err("c".into()));
+        assert_eq!(Doubles::default().add(&Formula::name("c"), 1, &|_| None, &mut Tables::default()), Err("c".into()));
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tera::{Context, Tera};
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 21] = [
+const SHARED: [(&str, &str); 22] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("packed", include_str!("../../../templates/shared/packed.c")),
     ("arithmetic", include_str!("../../../templates/shared/arithmetic.c")),
@@ -24,6 +24,7 @@ const SHARED: [(&str, &str); 21] = [
     ("stencil", include_str!("../../../templates/shared/stencil.c")),
     ("slopes", include_str!("../../../templates/shared/slopes.c")),
     ("slope", include_str!("../../../templates/shared/slope.c")),
+    ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
     ("solids", include_str!("../../../templates/shared/solids.c")),
 ];
