@@ -99,6 +99,27 @@ fn the_flow_between_plates_is_that_of_poiseuille_to_second_order() {
     }
 }
 
+/// A run that ends before a second row is due has its last row as its mean, and not that of the start; a last row that comes early counts by its steps.
+#[test]
+fn the_last_row_counts_by_the_steps_that_it_ends() {
+    let (text, _) = plates(16, 1);
+    let text = text.replace("[output]", "[output]\naverage_from = 1").replace("every = 50", "every = 500");
+    let found = [40, 500, 700].map(|steps| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let summary =
+            run("d2q9_guo", &["bounce_back"], &text, folder.path(), None, &[("stop.steps", &steps.to_string())]);
+        let plane = summary.planes.iter().find(|plane| plane.name == "whole").expect("a plane");
+        let rows = std::fs::read_to_string(folder.path().join("fluxes.csv")).expect("a table");
+        let last = rows.lines().rfind(|row| row.contains(",whole,")).expect("rows").to_string();
+        (plane.clone(), last.split(',').nth(4).and_then(|value| value.parse::<f64>().ok()).expect("a volume"))
+    });
+    let mean = |at: usize| found[at].0.volume.as_ref().expect("rows").mean;
+    assert!(mean(0) == found[0].1 && mean(0) > 0.0 && found[0].0.window == [40, 40], "{found:?}");
+    assert_eq!((mean(1), found[2].0.window), (found[1].1, [500, 700]));
+    let expected = (500.0 * found[1].1 + 200.0 * found[2].1) / 700.0;
+    assert!((mean(2) / expected - 1.0).abs() < 1e-12, "{found:?}");
+}
+
 /// The table and the means of a run that was stopped twice are those of one that was not.
 #[test]
 fn a_resumed_run_has_the_fluxes_of_an_unbroken_one() {

@@ -1,9 +1,16 @@
-//! The mean of a series in time, and how uncertain it is because the series is finite and its samples depend on each other.
+//! What a mean over rows of a table is, and how uncertain it is because rows are finite and depend on each other.
+//!
+//! A row comes at the end of an interval and stands for it: its weight is the steps since the row before. So a last row that comes early, since
+//! the run ends, counts as much as its steps, and the first row of a table, which no interval has gone before, counts where it is alone. All means of
+//! forces, heat, probes and fluxes are these.
 //!
 //! The variance of the mean of n samples is that of a sample, times `2 tau / n`, where tau is the integrated autocorrelation time in samples:
 //! a half plus the sum of the autocorrelation over lags from 1 on. The sum ends at the first lag that is at least five times what it has given so
 //! far (the automatic window of Sokal, "Monte Carlo Methods in Statistical Mechanics", 1997, section 3; with his bias of a few percent). Samples
-//! that are independent have tau = 1/2; less is not believed. A long series is cut into batches first, of which the means are the samples.
+//! that are independent have tau = 1/2; less is not believed. A long series is cut into batches first, of which the means are the samples. Where
+//! weights differ, n is the number of equal ones that know as much, the square of their sum over the sum of their squares (Kish, "Survey Sampling", 1965).
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +24,7 @@ const FEWEST: usize = 8;
 /// The mean of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Average {
-    /// Arithmetic mean.
+    /// Mean over time.
     pub mean: f64,
     /// Root mean square of what differs from it.
     pub rms: f64,
@@ -29,13 +36,34 @@ pub struct Average {
     pub time_scale_in_samples: Option<f64>,
 }
 
-/// Of samples at equal times; `None` where there are none, or some are not finite.
-pub fn average(values: &[f64]) -> Option<Average> {
+/// Rows that means are taken over: those from a step on, or else the last half; none where there are none.
+pub fn window(steps: &[u64], from: Option<u64>) -> Option<Range<usize>> {
+    let start = from.map_or(steps.len() / 2, |from| steps.partition_point(|step| *step < from));
+    (start < steps.len()).then_some(start..steps.len())
+}
+
+/// What rows of a table at these steps stand for, in steps.
+pub fn weights(steps: &[u64], rows: Range<usize>) -> Vec<f64> {
+    let since = |row: usize| if row == 0 { 0.0 } else { (steps[row] - steps[row - 1]) as f64 };
+    let weights: Vec<f64> = rows.map(since).collect();
+    if weights.iter().all(|weight| *weight == 0.0) { vec![1.0; weights.len()] } else { weights }
+}
+
+/// The mean of values with weights, about the first, so that what is steady has no rounding error; NaN of none.
+pub fn mean(values: &[f64], weights: &[f64]) -> f64 {
+    let first = values.first().copied().unwrap_or(f64::NAN);
+    let sum: f64 = values.iter().zip(weights).map(|(value, weight)| weight * (value - first)).sum();
+    first + sum / weights.iter().sum::<f64>()
+}
+
+/// Of rows with these [`weights`]; `None` where there are none, or some are not finite.
+pub fn average(values: &[f64], weights: &[f64]) -> Option<Average> {
     if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    let mean = mean_of(values);
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64;
+    let mean = mean(values, weights);
+    let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
+    let variance = self::mean(&squares, weights);
     let mut average = Average {
         mean,
         rms: variance.sqrt(),
@@ -53,7 +81,8 @@ pub fn average(values: &[f64]) -> Option<Average> {
         return Some(average);
     }
     let batch = values.len().div_ceil(BATCHES);
-    let batches: Vec<f64> = values.chunks_exact(batch).map(|part| mean_of(part) - mean).collect();
+    let of_batch = |part: &[f64]| part.iter().map(|value| value - mean).sum::<f64>() / batch as f64;
+    let batches: Vec<f64> = values.chunks_exact(batch).map(of_batch).collect();
     let lag = |lag: usize| batches.iter().zip(&batches[lag..]).map(|(one, other)| one * other).sum::<f64>();
     let square = lag(0);
     let mut tau = 0.5;
@@ -64,25 +93,43 @@ pub fn average(values: &[f64]) -> Option<Average> {
         }
     }
     let tau = tau.max(0.5);
-    let count = batches.len() as f64;
+    let of_batches = square / batches.len() as f64;
+    let sum = |power: i32| weights.iter().map(|weight| weight.powi(power)).sum::<f64>();
+    let equal = sum(1).powi(2) / sum(2);
     // The mean is that of the same samples, from which their variance lacks that of the mean.
-    let of_batches = square / count;
+    let count = batches.len() as f64 * equal / values.len() as f64;
     let error = of_batches * 2.0 * tau / (count - 2.0 * tau).max(1.0);
     average.standard_error = Some(error.sqrt());
     average.independent_samples = Some((variance / error).min(values.len() as f64));
-    average.time_scale_in_samples = Some((values.len() as f64 * error / variance / 2.0).max(0.5));
+    average.time_scale_in_samples = Some((equal * error / variance / 2.0).max(0.5));
     Some(average)
-}
-
-fn mean_of(values: &[f64]) -> f64 {
-    // About the first, so that what is steady has no rounding error.
-    let first = values[0];
-    first + values.iter().map(|value| value - first).sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of rows at equal times.
+    fn average(values: &[f64]) -> Option<Average> {
+        super::average(values, &vec![10.0; values.len()])
+    }
+
+    #[test]
+    fn a_row_stands_for_the_steps_since_the_one_before() {
+        let steps: Vec<u64> = (0..=10).map(|row| 100 * row).chain([1025]).collect();
+        assert_eq!(window(&steps, None), Some(6..12));
+        assert_eq!(window(&steps, Some(950)), Some(10..12));
+        assert_eq!((window(&steps, Some(1026)), window(&[], None)), (None, None));
+        assert_eq!(weights(&steps, 9..12), [100.0, 100.0, 25.0]);
+        // Nothing has gone before the first, unless it is all that there is.
+        assert_eq!((weights(&steps, 0..2), weights(&steps, 0..1)), (vec![0.0, 100.0], vec![1.0]));
+        assert_eq!(mean(&[1.0, 6.0], &[100.0, 25.0]), 2.0);
+        let rows: Vec<f64> = (0..12).map(|row| if row == 11 { 50.0 } else { f64::from(row % 2) }).collect();
+        let found = super::average(&rows, &weights(&steps, 0..12)).unwrap();
+        assert!((found.mean - (5.0 * 100.0 + 50.0 * 25.0) / 1025.0).abs() < 1e-12, "{found:?}");
+        let square = (5.0 * 100.0 + 2500.0 * 25.0) / 1025.0 - found.mean.powi(2);
+        assert!((found.rms - square.sqrt()).abs() < 1e-12 && found.standard_error.is_some(), "{found:?}");
+    }
 
     /// `x' = a x + e` with e normal of variance 1: of a mean of n samples the variance is near `1 / (n (1 - a)^2)`.
     fn autoregressive(a: f64, count: usize, seed: u64) -> Vec<f64> {

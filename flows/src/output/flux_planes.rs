@@ -11,7 +11,8 @@ use lbm_runtime::solver::probe::Reading;
 use serde::{Deserialize, Serialize};
 
 use super::Bits;
-use super::average::{Average, average};
+use super::csv;
+use super::average::{Average, average, weights, window};
 use super::profile::{cells, real_name};
 use crate::case::{Case, Dimension, FluxPlane};
 
@@ -148,13 +149,14 @@ impl Fluxed {
 
     /// Its means over the rows from a step on, or else over the last half.
     pub(super) fn mean(&self, case: &Case, plane: &FluxPlane) -> Option<FluxMean> {
-        let rows = super::window(&self.steps, plane.every, case.output.average_from)?;
+        let rows = window(&self.steps, case.output.average_from)?;
+        let weights = weights(&self.steps, rows.clone());
         let columns = width(plane);
         let scales = scales(case);
         let of = |column: usize| {
             let scale = scales.get(column).unwrap_or(&scales[1]).0;
             let values: Vec<f64> = rows.clone().map(|row| scale * self.values[row * columns + column]).collect();
-            average(&values)
+            average(&values, &weights)
         };
         let scalar = |(at, (name, _)): (usize, &(String, usize))| {
             let diffused = plane.diffusing.iter().position(|scalar| case.scalars[*scalar].name == *name);
@@ -223,9 +225,9 @@ pub fn write(case: &Case, all: &[Fluxed], from: usize, out: &mut dyn Write) -> i
     last.sort_unstable();
     for &(step, number, row) in &last[last.len() - wanted..] {
         let plane = &case.output.fluxes[number];
-        write!(out, "{step},{:.8},{}", step as f64 * time, plane.name)?;
+        write!(out, "{step},{},{}", csv::number(step as f64 * time), plane.name)?;
         for (at, value) in all[number].values[row * width(plane)..][..width(plane)].iter().enumerate() {
-            write!(out, ",{:.10e}", value * scales.get(at).unwrap_or(&scales[1]).0)?;
+            write!(out, ",{}", csv::number(value * scales.get(at).unwrap_or(&scales[1]).0))?;
         }
         writeln!(out)?;
     }

@@ -1,6 +1,6 @@
 //! Forces on solids over time, as CSV and as a picture, and what they converge to: means, extremes and the Strouhal number.
 //!
-//! Means are those of the samples in a window, which is stated. Where the force across the flow is periodic, the window is the last
+//! Means are those of the rows in a window, which is stated, each weighted with its interval ([`average`](super::average)). Where the force across the flow is periodic, the window is the last
 //! periods that are alike. Elsewhere it is the longest of the last half, quarter, eighth, ... of the samples whose two halves have
 //! the same means; if there is none, it is the last half, and the force has not converged.
 //!
@@ -11,14 +11,14 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use lbm_bundle::plain::shown_line;
 use lbm_runtime::geometry::solid::Pose;
 use serde::{Deserialize, Serialize};
 
 use super::Bits;
-use super::average::average;
+use super::average::{average, mean, weights};
 use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
+use super::csv;
 use super::profile::real_name;
 use super::series::scales;
 use crate::case::{Body, Case};
@@ -84,7 +84,7 @@ fn area(case: &Case, body: &Body<'_>) -> f64 {
 /// A coefficient in the end: over the samples in [`Settled::window`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settling {
-    /// Arithmetic mean.
+    /// Mean over time.
     pub mean: f64,
     /// Least.
     pub min: f64,
@@ -242,12 +242,18 @@ impl Forces {
     /// a length; none of no rows.
     fn torques(&self, case: &Case, body: &Body<'_>, rows: &Range<usize>, periodic: bool) -> Option<Vec<Settling>> {
         let unit = case.units.force(case.dim).0 * case.units.cell;
+        let weights = weights(&self.steps(), rows.clone());
         let about = |axis: usize| {
             let curve: Vec<_> =
                 self.rows.iter().map(|row| (row.step as f64, row.torque(case, body)[axis] * unit)).collect();
-            settling(&curve, rows, periodic)
+            settling(&curve, rows, &weights, periodic)
         };
         torques(case.dim).map(about).collect()
+    }
+
+    /// The step of each row.
+    fn steps(&self) -> Vec<u64> {
+        self.rows.iter().map(|row| row.step).collect()
     }
 
     /// How many rows there are.
@@ -269,29 +275,29 @@ impl Forces {
         let (u, l) = scales(case);
         for row in &self.rows[from..] {
             for (body, motion) in bodies.iter().zip(&motions) {
-                write!(out, "{},{:.8},{}", row.step, row.step as f64 * u / l, body.solid)?;
+                write!(out, "{},{},{}", row.step, csv::number(row.step as f64 * u / l), body.solid)?;
                 if has_parts {
-                    write!(out, ",{}", body.part.map_or(String::new(), |part| in_csv(&part.name)))?;
+                    write!(out, ",{}", body.part.map_or(String::new(), |part| csv::name(&part.name)))?;
                 }
                 let force = row.force(body);
                 for value in &force[..case.dim] {
-                    write!(out, ",{:.10e}", value * newton)?;
+                    write!(out, ",{}", csv::number(value * newton))?;
                 }
                 for value in &force[..case.dim] {
                     match Self::unit(case, body) {
-                        Some(unit) => write!(out, ",{:.10e}", value / unit)?,
+                        Some(unit) => write!(out, ",{}", csv::number(value / unit))?,
                         None => write!(out, ",")?,
                     }
                 }
                 if moves {
                     let pose = motion.as_ref().map_or(Pose::default(), |motion| motion.at(row.step as f64));
                     for value in &pose.by[..case.dim] {
-                        write!(out, ",{:.10e}", value * case.units.cell)?;
+                        write!(out, ",{}", csv::number(value * case.units.cell))?;
                     }
                     if case.turns() {
-                        write!(out, ",{:.10e}", pose.angle)?;
+                        write!(out, ",{}", csv::number(pose.angle))?;
                         for value in &row.torque(case, body)[torques(case.dim)] {
-                            write!(out, ",{:.10e}", value * newton * case.units.cell)?;
+                            write!(out, ",{}", csv::number(value * newton * case.units.cell))?;
                         }
                     }
                 }
@@ -368,6 +374,7 @@ impl Forces {
 
     /// What the force on each solid, and on each of its parts, converges to.
     pub fn settled(&self, case: &Case) -> Vec<Settled> {
+        let steps = self.steps();
         let of_body = |body: Body<'_>| {
             let curves: Vec<_> = (0..case.dim).map(|axis| self.curve(case, &body, axis)).collect();
             let height = |curve: &&Vec<(f64, f64)>| {
@@ -384,17 +391,18 @@ impl Forces {
             let inside = |time: f64| curves[0].partition_point(|point| point.0 < time);
             // A window that is asked for is taken, whatever the force does.
             let asked = case.output.average_from.filter(|_| !curves[0].is_empty());
-            let asked = asked.map(|from| self.rows.partition_point(|row| row.step < from)..self.rows.len());
+            let asked = asked.map(|from| steps.partition_point(|step| *step < from)..steps.len());
             let length = length.filter(|_| asked.is_none());
             let (rows, drift) = match (length, asked) {
-                (_, Some(rows)) => (rows.clone(), drift_of(&curves, &rows)),
+                (_, Some(rows)) => (rows.clone(), drift_of(&curves, &steps, &rows)),
                 (Some((begin, end)), None) => (inside(begin)..inside(end), None),
-                (None, None) => converged(&curves),
+                (None, None) => converged(&curves, &steps),
             };
-            let of = |axis: usize| settling(curves.get(axis)?, &rows, length.is_some());
+            let weights = weights(&steps, rows.clone());
+            let of = |axis: usize| settling(curves.get(axis)?, &rows, &weights, length.is_some());
             let window = rows.clone().next_back().map(|last| Window {
-                from_step: self.rows[rows.start].step,
-                to_step: self.rows[last].step,
+                from_step: steps[rows.start],
+                to_step: steps[last],
                 from_time: curves[0][rows.start].0,
                 to_time: curves[0][last].0,
                 samples: rows.len(),
@@ -421,21 +429,11 @@ impl Forces {
     }
 }
 
-/// A name of somebody's in a cell of a table. Programs that show tables take a cell for a formula that begins as one: it gets a mark in front.
-pub(super) fn in_csv(name: &str) -> String {
-    let name = shown_line(name);
-    let name = if name.trim_start().starts_with(['=', '+', '-', '@']) { format!("'{name}") } else { name };
-    match name.contains([',', '"']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name,
-    }
-}
-
 /// The samples that curves of the same times are averaged over where nothing is periodic, and how much the means of both halves
 /// differ, if there are two. The first curve is the drag.
-fn converged(curves: &[Vec<(f64, f64)>]) -> (Range<usize>, Option<f64>) {
+fn converged(curves: &[Vec<(f64, f64)>], steps: &[u64]) -> (Range<usize>, Option<f64>) {
     let count = curves[0].len();
-    let drift = |rows: &Range<usize>| drift_of(curves, rows);
+    let drift = |rows: &Range<usize>| drift_of(curves, steps, rows);
     let half = count / 2..count;
     let windows = (1..).map(|power| count - (count >> power)..count).take_while(|rows| rows.len() >= FEWEST);
     let found =
@@ -445,31 +443,39 @@ fn converged(curves: &[Vec<(f64, f64)>]) -> (Range<usize>, Option<f64>) {
 }
 
 /// How much the means of both halves of some samples differ, if there are two.
-fn drift_of(curves: &[Vec<(f64, f64)>], rows: &Range<usize>) -> Option<f64> {
-    let mean = |curve: &[(f64, f64)]| curve.iter().map(|point| point.1).sum::<f64>() / curve.len() as f64;
+fn drift_of(curves: &[Vec<(f64, f64)>], steps: &[u64], rows: &Range<usize>) -> Option<f64> {
     let middle = rows.start + rows.len() / 2;
+    let windows = [rows.clone(), rows.start..middle, middle..rows.end];
+    let weights = windows.clone().map(|rows| weights(steps, rows));
+    let means = |curve: &[(f64, f64)]| {
+        let of = |at: usize| mean(&values(curve, &windows[at]), &weights[at]);
+        [of(0), of(1), of(2)]
+    };
     let of = |curve: &Vec<(f64, f64)>| {
-        let scale = mean(&curve[rows.clone()]).abs().max(SMALL * mean(&curves[0][rows.clone()]).abs());
-        let difference = (mean(&curve[middle..rows.end]) - mean(&curve[rows.start..middle])).abs();
+        let [whole, first, second] = means(curve);
+        let scale = whole.abs().max(SMALL * means(&curves[0])[0].abs());
+        let difference = (second - first).abs();
         if difference > 0.0 { difference / scale } else { 0.0 }
     };
     (rows.len() > 1).then(|| curves.iter().map(of).fold(0.0, f64::max))
 }
 
-/// A curve over some of its samples; those of whole periods have no error that is known.
-fn settling(curve: &[(f64, f64)], rows: &Range<usize>, periodic: bool) -> Option<Settling> {
+/// The values of a curve in some rows.
+fn values(curve: &[(f64, f64)], rows: &Range<usize>) -> Vec<f64> {
+    curve[rows.clone()].iter().map(|point| point.1).collect()
+}
+
+/// A curve over some rows with their weights; those of whole periods have no error that is known.
+fn settling(curve: &[(f64, f64)], rows: &Range<usize>, weights: &[f64], periodic: bool) -> Option<Settling> {
     let last = curve.last()?.1;
-    let inside: Vec<f64> = curve.get(rows.clone())?.iter().map(|point| point.1).collect();
-    if inside.is_empty() {
-        return None;
-    }
-    let mean = inside.iter().sum::<f64>() / inside.len() as f64;
-    let square = inside.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / inside.len() as f64;
+    let inside = values(curve, rows);
+    let average = average(&inside, weights)?;
     let (min, max) = inside.iter().fold((f64::MAX, f64::MIN), |(min, max), value| (min.min(*value), max.max(*value)));
-    let average = average(&inside).filter(|_| !periodic);
-    let (standard_error, independent_samples) =
-        average.map_or((None, None), |average| (average.standard_error, average.independent_samples));
-    Some(Settling { mean, min, max, rms: square.sqrt(), last, standard_error, independent_samples })
+    let (standard_error, independent_samples) = match periodic {
+        true => (None, None),
+        false => (average.standard_error, average.independent_samples),
+    };
+    Some(Settling { mean: average.mean, min, max, rms: average.rms, last, standard_error, independent_samples })
 }
 
 /// From one rise of a curve through its middle to the next.
@@ -528,15 +534,6 @@ fn periods(curve: &[(f64, f64)], scale: f64) -> Vec<Period> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn names_of_strangers_are_no_formulas() {
-        for name in ["=1+1", "+1", "-1", "@x", " =1", "=HYPERLINK(\"http://a.b\", \"x\")"] {
-            let cell = in_csv(name);
-            assert!(cell.trim_start_matches('"').starts_with('\''), "{cell}");
-        }
-        assert_eq!(in_csv("a\r\nb\u{1b}"), "a??b?");
-        assert_eq!(["left wing", "a, \"b\""].map(in_csv), ["left wing", "\"a, \"\"b\"\"\""]);
-    }
     use crate::output::example;
 
     fn forces(lift: impl Fn(f64) -> f64) -> (Case, Forces) {

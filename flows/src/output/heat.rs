@@ -10,10 +10,10 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 
 use super::Bits;
-use super::average::{Average, average};
-use super::forces::in_csv;
+use super::average::{Average, average, weights, window};
+use super::csv;
 use super::profile::real_name;
-use super::{flux_planes, window};
+use super::flux_planes;
 use crate::case::{Body, Case, Scalar};
 
 /// What solids have given over time.
@@ -118,15 +118,15 @@ impl Heat {
         let scale = flux_planes::scales(case)[1].0;
         for (step, row) in self.steps.iter().zip(self.values.chunks_exact(width(case).max(1))).skip(from) {
             for body in &bodies {
-                write!(out, "{step},{:.8},{}", *step as f64 * case.units.step, body.solid)?;
+                write!(out, "{step},{},{}", csv::number(*step as f64 * case.units.step), body.solid)?;
                 if has_parts {
-                    write!(out, ",{}", body.part.map_or(String::new(), |part| in_csv(&part.name)))?;
+                    write!(out, ",{}", body.part.map_or(String::new(), |part| csv::name(&part.name)))?;
                 }
                 for scalar in 0..case.scalars.len() {
-                    write!(out, ",{:.10e}", given(case, row, body, scalar) * scale)?;
+                    write!(out, ",{}", csv::number(given(case, row, body, scalar) * scale))?;
                 }
                 match (has_number, nusselt(case, body, *step)) {
-                    (true, Some(unit)) => write!(out, ",{:.10e}", given(case, row, body, 0) / unit)?,
+                    (true, Some(unit)) => write!(out, ",{}", csv::number(given(case, row, body, 0) / unit))?,
                     (true, None) => write!(out, ",")?,
                     (false, _) => {}
                 }
@@ -137,8 +137,9 @@ impl Heat {
     }
 
     /// The means over the rows from a step on, or else over the last half.
-    pub(super) fn means(&self, case: &Case, every: u64) -> Vec<HeatMean> {
-        let Some(rows) = window(&self.steps, every, case.output.average_from) else { return vec![] };
+    pub(super) fn means(&self, case: &Case) -> Vec<HeatMean> {
+        let Some(rows) = window(&self.steps, case.output.average_from) else { return vec![] };
+        let weights = weights(&self.steps, rows.clone());
         let scale = flux_planes::scales(case)[1].0;
         let mean = |(body, scalar): (&Body<'_>, usize)| {
             let values = &self.of(case, body, scalar)[rows.clone()];
@@ -151,8 +152,8 @@ impl Heat {
                 scalar: case.scalars[scalar].name.clone(),
                 window: [steps[0], steps[steps.len() - 1]],
                 samples: steps.len(),
-                rate: average(&values.iter().map(|value| value * scale).collect::<Vec<_>>()),
-                nusselt: numbers.and_then(|numbers| average(&numbers)),
+                rate: average(&values.iter().map(|value| value * scale).collect::<Vec<_>>(), &weights),
+                nusselt: numbers.and_then(|numbers| average(&numbers, &weights)),
             }
         };
         let bodies: Vec<Body<'_>> = case.bodies_and_parts().collect();

@@ -26,7 +26,7 @@
 //! | [`average`] | nothing: means in time, and how uncertain they are |
 //! | [`report`] | nothing: what a case makes of its results |
 //! | [`chart`], [`bars`] | nothing of their own: lines and points; bars |
-//! | `tables` | nothing of its own: rows of tables as they come |
+//! | `tables`, `csv` | nothing of their own: rows of tables as they come; what their cells have |
 //! | `recorded` | nothing: what has been written so far, for a run that goes on |
 //! | [`summary`], `units` | `summary.json`, and what its numbers are measured in |
 //! | [`progress`] | the terminal |
@@ -38,6 +38,7 @@ mod canvas;
 pub mod chart;
 mod colours;
 mod contours;
+mod csv;
 pub mod derived;
 #[cfg(test)]
 mod example;
@@ -73,7 +74,6 @@ mod views;
 pub mod vtk;
 
 use std::io::{self, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lbm_bundle::Manifest;
@@ -122,14 +122,6 @@ pub struct Recorder<'a> {
     statistics: Vec<Accumulated>,
     /// Tables that grow.
     tables: Tables,
-}
-
-/// Rows of samples so many steps apart that a mean is made of: those from a step on, or else the last half of them. A row of the last step of a
-/// run that comes too early is left out.
-fn window(steps: &[u64], every: u64, from: Option<u64>) -> Option<Range<usize>> {
-    let end = steps.partition_point(|step| step.is_multiple_of(every));
-    let start = from.map_or(end / 2, |from| steps[..end].partition_point(|step| *step < from));
-    (start < end).then_some(start..end)
 }
 
 /// Name of the fields of a step.
@@ -350,9 +342,7 @@ impl<'a> Recorder<'a> {
         if output.forces.is_some() {
             summary.forces = self.forces.settled(case);
         }
-        if let Some(every) = output.heat {
-            summary.heat = self.heat.means(case, every);
-        }
+        summary.heat = self.heat.means(case);
         let planes = output.fluxes.iter().zip(&self.fluxes);
         summary.planes = planes.filter_map(|(plane, fluxed)| fluxed.mean(case, plane)).collect();
         let probes = output.probes.iter().zip(&self.probes);

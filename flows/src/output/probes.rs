@@ -6,7 +6,8 @@ use lbm_runtime::solver::probe::Reading;
 use serde::{Deserialize, Serialize};
 
 use super::Bits;
-use super::average::{Average, average};
+use super::average::{Average, average, weights, window};
+use super::csv;
 use super::profile::{cells, real_name};
 use crate::case::{Case, Dimension, Probe, Quantity};
 
@@ -39,11 +40,6 @@ pub fn columns(case: &Case, probe: &Probe, readings: &[Reading]) -> Vec<(String,
         (field.name().to_string(), components, readings.iter().flat_map(of).collect())
     };
     probe.fields.iter().map(column).collect()
-}
-
-/// A number with nine digits, without trailing zeros.
-fn short(value: f64) -> f64 {
-    format!("{value:.8e}").parse().unwrap_or(value)
 }
 
 /// What a probe has recorded.
@@ -143,8 +139,9 @@ impl Probed {
 
     /// Means of all that it has read, over the rows from a step on, or else over the last half; nothing of a probe of many points.
     pub(super) fn means(&self, case: &Case, probe: &Probe) -> Vec<ProbeMean> {
-        let rows = super::window(&self.steps, probe.every, case.output.average_from);
-        let Some(rows) = rows.filter(|_| probe.points.len() <= FEW) else { return vec![] };
+        let rows = window(&self.steps, case.output.average_from).filter(|_| probe.points.len() <= FEW);
+        let Some(rows) = rows else { return vec![] };
+        let weights = weights(&self.steps, rows.clone());
         let length = case.units.scale(Dimension::LENGTH);
         let fields = probe.fields.iter().flat_map(|field| field.columns().into_iter().map(move |name| (field, name)));
         let columns: Vec<_> = fields.collect();
@@ -154,7 +151,7 @@ impl Probed {
                 let place = |row: usize| row * probe.numbers() + at * columns.len() + column;
                 let scale = field.scale(&case.units);
                 let values: Vec<f64> = rows.clone().map(|row| scale * self.values[place(row)]).collect();
-                let Some(average) = average(&values) else { continue };
+                let Some(average) = average(&values, &weights) else { continue };
                 means.push(ProbeMean {
                     probe: probe.name.clone(),
                     point: point[..case.dim].iter().map(|place| place * length).collect(),
@@ -185,12 +182,12 @@ impl Probed {
             probe.fields.iter().flat_map(|field| vec![field.scale(units); field.columns().len()]).collect();
         for (step, row) in self.steps.iter().zip(self.values.chunks(probe.numbers())).skip(from) {
             for (point, values) in probe.points.iter().zip(row.chunks(scales.len())) {
-                write!(out, "{step},{}", short(*step as f64 * time))?;
+                write!(out, "{step},{}", csv::number(*step as f64 * time))?;
                 for place in &point[..case.dim] {
-                    write!(out, ",{}", short(place * length))?;
+                    write!(out, ",{}", csv::number(place * length))?;
                 }
                 for (value, scale) in values.iter().zip(&scales) {
-                    write!(out, ",{:.8e}", value * scale)?;
+                    write!(out, ",{}", csv::number(value * scale))?;
                 }
                 writeln!(out)?;
             }
@@ -260,14 +257,14 @@ mod tests {
         let (_, rows) = lines(Units::LATTICE);
         assert_eq!(rows[0], "step,time,x,y,pressure,ux,uy,vorticity,level");
         assert_eq!(rows.len(), 5);
-        assert_eq!(rows[3], "10,10,4,8.5,1.00000000e-2,1.00000000e-1,-2.00000000e-1,1.00000000e-2,1.00000000e0");
+        assert_eq!(rows[3], "10,10,4,8.5,0.01,0.1,-0.2,0.01,1");
         assert!(rows[4].starts_with("10,10,5,8,NaN,"), "{}", rows[4]);
         let (comments, rows) = lines(Units { si: true, cell: 1e-3, step: 1e-2, density: Some(1000.0) });
         assert!(
             comments.contains("# time: s; x, y: m; pressure: Pa; ux, uy: m/s; vorticity: 1/s; level"),
             "{comments}"
         );
-        assert_eq!(rows[3], "10,0.1,0.004,0.0085,1.00000000e-1,1.00000000e-2,-2.00000000e-2,1.00000000e0,1.00000000e0");
+        assert_eq!(rows[3], "10,0.1,0.004,0.0085,0.1,0.01,-0.02,1,1");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
+use super::csv;
 use crate::case::{Case, Curve, Face, Reference};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -97,9 +98,9 @@ impl Profile {
         writeln!(out, "# rows: cell centres, and the faces whose rules prescribe the velocity")?;
         writeln!(out, "{axis},{}", components.join(","))?;
         for point in &self.points {
-            write!(out, "{:.8}", point.position)?;
+            write!(out, "{}", csv::number(point.position))?;
             for value in &point.velocity[..case.dim] {
-                write!(out, ",{value:.8}")?;
+                write!(out, ",{}", csv::number(*value))?;
             }
             writeln!(out)?;
         }

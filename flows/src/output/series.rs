@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Bits;
 use super::axes::INK;
 use super::canvas::Canvas;
+use super::csv;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
 use super::profile::{cells, real_name};
 use crate::case::{Case, Moment};
@@ -159,18 +160,9 @@ impl Series {
         }
         for at in rows {
             let row = &self.rows[at];
-            let viscous = self.viscous(case, at).map_or(String::new(), |value| format!("{value:.8e}"));
-            writeln!(
-                out,
-                "{},{:.8},{:.10e},{:.10e},{:.8e},{:.8e},{viscous},{:.8}",
-                row.step,
-                row.time,
-                row.mass,
-                row.energy,
-                row.enstrophy,
-                self.dissipation(at),
-                row.speed
-            )?;
+            let viscous = self.viscous(case, at).map_or(String::new(), csv::number);
+            let before = [row.time, row.mass, row.energy, row.enstrophy, self.dissipation(at)].map(csv::number);
+            writeln!(out, "{},{},{viscous},{}", row.step, before.join(","), csv::number(row.speed))?;
         }
         Ok(())
     }

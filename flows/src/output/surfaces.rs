@@ -15,7 +15,7 @@ use lbm_runtime::solver::at_points::AtPoints;
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
 
-use super::forces::in_csv;
+use super::csv;
 use super::hull::{Hull, Point, chained, dot};
 use super::march::Tile;
 use super::profile::real_name;
@@ -319,9 +319,9 @@ impl<'a> Bodies<'a> {
                 if has_friction && has_coefficients {
                     row.push(dot(friction, along(normal, loaded.points[*number].normal)) / dynamic);
                 }
-                let row: Vec<String> = row.iter().map(|value| format!("{value:.9e}")).collect();
+                let row: Vec<String> = row.iter().map(|value| csv::number(*value)).collect();
                 let part = case.solids[loaded.entries[*number]].part.as_ref();
-                let part = part.map_or(String::new(), |part| format!("{},", in_csv(&part.name)));
+                let part = part.map_or(String::new(), |part| format!("{},", csv::name(&part.name)));
                 writeln!(out, "{curve},{part}{}", row.join(","))?;
             }
         }
