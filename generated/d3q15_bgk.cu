@@ -622,14 +622,39 @@ static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
-static __device__ __noinline__ Sum sum_of(
-    const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
-    const float *src)
+// Which cells are solid: where `solids` is 1, those without links in the row of their block.
+typedef struct {
+    const int *rows, *links;
+    int solids;
+} Mask;
+
+static __device__ __forceinline__ int is_fluid(const Mask mask, const int slot, const int cell)
+{
+    const int row = mask.solids ? mask.rows[slot] : -1;
+    return row < 0 || (row > 0 && mask.links[(size_t)row * (Q * CELLS) + (size_t)cell] >= 0);
+}
+
+// A thread's part of the number of fluid cells in the listed blocks from `begin` to `end`.
+static __device__ __noinline__ Sum cells_of(
+    const int *ids, const int begin, const int end, const int thread, const int threads, const Mask mask)
 {
     Sum sum = {0, 0};
     for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
-        add(&sum, load(src, ids[begin + (int)(place / CELLS)], direction, (int)(place % CELLS)));
+        sum.total += is_fluid(mask, ids[begin + (int)(place / CELLS)], (int)(place % CELLS));
+    }
+    return sum;
+}
+
+// A thread's part of the sum of what is stored of a population in fluid cells of the listed blocks from `begin` to `end`.
+static __device__ __noinline__ Sum sum_of(
+    const int *ids, const int begin, const int end, const int direction, const int thread, const int threads,
+    const float *src, const Mask mask)
+{
+    Sum sum = {0, 0};
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        const int slot = ids[begin + (int)(place / CELLS)];
+        const int cell = (int)(place % CELLS);
+        if (is_fluid(mask, slot, cell)) add(&sum, load(src, slot, direction, cell));
     }
     return sum;
 }
@@ -773,14 +798,16 @@ static __device__ __forceinline__ void put_totals(const Totals *totals, double *
     means[6] = totals->fastest;
 }
 
-// A thread's part of the totals of the listed blocks from `begin` to `end`.
+// A thread's part of the totals of the fluid in the listed blocks from `begin` to `end`.
 static __device__ __noinline__ Totals totals_of(
-    const int *ids, const int begin, const int end, const int thread, const int threads, const Forest *forest)
+    const int *ids, const int begin, const int end, const int thread, const int threads, const Forest *forest,
+    const Mask mask)
 {
     Totals totals = { {0, 0}, {0, 0}, {0, 0}, 0 };
     for (size_t entry = (size_t)thread; entry < (size_t)(end - begin) * CELLS; entry += (size_t)threads) {
         const int slot = ids[begin + (int)(entry / CELLS)];
         const Place here = {forest->nodes[slot], (int)(entry % CELLS)};
+        if (!is_fluid(mask, slot, here.cell)) continue;
         double u[DIM], slopes[DIM][DIM], square = 0, curl = 0;
         velocity_in(forest, here, u);
         for (int axis = 0; axis < DIM; ++axis) slopes_along(forest, here, axis, u, slopes[axis]);
@@ -826,7 +853,7 @@ d3q15_bgk_look(
     if (thread == 0) found[2 * share] = parts[0].first, found[2 * share + 1] = parts[0].change;
 }
 
-// Mass and momentum in each share of the listed blocks.
+// Mass and momentum of the fluid in each share of the listed blocks.
 extern "C" __global__ void __launch_bounds__(256)
 d3q15_bgk_sums(
     const int *__restrict__ shares,  // shares of the list to work on [count]
@@ -835,6 +862,9 @@ d3q15_bgk_sums(
     const int size,                  // entries of `ids`
     const int per,                   // slots of a share; the last may have less
     const float *__restrict__ src,   // post-collision populations [slot][15][64], lattice units
+    const int *__restrict__ rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int *__restrict__ links,   // -1 where a cell is solid; if `solids` is 1 [row][15][64]
+    const int solids,                // 1 where cells may be solid, else 0
     double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it
                                      //   [share][1][4][2], lattice units
 {
@@ -844,13 +874,17 @@ d3q15_bgk_sums(
     const int begin = share * per, end = begin + per < size ? begin + per : size;
     __shared__ Sum parts[256], of[SETS][1 + DIM];
     for (int at = thread; at < SETS * (1 + DIM); at += 256) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
-    for (int i = 0; i < Q; ++i) {
-        parts[thread] = sum_of(ids, begin, end, i, thread, 256, src);
+    const Mask mask = {rows, links, solids};
+    double cells = 0;
+    for (int i = -1; i < Q; ++i) {
+        parts[thread] = i < 0 ? cells_of(ids, begin, end, thread, 256, mask)
+                              : sum_of(ids, begin, end, i, thread, 256, src, mask);
         for (int half = 256 / 2; half > 0; half /= 2) {
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
+        if (thread == 0 && i < 0) cells = parts[0].total;
+        if (thread == 0 && i >= 0) add_moments(i, &parts[0], cells, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += 256) {
@@ -860,7 +894,7 @@ d3q15_bgk_sums(
     }
 }
 
-// What the means of a flow are made of, in each share of the listed blocks, which are of one level.
+// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
 extern "C" __global__ void __launch_bounds__(512)
 d3q15_bgk_means(
     const int *__restrict__ shares,    // shares of the list to work on [count]
@@ -875,10 +909,13 @@ d3q15_bgk_means(
     const int *__restrict__ parents,   // node that each node refines, or -1 [node]
     const int *__restrict__ slots,     // slot of each node, or -1 [node]
     const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
-    double *__restrict__ means)        // sums over cells of the density, of half the square of the velocity, and of
-                                       //   half that of its curl, per cell of the level at hand, each a sum and what
-                                       //   rounding took from it; the square of the largest speed [share][7], lattice
-                                       //   units
+    const int *__restrict__ rows,      // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int *__restrict__ links,     // -1 where a cell is solid; if `solids` is 1 [row][15][64]
+    const int solids,                  // 1 where cells may be solid, else 0
+    double *__restrict__ means)        // sums over fluid cells of the density, of half the square of the velocity,
+                                       //   and of half that of its curl, per cell of the level at hand, each a sum
+                                       //   and what rounding took from it; the square of the largest speed
+                                       //   [share][7], lattice units
 {
     const int item = blockIdx.x;
     if (item >= count) return;
@@ -886,7 +923,8 @@ d3q15_bgk_means(
     const int begin = share * per, end = begin + per < size ? begin + per : size;
     __shared__ Totals parts[512];
     const Forest forest = {nodes, near, children, parents, slots, fields};
-    parts[thread] = totals_of(ids, begin, end, thread, 512, &forest);
+    const Mask mask = {rows, links, solids};
+    parts[thread] = totals_of(ids, begin, end, thread, 512, &forest, mask);
     for (int half = 512 / 2; half > 0; half /= 2) {
         __syncthreads();
         if (thread < half) merge_totals(&parts[thread], &parts[thread + half]);

@@ -183,7 +183,7 @@ D3Q19_BGK_KERNEL d3q19_bgk_look(
                             //   value that is not finite, or a place behind all; the square of the largest change of
                             //   velocity [share][2]
 
-// Mass and momentum in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
+// Mass and momentum of the fluid in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
 D3Q19_BGK_KERNEL d3q19_bgk_sums(
     const int32_t *shares,  // shares of the list to work on [count]
     const int32_t count,    // entries of `shares`
@@ -191,10 +191,13 @@ D3Q19_BGK_KERNEL d3q19_bgk_sums(
     const int32_t size,     // entries of `ids`
     const int32_t per,      // slots of a share; the last may have less
     const float *src,       // post-collision populations [slot][19][64], lattice units
+    const int32_t *rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *links,   // -1 where a cell is solid; if `solids` is 1 [row][19][64]
+    const int32_t solids,   // 1 where cells may be solid, else 0
     double *sums);          // mass and momentum of each set, each a sum and what rounding took from it
                             //   [share][1][4][2], lattice units
 
-// What the means of a flow are made of, in each share of the listed blocks, which are of one level. CUDA: thread blocks of 512, each for 1 of `shares`.
+// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level. CUDA: thread blocks of 512, each for 1 of `shares`.
 D3Q19_BGK_KERNEL d3q19_bgk_means(
     const int32_t *shares,    // shares of the list to work on [count]
     const int32_t count,      // entries of `shares`
@@ -208,9 +211,12 @@ D3Q19_BGK_KERNEL d3q19_bgk_means(
     const int32_t *parents,   // node that each node refines, or -1 [node]
     const int32_t *slots,     // slot of each node, or -1 [node]
     const float *fields,      // macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
-    double *means);           // sums over cells of the density, of half the square of the velocity, and of half that
-                              //   of its curl, per cell of the level at hand, each a sum and what rounding took from
-                              //   it; the square of the largest speed [share][7], lattice units
+    const int32_t *rows,      // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *links,     // -1 where a cell is solid; if `solids` is 1 [row][19][64]
+    const int32_t solids,     // 1 where cells may be solid, else 0
+    double *means);           // sums over fluid cells of the density, of half the square of the velocity, and of half
+                              //   that of its curl, per cell of the level at hand, each a sum and what rounding took
+                              //   from it; the square of the largest speed [share][7], lattice units
 
 // The collision alone, on plain arrays of states.
 D3Q19_BGK_KERNEL d3q19_bgk_collide(

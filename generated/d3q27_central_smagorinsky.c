@@ -1307,14 +1307,39 @@ static inline void merge(Sum *sum, const Sum *other)
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
-static Sum sum_of(
-    const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
-    const float *src)
+// Which cells are solid: where `solids` is 1, those without links in the row of their block.
+typedef struct {
+    const int32_t *rows, *links;
+    int32_t solids;
+} Mask;
+
+static inline int is_fluid(const Mask mask, const int32_t slot, const int cell)
+{
+    const int32_t row = mask.solids ? mask.rows[slot] : -1;
+    return row < 0 || (row > 0 && mask.links[(size_t)row * (Q * CELLS) + (size_t)cell] >= 0);
+}
+
+// A thread's part of the number of fluid cells in the listed blocks from `begin` to `end`.
+static Sum cells_of(
+    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const Mask mask)
 {
     Sum sum = {0, 0};
     for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
-        add(&sum, load(src, ids[begin + (int)(place / CELLS)], direction, (int)(place % CELLS)));
+        sum.total += is_fluid(mask, ids[begin + (int)(place / CELLS)], (int)(place % CELLS));
+    }
+    return sum;
+}
+
+// A thread's part of the sum of what is stored of a population in fluid cells of the listed blocks from `begin` to `end`.
+static Sum sum_of(
+    const int32_t *ids, const int begin, const int end, const int direction, const int thread, const int threads,
+    const float *src, const Mask mask)
+{
+    Sum sum = {0, 0};
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        const int32_t slot = ids[begin + (int)(place / CELLS)];
+        const int cell = (int)(place % CELLS);
+        if (is_fluid(mask, slot, cell)) add(&sum, load(src, slot, direction, cell));
     }
     return sum;
 }
@@ -1458,14 +1483,16 @@ static inline void put_totals(const Totals *totals, double *means)
     means[6] = totals->fastest;
 }
 
-// A thread's part of the totals of the listed blocks from `begin` to `end`.
+// A thread's part of the totals of the fluid in the listed blocks from `begin` to `end`.
 static Totals totals_of(
-    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const Forest *forest)
+    const int32_t *ids, const int begin, const int end, const int thread, const int threads, const Forest *forest,
+    const Mask mask)
 {
     Totals totals = { {0, 0}, {0, 0}, {0, 0}, 0 };
     for (size_t entry = (size_t)thread; entry < (size_t)(end - begin) * CELLS; entry += (size_t)threads) {
         const int32_t slot = ids[begin + (int)(entry / CELLS)];
         const Place here = {forest->nodes[slot], (int)(entry % CELLS)};
+        if (!is_fluid(mask, slot, here.cell)) continue;
         double u[DIM], slopes[DIM][DIM], square = 0, curl = 0;
         velocity_in(forest, here, u);
         for (int axis = 0; axis < DIM; ++axis) slopes_along(forest, here, axis, u, slopes[axis]);
@@ -1504,7 +1531,7 @@ void d3q27_central_smagorinsky_look(
     }
 }
 
-// Mass and momentum in each share of the listed blocks.
+// Mass and momentum of the fluid in each share of the listed blocks.
 void d3q27_central_smagorinsky_sums(
     const int32_t *restrict shares,  // shares of the list to work on [count]
     const int32_t count,             // entries of `shares`
@@ -1512,21 +1539,26 @@ void d3q27_central_smagorinsky_sums(
     const int32_t size,              // entries of `ids`
     const int32_t per,               // slots of a share; the last may have less
     const float *restrict src,       // post-collision populations [slot][27][64], lattice units
+    const int32_t *restrict rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *restrict links,   // -1 where a cell is solid; if `solids` is 1 [row][27][64]
+    const int32_t solids,            // 1 where cells may be solid, else 0
     double *restrict sums)           // mass and momentum of each set, each a sum and what rounding took from it
                                      //   [share][1][4][2], lattice units
 {
+    const Mask mask = {rows, links, solids};
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
+        const double cells = cells_of(ids, begin, end, 0, 1, mask).total;
         for (int i = 0; i < Q; ++i) {
-            const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
+            const Sum own = sum_of(ids, begin, end, i, 0, 1, src, mask);
+            add_moments(i, &own, cells, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }
 }
 
-// What the means of a flow are made of, in each share of the listed blocks, which are of one level.
+// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
 void d3q27_central_smagorinsky_means(
     const int32_t *restrict shares,    // shares of the list to work on [count]
     const int32_t count,               // entries of `shares`
@@ -1540,15 +1572,19 @@ void d3q27_central_smagorinsky_means(
     const int32_t *restrict parents,   // node that each node refines, or -1 [node]
     const int32_t *restrict slots,     // slot of each node, or -1 [node]
     const float *restrict fields,      // macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
-    double *restrict means)            // sums over cells of the density, of half the square of the velocity, and of
-                                       //   half that of its curl, per cell of the level at hand, each a sum and what
-                                       //   rounding took from it; the square of the largest speed [share][7], lattice
-                                       //   units
+    const int32_t *restrict rows,      // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *restrict links,     // -1 where a cell is solid; if `solids` is 1 [row][27][64]
+    const int32_t solids,              // 1 where cells may be solid, else 0
+    double *restrict means)            // sums over fluid cells of the density, of half the square of the velocity,
+                                       //   and of half that of its curl, per cell of the level at hand, each a sum
+                                       //   and what rounding took from it; the square of the largest speed
+                                       //   [share][7], lattice units
 {
     const Forest forest = {nodes, near, children, parents, slots, fields};
+    const Mask mask = {rows, links, solids};
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Totals own = totals_of(ids, begin, end, 0, 1, &forest);
+        const Totals own = totals_of(ids, begin, end, 0, 1, &forest, mask);
         put_totals(&own, means + 7 * (size_t)share);
     }
 }
@@ -1626,7 +1662,10 @@ void d3q27_central_smagorinsky_sums_packed(void *const *args)
         *(const int32_t *)args[3],
         *(const int32_t *)args[4],
         *(const float *const *)args[5],
-        *(double *const *)args[6]);
+        *(const int32_t *const *)args[6],
+        *(const int32_t *const *)args[7],
+        *(const int32_t *)args[8],
+        *(double *const *)args[9]);
 }
 
 void d3q27_central_smagorinsky_means_packed(void *const *args)
@@ -1643,7 +1682,10 @@ void d3q27_central_smagorinsky_means_packed(void *const *args)
         *(const int32_t *const *)args[8],
         *(const int32_t *const *)args[9],
         *(const float *const *)args[10],
-        *(double *const *)args[11]);
+        *(const int32_t *const *)args[11],
+        *(const int32_t *const *)args[12],
+        *(const int32_t *)args[13],
+        *(double *const *)args[14]);
 }
 
 void d3q27_central_smagorinsky_collide_packed(void *const *args)

@@ -488,7 +488,7 @@ impl Look {
     }
 }
 
-/// Mass and momentum in each share of the listed blocks.
+/// Mass and momentum of the fluid in each share of the listed blocks.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Sums {
@@ -504,6 +504,12 @@ pub struct Sums {
     pub per: i32,
     /// post-collision populations [slot][30][64], lattice units
     pub src: *const f32,
+    /// row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    pub rows: *const i32,
+    /// -1 where a cell is solid; if `solids` is 1 [row][30][64]
+    pub links: *const i32,
+    /// 1 where cells may be solid, else 0
+    pub solids: i32,
     /// mass and momentum of each set, each a sum and what rounding took from it [share][1][4][2], lattice units
     pub sums: *mut f64,
 }
@@ -520,7 +526,7 @@ impl Sums {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 7] {
+    pub fn arguments(&mut self) -> [*mut c_void; 10] {
         [
             (&raw mut self.shares).cast(),
             (&raw mut self.count).cast(),
@@ -528,12 +534,15 @@ impl Sums {
             (&raw mut self.size).cast(),
             (&raw mut self.per).cast(),
             (&raw mut self.src).cast(),
+            (&raw mut self.rows).cast(),
+            (&raw mut self.links).cast(),
+            (&raw mut self.solids).cast(),
             (&raw mut self.sums).cast(),
         ]
     }
 }
 
-/// What the means of a flow are made of, in each share of the listed blocks, which are of one level.
+/// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Means {
@@ -559,7 +568,13 @@ pub struct Means {
     pub slots: *const i32,
     /// macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
     pub fields: *const f32,
-    /// sums over cells of the density, of half the square of the velocity, and of half that of its curl, per cell of the level at hand, each a sum and what rounding took from it; the square of the largest speed [share][7], lattice units
+    /// row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    pub rows: *const i32,
+    /// -1 where a cell is solid; if `solids` is 1 [row][30][64]
+    pub links: *const i32,
+    /// 1 where cells may be solid, else 0
+    pub solids: i32,
+    /// sums over fluid cells of the density, of half the square of the velocity, and of half that of its curl, per cell of the level at hand, each a sum and what rounding took from it; the square of the largest speed [share][7], lattice units
     pub means: *mut f64,
 }
 
@@ -575,7 +590,7 @@ impl Means {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 12] {
+    pub fn arguments(&mut self) -> [*mut c_void; 15] {
         [
             (&raw mut self.shares).cast(),
             (&raw mut self.count).cast(),
@@ -588,6 +603,9 @@ impl Means {
             (&raw mut self.parents).cast(),
             (&raw mut self.slots).cast(),
             (&raw mut self.fields).cast(),
+            (&raw mut self.rows).cast(),
+            (&raw mut self.links).cast(),
+            (&raw mut self.solids).cast(),
             (&raw mut self.means).cast(),
         ]
     }

@@ -161,7 +161,7 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_look(
                             //   value that is not finite, or a place behind all; the square of the largest change of
                             //   velocity [share][2]
 
-// Mass and momentum in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
+// Mass and momentum of the fluid in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
 D3Q7_ADVECTION_KERNEL d3q7_advection_sums(
     const int32_t *shares,  // shares of the list to work on [count]
     const int32_t count,    // entries of `shares`
@@ -169,6 +169,9 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_sums(
     const int32_t size,     // entries of `ids`
     const int32_t per,      // slots of a share; the last may have less
     const float *src,       // post-collision populations [slot][7][64], lattice units
+    const int32_t *rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *links,   // -1 where a cell is solid; if `solids` is 1 [row][7][64]
+    const int32_t solids,   // 1 where cells may be solid, else 0
     double *sums);          // mass and momentum of each set, each a sum and what rounding took from it
                             //   [share][1][4][2], lattice units
 

@@ -332,7 +332,7 @@ impl Look {
     }
 }
 
-/// Mass and momentum in each share of the listed blocks.
+/// Mass and momentum of the fluid in each share of the listed blocks.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Sums {
@@ -348,6 +348,12 @@ pub struct Sums {
     pub per: i32,
     /// post-collision populations [slot][7][64], lattice units
     pub src: *const f32,
+    /// row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    pub rows: *const i32,
+    /// -1 where a cell is solid; if `solids` is 1 [row][7][64]
+    pub links: *const i32,
+    /// 1 where cells may be solid, else 0
+    pub solids: i32,
     /// mass and momentum of each set, each a sum and what rounding took from it [share][1][4][2], lattice units
     pub sums: *mut f64,
 }
@@ -364,7 +370,7 @@ impl Sums {
         (self.count as u32).div_ceil(Self::ITEMS_PER_GROUP)
     }
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
-    pub fn arguments(&mut self) -> [*mut c_void; 7] {
+    pub fn arguments(&mut self) -> [*mut c_void; 10] {
         [
             (&raw mut self.shares).cast(),
             (&raw mut self.count).cast(),
@@ -372,6 +378,9 @@ impl Sums {
             (&raw mut self.size).cast(),
             (&raw mut self.per).cast(),
             (&raw mut self.src).cast(),
+            (&raw mut self.rows).cast(),
+            (&raw mut self.links).cast(),
+            (&raw mut self.solids).cast(),
             (&raw mut self.sums).cast(),
         ]
     }

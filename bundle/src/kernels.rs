@@ -382,16 +382,19 @@ macro_rules! method_kernels {
                     "of each share: the place (entry * cells + cell) * components + component of the first value that \
 is not finite, or a place behind all; the square of the largest change of velocity",
             }
-            /// Mass and momentum in each share of the listed blocks.
+            /// Mass and momentum of the fluid in each share of the listed blocks.
             Sums = "sums" {
                 shares: list Int [count] "shares of the list to work on",
                 ids: slice Int [size] "the list: slots",
                 per: value Int "slots of a share; the last may have less",
                 src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                rows: read Int [slot] "row of each slot in the next, -1 for none; if `solids` is 1",
+                links: read Int [row][q][cells] "-1 where a cell is solid; if `solids` is 1",
+                solids: value Int "1 where cells may be solid, else 0",
                 sums: write Double [share][sets][moments][2] in lattice
                     "mass and momentum of each set, each a sum and what rounding took from it",
             }
-            /// What the means of a flow are made of, in each share of the listed blocks, which are of one level.
+            /// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
             ///
             /// If the fields have a velocity `u`; slopes as the solver's `velocity` says.
             Means = "means" {
@@ -405,8 +408,11 @@ is not finite, or a place behind all; the square of the largest change of veloci
                 parents: read Int [node] "node that each node refines, or -1",
                 slots: read Int [node] "slot of each node, or -1",
                 fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
+                rows: read Int [slot] "row of each slot in the next, -1 for none; if `solids` is 1",
+                links: read Int [row][q][cells] "-1 where a cell is solid; if `solids` is 1",
+                solids: value Int "1 where cells may be solid, else 0",
                 means: write Double [share][7] in lattice
-                    "sums over cells of the density, of half the square of the velocity, and of half that of its curl, per cell of \
+                    "sums over fluid cells of the density, of half the square of the velocity, and of half that of its curl, per cell of \
 the level at hand, each a sum and what rounding took from it; the square of the largest speed",
             }
             /// Macroscopic fields of the listed blocks from their populations.

@@ -24,7 +24,9 @@ use thiserror::Error;
 
 mod blowup;
 pub mod devices;
+mod exchanges;
 mod grid;
+mod mass;
 mod outbox;
 mod plan;
 mod probes;
@@ -42,12 +44,13 @@ use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::{Criterion, KernelError};
 use lbm_runtime::processes::{ProcessError, Processes};
 use lbm_runtime::solver::memory::{Lack, Memory};
-use lbm_runtime::solver::observe::{Exchange, Look, NotFinite};
+use lbm_runtime::solver::observe::{Look, NotFinite};
 use lbm_runtime::solver::probe::Probe;
 use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::{Adaptations, GridSpec, Phase, Prepared, Simulation, StepError, Timings};
 
 use crate::case::{Case, Dimension, InputFile, Refinement};
+use crate::output::mass::{is_closed, warning as mass_warning};
 use crate::output::progress::{Facts, Progress, Show, duration};
 use crate::output::series::Decay;
 use crate::output::sink::{self, OutputError, Place};
@@ -55,6 +58,7 @@ use crate::output::summary::{About, Carried, Measured, Observed, StopReason, Sum
 use crate::output::{Bits, Recorded, Recorder};
 use crate::restart::{self, Course, Identity, Restart, RestartError, Sampled};
 use grid::{courses_of, grid_of, places_of};
+use mass::Drift;
 use outbox::Outbox;
 use sound::Sound;
 use steady::Steadiness;
@@ -222,6 +226,8 @@ struct Run<'a> {
     planes: Vec<Probe>,
     /// Which steps each of the statistics of the case has samples of.
     sampled: Vec<Option<Sampled>>,
+    /// When to look at its mass.
+    drift: Drift,
 }
 
 /// How the steps of a run ended.
@@ -247,6 +253,7 @@ impl<'a> Run<'a> {
         let (mut flow, memory) = set_up(case, kernels, devices, restart.as_ref(), &processes)?;
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         let mut sampled = vec![None; case.output.statistics.len()];
+        exchanges::sum(case, &mut flow);
         match restart {
             Some(restart) => {
                 let course = restart.course();
@@ -254,6 +261,7 @@ impl<'a> Run<'a> {
                 (before, waited) = ((course.seconds.0, course.updates), course.waited.0);
                 residual = course.residual.map(|change| change.0);
                 flow.restore_adaptations(course.adaptations, course.scattered);
+                exchanges::restore(&mut flow, &course.exchanged);
                 sampled = restart.restore(&mut flow, &case.output.statistics)?;
             }
             None => {
@@ -267,6 +275,7 @@ impl<'a> Run<'a> {
         }
         let (good, saved, first_step) = (Good::new(Kept::bytes(&flow)), None, 0.0);
         let (probes, planes) = (probes::of(case), probes::planes_of(case));
+        let drift = Drift::new(is_closed(case, &kernels.method.manifest), well);
         Ok(Run {
             case,
             identity,
@@ -286,6 +295,7 @@ impl<'a> Run<'a> {
             probes,
             planes,
             sampled,
+            drift,
         })
     }
 
@@ -312,17 +322,6 @@ impl<'a> Run<'a> {
         let wanted = self.case.output.wants_row(step);
         if let Some(means) = wanted.then(|| self.flow.means()).transpose()?.flatten() {
             records.post(move |recorder| Ok(recorder.row(step, &means)?));
-        }
-        Ok(())
-    }
-
-    /// Leaves the forces on solids at this step to be recorded, if they are wanted.
-    fn record_forces(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
-        let step = self.flow.step();
-        let (forces, heat) = (self.case.output.wants_forces(step), self.case.output.wants_heat(step));
-        if forces || heat {
-            let (exchanges, case) = (self.flow.exchanges()?, self.case);
-            records.post(move |recorder| Ok(record_exchanges(recorder, case, (forces, heat), step, &exchanges)?));
         }
         Ok(())
     }
@@ -392,6 +391,7 @@ impl<'a> Run<'a> {
             start: self.start.iter().map(|(name, sum)| (name.clone(), Bits(*sum))).collect(),
             residual: self.residual.map(Bits),
             recorded: Recorded::default(),
+            exchanged: exchanges::saved(&self.flow),
             statistics: restart::saved(&self.case.output.statistics, &self.sampled, self.flow.samples()),
         }
     }
@@ -432,18 +432,13 @@ impl<'a> Run<'a> {
             memory_bandwidth: bandwidth,
             mass_start: sums[0].start,
             mass_end: sums[0].end,
+            is_closed: self.drift.is_closed,
             scalars: sums[1..].to_vec(),
             residual: self.residual,
             stop,
         };
         // After the restart file, which knows only of rows that a longer run has too.
-        let wanted = (output.forces.is_some(), output.heat.is_some());
-        if wanted.0 || wanted.1 {
-            let exchanges = self.flow.exchanges()?;
-            if let Some(recorder) = recorder {
-                record_exchanges(recorder, self.case, wanted, self.flow.step(), &exchanges)?;
-            }
-        }
+        self.record_last_forces(recorder)?;
         if output.series.is_some()
             && let (Some(means), Some(recorder)) = (self.flow.means()?, recorder.as_mut())
         {
@@ -505,6 +500,9 @@ impl<'a> Run<'a> {
                 watch.next = self.processes.of_first(watch.next);
                 if let Some(place) = look.not_finite {
                     return Ok(Ended::Broken(place));
+                }
+                if let Some(text) = self.drifts()? {
+                    progress.aside(|| notice(&text));
                 }
                 if let Some(text) = self.follow(&look, records)? {
                     progress.aside(|| notice(&text));
@@ -568,25 +566,6 @@ pub fn start(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<Simul
     let (mut flow, _) = set_up(case, kernels, &devices_of(case, device)?, None, &Processes::default())?;
     fill(case, &mut flow)?;
     Ok(flow)
-}
-
-/// Records the forces on solids, and what they give of scalars, as far as they are wanted.
-fn record_exchanges(
-    recorder: &mut Recorder<'_>,
-    case: &Case,
-    (forces, heat): (bool, bool),
-    step: u64,
-    exchanges: &[Exchange],
-) -> Result<(), OutputError> {
-    if forces {
-        let torques = exchanges.iter().map(|exchange| exchange.torque).filter(|_| case.turns());
-        recorder.forces(step, exchanges.iter().map(|exchange| exchange.force).chain(torques).collect())?;
-    }
-    if heat {
-        let of_solid = |exchange: &Exchange| case.scalars.iter().map(|scalar| exchange.gains[scalar.set]).collect();
-        recorder.heat(step, exchanges.iter().flat_map::<Vec<f64>, _>(of_solid).collect())?;
-    }
-    Ok(())
 }
 
 /// The devices of the parts of a case, each part's own, of which the first is at hand.
@@ -745,6 +724,8 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
         text += &format!(", {fraction:.2} of the memory bandwidth of {bandwidth:.1} GB/s of {}", summary.about.device);
     }
     text += &format!("\nmass {:.9} at the start, {:.9} at the end\n", summary.mass_start, summary.mass_end);
+    let warning = summary.mass_rate.and_then(|_| mass_warning(summary.mass_start, summary.mass_end, summary.steps));
+    warning.iter().for_each(|warning| text += &format!("warning: {warning}\n"));
     for Carried { name, start, end } in &summary.scalars {
         text += &format!("sum of {name} {start:.9} at the start, {end:.9} at the end\n");
     }
@@ -814,6 +795,7 @@ fn prepare<'a>(
         }
     };
     let prepared = prepared.in_processes(processes, devices, kernels.method)?;
+    prepared.check(&case.params)?;
     let copies = case.copies(&kernels.method.manifest);
     let memory = prepared.memory(case.output.series.is_some(), steady, copies)?;
     match memory.lack(available) {

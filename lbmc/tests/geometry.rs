@@ -150,6 +150,39 @@ fn an_image_of_a_box_is_the_box() {
     }
 }
 
+/// The force of a step jitters while the surface passes cells, and at some intervals samples of it always meet the same places of them.
+#[test]
+fn rows_of_the_force_on_a_body_that_moves_are_means_over_their_intervals() {
+    let here = tempfile::tempdir().expect("a folder");
+    let case = |every: usize| {
+        format!(
+            "spec = \"d2q9_central\"\ntarget = \"cpu\"\nprecision = \"f64\"\n[domain]\nsize = [64, 48]\n[fluid]\nre = 40\nvelocity = 0.04\nlength = 12\n\
+             [faces]\nothers = \"periodic\"\n[[solids]]\nshape = \"cylinder\"\ncentre = [40.3, 24.2]\nradius = 6\nrule = \"moving_wall\"\n\
+             motion = {{ displacement = [\"-0.04 * t\", 0] }}\n[stop]\nsteps = 260\n[output]\nforces = {every}\naverage_from = 1\n"
+        )
+    };
+    let run = |every: usize| {
+        let out = format!("every_{every}");
+        std::fs::write(here.path().join("moves.toml"), case(every)).expect("written");
+        lbmc(here.path(), &["run", "moves.toml", "--out", &out]);
+        let summary: serde_json::Value =
+            serde_json::from_slice(&read(&here.path().join(&out).join("summary.json"))).expect("JSON");
+        let mean = summary["forces"][0]["drag"]["mean"].as_f64().expect("a mean");
+        (forces(&here.path().join(out).join("forces.csv")), mean)
+    };
+    let (every, mean) = run(1);
+    let (rows, of_rows) = run(25);
+    // The last interval is shorter.
+    assert_eq!((every.len(), rows.len()), (261, 12));
+    for (at, row) in rows.iter().enumerate().skip(1) {
+        let steps = 25 * (at - 1) + 1..=(25 * at).min(260);
+        let count = steps.clone().count() as f64;
+        let expected = steps.map(|step| every[step].1[0]).sum::<f64>() / count;
+        assert!((row.1[0] / expected - 1.0).abs() < 1e-9, "row {at}: {row:?} {expected}");
+    }
+    assert!((of_rows / mean - 1.0).abs() < 1e-9, "{of_rows} {mean}");
+}
+
 /// A few steps of the wind around a building, on three levels.
 #[test]
 fn the_wind_around_a_building_begins() {

@@ -892,12 +892,14 @@ static inline __attribute__((always_inline)) void expose_slab(
 {%- </kernel> %}
 
 {% <kernel of={reduce.sums}> %}
+    const Mask mask = {rows, links, solids};
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
         Sum of[SETS][1 + DIM] = { { {0, 0} } };
+        const double cells = cells_of(ids, begin, end, 0, 1, mask).total;
         for (int i = 0; i < {{ reduce.summed }}; ++i) {
-            const Sum own = sum_of(ids, begin, end, i, 0, 1, src);
-            add_moments(i, &own, (double)(end - begin) * CELLS, of[SET[i]]);
+            const Sum own = sum_of(ids, begin, end, i, 0, 1, src, mask);
+            add_moments(i, &own, cells, of[SET[i]]);
         }
         memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
     }
@@ -906,9 +908,10 @@ static inline __attribute__((always_inline)) void expose_slab(
 {% if reduce.means -%}
 {% <kernel of={reduce.means}> %}
     const Forest forest = {nodes, near, children, parents, slots, fields};
+    const Mask mask = {rows, links, solids};
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Totals own = totals_of(ids, begin, end, 0, 1, &forest);
+        const Totals own = totals_of(ids, begin, end, 0, 1, &forest, mask);
         put_totals(&own, means + 7 * (size_t)share);
     }
 {%- </kernel> %}

@@ -604,13 +604,17 @@ static __device__ __forceinline__ int place_of_block()
 {% <kernel of={reduce.sums}> %}
     __shared__ Sum parts[{{ reduce.sums.threads }}], of[SETS][1 + DIM];
     for (int at = thread; at < SETS * (1 + DIM); at += {{ reduce.sums.threads }}) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
-    for (int i = 0; i < {{ reduce.summed }}; ++i) {
-        parts[thread] = sum_of(ids, begin, end, i, thread, {{ reduce.sums.threads }}, src);
+    const Mask mask = {rows, links, solids};
+    double cells = 0;
+    for (int i = -1; i < {{ reduce.summed }}; ++i) {
+        parts[thread] = i < 0 ? cells_of(ids, begin, end, thread, {{ reduce.sums.threads }}, mask)
+                              : sum_of(ids, begin, end, i, thread, {{ reduce.sums.threads }}, src, mask);
         for (int half = {{ reduce.sums.threads }} / 2; half > 0; half /= 2) {
             __syncthreads();
             if (thread < half) merge(&parts[thread], &parts[thread + half]);
         }
-        if (thread == 0) add_moments(i, &parts[0], (double)(end - begin) * CELLS, of[SET[i]]);
+        if (thread == 0 && i < 0) cells = parts[0].total;
+        if (thread == 0 && i >= 0) add_moments(i, &parts[0], cells, of[SET[i]]);
         __syncthreads();
     }
     for (int at = thread; at < SETS * (1 + DIM); at += {{ reduce.sums.threads }}) {
@@ -624,7 +628,8 @@ static __device__ __forceinline__ int place_of_block()
 {% <kernel of={reduce.means}> %}
     __shared__ Totals parts[{{ reduce.means.threads }}];
     const Forest forest = {nodes, near, children, parents, slots, fields};
-    parts[thread] = totals_of(ids, begin, end, thread, {{ reduce.means.threads }}, &forest);
+    const Mask mask = {rows, links, solids};
+    parts[thread] = totals_of(ids, begin, end, thread, {{ reduce.means.threads }}, &forest, mask);
     for (int half = {{ reduce.means.threads }} / 2; half > 0; half /= 2) {
         __syncthreads();
         if (thread < half) merge_totals(&parts[thread], &parts[thread + half]);

@@ -21,14 +21,39 @@ typedef struct {
     add(sum, other->carried);
 }
 
-// A thread's part of the sum of what is stored of a population over the listed blocks from `begin` to `end`.
-{{ function }} Sum sum_of(
-    const {{ int }} *ids, const int begin, const int end, const int direction, const int thread, const int threads,
-    const {{ stored }} *src)
+// Which cells are solid: where `solids` is 1, those without links in the row of their block.
+typedef struct {
+    const {{ int }} *rows, *links;
+    {{ int }} solids;
+} Mask;
+
+{{ inline }} int is_fluid(const Mask mask, const {{ int }} slot, const int cell)
+{
+    const {{ int }} row = mask.solids ? mask.rows[slot] : -1;
+    return row < 0 || (row > 0 && mask.links[(size_t)row * (Q * CELLS) + (size_t)cell] >= 0);
+}
+
+// A thread's part of the number of fluid cells in the listed blocks from `begin` to `end`.
+{{ function }} Sum cells_of(
+    const {{ int }} *ids, const int begin, const int end, const int thread, const int threads, const Mask mask)
 {
     Sum sum = {0, 0};
     for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
-        add(&sum, load(src, ids[begin + (int)(place / CELLS)], direction, (int)(place % CELLS)));
+        sum.total += is_fluid(mask, ids[begin + (int)(place / CELLS)], (int)(place % CELLS));
+    }
+    return sum;
+}
+
+// A thread's part of the sum of what is stored of a population in fluid cells of the listed blocks from `begin` to `end`.
+{{ function }} Sum sum_of(
+    const {{ int }} *ids, const int begin, const int end, const int direction, const int thread, const int threads,
+    const {{ stored }} *src, const Mask mask)
+{
+    Sum sum = {0, 0};
+    for (size_t place = (size_t)thread; place < (size_t)(end - begin) * CELLS; place += (size_t)threads) {
+        const {{ int }} slot = ids[begin + (int)(place / CELLS)];
+        const int cell = (int)(place % CELLS);
+        if (is_fluid(mask, slot, cell)) add(&sum, load(src, slot, direction, cell));
     }
     return sum;
 }
@@ -111,14 +136,16 @@ typedef struct {
     means[6] = totals->fastest;
 }
 
-// A thread's part of the totals of the listed blocks from `begin` to `end`.
+// A thread's part of the totals of the fluid in the listed blocks from `begin` to `end`.
 {{ function }} Totals totals_of(
-    const {{ int }} *ids, const int begin, const int end, const int thread, const int threads, const Forest *forest)
+    const {{ int }} *ids, const int begin, const int end, const int thread, const int threads, const Forest *forest,
+    const Mask mask)
 {
     Totals totals = { {0, 0}, {0, 0}, {0, 0}, 0 };
     for (size_t entry = (size_t)thread; entry < (size_t)(end - begin) * CELLS; entry += (size_t)threads) {
         const {{ int }} slot = ids[begin + (int)(entry / CELLS)];
         const Place here = {forest->nodes[slot], (int)(entry % CELLS)};
+        if (!is_fluid(mask, slot, here.cell)) continue;
         double u[DIM], slopes[DIM][DIM], square = 0, curl = 0;
         velocity_in(forest, here, u);
         for (int axis = 0; axis < DIM; ++axis) slopes_along(forest, here, axis, u, slopes[axis]);

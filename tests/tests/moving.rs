@@ -160,6 +160,50 @@ fn a_uniform_flow_stays_uniform_on_a_grid_that_follows_the_body() {
     }
 }
 
+/// Over all steps of the level that the body is on.
+#[test]
+fn sums_of_forces_over_steps_are_what_the_fluid_has_lost_of_momentum() {
+    for device in devices() {
+        let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
+        let body = solid(circle(30.3, 20.9, 4.2), "interpolated_bounce_back", 1);
+        let grid = GridSpec::periodic([64, 64, 1]).with_solid(body);
+        let mut flow = Simulation::refined(&device, &bundle, &grid, &omega(1.6), 2, |_: Block| false).unwrap();
+        flow.init(|_, out| out.copy_from_slice(&[1.0, 0.05, 0.0])).unwrap();
+        flow.sum_exchanges(2);
+        let mut before = flow.conserved().unwrap().momentum;
+        for steps in [1, 2, 9, 40] {
+            assert_eq!(flow.take_exchanges(0), None);
+            flow.run(steps).unwrap();
+            let (after, force) = (flow.conserved().unwrap().momentum, flow.take_exchanges(0).unwrap()[0].force);
+            for axis in 0..2 {
+                let off = after[axis] - before[axis] + steps as f64 * force[axis];
+                assert!(off.abs() < 1e-11 && force[0] > 1e-3, "{steps} steps: {off:e} {force:?}");
+            }
+            before = after;
+        }
+        assert_eq!(flow.exchanged()[1].steps, 52);
+    }
+}
+
+#[test]
+fn the_mean_force_on_a_body_that_moves_is_that_of_its_steps() {
+    for device in devices() {
+        let bundle = bundle("d2q9_bgk", &device, None);
+        let motion = Motion::new(|time| [0.05 * time, 0.0, 0.0], 60);
+        let grid = GridSpec::periodic([48, 32, 1]).with_solid(solid(circle(20.3, 14.9, 5.2), "moving_wall", 0));
+        let mut flow = Simulation::new(&device, &bundle, &grid.moving(motion), &omega(1.6)).unwrap();
+        flow.init(|_, out| out.copy_from_slice(&[1.0, 0.0, 0.0])).unwrap();
+        flow.sum_exchanges(1);
+        let mut sum = 0.0;
+        for _ in 0..60 {
+            sum += flow.forces().unwrap()[0][0];
+            flow.run(1).unwrap();
+        }
+        let mean = flow.take_exchanges(0).unwrap()[0].force[0];
+        assert!((60.0 * mean / sum - 1.0).abs() < 1e-12, "{mean} {sum}");
+    }
+}
+
 #[test]
 fn the_force_is_the_same_whether_the_body_moves_or_the_fluid() {
     for device in devices() {

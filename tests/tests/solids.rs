@@ -71,6 +71,7 @@ fn what_the_fluid_loses_of_momentum_is_the_force_on_solids() {
             all.solids.extend(images.map(|shape| solid(shape, rule)));
             let pushed = FORCE * fluid_cells(&all) as f64;
             let mass = flow.mass().unwrap();
+            assert!((mass / fluid_cells(&all) as f64 - 1.0).abs() < 1e-14, "of the fluid: {mass}");
             for steps in [1, 2, 7, 90, 400] {
                 flow.run(steps).unwrap();
                 let (before, forces) = (flow.conserved().unwrap(), flow.forces().unwrap());

@@ -49,7 +49,7 @@ codes! {
     HOLES_CLOSED      "C0114" warning "a surface whose holes are closed";
     VIEW_OF_PLANE     "C0115" error   "a view of a flow in two dimensions";
     NO_FRICTION       "C0116" warning "a method whose friction on solids is not known";
-    NO_SAMPLES        "C0117" warning "statistics without a sample";
+    NO_SAMPLES        "C0117" warning "statistics or means without a sample";
     NOT_ACCUMULATED   "C0118" error   "a field that has no statistics";
     MOTION            "C0119" error   "a solid that cannot move so";
     LONG_WAY          "C0120" error   "a solid that comes to too many places of a refined grid";

@@ -148,8 +148,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NO_SAMPLES,
-        "Statistics are of the steps from `from` on, every so many. Where the run ends before the first of them there is nothing to make \
-         means of, and no file of them is written. A run that is to go on later has them then.",
+        "Statistics are of the steps from `from` on, every so many, and means of rows of those from `output.average_from` on. Where the run ends \
+         before the first of them there is nothing to make means of, and no file of statistics is written. A run that is to go on later has \
+         them then.",
         "[stop]\nsteps = 10_000\n[[statistics]]\nname = \"mean\"\nfrom = 20_000\nevery = 10",
         "[stop]\nsteps = 100_000\n[[statistics]]\nname = \"mean\"\nfrom = 20_000\nevery = 10",
     ),
@@ -476,8 +477,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::NO_OUTLET,
-        "The boundary conditions at the faces fix the inflow and the outflow, and the two differ: mass grows or shrinks \
-         without bound. Give one face a pressure (`anti_bounce_back`, `zou_he_pressure`), an outflow, or a far field \
+        "The boundary conditions at faces and on solids fix the inflow and the outflow, and the two differ: mass grows or shrinks \
+         without bound. A solid whose surface has a velocity brings nothing in where all of its surface is in the flow; where a face cuts it off, \
+         what would have left through the part beyond stays. Give one face a pressure (`anti_bounce_back`, `zou_he_pressure`), an outflow, or a far field \
          (`equilibrium`).",
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\nothers = \"bounce_back\"",
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\nright = { rule = \"anti_bounce_back\", density = 1 }\nothers = \"bounce_back\"",

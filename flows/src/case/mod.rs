@@ -282,7 +282,7 @@ impl Wall {
         let wall = self.at(point);
         match wall.at_face {
             AtFace::Unknown => None,
-            AtFace::Prescribed => wall.stated_velocity(point, time).or(wall.velocity),
+            AtFace::Prescribed => Some(wall.stated_velocity(point, time).unwrap_or_default()),
             AtFace::Slip => Some(std::array::from_fn(|axis| if axis == self.face.axis { 0.0 } else { beside[axis] })),
         }
     }
@@ -613,6 +613,11 @@ impl Case {
     /// What is accumulated over time, which is compiled for it.
     pub fn accumulated(&self) -> Vec<lbm_bundle::statistics::Statistic> {
         self.output.statistics.iter().map(Statistics::accumulated).collect()
+    }
+
+    /// Whether nothing passes a wall, anywhere and at any time.
+    pub fn is_closed(&self, wall: &Wall) -> bool {
+        resolve::points(self.size, self.dim, wall.face, 0.0).all(|point| wall.is_closed_at(point))
     }
 
     /// The wall at a face, if there is one.

@@ -26,6 +26,8 @@ use super::raw::RawCase;
 use super::units::Dimension;
 use super::{Case, Devices, Quantity, Results, Scalar};
 
+pub(super) use faces::points;
+
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
     /// not list but would if the case had named them; they are suggested where a name is unknown. A grid that needs more
@@ -106,7 +108,7 @@ impl<'a> Resolver<'a> {
         if courses.is_empty() && raw.varied.is_empty() {
             self.drive(&walls, solids.as_deref(), start.as_ref(), params.as_ref());
         }
-        self.outlet(&walls, size);
+        self.outlet(&walls, solids.as_deref(), size);
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
         let stop = self.stop(&units);
         self.devices(size, refinement.is_some());
@@ -136,7 +138,7 @@ impl<'a> Resolver<'a> {
             solids,
             refinement,
             stop,
-            output: self.output(size, &units, &scales, (probes?, statistics?, fluxes?), pictures?),
+            output: self.output(size, &units, (&scales, stop), (probes?, statistics?, fluxes?), pictures?),
             units,
             results: Results::default(),
             scales,

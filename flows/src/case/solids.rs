@@ -123,6 +123,11 @@ impl Case {
         self.solids.iter().any(|body| body.moves.as_ref().is_some_and(|moves| moves.turn.is_some()))
     }
 
+    /// Whether some solid moves.
+    pub fn moves(&self) -> bool {
+        self.solids.iter().any(|body| body.moves.is_some())
+    }
+
     /// Its solids where they are at a step, on a grid of blocks of so many cells.
     pub fn solids_at(&self, block: [usize; 3], step: u64) -> Solids {
         let bodies: Vec<Solid> = self.solids.iter().map(|body| body.solid.clone()).collect();

@@ -81,7 +81,7 @@ impl<'a> Run<'a> {
         let folder = recorder.as_ref().map_or(String::new(), |recorder| recorder.folder().display().to_string());
         let kept = self.good.kept.take();
         if let Some(recorder) = recorder {
-            recorder.broken(snapshot.as_ref(), kept.as_ref().map(|kept| &kept.fields))?;
+            recorder.broken(snapshot.as_ref(), kept.as_ref().map(|kept| &kept.fields), self.flow.manifest())?;
         }
         let left = self.left(&folder, snapshot.is_some(), kept.as_ref());
         drop(snapshot);

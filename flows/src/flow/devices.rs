@@ -32,7 +32,7 @@ pub fn choose(
         return alone("a flow of a method that reads values of neighbours cannot be divided");
     }
     let anyway = format!("`--devices {gpus}` divides the flow all the same");
-    if case.solids.iter().any(|body| body.moves.is_some()) || !case.courses.is_empty() {
+    if case.moves() || !case.courses.is_empty() {
         return alone(&format!(
             "how fast several are where solids move or parameters depend on time is not known; {anyway}"
         ));

@@ -35,7 +35,10 @@ impl<'a> Run<'a> {
     /// Writes the statistics.
     pub(super) fn write_statistics(&self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
         for (number, sampled) in self.sampled.iter().enumerate() {
-            let Some(sampled) = sampled else { continue };
+            let Some(sampled) = sampled else {
+                recorder.iter_mut().for_each(|recorder| recorder.lacks_samples(number, self.flow.step()));
+                continue;
+            };
             if let (Some(accumulated), Some(recorder)) = (self.flow.accumulators(number)?, recorder.as_mut()) {
                 let samples = self.flow.samples()[number];
                 recorder.statistics(number, accumulated, samples, [sampled.first, sampled.last])?;

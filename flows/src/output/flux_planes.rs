@@ -11,8 +11,8 @@ use lbm_runtime::solver::probe::Reading;
 use serde::{Deserialize, Serialize};
 
 use super::Bits;
-use super::csv;
 use super::average::{Average, average, weights, window};
+use super::csv;
 use super::profile::{cells, real_name};
 use crate::case::{Case, Dimension, FluxPlane};
 

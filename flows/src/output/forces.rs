@@ -163,7 +163,7 @@ impl Settled {
         let part = self.part.as_ref().map_or(String::new(), |part| format!(", {part}"));
         let name = format!("solid {}{part}", self.solid);
         let Some(drag) = &self.drag else {
-            return format!("{name}: no coefficients without a reference velocity\n");
+            return format!("{name}: no coefficients, without a reference velocity or without rows to average\n");
         };
         let across = [("lift", &self.lift), ("along y", &self.cy), ("along z", &self.cz)];
         let across = |value: &dyn Fn(&Settling) -> String| -> String {
@@ -327,6 +327,7 @@ impl Forces {
         let of_axes = |what: &str| of(what, 0..case.dim);
         let length = if case.units.si { "m" } else { "cells" };
         if moves {
+            writeln!(out, "# rows: means over the steps since the row before")?;
             writeln!(out, "# dx and so on: displacement, {length}")?;
         }
         if case.turns() {

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::Bits;
 use super::average::{Average, average, weights, window};
 use super::csv;
-use super::profile::real_name;
 use super::flux_planes;
+use super::profile::real_name;
 use crate::case::{Body, Case, Scalar};
 
 /// What solids have given over time.
@@ -177,6 +177,9 @@ fn write_head(
     writeln!(out, "# {}, {}; solids in the order of the case", case.spec, real_name(case))?;
     let seconds = if case.units.si { "s" } else { "steps" };
     writeln!(out, "# time: {seconds}; {}: their units times {}", names.join(", "), flux_planes::scales(case)[1].1)?;
+    if case.moves() {
+        writeln!(out, "# rows: means over the steps since the row before")?;
+    }
     if has_number {
         writeln!(out, "# nusselt: with L = {} cells, and these differences and areas:", case.scales.length)?;
         for body in bodies {

@@ -22,6 +22,7 @@
 //! | [`probes`] | `probe_*.csv`: fields at points over time; `probe_*.vti` on grids of points |
 //! | [`derived`] | nothing: fields by name on all cells |
 //! | [`flux`] | nothing of its own: what flows through open faces |
+//! | [`mass`] | nothing: whether mass changes where nothing is open |
 //! | [`flux_planes`] | `fluxes.csv`: what flows through planes over time |
 //! | [`average`] | nothing: means in time, and how uncertain they are |
 //! | [`report`] | nothing: what a case makes of its results |
@@ -52,6 +53,7 @@ mod hull;
 mod isosurface;
 mod lock;
 mod march;
+pub mod mass;
 mod owned;
 pub mod picture;
 mod plane;
@@ -292,8 +294,13 @@ impl<'a> Recorder<'a> {
         self.series_table()
     }
 
-    /// Writes the fields of a snapshot that is not finite, if there is one, those of the last one that was, and the series until then.
-    pub fn broken(&mut self, snapshot: Option<&Snapshot>, good: Option<&Snapshot>) -> Result<(), OutputError> {
+    /// Writes the fields of a snapshot that is not finite, if there is one, those of the last one that was, the series until then, and the pictures.
+    pub fn broken(
+        &mut self,
+        snapshot: Option<&Snapshot>,
+        good: Option<&Snapshot>,
+        manifest: &Manifest,
+    ) -> Result<(), OutputError> {
         if self.case.output.series.is_some() {
             self.series()?;
         }
@@ -304,7 +311,9 @@ impl<'a> Recorder<'a> {
         if let Some(good) = good.filter(later) {
             self.fields(good)?;
         }
-        snapshot.map_or(Ok(()), |snapshot| self.fields(snapshot))
+        let Some(snapshot) = snapshot else { return Ok(()) };
+        self.fields(snapshot)?;
+        self.pictures_at_end(snapshot, manifest)
     }
 
     /// Writes everything that belongs to the end, the summary last. `snapshot` is needed where [`Case::ends_with_fields`].
@@ -343,6 +352,13 @@ impl<'a> Recorder<'a> {
             summary.forces = self.forces.settled(case);
         }
         summary.heat = self.heat.means(case);
+        if let Some(from) = output.average_from.filter(|from| *from > measured.steps) {
+            self.notices.push(format!(
+                "there are no means of forces, heat, probes and fluxes: they begin at step {from} (`output.average_from`), and the run has ended at \
+                 step {}",
+                measured.steps
+            ));
+        }
         let planes = output.fluxes.iter().zip(&self.fluxes);
         summary.planes = planes.filter_map(|(plane, fluxed)| fluxed.mean(case, plane)).collect();
         let probes = output.probes.iter().zip(&self.probes);
@@ -351,7 +367,29 @@ impl<'a> Recorder<'a> {
         summary.fluxes = snapshot.and_then(|snapshot| Fluxes::new(case, snapshot));
         summary.observed = snapshot.map_or(vec![], |snapshot| Observed::all(manifest, snapshot));
         summary.report = report::all(case, &summary, snapshot);
-        if let Some(snapshot) = snapshot.filter(|_| output.picture) {
+        if let Some(snapshot) = snapshot {
+            self.surfaces(snapshot)?;
+            self.pictures_at_end(snapshot, manifest)?;
+        }
+        self.films()?;
+        (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
+        summary.units = units::of(case, &summary);
+        self.write_summary(&summary)?;
+        Ok(summary)
+    }
+
+    /// Draws those pictures and views of the case that are due at a step on the way, and writes what is due on solids.
+    pub fn pictures_on_the_way(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
+        if self.case.output.wants_surfaces(snapshot.step) {
+            self.surfaces(snapshot)?;
+        }
+        self.pictures(snapshot, |frames| frames.wants(snapshot.step))
+    }
+
+    /// Draws what a case shows of its last step.
+    fn pictures_at_end(&mut self, snapshot: &Snapshot, manifest: &Manifest) -> Result<(), OutputError> {
+        let case = self.case;
+        if case.output.picture {
             let mut pictures = vec![
                 ("velocity".to_string(), picture::draw_velocity(case, snapshot)),
                 ("vorticity".to_string(), picture::draw_vorticity(case, snapshot)),
@@ -367,23 +405,7 @@ impl<'a> Recorder<'a> {
                 self.sink.write(&format!("{name}.png"), |out| out.write_all(&image))?;
             }
         }
-        if let Some(snapshot) = snapshot {
-            self.surfaces(snapshot)?;
-            self.pictures(snapshot, |_| true)?;
-        }
-        self.films()?;
-        (summary.inputs, summary.files) = (self.sink.inputs().to_vec(), self.sink.files().to_vec());
-        summary.units = units::of(case, &summary);
-        self.write_summary(&summary)?;
-        Ok(summary)
-    }
-
-    /// Draws those pictures and views of the case that are due at a step on the way, and writes what is due on solids.
-    pub fn pictures_on_the_way(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
-        if self.case.output.wants_surfaces(snapshot.step) {
-            self.surfaces(snapshot)?;
-        }
-        self.pictures(snapshot, |frames| frames.wants(snapshot.step))
+        self.pictures(snapshot, |_| true)
     }
 
     fn pictures(&mut self, snapshot: &Snapshot, wanted: impl Fn(&Frames) -> bool) -> Result<(), OutputError> {
@@ -434,6 +456,18 @@ impl<'a> Recorder<'a> {
         }
         self.statistics.push(Accumulated { name: of.name.clone(), from_step, to_step, samples });
         Ok(())
+    }
+
+    /// Notes that there are no samples of statistics of the case, by their number, in a run that has ended at a step.
+    pub fn lacks_samples(&mut self, number: usize, step: u64) {
+        let of = &self.case.output.statistics[number];
+        let drawn = self.case.output.pictures.iter().filter(|picture| picture.statistics == Some(number));
+        let pictures: String = drawn.map(|picture| format!(", no picture `{}`", picture.frames.name)).collect();
+        self.notices.push(format!(
+            "there is no file of the statistics `{}`{pictures}: their first sample is of step {}, and the run has ended at step {step}; begin \
+             earlier (`statistics.from`), or let it go on longer (`stop`)",
+            of.name, of.from
+        ));
     }
 
     /// Writes the films of the pictures that there are.
@@ -634,6 +668,7 @@ mod tests {
             memory_bandwidth: None,
             mass_start: 1024.0,
             mass_end: 1024.0,
+            is_closed: true,
             scalars: vec![],
             residual: None,
             stop: StopReason::Steps,

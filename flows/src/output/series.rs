@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::Bits;
 use super::axes::INK;
 use super::canvas::Canvas;
-use super::csv;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
+use super::csv;
 use super::profile::{cells, real_name};
 use crate::case::{Case, Moment};
 
@@ -30,7 +30,7 @@ struct Row {
     step: u64,
     /// Time over L / U.
     time: f64,
-    /// Sum of the density over the cells, in lattice units.
+    /// Sum of the density over the fluid cells, in lattice units.
     mass: f64,
     /// Half the mean square of the velocity, over U^2.
     energy: f64,
@@ -172,7 +172,7 @@ impl Series {
         let (u, l) = scales(case);
         let re = case.scales.re.map_or(String::new(), |re| format!("Re = {re:.6}, "));
         writeln!(out, "# {re}units: L = {l} cells, U = {u} cells per step")?;
-        writeln!(out, "# time: over L/U; mass: sum of the density over the cells, in lattice units")?;
+        writeln!(out, "# time: over L/U; mass: sum of the density over the fluid cells, in lattice units")?;
         writeln!(
             out,
             "# energy: <u.u>/2 over U^2; enstrophy: <w.w>/2 over (U/L)^2, w the vorticity by central differences"

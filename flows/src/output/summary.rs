@@ -67,10 +67,12 @@ pub struct Measured {
     pub memory: Memory,
     /// Memory bandwidth of the device (device-to-device copy), bytes read and written per second, if measured.
     pub memory_bandwidth: Option<f64>,
-    /// Mass at the start: sum of the density over the cells, in lattice units.
+    /// Mass at the start: sum of the density over the fluid cells, in lattice units.
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
+    /// Whether nothing lets mass in or out.
+    pub is_closed: bool,
     /// Sums of further populations.
     pub scalars: Vec<Carried>,
     /// Change of velocity at the last check, over the reference velocity.
@@ -79,7 +81,7 @@ pub struct Measured {
     pub stop: StopReason,
 }
 
-/// Sum of a further set of populations over the cells, in lattice units.
+/// Sum of a further set of populations over the fluid cells, in lattice units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Carried {
     /// Name of the populations.
@@ -269,10 +271,13 @@ pub struct Summary {
     pub memory_bandwidth_gb_per_s: Option<f64>,
     /// Bandwidth of the populations alone (each read and written once a step) over the memory bandwidth.
     pub fraction_of_bandwidth: Option<f64>,
-    /// Mass at the start: sum of the density over the cells, in lattice units.
+    /// Mass at the start: sum of the density over the fluid cells, in lattice units.
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
+    /// Its change in a step over that at the start, the mean of all steps, where nothing lets mass in or out.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mass_rate: Option<f64>,
     /// Sums of further populations.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub scalars: Vec<Carried>,
@@ -353,6 +358,9 @@ impl Summary {
                 .map(|bandwidth| mlups * 1e6 * bytes_per_update(manifest) / bandwidth),
             mass_start: measured.mass_start,
             mass_end: measured.mass_end,
+            mass_rate: measured
+                .is_closed
+                .then(|| (measured.mass_end / measured.mass_start - 1.0) / measured.steps.max(1) as f64),
             scalars: measured.scalars.clone(),
             stop: measured.stop,
             residual: measured.residual,
@@ -394,6 +402,7 @@ mod tests {
             memory_bandwidth: Some(1e9),
             mass_start: 256.0,
             mass_end: 256.5,
+            is_closed: false,
             scalars: vec![Carried { name: "g".into(), start: 2.0, end: 3.0 }],
             residual: Some(1e-5),
             stop: StopReason::Steady,

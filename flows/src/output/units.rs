@@ -37,6 +37,7 @@ pub(super) fn of(case: &Case, summary: &Summary) -> BTreeMap<String, String> {
         ("fraction_of_bandwidth", "1"),
         ("mass_start", &mass),
         ("mass_end", &mass),
+        ("mass_rate", "1/step"),
         ("scalars.start", whole),
         ("scalars.end", whole),
         ("residual", velocity),

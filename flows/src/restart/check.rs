@@ -45,8 +45,7 @@ impl Expected<'_> {
     }
 
     fn wrong_course(&self, course: &Course) -> Option<&'static str> {
-        let Course { step, seconds, waited, updates, adaptations, scattered, start, residual, recorded, statistics } =
-            course;
+        let Course { step, seconds, waited, updates, adaptations, scattered, start, residual, .. } = course;
         let counts = [*step, *updates, adaptations.looks, adaptations.changes, adaptations.refusals];
         let more =
             [adaptations.reorderings, adaptations.most_refused as u64, adaptations.room as u64, *scattered as u64];
@@ -65,10 +64,14 @@ impl Expected<'_> {
             let Sampled { first, last } = of.steps;
             first <= last && last <= *step && (1..MOST).contains(&of.samples) && of.samples - 1 <= last - first
         };
-        if !statistics.iter().all(is_possible) {
+        if !course.statistics.iter().all(is_possible) {
             return Some("its statistics are of steps that cannot be");
         }
-        recorded.wrong(self.case, *step)
+        let (solids, sets) = (self.case.solids.len(), self.manifest.populations.len());
+        if !course.exchanged.iter().all(|of| of.fits(solids, sets, *step)) {
+            return Some("what its solids have exchanged is not that of this flow's");
+        }
+        course.recorded.wrong(self.case, *step)
     }
 
     /// The blocks that can be leaves of this flow's grid.

@@ -176,9 +176,28 @@ pub struct Course {
     pub residual: Option<Bits>,
     /// What has been written.
     pub recorded: Recorded,
+    /// Sums over steps since the last rows of forces and of heat, where solids move.
+    #[serde(default)]
+    pub exchanged: Vec<SavedExchanges>,
     /// The statistics that have samples.
     #[serde(default)]
     pub statistics: Vec<SavedStatistics>,
+}
+
+/// What solids and the fluid have exchanged over some steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedExchanges {
+    /// How many.
+    pub steps: u64,
+    /// Sums over them of the force, the torque and what each set of populations gains, solid by solid.
+    pub sums: Vec<Bits>,
+}
+
+impl SavedExchanges {
+    /// Whether they are those of so many solids and sets of populations, over no more steps than a run has done.
+    fn fits(&self, solids: usize, sets: usize, steps: u64) -> bool {
+        self.steps <= steps && self.sums.len() == solids * (6 + sets)
+    }
 }
 
 /// Which steps statistics have samples of.

@@ -48,6 +48,61 @@ fn a_flow_that_blows_up_stops_with_its_step_and_place() {
         ],
     );
     assert!(text.contains("not finite") && text.contains("cell (") && text.contains("found at step"), "{text}");
+    // It leaves the picture too.
+    assert!(std::fs::read(here.path().join("results/velocity.png")).expect("a picture").starts_with(b"\x89PNG"));
+}
+
+/// In lattice units, in a closed box.
+fn boxed(more: &str) -> String {
+    format!(
+        "spec = \"d2q9_bgk\"\ntarget = \"cpu\"\nprecision = \"f64\"\nblock = [8, 8]\n[domain]\nsize = [32, 32]\n[fluid]\nviscosity = 0.1\n\
+         velocity = 0.02\nlength = 8\n{more}"
+    )
+}
+
+#[test]
+fn mass_that_changes_where_nothing_is_open_is_told_with_its_rate() {
+    let here = folder();
+    let pushes = "[faces]\nothers = \"bounce_back\"\n[[solids]]\nshape = \"box\"\nfrom = [12, 0]\nto = [20, 6]\nrule = \"moving_wall\"\n\
+                  velocity = [0, 0.004]\n[stop]\nsteps = 2000\n";
+    std::fs::write(here.path().join("pushes.toml"), boxed(pushes)).expect("written");
+    let output = lbmc(here.path(), &["run", "pushes.toml", "--out", "pushes"]);
+    let (told, shown) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    assert!(told.contains("C0507") && told.contains("mass has changed by +"), "on the way: {told}");
+    assert!(shown.contains("warning: mass has changed by +6.") && shown.contains(" of it in a step"), "{shown}");
+    let summary = read(&here.path().join("pushes/summary.json"));
+    // Of the fluid alone, 0.032 in a step.
+    assert_eq!(summary["mass_start"], 976.0);
+    let rate = summary["mass_rate"].as_f64().expect("a rate");
+    assert!((rate * 976.0 / 0.032 - 1.0).abs() < 1e-3, "{rate}");
+}
+
+#[test]
+fn statistics_without_a_sample_are_told() {
+    let here = folder();
+    let rests = "[faces]\nothers = \"bounce_back\"\n[start]\nvelocity = [\"1e-9*sin(2*pi*y/ly)\", 0]\n[stop]\nsteps = 9000\nsteady = 1e-3\ncheck_every = 20\n\
+                 [[statistics]]\nname = \"late\"\nfrom = 5000\nevery = 10\n[[pictures]]\nname = \"mean\"\nstatistics = \"late\"\nfield = \"mean_velocity\"\n";
+    std::fs::write(here.path().join("rests.toml"), boxed(rests)).expect("written");
+    let output = lbmc(here.path(), &["run", "rests.toml", "--out", "rests"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    let expected = "there is no file of the statistics `late`, no picture `mean`: their first sample is of step 5000, and the run has ended at step ";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// What a run cannot set up, a dry run refuses too, with the cells.
+#[test]
+fn a_refined_box_that_ends_at_a_face_with_a_formula_is_refused_by_a_dry_run() {
+    let here = folder();
+    let refined = "[faces]\nleft = { rule = \"moving_wall\", velocity = [\"0.02 * y / ly\", 0] }\nright = { rule = \"anti_bounce_back\", density = 1 }\n\
+                   others = \"bounce_back\"\n[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [0, 8], to = [16, 24] }]\n[stop]\nsteps = 10\n";
+    std::fs::write(here.path().join("refined.toml"), boxed(refined)).expect("written");
+    for more in [&["--dry-run"][..], &[]] {
+        let text = fails(here.path(), &[&["run", "refined.toml"], more].concat());
+        assert!(
+            text.contains("C0313") && text.contains("the lower face of x") && text.contains("of level 0"),
+            "{text}"
+        );
+    }
 }
 
 /// The README's main job at Re 1000 and the same at Re 100. Ghia's tables themselves are off by rms 0.0037 (u) and 0.0100

@@ -157,6 +157,7 @@ pub(super) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
         }
         // Rows beside those that it reads.
         Phase::Expose => writes.extend(populations(level, current(level))),
+        Phase::Exchange => reads.extend(populations(level, current(level))),
         Phase::Tick => writes.push(Part::Clock),
         Phase::Halo | Phase::HaloSaved => unreachable!("what crosses is no work of a part"),
         Phase::ToFine | Phase::ToFineWalls => {

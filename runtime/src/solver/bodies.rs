@@ -7,7 +7,7 @@ use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use super::error::StepError;
 use super::moving::Moving;
-use super::observe::Exchange;
+use super::observe::{Exchange, Exchanged};
 use super::parts::{Parts, bytes_of, numbers_of};
 use super::prescribed::Item;
 use super::setup::{FaceSpec, GridSpec, Instance, Profile, Varying, list, resolve};
@@ -287,7 +287,8 @@ impl Bodies {
 }
 
 impl Parts {
-    /// Adds to what each solid and the fluid exchange what its links give, block by block along the curve.
+    /// Adds to what each solid and the fluid exchange what its links give in the step that comes next, as if each step of a finer level in it gave
+    /// what the first does.
     pub(super) fn add_exchanges(&mut self, levels: &[Level], total: &mut [Exchange]) -> Result<(), StepError> {
         let dim = self.first().grid.dim();
         for (at, level) in levels.iter().enumerate() {
@@ -295,35 +296,63 @@ impl Parts {
                 // Boundary conditions read neighbours.
                 self.exchange(at, level.current)?;
             }
+            self.iter_mut().try_for_each(|subdomain| subdomain.prescribe(at, 1))?;
+            let found = self.exchanges_of(at, level)?;
             // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
-            let scale = 0.5f64.powi((at * (dim - 1)) as i32);
-            let mut found = vec![];
-            for subdomain in self.iter_mut() {
-                found.extend(subdomain.exchanges(at, level)?);
-            }
-            if let Some(processes) = self.processes() {
-                let all = processes.share(&bytes_of(&found));
-                found = all.iter().flat_map(|bytes| numbers_of(bytes)).collect();
-            }
-            let Some(bodies) = &self.first().bodies else { continue };
-            for (entry, sums) in found.chunks_exact(bodies.sums + 3).enumerate() {
-                let Exchange { force, torque, gains } = &mut total[entry % bodies.count];
-                for (total, value) in force[..dim].iter_mut().chain(gains).chain(torque).zip(sums) {
-                    *total += scale * value;
-                }
-            }
+            self.add_found(&found, 0.5f64.powi((at * (dim - 1)) as i32), total);
         }
         Ok(())
+    }
+
+    /// Adds what links of a level give in its step that comes next to all sums over steps; walls are as they are in that step, and parts have
+    /// what they read of others.
+    pub(super) fn sum_exchanges(&mut self, at: usize, level: &Level) -> Result<(), StepError> {
+        let found = self.exchanges_of(at, level)?;
+        let scale = 0.5f64.powi((at * self.first().grid.dim()) as i32);
+        let mut all = std::mem::take(&mut self.exchanged);
+        for Exchanged { steps, sums } in &mut all {
+            *steps += u64::from(at == 0);
+            self.add_found(&found, scale, sums);
+        }
+        self.exchanged = all;
+        Ok(())
+    }
+
+    /// What each solid gets along the links of each block of a level, along the curve.
+    fn exchanges_of(&mut self, at: usize, level: &Level) -> Result<Vec<f64>, StepError> {
+        let mut found = vec![];
+        for subdomain in self.iter_mut() {
+            found.extend(subdomain.exchanges(at, level)?);
+        }
+        if let Some(processes) = self.processes() {
+            let all = processes.share(&bytes_of(&found));
+            found = all.iter().flat_map(|bytes| numbers_of(bytes)).collect();
+        }
+        Ok(found)
+    }
+
+    /// Adds that up, block by block.
+    fn add_found(&self, found: &[f64], scale: f64, total: &mut [Exchange]) {
+        let Some(bodies) = &self.first().bodies else { return };
+        let dim = self.first().grid.dim();
+        for (entry, sums) in found.chunks_exact(bodies.sums + 3).enumerate() {
+            let Exchange { force, torque, gains } = &mut total[entry % bodies.count];
+            for (total, value) in force[..dim].iter_mut().chain(gains).chain(torque).zip(sums) {
+                *total += scale * value;
+            }
+        }
     }
 }
 
 impl Subdomain {
     /// What each solid gets along the links of each of its blocks on a level, `[block][solid][axis or set of populations, axis of the torque]`.
     fn exchanges(&mut self, at: usize, level: &Level) -> Result<Vec<f64>, StepError> {
-        self.prescribe(at, 1)?;
         let Some(bodies) = &mut self.bodies else { return Ok(vec![]) };
         let listed = bodies.levels[at].clone();
         let count = listed.len();
+        if count == 0 {
+            return Ok(vec![]);
+        }
         self.program.launch(kernels::Force {
             shares: self.grid.forest().every().part(0..count),
             ids: bodies.list.part(listed),

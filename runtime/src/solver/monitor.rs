@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lbm_bundle::{Populations, Role, SHARES};
 
-use super::observe::{Conserved, Exchange, Look, Means, NotFinite, Sum};
+use super::observe::{Conserved, Exchange, Exchanged, Look, Means, NotFinite, Sum};
 use super::parts::{Parts, bytes_of, numbers_of};
 use super::step::Level;
 use super::subdomain::Subdomain;
@@ -56,7 +56,7 @@ impl Simulation {
         self.monitor.reference
     }
 
-    /// Mass, energy, enstrophy and the largest speed of the current step; `None` where the fields have no velocity `u`. Sums are as those
+    /// Mass, energy, enstrophy and the largest speed of the fluid at the current step; `None` where the fields have no velocity `u`. Sums are as those
     /// of [`Self::sums`]. Slopes are those of [`Velocity`](super::velocity::Velocity) but where a cell beside a finer level reads off
     /// the plane through a coarser one that has a still coarser one beside it: there that plane has a one-sided slope.
     pub fn means(&mut self) -> Result<Option<Means>, StepError> {
@@ -68,7 +68,7 @@ impl Simulation {
         self.parts.means().map(Some)
     }
 
-    /// Mass and momentum of each set of populations, in the order of the manifest; volumes are counted in cells of the coarsest
+    /// Mass and momentum of each set of populations in the fluid, in the order of the manifest; cells inside solids do not count. Volumes are counted in cells of the coarsest
     /// level. Sums are in double precision and carry their rounding errors along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39), so
     /// they are as good as those in twice that precision, rounded once. Blocks are summed up by themselves and added in the order of their
     /// list: the same bits on any number of threads, and in any number of parts.
@@ -104,14 +104,44 @@ impl Simulation {
     /// What each solid and the fluid exchange in the step that comes next, along cut links: the force, as [`Self::forces`], the torque on those
     /// that turn, and what each set of populations gains.
     pub fn exchanges(&mut self) -> Result<Vec<Exchange>, StepError> {
-        let none = Exchange { force: [0.0; 3], torque: [0.0; 3], gains: vec![0.0; self.manifest().populations.len()] };
-        let mut total = vec![none; self.solids()];
+        let mut total = self.no_exchanges();
         let Simulation { parts, stepper, .. } = self;
         for subdomain in parts.iter_mut() {
             subdomain.set_clock(stepper.step)?;
         }
         parts.add_exchanges(&stepper.levels, &mut total)?;
         Ok(total)
+    }
+
+    fn no_exchanges(&self) -> Vec<Exchange> {
+        vec![Exchange::none(self.manifest().populations.len()); self.solids()]
+    }
+
+    /// From now on sums up what solids and the fluid exchange over all steps, those of finer levels too, so many times beside each other. A step then
+    /// waits for a few numbers of each block with cut links; on a GPU steps are not recorded.
+    pub fn sum_exchanges(&mut self, times: usize) {
+        self.forget();
+        self.parts.exchanged = vec![Exchanged { steps: 0, sums: self.no_exchanges() }; times];
+    }
+
+    /// The sums over steps.
+    pub fn exchanged(&self) -> &[Exchanged] {
+        &self.parts.exchanged
+    }
+
+    /// Goes on with sums that [`Self::exchanged`] gave.
+    pub fn restore_exchanged(&mut self, exchanged: &[Exchanged]) {
+        self.parts.exchanged = exchanged.to_vec();
+    }
+
+    /// What solids and the fluid have exchanged in a step, the mean of those since one of the sums was last taken; it begins anew. `None` where
+    /// there were no steps, or nothing is summed up.
+    pub fn take_exchanges(&mut self, number: usize) -> Option<Vec<Exchange>> {
+        let none = self.no_exchanges();
+        let Exchanged { steps, sums } = self.parts.exchanged.get_mut(number).filter(|of| of.steps > 0)?;
+        let (count, mut mean) = (std::mem::take(steps) as f64, std::mem::replace(sums, none));
+        mean.iter_mut().flat_map(Exchange::numbers_mut).for_each(|value| *value /= count);
+        Some(mean)
     }
 
     /// Number of solids.
@@ -244,6 +274,7 @@ impl Subdomain {
     fn means(&self, run: Range<usize>) -> Result<Vec<f64>, StepError> {
         let (tables, count) = (self.grid.tables(), run.len());
         let mut means = self.program.device().alloc_doubles(7 * count)?;
+        let (rows, links, solids) = self.mask();
         self.program.launch(kernels::Means {
             shares: self.grid.forest().every().part(0..count),
             ids: tables.leaves.part(run),
@@ -254,6 +285,9 @@ impl Subdomain {
             parents: &tables.parent,
             slots: &tables.slot,
             fields: &self.fields.macroscopic,
+            rows,
+            links,
+            solids,
             means: &mut means,
         })?;
         Ok(means.read_reals(0..7 * count)?)
@@ -263,14 +297,26 @@ impl Subdomain {
     fn sums(&self, run: Range<usize>, set: usize, sums: usize) -> Result<Vec<f64>, StepError> {
         let count = run.len();
         let mut found = self.program.device().alloc_doubles(2 * sums * count)?;
+        let (rows, links, solids) = self.mask();
         self.program.launch(kernels::Sums {
             shares: self.grid.forest().every().part(0..count),
             ids: self.grid.tables().leaves.part(run),
             per: 1,
             src: &self.fields.populations[set],
+            rows,
+            links,
+            solids,
             sums: &mut found,
         })?;
         Ok(found.read_reals(0..2 * sums * count)?)
+    }
+
+    /// What says which cells are solid: rows of blocks, links, and whether there are any.
+    fn mask(&self) -> (&Buffer<Int>, &Buffer<Int>, i32) {
+        match &self.bodies {
+            Some(bodies) => (&bodies.rows, &bodies.links, 1),
+            None => (&self.grid.tables().leaves, &self.grid.tables().leaves, 0),
+        }
     }
 
     /// The list of leaves in whose order it is looked at fields.

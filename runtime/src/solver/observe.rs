@@ -2,7 +2,7 @@
 
 use crate::geometry::Cell;
 
-/// Sums over all cells of one set of populations, in lattice units.
+/// Sums over all fluid cells of one set of populations, in lattice units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conserved {
     /// Name of the set: `f`.
@@ -24,10 +24,36 @@ pub struct Exchange {
     pub gains: Vec<f64>,
 }
 
-/// Means over the domain, by volume, and the mass, in lattice units of the coarsest level.
+impl Exchange {
+    /// Nothing, of so many sets of populations.
+    pub(super) fn none(sets: usize) -> Exchange {
+        Exchange { force: [0.0; 3], torque: [0.0; 3], gains: vec![0.0; sets] }
+    }
+
+    /// Its numbers: the force, the torque and the gains.
+    pub fn numbers(&self) -> impl Iterator<Item = f64> {
+        self.force.iter().chain(&self.torque).chain(&self.gains).copied()
+    }
+
+    /// The same, to be changed.
+    pub fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+        self.force.iter_mut().chain(&mut self.torque).chain(&mut self.gains)
+    }
+}
+
+/// What solids and the fluid have exchanged in some steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchanged {
+    /// How many steps.
+    pub steps: u64,
+    /// The sums over these steps, solid by solid.
+    pub sums: Vec<Exchange>,
+}
+
+/// Means over the domain, of which solids have nothing, by volume, and the mass, in lattice units of the coarsest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Means {
-    /// Sum of the density `rho` over the cells, each times its volume in cells of the coarsest level; NaN where there is no such field.
+    /// Sum of the density `rho` over the fluid cells, each times its volume in cells of the coarsest level; NaN where there is no such field.
     pub mass: f64,
     /// Kinetic energy: half the mean square of the velocity.
     pub energy: f64,

@@ -17,6 +17,7 @@ use super::accesses::{self, OfPart};
 use super::edges::{Edges, Side};
 use super::halo::Halo;
 use super::inbox::{Inbox, Own};
+use super::observe::Exchanged;
 use super::room;
 use super::routes::{self, Routes};
 use super::step::{Level, Share, Task};
@@ -36,6 +37,8 @@ pub(super) struct Parts {
     devices: Devices,
     /// Of a flow in several parts: which has what, and what each gets of the others.
     division: Option<Division>,
+    /// What solids and the fluid have exchanged, as many times as it is summed up.
+    pub(super) exchanged: Vec<Exchanged>,
 }
 
 /// What parts read of each other's blocks.
@@ -187,7 +190,7 @@ impl Parts {
     /// A flow in one part.
     pub(super) fn one(subdomain: Subdomain) -> Parts {
         let devices = Devices::new([subdomain.program.device()]);
-        Parts { here: vec![subdomain], devices, division: None }
+        Parts { here: vec![subdomain], devices, division: None, exchanged: vec![] }
     }
 
     /// A flow in several, as many in each process, of which these are in this one; their inboxes are still to come.
@@ -210,7 +213,7 @@ impl Parts {
         here.iter_mut().try_for_each(|subdomain| subdomain.fields.seal())?;
         let routes = routes_of(&here, &numbers, &halo)?;
         let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
-        let mut parts = Parts { here, devices, division: Some(division) };
+        let mut parts = Parts { here, devices, division: Some(division), exchanged: vec![] };
         parts.set_partition(partition)?;
         parts.list_edges()?;
         parts.each_with_senders(|subdomain, own| {
@@ -290,6 +293,10 @@ impl Parts {
 
     /// Whether a phase of a step of a level has anything to do in this process.
     pub(super) fn has(&self, phase: Phase, level: usize) -> bool {
+        if phase == Phase::Exchange {
+            // The same in all processes.
+            return !self.exchanged.is_empty();
+        }
         self.here.iter().any(|subdomain| subdomain.has(phase, level))
     }
 
@@ -302,6 +309,8 @@ impl Parts {
         match &self.division {
             Some(division) if task.phase.crosses() && division.processes.are_several() => vec![Share::Processes],
             Some(division) if task.phase.crosses() => (0..division.lanes(task)).map(Share::Lane).collect(),
+            // That of all parts is summed up at once.
+            _ if task.phase == Phase::Exchange => all(Side::All).take(1).collect(),
             _ if apart => all(Side::Edge).chain(all(Side::Inside)).collect(),
             _ => all(Side::All).collect(),
         }
@@ -327,6 +336,7 @@ impl Parts {
             Share::Part(part, _) if task.phase == Phase::Move => {
                 self.here[part].move_solids(task.level, end, Some(&levels[task.level]))
             }
+            Share::Part(..) if task.phase == Phase::Exchange => self.sum_exchanges(task.level, &levels[task.level]),
             Share::Part(part, side) => self.here[part].run(task, side, levels),
         }
     }

@@ -1,5 +1,6 @@
 //! A grid that is set up and has no data yet: what it will take in memory is known before it does.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use lbm_bundle::Bundle;
@@ -238,6 +239,23 @@ impl<'a> Prepared<'a> {
         let copied = copies.states.saturating_mul(blocks.slots.saturating_mul(accumulated));
         let memory = Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied);
         Ok(memory.in_parts(parts, self.shared))
+    }
+
+    /// Refuses what [`Self::simulation`] refuses before there is memory for data: parameters, on finer levels too, and links that are cut beside refinement
+    /// interfaces, where solids that move are when it begins.
+    pub fn check(&self, params: &[(String, Vec<f64>)]) -> Result<(), StepError> {
+        let manifest = self.program.manifest();
+        Params::new(manifest, params)?.of_levels(manifest, self.levels)?;
+        let Some(cutters) = &self.around.cutters else { return Ok(()) };
+        let leaves: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
+        cutters.check(&leaves, &manifest.directions)?;
+        let (mut cutters, known) = (cutters.clone(), leaves.into_iter().collect::<BTreeSet<Block>>());
+        for level in 0..self.levels {
+            cutters.solids.set_time(level, self.step as f64);
+            let touched = cutters.solids.touched(level).into_iter().filter(|block| known.contains(block)).collect();
+            cutters.cut_moved(touched, |block| known.contains(&block), &manifest.directions)?;
+        }
+        Ok(())
     }
 
     /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest

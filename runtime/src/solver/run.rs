@@ -67,10 +67,10 @@ impl Simulation {
         }
         let pairs = (PHASES_RECORDED / stepper.tasks(parts).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
-        // A recording has parameters and solids as they were when it was made.
-        let changes = stepper.courses.is_some() || parts.first().moves();
+        // A recording has parameters and solids as they were when it was made, and nothing of it goes to the host.
+        let waits = stepper.courses.is_some() || parts.first().moves() || !parts.exchanged.is_empty();
         let recorded = parts.first().recording.is_some();
-        if !changes && left >= 2 * pairs * least && !recorded && parts.records() {
+        if !waits && left >= 2 * pairs * least && !recorded && parts.records() {
             let graph = record(devices, parts, stepper, pairs)?;
             // What the first part has is of all.
             parts.first_mut().recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });

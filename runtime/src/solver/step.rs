@@ -224,7 +224,7 @@ impl Schedule<'_> {
             self.phases(&[Phase::Prescribe], level, number);
             self.phases(&Phase::TO_COARSE, level, number);
         }
-        self.phases(&[Phase::Expose], level, number);
+        self.phases(&[Phase::Expose, Phase::Exchange], level, number);
         self.phases(&Phase::STREAMING, level, number);
         if second {
             self.phases(&[Phase::Restrict], level, number);

@@ -189,7 +189,7 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
         Phase::ToCoarseWalls if !holds => listed.group(Group::Both),
         Phase::StreamCollideHeld | Phase::ToFineWalls | Phase::ToCoarseWalls => 0..0,
         Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
-        Phase::Expose => unreachable!("it has those of several phases"),
+        Phase::Expose | Phase::Exchange => unreachable!("they have those of several phases"),
         Phase::Prescribe | Phase::Move | Phase::Tick | Phase::Halo | Phase::HaloSaved => {
             unreachable!("there are no blocks of it")
         }

@@ -98,7 +98,7 @@ impl Subdomain {
             Phase::StreamCollideSolid if self.has_motions(level) => true,
             Phase::Tick => self.prescribed.is_some(),
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
-            Phase::Halo | Phase::HaloSaved => false,
+            Phase::Exchange | Phase::Halo | Phase::HaloSaved => false,
             Phase::Expose => !self.program.manifest().shown.is_empty() && !self.own_level(level).runs().is_empty(),
             _ => {
                 let (grid, owned) = (&self.grid, self.owned.as_ref());
@@ -125,7 +125,9 @@ impl Subdomain {
         match phase {
             Phase::Prescribe => Ok(self.prescribe(level, half)?),
             Phase::Tick => Ok(self.tick()?),
-            Phase::Move | Phase::Halo | Phase::HaloSaved => unreachable!("whoever has all parts does that"),
+            Phase::Move | Phase::Exchange | Phase::Halo | Phase::HaloSaved => {
+                unreachable!("whoever has all parts does that")
+            }
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)
             }

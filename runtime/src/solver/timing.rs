@@ -19,6 +19,8 @@ pub enum Phase {
     StreamCollideHeld,
     /// What cells show to those around them.
     Expose,
+    /// What solids and the fluid exchange.
+    Exchange,
     /// What coarse blocks send to finer ones.
     ToFine,
     /// What enters fine blocks that touch walls, from coarser ones.
@@ -47,7 +49,7 @@ pub enum Phase {
 
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 19] = [
+    pub const ALL: [Phase; 20] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideInterface,
@@ -55,6 +57,7 @@ impl Phase {
         Phase::StreamCollideSolid,
         Phase::StreamCollideHeld,
         Phase::Expose,
+        Phase::Exchange,
         Phase::ToFine,
         Phase::ToFineWalls,
         Phase::ToCoarse,
@@ -87,7 +90,7 @@ impl Phase {
     pub(super) fn reads_blocks_around(self, level: usize) -> std::ops::Range<usize> {
         match self {
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => level..level + 2,
-            Phase::Move | Phase::Expose => level..level + 1,
+            Phase::Move | Phase::Expose | Phase::Exchange => level..level + 1,
             _ if Phase::STREAMING.contains(&self) => level..level + 1,
             _ => level..level,
         }
@@ -113,6 +116,7 @@ impl Phase {
             "stream_collide_solid",
             "stream_collide_held",
             "expose",
+            "exchange",
             "to_fine",
             "to_fine_walls",
             "to_coarse",

@@ -281,7 +281,7 @@ impl Resolver<'_> {
 }
 
 /// Points of a face, in cells: where cells of the coarsest level have their centres along it, at a depth in the domain.
-pub(super) fn points(size: [usize; 3], dim: usize, face: Face, depth: f64) -> impl Iterator<Item = [f64; 3]> {
+pub(in crate::case) fn points(size: [usize; 3], dim: usize, face: Face, depth: f64) -> impl Iterator<Item = [f64; 3]> {
     let across = if face.high { size[face.axis] as f64 - depth } else { depth };
     let sides: [usize; 3] = std::array::from_fn(|axis| if axis == face.axis { 1 } else { size[axis] });
     (0..sides.iter().product()).map(move |at: usize| {

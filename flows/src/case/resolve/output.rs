@@ -27,11 +27,23 @@ impl Resolver<'_> {
         Stop { steps: steps as u64, steady: raw.steady.map(|tolerance| Steady { tolerance, check_every }) }
     }
 
+    /// The first step of means, which the run should reach.
+    fn average_from(&mut self, units: &Units, stop: Stop) -> Option<u64> {
+        let given = self.raw.output.average_from.as_ref()?;
+        let from = self.interval(given, units)?;
+        if from > stop.steps {
+            let message = format!("means would begin at step {from}; the run ends at step {}", stop.steps);
+            let help = "begin earlier, or take more steps".to_string();
+            self.report.add::<()>(diag::NO_SAMPLES, &given.span, message, "after the end", help);
+        }
+        Some(from)
+    }
+
     pub(super) fn output(
         &mut self,
         size: [usize; 3],
         units: &Units,
-        scales: &Scales,
+        (scales, stop): (&Scales, Stop),
         (probes, statistics, fluxes): (Vec<Probe>, Vec<Statistics>, Vec<FluxPlane>),
         (pictures, views): (Vec<Picture>, Vec<View>),
     ) -> Output {
@@ -70,7 +82,7 @@ impl Resolver<'_> {
             views,
             statistics,
             fluxes,
-            average_from: raw.average_from.as_ref().and_then(|from| self.interval(from, units)),
+            average_from: self.average_from(units, stop),
             report: vec![],
         }
     }

@@ -1,5 +1,8 @@
 //! What the flow starts from, and whether anything drives it.
 
+use lbm_bundle::AtFace;
+
+use super::faces::points;
 use super::{Resolver, Values, axis_name, short};
 use crate::case::diag;
 use crate::case::formula::Formula;
@@ -128,21 +131,22 @@ impl<'a> Resolver<'a> {
         Some(start)
     }
 
-    /// Warns of fluid that comes in and cannot leave, or the reverse. Faces whose rules fix the velocity are compared; where any
+    /// Warns of fluid that comes in and cannot leave, or the reverse. Faces and surfaces of solids whose rules fix the velocity are compared; where any
     /// other rule is, nothing is known.
-    pub(super) fn outlet(&mut self, walls: &[Wall], size: [usize; 3]) {
-        const CLOSED: [&str; 6] = [
-            "bounce_back",
-            "moving_wall",
-            "free_slip",
-            "interpolated_bounce_back",
-            "zou_he_velocity",
-            "regularized_velocity",
-        ];
+    pub(super) fn outlet(&mut self, walls: &[Wall], solids: Option<&[SolidBody]>, size: [usize; 3]) {
+        // Besides those that say so of the velocity at the face.
+        const FIXING: [&str; 4] =
+            ["interpolated_bounce_back", "interpolated_moving_wall", "zou_he_velocity", "regularized_velocity"];
+        let fixes = |rule: &str| {
+            let at_face = self.manifest.boundaries.iter().find(|known| known.name == rule).map(|known| known.at_face);
+            FIXING.contains(&rule) || at_face.is_some_and(|at_face| at_face != AtFace::Unknown)
+        };
+        let is_velocity = |(name, _): &(String, Vec<Formula>)| name == "velocity";
         let through = |wall: &Wall| {
-            let velocity = wall
-                .velocity
-                .filter(|_| wall.formulas.is_empty() && wall.patches.is_empty() && CLOSED.contains(&&wall.rule[..]))?;
+            if !fixes(&wall.rule) || wall.formulas.iter().any(is_velocity) || !wall.patches.is_empty() {
+                return None;
+            }
+            let velocity = wall.stated_velocity([0.0; 3], 0.0).unwrap_or_default();
             let area =
                 size.iter().enumerate().filter(|(axis, _)| *axis != wall.face.axis).map(|(_, cells)| *cells as f64);
             let inwards = if wall.face.high { -1.0 } else { 1.0 };
@@ -151,12 +155,33 @@ impl<'a> Resolver<'a> {
         if self.report.has_errors() {
             return; // a wall that was not understood may be the way out
         }
-        let Some(through) = walls.iter().map(through).collect::<Option<Vec<f64>>>() else { return };
+        // As much leaves a closed surface as enters it; of one that faces cut off, the part beyond them lacks.
+        let through_solid = |body: &SolidBody| {
+            let solid = &body.solid;
+            if !fixes(&solid.rule) || body.formulas.iter().any(is_velocity) || body.moves.is_some() {
+                return None;
+            }
+            let velocity = solid.values.iter().find(|(name, _)| name == "velocity");
+            let cut_off = walls.iter().map(|wall| {
+                let outwards = if wall.face.high { 1.0 } else { -1.0 };
+                let along = velocity.map_or(0.0, |(_, velocity)| outwards * velocity[wall.face.axis]);
+                if along == 0.0 {
+                    return 0.0;
+                }
+                let inside = points(size, self.dim, wall.face, 0.5).filter(|point| solid.shape.contains(*point));
+                -along * inside.count() as f64
+            });
+            Some(cut_off.sum::<f64>())
+        };
+        let Some(solids) = solids else { return };
+        let through = walls.iter().map(through).chain(solids.iter().map(through_solid));
+        let Some(through) = through.collect::<Option<Vec<f64>>>() else { return };
         let (sum, most) =
             (through.iter().sum::<f64>(), through.iter().fold(0.0, |most: f64, flux| most.max(flux.abs())));
         if sum.abs() > 1e-9 * most {
             let way = if sum > 0.0 { "comes in than goes out" } else { "goes out than comes in" };
-            let message = format!("more fluid {way}, through faces that fix its velocity");
+            let what = if solids.is_empty() { "faces" } else { "faces and solids" };
+            let message = format!("more fluid {way}, through {what} that fix its velocity");
             let help = "give a face a pressure or an outflow, for example `anti_bounce_back`".to_string();
             self.report.add::<()>(diag::NO_OUTLET, &self.raw.faces.span, message, "no way out", help);
         }

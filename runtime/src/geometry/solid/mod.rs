@@ -33,7 +33,7 @@ pub use motion::{MOST_PLACES, Motion, Pose, Rate};
 pub(crate) use shape::cross;
 pub use shape::{Shape, Turn, Vector};
 pub use surface::{Open, Surface, Thickness};
-pub use tables::{Arm, Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
+pub use tables::{Arm, By, Cells, Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
 pub use weld::Welds;
 
 use std::ops::Range;

@@ -4,6 +4,7 @@
 //! a wall of its own. At a face of nodes each cell has one: that of the link straight through the face.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use lbm_bundle::Direction;
 use miette::Diagnostic;
@@ -21,40 +22,72 @@ const LEAST_DISTANCE: f64 = 1e-6;
 #[derive(Debug, Error, Diagnostic)]
 pub enum SolidError {
     /// A refinement interface beside a block with cut links.
-    #[error(
-        "the block of level {level} at ({}, {}, {}), in blocks of its level, is cut by a solid or by a face along which \
-         values vary, and lies at a refinement interface",
-        place[0], place[1], place[2]
-    )]
+    #[error("{by} cuts links of cells at a refinement interface: {cells}")]
     #[diagnostic(
-        code(lbmc::solid::interface),
+        code(C0313),
         help(
-            "solids near each other need the same `level`, and one that moves needs it all along its way; refinement interfaces must be a \
-             block away from faces along which values vary"
+            "solids near each other need the same `level`, and one that moves needs it all along its way; keep refinement interfaces a block away \
+             from solids of another level and from faces along which values vary, or refine along all of such a face"
         )
     )]
     Jump {
-        /// Level of the block.
-        level: usize,
-        /// Its position, in blocks of its level.
-        place: [usize; 3],
+        /// What cuts the links.
+        by: By,
+        /// The cells of the block.
+        cells: Cells,
     },
     /// A moving solid in a block where links have walls of their own.
-    #[error(
-        "a solid that moves comes to the block of level {level} at ({}, {}, {}), in blocks of its level, where values vary along a face or over \
-         the surface of a solid",
-        place[0], place[1], place[2]
-    )]
-    #[diagnostic(
-        code(lbmc::solid::crossing),
-        help("a block must lie between them, or the value be the same everywhere")
-    )]
+    #[error("a solid that moves comes to where values vary along a face or over the surface of a solid: {cells}")]
+    #[diagnostic(code(C0314), help("a block must lie between them, or the value be the same everywhere"))]
     Crossing {
-        /// Level of the block.
-        level: usize,
-        /// Its position, in blocks of its level.
-        place: [usize; 3],
+        /// The cells of the block.
+        cells: Cells,
     },
+}
+
+/// What cuts links of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A solid, by its number from 0.
+    Solid(usize),
+    /// A face along which values vary.
+    Face(Face),
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            By::Solid(number) => write!(out, "the surface of solid {}", number + 1),
+            By::Face(face) => {
+                let (end, axis) = (["lower", "upper"][face.index() % 2], ["x", "y", "z"][face.index() / 2]);
+                write!(out, "the {end} face of {axis}, along which values vary,")
+            }
+        }
+    }
+}
+
+/// The cells of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cells {
+    level: usize,
+    /// Along each axis the first, and one beyond the last, in cells of the level.
+    range: Vec<[usize; 2]>,
+}
+
+impl fmt::Display for Cells {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let each = |of: &dyn Fn(usize) -> String| {
+            let ends = |[first, end]: &[usize; 2]| format!("{} to {}", of(*first), of(*end));
+            self.range.iter().map(ends).collect::<Vec<_>>().join(", ")
+        };
+        write!(out, "cells {} of level {}", each(&|at| at.to_string()), self.level)?;
+        let width = 0.5f64.powi(self.level as i32);
+        if self.level > 0 {
+            write!(out, ", in cells of level 0 {}", each(&|at| (at as f64 * width).to_string()))
+        } else {
+            Ok(())
+        }
+    }
 }
 
 /// What links are cut by.
@@ -182,7 +215,7 @@ impl Cutters {
                 Cut::All => 0,
                 Cut::Some(mut row) => {
                     if !self.around(*block).all(|near| known.contains(&near)) {
-                        return Err(SolidError::Jump { level: block.level, place: block.place });
+                        return Err(self.jump(*block));
                     }
                     for (link, crossing) in row.crossings {
                         row.links[link] = (first_crossing + tables.crossings.len()) as i32 + 1;
@@ -197,6 +230,41 @@ impl Cutters {
         Ok(tables)
     }
 
+    /// Refuses leaves of a grid with cut links at refinement interfaces, as [`Self::tables`] does, where that is all that is asked.
+    pub fn check(&self, leaves: &[Block], directions: &[Direction]) -> Result<(), SolidError> {
+        let known: BTreeSet<Block> = leaves.iter().copied().collect();
+        let is_refused = |block: &&Block| {
+            !self.around(**block).all(|near| known.contains(&near))
+                && matches!(self.cut(**block, directions), Cut::Some(_))
+        };
+        leaves.par_iter().find_first(is_refused).map_or(Ok(()), |block| Err(self.jump(*block)))
+    }
+
+    /// What is wrong with a block that has cut links and lies at a refinement interface.
+    fn jump(&self, block: Block) -> SolidError {
+        let solid = match self.reach(block) {
+            Reach::Near(near) => near.first().map(|placed| By::Solid(placed.number)),
+            Reach::Nothing | Reach::All => None,
+        };
+        let face = Face::ALL.into_iter().find(|face| self.is_at_varying(block, face.index())).map(By::Face);
+        let by = solid.or(face).expect("something cuts its links");
+        SolidError::Jump { by, cells: self.cells(block) }
+    }
+
+    fn cells(&self, block: Block) -> Cells {
+        let range = |axis: usize| [0, 1].map(|end| (block.place[axis] + end) * self.solids.block[axis]);
+        Cells { level: block.level, range: (0..self.solids.dim).map(range).collect() }
+    }
+
+    /// Whether a block touches a face along which values vary.
+    fn is_at_varying(&self, block: Block, face: usize) -> bool {
+        let Solids { size, block: sides, dim, .. } = &self.solids;
+        face < 2 * dim && self.varying[face] && {
+            let blocks = (size[face / 2] / sides[face / 2]) << block.level;
+            block.place[face / 2] == if face.is_multiple_of(2) { 0 } else { blocks - 1 }
+        }
+    }
+
     /// What blocks have of cut links that moving solids touch, or did before. `known` says whether there is a block.
     pub fn cut_moved(
         &self,
@@ -207,12 +275,11 @@ impl Cutters {
         let of_block = |block: Block| {
             let cut = self.cut(block, directions);
             let Cut::Some(row) = &cut else { return Ok((block, cut)) };
-            let Block { level, place } = block;
             if !row.crossings.is_empty() {
-                return Err(SolidError::Crossing { level, place });
+                return Err(SolidError::Crossing { cells: self.cells(block) });
             }
             if !self.around(block).all(&known) {
-                return Err(SolidError::Jump { level, place });
+                return Err(self.jump(block));
             }
             Ok((block, cut))
         };
@@ -299,7 +366,7 @@ impl Cutters {
 
     /// What reaches into a block or the layer of cells around it.
     fn reach(&self, block: Block) -> Reach<'_> {
-        let Solids { dim, size, block: sides, images, .. } = &self.solids;
+        let Solids { dim, block: sides, images, .. } = &self.solids;
         let centre = |at: [i32; 3]| self.centre(block, at);
         let (low, high) = (centre([-1; 3]), centre(sides.map(|side| side as i32)));
         let touches = |placed: &&Placed| {
@@ -312,10 +379,7 @@ impl Cutters {
         if far.iter().any(|placed| placed.shape.contains(centre([0; 3]))) {
             return Reach::All;
         }
-        let at_varying_face = (0..2 * dim).any(|face| {
-            let blocks = (size[face / 2] / sides[face / 2]) << block.level;
-            self.varying[face] && block.place[face / 2] == if face % 2 == 0 { 0 } else { blocks - 1 }
-        });
+        let at_varying_face = (0..2 * dim).any(|face| self.is_at_varying(block, face));
         if near.is_empty() && !at_varying_face { Reach::Nothing } else { Reach::Near(near) }
     }
 
@@ -648,6 +712,11 @@ mod tests {
         blocks[0].level = 1;
         let error =
             channel([false; 6]).tables(&blocks, &blocks, &manifest().directions).expect_err("a neighbour is missing");
-        assert!(matches!(error, SolidError::Jump { level: 0, place: [1, 0, 0] }), "{error}");
+        let alone = channel([false; 6]).check(&blocks, &manifest().directions).expect_err("the same");
+        assert_eq!(error.to_string(), alone.to_string());
+        assert!(
+            error.to_string().contains("links of cells at a refinement interface: cells 8 to 16, 0 to 8 of level 0"),
+            "{error}"
+        );
     }
 }

@@ -1,0 +1,93 @@
+//! Rows of forces on solids, and of what these give of scalars.
+//!
+//! Where a solid moves, links come and go while it passes cells, and what they exchange in one step is no measure of others. So rows are means over the
+//! steps since the row before, of all solids of the case. Where all are at rest, a row is what they exchange in the step that comes next.
+
+use lbm_runtime::solver::Simulation;
+use lbm_runtime::solver::observe::{Exchange, Exchanged};
+
+use super::{FlowError, Records, Run};
+use crate::case::Case;
+use crate::output::sink::OutputError;
+use crate::output::{Bits, Recorder};
+use crate::restart::SavedExchanges;
+
+/// What rows have.
+struct Row {
+    forces: Option<Vec<Exchange>>,
+    heat: Option<Vec<Exchange>>,
+}
+
+/// Sums over steps, one for each table: their rows are due at steps of their own.
+const FORCES: usize = 0;
+const HEAT: usize = 1;
+const SUMS: usize = 2;
+
+/// Sums up what rows are means of, where a solid moves.
+pub(super) fn sum(case: &Case, flow: &mut Simulation) {
+    if case.moves() && (case.output.forces.is_some() || case.output.heat.is_some()) {
+        flow.sum_exchanges(SUMS);
+    }
+}
+
+/// What a restart file keeps of these sums.
+pub(super) fn saved(flow: &Simulation) -> Vec<SavedExchanges> {
+    let numbers = |of: &Exchanged| of.sums.iter().flat_map(Exchange::numbers).map(Bits).collect();
+    flow.exchanged().iter().map(|of| SavedExchanges { steps: of.steps, sums: numbers(of) }).collect()
+}
+
+/// Goes on with them, where there are any and they are wanted.
+pub(super) fn restore(flow: &mut Simulation, saved: &[SavedExchanges]) {
+    let mut exchanged = flow.exchanged().to_vec();
+    for (of, saved) in exchanged.iter_mut().zip(saved) {
+        of.steps = saved.steps;
+        let numbers = of.sums.iter_mut().flat_map(Exchange::numbers_mut);
+        numbers.zip(&saved.sums).for_each(|(number, saved)| *number = saved.0);
+    }
+    flow.restore_exchanged(&exchanged);
+}
+
+impl<'a> Run<'a> {
+    /// Leaves the forces on solids, and what these give, to be recorded at this step if they are wanted.
+    pub(super) fn record_forces(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
+        let (output, step, case) = (&self.case.output, self.flow.step(), self.case);
+        let row = self.row(output.wants_forces(step), output.wants_heat(step))?;
+        if row.forces.is_some() || row.heat.is_some() {
+            records.post(move |recorder| Ok(row.record(recorder, case, step)?));
+        }
+        Ok(())
+    }
+
+    /// Records them at the last step.
+    pub(super) fn record_last_forces(&mut self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
+        let (output, step, case) = (&self.case.output, self.flow.step(), self.case);
+        let row = self.row(output.forces.is_some(), output.heat.is_some())?;
+        recorder.as_mut().map_or(Ok(()), |recorder| Ok(row.record(recorder, case, step)?))
+    }
+
+    fn row(&mut self, forces: bool, heat: bool) -> Result<Row, FlowError> {
+        let mut of = |number: usize, wanted: bool| wanted.then(|| self.flow.take_exchanges(number)).flatten();
+        let means = (of(FORCES, forces), of(HEAT, heat));
+        // At the first step there is no mean.
+        let lacking = forces && means.0.is_none() || heat && means.1.is_none();
+        let next = lacking.then(|| self.flow.exchanges()).transpose()?;
+        let or_next = |mean: Option<Vec<Exchange>>, wanted: bool| mean.or_else(|| next.clone().filter(|_| wanted));
+        Ok(Row { forces: or_next(means.0, forces), heat: or_next(means.1, heat) })
+    }
+}
+
+impl Row {
+    fn record(self, recorder: &mut Recorder<'_>, case: &Case, step: u64) -> Result<(), OutputError> {
+        if let Some(exchanges) = self.forces {
+            let torques = exchanges.iter().map(|exchange| exchange.torque).filter(|_| case.turns());
+            recorder.forces(step, exchanges.iter().map(|exchange| exchange.force).chain(torques).collect())?;
+        }
+        if let Some(exchanges) = self.heat {
+            let gain = |exchange: &Exchange| -> Vec<f64> {
+                case.scalars.iter().map(|scalar| exchange.gains[scalar.set]).collect()
+            };
+            recorder.heat(step, exchanges.iter().flat_map(gain).collect())?;
+        }
+        Ok(())
+    }
+}
