@@ -84,7 +84,7 @@ pub enum CompileError {
     /// These cells are no CUDA thread block for a method of that dimension.
     Tile([u32; 3], usize),
     /// A block with fewer cells along an axis than a boundary condition reads from the wall.
-    Thin([u32; 3], String),
+    Thin([u32; 3], String, u32),
     /// The stencil of this name samples cells so far away that this block is too small.
     Reach([u32; 3], String, u64),
     /// These cells are no block for the coupling of this name, whose sides have so many cells at least, and maybe an even number.
@@ -134,10 +134,9 @@ impl fmt::Display for CompileError {
                     "{block:?} is no block for a flow on several levels with `{coupling}`: every side must be{even} at least {least}"
                 )
             }
-            Self::Thin(block, rule) => write!(
+            Self::Thin(block, rule, least) => write!(
                 out,
-                "{block:?} is too small a block for the boundary condition `{rule}`: it reads cells so far from the wall that every side must be at least {}",
-                DEEP + 1
+                "{block:?} is too small a block for the boundary condition `{rule}`: it reads cells so far from the wall that every side must be at least {least}"
             ),
             Self::Reach(block, stencil, least) => {
                 write!(
@@ -555,18 +554,25 @@ fn check_block(model: &Model, options: &Options) -> Result<(), CompileError> {
     }
 }
 
-/// Cells that rules of nodes read lie in the block of the cell at the wall, or are next to it.
+/// Cells that rules of nodes read lie in the block of the cell at the wall, or are next to it where no solids are.
 fn check_walls(model: &Model, options: &Options) -> Result<(), CompileError> {
-    let thin = options.block[..model.lattice().dim()].iter().any(|side| *side <= DEEP);
-    let reads_deep = |rule: &Rule| match rule {
-        Rule::Node(forms) => forms
-            .iter()
-            .any(|form| model.exprs().symbols(&form.formulas.outputs).any(|symbol| matches!(symbol, Symbol::Deep(_)))),
-        Rule::Link(_) => false,
+    let side = *options.block[..model.lattice().dim()].iter().min().expect("there are axes");
+    let least = |rule: &Rule| match rule {
+        Rule::Node(forms) => {
+            let reads = |is: fn(Symbol) -> bool| {
+                forms.iter().any(|form| model.exprs().symbols(&form.formulas.outputs).any(is))
+            };
+            let inside = options.solids && reads(|symbol| matches!(symbol, Symbol::Inside(_)));
+            let deep = reads(|symbol| matches!(symbol, Symbol::Deep(_)));
+            if deep { DEEP + 1 } else { 1 + u32::from(inside) }
+        }
+        Rule::Link(_) => 1,
     };
-    let deep = model.boundaries().iter().find(|boundary| reads_deep(&boundary.rule));
-    match deep.filter(|_| thin && options.layout == Layout::Blocks) {
-        Some(boundary) => Err(CompileError::Thin(options.block, boundary.name.clone())),
+    let thin = model.boundaries().iter().find(|boundary| side < least(&boundary.rule));
+    match thin.filter(|_| options.layout == Layout::Blocks) {
+        Some(boundary) => {
+            Err(CompileError::Thin(options.block, boundary.name.clone(), least(&boundary.rule)))
+        }
         None => Ok(()),
     }
 }

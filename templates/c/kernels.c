@@ -398,7 +398,7 @@ static inline __attribute__((always_inline)) void expose_slab(
 {%- endfor %}
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
-                node(before + cell, SLAB, spot_of(row * BX + cell), populations, near, wall_rules, wall_values{% if solids %}, 0{% endif %});
+                node(before + cell, SLAB, spot_of(row * BX + cell), populations, near, wall_rules, wall_values{% if solids %}, 0, 0{% endif %});
             }
 {%- endif %}
             expose_slab(before, populations, slot, row * BX{{ param_names }});
@@ -425,7 +425,7 @@ static inline __attribute__((always_inline)) void expose_slab(
 {%- endfor %}
 {%- if walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
-                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, 0{% endif %});
+                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, 0, 0{% endif %});
             }
 {%- endif %}
             collide_slab(before, dst, slot, row * BX, past{{ param_names }});
@@ -475,7 +475,7 @@ static inline __attribute__((always_inline)) void expose_slab(
                 }
 {%- endif %}
 {%- if walls.nodes %}
-                node(arrived, SLAB, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, of_row{% endif %});
+                node(arrived, SLAB, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, of_row, distances + row_at{% endif %});
 {%- endif %}
             }
             collide_slab(before, dst, slot, row * BX, 0{{ param_names }});
@@ -514,7 +514,7 @@ static inline __attribute__((always_inline)) void expose_slab(
                     }
                 }
 {%- if walls.nodes %}
-                node(arrived, SLAB, here, populations, near, wall_rules, wall_values, of_row);
+                node(arrived, SLAB, here, populations, near, wall_rules, wall_values, of_row, distances + row_at);
 {%- endif %}
             }
             expose_slab(before, populations, slot, row * BX{{ param_names }});
@@ -581,7 +581,7 @@ static inline __attribute__((always_inline)) void expose_slab(
 {%- endfor %}
 {%- if kernel.walls and walls.nodes %}
             for (int cell = 0; cell < SLAB; ++cell) {
-                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values, mask, in{% if solids %}, 0{% endif %});
+                node(before + cell, SLAB, spot_of(row * BX + cell), src, near, wall_rules, wall_values, mask, in{% if solids %}, 0, 0{% endif %});
             }
 {%- endif %}
             collide_slab(before, dst, slot, row * BX, past{{ param_names }});
@@ -760,7 +760,7 @@ static inline __attribute__((always_inline)) void expose_slab(
             {{ real }} before[Q], after[Q];
             for (int i = 0; i < Q; ++i) before[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
 {%- if kernel.walls and walls.nodes %}
-            node(before, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0{% endif %});
+            node(before, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0, 0{% endif %});
 {%- endif %}
             if (rows[slot] >= 0) {
                 {{ real }} *const keep = saved + kept_at(rows, slot, cell);

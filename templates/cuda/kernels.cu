@@ -142,7 +142,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
 
     {{<gather walls={true} inbox={false} late={false} exposes={true} />}}
 {%- if walls.nodes %}
-    node(f, 1, here, src, near, wall_rules, wall_values{% if solids %}, 0{% endif %});
+    node(f, 1, here, src, near, wall_rules, wall_values{% if solids %}, 0, 0{% endif %});
 {%- endif %}
 
     {{<expose />}}
@@ -163,7 +163,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
     {{<gather walls={true} inbox={false} late={false} exposes={false} />}}
 {%- endif %}
 {%- if walls.nodes %}
-    node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, 0{% endif %});
+    node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, 0, 0{% endif %});
 {%- endif %}
 
 {%- if moments and not walls.nodes %}
@@ -224,7 +224,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
             }
 {%- endif %}
 {%- if walls.nodes %}
-            node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, of_row{% endif %});
+            node(f, 1, here, src, near, wall_rules, wall_values{% if packets %}, 0, 0{% endif %}{% if solids %}, of_row, distances + row_at{% endif %});
 {%- endif %}
 
             {{<finish />}}
@@ -252,7 +252,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
         if (link > 0) f[i] = off_solid(link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
     }
 {%- if walls.nodes %}
-    node(f, 1, here, src, near, wall_rules, wall_values, of_row);
+    node(f, 1, here, src, near, wall_rules, wall_values, of_row, distances + row_at);
 {%- endif %}
 
     {{<expose />}}
@@ -312,7 +312,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
     {{<gather walls={kernel.walls} inbox={true} late={false} exposes={false} />}}
 {%- endif %}
 {%- if kernel.walls and walls.nodes %}
-    node(f, 1, here, src, near, wall_rules, wall_values, mask, in{% if solids %}, 0{% endif %});
+    node(f, 1, here, src, near, wall_rules, wall_values, mask, in{% if solids %}, 0, 0{% endif %});
 {%- endif %}
 
 {%- if moments and not nodes %}
@@ -501,7 +501,7 @@ static __device__ __forceinline__ int place_of_block()
 #pragma unroll
     for (int i = 0; i < Q; ++i) f[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
 {%- if kernel.walls and walls.nodes %}
-    node(f, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0{% endif %});
+    node(f, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0, 0{% endif %});
 {%- endif %}
     if (rows[slot] >= 0) {
         {{ real }} *const keep = saved + kept_at(rows, slot, cell);

@@ -152,7 +152,7 @@ typedef unsigned short uint16_t;
     return index;
 }
 
-{% if packets or walls and walls.inside -%}
+{% if packets or walls and walls.inside and not solids -%}
 // The cell so many cells from another.
 {{ inline }} Spot moved(const Spot spot, const int x, const int y{% if deep %}, const int z{% endif %})
 {

@@ -26,11 +26,35 @@
 {% endfor -%}
 {% endfor -%}
 {% if walls.inside -%}
-// What arrives at a cell along a direction{% if packets %}, from the inbox too{% endif %}{% if walls.thin %}; the cell is in the next block where this one is thin{% endif %}.
+{% if solids -%}
+{{ function }} {{ real }} off_solid(
+    const {{ int }} w, const int direction, const Spot here, const {{ stored }} *src, const {{ int }} *near, const {{ int }} *of_row,
+    const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values);
+
+// The cell so many cells inwards from one at a wall, or the last before a solid.
+{{ function }} Spot inwards(const int cells, const Spot here, const int *normal, const {{ int }} *of_row)
+{
+    Spot last = here;
+    for (int count = 0; count < cells; ++count) {
+        Spot next = last;
+        for (int axis = 0; axis < DIM; ++axis) next.at[axis] += normal[axis];
+        if (of_row != 0 && of_row[index_of(next)] < 0) break;
+        last = next;
+    }
+    return last;
+}
+
+{% endif -%}
+// What arrives at a cell along a direction{% if packets %}, from the inbox too{% endif %}{% if solids %}, and off a solid{% endif %}{% if walls.thin %}; the cell is in the next block where this one is thin{% endif %}.
 {{ function }} {{ real }} arrival(
     const int direction, {% if not walls.thin %}const {% endif %}Spot here, const {{ stored }} *src, const {{ int }} *near,
-    const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %}, const int mask, const {{ real }} *in{% endif %})
+    const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %}, const int mask, const {{ real }} *in{% endif %}
+    {%- if solids %}, const {{ int }} *of_row, const {{ real }} *distances{% endif %})
 {
+{%- if solids %}
+    const {{ int }} link = of_row == 0 ? 0 : of_row[direction * CELLS + index_of(here)];
+    if (link > 0) return off_solid(link - 1, direction, here, src, near, of_row, distances, wall_rules, wall_values);
+{%- endif %}
 {%- if walls.thin %}
     near += (long long)(near[neighbour_of(here)] - near[{{ middle }}]) * NEAR;
     here = spot_of(index_of(here));
@@ -80,13 +104,16 @@
 // Gives a cell that touches walls of nodes the populations that their rule defines. arrived[i * stride] is what direction i
 // has brought; what nothing has brought is of no meaning yet. Where several walls meet, the rule is that of the first axis.
 {%- if solids %}
-// Where values vary along its face, the link straight through the face has the cell's own wall: of_row, or 0 where none does.
+// Where values vary along its face, the link straight through the face has the cell's own wall: of_row, or 0 where none does and no solid is.
 {%- endif %}
 {{ function }} void node(
     {{ real }} *arrived, const int stride, const Spot here, const {{ stored }} *src, const {{ int }} *near,
     const {{ int }} *wall_rules, const {{ real }} *wall_values{% if packets %},
-    const int mask, const {{ real }} *in{% endif %}{% if solids %}, const {{ int }} *of_row{% endif %})
+    const int mask, const {{ real }} *in{% endif %}{% if solids %}, const {{ int }} *of_row, const {{ real }} *distances{% endif %})
 {
+{%- if solids and not walls.inside %}
+    (void)distances;
+{%- endif %}
 {%- if not walls.own and not walls.inside %}
     (void)src;  // no rule reads what other cells hold
 {%- endif %}
@@ -156,9 +183,19 @@
         if (walls == {{ form.walls }}) {
 {%- for read in form.reads %}
             {{ real }} {{ read.name }}[Q];
+{%- if solids %}
+            // Where a solid is next, the cell itself: what it has sent.
+            const Spot at_{{ read.name }} = inwards({{ read.cells }}, here, normal, of_row);
+            const int own_{{ read.name }} = at_{{ read.name }}.at[axes[0]] == here.at[axes[0]];
+{%- endif %}
             for (int i = 0; i < Q; ++i) {
+{%- if solids %}
+                {{ read.name }}[i] = own_{{ read.name }} ? load(src, near[{{ middle }}], turn[i], index_of(here))
+                    : arrival(turn[i], at_{{ read.name }}, src, near, wall_rules, wall_values{% if packets %}, mask, in{% endif %}, of_row, distances);
+{%- else %}
                 {{ read.name }}[i] = arrival(turn[i], moved(here, {{ read.steps }}), src, near,
                     wall_rules, wall_values{% if packets %}, mask, in{% endif %});
+{%- endif %}
             }
 {%- endfor %}
             {{ form.function }}({{ form.pass }}streamed);

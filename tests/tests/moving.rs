@@ -79,6 +79,64 @@ fn a_uniform_flow_stays_uniform_around_a_body_that_moves_with_it() {
     }
 }
 
+/// Outlets read what is in cells before them; no solid may be there for a fluid.
+#[test]
+fn a_uniform_flow_stays_uniform_where_a_body_stands_in_an_outlet_or_leaves_through_it() {
+    let block = |from: [f64; 3], to: [f64; 3]| Shape::Box { from, to };
+    let pipe = Shape::Cylinder { centre: [0.0, 8.2, 7.9], axis: [1.0, 0.0, 0.0], radius: 5.3, length: None };
+    let pipe = Shape::Outside(Box::new(pipe));
+    let cases = [
+        ("d2q9_bgk", [32, 16, 1], block([28.0, 6.0, -1.0], [33.0, 10.0, 1.0]), false),
+        ("d2q9_bgk", [32, 16, 1], block([29.0, 6.0, -1.0], [31.0, 10.0, 1.0]), false),
+        ("d2q9_bgk", [32, 16, 1], circle(27.0, 8.2, 3.6), true),
+        ("d3q19_regularized", [16, 16, 16], block([13.0, 5.0, 6.0], [15.2, 12.0, 11.0]), false),
+        ("d3q19_regularized", [16, 16, 16], pipe, false),
+        ("d3q19_regularized", [16, 16, 16], Shape::Sphere { centre: [11.5, 8.1, 7.7], radius: 3.3 }, true),
+    ];
+    let rules = [RULE, "free_slip", "extrapolation_outflow", "convective_outflow"];
+    for device in devices() {
+        for (spec, size, shape, leaves) in &cases {
+            let model = compiled::model_with_all(spec, &rules, None);
+            let dim = model.lattice().dim();
+            let velocity = [0.08, 0.0, 0.0];
+            let block = Options::default_block(dim);
+            let mut bundles = vec![compiled::compile_solids(&model, device.target(), Real::F64, block)];
+            if *spec == "d3q19_regularized" {
+                bundles.push(compiled::compile_moments(&model, device.target(), Real::F64, block));
+            }
+            for (bundle, outlet) in bundles.iter().flat_map(|bundle| [(bundle, rules[2]), (bundle, rules[3])]) {
+                let values = vec![("velocity".to_string(), velocity[..dim].to_vec())];
+                let solid = Solid { values, ..solid(shape.clone(), if *leaves { RULE } else { "moving_wall" }, 0) };
+                let mut grid = GridSpec::periodic(*size)
+                    .with_wall(Face::XMin, "moving_wall", &[("velocity", &velocity[..dim])])
+                    .with_wall(Face::YMin, "free_slip", &[])
+                    .with_wall(Face::YMax, "free_slip", &[])
+                    .with_solid(solid);
+                let speed: &[(&str, &[f64])] = if outlet == rules[3] { &[("speed", &[0.5])] } else { &[] };
+                grid = grid.with_wall(Face::XMax, outlet, speed);
+                if *leaves {
+                    grid = grid.moving(Motion::new(move |time| velocity.map(|along| along * time), 200));
+                }
+                let mut flow = Simulation::new(&device, bundle, &grid, &omega(1.6)).unwrap();
+                flow.init(|_, out| {
+                    out.fill(0.0);
+                    (out[0], out[1]) = (1.0, velocity[0]);
+                })
+                .unwrap();
+                flow.run(200).unwrap();
+                let snapshot = flow.snapshot().unwrap();
+                let apart = largest_difference(&snapshot, velocity);
+                let what =
+                    format!("{spec} {size:?} {shape:?} {outlet}, moments: {}", !bundle.manifest.moments.is_empty());
+                assert!(apart < 1e-13, "{what}: {apart:e}");
+                let density = snapshot.get("rho").unwrap();
+                let fluid = (0..density.len()).filter(|at| snapshot.solid.get(*at) != Some(&true));
+                assert!(fluid.into_iter().all(|at| (density[at] - 1.0).abs() < 1e-12), "{what}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_uniform_flow_stays_uniform_on_a_refined_grid() {
     let device = Device::host(2).unwrap();

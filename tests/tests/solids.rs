@@ -91,6 +91,58 @@ fn what_the_fluid_loses_of_momentum_is_the_force_on_solids() {
     }
 }
 
+/// Solids stand in the outermost cells, and as far from faces as rules of faces read.
+#[test]
+fn no_cell_of_the_fluid_depends_on_what_solid_cells_have() {
+    let device = Device::host(2).unwrap();
+    let rules = lbm_dsl::shipped::rules(&lbm_dsl::shipped::Prelude).unwrap();
+    let rules: Vec<&str> = rules.iter().map(|(_, rule)| &rule[..]).collect();
+    let model = compiled::model_with_rules("d2q9_bgk", &rules);
+    let bundle = compiled::compile_solids(&model, device.target(), Real::F64, [8, 8, 1]);
+    let bodies = [[1.0, 3.0, 4.0], [5.0, 8.0, 3.0], [12.0, 2.0, 2.0], [14.0, 9.0, 5.0], [9.0, 14.0, 3.0]];
+    for boundary in &bundle.manifest.boundaries {
+        let value = |name: &str| match name {
+            "density" => 1.01,
+            "distance" => 0.3,
+            "speed" => 0.5,
+            "viscosity" => 0.05,
+            _ => 0.02,
+        };
+        let values: Vec<(&str, Vec<f64>)> = boundary
+            .params
+            .iter()
+            .map(|param| (&param.name[..], vec![value(&param.name); param.components as usize]))
+            .collect();
+        let values: Vec<(&str, &[f64])> = values.iter().map(|(name, values)| (*name, &values[..])).collect();
+        let mut grid = GridSpec::periodic([16, 16, 1]);
+        for face in Face::ALL.into_iter().take(4) {
+            grid = grid.with_wall(face, &boundary.name, &values);
+        }
+        for [x, y, side] in bodies {
+            grid =
+                grid.with_solid(solid(Shape::Box { from: [x, y, -1.0], to: [x + side, y + side, 1.0] }, "bounce_back"));
+        }
+        let end = |of_solids: f64| {
+            let mut flow = Simulation::new(&device, &bundle, &grid, &[("omega".to_string(), vec![1.2])]).unwrap();
+            flow.init(at_rest).unwrap();
+            let solids = flow.snapshot().unwrap().solid;
+            flow.init(|[x, y, _], out| {
+                let (sin, cos) = ((x as f64).sin(), (y as f64).cos());
+                let solid = solids[x + 16 * y];
+                out.copy_from_slice(&[if solid { of_solids } else { 1.0 + 0.01 * sin }, 0.03 * cos, 0.02 * sin * cos]);
+            })
+            .unwrap();
+            flow.run(20).unwrap();
+            let snapshot = flow.snapshot().unwrap();
+            let fluid = (0..256).filter(|at| !snapshot.solid[*at]);
+            fluid
+                .map(|at| ["rho", "ux", "uy"].map(|name| snapshot.get(name).unwrap()[at].to_bits()))
+                .collect::<Vec<_>>()
+        };
+        assert!(end(1.0) == end(1.3), "{}", boundary.name);
+    }
+}
+
 #[test]
 fn half_a_body_at_a_mirror_is_in_half_of_the_flow_around_the_whole() {
     let device = Device::host(2).unwrap();

@@ -345,7 +345,9 @@ pub struct NodeRule {
 pub struct Inwards {
     /// What the populations are called there.
     pub name: &'static str,
-    /// How many cells it lies along each axis: `3 * normal[0], 3 * normal[1]`.
+    /// How many cells away.
+    pub cells: u32,
+    /// The same along each axis: `3 * normal[0], 3 * normal[1]`.
     pub steps: String,
 }
 

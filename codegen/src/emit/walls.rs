@@ -216,7 +216,7 @@ fn node_form(manifest: &Manifest, form: &method::NodeForm, boundary: &Boundary) 
         reads: [("inside", inside, 1), ("deep", deep, DEEP)]
             .iter()
             .filter(|(_, read, _)| *read)
-            .map(|(name, _, cells)| Inwards { name, steps: steps(*cells) })
+            .map(|(name, _, cells)| Inwards { name, cells: *cells, steps: steps(*cells) })
             .collect(),
         decl: given.iter().map(|name| format!("const {real} *{name}, ")).collect(),
         pass: given.iter().map(|name| format!("{name}, ")).collect(),
