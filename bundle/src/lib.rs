@@ -364,6 +364,9 @@ pub struct Boundary {
     /// What it says of the velocity at the face.
     #[serde(default, skip_serializing_if = "AtFace::is_unknown")]
     pub at_face: AtFace,
+    /// Whether what it gives the fluid is for a density of 1: it is not in proportion to the populations, and no parameter is a density.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unit_density: bool,
     /// Its parameters, in the order in which `wall_values` holds them.
     pub params: Vec<Param>,
     /// What it is.

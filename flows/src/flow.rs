@@ -49,6 +49,7 @@ use lbm_runtime::solver::probe::Probe;
 use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::{Adaptations, GridSpec, Phase, Prepared, Simulation, StepError, Timings};
 
+use crate::case::density::misfit;
 use crate::case::{Case, Dimension, InputFile, Refinement};
 use crate::output::mass::{is_closed, warning as mass_warning};
 use crate::output::progress::{Facts, Progress, Show, duration};
@@ -669,6 +670,12 @@ fn complete<'a>(
         Ended::Stopped(stop) => {
             let summary = run.end(stop, recorder, about, manifest, bandwidth)?;
             recorder.iter_mut().flat_map(Recorder::notices).for_each(|text| notice(&text));
+            let cells = case.size.iter().product::<usize>() as f64;
+            let told = |mass: f64| misfit(manifest, &case.walls, &case.solids, mass / cells);
+            // The start has had its warning.
+            if told(summary.mass_start).is_none() {
+                told(summary.mass_end).iter().for_each(|text| notice(text));
+            }
             Ok(summary)
         }
         Ended::Broken(place) => Err(run.broken(place, recorder)?),

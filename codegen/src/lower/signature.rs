@@ -83,6 +83,7 @@ pub fn manifest(
             (false, true) => AtFace::Prescribed,
             (false, false) => AtFace::Unknown,
         },
+        unit_density: faces::assumes_unit_density(model, rule),
         params: rule.params.iter().map(param).collect(),
         doc: rule.doc.clone(),
     });

@@ -97,6 +97,7 @@ codes! {
     NO_OUTLET         "C0507" warning "an inlet without an outlet";
     NODES_OF_LEVELS   "C0508" warning "a wet-node boundary condition on several levels";
     UNSTABLE_LEVELS   "C0509" warning "a collision that is unstable at refinement interfaces";
+    WALL_DENSITY      "C0510" warning "a wall for a fluid of another density";
 }
 
 /// Errors of a case that are listed at most: more than that have one cause.

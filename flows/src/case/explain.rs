@@ -506,6 +506,15 @@ const LONG: &[Long] = &[
         "spec = \"d2q9_trt\"\n[fluid]\nomega = 1.98\n[params]\nmagic = 0.25\n[refinement]\nfinest = 1",
         "spec = \"d2q9_trt_bounded\"\n[fluid]\nomega = 1.98\n[params]\nmagic = 0.25\n[refinement]\nfinest = 1",
     ),
+    long(
+        diag::WALL_DENSITY,
+        "Walls that move (`moving_wall`, `interpolated_moving_wall`) give each link the momentum of a fluid of density 1, as Ladd's do, and \
+         `wall_function` the stress of such a fluid: each link then needs what it has sent alone, and mass is conserved. In a flow whose mean \
+         density is another, they act as if they moved at their velocity over that density. In lattice units the density is only a scale: \
+         start at 1. In SI, `[units] density` is the one that stands for 1. The same is said where the density drifts away from 1 in a run.",
+        "[faces]\ntop = { rule = \"moving_wall\", velocity = [0.1, 0] }\n[start]\ndensity = 1.06",
+        "[faces]\ntop = { rule = \"moving_wall\", velocity = [0.1, 0] }\n[start]\ndensity = 1",
+    ),
 ];
 
 #[cfg(test)]

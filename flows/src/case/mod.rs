@@ -109,6 +109,7 @@
 //! the method's range is an error; within 1 % of its upper limit it is a warning.
 
 mod address;
+pub(crate) mod density;
 mod diag;
 mod explain;
 mod fluxes;

@@ -108,6 +108,7 @@ impl<'a> Resolver<'a> {
         if courses.is_empty() && raw.varied.is_empty() {
             self.drive(&walls, solids.as_deref(), start.as_ref(), params.as_ref());
         }
+        self.density_of_walls(&walls, solids.as_deref(), start.as_ref(), size);
         self.outlet(&walls, solids.as_deref(), size);
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
         let stop = self.stop(&units);

@@ -98,6 +98,21 @@ impl Start {
         }
     }
 
+    /// Mean over a grid of a field with one component, if there is such a field.
+    pub(super) fn mean(&self, field: &str, size: [usize; 3]) -> Option<f64> {
+        let value = self.fields.iter().find(|known| known.name == field)?.components.first()?;
+        if let Some(constant) = value.constant() {
+            return Some(constant);
+        }
+        let [width, height, depth] = size;
+        let row = |row: usize| -> f64 {
+            let place = |x: usize| [x, row % height, row / height].map(|position| position as f64 + 0.5);
+            (0..width).map(|x| value.at(place(x))).sum()
+        };
+        let rows: Vec<f64> = (0..height * depth).into_par_iter().map(row).collect();
+        Some(rows.iter().sum::<f64>() / (width * height * depth) as f64)
+    }
+
     /// Whether it is the same everywhere.
     pub fn is_uniform(&self) -> bool {
         let mut values = self.fields.iter().flat_map(|field| &field.components);

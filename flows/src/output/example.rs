@@ -31,6 +31,7 @@ pub(super) fn manifest() -> Manifest {
         code,
         nodes: false,
         at_face: if name == "free_slip" { AtFace::Slip } else { AtFace::Prescribed },
+        unit_density: false,
         params,
         doc: String::new(),
     };

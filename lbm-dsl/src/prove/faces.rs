@@ -7,7 +7,7 @@
 
 use num_traits::ToPrimitive;
 
-use crate::expr::{Rational, Symbol};
+use crate::expr::{ExprId, Rational, Symbol};
 use crate::lattice::Dir;
 use crate::model::{Boundary, Model, NodeForm, Rule};
 use crate::prove::linear::{self, Dual};
@@ -85,6 +85,42 @@ pub fn lets_nothing_through(model: &Model, rule: &Boundary) -> bool {
     })
 }
 
+/// Whether what a rule brings back is that of a fluid of density 1: with no density among its parameters, it is not in proportion to the
+/// populations. Nothing is said of a method whose velocity is a momentum, as in an incompressible one, of which every density is 1.
+pub fn assumes_unit_density(model: &Model, rule: &Boundary) -> bool {
+    let Some(velocity) = model.fields().iter().find(|field| field.name == "u") else { return false };
+    if rule.params.iter().any(|param| param.name == "density") {
+        return false;
+    }
+    let float = |value: Rational| value.to_f64().unwrap_or(f64::NAN);
+    let mut random = Random::new();
+    let mut drawn = || random.populations(model).into_iter().map(float).collect::<Vec<f64>>();
+    let (sent, streamed, inside, deep) = (drawn(), drawn(), drawn(), drawn());
+    let params = random.params(&rule.params);
+    let set = &model.populations()[0];
+    let outputs = match &rule.rule {
+        Rule::Link(links) => &links[..set.lattice.q()],
+        Rule::Node(forms) => &forms[0].formulas.outputs[..],
+    };
+    let at = |dir: Dir| set.pop(dir).index();
+    let with = |outputs: &[ExprId], density: f64| {
+        model.exprs().eval::<f64>(outputs, |symbol| match symbol {
+            Symbol::Population(pop) => density * sent[pop.index()],
+            Symbol::Streamed(dir) => density * streamed[at(dir)],
+            Symbol::Mirrored(dir) => density * streamed[at(dir)],
+            Symbol::Inside(dir) => density * inside[at(dir)],
+            Symbol::Deep(dir) => density * deep[at(dir)],
+            Symbol::WallParam { param, component } => float(params[usize::from(param)][usize::from(component)].clone()),
+            _ => 0.0,
+        })
+    };
+    let in_proportion = |outputs: &[ExprId], power: i32| {
+        let (once, twice) = (with(outputs, 1.0), with(outputs, 2.0));
+        once.iter().zip(twice).all(|(once, twice)| (2f64.powi(power) * once - twice).abs() < ROUNDING)
+    };
+    in_proportion(&velocity.components, 0) && !in_proportion(outputs, 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +166,16 @@ mod tests {
             let rule = model.boundaries().iter().find(|boundary| boundary.name == "wall_function").unwrap();
             assert!(lets_nothing_through(&model, rule), "{name}");
         }
+    }
+
+    #[test]
+    fn walls_that_move_and_walls_of_a_law_are_for_a_density_of_one() {
+        let source = Source::new("x", shipped::spec("d2q9_bgk").unwrap());
+        let rules = shipped::rules(&shipped::Prelude).unwrap();
+        let rules: Vec<&str> = rules.iter().map(|(_, rule)| rule.as_str()).collect();
+        let model = crate::compile_with(&source, &shipped::Prelude, &rules, None, None).unwrap();
+        let found = model.boundaries().iter().filter(|rule| assumes_unit_density(&model, rule));
+        let found: Vec<&str> = found.map(|rule| &rule.name[..]).collect();
+        assert_eq!(found, ["moving_wall", "interpolated_moving_wall", "wall_function"]);
     }
 }

@@ -4,6 +4,7 @@ use lbm_bundle::AtFace;
 
 use super::faces::points;
 use super::{Resolver, Values, axis_name, short};
+use crate::case::density::misfit;
 use crate::case::diag;
 use crate::case::formula::Formula;
 use crate::case::raw::{RawGiven, RawStart};
@@ -185,6 +186,25 @@ impl<'a> Resolver<'a> {
             let help = "give a face a pressure or an outflow, for example `anti_bounce_back`".to_string();
             self.report.add::<()>(diag::NO_OUTLET, &self.raw.faces.span, message, "no way out", help);
         }
+    }
+
+    /// Warns of walls that move as those of a fluid of density 1 where the flow starts at another.
+    pub(super) fn density_of_walls(
+        &mut self,
+        walls: &[Wall],
+        solids: Option<&[SolidBody]>,
+        start: Option<&Start>,
+        size: [usize; 3],
+    ) {
+        let given = self.manifest.main().field.as_deref().and_then(|field| Some((field, self.started(field)?)));
+        let (Some((field, given)), Some(solids), Some(start)) = (given, solids, start) else { return };
+        let density = start.mean(field, size).unwrap_or(1.0);
+        let Some(message) = misfit(self.manifest, walls, solids, density) else { return };
+        let help = match &self.raw.si {
+            Some(_) => "densities count relative to that of `[units]`: give it the density of the start",
+            None => "start at a density of 1, which is only a scale: pressures and forces are in proportion to it",
+        };
+        self.report.add::<()>(diag::WALL_DENSITY, &given.span, message, "another density", help.to_string());
     }
 
     /// Warns of a flow that nothing drives: no wall, no solid, no force, and nothing at the start.
