@@ -26,49 +26,54 @@ pub struct Ast {
     pub summary: Vec<String>,
     /// Its statements in order.
     pub items: Vec<Item>,
+    /// What is chosen besides, of modules: names that the text does not know, so that they clash with none of its own.
+    pub added: Vec<Added>,
+}
+
+/// A boundary rule, a coupling or a criterion of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// The module that defines it.
+    pub module: String,
+    /// Its name there.
+    pub name: String,
 }
 
 impl Ast {
-    /// Imports a boundary rule and chooses it, unless the file has it.
+    /// Chooses a boundary rule of a module, unless the file has it.
     pub fn choose_boundary(&mut self, module: &str, rule: &str) {
         let has = |item: &Item| match item {
             Item::Boundary(def) => def.name.text == rule,
             Item::BoundaryChoice(name) => name.text == rule,
             _ => false,
         };
-        self.choose(module, rule, has, Item::BoundaryChoice);
+        self.choose(module, rule, has);
     }
 
-    /// Imports a coupling and chooses it, unless the file has it.
+    /// Chooses a coupling of a module, unless the file has it.
     pub fn choose_coupling(&mut self, module: &str, coupling: &str) {
         let has = |item: &Item| match item {
             Item::Coupling(def) => def.name.text == coupling,
             Item::CouplingChoice(name) => name.text == coupling,
             _ => false,
         };
-        self.choose(module, coupling, has, Item::CouplingChoice);
+        self.choose(module, coupling, has);
     }
 
-    /// Imports a criterion and chooses it, unless the file has it.
+    /// Chooses a criterion of a module, unless the file has it.
     pub fn choose_criterion(&mut self, module: &str, criterion: &str) {
         let has = |item: &Item| match item {
             Item::Criterion(def) => def.function.name.text == criterion,
             Item::CriterionChoice(name) => name.text == criterion,
             _ => false,
         };
-        self.choose(module, criterion, has, Item::CriterionChoice);
+        self.choose(module, criterion, has);
     }
 
-    fn choose(&mut self, module: &str, chosen: &str, has: impl Fn(&Item) -> bool, item: impl Fn(Name) -> Item) {
-        if self.items.iter().any(has) {
-            return;
+    fn choose(&mut self, module: &str, chosen: &str, has: impl Fn(&Item) -> bool) {
+        if !self.items.iter().any(has) {
+            self.added.push(Added { module: module.into(), name: chosen.into() });
         }
-        let named = |name: &Name| name.text == chosen;
-        let name = |text: &str| Name { text: text.into(), span: Span::default() };
-        if !self.items.iter().any(|item| matches!(item, Item::Use(import) if import.names.iter().any(named))) {
-            self.items.push(Item::Use(Use { module: name(module), names: vec![name(chosen)] }));
-        }
-        self.items.push(item(name(chosen)));
     }
 }
 

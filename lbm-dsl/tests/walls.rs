@@ -16,6 +16,36 @@ fn model(spec: &str, rules: &[&str]) -> Model {
         .unwrap_or_else(|report| panic!("{}", report.render(120)))
 }
 
+/// What a case chooses has names of its own: those of a text are not in its way, nor it in theirs.
+#[test]
+fn rules_chosen_besides_clash_with_no_name_of_the_text() {
+    let own = shipped::spec("d2q9_bgk").unwrap();
+    let text = format!(
+        "{own}
+        fn free_slip(x) = 2 * x;
+        observe half = free_slip(rho) / 4;
+        boundary sponge {{
+            param speed;
+            let equilibrium[i] = w[i] * speed;
+            link f[i] <- f[opp(i)] + equilibrium[i];
+        }}
+        coupling own {{
+            rate omega <- 2 * omega / (4 - omega);
+            let bounce = 1;
+            packet f[i] <- bounce * f[i];
+        }}"
+    );
+    let rules = ["equilibrium", "free_slip", "convective_outflow"];
+    let source = Source::new("own.lbm", &text);
+    let found = lbm_dsl::compile_with(&source, &shipped::Prelude, &rules, Some("volumetric"), None);
+    let found = found.unwrap_or_else(|report| panic!("{}", report.render(120)));
+    let plain = model("d2q9_bgk", &rules);
+    for name in rules {
+        assert_eq!(rule(&found, name).doc, rule(&plain, name).doc);
+    }
+    assert_eq!(found.couplings().iter().map(|coupling| coupling.name()).collect::<Vec<_>>(), ["own", "volumetric"]);
+}
+
 fn rule<'a>(model: &'a Model, name: &str) -> &'a Boundary {
     model.boundaries().iter().find(|boundary| boundary.name == name).unwrap()
 }

@@ -107,7 +107,13 @@ impl Ready {
                 return Err(raw.reject_circular(variation, &field).into());
             }
         }
-        let model = spec.model_with(&raw.rules(), raw.coupling(), raw.criterion(), &variations)?;
+        let (rules, coupling, criterion) = (raw.rules(), raw.coupling(), raw.criterion());
+        let model = spec.model_with(&rules, coupling, criterion, &variations).map_err(|error| {
+            match spec.misfit(&rules, coupling, criterion, &variations) {
+                Some((name, why, help)) => Report::new(raw.reject_choice(name, &why, help)),
+                None => error,
+            }
+        })?;
         let model = model.observing(&raw.fields());
         let coupling = match raw.coupling() {
             None => None,

@@ -128,12 +128,40 @@ impl Spec {
         criterion: Option<&str>,
         variations: &[Variation],
     ) -> Result<Model> {
-        let chosen = (rules, coupling, criterion);
-        let model = lbm_dsl::compile_varied(&self.source, &self.library(), chosen, variations)?;
+        let model = self.checked((rules, coupling, criterion), variations)?;
         for warning in model.warnings() {
             notes::warning(Report::new(warning.clone()));
         }
         Ok(model)
+    }
+
+    fn checked(
+        &self,
+        chosen: (&[&str], Option<&str>, Option<&str>),
+        variations: &[Variation],
+    ) -> std::result::Result<Model, lbm_dsl::diag::Report> {
+        lbm_dsl::compile_varied(&self.source, &self.library(), chosen, variations)
+    }
+
+    /// Which of the named boundary rules, the coupling and the criterion does not fit it, why, and what to do; nothing where it is
+    /// wrong by itself.
+    pub fn misfit<'n>(
+        &self,
+        rules: &[&'n str],
+        coupling: Option<&'n str>,
+        criterion: Option<&'n str>,
+        variations: &[Variation],
+    ) -> Option<(&'n str, String, Option<String>)> {
+        self.checked((&[], None, None), variations).ok()?;
+        let chosen = rules.iter().map(|rule| (*rule, (std::slice::from_ref(rule), None, None)));
+        let chosen = chosen.chain(coupling.map(|name| (name, (&[][..], Some(name), None))));
+        let mut chosen = chosen.chain(criterion.map(|name| (name, (&[][..], None, Some(name)))));
+        chosen.find_map(|(name, chosen)| {
+            let report = self.checked(chosen, variations).err()?;
+            let first = report.diagnostics().first()?;
+            let help = miette::Diagnostic::help(first).map(|help| help.to_string());
+            Some((name, format!("{}: {}", first.code().message(), first.label()), help))
+        })
     }
 
     /// Parses and checks it, with all the named boundary rules and the coupling, its own or the prelude's.

@@ -133,6 +133,10 @@ fn resolve(
         let help = "did you mean `d2q9_bgk`?".to_string();
         return Err(raw.reject_spec("there is no spec `d2q9_bkg`", Some(help)));
     }
+    if method == Some("misfit") {
+        let why = "populations without a formula: `free_slip` is a boundary condition for `f` alone, and this method has `g` too";
+        return Err(raw.reject_choice("free_slip", why, None));
+    }
     if method == Some("all") {
         return Err(raw.reject_storage(&CompileError::NotStored(NotStored::All(9, None)).to_string()));
     }

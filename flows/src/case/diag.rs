@@ -88,6 +88,7 @@ codes! {
     NO_SPEC           "C0406" error   "a method that cannot be found or compiled";
     NOT_FOR_SOLIDS    "C0407" error   "a boundary condition that solids and parts of faces cannot have";
     CANNOT_VARY       "C0408" error   "a formula where one value is wanted";
+    DOES_NOT_FIT      "C0409" error   "a boundary condition, a coupling or a criterion that does not fit the method";
     RATE_OUT_OF_RANGE "C0501" error   "a relaxation rate outside the method's range";
     RATE_NEAR_LIMIT   "C0502" warning "a relaxation rate close to its limit";
     SUPERSONIC        "C0503" error   "a velocity beyond the lattice's speed of sound";

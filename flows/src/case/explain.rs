@@ -432,6 +432,14 @@ const LONG: &[Long] = &[
         "[params]\nomega = 1",
     ),
     long(
+        diag::DOES_NOT_FIT,
+        "The case names a boundary condition, a coupling or a criterion that the spec does not have, and that of the prelude does not fit the \
+         method: one with two sets of populations, say, needs rules that say something of both. `lbmc specs NAME` lists the rules of a method; \
+         others can be written into its spec.",
+        "spec = \"d2q9_scalar\"\n[faces]\ntop = \"free_slip\"",
+        "spec = \"d2q9_scalar\"\n[faces]\ntop = \"bounce_back\"",
+    ),
+    long(
         diag::RATE_OUT_OF_RANGE,
         "The relaxation rate lies outside the range that the method allows. A rate of two is a viscosity of zero, and \
          beyond it the viscosity is negative: shear grows instead of decaying. Also, in 32 bits a rate may round to two. \

@@ -662,6 +662,21 @@ impl RawCase {
         report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
 
+    /// The error that what the case names, a boundary rule, a coupling or a criterion, does not fit the method.
+    pub fn reject_choice(&self, name: &str, why: &str, help: Option<String>) -> CaseError {
+        let mut report = Report::default();
+        let surfaces = self.solids.iter().map(|solid| &solid.value.surface);
+        let rules = self.faces().chain(surfaces).flat_map(RawFace::all).map(|face| &face.rule);
+        let refinement = self.refinement.as_ref();
+        let coupling = refinement.and_then(|refinement| refinement.coupling.as_ref());
+        let indicator = refinement.and_then(|refinement| refinement.follow.as_ref()?.indicator.as_ref());
+        let named = rules.chain(coupling).chain(indicator.map(|indicator| &indicator.criterion));
+        let span = named.into_iter().find(|named| named.value == name).map_or(&self.spec.span, |named| &named.span);
+        let message = format!("`{name}` does not fit the method `{}`: {why}", self.spec());
+        report.add::<()>(diag::DOES_NOT_FIT, span, message, "asked for here", help);
+        report.finish::<()>(&self.name, None).expect_err("there is no value")
+    }
+
     /// Cells of a block, if the case states them: 1 beyond the axes given.
     pub fn block(&self) -> Option<[u32; 3]> {
         self.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))

@@ -31,16 +31,20 @@ const MAX_LAYERS: i64 = 64;
 /// Most operations of a rate that is written out: what a formula uses twice stands in a manifest twice.
 const MAX_RATE: usize = 400;
 
-/// The couplings that the spec defines or chooses, each with the module that has its text.
+/// The couplings that the spec defines or chooses and those chosen besides, each with the module that has its text.
 fn definitions(program: &Program) -> impl Iterator<Item = Result<(ModuleId, &CouplingDef), &Name>> {
-    program.spec().iter().filter_map(|item| match item {
+    let own = program.spec().iter().filter_map(|item| match item {
         Item::Coupling(def) => Some(Ok((ModuleId::SPEC, def))),
         Item::CouplingChoice(name) => Some(match program.find(ModuleId::SPEC, &name.text) {
             Some((home, Def::Coupling(def))) => Ok((home, def)),
             _ => Err(name),
         }),
         _ => None,
-    })
+    });
+    own.chain(program.added().filter_map(|(home, def)| match def {
+        Def::Coupling(def) => Some(Ok((home, def))),
+        _ => None,
+    }))
 }
 
 /// Reports every law that a coupling of the model breaks.

@@ -36,16 +36,20 @@ struct Part {
     depth: usize,
 }
 
-/// The criteria that the spec defines or chooses, each with the module that has its text.
+/// The criteria that the spec defines or chooses and those chosen besides, each with the module that has its text.
 fn definitions(program: &Program) -> impl Iterator<Item = Result<(ModuleId, &CriterionDef), &Name>> {
-    program.spec().iter().filter_map(|item| match item {
+    let own = program.spec().iter().filter_map(|item| match item {
         Item::Criterion(def) => Some(Ok((ModuleId::SPEC, def))),
         Item::CriterionChoice(name) => Some(match program.find(ModuleId::SPEC, &name.text) {
             Some((home, Def::Criterion(def))) => Ok((home, def)),
             _ => Err(name),
         }),
         _ => None,
-    })
+    });
+    own.chain(program.added().filter_map(|(home, def)| match def {
+        Def::Criterion(def) => Some(Ok((home, def))),
+        _ => None,
+    }))
 }
 
 impl Builder<'_> {

@@ -9,7 +9,7 @@ use crate::ast::{Ast, BoundaryDef, CouplingDef, CriterionDef, FnDef, Item, Latti
 use crate::diag::{Code, Diagnostic, Report, suggest};
 use crate::parser::parse;
 use crate::shipped::{Library, Prelude};
-use crate::source::Source;
+use crate::source::{Source, Span};
 
 /// Position of a module in a [`Program`]; the spec is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +65,8 @@ pub struct Module {
 #[derive(Debug)]
 pub struct Program {
     modules: Vec<Module>,
+    /// What is chosen besides what the spec chooses: its module and its name there.
+    added: Vec<(ModuleId, String)>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -73,8 +75,14 @@ impl Program {
     pub fn load(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Self, Report> {
         let mut report = Report::new();
         let spec = Module { source: source.clone(), ast: ast.clone(), imports: BTreeMap::new() };
-        let mut program = Program { modules: vec![spec], warnings: Vec::new() };
+        let mut program = Program { modules: vec![spec], added: Vec::new(), warnings: Vec::new() };
         let mut loaded = BTreeMap::new();
+        for added in &ast.added {
+            let module = Name { text: added.module.clone(), span: Span::default() };
+            if let Some(home) = program.module_of(ModuleId::SPEC, &module, library, &mut loaded, &mut report) {
+                program.added.push((home, added.name.clone()));
+            }
+        }
         let mut at = 0;
         while at < program.modules.len() {
             let uses: Vec<Use> = program.uses(ModuleId(at)).cloned().collect();
@@ -117,6 +125,11 @@ impl Program {
     pub fn find(&self, module: ModuleId, name: &str) -> Option<(ModuleId, Def<'_>)> {
         let home = self.module(module).imports.get(name).copied().unwrap_or(module);
         Some((home, self.own(home, name)?))
+    }
+
+    /// What is chosen besides what the spec chooses, with the module that defines it.
+    pub fn added(&self) -> impl Iterator<Item = (ModuleId, Def<'_>)> {
+        self.added.iter().filter_map(|(home, name)| Some((*home, self.own(*home, name)?)))
     }
 
     /// Names that functions, velocity sets and boundary rules have in a module.

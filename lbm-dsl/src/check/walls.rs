@@ -7,9 +7,9 @@
 //! A node rule is expanded in the frame of the walls that meet at a cell: their inward normals are the first axes. Kernels
 //! turn the frame to the walls at hand, which is possible only on lattices that look the same along all axes.
 
-use crate::ast::{BoundaryDef, Item};
+use crate::ast::{BoundaryDef, Item, Name};
 use crate::check::build::Builder;
-use crate::check::elaborate::Eval;
+use crate::check::elaborate::{Elaborator, Eval};
 use crate::check::formulas::formulas;
 use crate::check::program::{Def, ModuleId};
 use crate::check::value::{Dim, LatticeId, Tensor, Value};
@@ -20,7 +20,7 @@ use crate::model::{Boundary, NodeForm, Rule};
 use crate::source::Span;
 
 impl Builder<'_> {
-    /// The boundary rules that the spec defines or chooses.
+    /// The boundary rules that the spec defines or chooses, and those chosen besides.
     pub(super) fn boundaries(&mut self) -> Vec<Boundary> {
         let mut boundaries = Vec::new();
         for item in self.work.program.spec() {
@@ -43,31 +43,26 @@ impl Builder<'_> {
                 },
                 _ => None,
             };
-            if let Some((home, def)) = found {
-                if home != ModuleId::SPEC && self.one_set(item).is_err() {
-                    continue;
-                }
-                let outer = std::mem::replace(&mut self.work.module, home);
-                let boundary = self.boundary(def);
-                self.work.module = outer;
-                boundaries.extend(boundary);
+            let Some((home, def)) = found else { continue };
+            match item {
+                Item::BoundaryChoice(name) if home != ModuleId::SPEC && one_set(&mut self.work, name).is_err() => {}
+                _ => boundaries.extend(self.boundary_of(home, def)),
             }
+        }
+        for (home, def) in self.work.program.added() {
+            let Def::Boundary(def) = def else { continue };
+            // Nothing in the spec names it.
+            let fits = self.work.inside(home, |work| one_set(work, &def.name));
+            boundaries.extend(fits.and_then(|()| self.boundary_of(home, def)));
         }
         boundaries
     }
 
-    /// Refuses a rule of another module, which knows `f` alone, where there are further populations.
-    fn one_set(&mut self, choice: &Item) -> Eval<()> {
-        let (Item::BoundaryChoice(name), [_, others @ ..]) = (choice, self.work.populations) else { return Ok(()) };
-        let Some(other) = others.first() else { return Ok(()) };
-        let label =
-            format!("`{}` is a boundary condition for `f` alone, and this method has `{}` too", name.text, other.name);
-        let hint = format!(
-            "write a boundary condition here: `boundary NAME {{ link f[i] <- ...; link {}[i] <- ...; \
-                            }}`",
-            other.name
-        );
-        self.work.hinted(Code::OutputMissing, name.span, label, hint)
+    fn boundary_of(&mut self, home: ModuleId, def: &BoundaryDef) -> Eval<Boundary> {
+        let outer = std::mem::replace(&mut self.work.module, home);
+        let boundary = self.boundary(def);
+        self.work.module = outer;
+        boundary
     }
 
     fn boundary(&mut self, def: &BoundaryDef) -> Eval<Boundary> {
@@ -219,6 +214,18 @@ impl Builder<'_> {
     pub(super) fn reads(&self, roots: &[ExprId], is: impl Fn(Symbol) -> bool) -> bool {
         self.work.exprs.symbols(roots).any(is)
     }
+}
+
+/// Refuses a rule of another module, which knows `f` alone, where there are further populations.
+fn one_set(work: &mut Elaborator, name: &Name) -> Eval<()> {
+    let [_, other, ..] = work.populations else { return Ok(()) };
+    let label =
+        format!("`{}` is a boundary condition for `f` alone, and this method has `{}` too", name.text, other.name);
+    let hint = format!(
+        "write a boundary condition in the spec: `boundary NAME {{ link f[i] <- ...; link {}[i] <- ...; }}`",
+        other.name
+    );
+    work.hinted(Code::OutputMissing, name.span, label, hint)
 }
 
 /// The first assignment of a rule.

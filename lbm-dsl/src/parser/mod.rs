@@ -129,7 +129,7 @@ pub fn parse(source: &Source) -> Result<Ast, Report> {
         parser.report.push(*fault);
     }
     parser.report.propagate()?;
-    Ok(Ast { summary: lexer::opening_comment(source), items })
+    Ok(Ast { summary: lexer::opening_comment(source), items, added: Vec::new() })
 }
 
 /// Skips to behind the next `;` or `{ }`, or up to a word that starts a statement.

@@ -242,6 +242,26 @@ fn a_run_warns_of_rates_that_are_unstable_at_interfaces_and_names_what_bounds_th
 }
 
 #[test]
+fn what_a_case_names_and_does_not_fit_its_method_is_its_own_fault() {
+    let here = folder();
+    let run = |spec: &str, face: &str| {
+        let case = format!(
+            "spec = \"{spec}\"\ntarget = \"cpu\"\n[domain]\nsize = [16, 16]\n[fluid]\nviscosity = 0.1\nvelocity = 0.05\n\
+             [params]\nomega_g = 1.0\n[faces]\nleft = {face}\nothers = \"bounce_back\"\n[stop]\nsteps = 1\n"
+        );
+        std::fs::write(here.path().join("flow.toml"), case).expect("written");
+        fails(here.path(), &["run", "flow.toml"])
+    };
+    let faces = [("free_slip", "\"free_slip\""), ("equilibrium", "{ rule = \"equilibrium\", density = 1, velocity = [0.05, 0] }")];
+    for (spec, (rule, face)) in ["d2q9_scalar", "d2q9_boussinesq"].into_iter().zip(faces) {
+        let said = run(spec, face);
+        assert!(said.contains("C0409") && said.contains("flow.toml"), "{said}");
+        assert!(said.contains(&format!("`{rule}` does not fit the method `{spec}`")) && said.contains("`g` too"), "{said}");
+        assert!(!said.contains("E0"), "{said}");
+    }
+}
+
+#[test]
 fn a_case_writes_below_the_folder_unless_the_user_says_otherwise() {
     let here = folder();
     let inside = here.path().join("inside");
