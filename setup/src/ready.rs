@@ -145,7 +145,7 @@ impl Ready {
             &spec.prelude_rules()?,
             flow::available(processes, std::slice::from_ref(&device)),
         )?;
-        warnings.extend(unstable_levels(&model, &raw, &case));
+        warnings.extend(unstable_ends(&model, &raw, &case));
 
         let criteria = case.refinement.as_ref().map(|refinement| {
             lbm_codegen::criteria::bundle(&method.manifest, &refinement.criteria(case.dim)).into_diagnostic()
@@ -226,10 +226,13 @@ fn block(filled: &Filled) -> [u32; 3] {
     chosen.sides
 }
 
-/// A warning if the collision amplifies what the refinement interfaces of the case disturb. Nothing is known of a collision that
-/// has no derivative, or of which a state is part; of others the coarsest level is the least viscous.
-fn unstable_levels(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnostic> {
-    case.refinement.as_ref().filter(|_| model.states().is_empty())?;
+/// A warning if the collision amplifies what the refinement interfaces or the open faces of the case disturb. Nothing is known of a collision
+/// that has no derivative, or of which a state is part; of others the coarsest level is the least viscous.
+fn unstable_ends(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnostic> {
+    let ends = case.refinement.is_some() || case.walls.iter().any(|wall| wall.may_be_open(case.size));
+    if !ends || !model.states().is_empty() {
+        return None;
+    }
     let value = |param: &Param| Some(case.params.iter().find(|(name, _)| *name == param.name)?.1.clone());
     let params: Vec<Vec<f64>> = model.params().iter().map(value).collect::<Option<_>>()?;
     let speed = case.scales.velocity;
@@ -237,5 +240,5 @@ fn unstable_levels(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnost
     let growth = edge::growth(model, &params, &velocity).ok()?;
     let bounded = format!("{}_bounded", model.name());
     let bounded = shipped::spec(&bounded).map(|_| &bounded[..]);
-    (growth > edge::GROWS).then(|| raw.unstable_levels(growth, speed, bounded))
+    (growth > edge::GROWS).then(|| raw.unstable_ends(growth, speed, bounded))
 }

@@ -38,7 +38,7 @@ pub struct AtVelocity {
     pub stable: bool,
     /// What grows most.
     pub worst: Wave,
-    /// Growth at refinement interfaces, of the logarithm in a step; a run warns of it (C0509).
+    /// Growth at refinement interfaces and open faces, of the logarithm in a step; a run warns of it (C0509).
     pub interface_growth: f64,
 }
 

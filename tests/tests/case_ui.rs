@@ -143,7 +143,7 @@ fn resolve(
     let manifest = manifest(raw.spec(), method.unwrap_or("bgk"), raw.block());
     let manifest = varied(&mut raw, manifest)?;
     let (case, mut warnings) = raw.resolve(&manifest, &["free_slip".to_string()], available)?;
-    warnings.extend(growth.map(|growth| raw.unstable_levels(growth, case.scales.velocity, None)));
+    warnings.extend(growth.map(|growth| raw.unstable_ends(growth, case.scales.velocity, None)));
     Ok((case, warnings))
 }
 

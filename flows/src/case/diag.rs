@@ -97,7 +97,7 @@ codes! {
     NO_REFERENCE      "C0506" warning "no reference data for this case";
     NO_OUTLET         "C0507" warning "an inlet without an outlet";
     NODES_OF_LEVELS   "C0508" warning "a wet-node boundary condition on several levels";
-    UNSTABLE_LEVELS   "C0509" warning "a collision that is unstable at refinement interfaces";
+    UNSTABLE_ENDS     "C0509" warning "a collision that is unstable at refinement interfaces or open faces";
     WALL_DENSITY      "C0510" warning "a wall for a fluid of another density";
 }
 

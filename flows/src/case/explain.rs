@@ -503,10 +503,11 @@ const LONG: &[Long] = &[
         "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\n[refinement]\nfinest = 1\nlevel = \"2 - y / 8\"",
     ),
     long(
-        diag::UNSTABLE_LEVELS,
-        "Populations that cross a refinement interface do not come back as they would from cells of their own level. A collision \
-         whose rates are far apart may amplify what is lost there, in proportion to the velocity: on a uniform grid this cancels, \
-         at the interface it does not. The growth is that of the linearised collision at the reference velocity of the case, on \
+        diag::UNSTABLE_ENDS,
+        "Populations that cross a refinement interface do not come back as they would from cells of their own level, nor do those that leave \
+         through an open face. A collision \
+         whose rates are far apart may amplify what is lost there, in proportion to the velocity: inside a uniform grid this cancels, \
+         at the interface or the face it does not. The growth is that of the linearised collision at the reference velocity of the case, on \
          level 0, in cells of which the ends are open. Bring the rates closer to each other (with the viscosity given, the smaller of \
          them up): the shipped TRT methods have a variant whose name ends in `_bounded`, and a method of your own can take the rate of \
          its odd moments from `bounded_odd` of the module `rates`. Or lower the velocity in cells per step, or take smaller cells: the viscosity in cells and steps grows with both. \

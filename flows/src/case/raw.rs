@@ -731,13 +731,17 @@ impl RawCase {
         report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
 
-    /// The warning that disturbances at refinement interfaces grow by `exp(growth)` in a step of level 0, in a stream with that
-    /// many cells per step, pointing at `spec` in the file. `bounded` is a shipped spec of the method with its rates bounded.
-    pub fn unstable_levels(&self, growth: f64, speed: f64, bounded: Option<&str>) -> Diagnostic {
+    /// The warning that disturbances at refinement interfaces, or at open faces of a uniform grid, grow by `exp(growth)` in a step of level 0,
+    /// in a stream with that many cells per step, pointing at `spec` in the file. `bounded` is a shipped spec of the method with its rates
+    /// bounded.
+    pub fn unstable_ends(&self, growth: f64, speed: f64, bounded: Option<&str>) -> Diagnostic {
         let percent = 100.0 * growth.exp_m1();
+        let (place, step) = match self.refinement {
+            Some(_) => ("refinement interfaces", "a step of level 0"),
+            None => ("open faces", "a step"),
+        };
         let message = format!(
-            "with these rates, disturbances at refinement interfaces grow by {percent:.1} % a step of level 0 in a stream of \
-             {speed:.3} cells per step"
+            "with these rates, disturbances at {place} grow by {percent:.1} % {step} in a stream of {speed:.3} cells per step"
         );
         let closer = match bounded {
             Some(spec) => format!("take `{spec}`, which bounds the rate of the odd moments"),
@@ -749,7 +753,7 @@ impl RawCase {
             format!("{closer}, lower the velocity in cells per step, or take smaller cells; see docs/couplings.md");
         let mut report = Report::default();
         report.add::<()>(
-            diag::UNSTABLE_LEVELS,
+            diag::UNSTABLE_ENDS,
             &self.spec.span,
             message,
             "its linearised collision amplifies them",

@@ -239,6 +239,22 @@ fn a_run_warns_of_rates_that_are_unstable_at_interfaces_and_names_what_bounds_th
     assert!(own.contains("C0509") && own.contains("`bounded_odd`"), "{own}");
     let bounded = run("d2q9_trt_bounded");
     assert!(!bounded.contains("C0509"), "{bounded}");
+
+    // On a uniform grid, where something flows through faces.
+    let uniform = |spec: &str, faces: &str| {
+        let case = case.split("[refinement]").next().expect("a start").replace("others = \"periodic\"", faces);
+        std::fs::write(here.path().join("flow.toml"), format!("spec = \"{spec}\"\n{case}[stop]\nsteps = 1\n"))
+            .expect("written");
+        String::from_utf8(lbmc(here.path(), &["run", "flow.toml", "--dry-run"]).stderr).expect("UTF-8")
+    };
+    let open = "left = { rule = \"equilibrium\", density = 1, velocity = [0.0577, 0] }\nright = \"extrapolation_outflow\"\n\
+                others = \"free_slip\"";
+    let published = uniform("d2q9_trt", open);
+    assert!(published.contains("C0509") && published.contains("open faces"), "{published}");
+    for (spec, faces) in [("d2q9_trt", "others = \"bounce_back\""), ("d2q9_trt_bounded", open)] {
+        let said = uniform(spec, faces);
+        assert!(!said.contains("C0509"), "{said}");
+    }
 }
 
 #[test]

@@ -17,9 +17,10 @@ const RATE_MARGIN: f64 = 0.01;
 const MOST_REFINED: f64 = 8.0;
 
 /// Whether a method is a shipped one, or named like one, whose collision is made to stay stable where the grid does not resolve
-/// the flow: viscosity close to zero is what it is for.
+/// the flow, or that has eddies: viscosity close to zero is what it is for.
 fn is_for_under_resolved(spec: &str) -> bool {
-    const COLLISIONS: [&str; 5] = ["kbc", "cumulant", "k17", "recursive", "smagorinsky"];
+    const COLLISIONS: [&str; 8] =
+        ["kbc", "cumulant", "k17", "recursive", "hybrid", "smagorinsky", "wale", "vreman"];
     spec.split('_').any(|part| COLLISIONS.contains(&part))
 }
 
@@ -296,15 +297,24 @@ impl<'a> Resolver<'a> {
         }
         let comfortable = high - 5.0 * RATE_MARGIN * (high - low);
         let finer = self.manifest.main().cs2 * (1.0 / comfortable - 0.5) / viscosity;
+        // The rate of a finer level follows from its viscosity, in its cells and steps.
+        let finest = self.raw.refinement.as_ref().map_or(0, |refinement| refinement.finest.value as i32);
+        let of_finest = 1.0 / (viscosity * 2f64.powi(finest) / self.manifest.main().cs2 + 0.5);
+        let levels = match finest {
+            0 => String::new(),
+            finest => format!(" on level 0 ({of_finest:.5} on level {finest})"),
+        };
         let message =
-            format!("`{}` = {omega:.5} is close to its limit {high}: the run may become unstable", param.name);
-        let other = "a collision for under-resolved flow, such as `d2q9_kbc` or `d3q27_cumulant`, stays stable";
+            format!("`{}` = {omega:.5}{levels} is close to its limit {high}: the run may become unstable", param.name);
+        let method = if self.dim == 2 { "d2q9_kbc" } else { "d3q27_cumulant" };
+        let other = format!("a collision for under-resolved flow, such as `{method}`, stays stable");
         let help = match &self.raw.fluid.omega {
             Some(_) => format!("values up to {comfortable:.2} are safe in most flows; {other} beyond"),
             None if finer <= MOST_REFINED => {
                 format!(
-                    "with {finer:.1} times as many cells along each axis it is {comfortable:.2} at the same Reynolds and Mach \
-                     number; or {other}"
+                    "with {finer:.1} times as many cells along each axis{} it is {comfortable:.2} at the same Reynolds and Mach \
+                     number; or {other}",
+                    if finest > 0 { " of level 0" } else { "" }
                 )
             }
             None => format!("no grid of practical size resolves this flow: {other}, or lower the Reynolds number"),
