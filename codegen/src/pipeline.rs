@@ -112,7 +112,10 @@ pub enum CompileError {
 impl fmt::Display for CompileError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Speed(velocity) => write!(out, "velocity {velocity:?} reaches beyond the neighbouring cell"),
+            Self::Speed(velocity) => write!(
+                out,
+                "there are no kernels for multi-speed velocity sets: the velocity {velocity:?} reaches beyond the next cell"
+            ),
             Self::Block(block, dim) => {
                 write!(
                     out,

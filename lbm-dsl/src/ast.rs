@@ -90,6 +90,8 @@ pub enum Item {
     Populations(PopulationsDef),
     /// `conserve phi;`
     Conserve(Name),
+    /// `conserve none;`
+    ConserveNone(Name),
     /// `param omega in (0, 2);`
     Param(ParamDef),
     /// `state nu: length^2 / time;`

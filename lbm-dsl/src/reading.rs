@@ -303,6 +303,7 @@ fn start(item: &Item) -> usize {
         Item::Init(block) | Item::Collide(block) => block.span.start,
         Item::LatticeChoice(name)
         | Item::Conserve(name)
+        | Item::ConserveNone(name)
         | Item::Field(name)
         | Item::BoundaryChoice(name)
         | Item::StencilChoice(name)

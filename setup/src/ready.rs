@@ -209,12 +209,15 @@ fn block(filled: &Filled) -> [u32; 3] {
     if chosen.sides != chosen.usual {
         let usual = (0..filled.dim).map(|axis| filled.size[axis].next_multiple_of(chosen.usual[axis] as usize));
         let usual = show(&usual.map(|cells| cells.to_string()).collect::<Vec<_>>());
+        let slower = (100.0 * (1.0 - chosen.speed)).round();
+        let speed = match slower > 0.0 {
+            true => format!("a cell takes an estimated {slower} % more time than one of {usual} cells"),
+            false => format!("they should be as fast as those that divide {usual} cells"),
+        };
         notes::note(&format!(
-            "blocks of {}, because those of {} do not divide {size} cells: an estimated {:.0} % of the speed of {usual} \
-             cells",
+            "blocks of {}, because those of {} do not divide {size} cells: {speed}",
             sides(chosen.sides),
             sides(chosen.usual),
-            100.0 * chosen.speed
         ));
         if filled.levels.is_some() && (0..3).any(|axis| chosen.sides[axis] > 2 * chosen.usual[axis]) {
             notes::note(

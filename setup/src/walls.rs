@@ -80,14 +80,14 @@ fn wall(
         .iter()
         .map(|(value, wall)| match (wall.order(), rates.at(*value)) {
             (None, at) => format!("exact{at}"),
-            (Some(_), at) => format!("{:+.3}/n{at}", wall.defect()),
+            (Some(_), at) => format!("{:+.3} / n cells{at}", wall.defect()),
         })
         .collect();
     let order = found.iter().filter_map(|(_, wall)| wall.order()).reduce(f64::min);
     let parabolic = match order {
         None => "exact for parabolic ones".into(),
         Some(order) => format!(
-            "order {order:.1} for parabolic ones, wall position error in cells for a channel of n cells: {}",
+            "order {order:.1} for parabolic ones: in a channel of n cells the wall is off by {}",
             parabolic.join(", ")
         ),
     };

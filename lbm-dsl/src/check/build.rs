@@ -125,7 +125,12 @@ impl Builder<'_> {
         let collide = collide.and_then(|block| self.whole_block(&block));
         self.work.looks_around = false;
         let boundaries = self.boundaries();
-        let conserved = if stated.is_empty() { self.usual_laws() } else { stated };
+        let none = spec.iter().find_map(|item| if let Item::ConserveNone(name) = item { Some(name) } else { None });
+        if let (Some(none), [first, ..]) = (none, &stated[..]) {
+            let label = format!("`{}` is conserved, the spec says", first.name);
+            self.work.fault::<()>(Code::RepeatedPart, none.span, label).ok();
+        }
+        let conserved = if stated.is_empty() && none.is_none() { self.usual_laws() } else { stated };
         match stencils::chosen(program) {
             Ok(stencils) => self.work.stencils = stencils,
             Err(faults) => self.work.report.merge(faults),

@@ -38,6 +38,23 @@ pub fn chosen(program: &Program) -> Result<Vec<Populations>, Report> {
     Ok(sets)
 }
 
+/// A warning for each set of populations whose velocities reach beyond the next cell: there are no kernels for it.
+pub fn long_velocities(program: &Program, populations: &[Populations]) -> Vec<Diagnostic> {
+    let chosen = program.spec().iter().filter_map(|item| match item {
+        Item::LatticeChoice(name) => Some((name, "f")),
+        Item::Populations(def) => Some((&def.lattice, &def.name.text[..])),
+        _ => None,
+    });
+    let warning = |(name, set): (&Name, &str)| {
+        let lattice = &populations.iter().find(|populations| populations.name == set)?.lattice;
+        let long = lattice.dirs().map(|dir| lattice.velocity(dir)).find(|c| c.iter().any(|c| c.abs() > 1))?;
+        let long: Vec<String> = long.iter().map(i32::to_string).collect();
+        let label = format!("its velocity ({}) reaches beyond the next cell", long.join(", "));
+        Some(Diagnostic::new(Code::LongVelocity, &program.module(ModuleId::SPEC).source, name.span, label))
+    };
+    chosen.filter_map(warning).collect()
+}
+
 /// The lattice that the spec chooses.
 fn main(program: &Program) -> Result<Lattice, Report> {
     let source = &program.module(ModuleId::SPEC).source;

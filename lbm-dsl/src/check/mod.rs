@@ -40,13 +40,15 @@ use crate::source::Source;
 pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model, Report> {
     let program = program::Program::load(source, ast, library)?;
     let (mut unused, warnings) = names::check(&program, library)?;
-    let model = lattices::chosen(&program).and_then(|populations| build::model(&program, &populations));
+    let populations = lattices::chosen(&program);
+    let long = populations.as_ref().map_or(vec![], |populations| lattices::long_velocities(&program, populations));
+    let model = populations.and_then(|populations| build::model(&program, &populations));
     let model = model.and_then(|mut model| {
         let trial = physics::check(&program, &model.among_others().frozen())?;
         stored::complete(&mut model, &trial);
         neighbours::complete(&mut model);
         couplings::laws(&program, &model.frozen())?;
-        model.warnings = [program.warnings(), &warnings].concat();
+        model.warnings = [program.warnings(), &long, &warnings].concat();
         Ok(model)
     });
     if let Err(report) = &model {

@@ -248,7 +248,7 @@ impl Names<'_> {
             // Formulas of numbers, and of the `x` of a stencil, which `stencils` knows.
             Item::Lattice(_) | Item::Stencil(_) => {}
             Item::Param(def) | Item::State(def) => self.param(def),
-            Item::Place(_) => {}
+            Item::Place(_) | Item::ConserveNone(_) => {}
             Item::Let(def) | Item::Varied(def) => {
                 self.value(def);
                 self.pass(&def.name);

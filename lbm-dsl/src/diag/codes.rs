@@ -137,6 +137,7 @@ codes! {
     GhostLayers          "E0710" "too few ghosts" "";
     CriterionForm        "E0711" "criterion of an unknown form" "";
 
+    LongVelocity "W0201" "no kernels for this velocity set" "take one whose velocities reach the next cell: D2Q9, D3Q15, D3Q19 or D3Q27";
     HidesShipped "W0301" "module that hides a shipped one" "give the file another name, unless it is meant to stand for the shipped module";
     StepBefore   "W0501" "populations of the step before" "what has arrived in this step is `streamed`; what the cell itself sent after the last collision is `sent`";
 }

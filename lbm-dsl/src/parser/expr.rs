@@ -171,6 +171,10 @@ impl Parser<'_> {
         let mut span = name.span;
         if input.peek(Token![.]) && !input.peek(Token![..]) {
             self.take(input.parse::<Token![.]>())?;
+            if self.word(input).as_deref() != Some("cs2") {
+                let label = format!("expected `cs2`; a sum over all directions is `sum(i: {0}[i])`", name.text);
+                return self.fault(Code::Syntax, self.here(input), label);
+            }
             let end = self.keyword(input, "cs2")?;
             return Ok(Expr { kind: ExprKind::Cs2(name), span: span.to(end) });
         }

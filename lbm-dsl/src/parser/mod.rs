@@ -64,6 +64,7 @@ const PLACED: &[&str] = &[
     "isotropy",
     "length",
     "mean",
+    "none",
     "on",
     "over",
     "packet",
@@ -292,7 +293,7 @@ impl Parser<'_> {
             "conserve" => {
                 let name = self.name(input)?;
                 self.semicolon(input, keyword, name.span)?;
-                Item::Conserve(name)
+                if name.text == "none" { Item::ConserveNone(name) } else { Item::Conserve(name) }
             }
             "populations" => {
                 let name = self.new_name(input)?;

@@ -140,10 +140,13 @@ fn of_populations(model: &Model) -> Findings {
         });
     }
     if !model.conserved().iter().any(|quantity| quantity.law == Law::Momentum) {
-        lines.push("momentum is not a law of this method: the spec says what it conserves".into());
+        lines.push(match &model.conserved()[..] {
+            [] => "mass and momentum are no laws of this method: the spec says that it conserves nothing".into(),
+            _ => "momentum is not a law of this method: the spec says what it conserves".into(),
+        });
     }
     lines.push(format!("init gives populations with the fields it is given, {states}"));
-    lines.push("collision is defined at rest".into());
+    lines.push("collision divides by zero nowhere in a fluid at rest".into());
     lines.extend(model.boundaries().iter().map(|boundary| match boundary.rule {
         Rule::Link(_) => format!("`{}` defines every population that comes off a link", boundary.name),
         Rule::Node(_) => {
@@ -176,6 +179,19 @@ mod tests {
     fn model(name: &str, text: &str) -> Model {
         crate::compile(&Source::new(name, text), &shipped::Prelude)
             .unwrap_or_else(|report| panic!("{}", report.render(120)))
+    }
+
+    #[test]
+    fn a_method_may_state_that_it_conserves_nothing() {
+        let advection = shipped::spec("d3q7_advection").unwrap();
+        let text = advection
+            .replace("conserve phi;", "conserve none;")
+            .replace("(linear[i](phi, velocity) - f[i]);", "(linear[i](phi, velocity) - f[i]) - w[i] * phi / 50;");
+        let found = findings(&model("reaction", &text)).lines;
+        assert!(found.iter().any(|line| line.ends_with("the spec says that it conserves nothing")), "{found:?}");
+        assert!(!found.iter().any(|line| line.contains("conserves phi")), "{found:?}");
+        let still = text.replace("conserve none;", "conserve phi;");
+        assert!(crate::compile(&Source::new("reaction", &still), &shipped::Prelude).is_err());
     }
 
     #[test]

@@ -89,4 +89,13 @@ pub const TABLE: &[Long] = &[
         wrong: "use lattices::{D2Q9, D3Q7};\npopulations g on D3Q7;",
         right: IMPORT,
     },
+    Long {
+        code: Code::LongVelocity,
+        instead: IMPORT,
+        text: "The set has velocities of more than one cell in a step: a multi-speed set. `lbmc check` proves what it proves of others, but \
+               kernels stream from the next cells alone, so there are none: `lbmc gen` and `lbmc run` refuse such a method.",
+        wrong: "lattice D2Q9 {\n    cs2 = 1/2;\n    shell (0, 0): 3/8;\n    shell (1, 0): 1/12;\n    shell (1, 1): 1/16;\n    \
+                shell (2, 0): 1/96;\n}",
+        right: IMPORT,
+    },
 ];
