@@ -562,9 +562,8 @@ fn check_walls(model: &Model, options: &Options) -> Result<(), CompileError> {
     let side = *options.block[..model.lattice().dim()].iter().min().expect("there are axes");
     let least = |rule: &Rule| match rule {
         Rule::Node(forms) => {
-            let reads = |is: fn(Symbol) -> bool| {
-                forms.iter().any(|form| model.exprs().symbols(&form.formulas.outputs).any(is))
-            };
+            let reads =
+                |is: fn(Symbol) -> bool| forms.iter().any(|form| model.exprs().symbols(&form.formulas.outputs).any(is));
             let inside = options.solids && reads(|symbol| matches!(symbol, Symbol::Inside(_)));
             let deep = reads(|symbol| matches!(symbol, Symbol::Deep(_)));
             if deep { DEEP + 1 } else { 1 + u32::from(inside) }
@@ -573,9 +572,7 @@ fn check_walls(model: &Model, options: &Options) -> Result<(), CompileError> {
     };
     let thin = model.boundaries().iter().find(|boundary| side < least(&boundary.rule));
     match thin.filter(|_| options.layout == Layout::Blocks) {
-        Some(boundary) => {
-            Err(CompileError::Thin(options.block, boundary.name.clone(), least(&boundary.rule)))
-        }
+        Some(boundary) => Err(CompileError::Thin(options.block, boundary.name.clone(), least(&boundary.rule))),
         None => Ok(()),
     }
 }

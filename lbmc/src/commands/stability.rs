@@ -22,7 +22,9 @@ pub fn tell(found: &Stability, rates: &Rates) {
     for AtVelocity { rate, velocity, stable, worst, interface_growth } in at_velocity {
         let mut verdict = if *stable { "stable".into() } else { verdict(worst) };
         if *interface_growth > edge::GROWS {
-            verdict += &format!("; disturbances at refinement interfaces and open faces grow by {interface_growth:.1e} (C0509)");
+            verdict += &format!(
+                "; disturbances at refinement interfaces and open faces grow by {interface_growth:.1e} (C0509)"
+            );
         }
         println!("  u = {}{}: {verdict}", vector(velocity), rates.at(*rate));
     }

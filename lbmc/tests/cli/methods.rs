@@ -198,7 +198,10 @@ fn check_tells_viscosities_walls_and_where_stability_ends() {
     assert!(!said.contains("C0509"), "{said}");
     let rates = ["--set", "omega=1.98", "--set", "omega_flux=0.02"];
     let said = works(here.path(), &[&["check", "d2q9_mrt", "--stability", "--velocity", "0.1,0"], &rates[..]].concat());
-    assert!(said.contains("disturbances at refinement interfaces and open faces grow by") && said.contains("(C0509)"), "{said}");
+    assert!(
+        said.contains("disturbances at refinement interfaces and open faces grow by") && said.contains("(C0509)"),
+        "{said}"
+    );
     assert!(!said.contains("16 bits"), "all moments are needed: {said}");
     works(here.path(), &["check", "d2q9_bgk", "--stability", "--plot", "stable.png"]);
     let said = works(here.path(), &["check", "d2q9_recursive", "--stability", "--set", "omega=1.9"]);

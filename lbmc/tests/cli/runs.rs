@@ -268,11 +268,17 @@ fn what_a_case_names_and_does_not_fit_its_method_is_its_own_fault() {
         std::fs::write(here.path().join("flow.toml"), case).expect("written");
         fails(here.path(), &["run", "flow.toml"])
     };
-    let faces = [("free_slip", "\"free_slip\""), ("equilibrium", "{ rule = \"equilibrium\", density = 1, velocity = [0.05, 0] }")];
+    let faces = [
+        ("free_slip", "\"free_slip\""),
+        ("equilibrium", "{ rule = \"equilibrium\", density = 1, velocity = [0.05, 0] }"),
+    ];
     for (spec, (rule, face)) in ["d2q9_scalar", "d2q9_boussinesq"].into_iter().zip(faces) {
         let said = run(spec, face);
         assert!(said.contains("C0409") && said.contains("flow.toml"), "{said}");
-        assert!(said.contains(&format!("`{rule}` does not fit the method `{spec}`")) && said.contains("`g` too"), "{said}");
+        assert!(
+            said.contains(&format!("`{rule}` does not fit the method `{spec}`")) && said.contains("`g` too"),
+            "{said}"
+        );
         assert!(!said.contains("E0"), "{said}");
     }
 }

@@ -19,8 +19,7 @@ const MOST_REFINED: f64 = 8.0;
 /// Whether a method is a shipped one, or named like one, whose collision is made to stay stable where the grid does not resolve
 /// the flow, or that has eddies: viscosity close to zero is what it is for.
 fn is_for_under_resolved(spec: &str) -> bool {
-    const COLLISIONS: [&str; 8] =
-        ["kbc", "cumulant", "k17", "recursive", "hybrid", "smagorinsky", "wale", "vreman"];
+    const COLLISIONS: [&str; 8] = ["kbc", "cumulant", "k17", "recursive", "hybrid", "smagorinsky", "wale", "vreman"];
     spec.split('_').any(|part| COLLISIONS.contains(&part))
 }
 
