@@ -670,12 +670,9 @@ fn complete<'a>(
         Ended::Stopped(stop) => {
             let summary = run.end(stop, recorder, about, manifest, bandwidth)?;
             recorder.iter_mut().flat_map(Recorder::notices).for_each(|text| notice(&text));
-            let cells = case.size.iter().product::<usize>() as f64;
-            let told = |mass: f64| misfit(manifest, &case.walls, &case.solids, mass / cells);
-            // The start has had its warning.
-            if told(summary.mass_start).is_none() {
-                told(summary.mass_end).iter().for_each(|text| notice(text));
-            }
+            // What starts at another density has had its warning.
+            let drifted = misfit(manifest, &case.walls, &case.solids, summary.mass_end / summary.mass_start);
+            drifted.iter().for_each(|text| notice(text));
             Ok(summary)
         }
         Ended::Broken(place) => Err(run.broken(place, recorder)?),
