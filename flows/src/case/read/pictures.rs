@@ -74,14 +74,8 @@ impl Reader {
             Some(_) => Some(self.text(table, "statistics")?),
             None => None,
         };
-        let range = match table.get("range") {
-            Some(entry) => Some(self.range(&entry.value)?),
-            None => None,
-        };
-        let contours = match table.get("contours") {
-            Some(entry) => Some(self.contours(&entry.value)?),
-            None => None,
-        };
+        let range = table.get("range").and_then(|entry| self.range(&entry.value));
+        let contours = table.get("contours").and_then(|entry| self.contours(&entry.value));
         let title = self.text(table, "title");
         let scale = self.word(table, "scale", &SCALES);
         let colours = self.word(table, "colours", &Colours::ALL.map(|(name, _)| name));
