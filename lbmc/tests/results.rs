@@ -172,10 +172,16 @@ fn a_run_that_fails_leaves_no_results_of_the_one_before_and_says_so() {
     assert!(files(&out) == before);
 }
 
+/// Standard error, its line breaks and frames taken out.
+fn words(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
+}
+
 /// A small flow in two dimensions, with these lines at the top and at the end.
 fn small(top: &str, rest: &str) -> String {
     format!(
-        "{top}\nspec = \"d2q9_bgk\"\ntarget = \"cpu\"\n[domain]\nsize = [16, 16]\n[fluid]\nomega = 1\n[stop]\nsteps = 2\n\
+        "{top}\nspec = \"d2q9_bgk\"\ntarget = \"cpu\"\n[domain]\nsize = [16, 16]\n[fluid]\nomega = 1\nvelocity = 0.05\n[stop]\nsteps = 2\n\
          [faces]\nothers = \"bounce_back\"\n{rest}"
     )
 }
@@ -188,7 +194,7 @@ fn a_strangers_case_plants_nothing_deletes_nothing_and_overwrites_nothing() {
     let fails = |case: &str, part: &str| {
         put("flow.toml", case);
         let output = run(home, &["flow.toml"]);
-        let words = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = words(&output);
         assert!(!output.status.success() && words.contains(part), "{part}: {words}");
     };
     std::fs::create_dir(home.join(".ssh")).expect("a folder");
@@ -222,7 +228,7 @@ fn a_strangers_case_plants_nothing_deletes_nothing_and_overwrites_nothing() {
     let photo = "[[pictures]]\nfield = \"ux\"\nname = \"photo\"\n";
     put("flow.toml", &small("", photo));
     let output = run(home, &["flow.toml", "--out", "pictures"]);
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let words = words(&output);
     assert!(words.contains("C0601") && words.contains("`photo.png`"), "{words}");
     assert_eq!(mine(), before);
     assert_eq!(std::fs::read_dir(home.join("pictures")).expect("a folder").count(), 1);
@@ -251,7 +257,7 @@ fn two_results_with_one_name_are_refused() {
     ] {
         std::fs::write(here.path().join("flow.toml"), small("", &text)).expect("written");
         let output = run(here.path(), &["flow.toml"]);
-        let words = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = words(&output);
         assert!(!output.status.success() && words.contains(part), "{part}: {words}");
     }
     assert!(!here.path().join("out").exists());
