@@ -95,16 +95,19 @@ fn a_uniform_flow_stays_uniform_where_a_body_stands_in_an_outlet_or_leaves_throu
     ];
     let rules = [RULE, "free_slip", "extrapolation_outflow", "convective_outflow"];
     for device in devices() {
-        for (spec, size, shape, leaves) in &cases {
+        for spec in ["d2q9_bgk", "d3q19_regularized"] {
             let model = compiled::model_with_all(spec, &rules, None);
             let dim = model.lattice().dim();
             let velocity = [0.08, 0.0, 0.0];
             let block = Options::default_block(dim);
             let mut bundles = vec![compiled::compile_solids(&model, device.target(), Real::F64, block)];
-            if *spec == "d3q19_regularized" {
+            if dim == 3 {
                 bundles.push(compiled::compile_moments(&model, device.target(), Real::F64, block));
             }
-            for (bundle, outlet) in bundles.iter().flat_map(|bundle| [(bundle, rules[2]), (bundle, rules[3])]) {
+            let both = bundles.iter().flat_map(|bundle| [(bundle, rules[2]), (bundle, rules[3])]);
+            let of_spec = cases.iter().filter(|case| case.0 == spec);
+            let runs = of_spec.flat_map(|case| both.clone().map(move |run| (case, run)));
+            for ((_, size, shape, leaves), (bundle, outlet)) in runs {
                 let values = vec![("velocity".to_string(), velocity[..dim].to_vec())];
                 let solid = Solid { values, ..solid(shape.clone(), if *leaves { RULE } else { "moving_wall" }, 0) };
                 let mut grid = GridSpec::periodic(*size)
