@@ -357,7 +357,7 @@ mod tests {
             (&one, "radios", "solids.radius"),
             (&one, "solid.radius", "solids.radius"),
             (&two, "radios", "solids.0.radius"),
-            (CASE, "top.w", "faces.top.v"),
+            (CASE, "top.vv", "faces.top.v"),
         ] {
             let table = table(text);
             assert_eq!(suggest(&table, key, &vectors()).as_deref(), Some(near), "{key}");

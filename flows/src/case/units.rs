@@ -200,7 +200,9 @@ pub(super) fn parse(text: &str) -> Result<Unit, String> {
             "³" => 3,
             digits => {
                 let power: Option<i32> = digits.trim_start_matches('^').parse().ok();
-                power.filter(|power| power.abs() <= HIGHEST_POWER).ok_or_else(|| factor.to_string())?
+                power
+                    .filter(|power| (-HIGHEST_POWER..=HIGHEST_POWER).contains(power))
+                    .ok_or_else(|| factor.to_string())?
             }
         };
         // The sign for micro may be the Greek letter, too.
