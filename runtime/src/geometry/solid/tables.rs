@@ -24,7 +24,7 @@ pub enum SolidError {
     /// A refinement interface beside a block with cut links.
     #[error("{by} cuts links of cells at a refinement interface: {cells}")]
     #[diagnostic(
-        code(C0313),
+        code(C0315),
         help(
             "solids near each other need the same `level`, and one that moves needs it all along its way; keep refinement interfaces a block away \
              from solids of another level and from faces along which values vary, or refine along all of such a face"
