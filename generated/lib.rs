@@ -1,6 +1,6 @@
 //! The shipped kernels, checked in: CUDA, C, a C header, typed Rust launches and a manifest for each spec.
 //!
-//! Written by `LBMC_UPDATE=1 cargo test -p lbm-tests --test drift`. The modules hold launches and layout; the
+//! Written by `LBMC_UPDATE=1 cargo test -p lbm-tests drift::`. The modules hold launches and layout; the
 //! kernels beside them compile with any CUDA or C compiler, without lbmc.
 #![allow(rustdoc::broken_intra_doc_links)]
 

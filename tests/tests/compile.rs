@@ -180,7 +180,7 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
     let expected = std::fs::read_to_string(&table).unwrap_or_default();
     assert!(
         found == expected,
-        "registers have changed; look at the change with\n    LBMC_UPDATE=1 cargo test -p lbm-tests --test compile && git \
+        "registers have changed; look at the change with\n    LBMC_UPDATE=1 cargo test -p lbm-tests compile:: && git \
          diff benchmarks\nand check it in if it is for the better:\n{}",
         changes(&expected, &found)
     );

@@ -35,7 +35,7 @@ fn generated_files_are_what_the_compiler_emits() {
     assert!(
         drifted.is_empty(),
         "generated/ differs from what the compiler emits now; look at the change with\n    \
-         LBMC_UPDATE=1 cargo test -p lbm-tests --test drift && git diff generated\n\
+         LBMC_UPDATE=1 cargo test -p lbm-tests drift:: && git diff generated\n\
          and check it in. Different: {}",
         drifted.join(", ")
     );
@@ -46,7 +46,7 @@ fn list_of_specs() -> String {
     let mut text = String::from(
         "//! The shipped kernels, checked in: CUDA, C, a C header, typed Rust launches and a manifest for each spec.\n\
          //!\n\
-         //! Written by `LBMC_UPDATE=1 cargo test -p lbm-tests --test drift`. The modules hold launches and layout; the\n\
+         //! Written by `LBMC_UPDATE=1 cargo test -p lbm-tests drift::`. The modules hold launches and layout; the\n\
          //! kernels beside them compile with any CUDA or C compiler, without lbmc.\n\
          #![allow(rustdoc::broken_intra_doc_links)]\n\n",
     );

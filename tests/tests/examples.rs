@@ -59,7 +59,7 @@ fn kernels_of_the_examples_are_what_the_compiler_emits() {
     assert!(
         drifted.is_empty(),
         "examples/kernels differs from what the compiler emits now; write it again with\n    \
-         LBMC_UPDATE=1 cargo test --workspace --test examples\nDifferent: {}",
+         LBMC_UPDATE=1 cargo test -p lbm-tests examples::\nDifferent: {}",
         drifted.join(", ")
     );
 }

@@ -7,7 +7,7 @@ use lbm_runtime::kernels::KernelError;
 use lbm_runtime::mesh::forest::{Carry, Change, Forest, Moves};
 use lbm_tests::forest::{Block, Domain, Forest as Oracle, There};
 
-use crate::tables::{blocks, ints};
+use super::tables::{blocks, ints};
 
 /// Moves nothing, but knows which block's data each slot has, and that kernels would find what they need.
 pub struct Contents {
