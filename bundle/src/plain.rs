@@ -36,9 +36,29 @@ pub fn shown_line(text: &str) -> String {
     text.chars().map(|c| if is_plain(c) { c } else { SIGNS[c.len_utf8() - 1] }).collect()
 }
 
+/// Most names that a message lists.
+const LISTED: usize = 40;
+
+/// Names for a message, separated by commas: the first of them where there are many, and how many more.
+pub fn listed(names: impl IntoIterator<Item = impl Into<String>>) -> String {
+    let mut names = names.into_iter();
+    let first: Vec<String> = names.by_ref().take(LISTED).map(Into::into).collect();
+    match names.count() {
+        0 => first.join(", "),
+        more => format!("{}, and {more} more", first.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        assert_eq!(listed(["a", "b"]), "a, b");
+        let text = listed((0..300_000).map(|at| format!("name_{at}")));
+        assert!(text.ends_with("name_39, and 299960 more") && text.len() < 500, "{text}");
+    }
 
     #[test]
     fn what_is_unseen_is_shown_as_a_sign_of_the_same_length() {

@@ -81,7 +81,7 @@ fn command() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(report) => {
-            eprintln!("{report:?}");
+            notes::failure(report);
             ExitCode::FAILURE
         }
     }

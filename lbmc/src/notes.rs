@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use lbm_flows::case::CaseError;
 use lbm_setup::notes::Remark;
 pub use lbm_setup::notes::note;
+use miette::Report;
 
 /// Set once, from the command line: the program has one standard error.
 static QUIET: OnceLock<bool> = OnceLock::new();
@@ -21,6 +23,17 @@ pub fn set_quiet(quiet: bool) {
 /// Whether notes, warnings and progress are left out.
 pub fn quiet() -> bool {
     QUIET.get().copied().unwrap_or_default()
+}
+
+/// Shows why a command fails; what is only advised beside that not with `--quiet`.
+pub fn failure(report: Report) {
+    let report = match quiet() {
+        true => {
+            report.downcast::<CaseError>().map_or_else(|other| other, |error| Report::new(error.without_warnings()))
+        }
+        false => report,
+    };
+    eprintln!("{report:?}");
 }
 
 /// Notes that were given.

@@ -40,6 +40,7 @@ pub fn resources(nvcc: &Path, source: &str, arch: &str) -> Result<BTreeMap<Strin
         .output()
         .map_err(|error| {
             miette!(
+                code = "L0119",
                 help = "set LBMC_CUDA to the folder of a CUDA toolkit, or unset it",
                 "can't run `{}`: {error}",
                 nvcc.display()
@@ -47,7 +48,7 @@ pub fn resources(nvcc: &Path, source: &str, arch: &str) -> Result<BTreeMap<Strin
         })?;
     let log = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        return Err(miette!("{} failed:\n{log}", nvcc.display()));
+        return Err(miette!(code = "L0119", "{} failed:\n{log}", nvcc.display()));
     }
     Ok(parse(&log))
 }

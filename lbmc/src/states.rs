@@ -30,9 +30,8 @@ impl States {
         let text = files::read(path, LIMIT)?;
         let states: States = serde_json::from_str(&text).map_err(|error| {
             miette!(
-                code = "lbmc::states",
-                help =
-                    r#"the form is {{"directions": [[cx,cy,cz],...], "states": [[f...],...]}}, two components in 2-D"#,
+                code = "L0111",
+                help = r#"the form is {"directions": [[cx,cy,cz],...], "states": [[f...],...]}, two components in 2-D"#,
                 "`{}`: {error}",
                 path.display()
             )
@@ -41,7 +40,7 @@ impl States {
             let known = model.pops().map(|(_, set, dir)| format!("{:?}", set.lattice.velocity(dir)));
             let known: Vec<String> = known.collect();
             miette!(
-                code = "lbmc::states",
+                code = "L0111",
                 help = format!("{} has the directions {}", model.name(), known.join(" ")),
                 "`{}`: {what}",
                 path.display()

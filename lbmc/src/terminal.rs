@@ -26,6 +26,19 @@ macro_rules! eprintln {
 /// Why standard output is incomplete, though somebody may read it.
 static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
 
+/// Columns of the terminal that standard output goes to, if it does.
+pub fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(terminal_size::Width(width), _)| width.into())
+}
+
+/// A name and what is said of it: in lines of that width, all but the first indented, or in one line.
+pub fn entry(name: &str, text: &str, width: Option<usize>) -> String {
+    let indent = " ".repeat(name.len().min(25));
+    let whole = format!("{name}{text}");
+    width
+        .map_or(whole.clone(), |width| textwrap::fill(&whole, textwrap::Options::new(width).subsequent_indent(&indent)))
+}
+
 /// Prints to standard output.
 pub fn out(text: Arguments<'_>) {
     note_loss(io::stdout().write_fmt(text));

@@ -62,7 +62,7 @@ impl Case {
                 true => {
                     let value: serde_json::Value = serde_json::from_str(&given).into_diagnostic()?;
                     let text = toml::to_string(&value)
-                        .map_err(|error| miette!(code = "lbmc::case", "the dictionary is no case: {error}"))?;
+                        .map_err(|error| miette!(code = "L0707", "the dictionary is no case: {error}"))?;
                     CaseFile::written(PathBuf::from("case.toml").as_path(), &text)
                 }
                 false => CaseFile::find(PathBuf::from(given).as_path(), notes::note)?,

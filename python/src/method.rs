@@ -51,7 +51,7 @@ pub fn stability_picture(
         let model = find(&spec, is_text)?.model()?;
         let asked = Question { settings: &settings, stability: true, velocity: velocity.as_deref() };
         let (found, rates) = findings::find(&model, asked)?;
-        let found = found.stability.ok_or_else(|| miette!("it was asked for"))?;
+        let found = found.stability.ok_or_else(|| miette!(code = "L0120", "it was asked for"))?;
         stability::draw(&model.frozen(), &rates, &found)
     })
 }
@@ -81,13 +81,13 @@ pub fn compile(
             &target,
             &[("c", &[Target::C][..]), ("cuda", &[Target::Cuda][..]), ("all", &[Target::Cuda, Target::C][..])],
         )?;
-        spec::fits_layout(layout, coupling.is_some(), solids)?;
+        spec::fits_layout(layout, &boundaries, coupling.is_some(), solids)?;
         let model = find(&spec, is_text)?.model_with_all(&boundaries, coupling.as_deref())?;
         let dim = model.lattice().dim();
         let default = if layout == Layout::Soa { Options::TILE } else { Options::default_block(dim) };
         let block = spec::block(block.as_deref(), dim, default)?;
         let coupling = coupling.map(|name| spec::coupling(&model, &name)).transpose()?;
-        let failed = |error: pipeline::CompileError| miette!(code = "lbmc::compile", "{error}");
+        let failed = |error: pipeline::CompileError| miette!(code = "L0108", "{error}");
         let plans = pipeline::plan(&model, layout, &mut |_| ()).map_err(failed)?;
         let plans = if moments { plans.in_moments().map_err(failed)? } else { plans };
         let (mut bundles, mut report) = (vec![], String::new());
@@ -106,13 +106,12 @@ pub fn choose<T: Copy>(what: &str, word: &str, choices: &[(&str, T)]) -> Result<
     let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
     let found = choices.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice);
     found.ok_or_else(|| {
-        miette!(code = "lbmc::choice", help = format!("it is one of {}", names.join(", ")), "`{word}` is no {what}")
+        miette!(code = "L0708", help = format!("it is one of {}", names.join(", ")), "`{word}` is no {what}")
     })
 }
 
-/// Names of the shipped methods, each with its first line.
+/// Names of the shipped methods, each with a sentence that says what it is.
 #[pyfunction]
 pub fn specs() -> Vec<(String, String)> {
-    let summary = |text: &str| text.lines().next().unwrap_or_default().trim_start_matches('/').trim().to_string();
-    shipped::specs().map(|(name, text)| (name.to_string(), summary(text))).collect()
+    shipped::specs().map(|(name, text)| (name.to_string(), spec::summary(text))).collect()
 }

@@ -57,7 +57,7 @@ fn quantity(flow: &solver::Simulation, name: &str) -> Result<Quantity> {
     let names: Vec<&str> = all.iter().map(Quantity::name).collect();
     let known = names.join(", ");
     let found = all.iter().find(|quantity| quantity.name() == name).cloned();
-    found.ok_or_else(|| miette!(code = "lbmc::field", help = format!("fields: {known}"), "there is no field `{name}`"))
+    found.ok_or_else(|| miette!(code = "L0701", help = format!("fields: {known}"), "there is no field `{name}`"))
 }
 
 /// Refuses what knows no levels.
@@ -65,7 +65,7 @@ fn of_one_level(flow: &solver::Simulation, what: &str) -> Result<()> {
     match flow.grid().levels().len() {
         1 => Ok(()),
         levels => Err(miette!(
-            code = "lbmc::levels",
+            code = "L0702",
             help = "take a case without `[refinement]`",
             "{what} of a grid of {levels} levels are no array"
         )),
@@ -76,10 +76,10 @@ fn of_one_level(flow: &solver::Simulation, what: &str) -> Result<()> {
 fn is_level(flow: &solver::Simulation, level: usize) -> Result<()> {
     match flow.grid().levels().len() {
         levels if level < levels => Ok(()),
-        1 => Err(miette!(code = "lbmc::levels", help = "the grid has level 0 alone", "there is no level {level}")),
+        1 => Err(miette!(code = "L0702", help = "the grid has level 0 alone", "there is no level {level}")),
         levels => {
             let help = format!("the grid has the levels 0 to {}", levels - 1);
-            Err(miette!(code = "lbmc::levels", help = help, "there is no level {level}"))
+            Err(miette!(code = "L0702", help = help, "there is no level {level}"))
         }
     }
 }
@@ -93,7 +93,7 @@ fn index(size: [usize; 3], at: [usize; 3]) -> usize {
 fn values(py: Python<'_>, buffer: &PyBuffer<f64>, wanted: &[usize], name: &str) -> PyResult<Vec<f64>> {
     if buffer.shape() != wanted {
         let report = miette!(
-            code = "lbmc::shape",
+            code = "L0703",
             help = format!("the shape is {wanted:?}: x is the last index"),
             "{name} has the shape {:?}",
             buffer.shape()
@@ -103,7 +103,7 @@ fn values(py: Python<'_>, buffer: &PyBuffer<f64>, wanted: &[usize], name: &str) 
     let values = buffer.to_vec(py)?;
     match values.iter().all(|value| value.is_finite()) {
         true => Ok(values),
-        false => Err(raise(py, &miette!(code = "lbmc::values", "{name} has values that are not finite"))),
+        false => Err(raise(py, &miette!(code = "L0704", "{name} has values that are not finite"))),
     }
 }
 
@@ -210,8 +210,7 @@ impl Simulation {
             is_level(flow, level)?;
             let field = quantity(flow, &name)?;
             let snapshot = flow.snapshot()?;
-            let no_slopes =
-                || miette!(code = "lbmc::field", "`{name}` needs a velocity, which the method does not have");
+            let no_slopes = || miette!(code = "L0701", "`{name}` needs a velocity, which the method does not have");
             let columns = derived::columns(&snapshot, &field).ok_or_else(no_slopes)?;
             let mut of_array = shape(flow, level);
             let cells: usize = of_array.iter().product();
@@ -305,7 +304,7 @@ impl Simulation {
             let Some((_, first, components)) = known.iter().find(|(known, ..)| *known == name) else {
                 let names: Vec<&str> = known.iter().map(|(name, ..)| &name[..]).collect();
                 let help = format!("fields of the method: {}", names.join(", "));
-                return Err(raise(py, &miette!(code = "lbmc::field", help = help, "`{name}` cannot be set")));
+                return Err(raise(py, &miette!(code = "L0701", help = help, "`{name}` cannot be set")));
             };
             let wanted = if *components > 1 { [&[*components], &of_cells[..]].concat() } else { of_cells.clone() };
             let values = values(py, &array, &wanted, &format!("`{name}`"))?;
@@ -379,7 +378,7 @@ impl Simulation {
             let found = if of_fields { flow.resident_fields()? } else { flow.resident_populations(level)? };
             found.ok_or_else(|| {
                 miette!(
-                    code = "lbmc::memory",
+                    code = "L0705",
                     help = "take a level that there is, a case without `devices`, and on a GPU no moments of 16 bits, which lie side by side",
                     "there is no array of `{what}` on level {level}"
                 )
@@ -424,7 +423,7 @@ impl Simulation {
         self.with(py, |flow, prepared| {
             let all = Quantity::all(flow.manifest());
             if streamlines && all.iter().all(|any| any.name() != "speed") {
-                return Err(miette!(code = "lbmc::field", "a method without a velocity has no streamlines"));
+                return Err(miette!(code = "L0701", "a method without a velocity has no streamlines"));
             }
             let whole = Picture::of(quantity(flow, &field)?, Frames::one(""));
             let wanted = Picture {
@@ -446,7 +445,7 @@ impl Simulation {
                 .map_err(|wrong| miette!(code = "C0107", help = wrong.help, "`{}`: {}", wrong.key, wrong.message))?;
             let snapshot = flow.snapshot()?;
             let drawn = picture::draw(&prepared.case, &snapshot, &wanted);
-            let canvas = drawn.ok_or_else(|| miette!(code = "lbmc::field", "there is nothing to draw"))?;
+            let canvas = drawn.ok_or_else(|| miette!(code = "L0701", "there is nothing to draw"))?;
             Ok(canvas.png())
         })
     }

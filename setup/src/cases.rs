@@ -59,7 +59,8 @@ impl Shipped {
     /// About how long it takes: `20 s on two cores, 1 s on a GPU`.
     pub fn time(&self) -> &'static str {
         let line = self.comment(1);
-        line.strip_prefix("Takes ").unwrap_or(line).trim_end_matches('.')
+        let sentence = line.split(". ").next().unwrap_or_default();
+        sentence.strip_prefix("Takes ").unwrap_or(sentence).trim_end_matches('.')
     }
 
     fn comment(&self, at: usize) -> &'static str {
@@ -95,14 +96,14 @@ impl CaseFile {
         let name = path.display().to_string();
         if path.is_dir() {
             return Err(miette!(
-                code = "lbmc::no_case",
+                code = "L0102",
                 help = "name a case file in it, for example `lbmc run FOLDER/case.toml`",
                 "`{name}` is a folder, not a case"
             ));
         }
         if path.extension().is_some_and(|ending| ending == "lbm") || !path.exists() && specs::spec(&name).is_some() {
             return Err(miette!(
-                code = "lbmc::no_case",
+                code = "L0102",
                 help = format!(
                     "run a case with it: `lbmc run cavity2d --set spec={name}`, or write one with `spec = \"{name}\"`"
                 ),
@@ -122,11 +123,7 @@ impl CaseFile {
             (None, Some(near)) => format!("did you mean the shipped case `{near}`?"),
             (None, None) => "check the folder; `lbmc cases` lists the shipped cases, which need no file".to_string(),
         };
-        Err(miette!(
-            code = "lbmc::no_case",
-            help = help,
-            "there is no file `{name}`, and no case of that name is shipped"
-        ))
+        Err(miette!(code = "L0102", help = help, "there is no file `{name}`, and no case of that name is shipped"))
     }
 
     /// The path of a file that the case names, as seen from where the command runs: beside the case if it is there, else as the

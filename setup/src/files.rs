@@ -15,7 +15,7 @@ pub fn read(path: &Path, limit: Limit) -> Result<String> {
 
 /// Why a file is not read, and what to do.
 pub fn unreadable(error: &ReadError) -> Report {
-    miette!(code = "lbmc::file", help = error.help(), "{}", shown_line(&error.to_string()))
+    miette!(code = "L0106", help = error.help(), "{}", shown_line(&error.to_string()))
 }
 
 /// The bytes of a surface or an image, or why there are none.
@@ -43,7 +43,7 @@ fn explain(what: &str, path: &Path, error: &std::io::Error) -> Report {
         }
         _ => "choose another place, or check the file system",
     };
-    miette!(code = "lbmc::file", help = help, "can't {what} `{}`: {error}", shown_line(&path.display().to_string()))
+    miette!(code = "L0106", help = help, "can't {what} `{}`: {error}", shown_line(&path.display().to_string()))
 }
 
 #[cfg(test)]

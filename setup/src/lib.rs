@@ -23,6 +23,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod cases;
+pub mod codes;
 pub mod crossing;
 pub mod files;
 pub mod findings;

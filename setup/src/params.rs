@@ -1,5 +1,6 @@
 //! Parameters of a method from `--set NAME=VALUE`.
 
+use lbm_bundle::plain::listed;
 use lbm_dsl::model::{Model, Param};
 use lbm_flows::case::{Parameter, nearest, parameter};
 use miette::{Report, Result, miette};
@@ -73,14 +74,14 @@ impl Params {
 fn no_such(model: &Model, names: &[Vec<String>], key: &str) -> Report {
     let what = format!("there is no parameter `{key}`");
     match nearest(key, names.iter().flatten().map(String::as_str)) {
-        Some(near) => miette!(code = "lbmc::parameter", help = format!("did you mean `{near}`?"), "{what}"),
+        Some(near) => miette!(code = "L0107", help = format!("did you mean `{near}`?"), "{what}"),
         None => error(model, names, what),
     }
 }
 
 fn error(model: &Model, names: &[Vec<String>], what: String) -> Report {
-    let known = if names.is_empty() { "none".into() } else { names.concat().join(", ") };
-    miette!(code = "lbmc::parameter", help = format!("the parameters of {} are: {known}", model.name()), "{what}")
+    let known = if names.is_empty() { "none".into() } else { listed(names.concat()) };
+    miette!(code = "L0107", help = format!("the parameters of {} are: {known}", model.name()), "{what}")
 }
 
 /// The parameters of a model, as `--set` may name them.

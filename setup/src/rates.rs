@@ -44,7 +44,7 @@ impl Rates {
                     Ok(middle)
                 }
                 (None, None) => Err(miette!(
-                    code = "lbmc::parameter",
+                    code = "L0107",
                     help = format!("for example --set {}=0.1", param.name),
                     "{} has no range, so no value can be chosen for it",
                     param.name

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use lbm_bundle::input::{self, Limit};
-use lbm_bundle::plain::shown_line;
+use lbm_bundle::plain::{listed, shown_line};
 use lbm_bundle::variation::Variation;
 use lbm_bundle::{Bundle, Layout};
 use lbm_codegen::lower::signature;
@@ -173,7 +173,7 @@ impl Spec {
         let own = own.iter().map(|name| name.to_string());
         let all: BTreeSet<String> = own.chain(self.prelude_rules()?).collect();
         Err(miette!(
-            code = "lbmc::no_rule",
+            code = "L0104",
             help = meant(unknown, "rules", &all),
             "neither {} nor the prelude has a boundary condition `{unknown}`",
             model.name()
@@ -186,10 +186,31 @@ impl Spec {
     }
 }
 
+/// What a shipped method is, in a sentence: the first of the comment at the head of its text.
+pub fn summary(text: &str) -> String {
+    let head = text.lines().map_while(|line| line.strip_prefix("//"));
+    let mut sentence = String::new();
+    for word in head.flat_map(str::split_whitespace) {
+        sentence.push_str(if sentence.is_empty() { "" } else { " " });
+        sentence.push_str(word);
+        if word.strip_suffix('.').is_some_and(|word| !is_abbreviation(word)) {
+            break;
+        }
+    }
+    sentence
+}
+
+/// Whether a full stop behind a word shortens it, as those of `Phys. Rev. E` do, and `et al.`.
+fn is_abbreviation(word: &str) -> bool {
+    let mut letters = word.chars();
+    let rest_is_small = letters.next().is_some_and(char::is_uppercase) && letters.all(char::is_lowercase);
+    word == "al" || rest_is_small
+}
+
 fn no_spec(name: &str) -> Report {
     if let Some(case) = Shipped::find(name) {
         let help = format!("`lbmc run {}` runs it; `lbmc specs` lists the shipped specs", case.name);
-        return miette!(code = "lbmc::no_spec", help = help, "`{name}` is a case, not a spec");
+        return miette!(code = "L0103", help = help, "`{name}` is a case, not a spec");
     }
     let shipped: Vec<&str> = shipped::specs().map(|(name, _)| name).collect();
     let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
@@ -198,19 +219,14 @@ fn no_spec(name: &str) -> Report {
         (false, Some(near)) => format!("did you mean the shipped spec `{near}`?"),
         (false, None) => format!("shipped specs: {}", shipped.join(", ")),
     };
-    miette!(
-        code = "lbmc::no_spec",
-        help = help,
-        "there is no file `{}`, and no spec of that name is shipped",
-        shown_line(name)
-    )
+    miette!(code = "L0103", help = help, "there is no file `{}`, and no spec of that name is shipped", shown_line(name))
 }
 
 /// Which of some names was probably meant, or all of them.
 fn meant(name: &str, what: &str, all: &BTreeSet<String>) -> String {
     match nearest(name, all.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("{what}: {}", all.iter().cloned().collect::<Vec<_>>().join(", ")),
+        None => format!("{what}: {}", listed(all)),
     }
 }
 
@@ -222,7 +238,7 @@ pub fn coupling(model: &Model, name: &str) -> Result<usize> {
         let own = model.couplings().iter().map(|coupling| coupling.name().to_string());
         let all: BTreeSet<String> = own.chain(shipped).collect();
         miette!(
-            code = "lbmc::no_coupling",
+            code = "L0105",
             help = meant(name, "couplings", &all),
             "neither {} nor the prelude has a coupling `{name}`",
             model.name()
@@ -251,8 +267,7 @@ fn compile_with(cache: &mut Cache, model: &Model, options: &Options, in_moments:
     }
     let plans = pipeline::plan(model, options.layout, &mut |_| ());
     let plans = if in_moments { plans.and_then(Plans::in_moments) } else { plans };
-    let compiled =
-        plans.and_then(|plans| plans.emit(options)).map_err(|error| miette!(code = "lbmc::compile", "{error}"))?;
+    let compiled = plans.and_then(|plans| plans.emit(options)).map_err(|error| miette!(code = "L0108", "{error}"))?;
     if let Some(name) = name {
         let bytes = serde_json::to_vec(&compiled.bundle).expect("a bundle is plain data");
         cache.store(&name, &bytes);
@@ -280,15 +295,20 @@ fn entry(model: &Model, options: &Options, in_moments: bool) -> Option<String> {
 }
 
 /// Refuses what kernels on plain arrays do not have.
-pub fn fits_layout(layout: Layout, coupling: bool, solids: bool) -> Result<()> {
+pub fn fits_layout(layout: Layout, boundaries: &[String], coupling: bool, solids: bool) -> Result<()> {
     match layout {
+        Layout::Soa if !boundaries.is_empty() => Err(miette!(
+            code = "L0109",
+            help = "leave out `--boundary`, or take `--layout blocks`; the kernels collide and stream, and boundaries are those of your own program",
+            "kernels on plain arrays do not have boundary conditions"
+        )),
         Layout::Soa if coupling => Err(miette!(
-            code = "lbmc::coupling",
+            code = "L0109",
             help = "leave out `--coupling`, or take `--layout blocks`",
             "kernels on plain arrays do not support refinement interfaces"
         )),
         Layout::Soa if solids => Err(miette!(
-            code = "lbmc::solids",
+            code = "L0109",
             help = "leave out `--solids`, or take `--layout blocks`",
             "kernels on plain arrays do not support solids"
         )),
@@ -302,7 +322,7 @@ pub fn block(asked: Option<&[u32]>, dim: usize, default: [u32; 3]) -> Result<[u3
     if sides.len() != dim {
         let fitting = Options::default_block(dim).map(|side| side.to_string());
         return Err(miette!(
-            code = "lbmc::block",
+            code = "L0110",
             help = format!("for example --block {}", fitting[..dim].join("x")),
             "the method has {dim} dimensions, but the block has {}",
             sides.len()
@@ -321,6 +341,18 @@ mod tests {
 
     fn model(name: &str) -> Model {
         Spec::find(name).unwrap().model().unwrap()
+    }
+
+    #[test]
+    fn a_summary_is_a_whole_sentence() {
+        for (name, text) in shipped::specs() {
+            let summary = summary(text);
+            assert!(summary.ends_with('.') && summary.len() < 350, "{name}: {summary}");
+        }
+        assert_eq!(
+            summary("// After Lee, Phys. Rev. E\n// 91, with BGK. More.\nuse x;"),
+            "After Lee, Phys. Rev. E 91, with BGK."
+        );
     }
 
     fn options(real: Real) -> Options {

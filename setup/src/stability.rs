@@ -129,7 +129,7 @@ fn noise_in_16_bits(model: &Model, stored: &Stored, params: &[Vec<f64>], directi
 pub fn draw(model: &Model, rates: &Rates, found: &Stability) -> Result<Vec<u8>> {
     let Some(name) = &rates.name else {
         return Err(miette!(
-            code = "lbmc::plot",
+            code = "L0204",
             help = "leave one --set out, and that parameter varies",
             "every parameter is set, so there is nothing to plot over"
         ));
@@ -147,7 +147,7 @@ fn each<T: Send>(rates: &Rates, find: impl Fn(&[Vec<f64>]) -> Result<T, NotLinea
         rates.values().par_iter().map(|value| Ok((*value, find(&rates.params(*value))?))).collect();
     found.map_err(|why| {
         miette!(
-            code = "lbmc::stability",
+            code = "L0202",
             help = "run a flow with a known solution to test the stability of the method",
             "linear stability cannot be computed: {why}"
         )
@@ -162,7 +162,7 @@ fn direction(velocity: Option<&[f64]>, dim: usize) -> Result<Vec<f64>> {
     let speed = velocity.iter().map(|u| u * u).sum::<f64>().sqrt();
     if velocity.len() != dim || !speed.is_finite() || speed == 0.0 {
         return Err(miette!(
-            code = "lbmc::velocity",
+            code = "L0203",
             help = format!("for example --velocity {}", ["0.1", "0", "0"][..dim].join(",")),
             "the mean velocity needs {dim} numbers that are not all zero"
         ));

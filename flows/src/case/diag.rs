@@ -232,6 +232,12 @@ impl CaseError {
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
+
+    /// The same without the warnings beside what is wrong.
+    pub fn without_warnings(mut self) -> CaseError {
+        self.diagnostics.retain(|diagnostic| !diagnostic.code.warning);
+        self
+    }
 }
 
 impl fmt::Display for CaseError {

@@ -481,7 +481,7 @@ const LONG: &[Long] = &[
         "There are published data of that name, but not for this Reynolds number or dimension; the profiles are written \
          without them.",
         "[fluid]\nre = 300\n[output]\ncompare = \"ghia1982\"",
-        "[fluid]\nre = 400\n[output]\ncompare = \"ghia1982\"",
+        "[fluid]\nre = 1000\n[output]\ncompare = \"ghia1982\"",
     ),
     long(
         diag::NO_OUTLET,

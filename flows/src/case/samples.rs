@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
-use lbm_bundle::plain::unseen;
+use lbm_bundle::plain::{listed, unseen};
 use lbm_runtime::geometry::Cell;
 use lbm_runtime::solver::snapshot::Snapshot;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -313,8 +313,8 @@ fn array<'a>(piece: Node<'a, 'a>, group: &str, name: &str) -> Option<Node<'a, 'a
 /// That a piece has no array of a name, and what others it has.
 fn no_array(piece: Node, name: &str) -> String {
     let all = piece.descendants().filter(|node| node.has_tag_name("DataArray"));
-    let known: Vec<String> = all.filter_map(|node| node.attribute("Name")).map(|name| format!("`{name}`")).collect();
-    format!("it has no array `{name}`, but {}", known.join(", "))
+    let known = all.filter_map(|node| node.attribute("Name")).map(|name| format!("`{name}`"));
+    format!("it has no array `{name}`, but {}", listed(known))
 }
 
 /// Components of an array.

@@ -299,7 +299,7 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "pictures.statistics",
         TEXT,
-        "the name of the statistics that the field is a result of: `mean_velocity`, `rms_ux`",
+        "the name of the statistics that the field is a result of: `mean_velocity`, `rms_velocity`",
     ),
     key(
         "pictures.name",

@@ -10,6 +10,7 @@ use miette::{Result, miette};
 
 use crate::rates::Rates;
 use crate::spec::Spec;
+use crate::terminal;
 use crate::walls::SAME;
 
 /// Methods whose operations are counted.
@@ -37,18 +38,18 @@ pub fn boundaries() -> Result<()> {
     for name in names {
         rows.push(row(name, &models)?);
     }
-    print!("{}", table(&rows));
+    tell(&rows);
     Ok(())
 }
 
 fn row(name: &str, models: &[Model]) -> Result<[String; 7]> {
     let place = |model: &Model| model.boundaries().iter().position(|rule| rule.name == name);
-    let first = place(&models[0]).ok_or_else(|| miette!("`{name}` is lost"))?;
+    let first = place(&models[0]).ok_or_else(|| miette!(code = "L0120", "`{name}` is lost"))?;
     let rule = &models[0].boundaries()[first];
     let (what, pairs) = rule.doc.split_once(PAIRS).unwrap_or((&rule.doc, ""));
     let mut operations = Vec::new();
     for model in models {
-        let at = place(model).ok_or_else(|| miette!("`{name}` is lost"))?;
+        let at = place(model).ok_or_else(|| miette!(code = "L0120", "`{name}` is lost"))?;
         operations.push(cost(model, at)?);
     }
     let (kind, unit) = match rule.rule {
@@ -77,7 +78,7 @@ fn parameter(param: &Param) -> String {
 /// Operations of the rule at that position: of a link in the mean, or of a cell at a face.
 fn cost(model: &Model, rule: usize) -> Result<String> {
     let kernel = &lower::wall(model, rule)[0];
-    let dag = simplify::simplify(kernel).map_err(|error| miette!("{error}"))?;
+    let dag = simplify::simplify(kernel).map_err(|error| miette!(code = "L0108", "{error}"))?;
     let outputs: Vec<ExprId> = dag.outputs().iter().map(|output| output.value).collect();
     let flops = count(dag.exprs(), &outputs).flops;
     let lattice = model.lattice();
@@ -115,8 +116,28 @@ fn wall(model: &Model, rule: &Boundary) -> Result<String> {
     })
 }
 
+/// Prints rows below a head: on a terminal as entries of its width, else as the table of a page.
+pub(super) fn tell<const N: usize>(rows: &[[String; N]]) {
+    match terminal::width() {
+        Some(width) => print!("{}", entries(rows, width)),
+        None => print!("{}", table(rows)),
+    }
+}
+
+/// Each row as an entry: its first cell, and below it the others that are not empty, named by the head.
+fn entries<const N: usize>(rows: &[[String; N]], width: usize) -> String {
+    let mut text = String::new();
+    for row in rows.iter().skip(1) {
+        text += &format!("{}\n", row[0].trim_matches('`'));
+        for (name, cell) in rows[0].iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty()) {
+            text += &format!("{}\n", terminal::entry(&format!("  {name}: "), cell, Some(width)));
+        }
+    }
+    text
+}
+
 /// Rows with their cells in line, as Markdown.
-pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let line = |row: &[String; N]| {
         let cells = row.iter().enumerate().map(|(column, cell)| format!("{cell:<0$}", width(column)));
@@ -124,4 +145,23 @@ pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     };
     let rule: [String; N] = std::array::from_fn(|column| "-".repeat(width(column)));
     rows[..1].iter().chain([&rule]).chain(&rows[1..]).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_no_wider_than_the_terminal() {
+        let rows = [
+            ["rule", "what it is for", "wall"],
+            ["`a_wall`", &"a wall that moves along with the fluid ".repeat(9), ""],
+        ];
+        let text = entries(&rows.map(|row| row.map(String::from)), 72);
+        assert!(
+            text.lines().all(|line| line.len() <= 72) && text.starts_with("a_wall\n  what it is for: a wall"),
+            "{text}"
+        );
+        assert!(!text.contains("wall:") && text.lines().count() > 5, "{text}");
+    }
 }

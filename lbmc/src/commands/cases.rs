@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::cases::{SHIPPED, Shipped};
 use crate::cli::Cases;
+use crate::terminal;
 
 /// A line of `lbmc cases --json`.
 #[derive(Serialize)]
@@ -20,7 +21,7 @@ pub fn cases(args: &Cases) -> Result<()> {
         let case = Shipped::find(name).ok_or_else(|| {
             let near = lbm_flows::case::nearest(name, SHIPPED.iter().map(|case| case.name));
             let help = near.map_or("`lbmc cases` lists them".to_string(), |near| format!("did you mean `{near}`?"));
-            miette!(code = "lbmc::no_case", help = help, "no case `{name}` is shipped")
+            miette!(code = "L0102", help = help, "no case `{name}` is shipped")
         })?;
         print!("{}", case.text);
         return Ok(());
@@ -30,7 +31,8 @@ pub fn cases(args: &Cases) -> Result<()> {
         if args.json {
             println!("{}", serde_json::to_string(&Line { name, summary, time }).expect("plain data has a text"));
         } else {
-            println!("{name:<18} {} ({time})", summary.trim_end_matches('.'));
+            let what = format!("{} ({time})", summary.trim_end_matches('.'));
+            println!("{}", terminal::entry(&format!("{name:<18} "), &what, terminal::width()));
         }
     }
     Ok(())

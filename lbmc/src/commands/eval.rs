@@ -20,15 +20,19 @@ use crate::states::States;
 /// Runs the command.
 pub fn eval(args: &Eval) -> Result<()> {
     if args.via == Via::Exact && args.real.is_some() {
-        return Err(miette!(help = "leave --real out", "--via exact has no floating-point type"));
+        return Err(miette!(code = "L0118", help = "leave --real out", "--via exact has no floating-point type"));
     }
     if args.storage == StorageArg::Moments && !matches!(args.via, Via::C | Via::Cuda) {
-        return Err(miette!(help = "take --via c or --via cuda", "--via exact, ir and dag store nothing"));
+        return Err(miette!(
+            code = "L0118",
+            help = "take --via c or --via cuda",
+            "--via exact, ir and dag store nothing"
+        ));
     }
     let model = Spec::find(&args.spec)?.model()?;
     if let Some(state) = model.states().first() {
         return Err(miette!(
-            code = "lbmc::states",
+            code = "L0111",
             help = "take a method without states; `lbmc check` says what holds for any value of one",
             "{} has the state `{}`, and a file of populations has none",
             model.name(),
@@ -47,6 +51,7 @@ pub fn eval(args: &Eval) -> Result<()> {
         (Via::Dag, Real::F64) => dag::<f64>(&model, &params, &before)?,
         (Via::Ir | Via::Dag, Real::F16F32) => {
             return Err(miette!(
+                code = "L0118",
                 help = "take --via c or --via cuda, or --real f32",
                 "f16/f32 is how kernels store populations: --via ir and --via dag store none"
             ));
@@ -54,6 +59,17 @@ pub fn eval(args: &Eval) -> Result<()> {
         (Via::C, _) => compiled(&model, &params, &before, Target::C, real, args.storage)?,
         (Via::Cuda, _) => compiled(&model, &params, &before, Target::Cuda, real, args.storage)?,
     };
+    let finite = |state: &Vec<f64>| state.iter().position(|value| !value.is_finite());
+    if let Some((at, pop)) = after.iter().enumerate().find_map(|(at, state)| Some((at, finite(state)?))) {
+        let direction = model.pops().nth(pop).map(|(_, set, dir)| set.lattice.velocity(dir).to_vec());
+        return Err(miette!(
+            code = "L0112",
+            help = "the populations may be those of no fluid, or beyond what the floating-point type holds: check their sum, or take --real f64",
+            "state {at}: after the collision the population of direction {:?} is {}, not finite; nothing is written",
+            direction.unwrap_or_default(),
+            after[at][pop]
+        ));
+    }
     let text = serde_json::to_string(&states.with(&columns, &after)).expect("plain numbers have a text");
     files::write(&args.out, &(text + "\n"))
 }
@@ -66,7 +82,7 @@ fn exact(model: &Model, params: &Params, before: &[Vec<f64>]) -> Result<Vec<Vec<
         let numbers: Option<Vec<f64>> = values.into_iter().map(|value| value?.to_f64()).collect();
         after.push(numbers.ok_or_else(|| {
             miette!(
-                code = "lbmc::undefined",
+                code = "L0112",
                 help = "the populations may be those of no fluid: check that their sum is not zero",
                 "state {at}: the collision divides by zero or takes a root that is not rational"
             )
@@ -87,7 +103,7 @@ fn ir<F: Number + FloatCast>(model: &Model, params: &Params, before: &[Vec<f64>]
 }
 
 fn dag<F: Number + FloatCast>(model: &Model, params: &Params, before: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
-    let dag = simplify::simplify(&lowered(model)).map_err(|error| miette!("{error}"))?;
+    let dag = simplify::simplify(&lowered(model)).map_err(|error| miette!(code = "L0108", "{error}"))?;
     let outputs: Vec<ExprId> = dag.outputs().iter().map(|output| output.value).collect();
     Ok(interpret::<F>(dag.exprs(), &outputs, params, before))
 }

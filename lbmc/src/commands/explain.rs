@@ -3,6 +3,7 @@
 use lbm_bundle::plain::shown;
 use lbm_dsl::diag;
 use lbm_flows::case;
+use lbm_setup::codes;
 use miette::{Result, miette};
 
 use crate::cli::Explain;
@@ -13,10 +14,10 @@ pub fn explain(args: &Explain) -> Result<()> {
         list();
         return Ok(());
     };
-    let text = spec(code).or_else(|| case(code)).ok_or_else(|| {
+    let text = spec(code).or_else(|| case(code)).or_else(|| other(code)).ok_or_else(|| {
         miette!(
-            code = "lbmc::no_code",
-            help = "codes look like E0204 (specs) and C0102 (cases); `lbmc explain` alone lists them",
+            code = "L0101",
+            help = "codes look like E0204 (specs), C0102 (cases) and L0107 (all else); `lbmc explain` alone lists them",
             "there is no code `{code}`"
         )
     })?;
@@ -32,6 +33,10 @@ fn list() {
     println!("case files");
     for code in case::CODES {
         println!("  {}  {}{}", code.id, code.title, if code.warning { " (advice)" } else { "" });
+    }
+    println!("runs, and all else");
+    for code in codes::CODES {
+        println!("  {}  {}", code.id, code.title);
     }
 }
 
@@ -53,6 +58,10 @@ fn case(code: &str) -> Option<String> {
     let code = case::Code::find(code)?;
     let long = code.long()?;
     Some(page(code.id, code.title, long.text, "", long.wrong, long.right))
+}
+
+fn other(code: &str) -> Option<String> {
+    codes::Code::find(code).map(|code| format!("{}: {}\n\n{}", code.id, code.title, filled(code.text)))
 }
 
 fn page(code: &str, title: &str, text: &str, place: &str, wrong: &str, right: &str) -> String {

@@ -33,7 +33,7 @@ pub fn fmt(args: &Fmt) -> Result<()> {
         return Ok(());
     }
     Err(miette!(
-        code = "lbmc::fmt",
+        code = "L0113",
         help = "run `lbmc fmt` on them without --check",
         "not in the house style: {}",
         unlike.join(", ")

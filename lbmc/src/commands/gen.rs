@@ -43,17 +43,17 @@ struct CudaReport {
 /// Runs the command.
 pub fn generate(args: &Gen) -> Result<()> {
     let mut clock = Clock::start();
+    let layout = args.layout.into();
+    spec::fits_layout(layout, &args.boundary, args.coupling.is_some(), args.solids)?;
     let spec = Spec::find(&args.spec)?;
     let model = spec.model_with_all(&args.boundary, args.coupling.as_deref())?;
     clock.lap("front_end");
     let dim = model.lattice().dim();
-    let layout = args.layout.into();
     let default = match layout {
         Layout::Blocks => Options::default_block(dim),
         Layout::Soa => Options::TILE,
     };
     let block = spec::block(args.block.as_ref().map(|block| &block.0[..]), dim, default)?;
-    spec::fits_layout(layout, args.coupling.is_some(), args.solids)?;
     let coupling = args.coupling.as_ref().map(|name| spec::coupling(&model, name)).transpose()?;
     let targets: &[Target] = match args.target {
         GenTarget::Cuda => &[Target::Cuda],
@@ -61,7 +61,7 @@ pub fn generate(args: &Gen) -> Result<()> {
         GenTarget::All => &[Target::Cuda, Target::C],
     };
 
-    let failed = |error: CompileError| miette!(code = "lbmc::compile", "{error}");
+    let failed = |error: CompileError| miette!(code = "L0108", "{error}");
     let plans = pipeline::plan(&model, layout, &mut |stage| clock.lap(stage_name(stage))).map_err(failed)?;
     let plans = match args.storage {
         StorageArg::Populations => plans,
@@ -80,7 +80,7 @@ pub fn generate(args: &Gen) -> Result<()> {
 
     let name = &bundles[0].manifest.spec;
     if name != model.name() {
-        eprintln!("note: the kernels of `{}`, and their files, are called `{name}`", model.name());
+        notes::note(&format!("the kernels of `{}`, and their files, are called `{name}`", model.name()));
     }
     files::create_folder(&args.out)?;
     for file in pipeline::files(&bundles) {

@@ -163,6 +163,7 @@ fn devices(text: &str) -> String {
 fn setting(text: &str) -> Result<(String, String)> {
     let unset = text.starts_with('-').then_some((text, ""));
     let help = "write --set KEY=VALUE, for example --set re=100, or --set -KEY to take a key away";
-    let (key, value) = text.split_once('=').or(unset).ok_or_else(|| miette!(help = help, "`{text}` sets nothing"))?;
+    let nothing = || miette!(code = "L0118", help = help, "`{text}` sets nothing");
+    let (key, value) = text.split_once('=').or(unset).ok_or_else(nothing)?;
     Ok((key.trim().to_string(), value.trim().to_string()))
 }

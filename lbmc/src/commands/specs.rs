@@ -5,15 +5,16 @@ use lbm_dsl::shipped;
 use miette::{Result, miette};
 use serde::Serialize;
 
-use super::boundaries::{boundaries, table};
+use super::boundaries::{boundaries, tell};
 use crate::cli::Specs;
-use crate::spec::Spec;
+use crate::spec::{self, Spec};
+use crate::terminal;
 
 /// A line of `lbmc specs --json`.
 #[derive(Serialize)]
 struct Line {
     name: &'static str,
-    summary: &'static str,
+    summary: String,
 }
 
 /// Runs the command.
@@ -25,11 +26,11 @@ pub fn specs(args: &Specs) -> Result<()> {
         return moments();
     }
     for (name, text) in shipped::specs() {
-        let summary = text.lines().next().unwrap_or_default().trim_start_matches('/').trim();
+        let summary = spec::summary(text);
         if args.json {
             println!("{}", serde_json::to_string(&Line { name, summary }).expect("plain data has a text"));
         } else {
-            println!("{name:<24} {summary}");
+            println!("{}", terminal::entry(&format!("{name:<24} "), &summary, terminal::width()));
         }
     }
     Ok(())
@@ -44,10 +45,11 @@ fn moments() -> Result<()> {
         if !model.shown().is_empty() {
             continue;
         }
-        let found = moments::dependence(&model.frozen()).ok_or_else(|| miette!("`{name}` has no collision"))?;
+        let found =
+            moments::dependence(&model.frozen()).ok_or_else(|| miette!(code = "L0120", "`{name}` has no collision"))?;
         rows.push(row(name, &found));
     }
-    print!("{}", table(&rows));
+    tell(&rows);
     Ok(())
 }
 

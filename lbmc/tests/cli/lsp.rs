@@ -185,6 +185,23 @@ fn a_case_is_checked_as_it_is_written_and_as_a_run_does_when_it_is_saved() {
     editor.end();
 }
 
+/// A case takes what a method takes; questions about others are answered meanwhile, and its diagnostics come.
+#[test]
+fn a_document_that_takes_long_keeps_no_other_waiting() {
+    let here = folder();
+    let (case, method) = (here.path().join("flow.toml"), here.path().join("own.lbm"));
+    let spec = shipped("specs/d2q9_bgk.lbm");
+    let mut editor = Editor::new(here.path(), json!([]));
+    assert_eq!(editor.open(&method, &spec), json!([]));
+    let text = shipped("cases/channel.toml");
+    let document = json!({ "uri": uri(&case), "languageId": "toml", "version": 1, "text": text });
+    editor.tell("textDocument/didOpen", json!({ "textDocument": document }));
+    assert!(editor.hover(&method, &spec, "let r|ho")["contents"]["value"].is_string());
+    editor.change(&method, &spec.replace("field rho;", "field rho"));
+    assert!(editor.diagnostics(&method)[0]["code"].is_string());
+    editor.end();
+}
+
 #[test]
 fn what_is_no_case_and_no_question_is_left_alone() {
     let here = folder();

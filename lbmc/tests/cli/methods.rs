@@ -97,6 +97,30 @@ fn eval_refuses_what_it_cannot_use_and_says_what_it_knows() {
 }
 
 #[test]
+fn what_is_not_finite_after_a_collision_is_an_error_and_nothing_is_written() {
+    let here = folder();
+    let directions = [[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1], [1, 1], [-1, 1], [-1, -1], [1, -1]];
+    let states = json!({"directions": directions, "states": [vec![0.5; 9], vec![0.0; 9]]});
+    std::fs::write(here.path().join("s.json"), states.to_string()).expect("written");
+    let eval = ["eval", "d2q9_bgk", "--set", "omega=1", "--in", "s.json", "--out", "p.json", "--via", "ir"];
+    let text = fails(here.path(), &eval);
+    assert!(text.contains("state 1") && text.contains("not finite") && text.contains("[0, 0]"), "{text}");
+    assert!(!here.path().join("p.json").exists());
+    std::fs::write(here.path().join("s.json"), "{}").expect("written");
+    assert!(fails(here.path(), &eval).contains(r#"{"directions": [[cx"#));
+}
+
+#[test]
+fn kernels_on_plain_arrays_refuse_what_they_do_not_have() {
+    let here = folder();
+    for option in [&["--boundary", "moving_wall"][..], &["--coupling", "volumetric_shifted"], &["--solids"]] {
+        let text = fails(here.path(), &[&["gen", "d2q9_bgk", "--layout", "soa"], option].concat());
+        assert!(text.contains("plain arrays") && text.contains(option[0]), "{text}");
+    }
+    assert!(std::fs::read_dir(here.path()).expect("a folder").next().is_none(), "nothing is written");
+}
+
+#[test]
 fn a_new_method_checks_is_formatted_and_runs() {
     let here = folder();
     let said = works(here.path(), &["new", "mine"]);

@@ -1,10 +1,11 @@
 //! What all commands share: codes, `--set`, completions, `--quiet`, `--json`, errors of the system.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::{fails, folder, lbmc, works};
+use crate::{fails, folder, lbmc, root, works};
 
 #[test]
 fn every_code_is_listed_and_explained() {
@@ -16,7 +17,51 @@ fn every_code_is_listed_and_explained() {
         let text = works(here.path(), &["explain", code]);
         assert!(text.contains("\nwrong\n    ") && text.contains("\nright\n    "), "{text}");
     }
+    for code in ["C0601", "C0602", "C0605", "C0606", "C0701", "C0801", "l0107"] {
+        assert!(works(here.path(), &["explain", code]).lines().count() > 2, "{code}");
+    }
     assert!(fails(here.path(), &["explain", "E9999"]).contains("there is no code `E9999`"));
+}
+
+/// Rust files of the program and its libraries, tests apart.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        match entry.is_dir() {
+            true => sources(&entry, found),
+            false if entry.extension().is_some_and(|ending| ending == "rs") => found.push(entry),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn every_diagnostic_has_a_code_that_is_explained() {
+    let list = works(folder().path(), &["explain"]);
+    let known: Vec<&str> = list.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()).collect();
+    let mut files = vec![];
+    for part in ["bundle", "codegen", "flows", "lbm-dsl", "lbmc", "python", "runtime", "setup"] {
+        sources(&root().join(part).join("src"), &mut files);
+    }
+    let (mut used, mut lost) = (0, vec![]);
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let derived = text.contains("Error, Diagnostic)]");
+        let mut starts: Vec<usize> = text.match_indices("miette!(").map(|(at, _)| at).collect();
+        starts.extend(text.match_indices("#[error(").map(|(at, _)| at).filter(|_| derived));
+        starts.sort_unstable();
+        for (number, start) in starts.iter().enumerate() {
+            let end = starts.get(number + 1).copied().unwrap_or(text.len());
+            let one = &text[*start..end];
+            let code = one.find("code = \"").map(|at| at + 8).or(one.find("code(").map(|at| at + 5));
+            let code = code.and_then(|at| one[at..].get(..5));
+            match code.filter(|code| known.contains(code)) {
+                Some(_) => used += 1,
+                None if one.starts_with("#[error(transparent)]") => {}
+                None => lost.push(format!("{}: {}", file.display(), one.lines().take(4).collect::<String>())),
+            }
+        }
+    }
+    assert!(lost.is_empty() && used > 100, "{used}, without a code: {lost:#?}");
 }
 
 #[test]
@@ -93,6 +138,11 @@ fn quiet_leaves_results_and_errors() {
     assert_eq!(String::from_utf8_lossy(&quiet.stderr), "");
     assert!(quiet.status.success() && String::from_utf8_lossy(&quiet.stdout).contains("all steps are done"));
     assert!(fails(here.path(), &["run", "cavity2d", "-q", "--set", "rey=1"]).contains("did you mean `fluid.re`?"));
+    // Warnings that stand beside an error.
+    let wrong = [&["run", "cavity2d"], &set[..], &["--set", "block=[5,5]"]].concat();
+    assert!(fails(here.path(), &wrong).contains("C0502"));
+    let quiet = fails(here.path(), &[&["-q"], &wrong[..]].concat());
+    assert!(quiet.contains("C0301") && !quiet.contains("C0502"), "{quiet}");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn a_refined_box_that_ends_at_a_face_with_a_formula_is_refused_by_a_dry_run() {
     for more in [&["--dry-run"][..], &[]] {
         let text = fails(here.path(), &[&["run", "refined.toml"], more].concat());
         assert!(
-            text.contains("C0315") && text.contains("the lower face of x") && text.contains("of level 0"),
+            text.contains("L0407") && text.contains("the lower face of x") && text.contains("of level 0"),
             "{text}"
         );
     }

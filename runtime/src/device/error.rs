@@ -11,7 +11,7 @@ pub enum DeviceError {
     /// The host target needs a C compiler.
     #[error("no C compiler found: `{tried}` cannot be run ({reason})")]
     #[diagnostic(
-        code(lbmc::device::no_compiler),
+        code(L0601),
         help(
             "install one (Debian and Ubuntu: `apt install gcc`; Fedora: `dnf install gcc`; macOS: `xcode-select --install`) or name it in the environment variable CC"
         )
@@ -26,7 +26,7 @@ pub enum DeviceError {
     /// A compiler refused a kernel source.
     #[error("{compiler} refused {file}:\n{words}")]
     #[diagnostic(
-        code(lbmc::device::compile),
+        code(L0602),
         help("the source is the bundle's; if lbmc wrote it unchanged, this is a bug of lbmc or an outdated compiler")
     )]
     Compile {
@@ -41,7 +41,7 @@ pub enum DeviceError {
     /// No CUDA device can be used.
     #[error("no GPU can be used: {reason}")]
     #[diagnostic(
-        code(lbmc::device::no_gpu),
+        code(L0603),
         help(
             "install the NVIDIA driver and the NVRTC library of CUDA 13, or run on the CPU: `lbmc run CASE --set target=cpu`"
         )
@@ -53,7 +53,7 @@ pub enum DeviceError {
 
     /// An allocation does not fit.
     #[error("{device} has not enough memory: {} needed, {} available", Bytes(*.asked), .available.map_or("an unknown amount".to_string(), |bytes| Bytes(bytes).to_string()))]
-    #[diagnostic(code(lbmc::device::memory), help("take fewer cells, or end what else uses this memory"))]
+    #[diagnostic(code(L0604), help("take fewer cells, or end what else uses this memory"))]
     Memory {
         /// Which device.
         device: String,
@@ -66,7 +66,7 @@ pub enum DeviceError {
     /// A module lacks a symbol that the manifest names.
     #[error("the compiled kernels have no symbol `{symbol}`")]
     #[diagnostic(
-        code(lbmc::device::missing_kernel),
+        code(L0605),
         help("the manifest and the source of the bundle do not belong together: generate it again")
     )]
     MissingKernel {
@@ -77,7 +77,7 @@ pub enum DeviceError {
     /// Thread blocks of a kernel share more memory than the GPU has for one.
     #[error("thread blocks of `{kernel}` share {} KiB, which is more than this GPU has for one", bytes >> 10)]
     #[diagnostic(
-        code(lbmc::device::shared),
+        code(L0606),
         help("take smaller blocks, such as `block = [8, 8, 4]`, fewer bits, or `storage = \"populations\"`")
     )]
     Shared {
@@ -89,7 +89,7 @@ pub enum DeviceError {
 
     /// A launch cannot be made or failed.
     #[error("launch of `{kernel}` failed: {reason}")]
-    #[diagnostic(code(lbmc::device::launch))]
+    #[diagnostic(code(L0607))]
     Launch {
         /// The kernel.
         kernel: String,
@@ -99,10 +99,7 @@ pub enum DeviceError {
 
     /// The driver reports an error.
     #[error("{device} failed to {action}: {reason}")]
-    #[diagnostic(
-        code(lbmc::device::driver),
-        help("errors of a GPU are often reported late: an earlier kernel may be the cause")
-    )]
+    #[diagnostic(code(L0608), help("errors of a GPU are often reported late: an earlier kernel may be the cause"))]
     Driver {
         /// Which device.
         device: String,
@@ -114,7 +111,7 @@ pub enum DeviceError {
 
     /// A buffer was used as what it is not.
     #[error("a buffer of {len} values of {scalar} was used {wrong}")]
-    #[diagnostic(code(lbmc::device::buffer))]
+    #[diagnostic(code(L0609))]
     Buffer {
         /// Length of the buffer.
         len: usize,
@@ -126,10 +123,7 @@ pub enum DeviceError {
 
     /// A compiled kernel can neither be cached nor stored for the moment.
     #[error("compiled kernels cannot be stored in {place}: {reason}")]
-    #[diagnostic(
-        code(lbmc::device::storage),
-        help("make room, or name a writable directory in the environment variable LBMC_CACHE")
-    )]
+    #[diagnostic(code(L0610), help("make room, or name a writable directory in the environment variable LBMC_CACHE"))]
     Storage {
         /// Where it was tried.
         place: String,

@@ -11,7 +11,7 @@ use crate::device::DeviceError;
 pub enum KernelError {
     /// The bundle follows another version of the contract.
     #[error("the bundle of `{spec}` follows version {found} of the kernel interface, this program version {ABI}")]
-    #[diagnostic(code(lbmc::kernels::abi), help("generate the bundle again with this version of lbmc"))]
+    #[diagnostic(code(L0301), help("generate the bundle again with this version of lbmc"))]
     Abi {
         /// The spec.
         spec: String,
@@ -21,7 +21,7 @@ pub enum KernelError {
 
     /// The bundle is for another kind of device.
     #[error("the bundle of `{spec}` is for {found:?}, the device ({device}) runs {wanted:?}")]
-    #[diagnostic(code(lbmc::kernels::target), help("generate the bundle with `--target {}`", match wanted { Target::Cuda => "cuda", Target::C => "c" }))]
+    #[diagnostic(code(L0302), help("generate the bundle with `--target {}`", match wanted { Target::Cuda => "cuda", Target::C => "c" }))]
     WrongTarget {
         /// The spec.
         spec: String,
@@ -35,7 +35,7 @@ pub enum KernelError {
 
     /// The bundle's kernels work on plain arrays.
     #[error("the kernels of `{spec}` work on plain arrays (layout soa), this runtime on blocks")]
-    #[diagnostic(code(lbmc::kernels::layout), help("generate the bundle with `--layout blocks`, the default"))]
+    #[diagnostic(code(L0303), help("generate the bundle with `--layout blocks`, the default"))]
     WrongLayout {
         /// The spec.
         spec: String,
@@ -43,7 +43,7 @@ pub enum KernelError {
 
     /// The manifest contradicts itself or the contract.
     #[error("the manifest of `{spec}` is wrong: {reason}")]
-    #[diagnostic(code(lbmc::kernels::manifest), help("generate the bundle again"))]
+    #[diagnostic(code(L0304), help("generate the bundle again"))]
     Manifest {
         /// The spec.
         spec: String,
@@ -53,7 +53,7 @@ pub enum KernelError {
 
     /// The bundle has no kernel for a job.
     #[error("the bundle of `{spec}` has no {role} kernel")]
-    #[diagnostic(code(lbmc::kernels::missing_role), help("generate the bundle again"))]
+    #[diagnostic(code(L0304), help("generate the bundle again"))]
     MissingRole {
         /// The spec.
         spec: String,
@@ -63,7 +63,7 @@ pub enum KernelError {
 
     /// Arrays or parameters of another bundle were given.
     #[error("kernel `{kernel}` of `{spec}` was given arrays or parameters of another bundle")]
-    #[diagnostic(code(lbmc::kernels::other_bundle))]
+    #[diagnostic(code(L0305))]
     OtherBundle {
         /// The spec.
         spec: String,

@@ -55,7 +55,7 @@ pub enum Behind {
 pub enum GridError {
     /// The size is not a multiple of the block.
     #[error("{size} cells along {axis} are no multiple of the block of {block}")]
-    #[diagnostic(code(lbmc::grid::size), help("use {}", suggestion(*.size, *.block)))]
+    #[diagnostic(code(L0401), help("use {}", suggestion(*.size, *.block)))]
     Size {
         /// Name of the axis.
         axis: &'static str,
@@ -67,7 +67,7 @@ pub enum GridError {
 
     /// One face of an axis is periodic and the other is not.
     #[error("{periodic} is periodic and {wall} is not")]
-    #[diagnostic(code(lbmc::grid::half_periodic), help("make both ends of the axis periodic, or none"))]
+    #[diagnostic(code(L0402), help("make both ends of the axis periodic, or none"))]
     HalfPeriodic {
         /// The periodic face.
         periodic: &'static str,
@@ -77,7 +77,7 @@ pub enum GridError {
 
     /// More blocks than a 32-bit index can name.
     #[error("the grid has {blocks} blocks, at most {} can be numbered", i32::MAX)]
-    #[diagnostic(code(lbmc::grid::blocks), help("use larger blocks"))]
+    #[diagnostic(code(L0403), help("use larger blocks"))]
     Blocks {
         /// Number of blocks.
         blocks: usize,

@@ -12,7 +12,7 @@ use crate::mesh::forest::ForestError;
 pub enum StepError {
     /// A solid has a rule that its surface cannot have.
     #[error("the method has no boundary condition `{rule}` for solids")]
-    #[diagnostic(code(lbmc::setup::solid_rule), help("it has: {known}"))]
+    #[diagnostic(code(L0501), help("it has: {known}"))]
     SolidRule {
         /// The rule asked for.
         rule: String,
@@ -51,7 +51,7 @@ pub enum StepError {
     /// Values vary along a face whose rule takes one value for all of it.
     #[error("{face}: the parameters of `{rule}` cannot vary along a face")]
     #[diagnostic(
-        code(lbmc::setup::varying_rule),
+        code(L0506),
         help(
             "only those of link-wise boundary conditions can, such as \
                                                         `moving_wall`"
@@ -66,10 +66,7 @@ pub enum StepError {
 
     /// A parameter of a wall that depends on time, without its formula.
     #[error("`{name}` of `{rule}` depends on time, and there is no formula {number}")]
-    #[diagnostic(
-        code(lbmc::setup::no_formula),
-        help("give the grid the kernels of the formulas: `GridSpec::prescribed`")
-    )]
+    #[diagnostic(code(L0508), help("give the grid the kernels of the formulas: `GridSpec::prescribed`"))]
     NoFormula {
         /// The rule.
         rule: String,
@@ -83,7 +80,7 @@ pub enum StepError {
     /// parameters depend on time.
     #[error("`{rule}` cannot be the boundary condition of a solid that moves")]
     #[diagnostic(
-        code(lbmc::setup::still_rule),
+        code(L0507),
         help(
             "it takes a rule with a parameter `velocity`, such as `interpolated_moving_wall`, and other parameters that are the same all over \
              its surface, and, where it turns, at all times"
@@ -96,10 +93,7 @@ pub enum StepError {
 
     /// A solid that comes to too many places of a refined grid.
     #[error("a solid that moves comes to more than {} places of a refined grid", crate::geometry::solid::MOST_PLACES)]
-    #[diagnostic(
-        code(lbmc::setup::long_way),
-        help("take a grid of one level, or a coarser level at the surface of the solid")
-    )]
+    #[diagnostic(code(L0509), help("take a grid of one level, or a coarser level at the surface of the solid"))]
     LongWay,
 
     /// A solid moves to where the grid cannot be made as fine as its surface needs.
@@ -108,7 +102,7 @@ pub enum StepError {
         place[0], place[1], place[2]
     )]
     #[diagnostic(
-        code(lbmc::step::coarse_way),
+        code(L0510),
         help(
             "pinned blocks, and those at faces along which values vary, stay as they are: keep them away from its way; else there is no \
              room for more blocks: raise `refinement.memory`"
@@ -123,10 +117,7 @@ pub enum StepError {
 
     /// A wet-node boundary condition where there are too few cells between two faces.
     #[error("`{rule}` at {face} needs three cells along its axis, and the domain has {cells}")]
-    #[diagnostic(
-        code(lbmc::step::thin),
-        help("take more cells, or a link-wise boundary condition such as `bounce_back`")
-    )]
+    #[diagnostic(code(L0511), help("take more cells, or a link-wise boundary condition such as `bounce_back`"))]
     Thin {
         /// Name of the face.
         face: &'static str,
@@ -138,7 +129,7 @@ pub enum StepError {
     /// A rule that works on one level only, and several levels.
     #[error("{face}: `{rule}` works on one level only, and the grid has several")]
     #[diagnostic(
-        code(lbmc::setup::one_level_rule),
+        code(L0512),
         help(
             "a boundary condition on several levels is a symmetry plane, `f[i] <- mirrored[i]`, and nothing else, or \
              does not read `mirrored`; and its parameters are the same in the cells and steps of all levels, as \
@@ -154,7 +145,7 @@ pub enum StepError {
 
     /// The bundle has no kernels for solids.
     #[error("the bundle of `{spec}` has no kernels for solids, or for values that vary along a face")]
-    #[diagnostic(code(lbmc::setup::no_solids), help("generate it with `--solids`"))]
+    #[diagnostic(code(L0513), help("generate it with `--solids`"))]
     NoSolids {
         /// The method.
         spec: String,
@@ -167,7 +158,7 @@ pub enum StepError {
 
     /// There is no such boundary condition.
     #[error("{face}: the method has no boundary condition `{rule}`")]
-    #[diagnostic(code(lbmc::setup::rule), help("it has: {known}, and `periodic`"))]
+    #[diagnostic(code(L0501), help("it has: {known}, and `periodic`"))]
     Rule {
         /// Name of the face.
         face: &'static str,
@@ -179,7 +170,7 @@ pub enum StepError {
 
     /// A parameter was given that does not exist.
     #[error("{owner} has no parameter `{name}`")]
-    #[diagnostic(code(lbmc::setup::surplus_param), help("it has: {known}"))]
+    #[diagnostic(code(L0502), help("it has: {known}"))]
     SurplusParam {
         /// The method, or the face and its rule.
         owner: String,
@@ -191,7 +182,7 @@ pub enum StepError {
 
     /// A parameter was not given.
     #[error("{owner} needs the parameter `{name}`{}", if .doc.is_empty() { String::new() } else { format!(" ({doc})") })]
-    #[diagnostic(code(lbmc::setup::missing_param), help("its parameters are: {known}"))]
+    #[diagnostic(code(L0503), help("its parameters are: {known}"))]
     MissingParam {
         /// The method, or the face and its rule.
         owner: String,
@@ -205,7 +196,7 @@ pub enum StepError {
 
     /// A parameter has another number of components.
     #[error("`{name}` of {owner} has {wanted} component(s), given: {found}")]
-    #[diagnostic(code(lbmc::setup::components))]
+    #[diagnostic(code(L0504))]
     Components {
         /// The method, or the face and its rule.
         owner: String,
@@ -219,7 +210,7 @@ pub enum StepError {
 
     /// A parameter is outside its range or no finite number.
     #[error("`{name}` of {owner} is {value}")]
-    #[diagnostic(code(lbmc::setup::range), help("it must be {allowed}"))]
+    #[diagnostic(code(L0505), help("it must be {allowed}"))]
     Range {
         /// The method, or the face and its rule.
         owner: String,
@@ -233,10 +224,7 @@ pub enum StepError {
 
     /// The grid has several levels, and the bundle no kernels for the jumps between them.
     #[error("the kernels of `{spec}` are for one level, the grid has several")]
-    #[diagnostic(
-        code(lbmc::setup::no_coupling),
-        help("generate the bundle with a coupling: `--coupling volumetric_shifted`")
-    )]
+    #[diagnostic(code(L0514), help("generate the bundle with a coupling: `--coupling volumetric_shifted`"))]
     NoCoupling {
         /// The spec.
         spec: String,
@@ -244,7 +232,7 @@ pub enum StepError {
 
     /// A snapshot is of another grid.
     #[error("the snapshot has {found:?} cells, the grid {wanted:?}")]
-    #[diagnostic(code(lbmc::setup::snapshot_size))]
+    #[diagnostic(code(L0515))]
     SnapshotSize {
         /// Size of the snapshot.
         found: [usize; 3],
@@ -254,7 +242,7 @@ pub enum StepError {
 
     /// A snapshot lacks a field.
     #[error("the snapshot has no component `{name}`")]
-    #[diagnostic(code(lbmc::setup::snapshot_component), help("the method starts from: {known}"))]
+    #[diagnostic(code(L0516), help("the method starts from: {known}"))]
     SnapshotComponent {
         /// The component.
         name: String,
@@ -264,7 +252,7 @@ pub enum StepError {
 
     /// A fixed grid is to change.
     #[error("the grid of this simulation cannot change: there is no room for other blocks")]
-    #[diagnostic(code(lbmc::setup::fixed_grid), help("make the simulation with `Adaptivity::during`"))]
+    #[diagnostic(code(L0517), help("make the simulation with `Adaptivity::during`"))]
     StaysAsItIs,
 
     /// There is no such grid.

@@ -97,7 +97,7 @@ impl Crossings {
         let has_rate = model.params().iter().any(|param| param.name == "omega");
         if model.lattice().dim() != 2 || !has_rate {
             return Err(miette!(
-                code = "lbmc::crossing",
+                code = "L0201",
                 help = "take a method of two dimensions with a rate `omega`, like d2q9_bgk",
                 "packets cannot cross an interface with `{}`",
                 model.name()
@@ -159,10 +159,9 @@ impl Crossings {
         let velocities: Vec<Vec<i32>> = model.pops().map(|(_, set, dir)| set.lattice.velocity(dir).to_vec()).collect();
         let width = 0.5f64.powi(grid.start as i32);
         let viscosity = (1.0 / rates[grid.start] - 0.5) / 3.0;
-        let disturbance =
-            packet.populations(&modes[grid.start], &velocities, width, viscosity, PEAK).ok_or_else(|| {
-                miette!(code = "lbmc::crossing", "`{}` has a wave that two modes fit as well", model.name())
-            })?;
+        let disturbance = packet
+            .populations(&modes[grid.start], &velocities, width, viscosity, PEAK)
+            .ok_or_else(|| miette!(code = "L0201", "`{}` has a wave that two modes fit as well", model.name()))?;
 
         let mut simulation = simulation(device, &model, &bundle, grid, rates)?;
         // Of a uniform grid, the level is the grid's own.
@@ -224,7 +223,7 @@ fn params(model: &Model, omega: f64) -> Vec<Vec<f64>> {
 
 fn modes(model: &Model, omega: f64, stream: f64) -> Result<Modes> {
     Modes::new(model, &params(model, omega), &[stream, 0.0])
-        .map_err(|why| miette!(code = "lbmc::crossing", "`{}` has no waves: {why}", model.name()))
+        .map_err(|why| miette!(code = "L0201", "`{}` has no waves: {why}", model.name()))
 }
 
 fn bundle(device: &Device, model: &Model, grid: Grid) -> Result<Bundle> {

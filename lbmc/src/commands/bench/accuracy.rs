@@ -239,7 +239,7 @@ fn errors_of(
     })?;
     let [density, velocity] = sums.map(|(differences, squares)| f64::sqrt(differences / squares));
     if !(density + velocity).is_finite() {
-        return Err(miette!(code = "lbmc::bench", "{spec} at {setting:?} in {}: the flow is not finite", real.name()));
+        return Err(miette!(code = "L0117", "{spec} at {setting:?} in {}: the flow is not finite", real.name()));
     }
     let all = [("density", density), ("velocity", velocity)];
     Ok(all.into_iter().filter(|(name, _)| flow.quantities.contains(name)))

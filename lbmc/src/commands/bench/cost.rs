@@ -98,8 +98,8 @@ fn timed(timed: &Timed, doing: Doing, target: Target, every: Option<u64>) -> Res
 
 /// The same of a flow whose fields are computed and kept in the device's memory every so many steps.
 fn stored(device: &Device, timed: &Timed, target: Target, every: Option<u64>) -> Result<(f64, Cost)> {
-    let shipped = Shipped::find(timed.case)
-        .ok_or_else(|| miette!(code = "lbmc::no_case", "no case `{}` is shipped", timed.case))?;
+    let shipped =
+        Shipped::find(timed.case).ok_or_else(|| miette!(code = "L0102", "no case `{}` is shipped", timed.case))?;
     let Ready { case, method, .. } = Ready::new(&CaseFile::of(shipped), &timed.settings(target), false)?;
     let grid = GridSpec::periodic(case.size);
     let mut flow = Prepared::refined(device, &method, &grid, 1, |_| false)?.simulation(&case.params)?;

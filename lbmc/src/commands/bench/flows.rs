@@ -143,7 +143,7 @@ pub struct Run {
 /// Runs a shipped case as `lbmc run` does, in a folder that does not stay; with the bandwidth of the device if that is asked for.
 pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: bool) -> Result<Run> {
     let began = Instant::now();
-    let shipped = Shipped::find(case).ok_or_else(|| miette!(code = "lbmc::no_case", "no case `{case}` is shipped"))?;
+    let shipped = Shipped::find(case).ok_or_else(|| miette!(code = "L0102", "no case `{case}` is shipped"))?;
     let Ready { mut case, device, method, criteria, prescribed, .. } =
         Ready::new(&CaseFile::of(shipped), settings, false)?;
     let generate_seconds = began.elapsed().as_secs_f64();

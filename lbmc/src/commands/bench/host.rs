@@ -46,7 +46,7 @@ fn generation(name: &'static str) -> Row {
 fn generate(name: &str) -> Result<Outcome> {
     let (began, before) = (Instant::now(), processor_seconds());
     let model = Spec::find(name)?.model()?;
-    let failed = |error| miette!(code = "lbmc::compile", "{error}");
+    let failed = |error| miette!(code = "L0108", "{error}");
     let plans = pipeline::plan(&model, Layout::Blocks, &mut |_| ()).map_err(failed)?;
     let mut bundles = vec![];
     for target in [Target::Cuda, Target::C] {

@@ -297,7 +297,7 @@ impl Book {
                 let content: Option<Content> = serde_json::from_str(&text).ok();
                 content.filter(|content| content.suite == suite).ok_or_else(|| {
                     miette!(
-                        code = "lbmc::bench",
+                        code = "L0117",
                         help = "choose another folder with `--out FOLDER`, or move the file away",
                         "`{}` does not have the rows of this suite",
                         path.display()

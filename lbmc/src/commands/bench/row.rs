@@ -43,7 +43,7 @@ pub fn select(rows: Vec<Row>, names: &[String]) -> Result<Vec<Row>> {
                 Some(near) => format!("did you mean `{near}`? `--list` prints the rows"),
                 None => "`--list` prints the rows".to_string(),
             };
-            return Err(miette!(code = "lbmc::no_row", help = help, "the suite has no row `{name}`"));
+            return Err(miette!(code = "L0117", help = help, "the suite has no row `{name}`"));
         }
     }
     let named = |row: &Row| names.is_empty() || names.iter().any(|name| is_of(&row.name, name));

@@ -172,7 +172,7 @@ fn measure(
     let generate_seconds = began.elapsed().as_secs_f64();
     let size = size(&bundle, gib);
     if size.contains(&0) {
-        return Err(miette!(code = "lbmc::bench", help = "raise --gib", "{gib} GiB are too little for a single block"));
+        return Err(miette!(code = "L0117", help = "raise --gib", "{gib} GiB are too little for a single block"));
     }
     let grid = GridSpec::periodic(size);
     let prepared = Prepared::refined(device, &bundle, &grid, 1, |_| false)?;
@@ -206,7 +206,7 @@ fn measure(
     let mass_drift = (flow.mass()? / mass - 1.0).abs();
     if !mass_drift.is_finite() {
         return Err(miette!(
-            code = "lbmc::bench",
+            code = "L0117",
             "{} at {}: the flow is not finite after the run",
             model.name(),
             real.name()
@@ -274,6 +274,7 @@ fn rates(model: &Model) -> Result<Vec<(String, Vec<f64>)>> {
             Ok((param.name.clone(), vec![rate]))
         }
         _ => Err(miette!(
+            code = "L0117",
             "{}: the parameter `{}` has no range, so it is no rate; only rates are known here",
             model.name(),
             param.name

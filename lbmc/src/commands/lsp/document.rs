@@ -1,12 +1,18 @@
 //! A document of an editor: a method, a case, or neither.
 
+use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use lbm_bundle::input::Limit;
 use lbm_bundle::plain::shown_line;
 use lbm_dsl::reading::Reading;
 use lbm_flows::case::{RawCase, key_at};
 use lbm_runtime::processes::Processes;
+use lsp_server::RequestId;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Hover, HoverContents, Location, MarkupContent,
     MarkupKind, NumberOrString, Position, Uri,
@@ -21,24 +27,86 @@ use crate::spec::Spec;
 /// An open document.
 pub struct Document {
     uri: Uri,
-    text: String,
+    text: Arc<str>,
     /// Whether the text is that of the file: then all is checked that a run checks, else what the text alone says.
     saved: bool,
-    /// What it is, once it was looked at.
-    found: Option<Found>,
+    /// Changes with its text, and when it is saved; no two documents have the same.
+    version: u64,
+    state: State,
+    /// Questions that wait for an answer, and where.
+    asked: VecDeque<(RequestId, Position)>,
+}
+
+/// How far a document was looked at.
+enum State {
+    /// It has to be, from that time on.
+    New(Instant),
+    /// A thread looks at it, or answers a question about it, since that time.
+    Busy(Instant, Option<RequestId>),
+    /// That is what was found.
+    Known(Box<Found>),
 }
 
 /// What a text is, and what is wrong with it.
-enum Found {
+pub enum Found {
     Method(Box<Reading>),
     Case(Vec<Report>),
     Other,
 }
 
+/// What a thread does with a document, to be done elsewhere: it may take long.
+pub struct Task {
+    uri: Uri,
+    version: u64,
+    name: String,
+    text: Arc<str>,
+    saved: bool,
+    about: Option<(RequestId, Position, Box<Found>)>,
+}
+
+/// What came of a task.
+pub struct Done {
+    uri: Uri,
+    version: u64,
+    found: Box<Found>,
+    /// Whether its diagnostics were not told before.
+    is_news: bool,
+    /// The answer, where it was a question.
+    answer: Option<(RequestId, Option<Hover>)>,
+}
+
+impl Done {
+    /// The address of its document.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+}
+
+impl Task {
+    /// Does it.
+    pub fn done(self, encoding: Encoding) -> Done {
+        let Task { uri, version, name, text, saved, about } = self;
+        let work = AssertUnwindSafe(|| match about {
+            None => (Box::new(look(&name, &text, saved)), true, None),
+            Some((id, at, found)) => {
+                let hover = hover(&found, &text, at, encoding);
+                (found, false, Some((id, hover)))
+            }
+        });
+        let (found, is_news, answer) = std::panic::catch_unwind(work).unwrap_or_else(|_| {
+            let help = "this is a fault of lbmc: please report it, with the text";
+            let fault = miette!(code = "L0120", help = help, "lbmc failed on this text");
+            (Box::new(Found::Case(vec![fault])), true, None)
+        });
+        Done { uri, version, found, is_news, answer }
+    }
+}
+
 impl Document {
     /// A document that was opened.
     pub fn new(uri: Uri, text: String) -> Document {
-        Document { uri, text, saved: true, found: None }
+        let state = State::New(Instant::now());
+        Document { uri, text: text.into(), saved: true, version: version(), state, asked: VecDeque::new() }
     }
 
     /// Its address.
@@ -46,54 +114,100 @@ impl Document {
         &self.uri
     }
 
-    /// It has another text now.
-    pub fn change(&mut self, text: String) {
-        (self.text, self.saved, self.found) = (text, false, None);
+    /// It has another text now. These questions have no answer any more.
+    pub fn change(&mut self, text: String) -> Vec<RequestId> {
+        (self.text, self.saved) = (text.into(), false);
+        self.forget()
     }
 
-    /// It was saved, or another that it may use.
-    pub fn saved(&mut self) {
-        (self.saved, self.found) = (true, None);
+    /// It was saved, or another that it may use. These questions have no answer any more.
+    pub fn saved(&mut self) -> Vec<RequestId> {
+        self.saved = true;
+        self.forget()
     }
 
-    /// Its diagnostics, unless they were told.
-    pub fn news(&mut self, encoding: Encoding) -> Option<Vec<Diagnostic>> {
-        if self.found.is_some() {
-            return None;
+    fn forget(&mut self) -> Vec<RequestId> {
+        self.version = version();
+        let busy = std::mem::replace(&mut self.state, State::New(Instant::now()));
+        let answering = if let State::Busy(_, id) = busy { id } else { None };
+        answering.into_iter().chain(self.asked.drain(..).map(|(id, _)| id)).collect()
+    }
+
+    /// Somebody asks what is known of a place.
+    pub fn ask(&mut self, id: RequestId, at: Position) {
+        self.asked.push_back((id, at));
+    }
+
+    /// What has to be done with it next, if anything.
+    pub fn task(&mut self) -> Option<Task> {
+        let (since, about) = match &self.state {
+            State::New(since) => (*since, None),
+            State::Known(_) if !self.asked.is_empty() => (Instant::now(), self.asked.pop_front()),
+            State::Known(_) | State::Busy(..) => return None,
+        };
+        let busy = State::Busy(since, about.as_ref().map(|(id, _)| id.clone()));
+        let known = std::mem::replace(&mut self.state, busy);
+        let about = match (known, about) {
+            (State::Known(found), Some((id, at))) => Some((id, at, found)),
+            _ => None,
+        };
+        let (text, name) = (self.text.clone(), self.name());
+        Some(Task { uri: self.uri.clone(), version: self.version, name, text, saved: self.saved, about })
+    }
+
+    /// Since when it waits for a thread.
+    pub fn since(&self) -> Option<Instant> {
+        match self.state {
+            State::New(since) | State::Busy(since, _) => Some(since),
+            State::Known(_) => None,
         }
+    }
+
+    /// Takes what came of a task, unless its text has changed since then: diagnostics if they are news, and an answer.
+    #[allow(clippy::type_complexity)]
+    pub fn take(
+        &mut self,
+        done: Done,
+        encoding: Encoding,
+    ) -> (Option<Vec<Diagnostic>>, Option<(RequestId, Option<Hover>)>) {
+        let (State::Busy(_, asked), true) = (&mut self.state, done.version == self.version) else {
+            return (None, None);
+        };
+        // A question on which lbmc failed has an answer, too.
+        let answer = done.answer.or(asked.take().map(|id| (id, None)));
+        let told = done.is_news.then(|| self.told(&done.found, encoding));
+        self.state = State::Known(done.found);
+        (told, answer)
+    }
+
+    /// No thread has done its task in time: diagnostics that say so, and the questions that have no answer.
+    pub fn give_up(&mut self, seconds: u64, encoding: Encoding) -> (Vec<Diagnostic>, Vec<RequestId>) {
+        let help = "`lbmc check` of a method, or `lbmc run --dry-run` of a case, takes the time that it needs";
+        let late = miette!(
+            severity = Severity::Advice,
+            code = "L0116",
+            help = help,
+            "this was not checked: it takes more than {seconds} s"
+        );
+        let questions = self.forget();
+        let found = Found::Case(vec![late]);
+        let told = self.told(&found, encoding);
+        self.state = State::Known(Box::new(found));
+        (told, questions)
+    }
+
+    fn told(&self, found: &Found, encoding: Encoding) -> Vec<Diagnostic> {
         let (name, lines) = (self.name(), Lines::new(&self.text, encoding));
         let own = Own { name: &name, uri: &self.uri, lines: &lines };
         let mut told = vec![];
-        match self.found.insert(look(&name, &self.text, self.saved)) {
+        match found {
             Found::Method(reading) => {
                 reading.diagnostics().iter().for_each(|diagnostic| own.tell(diagnostic, &mut told))
             }
             Found::Case(reports) => reports.iter().for_each(|report| own.tell(&**report, &mut told)),
             Found::Other => {}
         }
-        Some(told)
-    }
-
-    /// What is known of what stands at a place.
-    pub fn hover(&self, at: Position, encoding: Encoding) -> Option<Hover> {
-        let lines = Lines::new(&self.text, encoding);
-        let byte = lines.byte(at)?;
-        let (range, text) = match self.found.as_ref()? {
-            Found::Method(reading) => {
-                let about = reading.about(byte)?;
-                (
-                    about.span.start..about.span.end,
-                    format!("```lbm\n{}\n```\n\n{}", about.form, about.says.join("  \n")),
-                )
-            }
-            Found::Case(_) => {
-                let key = key_at(&self.text, byte)?;
-                (key.range, format!("`{}`: {}", key.path, key.doc))
-            }
-            Found::Other => return None,
-        };
-        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
-        Some(Hover { contents, range: Some(lines.range(range)) })
+        told
     }
 
     /// The path of its file; of a document that has none yet its address.
@@ -105,13 +219,44 @@ impl Document {
     }
 }
 
+/// A version that there was not before.
+fn version() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// What is known of what stands at a place.
+fn hover(found: &Found, text: &str, at: Position, encoding: Encoding) -> Option<Hover> {
+    let lines = Lines::new(text, encoding);
+    let byte = lines.byte(at)?;
+    let (range, text) = match found {
+        Found::Method(reading) => {
+            let about = reading.about(byte)?;
+            (about.span.start..about.span.end, format!("```lbm\n{}\n```\n\n{}", about.form, about.says.join("  \n")))
+        }
+        Found::Case(_) => {
+            let key = key_at(text, byte)?;
+            (key.range, format!("`{}`: {}", key.path, key.doc))
+        }
+        Found::Other => return None,
+    };
+    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
+    Some(Hover { contents, range: Some(lines.range(range)) })
+}
+
 /// What a text is that comes from the file `name`.
 fn look(name: &str, text: &str, saved: bool) -> Found {
     let (method, case) = (name.ends_with(".lbm"), name.ends_with(".toml") && names_a_method(text));
     let limit = if method { Limit::SPEC } else { Limit::CASE };
     if (method || case) && text.len() as u64 > limit.bytes {
         let help = "a run refuses it, too: check that this is the file that was meant";
-        return Found::Case(vec![miette!(help = help, "{} may have {} bytes", limit.what, limit.bytes)]);
+        return Found::Case(vec![miette!(
+            code = "L0106",
+            help = help,
+            "{} may have {} bytes",
+            limit.what,
+            limit.bytes
+        )]);
     }
     if method {
         return Found::Method(Box::new(Spec::written(Path::new(name), text).reading()));

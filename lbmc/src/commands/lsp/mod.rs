@@ -2,7 +2,8 @@
 //! Protocol 3.17 on standard input and output.
 //!
 //! In: what the editor says of its documents, each always as a whole. After: the diagnostics of every open document are those of its last
-//! text. Documents are looked at when no further message waits, so that fast typing is not answered letter by letter.
+//! text. Documents are looked at when no further message waits, so that fast typing is not answered letter by letter: each by a thread of its
+//! own, so that the next message is answered whatever a text takes. What takes longer than [`LIMIT`] is given up.
 
 mod document;
 mod place;
@@ -10,21 +11,30 @@ mod transport;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::time::{Duration, Instant};
 
-use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
+use crossbeam_channel::{Sender, at, never, select, unbounded};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{self as notice, Notification as _};
 use lsp_types::request::{HoverRequest, Request as _};
 use lsp_types::{
-    HoverParams, HoverProviderCapability, InitializeParams, PositionEncodingKind, PublishDiagnosticsParams,
+    Diagnostic, HoverParams, HoverProviderCapability, InitializeParams, PositionEncodingKind, PublishDiagnosticsParams,
     ServerCapabilities, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TextDocumentSyncSaveOptions,
+    TextDocumentSyncSaveOptions, Uri,
 };
 use miette::{Report, Result, miette};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use document::Document;
+use document::{Document, Done};
 use place::Encoding;
+
+/// How long a document may take. Its thread goes on beyond that, and nobody waits for it.
+const LIMIT: Duration = Duration::from_secs(20);
+/// Most threads at a time, those that nobody waits for among them.
+const MOST_THREADS: usize = 4;
+/// Stack of such a thread, in bytes: that of a program.
+const STACK: usize = 8 << 20;
 
 /// Runs the command, until the editor ends it.
 pub fn lsp() -> Result<()> {
@@ -36,11 +46,7 @@ pub fn lsp() -> Result<()> {
 
 fn failed(error: impl Display) -> Report {
     let help = "an editor starts `lbmc lsp` and speaks to it on standard input: docs/editors.md says how to set one up";
-    miette!(
-        code = "lbmc::lsp",
-        help = help,
-        "what speaks to the language server does not keep to the protocol: {error}"
-    )
+    miette!(code = "L0116", help = help, "what speaks to the language server does not keep to the protocol: {error}")
 }
 
 fn serve(connection: &Connection) -> Result<()> {
@@ -53,23 +59,29 @@ fn serve(connection: &Connection) -> Result<()> {
         "serverInfo": { "name": "lbmc", "version": env!("CARGO_PKG_VERSION") },
     });
     connection.initialize_finish(id, answer).map_err(failed)?;
-    let mut server = Server { connection, encoding, documents: BTreeMap::new() };
-    while let Ok(message) = connection.receiver.recv() {
-        match message {
-            Message::Request(request) => {
-                if connection.handle_shutdown(&request).map_err(failed)? {
-                    return Ok(());
+    let (sender, done) = unbounded();
+    let mut server = Server { connection, encoding, documents: BTreeMap::new(), sender, threads: 0 };
+    loop {
+        let late = server.late().map_or_else(never, at);
+        select! {
+            recv(connection.receiver) -> message => match message {
+                Ok(Message::Request(request)) => {
+                    if connection.handle_shutdown(&request).map_err(failed)? {
+                        return Ok(());
+                    }
+                    server.answer(request)?;
                 }
-                server.answer(request)?;
-            }
-            Message::Notification(notification) => server.note(notification)?,
-            Message::Response(_) => {}
+                Ok(Message::Notification(notification)) => server.note(notification)?,
+                Ok(Message::Response(_)) => {}
+                Err(_) => return Ok(()),
+            },
+            recv(done) -> done => done.map_or(Ok(()), |done| server.take(done))?,
+            recv(late) -> _ => server.give_up()?,
         }
         if connection.receiver.is_empty() {
-            server.publish()?;
+            server.begin();
         }
     }
-    Ok(())
 }
 
 fn capabilities(encoding: Encoding) -> ServerCapabilities {
@@ -92,6 +104,10 @@ struct Server<'a> {
     encoding: Encoding,
     /// Those that are open, by their addresses.
     documents: BTreeMap<String, Document>,
+    /// Where threads say what they have found.
+    sender: Sender<Done>,
+    /// How many there are.
+    threads: usize,
 }
 
 impl Server<'_> {
@@ -109,9 +125,18 @@ impl Server<'_> {
             return self.send(Response::new_err(request.id, ErrorCode::InvalidParams as i32, what));
         };
         let at = params.text_document_position_params;
-        let document = self.documents.get_mut(at.text_document.uri.as_str());
-        let hover = document.and_then(|document| document.hover(at.position, self.encoding));
-        self.send(Response::new_ok(request.id, hover))
+        match self.documents.get_mut(at.text_document.uri.as_str()) {
+            Some(document) => {
+                document.ask(request.id, at.position);
+                Ok(())
+            }
+            None => self.nothing(vec![request.id]),
+        }
+    }
+
+    /// Answers questions that have no answer.
+    fn nothing(&self, questions: Vec<RequestId>) -> Result<()> {
+        questions.into_iter().try_for_each(|id| self.send(Response::new_ok(id, Value::Null)))
     }
 
     /// Takes note of what happens to a document; what is malformed, or about something else, changes nothing.
@@ -127,17 +152,20 @@ impl Server<'_> {
                 let params: Option<lsp_types::DidChangeTextDocumentParams> = read(params);
                 let change = params.and_then(|mut it| Some((it.text_document.uri, it.content_changes.pop()?)));
                 let Some((uri, change)) = change.filter(|(_, change)| change.range.is_none()) else { return Ok(()) };
-                if let Some(document) = self.documents.get_mut(uri.as_str()) {
-                    document.change(change.text);
-                }
+                let document = self.documents.get_mut(uri.as_str());
+                let questions = document.map(|document| document.change(change.text)).unwrap_or_default();
+                return self.nothing(questions);
             }
             // Others may use it.
-            notice::DidSaveTextDocument::METHOD => self.documents.values_mut().for_each(Document::saved),
+            notice::DidSaveTextDocument::METHOD => {
+                let questions = self.documents.values_mut().flat_map(Document::saved).collect();
+                return self.nothing(questions);
+            }
             notice::DidCloseTextDocument::METHOD => {
                 let params: Option<lsp_types::DidCloseTextDocumentParams> = read(params);
-                if let Some(closed) = params.and_then(|it| self.documents.remove(it.text_document.uri.as_str())) {
-                    let params = PublishDiagnosticsParams::new(closed.uri().clone(), vec![], None);
-                    return self.send(Notification::new(notice::PublishDiagnostics::METHOD.into(), params));
+                if let Some(mut closed) = params.and_then(|it| self.documents.remove(it.text_document.uri.as_str())) {
+                    self.nothing(closed.saved())?;
+                    return self.publish(closed.uri(), vec![]);
                 }
             }
             _ => {}
@@ -145,17 +173,54 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Sends the diagnostics of documents that were looked at or must be.
-    fn publish(&mut self) -> Result<()> {
-        let mut found = vec![];
+    fn publish(&self, uri: &Uri, diagnostics: Vec<Diagnostic>) -> Result<()> {
+        let params = PublishDiagnosticsParams::new(uri.clone(), diagnostics, None);
+        self.send(Notification::new(notice::PublishDiagnostics::METHOD.into(), params))
+    }
+
+    /// Begins what has to be done, as far as there are threads for it.
+    fn begin(&mut self) {
         for document in self.documents.values_mut() {
-            if let Some(diagnostics) = document.news(self.encoding) {
-                found.push(PublishDiagnosticsParams::new(document.uri().clone(), diagnostics, None));
+            if self.threads == MOST_THREADS {
+                return;
             }
+            let Some(task) = document.task() else { continue };
+            let (sender, encoding) = (self.sender.clone(), self.encoding);
+            let work = move || drop(sender.send(task.done(encoding)));
+            let thread = std::thread::Builder::new().name("look".into()).stack_size(STACK).spawn(work);
+            // Without a thread it is given up when its time has passed.
+            self.threads += usize::from(thread.is_ok());
         }
-        let notifications =
-            found.into_iter().map(|params| Notification::new(notice::PublishDiagnostics::METHOD.into(), params));
-        notifications.into_iter().try_for_each(|notification| self.send(notification))
+    }
+
+    /// Takes what a thread has found, and tells it.
+    fn take(&mut self, done: Done) -> Result<()> {
+        self.threads -= 1;
+        let Some(document) = self.documents.get_mut(done.uri().as_str()) else { return Ok(()) };
+        let uri = done.uri().clone();
+        let (told, answer) = document.take(done, self.encoding);
+        if let Some(told) = told {
+            self.publish(&uri, told)?;
+        }
+        answer.map_or(Ok(()), |(id, hover)| self.send(Response::new_ok(id, hover)))
+    }
+
+    /// When the next document has taken too long.
+    fn late(&self) -> Option<Instant> {
+        self.documents.values().filter_map(Document::since).min().map(|since| since + LIMIT)
+    }
+
+    /// Gives up documents that have taken too long.
+    fn give_up(&mut self) -> Result<()> {
+        let late = |document: &Document| document.since().is_some_and(|since| since.elapsed() >= LIMIT);
+        let mut given_up = vec![];
+        for document in self.documents.values_mut().filter(|document| late(document)) {
+            given_up.push((document.uri().clone(), document.give_up(LIMIT.as_secs(), self.encoding)));
+        }
+        given_up.into_iter().try_for_each(|(uri, (told, questions))| {
+            self.nothing(questions)?;
+            self.publish(&uri, told)
+        })
     }
 }
 

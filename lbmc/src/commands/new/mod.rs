@@ -16,7 +16,7 @@ pub fn new(args: &New) -> Result<()> {
     let letters = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !letters || !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return Err(miette!(
-            code = "lbmc::name",
+            code = "L0114",
             help = "take letters, digits and `_`, a letter first: the kernels bear this name",
             "`{name}` is no name of a method"
         ));
@@ -24,7 +24,7 @@ pub fn new(args: &New) -> Result<()> {
     let texts = [(format!("{name}.lbm"), METHOD), (format!("{name}.toml"), CASE)];
     if let Some((taken, _)) = texts.iter().find(|(file, _)| Path::new(file).exists()) {
         return Err(miette!(
-            code = "lbmc::exists",
+            code = "L0115",
             help = "choose another name, or move the file away",
             "`{taken}` is there already; nothing was written"
         ));

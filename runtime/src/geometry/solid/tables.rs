@@ -24,7 +24,7 @@ pub enum SolidError {
     /// A refinement interface beside a block with cut links.
     #[error("{by} cuts links of cells at a refinement interface: {cells}")]
     #[diagnostic(
-        code(C0315),
+        code(L0407),
         help(
             "solids near each other need the same `level`, and one that moves needs it all along its way; keep refinement interfaces a block away \
              from solids of another level and from faces along which values vary, or refine along all of such a face"
@@ -38,7 +38,7 @@ pub enum SolidError {
     },
     /// A moving solid in a block where links have walls of their own.
     #[error("a solid that moves comes to where values vary along a face or over the surface of a solid: {cells}")]
-    #[diagnostic(code(C0314), help("a block must lie between them, or the value be the same everywhere"))]
+    #[diagnostic(code(L0408), help("a block must lie between them, or the value be the same everywhere"))]
     Crossing {
         /// The cells of the block.
         cells: Cells,

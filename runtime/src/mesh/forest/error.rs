@@ -18,7 +18,7 @@ pub enum ForestError {
 
     /// The box is empty, or deeper than the kernels' dimension.
     #[error("{roots} roots along {axis} in {dim} dimensions")]
-    #[diagnostic(code(lbmc::forest::roots), help("use at least 1 along each axis, and 1 beyond the dimension"))]
+    #[diagnostic(code(L0403), help("use at least 1 along each axis, and 1 beyond the dimension"))]
     Box {
         /// Name of the axis.
         axis: &'static str,
@@ -30,7 +30,7 @@ pub enum ForestError {
 
     /// Positions on the finest level would not fit into 32 bits.
     #[error("{roots} roots along {axis} are too many for {LEVELS} levels: at most {most}")]
-    #[diagnostic(code(lbmc::forest::roots), help("use larger blocks"))]
+    #[diagnostic(code(L0403), help("use larger blocks"))]
     Long {
         /// Name of the axis.
         axis: &'static str,
@@ -42,7 +42,7 @@ pub enum ForestError {
 
     /// There is no room for the roots.
     #[error("there is room for {slots} blocks, too little for {roots} on the coarsest level and one more")]
-    #[diagnostic(code(lbmc::forest::pool), help("allow more memory, or make the coarsest level coarser"))]
+    #[diagnostic(code(L0404), help("allow more memory, or make the coarsest level coarser"))]
     Pool {
         /// Data slots.
         slots: usize,
@@ -52,7 +52,7 @@ pub enum ForestError {
 
     /// There are no such levels.
     #[error("there are no levels {coarsest} to {finest}: they go from 0 to {}, the finest last", LEVELS - 1)]
-    #[diagnostic(code(lbmc::forest::levels))]
+    #[diagnostic(code(L0405))]
     Levels {
         /// The lower end of the range asked for.
         coarsest: usize,
@@ -62,7 +62,7 @@ pub enum ForestError {
 
     /// The forest has given back what a change needs.
     #[error("the forest stays as it is")]
-    #[diagnostic(code(lbmc::forest::stays))]
+    #[diagnostic(code(L0406))]
     Stays,
 
     /// A kernel failed.
