@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use lbm_runtime::geometry::Cell;
-use lbm_runtime::solver::StepError;
+use lbm_runtime::solver::{Simulation, StepError};
 use lbm_runtime::solver::observe::NotFinite;
 use lbm_runtime::solver::snapshot::Snapshot;
 
@@ -16,8 +16,6 @@ use super::{FlowError, Run, position};
 use crate::case::Case;
 use crate::output::Recorder;
 
-/// The speed of sound of the shipped lattices, in cells per step: no flow that is computed well comes near it.
-pub(super) const SOUND: f64 = 0.577;
 /// Cells between the cell where a flow blows up and what it blows up at, at most.
 const NEAR: usize = 2;
 /// A Mach number from which on errors of compressibility may be the reason.
@@ -68,6 +66,11 @@ impl Near {
             Near::Interface => "let the refined part reach further, or take another `refinement.coupling`",
         }
     }
+}
+
+/// The speed of sound of a flow's lattice, in cells per step: no flow that is computed well comes near it.
+pub(super) fn sound(flow: &Simulation) -> f64 {
+    flow.manifest().main().cs2.sqrt()
 }
 
 impl<'a> Run<'a> {
@@ -138,7 +141,7 @@ impl<'a> Run<'a> {
             self.flow.run(1)?;
             let not_finite = self.flow.look()?.not_finite;
             let fastest = self.flow.means()?.map_or(0.0, |means| means.fastest);
-            if not_finite.is_some() || !fastest.is_finite() || fastest > SOUND {
+            if not_finite.is_some() || !fastest.is_finite() || fastest > sound(&self.flow) {
                 let worst = self.fields_if_room(false)?.and_then(|fields| Some((worst(&fields)?, fields)));
                 return Ok(worst.map(|((at, speed), fields)| {
                     let cell = fields.cell(at);

@@ -9,7 +9,7 @@ use lbm_runtime::solver::restore::Content;
 use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::{Simulation, StepError};
 
-use super::blowup::SOUND;
+use super::blowup::sound;
 use super::fields_on_host;
 
 /// Steps between two checks for values that are not finite, at least. A check reads all populations once, and writes and reads the
@@ -66,7 +66,7 @@ pub(super) struct Kept {
 impl Kept {
     /// Of this step; nothing where something is faster than sound, which is no longer well, unless it is kept `anyway`.
     pub(super) fn of(flow: &mut Simulation, processes: &Processes, anyway: bool) -> Result<Option<Kept>, StepError> {
-        if !anyway && flow.means()?.is_some_and(|means| means.fastest > SOUND) {
+        if !anyway && flow.means()?.is_some_and(|means| means.fastest > sound(flow)) {
             return Ok(None);
         }
         let mut kept = Kept { fields: flow.snapshot()?, blocks: vec![], populations: vec![] };
