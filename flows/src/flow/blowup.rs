@@ -7,9 +7,9 @@
 use std::time::Instant;
 
 use lbm_runtime::geometry::Cell;
-use lbm_runtime::solver::{Simulation, StepError};
 use lbm_runtime::solver::observe::NotFinite;
 use lbm_runtime::solver::snapshot::Snapshot;
+use lbm_runtime::solver::{Simulation, StepError};
 
 use super::watch::Kept;
 use super::{FlowError, Run, position};
