@@ -20,6 +20,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGUN = time.monotonic()
+# The list of files with their hashes, those with times in them too.
+OWNED = ".lbmc.files"
 # What differs between runs by nature.
 OF_DEVICES = {"device", "parts", "device_bytes", "memory", "phases", "mlups", "memory_bandwidth_gb_per_s", "fraction_of_bandwidth"}
 
@@ -320,7 +322,7 @@ def compared(path):
 
 def differences(one, other):
     """What differs between the files of two folders, a line each."""
-    names = [sorted(str(path.relative_to(at)) for path in at.rglob("*") if path.is_file()) for at in (one, other)]
+    names = [sorted(str(path.relative_to(at)) for path in at.rglob("*") if path.is_file() and path.name != OWNED) for at in (one, other)]
     found = [] if names[0] == names[1] else [f"files {names[0]} and {names[1]}"]
     for name in sorted(set(names[0]) & set(names[1])):
         first, second = compared(one / name), compared(other / name)

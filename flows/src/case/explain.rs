@@ -342,14 +342,6 @@ const LONG: &[Long] = &[
         "file = \"wing.stl\"",
     ),
     long(
-        diag::WELDED,
-        "The triangles of a surface do not share their corners to the last digit, some are there twice, or have corners of others on their edges, \
-         as in files of many programs for construction. Corners of open edges that are nearer to each other than 1e-5 of the extent of the surface \
-         are made one, of equal triangles one is left, and triangles are divided where others have corners. A closed surface stays as it is.",
-        "file = \"wing_of_patches.stl\"",
-        "file = \"wing.stl\"",
-    ),
-    long(
         diag::THIN_PARTS,
         "A cell is solid if its centre is inside the solid, so that parts thinner than a cell have no solid cells, or gaps between \
          them. Links that go through such a part are cut on both of its sides, and nothing flows through; but its thickness is not that \
@@ -373,6 +365,14 @@ const LONG: &[Long] = &[
          `precision = \"f32\"` halves most of it, and `[refinement]` spends cells only where they are needed.",
         "[domain]\nsize = [65536, 65536, 65536]",
         "[domain]\nsize = [256, 256, 256]",
+    ),
+    long(
+        diag::WELDED,
+        "The triangles of a surface do not share their corners to the last digit, some are there twice, or have corners of others on their edges, \
+         as in files of many programs for construction. Corners of open edges that are nearer to each other than 1e-5 of the extent of the surface \
+         are made one, of equal triangles one is left, and triangles are divided where others have corners. A closed surface stays as it is.",
+        "file = \"wing_of_patches.stl\"",
+        "file = \"wing.stl\"",
     ),
     long(
         diag::UNKNOWN_RULE,

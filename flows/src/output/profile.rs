@@ -257,7 +257,7 @@ mod tests {
         assert!(text.contains("along x through y = 1/2"), "{text}");
         let mut rows = text.lines().filter(|line| !line.starts_with('#'));
         assert_eq!(rows.next(), Some("x,u,v"));
-        assert_eq!(rows.next(), Some("0.00000000,0.00000000,0.00000000"));
+        assert_eq!(rows.next(), Some("0,0,0"));
         assert_eq!(rows.count(), 17);
     }
 }

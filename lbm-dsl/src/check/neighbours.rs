@@ -9,7 +9,7 @@ use crate::check::arith;
 use crate::check::build::{Builder, MOST_VALUES};
 use crate::check::call::count;
 use crate::check::elaborate::{Elaborator, Eval};
-use crate::check::program::ModuleId;
+use crate::check::program::{Def, ModuleId};
 use crate::check::stored::replaced;
 use crate::check::value::{Dim, LatticeId, Tensor, Value};
 use crate::diag::Code;
@@ -104,7 +104,9 @@ impl Builder<'_> {
             Item::Coupling(def) => Some(def.name.span),
             _ => None,
         });
-        if let (Some(span), false) = (chosen, values.is_empty()) {
+        let mut added = self.work.program.added();
+        let added = added.any(|(_, def)| matches!(def, Def::Coupling(_))).then(Span::default);
+        if let (Some(span), false) = (chosen.or(added), values.is_empty()) {
             let label = "this method reads values of the cells around one, and there are none of its level behind a refinement interface";
             let hint = "run it on one level: a case without `[refinement]`";
             let _ = self.work.hinted::<()>(Code::Neighbour, span, label, hint);

@@ -105,7 +105,8 @@ pub fn assumes_unit_density(model: &Model, rule: &Boundary) -> bool {
     let at = |dir: Dir| set.pop(dir).index();
     let with = |outputs: &[ExprId], density: f64| {
         model.exprs().eval::<f64>(outputs, |symbol| match symbol {
-            Symbol::Population(pop) => density * sent[pop.index()],
+            // States come behind the populations; their values count for nothing here.
+            Symbol::Population(pop) => sent.get(pop.index()).map_or(0.0, |sent| density * sent),
             Symbol::Streamed(dir) => density * streamed[at(dir)],
             Symbol::Mirrored(dir) => density * streamed[at(dir)],
             Symbol::Inside(dir) => density * inside[at(dir)],

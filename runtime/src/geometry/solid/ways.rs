@@ -20,12 +20,12 @@ fn met<'a>(near: &[&'a Placed], [from, to]: [Vector; 2], seen: impl Seen) -> Opt
     let (begin, end) = (seen(from), seen(to));
     // A way through a mirror is shorter as it is seen; coordinates of cells are exact.
     let is_straight = square(begin, end) == square(from, to);
-    let turn = seen([0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis])));
     let cut = |placed: &&'a Placed| {
         let shape = &placed.shape;
         if is_straight {
             return Some((*placed, shape.crossing(begin, end)?));
         }
+        let turn = seen([0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis])));
         let before = shape.crossing(begin, turn).map(|part| 0.5 * part);
         Some((*placed, before.or_else(|| shape.crossing(turn, end).map(|part| 0.5 + 0.5 * part))?))
     };
