@@ -281,7 +281,8 @@ impl Bodies {
     /// Finds the slots of the blocks, which are others after the data have been put into another order; other blocks have taken those of
     /// before, and no row.
     pub(super) fn follow(&mut self, grid: &Grid) -> Result<(), StepError> {
-        self.rows.write_ints(0, &vec![-1; grid.slots()])?;
+        // Integers become -1: no row.
+        self.rows.poison()?;
         Ok(grid.forest().follow(&self.nodes, &self.row, &mut self.list, &mut self.rows)?)
     }
 }
