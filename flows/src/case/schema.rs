@@ -324,7 +324,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "pictures.contours",
-        Takes::Either(&[COUNT, POINT]),
+        Takes::Either(&[Takes::Whole(0), POINT]),
         "lines along which the field is constant: how many between the ends of the colour bar, or their values: 9 or [0.5, 1]",
     ),
     key(

@@ -446,7 +446,7 @@ fn any_size_runs_and_the_block_that_was_chosen_is_said() {
     let output = lbmc(here.path(), &arguments);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("41x37 cells in blocks of 41x1") && said.contains("% of the speed"), "{said}");
+    assert!(said.contains("41x37 cells in blocks of 41x1") && said.contains("those that divide 48x48 cells"), "{said}");
     assert_eq!(read(&here.path().join("out/summary.json"))["block"], json!([41, 1]));
     let error = fails(here.path(), &[&arguments[..], &["--set", "block=[8, 8]"]].concat());
     assert!(error.contains("C0301") && error.contains("without `block`"), "{error}");
