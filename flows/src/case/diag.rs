@@ -204,7 +204,7 @@ impl SourceCode for Excerpt {
             None => whole.column() + skipped.chars().count(),
         };
         let range = (start, end - start).into();
-        let (name, data) = (self.0.name().to_string(), text[start..end].as_bytes());
+        let (name, data) = (self.0.name().to_string(), &text.as_bytes()[start..end]);
         let lines = 1 + text[start..end].matches('\n').count();
         Ok(Box::new(MietteSpanContents::new_named(name, data, range, line, column, lines)))
     }

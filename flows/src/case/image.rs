@@ -357,7 +357,8 @@ mod tests {
     fn coloured(size: [u32; 2], of: (png::ColorType, png::BitDepth), palette: &[u8], pixels: &[u8]) -> Vec<u8> {
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, size[0], size[1]);
-        (encoder.set_color(of.0), encoder.set_depth(of.1));
+        encoder.set_color(of.0);
+        encoder.set_depth(of.1);
         if !palette.is_empty() {
             encoder.set_palette(palette.to_vec());
         }

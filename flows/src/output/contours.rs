@@ -51,7 +51,7 @@ fn piece(corners: [(Pixel, f64); 3], level: f64) -> Option<[Pixel; 2]> {
     let sides = [(0, 1), (1, 2), (2, 0)].map(|(from, to)| (corners[from], corners[to]));
     let crossing = |((a, of_a), (b, of_b)): ((Pixel, f64), (Pixel, f64))| {
         let share = (level - of_a) / (of_b - of_a);
-        ((of_a >= level) != (of_b >= level)).then(|| (a.0 + share * (b.0 - a.0), a.1 + share * (b.1 - a.1)))
+        ((of_a >= level) != (of_b >= level)).then_some((a.0 + share * (b.0 - a.0), a.1 + share * (b.1 - a.1)))
     };
     let mut ends = sides.into_iter().filter_map(crossing);
     Some([ends.next()?, ends.next()?])

@@ -153,9 +153,9 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
     let lines = |hidden: bool| -> Vec<Vec<Pixel>> {
         edges.iter().filter(|edge| edge.hidden == hidden).map(|edge| edge.ends.to_vec()).collect()
     };
-    canvas.lines(&lines(true), 1.4, FAINT, 0.7);
+    canvas.lines(lines(true), 1.4, FAINT, 0.7);
     canvas.lay(from, |x, y| raster.pixel(x, y), camera.size.map(|side| side as usize));
-    canvas.lines(&lines(false), 1.4, FAINT, 0.7);
+    canvas.lines(lines(false), 1.4, FAINT, 0.7);
     name_axes(&mut canvas, case, &edges, (LEFT + 0.5 * width, TOP + 0.5 * height));
     heading.draw(&mut canvas, LEFT);
     if let (Some(scale), Some(of)) = (scale, &view.colour) {

@@ -140,7 +140,7 @@ fn of_populations(model: &Model) -> Findings {
         });
     }
     if !model.conserved().iter().any(|quantity| quantity.law == Law::Momentum) {
-        lines.push(match &model.conserved()[..] {
+        lines.push(match model.conserved() {
             [] => "mass and momentum are no laws of this method: the spec says that it conserves nothing".into(),
             _ => "momentum is not a law of this method: the spec says what it conserves".into(),
         });
