@@ -1,6 +1,8 @@
 //! Shipped specs, compiled and run on the host.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::{LazyLock, OnceLock};
 
 use lbm_bundle::variation::Variation;
 use lbm_bundle::{Bundle, File, Layout, Real, Target};
@@ -14,6 +16,10 @@ use lbm_dsl::source::Source;
 use lbm_runtime::device::Device;
 use lbm_runtime::kernels::{self, Program};
 use num_traits::ToPrimitive;
+
+/// Specs that are compiled for more architectures, real types and layouts than one: each way of writing kernels occurs in one of them. The
+/// kernels of the others differ in arithmetic alone.
+pub const EVERYWHERE: [&str; 5] = ["d2q9_bgk", "d2q9_scalar", "d3q19_bgk", "d3q27_cumulant", "d3q27_kbc"];
 
 /// Names of the shipped specs.
 pub fn specs() -> Vec<&'static str> {
@@ -109,16 +115,24 @@ pub fn compile_solids(model: &Model, target: Target, real: Real, block: [u32; 3]
     pipeline::compile(model, &options).unwrap_or_else(|error| panic!("{error}")).bundle
 }
 
-/// All files of a shipped spec for both targets, with the default block.
+/// All files of a shipped spec for both targets, in `f32` or `f64`, with the default block. Each is compiled once.
 pub fn files(spec: &str, real: Real) -> Vec<File> {
-    let model = model(spec);
-    let block = Options::default_block(model.lattice().dim());
-    let plans = pipeline::plan(&model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
-    let emit =
-        |target| plans.emit(&Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false });
-    pipeline::files(
-        &[Target::Cuda, Target::C].map(|target| emit(target).unwrap_or_else(|error| panic!("{error}")).bundle),
-    )
+    static ALL: LazyLock<BTreeMap<&str, OnceLock<[Vec<File>; 2]>>> =
+        LazyLock::new(|| specs().into_iter().map(|spec| (spec, OnceLock::new())).collect());
+    let [single, double] = ALL[spec].get_or_init(|| {
+        let model = model(spec);
+        let block = Options::default_block(model.lattice().dim());
+        let plans = pipeline::plan(&model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+        [Real::F32, Real::F64].map(|real| {
+            let bundles = [Target::Cuda, Target::C].map(|target| {
+                let layout = Layout::Blocks;
+                let options = Options { target, real, layout, block, coupling: None, solids: false };
+                plans.emit(&options).unwrap_or_else(|error| panic!("{error}")).bundle
+            });
+            pipeline::files(&bundles)
+        })
+    });
+    if real == Real::F32 { single.clone() } else { double.clone() }
 }
 
 /// Random numbers that are the same everywhere, in -1 to 1.

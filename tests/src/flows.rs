@@ -18,9 +18,9 @@ use num_traits::ToPrimitive;
 
 use crate::compiled;
 
-/// Devices to test on: the host, and with the feature `cuda` a GPU.
+/// Devices to test on: the host, a thread for each test, and with the feature `cuda` a GPU.
 pub fn devices() -> Vec<Device> {
-    let mut all = vec![Device::host(2).expect("the host is a device")];
+    let mut all = vec![Device::host(1).expect("the host is a device")];
     if cfg!(feature = "cuda") {
         all.push(Device::cuda(0).expect("the feature `cuda` needs a GPU"));
     }

@@ -179,7 +179,7 @@ fn what_is_refined_and_coarsened_again_is_what_it_was() {
 #[test]
 fn what_is_filled_or_averaged_has_the_stress_of_its_level() {
     let (side, u, omega) = (64, 0.02, 1.8);
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle(&device, "d2q9_bgk");
     let mut flow = periodic(&device, &bundle, side, omega, 1, None, None);
     let wave = |y: f64| TAU * y / side as f64;
@@ -529,7 +529,7 @@ fn the_grid_of_a_case_is_the_one_it_is_warned_about() {
         boxes: vec![region(1, [48.0, 8.0, 0.0], [56.0, 16.0, 0.0]), region(2, [4.5, 4.5, 0.0], [8.5, 5.0, 0.0])],
         coupling: "volumetric_shifted".into(),
     };
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle(&device, "d2q9_bgk");
     let (params, grid) = ([("omega".to_string(), vec![1.6])], GridSpec::periodic([64, 64, 1]));
     let adaptivity = adaptivity(&device, &bundle, &refinement);

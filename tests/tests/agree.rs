@@ -10,6 +10,7 @@ use lbm_dsl::function;
 use lbm_dsl::model::Model;
 use lbm_dsl::shipped::Prelude;
 use lbm_dsl::source::Source;
+use lbm_tests::compiled::EVERYWHERE;
 use lbm_tests::{compiled, toolchain};
 use num_traits::ToPrimitive;
 
@@ -72,7 +73,9 @@ fn agree(spec: &str, model: &Model) -> [Vec<Vec<f64>>; 2] {
     assert!(difference(&simple, &exact) < 1e-13, "{spec}, simplified: {}", difference(&simple, &exact));
 
     let plans = pipeline::plan(model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{spec}: {error}"));
-    for (real, bound) in [(Real::F64, 1e-12), (Real::F32, 2e-6)] {
+    let reals = [(Real::F64, 1e-12), (Real::F32, 2e-6)];
+    // In the other type kernels of the rest differ as they do in this one.
+    for (real, bound) in reals.into_iter().take(if EVERYWHERE.contains(&spec) { 2 } else { 1 }) {
         let block = Options::default_block(model.lattice().dim());
         let options = Options { target: Target::C, real, layout: Layout::Blocks, block, coupling: None, solids: false };
         let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{spec}: {error}")).bundle;

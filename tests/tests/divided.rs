@@ -95,7 +95,7 @@ impl Flow {
             statistics: Some(&self.statistics),
         };
         let control = Control { resume, ..Control::default() };
-        let (case, device) = (case(&self.bundle, parts, steps), Device::host(2).expect("the host"));
+        let (case, device) = (case(&self.bundle, parts, steps), Device::host(1).expect("the host"));
         let summary = flow::run(&case, kernels, &device, &folder, control, |_| ()).expect("it runs");
         assert_eq!(summary.about.parts, parts);
         assert!(summary.adaptations.expect("levels").changes > 0, "the grid follows the flow");

@@ -15,7 +15,7 @@ fn run(spec: &str, rules: &[&str], text: &str, folder: &Path, resume: Option<&Pa
     let raw = RawCase::parse("flux.toml", text, &set).expect("a case");
     let coupling = raw.coupling().map(String::from);
     let model = compiled::model_with_all(spec, rules, coupling.as_deref());
-    let device = Device::host(2).expect("the host");
+    let device = Device::host(1).expect("the host");
     let block = if model.lattice().dim() == 2 { [4, 4, 1] } else { [4, 4, 4] };
     let method = match coupling.is_some() || raw.cuts_links() {
         true => compiled::compile_solids(&model, device.target(), Real::F64, block),

@@ -83,7 +83,7 @@ fn noisy(model: &Model, bundle: &Bundle, shape: &str, omega: f64) -> (Simulation
     let size = std::array::from_fn(|axis| if axis < dim { side } else { 1 });
     let params = [("omega".to_string(), vec![omega])];
     let refine = |block: Block| refined(shape, dim, block.place);
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let mut flow = Simulation::refined(&device, bundle, &GridSpec::periodic(size), &params, 2, refine).unwrap();
     let patch = Patch::new(dim, side, |cell| {
         let steps = |axis: usize| if axis < dim { -1..=1 } else { 0..=0 };

@@ -81,7 +81,7 @@ fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
 /// The host gathers rows of whole cache lines one by one where it need not convert them.
 #[test]
 fn blocks_whose_rows_are_cache_lines_have_the_flow_of_others() {
-    let device = Device::host(2).expect("the host");
+    let device = Device::host(1).expect("the host");
     let [narrow, wide] = [[8, 8, 1], [16, 16, 1]].map(|block| {
         let bundle = compiled::compile(&compiled::model("d2q9_bgk"), Target::C, Real::F16F32, block).bundle;
         let grid = flows::cavity("d2q9_bgk", [32, 32, 1], 0.1);

@@ -21,7 +21,7 @@ const FIXED: &str = "boundary fixed_value {\n    param value;\n    link f[i] <- 
 fn run(model: &Model, text: &str, folder: &Path, resume: Option<&Path>, set: &[(&str, &str)]) -> Summary {
     let set: Vec<(String, String)> = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let raw = RawCase::parse("heat.toml", text, &set).expect("a case");
-    let device = Device::host(2).expect("the host");
+    let device = Device::host(1).expect("the host");
     let block = if model.lattice().dim() == 2 { [4, 4, 1] } else { [4, 4, 4] };
     let method = compiled::compile_solids(model, device.target(), Real::F64, block);
     let (case, _) =

@@ -34,7 +34,7 @@ fn refined(shape: &str, dim: usize, place: [usize; 3]) -> bool {
 fn noisy(model: &Model, bundle: &Bundle, shape: &str, omega: f64) -> (Simulation, TwoLevels) {
     let dim = model.lattice().dim();
     let (block, side) = (block(dim), 4 * block(dim)[0] as usize);
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let size = std::array::from_fn(|axis| if axis < dim { side } else { 1 });
     let params = [("omega".to_string(), vec![omega])];
     let refine = |block: Block| refined(shape, dim, block.place);
@@ -128,7 +128,7 @@ fn walled(bundle: &Bundle, levels: usize, refine: impl Fn(Block) -> bool + Sync)
         .take(2 * dim)
         .fold(GridSpec::periodic(size), |grid, face| grid.with_wall(face, "bounce_back", &[]));
     let params = [("omega".to_string(), vec![1.7])];
-    Simulation::refined(&Device::host(2).unwrap(), bundle, &grid, &params, levels, refine).unwrap()
+    Simulation::refined(&Device::host(1).unwrap(), bundle, &grid, &params, levels, refine).unwrap()
 }
 
 /// Deviations from rest in every population, a tenth of it.
@@ -188,7 +188,7 @@ fn a_lid_keeps_mass_with_a_jump_near_one_of_its_ends() {
         // Beside the block in a corner, without touching a wall.
         let refine = |block: Block| block.place[dim - 1] == 2 && block.place[..dim - 1].iter().all(|at| *at == 1);
         let params = [("omega".to_string(), vec![1.7])];
-        let mut flow = Simulation::refined(&Device::host(2).unwrap(), &bundle, &grid, &params, 2, refine).unwrap();
+        let mut flow = Simulation::refined(&Device::host(1).unwrap(), &bundle, &grid, &params, 2, refine).unwrap();
         flow.init_cells(|_, out| out[0] = 1.0).unwrap();
         let before = flow.mass().unwrap();
         flow.run(10).unwrap();

@@ -56,7 +56,7 @@ impl Symmetric<'_> {
             (self.refines)(block.place.map(|at| image(at) >> block.level))
         };
         let params = [("omega".to_string(), vec![1.7])];
-        let device = Device::host(2).unwrap();
+        let device = Device::host(1).unwrap();
         let mut flow = Simulation::refined(&device, self.bundle, &grid, &params, self.levels, refine).unwrap();
         let directions = flow.manifest().directions.clone();
         flow.init_cells(|_, out| out[0] = 1.0).unwrap();

@@ -142,7 +142,7 @@ fn a_uniform_flow_stays_uniform_where_a_body_stands_in_an_outlet_or_leaves_throu
 
 #[test]
 fn a_uniform_flow_stays_uniform_on_a_refined_grid() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     for coupling in ["volumetric_shifted", "interpolated"] {
         let bundle = bundle("d2q9_bgk", &device, Some(coupling));
         // Up and down, and from the end of the domain to its beginning.
@@ -352,7 +352,7 @@ fn a_cylinder_that_swings_has_its_known_drag_and_added_mass() {
 
 #[test]
 fn a_flow_that_is_resumed_has_the_same_bits_and_the_same_force() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
     let motion = Motion::new(|time| [6.0 * (0.02 * time).sin(), 3.0 * (0.013 * time).cos(), 0.0], 100);
     // The second solid stays, and the first comes near it.
@@ -400,7 +400,7 @@ fn a_way_out_of_the_fine_cells_and_a_rule_without_velocity_are_told() {
 
 #[test]
 fn a_body_of_triangles_moves_as_the_same_box_does() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d3q19_bgk", &device, None);
     let (from, to) = ([4.3, 5.1, 6.2], [9.9, 10.2, 11.4]);
     let corner = |at: usize| [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { to[axis] } else { from[axis] } as f32);
@@ -430,7 +430,7 @@ fn a_body_of_triangles_moves_as_the_same_box_does() {
 
 #[test]
 fn a_flow_on_a_grid_that_follows_a_body_is_resumed_with_the_same_bits() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     for coupling in ["volumetric_shifted", "interpolated"] {
         let bundle = bundle("d2q9_bgk", &device, Some(coupling));
         let motion = Motion::new(|time| [0.09 * time, 3.0 * (0.013 * time).cos(), 0.0], 10);
@@ -462,7 +462,7 @@ fn a_flow_on_a_grid_that_follows_a_body_is_resumed_with_the_same_bits() {
 #[test]
 fn a_cylinder_that_swings_has_the_same_force_on_a_grid_that_follows_it() {
     const SPEED: f64 = 0.05;
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_trt", &device, Some("volumetric_shifted"));
     // Diameter on the coarsest level, and the finest.
     let run = |finest: usize| {
@@ -509,7 +509,7 @@ fn a_cylinder_that_swings_has_the_same_force_on_a_grid_that_follows_it() {
 #[test]
 fn the_force_is_the_same_whether_the_body_moves_with_its_grid_or_the_fluid() {
     const SPEED: f64 = 0.04;
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
     // The way is five blocks of the coarsest level long.
     let steps = (40.0 / SPEED) as u64;
@@ -668,7 +668,7 @@ fn a_plate_that_turns_has_the_torque_of_the_wall_around_it_and_keeps_the_mass_ne
 
 #[test]
 fn a_plate_that_turns_and_moves_is_resumed_with_the_same_bits() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
     let motion = Motion::new(|time| [6.0 * (0.02 * time).sin(), 0.03 * time, 0.0], 100);
     // About a point beside it.
@@ -695,7 +695,7 @@ fn a_plate_that_turns_and_moves_is_resumed_with_the_same_bits() {
 /// Its mean torque is that on a uniform fine grid.
 #[test]
 fn a_grid_follows_a_plate_that_turns() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
     let motion = Motion::new(|time| [0.03 * time, 0.0, 0.0], 320);
     let motion = motion.turning(|time| 0.01 * time, [0.0, 0.0, 1.0], [24.3, 32.4, 0.0]);

@@ -26,7 +26,7 @@ fn simulation(model: &Model, grid: &GridSpec, block: Option<[u32; 3]>, params: &
         (param.name.clone(), vec![value; param.components])
     };
     let params: Vec<(String, Vec<f64>)> = model.params().iter().map(of).collect();
-    let device = Device::host(2).expect("a host");
+    let device = Device::host(1).expect("a host");
     Simulation::new(&device, &bundle, grid, &params).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -283,7 +283,7 @@ fn two_layers_flow_as_their_viscosities_say() {
         ("strength".into(), vec![3.0]),
         ("drive".into(), vec![drive, 0.0]),
     ];
-    let mut flow = Simulation::new(&Device::host(2).unwrap(), &bundle, &grid, &params).unwrap();
+    let mut flow = Simulation::new(&Device::host(1).unwrap(), &bundle, &grid, &params).unwrap();
     flow.init_cells(|cell, out| {
         let inside = ((cell.centre()[1] - n as f64 / 2.0) / 2.0).tanh();
         out.fill(0.0);
@@ -458,7 +458,7 @@ fn rayleigh_taylor(n: usize) -> f64 {
     ]
     .map(|(name, values)| (name.to_string(), values))
     .into();
-    let mut flow = Simulation::new(&Device::host(2).unwrap(), &bundle, &grid, &params).unwrap();
+    let mut flow = Simulation::new(&Device::host(1).unwrap(), &bundle, &grid, &params).unwrap();
     flow.init_cells(|cell, out| {
         let [x, y, _] = cell.centre();
         let above = y - height as f64 / 2.0 - 0.002 * n as f64 * (k * x).cos();
@@ -551,7 +551,7 @@ fn bubble(n: usize) -> [f64; 3] {
     ]
     .map(|(name, values)| (name.to_string(), values))
     .into();
-    let mut flow = Simulation::new(&Device::host(2).unwrap(), &bundle, &grid, &params).unwrap();
+    let mut flow = Simulation::new(&Device::host(1).unwrap(), &bundle, &grid, &params).unwrap();
     let (middle, radius) = (n as f64 / 2.0, n as f64 / 4.0);
     flow.init_cells(|cell, out| {
         let [x, y, _] = cell.centre();

@@ -83,7 +83,7 @@ fn the_stress_of_two_levels_is_the_same() {
 /// In three dimensions: the stress of Couette flow is the viscosity times the shear rate.
 #[test]
 fn the_stress_of_couette_flow_is_uniform() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle(&device, "d3q19_bgk", &["tau"], [4, 4, 4]);
     let (height, lid, omega) = (8, 0.02, 1.4);
     let grid = GridSpec::periodic([4, 4, height]).with_wall(Face::ZMin, "bounce_back", &[]).with_wall(

@@ -81,7 +81,7 @@ impl Flow {
         let mut case = self.case.clone();
         case.stop.steps = steps;
         set(&mut case.output);
-        let (device, folder) = (Device::host(2).expect("the host"), self.folder.path().join(name));
+        let (device, folder) = (Device::host(1).expect("the host"), self.folder.path().join(name));
         let kernels =
             Kernels { method: &self.bundle, criteria: Some(&self.criteria), prescribed: None, statistics: None };
         let summary = flow::run(&case, kernels, &device, &folder, Control::default(), |_| ()).expect("it runs");
@@ -165,7 +165,7 @@ fn a_run_starts_from_the_fields_that_another_has_written() {
     let vortex = "velocity = [\"0.05 * sin(2*pi*x/lx) * cos(2*pi*y/ly)\", \"-0.05 * cos(2*pi*x/lx) * sin(2*pi*y/ly)\"]\n\
                   density = \"1 + 0.01 * cos(2*pi*x/lx)\"";
     let (case, bundle) = resolved(&text(16, vortex), &|_| Err("none".into()));
-    let device = Device::host(2).expect("the host");
+    let device = Device::host(1).expect("the host");
     let folder = tempfile::tempdir().expect("a folder");
     let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };
     flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| {}).expect("it runs");

@@ -48,7 +48,7 @@ impl<'a> Flow<'a> {
     }
 
     fn parts(&self, parts: usize) -> Result<Simulation, StepError> {
-        let device = Device::host(2).unwrap();
+        let device = Device::host(1).unwrap();
         let model_params = &self.bundle.manifest.params;
         let value = |name: &str| match name {
             "omega" => 1.6,
@@ -208,7 +208,7 @@ fn with_solids(bundle: &Bundle, device: &Device, levels: usize) -> GridSpec {
 
 #[test]
 fn solids_their_forces_and_statistics_have_the_same_bits_in_parts() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     for spec in ["d2q9_bgk", "d3q19_bgk"] {
         let model = compiled::model_with_rules(spec, &["interpolated_bounce_back"]);
         let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
@@ -220,7 +220,7 @@ fn solids_their_forces_and_statistics_have_the_same_bits_in_parts() {
 /// Refined at a wall, at a corner and around the solids, so that cuts of the curve meet refinement interfaces of all kinds.
 #[test]
 fn refined_grids_have_the_same_bits_in_parts() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     for (spec, coupling, levels) in [
         ("d2q9_bgk", "volumetric_shifted", 3),
         ("d2q9_bgk", "volumetric", 2),
@@ -247,7 +247,7 @@ fn refined_grids_have_the_same_bits_in_parts() {
 /// Chance that rounds them is made of what a cell computes, so it does not know the parts.
 #[test]
 fn moments_of_16_bits_have_the_same_bits_in_parts() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let block_of = |spec| block(compiled::model(spec).lattice().dim());
     for spec in ["d2q9_central", "d3q27_cumulant"] {
         let bundle = compiled::compile_moments(&compiled::model(spec), Target::C, Real::F16F32, block_of(spec));
@@ -306,7 +306,7 @@ fn parts_on_gpus_have_the_bits_of_one_in_recorded_steps_and_in_others() {
 
 #[test]
 fn moments_and_states_have_the_same_bits_in_parts() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     for spec in ["d2q9_central", "d3q19_regularized", "d2q9_power_law_state"] {
         let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some("volumetric_shifted"));
         let block = block(model.lattice().dim());
@@ -374,7 +374,7 @@ fn go_on(flow: &mut Simulation, from: &mut Simulation) {
 
 #[test]
 fn a_flow_goes_on_in_another_number_of_parts_with_the_same_bits() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let model = compiled::model_with_all("d2q9_bgk", &["interpolated_bounce_back"], Some("volumetric_shifted"));
     let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
     let (levels, refines) = (3, |block: Block| block.place[0] == 1 << block.level);
@@ -410,7 +410,7 @@ fn what_cannot_run_in_parts_is_refused_by_name() {
 
 /// A box on which grids may change, with everything that goes along when they do.
 fn adaptive(bundle: &Bundle, grid: &GridSpec, finest: usize, during: (u64, Criterion), parts: usize) -> Simulation {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let adaptivity = Adaptivity {
         levels: 0..=finest,
         start: criterion(&device, bundle, vec![]),
@@ -436,7 +436,7 @@ fn all(flow: &mut Simulation) -> (Vec<Block>, [Vec<u8>; 3], Vec<u64>) {
 
 #[test]
 fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     for (spec, coupling, thresholds) in [
         ("d2q9_bgk", "volumetric_shifted", &[0.004, 0.012][..]),
         ("d2q9_bgk", "interpolated", &[0.004, 0.012]),
@@ -484,7 +484,7 @@ fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
 /// Balls of fine cells at random places come and go, so that blocks change at all cuts of the curve, and parts get much more work than others.
 #[test]
 fn after_hundreds_of_random_changes_parts_have_the_same_bits_and_about_the_same_work() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     for (spec, coupling, side, finest, rounds) in [
         ("d2q9_bgk", "volumetric_shifted", 32, 2, 150),
         ("d2q9_bgk", "volumetric", 32, 3, 60),
@@ -576,7 +576,7 @@ fn solids_that_move_have_the_same_bits_in_parts() {
 
 #[test]
 fn a_grid_that_follows_a_body_has_the_same_bits_in_parts() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let model = compiled::model_with_all("d2q9_bgk", &["interpolated_moving_wall"], Some("volumetric_shifted"));
     let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
     let shape = Shape::Cylinder { centre: [10.3, 13.6, 0.0], axis: [0.0, 0.0, 1.0], radius: 2.4, length: None };

@@ -195,7 +195,7 @@ fn a_channel_has_the_profile_of_a_carreau_yasuda_fluid() {
 /// The lower half of the channel is refined: the viscosity of its cells is twice as large a number, and the state is what it is there.
 #[test]
 fn a_channel_of_two_levels_has_the_profile_of_its_index() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let model = compiled::model_with_coupling("d2q9_power_law_state", "volumetric_shifted");
     let bundle = compiled::compile_levels(&model, device.target(), Real::F64, [4, 4, 1]);
     let error = |height: usize| {

@@ -22,7 +22,7 @@ fn rows_in(folder: &Path, text: &str, overrides: &[(&str, &str)], probe: &str) -
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
     let levels = case.refinement.as_ref().map(|refinement| refinement.criteria(case.dim));
     let criteria = levels.map(|levels| lbm_codegen::criteria::bundle(&bundle.manifest, &levels).expect("variables"));
-    let device = Device::host(2).expect("the host");
+    let device = Device::host(1).expect("the host");
     let kernels = Kernels { method: &bundle, criteria: criteria.as_ref(), prescribed: None, statistics: None };
     flow::run(&case, kernels, &device, folder, Control::default(), |_| ()).expect("it runs");
     let text = std::fs::read_to_string(folder.join(probe)).expect("a table");

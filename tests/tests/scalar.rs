@@ -28,7 +28,7 @@ fn simulation_of(model: &Model, grid: &GridSpec, params: Params) -> Simulation {
     let bundle = compiled::compile(model, Target::C, Real::F64, block).bundle;
     let params: Vec<(String, Vec<f64>)> =
         params.iter().map(|(name, values)| (name.to_string(), values.to_vec())).collect();
-    let device = Device::host(2).expect("a host");
+    let device = Device::host(1).expect("a host");
     Simulation::new(&device, &bundle, grid, &params).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -212,7 +212,7 @@ fn error_through_levels(n: usize) -> (f64, f64) {
         let [x, y] = [0, 1].map(|axis| 4 * block.place[axis] / quarter);
         block.level == 0 && (1..3).contains(&x) && (1..3).contains(&y) && (x, y) != (2, 2)
     };
-    let device = Device::host(2).expect("a host");
+    let device = Device::host(1).expect("a host");
     let grid = GridSpec::periodic([n, n, 1]);
     let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 2, refined).expect("a grid");
     let (k, diffusivity) = (TAU / n as f64, (1.0 / omega_g - 0.5) / 3.0);
@@ -252,7 +252,7 @@ fn a_scalar_crosses_refinement_interfaces_at_second_order_and_keeps_its_sum() {
 
 #[test]
 fn a_scalar_keeps_its_sum_where_cells_change_their_level() {
-    let device = Device::host(2).expect("a host");
+    let device = Device::host(1).expect("a host");
     let model = compiled::model("d2q9_scalar");
     let bundle = compiled::compile_levels(&model, Target::C, Real::F64, [4, 4, 1]);
     let criterion = |formula: &str| criterion(&device, &bundle, vec![level(formula)]);

@@ -122,7 +122,7 @@ impl Subject {
     /// A step of the block kernel, in blocks of one cell: slot and cell are the same.
     fn blocks(&self, size: Box3, input: &Values) -> Values {
         let bundle = compiled::compile(&self.model, Target::C, Real::F64, [1, 1, 1]).bundle;
-        let device = Device::host(2).expect("a host");
+        let device = Device::host(1).expect("a host");
         let program = Program::load(&device, &bundle).unwrap_or_else(|error| panic!("{error}"));
         let (q, cells) = (input.len(), size.cells());
         let mut src = device.alloc_stored(Real::F64, q * cells).expect("memory");

@@ -94,7 +94,7 @@ fn what_the_fluid_loses_of_momentum_is_the_force_on_solids() {
 /// Solids stand in the outermost cells, and as far from faces as rules of faces read.
 #[test]
 fn no_cell_of_the_fluid_depends_on_what_solid_cells_have() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let rules = lbm_dsl::shipped::rules(&lbm_dsl::shipped::Prelude).unwrap();
     let rules: Vec<&str> = rules.iter().map(|(_, rule)| &rule[..]).collect();
     let model = compiled::model_with_rules("d2q9_bgk", &rules);
@@ -145,7 +145,7 @@ fn no_cell_of_the_fluid_depends_on_what_solid_cells_have() {
 
 #[test]
 fn half_a_body_at_a_mirror_is_in_half_of_the_flow_around_the_whole() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     for rule in ["bounce_back", "interpolated_bounce_back"] {
         let bundle = bundle("d2q9_bgk", &device, &["interpolated_bounce_back", "free_slip"], None);
         let start = |[x, y, _]: [usize; 3], out: &mut [f64]| {
@@ -197,7 +197,7 @@ fn drag(spec: &'static str, device: &Device, grid: &GridSpec, omega: f64, steps:
 fn cylinders_in_a_square_array_have_the_drag_of_sangani_and_acrivos() {
     // Int. J. Multiphase Flow 8 (1982) 193, table 1: drag per length over viscosity and mean velocity; a fifth is cylinder.
     const EXPECTED: f64 = 51.53;
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let error = |size: usize| {
         let radius = (0.2 / std::f64::consts::PI).sqrt() * size as f64;
         let centre = 0.5 * size as f64 + 0.23;
@@ -214,7 +214,7 @@ fn cylinders_in_a_square_array_have_the_drag_of_sangani_and_acrivos() {
 fn spheres_in_a_cubic_array_have_the_drag_of_zick_and_homsy() {
     // J. Fluid Mech. 115 (1982) 13: over Stokes' 6 pi viscosity radius mean velocity, 2.810 where 0.064 of all is sphere.
     const EXPECTED: f64 = 2.810;
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let error = |size: usize| {
         let (middle, radius) = (0.5 * size as f64, (0.75 * 0.064 / std::f64::consts::PI).cbrt() * size as f64);
         let shape = Shape::Sphere { centre: [middle + 0.2, middle + 0.1, middle - 0.1], radius };
@@ -246,7 +246,7 @@ fn an_image_of_spheres_is_as_permeable_as_sangani_and_acrivos_say() {
     let text = std::fs::read_to_string(folder.join("porous_spheres.toml")).unwrap();
     let mut raw = RawCase::parse("porous_spheres.toml", &text, &[]).unwrap();
     raw.load(|file| std::fs::read(folder.join(file)).map_err(|error| error.to_string())).unwrap();
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle(raw.spec().to_string().leak(), &device, &[], None);
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).unwrap();
     let body = case.solids[0].solid.clone();
@@ -274,7 +274,7 @@ fn an_image_of_spheres_is_as_permeable_as_sangani_and_acrivos_say() {
 #[test]
 fn a_solid_on_a_finer_level_has_the_force_of_one_on_a_grid_that_is_as_fine_everywhere() {
     const SPEED: f64 = 0.04;
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, &["interpolated_bounce_back"], Some("volumetric_shifted"));
     // Between two walls that move, in cells of the coarsest level of a grid of `size`; over the square of their speed and `size`.
     let run = |size: usize, level: usize, omega: f64, rule: &str| {
@@ -326,7 +326,7 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
     let mut raw = RawCase::parse("schaefer_turek.toml", &text, &[]).unwrap();
     raw.load(|file| Err(format!("{file} is not there"))).unwrap();
     let model = compiled::model_with_rules(raw.spec(), &raw.rules());
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().unwrap());
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -342,7 +342,7 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
 
 #[test]
 fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle =
         bundle("d2q9_bgk", &device, &["interpolated_bounce_back", "anti_bounce_back"], Some("volumetric_shifted"));
     let profile = "0.06 * 4 * y * (32 - y) / 32^2".parse::<Formula>().unwrap();
@@ -510,7 +510,7 @@ fn what_a_block_must_have_some_part_of_it_must() {
 /// of a circle.
 #[test]
 fn between_cylinders_one_of_which_turns_the_flow_is_that_of_couette() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle =
         bundle("d2q9_trt", &device, &["moving_wall", "interpolated_moving_wall", "interpolated_bounce_back"], None);
     let error = |rule: &str, size: usize| {
@@ -556,7 +556,7 @@ fn between_cylinders_one_of_which_turns_the_flow_is_that_of_couette() {
 /// A wall that varies over a solid and is the same everywhere is the wall that does not vary: the flow, and the force on each solid.
 #[test]
 fn a_surface_whose_links_have_walls_of_their_own_has_the_same_flow_and_force() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_trt", &device, &["moving_wall"], None);
     let run = |varies: bool| {
         let moving = |velocity: [f64; 2]| {
@@ -590,7 +590,7 @@ fn a_surface_whose_links_have_walls_of_their_own_has_the_same_flow_and_force() {
 /// A pipe is what an inverted cylinder leaves: the flow that a force drives has the parabola of Hagen and Poiseuille.
 #[test]
 fn in_an_inverted_cylinder_a_force_drives_the_flow_of_hagen_and_poiseuille() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle("d3q19_trt_guo", &device, &["interpolated_bounce_back"], None);
     let error = |size: usize| {
         let (centre, radius, force) = (0.5 * size as f64 + 0.11, 0.43 * size as f64, 1e-6);

@@ -123,7 +123,7 @@ fn cells_that_change_their_level_keep_their_age() {
 /// A state is behind the populations and in no sum, and what of a step is restored goes on with the same bits.
 #[test]
 fn a_restart_keeps_a_state() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let bundle = bundle(&device, "volumetric_shifted");
     let flow = || {
         let refine = |block: Block| block.level < 1 && block.place[0] == 0;

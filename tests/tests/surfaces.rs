@@ -29,7 +29,7 @@ fn contour(cells: usize, steps: usize) -> (Vec<Vec<f64>>, [f64; 2]) {
     let mut raw = RawCase::parse("schaefer_turek.toml", &text, &overrides).expect("a case");
     raw.load(|file| Err(format!("{file} is not there"))).expect("no files");
     let model = compiled::model_with_rules(raw.spec(), &raw.rules());
-    let device = Device::host(2).expect("the host");
+    let device = Device::host(1).expect("the host");
     let bundle = compiled::compile_solids(&model, device.target(), raw.real(), raw.block().expect("a block"));
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
     let folder = tempfile::tempdir().expect("a folder");

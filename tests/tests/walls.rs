@@ -50,7 +50,7 @@ fn simulation(spec: &'static str, grid: &GridSpec, omega: f64) -> Simulation {
 }
 
 fn simulation_with(spec: &'static str, grid: &GridSpec, params: &[(String, Vec<f64>)]) -> Simulation {
-    let device = Device::host(2).expect("the host is a device");
+    let device = Device::host(1).expect("the host is a device");
     Simulation::new(&device, &bundle(spec), grid, params).expect("it can be set up")
 }
 
@@ -116,7 +116,7 @@ fn couette_flow_in_a_box_of_given_velocities_is_exact_and_keeps_its_mass() {
         let wall = WallSpec { rule: "zou_he_velocity".into(), values: vec![], varying };
         grid.faces[face.index()] = FaceSpec::Wall(wall);
     }
-    let device = Device::host(2).expect("the host is a device");
+    let device = Device::host(1).expect("the host is a device");
     let mut flow = Simulation::new(&device, &bundle, &grid, &[("omega".to_string(), vec![1.2])]).unwrap();
     flow.init(|[_, y, _], out| out.copy_from_slice(&[1.0, velocity(y as f64 + 0.5), 0.0])).unwrap();
     let mass = flow.mass().unwrap();
@@ -449,7 +449,7 @@ fn a_wall_function_takes_the_momentum_of_its_law() {
             let mut force_on = vec![0.0; axes];
             force_on[0] = force;
             let params = [("omega".to_string(), vec![1.0]), ("force".to_string(), force_on)];
-            let device = Device::host(2).expect("the host is a device");
+            let device = Device::host(1).expect("the host is a device");
             let mut flow = Simulation::new(&device, &bundle, &grid, &params).unwrap();
             let friction = (force * n as f64 / 2.0).sqrt();
             let far = 3.5 * friction / viscosity;

@@ -19,7 +19,7 @@ fn cavity(device: &Device, size: usize) -> Simulation {
 
 #[test]
 fn the_start_is_what_was_set() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let mut simulation = Simulation::new(&device, &bundle(), &GridSpec::periodic([16, 24, 1]), &omega(1.0)).unwrap();
     simulation.init(|at, out| out.copy_from_slice(&[1.0 + at[0] as f64 / 100.0, 0.01, at[1] as f64 / 1e3])).unwrap();
     let snapshot = simulation.snapshot().unwrap();
@@ -33,7 +33,7 @@ fn the_start_is_what_was_set() {
 
 #[test]
 fn a_uniform_flow_in_a_periodic_box_stays() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let mut simulation = Simulation::new(&device, &bundle(), &GridSpec::periodic([16, 16, 1]), &omega(1.7)).unwrap();
     simulation.init(|_, out| out.copy_from_slice(&[1.0, 0.05, -0.03])).unwrap();
     simulation.run(37).unwrap();
@@ -45,7 +45,7 @@ fn a_uniform_flow_in_a_periodic_box_stays() {
 
 #[test]
 fn a_lid_drives_the_cavity_and_mass_stays() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let mut simulation = cavity(&device, 24);
     simulation.run(200).unwrap();
     let mass = simulation.mass().unwrap();
@@ -128,7 +128,7 @@ fn time_is_accounted_for() {
 
 #[test]
 fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let start = |flow: &mut Simulation| {
         flow.init(|[x, y, _], out| out.copy_from_slice(&[1.0, 0.001 * x as f64, 1e-4 * y as f64]))
     };
@@ -167,7 +167,7 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
 
 #[test]
 fn a_probe_at_a_cell_centre_reads_the_bits_of_a_snapshot_and_one_between_them_what_is_linear() {
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let mut simulation = cavity(&device, 24);
     simulation.run(50).unwrap();
     let cells = [(0, 0), (7, 8), (8, 7), (23, 23), (12, 20)];

@@ -48,7 +48,7 @@ fn on_centre_line(snapshot: &Snapshot, component: &str, axis: usize, position: f
 /// A square cavity at Re 100 on 32 x 32 cells against Ghia, Ghia & Shin (1982), whose own error is up to 0.01.
 #[test]
 fn every_flow_fills_a_square_cavity_as_published() {
-    let device = Device::host(2).expect("the host is a device");
+    let device = Device::host(1).expect("the host is a device");
     let Some(Reference::Profiles { curves, .. }) = case::reference("ghia1982", 2, 100.0) else { panic!("no tables") };
     let n = 32;
     for spec in flows() {
@@ -77,7 +77,7 @@ fn every_flow_fills_a_square_cavity_as_published() {
 /// A cubic cavity is its own mirror image about the middle plane along z, and stays finite, also far from resolved.
 #[test]
 fn a_cubic_cavity_is_symmetric() {
-    let device = Device::host(2).expect("the host is a device");
+    let device = Device::host(1).expect("the host is a device");
     let n = 16;
     for spec in flows().into_iter().filter(|spec| dim(spec) == 3) {
         // The lid moves along x at the end of z; y is across.

@@ -29,7 +29,7 @@ fn run(case: &str, spec: &'static str, set: &[(&str, &str)]) -> Result<Summary, 
     flow::run(
         &case,
         Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None },
-        &Device::host(2).expect("the host is a device"),
+        &Device::host(1).expect("the host is a device"),
         folder.path(),
         Control::default(),
         |_| {},

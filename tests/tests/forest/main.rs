@@ -124,7 +124,7 @@ fn a_corner_is_refined_to_the_tenth_level() {
     for roots in [&[3, 2][..], &[2, 1, 3]] {
         let domain = domain(roots, &vec![false; roots.len()]);
         let mut forest =
-            forest(&Device::host(2).expect("a host"), &domain, Pool { families: 400, slots: 3000 }).expect("room");
+            forest(&Device::host(1).expect("a host"), &domain, Pool { families: 400, slots: 3000 }).expect("room");
         let mut oracle = Oracle::new(domain);
         for level in 0..9 {
             let corner = |leaf: &Block| leaf.place.iter().all(|at| *at == 0);
@@ -148,7 +148,7 @@ fn a_full_pool_refuses_the_end_of_the_curve_on_the_finest_level_and_recovers() {
     // Of 16 roots, five can become four leaves each: 16 + 5 * 3 = 31, and a slot stays free. While a leaf is refined,
     // its slot is needed.
     let pool = Pool { families: 20, slots: 16 + 5 * 4 + 1 };
-    let mut forest = forest(&Device::host(2).expect("a host"), &domain, pool).expect("room for the roots");
+    let mut forest = forest(&Device::host(1).expect("a host"), &domain, pool).expect("room for the roots");
     let mut oracle = Oracle::new(domain);
     let room = Room { families: pool.families, slots: pool.slots };
     let all =
