@@ -6,18 +6,14 @@ use std::sync::Arc;
 use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use super::error::StepError;
+use super::exchanges::Left;
 use super::moving::Moving;
-use super::observe::{Exchange, Exchanged};
-use super::parts::{Parts, bytes_of, numbers_of};
 use super::prescribed::Item;
 use super::setup::{FaceSpec, GridSpec, Instance, Profile, Varying, list, resolve};
-use super::step::Level;
-use super::subdomain::Subdomain;
 use super::turning::Turning;
 use crate::device::{Buffer, Device, Double, Int, Real};
 use crate::geometry::solid::{Crossed, Crossing, Cutters, Solid, Solids, Tables};
 use crate::geometry::{Block, Face};
-use crate::kernels;
 use crate::kernels::layout::SlotId;
 use crate::mesh::forest::Leaf;
 use crate::mesh::{Grid, Owned};
@@ -40,8 +36,8 @@ pub(super) struct Bodies {
     pub(super) nodes: Buffer<Int>,
     /// Their rows.
     pub(super) row: Buffer<Int>,
-    /// Sums of each block `[block][solid][axis or set of populations]`.
-    exchanged: Buffer<Double>,
+    /// What links have exchanged, until it is read.
+    pub(super) left: Left,
     /// The solid of each wall, or -1.
     pub(super) owners: Buffer<Int>,
     /// The velocity that each solid moves with `[solid][axis]`.
@@ -243,7 +239,7 @@ impl Bodies {
             levels,
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
-            exchanged: device.alloc_doubles(0)?,
+            left: Left::default(),
             owners: device.ints(&owners)?,
             frames: device.alloc_doubles(count * manifest.dim as usize)?,
             count,
@@ -251,19 +247,8 @@ impl Bodies {
             cutters: Arc::new(cutters),
             moving,
         };
-        bodies.make_room_for_sums(device)?;
         bodies.follow(grid)?;
         Ok(bodies)
-    }
-
-    /// Makes room for the sums of all blocks of a list.
-    pub(super) fn make_room_for_sums(&mut self, device: &Device) -> Result<(), StepError> {
-        let blocks = self.levels.iter().map(|level| level.len()).max().unwrap_or(0);
-        let length = blocks * self.count * self.sums;
-        if self.exchanged.len() < length {
-            self.exchanged = device.alloc_doubles(length)?;
-        }
-        Ok(())
     }
 
     /// Keeps to the blocks that a part has, which follow each other on each level.
@@ -284,95 +269,5 @@ impl Bodies {
         // Integers become -1: no row.
         self.rows.poison()?;
         Ok(grid.forest().follow(&self.nodes, &self.row, &mut self.list, &mut self.rows)?)
-    }
-}
-
-impl Parts {
-    /// Adds to what each solid and the fluid exchange what its links give in the step that comes next, as if each step of a finer level in it gave
-    /// what the first does.
-    pub(super) fn add_exchanges(&mut self, levels: &[Level], total: &mut [Exchange]) -> Result<(), StepError> {
-        let dim = self.first().grid.dim();
-        for (at, level) in levels.iter().enumerate() {
-            if self.first().bodies.is_some() {
-                // Boundary conditions read neighbours.
-                self.exchange(at, level.current)?;
-            }
-            self.iter_mut().try_for_each(|subdomain| subdomain.prescribe(at, 1))?;
-            let found = self.exchanges_of(at, level)?;
-            // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
-            self.add_found(&found, 0.5f64.powi((at * (dim - 1)) as i32), total);
-        }
-        Ok(())
-    }
-
-    /// Adds what links of a level give in its step that comes next to all sums over steps; walls are as they are in that step, and parts have
-    /// what they read of others.
-    pub(super) fn sum_exchanges(&mut self, at: usize, level: &Level) -> Result<(), StepError> {
-        let found = self.exchanges_of(at, level)?;
-        let scale = 0.5f64.powi((at * self.first().grid.dim()) as i32);
-        let mut all = std::mem::take(&mut self.exchanged);
-        for Exchanged { steps, sums } in &mut all {
-            *steps += u64::from(at == 0);
-            self.add_found(&found, scale, sums);
-        }
-        self.exchanged = all;
-        Ok(())
-    }
-
-    /// What each solid gets along the links of each block of a level, along the curve.
-    fn exchanges_of(&mut self, at: usize, level: &Level) -> Result<Vec<f64>, StepError> {
-        let mut found = vec![];
-        for subdomain in self.iter_mut() {
-            found.extend(subdomain.exchanges(at, level)?);
-        }
-        if let Some(processes) = self.processes() {
-            let all = processes.share(&bytes_of(&found));
-            found = all.iter().flat_map(|bytes| numbers_of(bytes)).collect();
-        }
-        Ok(found)
-    }
-
-    /// Adds that up, block by block.
-    fn add_found(&self, found: &[f64], scale: f64, total: &mut [Exchange]) {
-        let Some(bodies) = &self.first().bodies else { return };
-        let dim = self.first().grid.dim();
-        for (entry, sums) in found.chunks_exact(bodies.sums + 3).enumerate() {
-            let Exchange { force, torque, gains } = &mut total[entry % bodies.count];
-            for (total, value) in force[..dim].iter_mut().chain(gains).chain(torque).zip(sums) {
-                *total += scale * value;
-            }
-        }
-    }
-}
-
-impl Subdomain {
-    /// What each solid gets along the links of each of its blocks on a level, `[block][solid][axis or set of populations, axis of the torque]`.
-    fn exchanges(&mut self, at: usize, level: &Level) -> Result<Vec<f64>, StepError> {
-        let Some(bodies) = &mut self.bodies else { return Ok(vec![]) };
-        let listed = bodies.levels[at].clone();
-        let count = listed.len();
-        if count == 0 {
-            return Ok(vec![]);
-        }
-        self.program.launch(kernels::Force {
-            shares: self.grid.forest().every().part(0..count),
-            ids: bodies.list.part(listed),
-            per: 1,
-            neighbours: &self.grid.tables().neighbours,
-            wall_rules: &self.walls.rules,
-            wall_values: &self.walls.values,
-            rows: &bodies.rows,
-            links: &bodies.links,
-            distances: &bodies.distances,
-            src: &self.fields.populations[level.current],
-            exchanged: &mut bodies.exchanged,
-            owners: &bodies.owners,
-            frames: &bodies.frames,
-            bodies: bodies.count as i32,
-        })?;
-        let sums = bodies.exchanged.read_reals(0..count * bodies.count * bodies.sums)?;
-        let mut found: Vec<f64> = sums.chunks_exact(bodies.sums).flat_map(|sums| [sums, &[0.0; 3]].concat()).collect();
-        self.add_turned(at, level, &mut found)?;
-        Ok(found)
     }
 }

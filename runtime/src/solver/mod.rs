@@ -21,6 +21,7 @@
 //! | `inbox`, `ghosts` | what crosses between levels, for couplings of packets and of ghosts |
 //! | `timing` | phases, and where the time goes |
 //! | `adapt`, `carry`, `transfer` | the grid follows the flow; populations follow the grid, from part to part too |
+//! | `exchanges` | what solids and the fluid exchange: forces, torques, heat |
 //! | `monitor`, `observe` | what is measured: conserved sums, energy and enstrophy, forces, change, the first value that is not finite |
 //! | `statistics` | what is accumulated over time in each cell |
 //! | `prescribed` | parameters of walls that depend on time |
@@ -45,6 +46,7 @@ mod carry;
 mod digits;
 mod edges;
 mod error;
+mod exchanges;
 pub mod fields;
 mod ghosts;
 mod halo;

@@ -117,8 +117,8 @@ impl Simulation {
         vec![Exchange::none(self.manifest().populations.len()); self.solids()]
     }
 
-    /// From now on sums up what solids and the fluid exchange over all steps, those of finer levels too, so many times beside each other. A step then
-    /// waits for a few numbers of each block with cut links; on a GPU steps are not recorded.
+    /// From now on sums up what solids and the fluid exchange over all steps, those of finer levels too, so many times beside each other. After some
+    /// steps a device then waits until the host has a few numbers of each block with cut links; on a GPU steps are not recorded.
     pub fn sum_exchanges(&mut self, times: usize) {
         self.forget();
         self.parts.exchanged = vec![Exchanged { steps: 0, sums: self.no_exchanges() }; times];

@@ -27,6 +27,27 @@ use crate::mesh::{Grid, Owned};
 /// Share of the rows by which there are more when they do not suffice.
 const MORE_ROWS: f64 = 0.25;
 
+/// Rows that have changed: of each its links, and its distances.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) links: BTreeMap<usize, Vec<i32>>,
+    distances: BTreeMap<usize, Vec<f64>>,
+}
+
+/// The first row of those that follow each other, and the values of all of these: a copy to a device takes its time however short it is.
+fn runs<T>(rows: BTreeMap<usize, Vec<T>>) -> Vec<(usize, Vec<T>)> {
+    let mut runs: Vec<(usize, Vec<T>)> = vec![];
+    let mut next = None;
+    for (row, values) in rows {
+        match runs.last_mut().filter(|_| next == Some(row)) {
+            Some((_, run)) => run.extend(values),
+            None => runs.push((row, values)),
+        }
+        next = Some(row + 1);
+    }
+    runs
+}
+
 /// What the host knows of blocks with cut links, where solids move.
 pub(super) struct Moving {
     leaves: BTreeMap<Block, Leaf>,
@@ -79,6 +100,11 @@ impl Moving {
         }
         let leaves = leaves(grid)?;
         Ok(Some(Moving { leaves, rows, free: vec![], cuts: BTreeMap::new(), velocities, turning }))
+    }
+
+    /// The slot of a block, if it is a leaf.
+    pub(super) fn slot(&self, block: Block) -> Option<usize> {
+        Some(self.leaves.get(&block)?.slot)
     }
 
     /// All blocks with rows, level by level, each level along the curve, with their nodes and these.
@@ -142,8 +168,14 @@ fn leaves(grid: &Grid) -> Result<BTreeMap<Block, Leaf>, StepError> {
 }
 
 impl Bodies {
-    /// Writes a row of a block, which is given one if it has none; says whether it had another.
-    fn write(&mut self, device: &Device, manifest: &Manifest, block: Block, row: &Row) -> Result<bool, StepError> {
+    /// Gives a block a row if it has none, and leaves that to be written; says whether it had another.
+    fn give(
+        &mut self,
+        device: &Device,
+        manifest: &Manifest,
+        (block, row): (Block, &Row),
+        changed: &mut Rows,
+    ) -> Result<bool, StepError> {
         let length = row.links.len();
         let moving = self.moving.as_mut().expect("something moves");
         let (at, is_new) = match moving.rows.get(&block) {
@@ -162,15 +194,29 @@ impl Bodies {
                 (at, true)
             }
         };
-        self.links.write_ints(at * length, &row.links)?;
-        self.distances.write_reals(at * length, &row.distances)?;
+        changed.links.insert(at, row.links.clone());
+        changed.distances.insert(at, row.distances.clone());
         Ok(is_new)
     }
 
+    /// Writes rows that have changed.
+    fn write(&mut self, changed: Rows) -> Result<(), StepError> {
+        let Rows { links, distances } = changed;
+        let length = links.values().next().map_or(0, Vec::len);
+        runs(links).iter().try_for_each(|(row, links)| self.links.write_ints(row * length, links))?;
+        Ok(runs(distances).iter().try_for_each(|(row, all)| self.distances.write_reals(row * length, all))?)
+    }
+
     /// Takes over what a block has of cut links; says whether it has another row than before, or none.
-    fn take(&mut self, device: &Device, manifest: &Manifest, block: Block, cut: &Cut) -> Result<bool, StepError> {
+    fn take(
+        &mut self,
+        device: &Device,
+        manifest: &Manifest,
+        (block, cut): (Block, &Cut),
+        changed: &mut Rows,
+    ) -> Result<bool, StepError> {
         let shared = match cut {
-            Cut::Some(row) => return self.write(device, manifest, block, row),
+            Cut::Some(row) => return self.give(device, manifest, (block, row), changed),
             Cut::All => Some(0),
             Cut::Nothing => None,
         };
@@ -203,13 +249,15 @@ impl Bodies {
         let new: Vec<Block> = moving.leaves.keys().copied().filter(|block| !before.contains_key(block)).collect();
         let cutters = self.cutters.clone();
         let cuts = cutters.cut_moved(new.clone(), |block| moving.leaves.contains_key(&block), &manifest.directions)?;
+        let mut changed = Rows::default();
         for (block, cut) in &cuts {
-            self.take(device, manifest, *block, cut)?;
+            self.take(device, manifest, (*block, cut), &mut changed)?;
         }
         if let Some(moving) = &mut self.moving {
             moving.cuts.extend(cuts.into_iter().filter(|(_, cut)| turned(cut).is_some()));
         }
-        self.turn(device, manifest, walls)?;
+        self.turn(device, manifest, walls, &mut changed)?;
+        self.write(changed)?;
         if gone.is_empty() && new.is_empty() { Ok(()) } else { self.list_again(device, grid, owned) }
     }
 
@@ -223,7 +271,6 @@ impl Bodies {
         self.nodes = device.ints(&listed.iter().map(|(_, node, _)| *node).collect::<Vec<_>>())?;
         self.row = device.ints(&listed.iter().map(|(.., row)| *row).collect::<Vec<_>>())?;
         self.list = device.alloc_ints(listed.len())?;
-        self.make_room_for_sums(device)?;
         self.follow(grid)?;
         owned.map_or(Ok(()), |owned| self.keep_own(owned))
     }
@@ -320,12 +367,13 @@ impl Subdomain {
         }
         let touched = cutters.solids.touched(level);
         moving.cuts.extend(cuts.into_iter().filter(|(block, _)| touched.binary_search(block).is_ok()));
-        let mut listed = false;
+        let (mut listed, mut rows) = (false, Rows::default());
         for (block, cut) in &changed {
-            listed |= bodies.take(&device, &manifest, *block, cut)?;
+            listed |= bodies.take(&device, &manifest, (*block, cut), &mut rows)?;
         }
         bodies.cutters = cutters.into();
-        bodies.turn(&device, &manifest, walls)?;
+        bodies.turn(&device, &manifest, walls, &mut rows)?;
+        bodies.write(rows)?;
         if listed {
             bodies.list_again(&device, grid, owned.as_ref())?;
         }

@@ -39,6 +39,8 @@ pub(super) struct Parts {
     division: Option<Division>,
     /// What solids and the fluid have exchanged, as many times as it is summed up.
     pub(super) exchanged: Vec<Exchanged>,
+    /// The levels whose steps have left more of it on the devices.
+    pub(super) left: Vec<usize>,
 }
 
 /// What parts read of each other's blocks.
@@ -190,7 +192,7 @@ impl Parts {
     /// A flow in one part.
     pub(super) fn one(subdomain: Subdomain) -> Parts {
         let devices = Devices::new([subdomain.program.device()]);
-        Parts { here: vec![subdomain], devices, division: None, exchanged: vec![] }
+        Parts { here: vec![subdomain], devices, division: None, exchanged: vec![], left: vec![] }
     }
 
     /// A flow in several, as many in each process, of which these are in this one; their inboxes are still to come.
@@ -213,7 +215,7 @@ impl Parts {
         here.iter_mut().try_for_each(|subdomain| subdomain.fields.seal())?;
         let routes = routes_of(&here, &numbers, &halo)?;
         let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
-        let mut parts = Parts { here, devices, division: Some(division), exchanged: vec![] };
+        let mut parts = Parts { here, devices, division: Some(division), exchanged: vec![], left: vec![] };
         parts.set_partition(partition)?;
         parts.list_edges()?;
         parts.each_with_senders(|subdomain, own| {
@@ -309,8 +311,6 @@ impl Parts {
         match &self.division {
             Some(division) if task.phase.crosses() && division.processes.are_several() => vec![Share::Processes],
             Some(division) if task.phase.crosses() => (0..division.lanes(task)).map(Share::Lane).collect(),
-            // That of all parts is summed up at once.
-            _ if task.phase == Phase::Exchange => all(Side::All).take(1).collect(),
             _ if apart => all(Side::Edge).chain(all(Side::Inside)).collect(),
             _ => all(Side::All).collect(),
         }
@@ -336,7 +336,12 @@ impl Parts {
             Share::Part(part, _) if task.phase == Phase::Move => {
                 self.here[part].move_solids(task.level, end, Some(&levels[task.level]))
             }
-            Share::Part(..) if task.phase == Phase::Exchange => self.sum_exchanges(task.level, &levels[task.level]),
+            Share::Part(part, _) if task.phase == Phase::Exchange => {
+                if part == 0 {
+                    self.left.push(task.level);
+                }
+                self.here[part].leave_exchanges(task.level, &levels[task.level])
+            }
             Share::Part(part, side) => self.here[part].run(task, side, levels),
         }
     }

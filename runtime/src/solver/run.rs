@@ -62,6 +62,7 @@ impl Simulation {
         // The phases of these are timed one by one.
         while left > 0 && (stepper.levels[0].current == 1 || *sampled > 0) {
             stepper.advance(parts, Some(&mut monitor.timings))?;
+            parts.sum_many_exchanges()?;
             *sampled = sampled.saturating_sub(1);
             left -= 1;
         }
@@ -84,8 +85,9 @@ impl Simulation {
         }
         for _ in 0..left {
             stepper.advance(parts, None)?;
+            parts.sum_many_exchanges()?;
         }
-        Ok(())
+        parts.sum_exchanges(1)
     }
 }
 

@@ -9,12 +9,13 @@ use lbm_bundle::Manifest;
 
 use super::StepError;
 use super::bodies::{Bodies, velocity_at};
-use super::moving::longer;
+use super::exchanges::{OfLink, OfLinks};
+use super::moving::{Rows, longer};
 use super::setup::{GridSpec, Instance, Walls};
 use super::step::Level;
 use super::subdomain::Subdomain;
 use crate::device::{Buffer, Device, Int};
-use crate::geometry::solid::{Arm, Cut, Cutters, Rate};
+use crate::geometry::solid::{Arm, Cut, Cutters, Rate, Row};
 use crate::kernels;
 
 /// Share of the walls by which there are more when they do not suffice.
@@ -74,7 +75,13 @@ impl Turning {
 
 impl Bodies {
     /// Gives each link that meets a solid which turns a wall with the velocity of the surface there.
-    pub(super) fn turn(&mut self, device: &Device, manifest: &Manifest, walls: &mut Walls) -> Result<(), StepError> {
+    pub(super) fn turn(
+        &mut self,
+        device: &Device,
+        manifest: &Manifest,
+        walls: &mut Walls,
+        changed: &mut Rows,
+    ) -> Result<(), StepError> {
         let Some(moving) = &mut self.moving else { return Ok(()) };
         let Some(turning) = &mut moving.turning else { return Ok(()) };
         let (dim, stride) = (manifest.dim as usize, manifest.wall_stride as usize);
@@ -90,7 +97,7 @@ impl Bodies {
                 values.extend(&wall.values);
                 values[at..at + dim].copy_from_slice(&rate.at(*arm)[..dim]);
             }
-            self.links.write_ints(moving.rows[block] * links.len(), &links)?;
+            changed.links.insert(moving.rows[block], links);
         }
         let (first, count) = (turning.first, turning.first + rules.len());
         if walls.rules.len() < count {
@@ -109,7 +116,7 @@ impl Bodies {
 }
 
 /// The row of a block that has links which meet solids that turn.
-pub(super) fn turned(cut: &Cut) -> Option<&crate::geometry::solid::Row> {
+pub(super) fn turned(cut: &Cut) -> Option<&Row> {
     match cut {
         Cut::Some(row) if !row.arms.is_empty() => Some(row),
         _ => None,
@@ -117,26 +124,26 @@ pub(super) fn turned(cut: &Cut) -> Option<&crate::geometry::solid::Row> {
 }
 
 impl Subdomain {
-    /// Adds what solids that turn get along the links of each block of a level, `[block][solid][axis or set of populations, axis of the
-    /// torque]`.
-    pub(super) fn add_turned(&mut self, at: usize, level: &Level, found: &mut [f64]) -> Result<(), StepError> {
-        let Some(bodies) = &mut self.bodies else { return Ok(()) };
+    /// Leaves what solids that turn get along each of their links in blocks of a level.
+    pub(super) fn leave_turned(&mut self, at: usize, level: &Level) -> Result<Option<OfLinks>, StepError> {
+        let Some(bodies) = &mut self.bodies else { return Ok(None) };
         let Some((moving, turning)) = bodies.moving.as_ref().and_then(|of| Some((of, of.turning.as_ref()?))) else {
-            return Ok(());
+            return Ok(None);
         };
         let listed = bodies.levels[at].clone();
-        let slots = bodies.list.read_ints(listed.clone())?;
-        // The place of each block among those of the level, and its row.
-        let blocks = moving.listed().into_iter().map(|(block, ..)| block).skip(listed.start).take(listed.len());
-        let rows: Vec<_> =
-            blocks.enumerate().filter_map(|(place, block)| Some((place, turned(moving.cuts.get(&block)?)?))).collect();
-        let most = rows.iter().map(|(_, row)| row.arms.len()).max().unwrap_or(0);
+        // The place of each block among those of the level, its slot and its row.
+        let blocks = moving.listed().into_iter().skip(listed.start).take(listed.len()).enumerate();
+        let rows: Vec<_> = blocks
+            .filter_map(|(place, (block, ..))| Some((place, moving.slot(block)?, turned(moving.cuts.get(&block)?)?)))
+            .collect();
+        let most = rows.iter().map(|(.., row)| row.arms.len()).max().unwrap_or(0);
         if most == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let (dim, sums, device) = (self.grid.dim(), bodies.sums, self.program.device());
-        let mut exchanged = device.alloc_doubles(rows.len() * most * sums)?;
-        let ids = device.ints(&rows.iter().map(|(place, _)| slots[*place]).collect::<Vec<_>>())?;
+        let ids = device.ints(&rows.iter().map(|(_, slot, _)| *slot as i32).collect::<Vec<_>>())?;
+        let count = rows.len() * most * sums;
+        let mut values = bodies.left.room(device, count)?;
         self.program.launch(kernels::Force {
             shares: self.grid.forest().every().part(0..rows.len()),
             ids: ids.part(0..rows.len()),
@@ -148,25 +155,22 @@ impl Subdomain {
             links: &bodies.links,
             distances: &bodies.distances,
             src: &self.fields.populations[level.current],
-            exchanged: &mut exchanged,
+            exchanged: &mut values,
             owners: &turning.numbers,
-            // Each link has a velocity of its own, which is taken into account below.
+            // Each link has a velocity of its own, which is taken into account on the host.
             frames: &device.alloc_doubles(most * dim)?,
             bodies: most as i32,
         })?;
-        let exchanged = exchanged.read_reals(0..rows.len() * most * sums)?;
-        for ((place, row), of_links) in rows.iter().zip(exchanged.chunks_exact(most * sums)) {
-            for (Arm { solid, arm, .. }, of_link) in row.arms.iter().zip(of_links.chunks_exact(sums)) {
-                let velocity = turning.surfaces[solid].rate.at(*arm);
-                // What the fluid gains of mass has had the velocity of the surface.
-                let mut force = [0.0; 3];
-                (0..dim).for_each(|axis| force[axis] = of_link[axis] + of_link[dim] * velocity[axis]);
-                let torque = crate::geometry::solid::cross(*arm, force);
-                let all = force[..dim].iter().chain(&of_link[dim..]).chain(&torque);
-                let from = (place * bodies.count + solid) * (sums + 3);
-                found[from..from + sums + 3].iter_mut().zip(all).for_each(|(total, value)| *total += value);
-            }
-        }
-        Ok(())
+        let of_block = |(number, (place, _, row)): (usize, &(usize, usize, &Row))| {
+            let of_link = |(link, Arm { solid, arm, .. }): (usize, &Arm)| OfLink {
+                from: (number * most + link) * sums,
+                to: (place * bodies.count + solid) * (sums + 3),
+                arm: *arm,
+                velocity: turning.surfaces[solid].rate.at(*arm),
+            };
+            row.arms.iter().enumerate().map(of_link).collect::<Vec<_>>()
+        };
+        let links = rows.iter().enumerate().flat_map(of_block).collect();
+        Ok(Some(OfLinks { values: (values, count), links }))
     }
 }

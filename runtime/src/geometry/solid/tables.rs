@@ -11,7 +11,7 @@ use miette::Diagnostic;
 use rayon::prelude::*;
 use thiserror::Error;
 
-use super::ways::{Steps, barred, first, through};
+use super::ways::{Steps, barred, first, parts, through};
 use super::{Placed, Solids, Vector};
 use crate::geometry::{Block, Face};
 
@@ -454,10 +454,13 @@ impl Cutters {
             let at = [0, 1, 2].map(|axis| (at[axis] + border[axis]) as usize);
             is_solid[at[0] + around[0] * (at[1] + around[1] * at[2])]
         };
-        let steps = Steps::new(border.map(|border| -border), around, |at, next| {
+        let is_open = |at: [i32; 3], next: [i32; 3]| {
             let goes = |at: [i32; 3]| left(at).is_none() && !solid(at);
             goes(at) && goes(next) && through(&near, [centre(at), centre(next)], seen).is_none()
-        });
+        };
+        let diagonal = (dim as f64).sqrt() * 0.5f64.powi(block.level as i32);
+        let steps = parts(&near, diagonal).then(|| Steps::new(border.map(|border| -border), around, is_open));
+        let bar = |at: [i32; 3], upwind: [i32; 3]| steps.as_ref().is_some_and(|steps| steps.bar(at, upwind));
         let length = directions.len() * cells;
         let mut row = Row { links: vec![0; length], distances: vec![0.5; length], ..Row::default() };
         let (mut any, mut all) = (false, true);
@@ -486,7 +489,7 @@ impl Cutters {
                         None
                     }
                     None if solid(upwind) => Some(first(&near, [centre(at), centre(upwind)], seen)),
-                    None if steps.bar(at, upwind) => barred(&near, [centre(at), centre(upwind)], seen),
+                    None if bar(at, upwind) => barred(&near, [centre(at), centre(upwind)], seen),
                     _ => None,
                 };
                 let Some((placed, distance)) = met else { continue };
