@@ -267,7 +267,7 @@ def check(lbmc, name, text, dim, density, form, folder):
         rows = cells_of(data)
         rows = flat(rows, cell) if slab else rows
         counts = [int((rows[:, LEVEL] == level).sum()) for level in range(int(rows[:, LEVEL].max()) + 1)]
-        mass = float((rows[:, VOLUME] * rows[:, DENSITY]).sum())
+        mass = float((rows[:, VOLUME] * rows[:, DENSITY] * (rows[:, SOLID] == 0)).sum())
         print(f"{name}/{file}: {data.GetClassName()}, cells {counts}, mass {mass:.9g}")
     if "[[solids]]" in text:
         away = (rows[:, [X, Y, Z][:dim]] - BODY[:dim]) ** 2

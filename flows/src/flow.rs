@@ -639,6 +639,7 @@ fn complete<'a>(
     run.flow.notices().iter().for_each(|text| notice(text));
     if control.resume.is_some() {
         run.begin_late().iter().for_each(|text| notice(text));
+        nothing_left(run.flow.step(), case.stop.steps).iter().for_each(|text| notice(text));
     }
     let copying = Instant::now();
     let bandwidth = control.bandwidth.then(|| bandwidth_of(devices)).transpose()?;
@@ -677,6 +678,13 @@ fn complete<'a>(
         }
         Ended::Broken(place) => Err(run.broken(place, recorder)?),
     }
+}
+
+/// What a user is told who goes on from where a run has ended, or from beyond.
+fn nothing_left(done: u64, last: u64) -> Option<String> {
+    (done >= last).then(|| {
+        format!("no step is left to do: the restart file is that of step {done}, and the case ends with step {last} (`stop`)")
+    })
 }
 
 /// What a user is told when the flow has waited for files.

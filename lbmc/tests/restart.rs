@@ -257,7 +257,7 @@ fn step_of(path: &Path) -> Option<String> {
 
 #[test]
 fn a_run_killed_at_any_moment_goes_on_from_its_last_file() {
-    killed_and_continued(&folder(true), &["--set", "stop.steps=12000", "--set", "output.every=2000"]);
+    killed_and_continued(&folder(true), &["--set", "stop.steps=4000", "--set", "output.every=1000"]);
 }
 
 #[test]
@@ -368,6 +368,14 @@ fn a_signal_ends_a_run_with_its_results_and_a_file_from_which_it_goes_on() {
         run(&[&until(step + 10), "--resume"]);
         assert_eq!(summary(&out)["steps"], step + 10);
     }
+}
+
+#[test]
+fn a_run_that_has_no_step_left_says_so() {
+    let here = folder(false);
+    works(here.path(), &["--set", "output.restart=1000"]);
+    let output = run(here.path(), &["--resume"]);
+    assert!(output.status.success() && words(&output).contains("no step is left to do"), "{}", words(&output));
 }
 
 /// Whole rows of a table, without comments.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use lbm_bundle::variation::Variation;
 use lbm_bundle::{Bundle, File, Layout, Real, Target};
 use lbm_codegen::options::Options;
-use lbm_codegen::pipeline::{self, Compiled};
+use lbm_codegen::pipeline::{self, Compiled, Plans};
 use lbm_dsl::expr::Pop;
 use lbm_dsl::lattice::Dir;
 use lbm_dsl::model::{Law, Model, Param, Populations};
@@ -31,11 +31,29 @@ pub fn model(spec: &str) -> Model {
     model_with(spec, "")
 }
 
+/// What tests need again and again, made once for each text.
+struct Once<T>(Mutex<BTreeMap<String, Arc<OnceLock<T>>>>);
+
+impl<T> Once<T> {
+    const fn new() -> Self {
+        Once(Mutex::new(BTreeMap::new()))
+    }
+
+    fn get<R>(&self, of: String, make: impl FnOnce() -> T, read: impl FnOnce(&T) -> R) -> R {
+        let own = self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(of).or_default().clone();
+        read(own.get_or_init(make))
+    }
+}
+
 /// The model of a shipped spec with more statements behind its own.
 pub fn model_with(spec: &str, more: &str) -> Model {
-    let text = shipped::spec(spec).expect("a shipped spec");
-    lbm_dsl::compile(&Source::new(&format!("{spec}.lbm"), &format!("{text}\n{more}")), &Prelude)
-        .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+    static ALL: Once<Model> = Once::new();
+    let make = || {
+        let text = shipped::spec(spec).expect("a shipped spec");
+        lbm_dsl::compile(&Source::new(&format!("{spec}.lbm"), &format!("{text}\n{more}")), &Prelude)
+            .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+    };
+    ALL.get(format!("{spec}\n{more}"), make, Model::clone)
 }
 
 /// The model of a shipped spec with more boundary rules of the prelude.
@@ -55,10 +73,25 @@ pub fn model_with_all(spec: &str, rules: &[&str], coupling: Option<&str>) -> Mod
 
 /// The same with parameters that vary.
 pub fn model_varied(spec: &str, rules: &[&str], coupling: Option<&str>, variations: &[Variation]) -> Model {
-    let text = shipped::spec(spec).expect("a shipped spec");
-    let source = Source::new(&format!("{spec}.lbm"), text);
-    lbm_dsl::compile_varied(&source, &Prelude, (rules, coupling, None), variations)
-        .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+    static ALL: Once<Model> = Once::new();
+    let make = || {
+        let text = shipped::spec(spec).expect("a shipped spec");
+        let source = Source::new(&format!("{spec}.lbm"), text);
+        lbm_dsl::compile_varied(&source, &Prelude, (rules, coupling, None), variations)
+            .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
+    };
+    ALL.get(format!("{spec} {rules:?} {coupling:?} {variations:?}"), make, Model::clone)
+}
+
+/// A model, compiled for these options; what they do not change is made once.
+pub fn emit(model: &Model, options: &Options) -> Compiled {
+    static ALL: Once<Plans<'static>> = Once::new();
+    let make = || {
+        let model: &'static Model = Box::leak(Box::new(model.clone()));
+        pipeline::plan(model, options.layout, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let compiled = ALL.get(format!("{:?} {model:?}", options.layout), make, |plans| plans.emit(options));
+    compiled.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Whether a method is a flow: one that conserves momentum.
@@ -89,8 +122,7 @@ pub fn inside(range: Option<(f64, f64)>, rate: f64) -> f64 {
 
 /// A model, compiled.
 pub fn compile(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Compiled {
-    pipeline::compile(model, &Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false })
-        .unwrap_or_else(|error| panic!("{error}"))
+    emit(model, &Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false })
 }
 
 /// A model, compiled with moments in the place of populations; for solids, and for level jumps of its first coupling.
@@ -105,34 +137,21 @@ pub fn compile_moments(model: &Model, target: Target, real: Real, block: [u32; 3
 /// A model, compiled with kernels for level jumps of its first coupling.
 pub fn compile_levels(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
     let options = Options { target, real, layout: Layout::Blocks, block, coupling: Some(0), solids: false };
-    pipeline::compile(model, &options).unwrap_or_else(|error| panic!("{error}")).bundle
+    emit(model, &options).bundle
 }
 
 /// A model, compiled with kernels for solids, and for level jumps of its first coupling if it has one.
 pub fn compile_solids(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
     let coupling = (!model.couplings().is_empty()).then_some(0);
     let options = Options { target, real, layout: Layout::Blocks, block, coupling, solids: true };
-    pipeline::compile(model, &options).unwrap_or_else(|error| panic!("{error}")).bundle
+    emit(model, &options).bundle
 }
 
-/// All files of a shipped spec for both targets, in `f32` or `f64`, with the default block. Each is compiled once.
+/// All files of a shipped spec for both targets, with the default block.
 pub fn files(spec: &str, real: Real) -> Vec<File> {
-    static ALL: LazyLock<BTreeMap<&str, OnceLock<[Vec<File>; 2]>>> =
-        LazyLock::new(|| specs().into_iter().map(|spec| (spec, OnceLock::new())).collect());
-    let [single, double] = ALL[spec].get_or_init(|| {
-        let model = model(spec);
-        let block = Options::default_block(model.lattice().dim());
-        let plans = pipeline::plan(&model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
-        [Real::F32, Real::F64].map(|real| {
-            let bundles = [Target::Cuda, Target::C].map(|target| {
-                let layout = Layout::Blocks;
-                let options = Options { target, real, layout, block, coupling: None, solids: false };
-                plans.emit(&options).unwrap_or_else(|error| panic!("{error}")).bundle
-            });
-            pipeline::files(&bundles)
-        })
-    });
-    if real == Real::F32 { single.clone() } else { double.clone() }
+    let model = model(spec);
+    let block = Options::default_block(model.lattice().dim());
+    pipeline::files(&[Target::Cuda, Target::C].map(|target| compile(&model, target, real, block).bundle))
 }
 
 /// Random numbers that are the same everywhere, in -1 to 1.

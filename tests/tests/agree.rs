@@ -4,7 +4,7 @@
 use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::eval::{eval_dag, eval_ir};
 use lbm_codegen::options::Options;
-use lbm_codegen::{lower, pipeline, simplify};
+use lbm_codegen::{lower, simplify};
 use lbm_dsl::expr::{Exact, Expr, Rational, Symbol};
 use lbm_dsl::function;
 use lbm_dsl::model::Model;
@@ -72,13 +72,12 @@ fn agree(spec: &str, model: &Model) -> [Vec<Vec<f64>>; 2] {
     assert!(difference(&ir, &exact) < 1e-13, "{spec}, as written: {}", difference(&ir, &exact));
     assert!(difference(&simple, &exact) < 1e-13, "{spec}, simplified: {}", difference(&simple, &exact));
 
-    let plans = pipeline::plan(model, Layout::Blocks, &mut |_| ()).unwrap_or_else(|error| panic!("{spec}: {error}"));
     let reals = [(Real::F64, 1e-12), (Real::F32, 2e-6)];
     // In the other type kernels of the rest differ as they do in this one.
     for (real, bound) in reals.into_iter().take(if EVERYWHERE.contains(&spec) { 2 } else { 1 }) {
         let block = Options::default_block(model.lattice().dim());
         let options = Options { target: Target::C, real, layout: Layout::Blocks, block, coupling: None, solids: false };
-        let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{spec}: {error}")).bundle;
+        let bundle = compiled::emit(model, &options).bundle;
         let found = compiled::collide(&bundle, &params, &states);
         assert!(difference(&found, &exact) < bound, "{spec}, C {real:?}: {}", difference(&found, &exact));
     }

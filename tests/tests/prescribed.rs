@@ -159,13 +159,14 @@ fn a_formula_of_place_at_nodes_is_that_of_the_face_where_it_does_not_vary() {
 }
 
 /// A channel between nodes at rest, with a parabola of velocity at the nodes of its inlet: the largest difference from it half-way, over its
-/// largest velocity. Half a cell off it would be of first order.
+/// largest velocity. Half a cell off it would be of first order. What is left is of second order, as the fluid is compressible: the velocity grows
+/// as the density falls along the channel, by `24 VISCOSITY speed / cells` of itself.
 #[test]
 fn a_parabola_at_the_nodes_of_an_inlet_is_that_of_the_channel_with_second_order() {
     for device in devices() {
         for inlet in ["zou_he_velocity", "regularized_velocity"] {
             let bundle = bundle(&device, &[inlet, "zou_he_velocity", "zou_he_pressure"]);
-            let found = [8, 16, 32].map(|cells: usize| {
+            let found = [12, 24, 48].map(|cells: usize| {
                 let (width, speed) = ((cells - 1) as f64, 0.32 / cells as f64);
                 let mut grid = GridSpec::periodic([2 * cells, cells, 1])
                     .with_wall(Face::YMin, "zou_he_velocity", &[("velocity", &[0.0, 0.0])])
@@ -174,14 +175,19 @@ fn a_parabola_at_the_nodes_of_an_inlet_is_that_of_the_channel_with_second_order(
                 let text = format!("4 * {speed} * (y - 0.5) * ({width} - (y - 0.5)) / {width}^2");
                 prescribe(&device, &bundle, &mut grid, Face::XMin, inlet, [&text, "0"]);
                 let mut flow = Simulation::new(&device, &bundle, &grid, &params()).expect("a flow");
-                flow.init(at_rest).expect("a start");
-                flow.run((40 * cells * cells) as u64).expect("it runs");
+                let exact = move |y: f64| 4.0 * speed * (y - 0.5) * (width - (y - 0.5)) / width.powi(2);
+                let fall = 24.0 * VISCOSITY * speed / width.powi(2);
+                let density = move |x: f64| 1.0 + fall * (2.0 * cells as f64 - 0.5 - x);
+                flow.init(|[x, y, _], out| {
+                    out.copy_from_slice(&[density(x as f64 + 0.5), exact(y as f64 + 0.5), 0.0]);
+                })
+                .expect("a start");
+                flow.run((12 * cells * cells) as u64).expect("it runs");
                 let snapshot: Snapshot = flow.snapshot().expect("fields");
                 let u = snapshot.get("ux").expect("a velocity");
                 let differences = u.iter().enumerate().filter_map(|(at, u)| {
                     let [x, y, _] = snapshot.cell(at).centre();
-                    let exact = 4.0 * speed * (y - 0.5) * (width - (y - 0.5)) / width.powi(2);
-                    ((x - cells as f64).abs() < 1.0).then(|| (u - exact).abs() / speed)
+                    ((x - cells as f64).abs() < 1.0).then(|| (u - exact(y)).abs() / speed)
                 });
                 differences.fold(0.0, f64::max)
             });
@@ -293,7 +299,7 @@ fn a_force_that_swings_drives_the_flow_of_womersley_in_time() {
 #[test]
 fn a_channel_whose_inlet_swings_has_the_profile_of_womersley() {
     let text = std::fs::read_to_string(lbm_tests::root().join("cases/womersley.toml")).expect("a shipped case");
-    let device = Device::host(2).expect("the host");
+    let device = Device::host(1).expect("the host");
     let worst = [16_000, 17_000, 18_000, 19_000].map(|steps: u64| {
         let set = [("target", "cpu".to_string()), ("stop.steps", steps.to_string()), ("picture", "false".into())];
         let set: Vec<(String, String)> = set.into_iter().map(|(key, value)| (key.into(), value)).collect();

@@ -7,9 +7,8 @@ use super::{SolidBody, Wall};
 /// How far from 1 a density is before it matters.
 const MARGIN: f64 = 0.01;
 
-/// What a flow of that mean density (or that has drifted to it, from one of 1) has to be told of its walls and solids, if anything: that the
-/// first whose boundary condition is for a
-/// fluid of density 1 gives it too little or too much.
+/// What is to be said of the walls and solids of a flow of that mean density, where it starts or has drifted to, if anything: that the first
+/// whose boundary condition is for a fluid of density 1 gives it too little or too much.
 pub(crate) fn misfit(manifest: &Manifest, walls: &[Wall], solids: &[SolidBody], density: f64) -> Option<String> {
     if (density - 1.0).abs() <= MARGIN {
         return None;

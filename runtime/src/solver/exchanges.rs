@@ -64,7 +64,7 @@ impl Left {
     }
 
     fn read(&mut self, (values, count): (Buffer<Double>, usize)) -> Result<Vec<f64>, StepError> {
-        let read = values.read_reals(0..count)?;
+        let read = if count > 0 { values.read_reals(0..count)? } else { vec![] };
         self.unused.push(values);
         Ok(read)
     }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+mod pairs;
+
 const RESTART: &str = "restart.lbmc";
 
 /// A cavity with a body in it, and output of every kind.
