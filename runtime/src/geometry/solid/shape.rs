@@ -314,6 +314,15 @@ impl Shape {
         }
     }
 
+    /// The diameter of what is round all over: of a sphere, and of a cylinder without ends.
+    pub(super) fn diameter(&self) -> Option<f64> {
+        match self {
+            Shape::Sphere { radius, .. } | Shape::Cylinder { radius, length: None, .. } => Some(2.0 * radius),
+            Shape::Moved { shape, .. } | Shape::Turned { shape, .. } => shape.diameter(),
+            _ => None,
+        }
+    }
+
     /// The same shape elsewhere.
     pub fn shifted(&self, by: Vector) -> Shape {
         match self {

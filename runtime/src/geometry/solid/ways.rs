@@ -51,11 +51,11 @@ pub(super) fn barred<'a>(near: &[&'a Placed], way: [Vector; 2], seen: impl Seen)
     met(near, [way[1], way[0]], seen).and(met(near, way, seen))
 }
 
-/// Whether solids may part cells, of this diagonal, with none of their own between them: a single one that is convex, as shapes of known thickness
-/// are, and thicker than two diagonals only clips the ways of others.
+/// Whether solids may part cells, of this diagonal, with none of their own between them: not a single one that is round and more than two diagonals
+/// across, which only clips the ways of others.
 pub(super) fn parts(near: &[&Placed], diagonal: f64) -> bool {
-    let is_thick = |placed: &Placed| placed.shape.thickness().is_some_and(|across| across > 2.0 * diagonal);
-    !matches!(near, [one] if is_thick(one))
+    let is_wide = |placed: &Placed| placed.shape.diameter().is_some_and(|across| across > 2.0 * diagonal);
+    !matches!(near, [one] if is_wide(one))
 }
 
 /// Steps along the axes between cells of a box, and which of them the fluid can take.
