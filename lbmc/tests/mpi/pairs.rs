@@ -69,11 +69,12 @@ const FEATURES: [Feature; 21] = [
             solids = [{ shape = "cylinder", centre = [24.2, 24.1], radius = 4, rule = "interpolated_moving_wall", motion = { displacement = ["2*sin(2*pi*t/100)", 0] } }]
             output = { forces = 4 }"#,
     ),
+    // Its way in half of the steps is that in all: a grid that stays is made for it.
     feature(
         "turning solid",
         "solid",
         r#"
-            solids = [{ shape = "box", from = [20, 22], to = [30, 26], rule = "interpolated_moving_wall", motion = { angle = "0.005*t" } }]
+            solids = [{ shape = "box", from = [20, 22], to = [30, 26], rule = "interpolated_moving_wall", motion = { angle = "0.05*sin(2*pi*t/20)" } }]
             output = { forces = 4 }"#,
     ),
     feature(
