@@ -3,7 +3,7 @@
 //! In: the bytes of files, and which values are solid. After: as many voxels as the file says, and no more memory than its length
 //! allows for: sizes are compared with it before anything is allocated.
 
-use std::io::{BufReader, Cursor, Read};
+use std::io::{BufReader, BufWriter, Cursor, Read, Write};
 
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -80,7 +80,7 @@ pub(super) fn read(kind: Kind, files: &[Vec<u8>], sizes: [usize; 3], solid: Soli
     match (kind, files) {
         (Kind::Png, _) => pictures(files, solid),
         (Kind::Nrrd, [bytes]) => {
-            let (header, data) = Header::read(bytes)?;
+            let (header, mut data) = Header::read(bytes)?;
             let length = header.size.iter().product::<usize>() * header.bytes;
             let wrong = |has: &str| format!("{} bytes of voxels are expected, and there are {has}", length);
             if header.gzip {
@@ -89,7 +89,7 @@ pub(super) fn read(kind: Kind, files: &[Vec<u8>], sizes: [usize; 3], solid: Soli
                     return Err(wrong("too few to unpack them from").into());
                 }
                 let mut data = BufReader::new(MultiGzDecoder::new(data));
-                let voxels = chosen(header.size, header.values(&mut data), solid)?;
+                let voxels = chosen(header.size, |values| header.fill(&mut data, values), solid)?;
                 match data.read(&mut [0]) {
                     Ok(0) => Ok(voxels),
                     Ok(_) => Err(wrong("more").into()),
@@ -98,7 +98,7 @@ pub(super) fn read(kind: Kind, files: &[Vec<u8>], sizes: [usize; 3], solid: Soli
             } else if data.len() != length {
                 Err(wrong(&data.len().to_string()).into())
             } else {
-                chosen(header.size, header.values(data), solid)
+                chosen(header.size, |values| header.fill(&mut data, values), solid)
             }
         }
         (Kind::Raw, [bytes]) => {
@@ -107,7 +107,12 @@ pub(super) fn read(kind: Kind, files: &[Vec<u8>], sizes: [usize; 3], solid: Soli
                 let [x, y, z] = sizes;
                 return Err(format!("{x} x {y} x {z} voxels are {voxels} bytes, and it has {}", bytes.len()).into());
             }
-            chosen(sizes, bytes.iter().map(|byte| Ok(f64::from(*byte))), solid)
+            let mut bytes = bytes.iter();
+            let fill = |values: &mut [f64]| {
+                values.iter_mut().zip(&mut bytes).for_each(|(value, byte)| *value = f64::from(*byte));
+                Ok(())
+            };
+            chosen(sizes, fill, solid)
         }
         _ => Err("it is one file".into()),
     }
@@ -123,39 +128,54 @@ fn count(size: &[usize]) -> Result<usize, ImageError> {
     }
 }
 
-/// The voxels of these values.
+/// The values of an image that has two.
+#[derive(Default)]
+struct Two {
+    first: Option<f64>,
+    second: Option<f64>,
+}
+
+impl Two {
+    /// The second, if it has occurred, once these are known.
+    fn second(&mut self, values: &[f64]) -> Result<Option<f64>, ImageError> {
+        let first = *self.first.get_or_insert(values[0]);
+        self.second = self.second.or_else(|| values.iter().copied().find(|value| *value != first));
+        let Some(second) = self.second else { return Ok(None) };
+        match values.iter().find(|value| **value != first && **value != second) {
+            Some(third) => Err(ImageError::Values(format!("it has more than two values: {first}, {second}, {third}"))),
+            None => Ok(Some(second)),
+        }
+    }
+}
+
+/// The voxels of an image whose values `fill` gives, piece after piece, x fastest.
 fn chosen(
     size: [usize; 3],
-    values: impl Iterator<Item = Result<f64, ImageError>>,
+    mut fill: impl FnMut(&mut [f64]) -> Result<(), ImageError>,
     solid: Solid,
 ) -> Result<Voxels, ImageError> {
-    let voxels = match solid {
-        Solid::Above(threshold) => Voxels::new(size, values.map(|value| Ok::<_, ImageError>(value? > threshold)))?,
-        Solid::Below(threshold) => Voxels::new(size, values.map(|value| Ok::<_, ImageError>(value? < threshold)))?,
-        Solid::OfTwo { larger } => {
-            let (mut first, mut second) = (None, None);
-            let is_second = |value: Result<f64, ImageError>| {
-                let value = value?;
-                if value == *first.get_or_insert(value) {
-                    return Ok(false);
-                }
-                let second = *second.get_or_insert(value);
-                if value == second {
-                    return Ok(true);
-                }
-                let message = format!("it has more than two values: {}, {second}, {value}", first.unwrap_or_default());
-                Err(ImageError::Values(message))
-            };
-            let voxels = Voxels::new(size, values.map(is_second))?;
-            match (first, second) {
-                (Some(first), Some(second)) if (second > first) == larger => voxels,
-                (Some(_), Some(_)) => voxels.opposite(),
-                _ => {
-                    return Err(ImageError::Values(format!("all voxels have the value {}", first.unwrap_or_default())));
-                }
+    let (mut values, mut two) = (Vec::new(), Two::default());
+    let mut voxels = Voxels::new(size, |piece| {
+        values.resize(piece.len(), 0.0);
+        fill(&mut values)?;
+        let each = piece.iter_mut().zip(&values);
+        match solid {
+            Solid::Above(threshold) => each.for_each(|(solid, value)| *solid = *value > threshold),
+            Solid::Below(threshold) => each.for_each(|(solid, value)| *solid = *value < threshold),
+            Solid::OfTwo { .. } => {
+                let second = two.second(&values)?;
+                each.for_each(|(solid, value)| *solid = second == Some(*value));
             }
         }
-    };
+        Ok::<_, ImageError>(())
+    })?;
+    if let Solid::OfTwo { larger } = solid {
+        let first = two.first.unwrap_or_default();
+        let second = two.second.ok_or_else(|| ImageError::Values(format!("all voxels have the value {first}")))?;
+        if (second > first) != larger {
+            voxels = voxels.opposite();
+        }
+    }
     if voxels.count() == 0 {
         return Err(ImageError::Values("no voxel is solid".into()));
     }
@@ -249,22 +269,22 @@ impl Header {
         Ok((Header { size, bytes, signed, big_endian: endian == Some(true), gzip }, rest))
     }
 
-    /// The values of the voxels, x fastest.
-    fn values(&self, mut data: impl Read) -> impl Iterator<Item = Result<f64, ImageError>> {
-        let (bytes, signed, big_endian) = (self.bytes, self.signed, self.big_endian);
-        std::iter::from_fn(move || {
-            let mut read = [0; 2];
-            if let Err(error) = data.read_exact(&mut read[..bytes]) {
-                return Some(Err(ImageError::File(format!("its voxels cannot be read: {error}"))));
-            }
-            let word = if big_endian { u16::from_be_bytes(read) } else { u16::from_le_bytes(read) };
-            Some(Ok(match (bytes, signed) {
-                (1, false) => f64::from(read[0]),
-                (1, true) => f64::from(read[0] as i8),
-                (_, false) => f64::from(word),
-                (_, true) => f64::from(word as i16),
-            }))
-        })
+    /// Reads the values of the next voxels.
+    fn fill(&self, data: &mut impl Read, values: &mut [f64]) -> Result<(), ImageError> {
+        let mut bytes = vec![0; values.len() * self.bytes];
+        data.read_exact(&mut bytes).map_err(|error| format!("its voxels cannot be read: {error}"))?;
+        let word = |pair: &[u8]| match self.big_endian {
+            true => u16::from_be_bytes([pair[0], pair[1]]),
+            false => u16::from_le_bytes([pair[0], pair[1]]),
+        };
+        let each = values.iter_mut().zip(bytes.chunks_exact(self.bytes));
+        match (self.bytes, self.signed) {
+            (1, false) => each.for_each(|(value, byte)| *value = f64::from(byte[0])),
+            (1, true) => each.for_each(|(value, byte)| *value = f64::from(byte[0] as i8)),
+            (_, false) => each.for_each(|(value, pair)| *value = f64::from(word(pair))),
+            (_, true) => each.for_each(|(value, pair)| *value = f64::from(word(pair) as i16)),
+        }
+        Ok(())
     }
 }
 
@@ -279,13 +299,19 @@ fn pictures(files: &[Vec<u8>], solid: Solid) -> Result<Voxels, ImageError> {
     if count(&size)? / files.len() > MOST_PIXELS {
         return Err(format!("a picture has more than {MOST_PIXELS} pixels").into());
     }
-    let values = files.iter().enumerate().flat_map(|(number, file)| -> Box<dyn Iterator<Item = _>> {
+    let mut pixels = files.iter().enumerate().flat_map(|(number, file)| -> Box<dyn Iterator<Item = _>> {
         match picture(file, [size[0], size[1]]) {
             Ok(values) => Box::new(values.into_iter().map(|value| Ok(f64::from(value)))),
             Err(error) => Box::new(std::iter::once(Err(ImageError::File(format!("picture {}: {error}", number + 1))))),
         }
     });
-    chosen(size, values, solid)
+    let fill = |values: &mut [f64]| {
+        values.iter_mut().zip(&mut pixels).try_for_each(|(value, pixel)| {
+            *value = pixel?;
+            Ok(())
+        })
+    };
+    chosen(size, fill, solid)
 }
 
 /// The brightness of pixels, the lowest row first: up in a picture is along y. That of colours is their luminance (ITU-R BT.709), in the range of
@@ -328,11 +354,9 @@ fn picture(file: &[u8], [width, height]: [usize; 2]) -> Result<Vec<u16>, String>
 pub fn nrrd(voxels: &Voxels) -> Vec<u8> {
     let [x, y, z] = voxels.size();
     let mut file = format!("NRRD0004\ntype: uint8\ndimension: 3\nsizes: {x} {y} {z}\nencoding: gzip\n\n").into_bytes();
-    let bytes: Vec<u8> = voxels.solid().map(u8::from).collect();
-    let mut packed = GzEncoder::new(&mut file, Compression::best());
-    std::io::Write::write_all(&mut packed, &bytes)
-        .and_then(|()| packed.finish().map(|_| ()))
-        .expect("memory takes all");
+    let mut packed = BufWriter::new(GzEncoder::new(&mut file, Compression::best()));
+    voxels.solid().try_for_each(|solid| packed.write_all(&[u8::from(solid)])).expect("memory takes all");
+    drop(packed);
     file
 }
 

@@ -10,6 +10,9 @@ use super::shape::Vector;
 /// Places that are so near are the same, in voxels or in parts of a way.
 const SLACK: f64 = 1e-9;
 
+/// Voxels that are read at once, whole words of them.
+const PIECE: usize = 4096;
+
 /// Which voxels of an image are solid.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Voxels {
@@ -21,23 +24,38 @@ pub struct Voxels {
     bits: Vec<u64>,
 }
 
+/// The bits of up to 64 voxels, the first lowest.
+fn word(solid: &[bool]) -> u64 {
+    solid.iter().rev().fold(0, |word, solid| word << 1 | u64::from(*solid))
+}
+
 impl Voxels {
-    /// Of as many values as the size has voxels, x fastest; the first error ends it.
-    ///
-    /// # Panics
-    ///
-    /// If there are fewer values.
-    pub fn new<E>(size: [usize; 3], solid: impl IntoIterator<Item = Result<bool, E>>) -> Result<Voxels, E> {
+    /// Of what `fill` says of each voxel, piece after piece with x fastest: it is given as many places as it is to fill, which end with a row or
+    /// before it. Its first error ends it.
+    pub fn new<E>(size: [usize; 3], mut fill: impl FnMut(&mut [bool]) -> Result<(), E>) -> Result<Voxels, E> {
         let words = size[0].div_ceil(64);
         let mut bits = vec![0; words * size[1] * size[2]];
-        let mut solid = solid.into_iter();
+        let mut solid = vec![false; size[0].min(PIECE)];
         for row in bits.chunks_mut(words) {
-            for x in 0..size[0] {
-                let solid = solid.next().expect("a value for each voxel")?;
-                row[x / 64] |= u64::from(solid) << (x % 64);
+            for (number, part) in row.chunks_mut(PIECE / 64).enumerate() {
+                let solid = &mut solid[..PIECE.min(size[0] - number * PIECE)];
+                fill(solid)?;
+                for (word, solid) in part.iter_mut().zip(solid.chunks(64)) {
+                    *word = self::word(solid);
+                }
             }
         }
         Ok(Voxels { size, words, bits })
+    }
+
+    /// Of as many values as it has voxels, x fastest.
+    #[cfg(test)]
+    pub(super) fn of(size: [usize; 3], solid: &mut dyn Iterator<Item = bool>) -> Voxels {
+        let fill = |piece: &mut [bool]| {
+            piece.iter_mut().zip(&mut *solid).for_each(|(place, solid)| *place = solid);
+            Ok::<_, std::convert::Infallible>(())
+        };
+        Voxels::new(size, fill).expect("no error")
     }
 
     /// How many there are along each axis.
@@ -68,8 +86,13 @@ impl Voxels {
         (0..width * height * depth).map(move |at| self.at([at % width, at / width % height, at / (width * height)]))
     }
 
+    /// The words of a row along x.
+    fn row(&self, y: usize, z: usize) -> &[u64] {
+        &self.bits[(z * self.size[1] + y) * self.words..][..self.words]
+    }
+
     fn at(&self, [x, y, z]: [usize; 3]) -> bool {
-        self.bits[(z * self.size[1] + y) * self.words + x / 64] >> (x % 64) & 1 == 1
+        self.row(y, z)[x / 64] >> (x % 64) & 1 == 1
     }
 
     /// Whether a range of voxels, its ends included, has solid ones, and others.
@@ -77,13 +100,13 @@ impl Voxels {
         let (mut solid, mut fluid) = (false, false);
         let words = low[0] / 64..=high[0] / 64;
         for (z, y) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (z, y))) {
-            let row = (z * self.size[1] + y) * self.words;
+            let row = self.row(y, z);
             for word in words.clone() {
                 let from = low[0].saturating_sub(64 * word);
                 let to = (high[0] - 64 * word).min(63);
                 let mask = u64::MAX << from & u64::MAX >> (63 - to);
-                solid |= self.bits[row + word] & mask != 0;
-                fluid |= !self.bits[row + word] & mask != 0;
+                solid |= row[word] & mask != 0;
+                fluid |= !row[word] & mask != 0;
             }
             if solid && fluid {
                 break;
@@ -94,15 +117,22 @@ impl Voxels {
 
     /// The lowest of the solid voxels along each axis, and the ones behind the highest.
     fn extent(&self) -> ([usize; 3], [usize; 3]) {
-        let end = self.size.map(|count| count - 1);
-        let is_solid = |axis: usize, at: usize| {
-            let (mut low, mut high) = ([0; 3], end);
-            (low[axis], high[axis]) = (at, at);
-            self.kinds(low, high).0
-        };
-        let first = |axis: usize| (0..self.size[axis]).find(|at| is_solid(axis, *at)).unwrap_or(0);
-        let last = |axis: usize| (0..self.size[axis]).rev().find(|at| is_solid(axis, *at)).map_or(0, |at| at + 1);
-        ([0, 1, 2].map(first), [0, 1, 2].map(last))
+        let mut along_x = vec![0; self.words];
+        let (mut low, mut high) = ([usize::MAX; 3], [0; 3]);
+        for (number, row) in
+            self.bits.chunks(self.words).enumerate().filter(|(_, row)| row.iter().any(|bits| *bits != 0))
+        {
+            along_x.iter_mut().zip(row).for_each(|(all, bits)| *all |= bits);
+            for (axis, at) in [(1, number % self.size[1]), (2, number / self.size[1])] {
+                (low[axis], high[axis]) = (low[axis].min(at), high[axis].max(at + 1));
+            }
+        }
+        let solid = |word: &u64| *word != 0;
+        if let (Some(first), Some(last)) = (along_x.iter().position(solid), along_x.iter().rposition(solid)) {
+            low[0] = 64 * first + along_x[first].trailing_zeros() as usize;
+            high[0] = 64 * last + (64 - along_x[last].leading_zeros() as usize);
+        }
+        (low.map(|low| if low == usize::MAX { 0 } else { low }), high)
     }
 }
 
@@ -237,8 +267,9 @@ impl Image {
             (0..self.voxels.size[axis]).map(has_centre).collect()
         };
         let [along_x, along_y, along_z] = [0, 1, 2].map(of_axis);
-        let [nx, ny, nz] = self.voxels.size;
-        let row = |y: usize, z: usize| (0..nx).any(|x| along_x[x] && self.voxels.at([x, y, z]));
+        let along_x: Vec<u64> = along_x.chunks(64).map(word).collect();
+        let [_, ny, nz] = self.voxels.size;
+        let row = |y: usize, z: usize| self.voxels.row(y, z).iter().zip(&along_x).any(|(solid, has)| solid & has != 0);
         (0..nz).filter(|z| along_z[*z]).any(|z| (0..ny).filter(|y| along_y[*y]).any(|y| row(y, z)))
     }
 }
@@ -249,8 +280,8 @@ mod tests {
 
     fn voxels(size: [usize; 3], solid: impl Fn([usize; 3]) -> bool) -> Arc<Voxels> {
         let [nx, ny, nz] = size;
-        let all = (0..nx * ny * nz).map(|at| Ok::<_, ()>(solid([at % nx, at / nx % ny, at / (nx * ny)])));
-        Arc::new(Voxels::new(size, all).unwrap())
+        let mut all = (0..nx * ny * nz).map(|at| solid([at % nx, at / nx % ny, at / (nx * ny)]));
+        Arc::new(Voxels::of(size, &mut all))
     }
 
     /// A porous lump that is wider than a word.

@@ -640,8 +640,8 @@ mod tests {
         let voxels = |turned: bool| {
             let all =
                 (0..10 * 10).map(|at| (at % 10, at / 10)).map(move |(x, y)| if turned { (y, 9 - x) } else { (x, y) });
-            let solid = all.map(|(x, y)| Ok::<_, ()>(x * x + 3 * y < 70 && (x, y) != (3, 4)));
-            Shape::Image(Image::new(Arc::new(Voxels::new([10, 10, 1], solid).unwrap()), [8.2, 9.3, -0.5], 1.3))
+            let mut solid = all.map(|(x, y)| x * x + 3 * y < 70 && (x, y) != (3, 4));
+            Shape::Image(Image::new(Arc::new(Voxels::of([10, 10, 1], &mut solid)), [8.2, 9.3, -0.5], 1.3))
         };
         let quarter = Motion::new(|_| [0.0; 3], 10).turning(
             |time| 0.5 * std::f64::consts::PI * time / 7.0,
