@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles CUDA files with NVRTC for several architectures; any message of the compiler is a failure.
 
-usage: nvrtc-check.py TOOLKIT ARCH[,ARCH...] FILE...      (TOOLKIT as printed by fetch-cuda.sh, ARCH as 90)
+usage: nvrtc-check.py TOOLKIT ARCH[,ARCH...] FILE...      (TOOLKIT as printed by fetch-cuda.sh, ARCH as 90: text is compiled as far as PTX)
 """
 
 import ctypes
@@ -17,7 +17,7 @@ for file in files:
     for arch in archs:
         program = ctypes.c_void_p()
         nvrtc.nvrtcCreateProgram(ctypes.byref(program), text, b"kernels.cu", 0, None, None)
-        flags = ["--std=c++17", "--prec-div=false", "--prec-sqrt=false", "--gpu-architecture=sm_" + arch]
+        flags = ["--std=c++17", "--prec-div=false", "--prec-sqrt=false", "--gpu-architecture=compute_" + arch]
         options = (ctypes.c_char_p * len(flags))(*[flag.encode() for flag in flags])
         result = nvrtc.nvrtcCompileProgram(program, len(flags), options)
         size = ctypes.c_size_t()
@@ -28,5 +28,5 @@ for file in files:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
         if result != 0 or message:
             failures += 1
-            print(f"{file} for sm_{arch}: result {result}\n{message}")
+            print(f"{file} for compute_{arch}: result {result}\n{message}")
 sys.exit(1 if failures else 0)

@@ -129,7 +129,7 @@ fn commands_that_begin_with_cargo_are_those_of_the_script() {
     let left: BTreeSet<&str> =
         pages.iter().flat_map(|page| commands(page)).filter(|line| line.starts_with("cargo ")).collect();
     assert_eq!(listed.lines().collect::<BTreeSet<_>>(), left);
-    for needed in ["cargo run --release -- run cases/cavity2d.toml", "cargo test --workspace"] {
+    for needed in ["cargo run --release -- run cases/cavity2d.toml", "cargo test --release --workspace"] {
         assert!(left.contains(needed), "{needed}");
     }
 }

@@ -29,7 +29,8 @@
 
 pub mod device;
 pub mod file;
-#[cfg(any(test, feature = "fixture"))]
+// For tests of this crate and of those above; no feature, so that what they are linked with is what is run.
+#[doc(hidden)]
 pub mod fixture;
 pub mod geometry;
 pub mod kernels;

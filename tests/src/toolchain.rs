@@ -59,6 +59,16 @@ pub fn gcc(source: &Path) {
     run(command);
 }
 
+/// Whether a tool is there: it must be in continuous integration.
+pub fn have(mut probe: Command, advice: &str) -> bool {
+    let there = probe.output().is_ok_and(|output| output.status.success());
+    assert!(there || !std::env::var("CI").is_ok_and(|value| value == "true"), "{advice}");
+    if !there {
+        eprintln!("skipped: {advice}");
+    }
+    there
+}
+
 /// Has gcc read a C file as [`gcc`] does, without code for it.
 pub fn gcc_reads(source: &Path) {
     let mut command = Command::new("gcc");

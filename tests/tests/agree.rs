@@ -17,7 +17,7 @@ use num_traits::ToPrimitive;
 lbm_macros::lbm! { mod functions(f64) = "own/functions.lbm"; }
 
 const OMEGA: f64 = 1.7;
-const STATES: usize = 37;
+const STATES: usize = 19;
 
 /// Largest difference between two sets of states.
 fn difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {

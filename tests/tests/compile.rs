@@ -24,7 +24,7 @@ fn write(folder: &Path, spec: &str, real: Real) {
 }
 
 /// Architectures for which kernels are compiled here; `LBMC_ARCHITECTURES=all` takes the others, too.
-const SOME: [&str; 3] = ["75", "90", "120"];
+const SOME: [&str; 1] = ["90"];
 
 /// Both real types with their names.
 const REALS: [(Real, &str); 2] = [(Real::F32, "f32"), (Real::F64, "f64")];
@@ -408,7 +408,7 @@ fn nvrtc_accepts_every_way_of_writing_kernels() {
     let Some(toolkit) = toolchain::cuda() else { return };
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let mut command = Command::new("python3");
-    command.arg(root().join("scripts/nvrtc-check.py")).arg(toolkit).arg("75,90,120");
+    command.arg(root().join("scripts/nvrtc-check.py")).arg(toolkit).arg("75,120");
     for spec in compiled::specs() {
         for (real, name) in REALS.into_iter().filter(|_| EVERYWHERE.contains(&spec)) {
             let folder = temporary.path().join(name);

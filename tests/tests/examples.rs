@@ -8,6 +8,7 @@ use std::process::Command;
 use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
+use lbm_tests::toolchain::have;
 use lbm_tests::{compiled, root, toolchain, update};
 
 /// Kernels that the examples call, with their real types.
@@ -21,16 +22,6 @@ fn example(path: &str) -> PathBuf {
 fn show(command: Command) {
     let output = toolchain::run(command);
     print!("{}", String::from_utf8_lossy(&output.stdout));
-}
-
-/// Whether a tool is there: it must be in continuous integration.
-fn have(mut probe: Command, advice: &str) -> bool {
-    let there = probe.output().is_ok_and(|output| output.status.success());
-    assert!(there || !std::env::var("CI").is_ok_and(|value| value == "true"), "{advice}");
-    if !there {
-        eprintln!("skipped: {advice}");
-    }
-    there
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn in_parts(bundle: &Bundle, levels: usize, parts: usize) -> Simulation {
     }
     let refine = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
     let params = [("omega".to_string(), vec![1.7])];
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let prepared = Prepared::refined(&device, bundle, &grid, levels, refine).unwrap();
     let mut flow = prepared.in_parts(&vec![device.clone(); parts], bundle).unwrap().simulation(&params).unwrap();
     flow.init_cells(|cell, out| {

@@ -203,7 +203,6 @@ impl Inbox {
     }
 
     /// Sets all that enters to NaN.
-    #[cfg(any(test, feature = "fixture"))]
     pub(super) fn poison(&mut self) -> Result<(), DeviceError> {
         self.rows.iter_mut().try_for_each(Buffer::poison)
     }

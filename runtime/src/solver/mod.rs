@@ -60,7 +60,6 @@ mod places;
 mod prepare;
 mod prescribed;
 pub mod probe;
-#[cfg(any(test, feature = "fixture"))]
 mod reordered;
 pub mod resident;
 pub mod restore;
@@ -175,8 +174,8 @@ impl Simulation {
         }
     }
 
-    /// Sets to NaN what parts have in the place of others' blocks: nothing of it may be read.
-    #[cfg(any(test, feature = "fixture"))]
+    /// Sets to NaN what parts have in the place of others' blocks: nothing of it may be read. For tests.
+    #[doc(hidden)]
     pub fn poison(&mut self) -> Result<(), StepError> {
         self.parts.poison()
     }

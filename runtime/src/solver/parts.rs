@@ -736,7 +736,6 @@ impl Parts {
     }
 
     /// Sets to NaN what parts have in the place of others' blocks, and what enters blocks: nothing of it may be read before it is got anew.
-    #[cfg(any(test, feature = "fixture"))]
     pub(super) fn poison(&mut self) -> Result<(), StepError> {
         let Some(Division { partition, here, .. }) = &self.division else { return Ok(()) };
         for (number, subdomain) in here.clone().zip(&mut self.here) {

@@ -7,6 +7,7 @@ use crate::device::Order;
 impl Simulation {
     /// Advances by `steps` steps, phases, and what each part does of them, one after the other in an order that `choose` makes: it is asked for one of so many that
     /// may be next. Back comes how many phases must follow each other in all, where the others run beside them.
+    #[doc(hidden)]
     pub fn run_reordered(&mut self, steps: u64, mut choose: impl FnMut(usize) -> usize) -> Result<usize, StepError> {
         let Simulation { parts, stepper, .. } = self;
         let begun = stepper.current();
