@@ -23,6 +23,8 @@
 #include <immintrin.h>
 #endif
 
+#define UNROLL  // compilers for hosts know it themselves
+
 enum {
     Q = 19,  // directions
     BX = 4, BY = 4, BZ = 4,  // cells of a block along each axis
@@ -454,11 +456,13 @@ void d3q19_regularized_collide(
     const d3q19_regularized_params params)  // parameters of the method
 {
     const float omega_ = params.omega_;
-    for (size_t state = 0; state < (size_t)count; ++state) {
-        float before[Q], after[Q];
-        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_gathered(1, 1, before, 1, after, omega_);
-        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    for (int32_t state = 0; state < count; ++state) {
+        float f[Q];
+        UNROLL for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * (size_t)count + (size_t)state] - (float)REST[i];
+        float after[Q];
+        collide_gathered(1, 1, f, 1, after, omega_);
+        memcpy(f, after, sizeof(float) * Q);
+        UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = f[i] + (float)REST[i];
     }
 }
 
@@ -669,11 +673,12 @@ void d3q19_regularized_init(
 {
     (void)params;
     for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float rho_ = fields[field_at(ids[item] - first, 0, cell)];
-            const float ux_ = fields[field_at(ids[item] - first, 1, cell)];
-            const float uy_ = fields[field_at(ids[item] - first, 2, cell)];
-            const float uz_ = fields[field_at(ids[item] - first, 3, cell)];
+            const float rho_ = fields[field_at(slot - first, 0, cell)];
+            const float ux_ = fields[field_at(slot - first, 1, cell)];
+            const float uy_ = fields[field_at(slot - first, 2, cell)];
+            const float uz_ = fields[field_at(slot - first, 3, cell)];
 
             // ---- shared
             const float t0 = 0.027777778f - 0.027777778f * rho_;
@@ -727,25 +732,25 @@ void d3q19_regularized_init(
             const float f_17 = t27 - t26;
             const float f_18 = -t27 - t26;
 
-            store(dst, ids[item], 0, cell, f_0);
-            store(dst, ids[item], 1, cell, f_1);
-            store(dst, ids[item], 2, cell, f_2);
-            store(dst, ids[item], 3, cell, f_3);
-            store(dst, ids[item], 4, cell, f_4);
-            store(dst, ids[item], 5, cell, f_5);
-            store(dst, ids[item], 6, cell, f_6);
-            store(dst, ids[item], 7, cell, f_7);
-            store(dst, ids[item], 8, cell, f_8);
-            store(dst, ids[item], 9, cell, f_9);
-            store(dst, ids[item], 10, cell, f_10);
-            store(dst, ids[item], 11, cell, f_11);
-            store(dst, ids[item], 12, cell, f_12);
-            store(dst, ids[item], 13, cell, f_13);
-            store(dst, ids[item], 14, cell, f_14);
-            store(dst, ids[item], 15, cell, f_15);
-            store(dst, ids[item], 16, cell, f_16);
-            store(dst, ids[item], 17, cell, f_17);
-            store(dst, ids[item], 18, cell, f_18);
+            store(dst, slot, 0, cell, f_0);
+            store(dst, slot, 1, cell, f_1);
+            store(dst, slot, 2, cell, f_2);
+            store(dst, slot, 3, cell, f_3);
+            store(dst, slot, 4, cell, f_4);
+            store(dst, slot, 5, cell, f_5);
+            store(dst, slot, 6, cell, f_6);
+            store(dst, slot, 7, cell, f_7);
+            store(dst, slot, 8, cell, f_8);
+            store(dst, slot, 9, cell, f_9);
+            store(dst, slot, 10, cell, f_10);
+            store(dst, slot, 11, cell, f_11);
+            store(dst, slot, 12, cell, f_12);
+            store(dst, slot, 13, cell, f_13);
+            store(dst, slot, 14, cell, f_14);
+            store(dst, slot, 15, cell, f_15);
+            store(dst, slot, 16, cell, f_16);
+            store(dst, slot, 17, cell, f_17);
+            store(dst, slot, 18, cell, f_18);
         }  // cells
     }  // blocks
 }
@@ -762,28 +767,29 @@ void d3q19_regularized_macroscopic(
     const d3q19_regularized_params params)  // parameters of the method
 {
     (void)params;
-    (void)level;
     for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float f_0 = load(src, ids[item], 0, cell);
-            const float f_1 = load(src, ids[item], 1, cell);
-            const float f_2 = load(src, ids[item], 2, cell);
-            const float f_3 = load(src, ids[item], 3, cell);
-            const float f_4 = load(src, ids[item], 4, cell);
-            const float f_5 = load(src, ids[item], 5, cell);
-            const float f_6 = load(src, ids[item], 6, cell);
-            const float f_7 = load(src, ids[item], 7, cell);
-            const float f_8 = load(src, ids[item], 8, cell);
-            const float f_9 = load(src, ids[item], 9, cell);
-            const float f_10 = load(src, ids[item], 10, cell);
-            const float f_11 = load(src, ids[item], 11, cell);
-            const float f_12 = load(src, ids[item], 12, cell);
-            const float f_13 = load(src, ids[item], 13, cell);
-            const float f_14 = load(src, ids[item], 14, cell);
-            const float f_15 = load(src, ids[item], 15, cell);
-            const float f_16 = load(src, ids[item], 16, cell);
-            const float f_17 = load(src, ids[item], 17, cell);
-            const float f_18 = load(src, ids[item], 18, cell);
+            (void)level;
+            const float f_0 = load(src, slot, 0, cell);
+            const float f_1 = load(src, slot, 1, cell);
+            const float f_2 = load(src, slot, 2, cell);
+            const float f_3 = load(src, slot, 3, cell);
+            const float f_4 = load(src, slot, 4, cell);
+            const float f_5 = load(src, slot, 5, cell);
+            const float f_6 = load(src, slot, 6, cell);
+            const float f_7 = load(src, slot, 7, cell);
+            const float f_8 = load(src, slot, 8, cell);
+            const float f_9 = load(src, slot, 9, cell);
+            const float f_10 = load(src, slot, 10, cell);
+            const float f_11 = load(src, slot, 11, cell);
+            const float f_12 = load(src, slot, 12, cell);
+            const float f_13 = load(src, slot, 13, cell);
+            const float f_14 = load(src, slot, 14, cell);
+            const float f_15 = load(src, slot, 15, cell);
+            const float f_16 = load(src, slot, 16, cell);
+            const float f_17 = load(src, slot, 17, cell);
+            const float f_18 = load(src, slot, 18, cell);
 
             // ---- shared
             const float t0 = f_16 + f_17 + f_10 + f_6;
@@ -812,10 +818,10 @@ void d3q19_regularized_macroscopic(
             const float uz_ = t6 * jz_;
             const float ux_ = t6 * jx_;
 
-            fields[field_at(ids[item] - first, 0, cell)] = rho_;
-            fields[field_at(ids[item] - first, 1, cell)] = ux_;
-            fields[field_at(ids[item] - first, 2, cell)] = uy_;
-            fields[field_at(ids[item] - first, 3, cell)] = uz_;
+            fields[field_at(slot - first, 0, cell)] = rho_;
+            fields[field_at(slot - first, 1, cell)] = ux_;
+            fields[field_at(slot - first, 2, cell)] = uy_;
+            fields[field_at(slot - first, 3, cell)] = uz_;
         }  // cells
     }  // blocks
 }
@@ -926,6 +932,63 @@ static Found found_in(
         join(&found, &here);
     }
     return found;
+}
+
+// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+void d3q19_regularized_look(
+    const int32_t *restrict shares,  // shares of the list to work on [count]
+    const int32_t count,             // entries of `shares`
+    const int32_t *restrict ids,     // the list: slots [size]
+    const int32_t size,              // entries of `ids`
+    const int32_t per,               // slots of a share; the last may have less
+    const int32_t first,             // the first of the slots that have fields
+    const float *restrict fields,    // macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
+    const float *restrict before,    // the same at another time, if `compare` is 1 [slot - first][4][64], lattice
+                                     //   units
+    const int32_t compare,           // 1 to compare velocities, else 0
+    double *restrict found)          // of each share: the place (entry * cells + cell) * components + component of
+                                     //   the first value that is not finite, or a place behind all; the square of the
+                                     //   largest change of velocity [share][2]
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const int thread = 0, threads = 1;
+        (void)join;  // one thread has all
+        const Found own = found_in(ids, begin, end, thread, threads, first, fields, before, compare);
+        if (thread == 0) found[2 * share] = own.first, found[2 * share + 1] = own.change;
+    }
+}
+
+// Mass and momentum of the fluid in each share of the listed blocks.
+void d3q19_regularized_sums(
+    const int32_t *restrict shares,  // shares of the list to work on [count]
+    const int32_t count,             // entries of `shares`
+    const int32_t *restrict ids,     // the list: slots [size]
+    const int32_t size,              // entries of `ids`
+    const int32_t per,               // slots of a share; the last may have less
+    const float *restrict src,       // post-collision populations [slot][19][64], lattice units
+    const int32_t *restrict rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *restrict links,   // -1 where a cell is solid; if `solids` is 1 [row][19][64]
+    const int32_t solids,            // 1 where cells may be solid, else 0
+    double *restrict sums)           // mass and momentum of each set, each a sum and what rounding took from it
+                                     //   [share][1][4][2], lattice units
+{
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const int thread = 0, threads = 1;
+        const Mask mask = {rows, links, solids};
+        Sum of[SETS * (1 + DIM)];
+        for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
+        double cells = 0;
+        for (int i = -1; i < Q; ++i) {
+            (void)merge;  // one thread has all
+        const Sum own = i < 0 ? cells_of(ids, begin, end, thread, threads, mask) : sum_of(ids, begin, end, i, thread, threads, src, mask);
+            if (thread == 0 && i < 0) cells = own.total;
+            if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
+        }
+        double *const to = sums + (size_t)share * (2 * SETS * (1 + DIM));
+        for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].carried;
+    }
 }
 
 // ==== mass, energy, enstrophy =======================================================================================
@@ -1044,56 +1107,6 @@ static Totals totals_of(
     return totals;
 }
 
-// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
-void d3q19_regularized_look(
-    const int32_t *restrict shares,  // shares of the list to work on [count]
-    const int32_t count,             // entries of `shares`
-    const int32_t *restrict ids,     // the list: slots [size]
-    const int32_t size,              // entries of `ids`
-    const int32_t per,               // slots of a share; the last may have less
-    const int32_t first,             // the first of the slots that have fields
-    const float *restrict fields,    // macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
-    const float *restrict before,    // the same at another time, if `compare` is 1 [slot - first][4][64], lattice
-                                     //   units
-    const int32_t compare,           // 1 to compare velocities, else 0
-    double *restrict found)          // of each share: the place (entry * cells + cell) * components + component of
-                                     //   the first value that is not finite, or a place behind all; the square of the
-                                     //   largest change of velocity [share][2]
-{
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Found own = found_in(ids, begin, end, 0, 1, first, fields, before, compare);
-        found[2 * share] = own.first, found[2 * share + 1] = own.change;
-    }
-}
-
-// Mass and momentum of the fluid in each share of the listed blocks.
-void d3q19_regularized_sums(
-    const int32_t *restrict shares,  // shares of the list to work on [count]
-    const int32_t count,             // entries of `shares`
-    const int32_t *restrict ids,     // the list: slots [size]
-    const int32_t size,              // entries of `ids`
-    const int32_t per,               // slots of a share; the last may have less
-    const float *restrict src,       // post-collision populations [slot][19][64], lattice units
-    const int32_t *restrict rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int32_t *restrict links,   // -1 where a cell is solid; if `solids` is 1 [row][19][64]
-    const int32_t solids,            // 1 where cells may be solid, else 0
-    double *restrict sums)           // mass and momentum of each set, each a sum and what rounding took from it
-                                     //   [share][1][4][2], lattice units
-{
-    const Mask mask = {rows, links, solids};
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        Sum of[SETS][1 + DIM] = { { {0, 0} } };
-        const double cells = cells_of(ids, begin, end, 0, 1, mask).total;
-        for (int i = 0; i < Q; ++i) {
-            const Sum own = sum_of(ids, begin, end, i, 0, 1, src, mask);
-            add_moments(i, &own, cells, of[SET[i]]);
-        }
-        memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
-    }
-}
-
 // What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
 void d3q19_regularized_means(
     const int32_t *restrict shares,    // shares of the list to work on [count]
@@ -1116,12 +1129,14 @@ void d3q19_regularized_means(
                                        //   and what rounding took from it; the square of the largest speed
                                        //   [share][7], lattice units
 {
-    const Forest forest = {nodes, near, children, parents, slots, fields};
-    const Mask mask = {rows, links, solids};
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Totals own = totals_of(ids, begin, end, 0, 1, &forest, mask);
-        put_totals(&own, means + 7 * (size_t)share);
+        const int thread = 0, threads = 1;
+        const Forest forest = {nodes, near, children, parents, slots, fields};
+        const Mask mask = {rows, links, solids};
+        (void)merge_totals;  // one thread has all
+        const Totals own = totals_of(ids, begin, end, thread, threads, &forest, mask);
+        if (thread == 0) put_totals(&own, means + 7 * (size_t)share);
     }
 }
 

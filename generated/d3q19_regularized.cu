@@ -22,6 +22,8 @@
 #define RESIDENT(blocks) (blocks)
 #endif
 
+#define UNROLL _Pragma("unroll")
+
 static constexpr int Q = 19;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
 static constexpr int NEAR = 27;  // neighbours of a block, itself included
@@ -300,8 +302,7 @@ d3q19_regularized_stream_collide(
     f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
 
     collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // The collision alone, on plain arrays of states.
@@ -316,11 +317,9 @@ d3q19_regularized_collide(
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    UNROLL for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * (size_t)count + (size_t)state] - (float)REST[i];
     collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+    UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = f[i] + (float)REST[i];
 }
 
 // ==== walls =========================================================================================================
@@ -510,8 +509,7 @@ d3q19_regularized_stream_collide_walls(
         : load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
 
     collide(f, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // ==== macroscopic fields ============================================================================================
@@ -789,6 +787,79 @@ static __device__ __noinline__ Found found_in(
     return found;
 }
 
+// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_regularized_look(
+    const int *__restrict__ shares,    // shares of the list to work on [count]
+    const int count,                   // entries of `shares`
+    const int *__restrict__ ids,       // the list: slots [size]
+    const int size,                    // entries of `ids`
+    const int per,                     // slots of a share; the last may have less
+    const int first,                   // the first of the slots that have fields
+    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
+    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot - first][4][64], lattice
+                                       //   units
+    const int compare,                 // 1 to compare velocities, else 0
+    double *__restrict__ found)        // of each share: the place (entry * cells + cell) * components + component of
+                                       //   the first value that is not finite, or a place behind all; the square of
+                                       //   the largest change of velocity [share][2]
+{
+    const int item = blockIdx.x;
+    if (item >= count) return;
+    constexpr int threads = 256;
+    const int thread = threadIdx.x, share = shares[item];
+    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    __shared__ Found own_of[threads];
+    __syncthreads();
+    own_of[thread] = found_in(ids, begin, end, thread, threads, first, fields, before, compare);
+    for (int half = threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread < half) join(&own_of[thread], &own_of[thread + half]);
+    }
+    const Found &own = own_of[0];
+    if (thread == 0) found[2 * share] = own.first, found[2 * share + 1] = own.change;
+}
+
+// Mass and momentum of the fluid in each share of the listed blocks.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_regularized_sums(
+    const int *__restrict__ shares,  // shares of the list to work on [count]
+    const int count,                 // entries of `shares`
+    const int *__restrict__ ids,     // the list: slots [size]
+    const int size,                  // entries of `ids`
+    const int per,                   // slots of a share; the last may have less
+    const float *__restrict__ src,   // post-collision populations [slot][19][64], lattice units
+    const int *__restrict__ rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int *__restrict__ links,   // -1 where a cell is solid; if `solids` is 1 [row][19][64]
+    const int solids,                // 1 where cells may be solid, else 0
+    double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it
+                                     //   [share][1][4][2], lattice units
+{
+    const int item = blockIdx.x;
+    if (item >= count) return;
+    constexpr int threads = 256;
+    const int thread = threadIdx.x, share = shares[item];
+    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    const Mask mask = {rows, links, solids};
+    __shared__ Sum of[SETS * (1 + DIM)];
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
+    double cells = 0;
+    for (int i = -1; i < Q; ++i) {
+        __shared__ Sum own_of[threads];
+    __syncthreads();
+    own_of[thread] = i < 0 ? cells_of(ids, begin, end, thread, threads, mask) : sum_of(ids, begin, end, i, thread, threads, src, mask);
+    for (int half = threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread < half) merge(&own_of[thread], &own_of[thread + half]);
+    }
+    const Sum &own = own_of[0];
+        if (thread == 0 && i < 0) cells = own.total;
+        if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
+    }
+    double *const to = sums + (size_t)share * (2 * SETS * (1 + DIM));
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].carried;
+}
+
 // ==== mass, energy, enstrophy =======================================================================================
 
 // The nodes of all levels, and the fields of their leaves.
@@ -905,77 +976,6 @@ static __device__ __noinline__ Totals totals_of(
     return totals;
 }
 
-// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_regularized_look(
-    const int *__restrict__ shares,    // shares of the list to work on [count]
-    const int count,                   // entries of `shares`
-    const int *__restrict__ ids,       // the list: slots [size]
-    const int size,                    // entries of `ids`
-    const int per,                     // slots of a share; the last may have less
-    const int first,                   // the first of the slots that have fields
-    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
-    const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot - first][4][64], lattice
-                                       //   units
-    const int compare,                 // 1 to compare velocities, else 0
-    double *__restrict__ found)        // of each share: the place (entry * cells + cell) * components + component of
-                                       //   the first value that is not finite, or a place behind all; the square of
-                                       //   the largest change of velocity [share][2]
-{
-    const int item = blockIdx.x;
-    if (item >= count) return;
-    const int thread = threadIdx.x, share = shares[item];
-    const int begin = share * per, end = begin + per < size ? begin + per : size;
-    __shared__ Found parts[256];
-    parts[thread] = found_in(ids, begin, end, thread, 256, first, fields, before, compare);
-    for (int half = 256 / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (thread < half) join(&parts[thread], &parts[thread + half]);
-    }
-    if (thread == 0) found[2 * share] = parts[0].first, found[2 * share + 1] = parts[0].change;
-}
-
-// Mass and momentum of the fluid in each share of the listed blocks.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_regularized_sums(
-    const int *__restrict__ shares,  // shares of the list to work on [count]
-    const int count,                 // entries of `shares`
-    const int *__restrict__ ids,     // the list: slots [size]
-    const int size,                  // entries of `ids`
-    const int per,                   // slots of a share; the last may have less
-    const float *__restrict__ src,   // post-collision populations [slot][19][64], lattice units
-    const int *__restrict__ rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int *__restrict__ links,   // -1 where a cell is solid; if `solids` is 1 [row][19][64]
-    const int solids,                // 1 where cells may be solid, else 0
-    double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it
-                                     //   [share][1][4][2], lattice units
-{
-    const int item = blockIdx.x;
-    if (item >= count) return;
-    const int thread = threadIdx.x, share = shares[item];
-    const int begin = share * per, end = begin + per < size ? begin + per : size;
-    __shared__ Sum parts[256], of[SETS][1 + DIM];
-    for (int at = thread; at < SETS * (1 + DIM); at += 256) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
-    const Mask mask = {rows, links, solids};
-    double cells = 0;
-    for (int i = -1; i < Q; ++i) {
-        parts[thread] = i < 0 ? cells_of(ids, begin, end, thread, 256, mask)
-                              : sum_of(ids, begin, end, i, thread, 256, src, mask);
-        for (int half = 256 / 2; half > 0; half /= 2) {
-            __syncthreads();
-            if (thread < half) merge(&parts[thread], &parts[thread + half]);
-        }
-        if (thread == 0 && i < 0) cells = parts[0].total;
-        if (thread == 0 && i >= 0) add_moments(i, &parts[0], cells, of[SET[i]]);
-        __syncthreads();
-    }
-    for (int at = thread; at < SETS * (1 + DIM); at += 256) {
-        const Sum sum = of[at / (1 + DIM)][at % (1 + DIM)];
-        const size_t place = 2 * ((size_t)share * (SETS * (1 + DIM)) + at);
-        sums[place] = sum.total, sums[place + 1] = sum.carried;
-    }
-}
-
 // What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
 extern "C" __global__ void __launch_bounds__(512)
 d3q19_regularized_means(
@@ -1001,15 +1001,18 @@ d3q19_regularized_means(
 {
     const int item = blockIdx.x;
     if (item >= count) return;
+    constexpr int threads = 512;
     const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
-    __shared__ Totals parts[512];
     const Forest forest = {nodes, near, children, parents, slots, fields};
     const Mask mask = {rows, links, solids};
-    parts[thread] = totals_of(ids, begin, end, thread, 512, &forest, mask);
-    for (int half = 512 / 2; half > 0; half /= 2) {
+    __shared__ Totals own_of[threads];
+    __syncthreads();
+    own_of[thread] = totals_of(ids, begin, end, thread, threads, &forest, mask);
+    for (int half = threads / 2; half > 0; half /= 2) {
         __syncthreads();
-        if (thread < half) merge_totals(&parts[thread], &parts[thread + half]);
+        if (thread < half) merge_totals(&own_of[thread], &own_of[thread + half]);
     }
-    if (thread == 0) put_totals(&parts[0], means + 7 * (size_t)share);
+    const Totals &own = own_of[0];
+    if (thread == 0) put_totals(&own, means + 7 * (size_t)share);
 }

@@ -23,6 +23,8 @@
 #include <immintrin.h>
 #endif
 
+#define UNROLL  // compilers for hosts know it themselves
+
 enum {
     Q = 7,  // directions
     BX = 4, BY = 4, BZ = 4,  // cells of a block along each axis
@@ -310,11 +312,13 @@ void d3q7_advection_collide(
     const float velocityy_ = params.velocityy_;
     const float velocityz_ = params.velocityz_;
     const float omega_ = params.omega_;
-    for (size_t state = 0; state < (size_t)count; ++state) {
-        float before[Q], after[Q];
-        for (int i = 0; i < Q; ++i) before[i] = src[(size_t)i * (size_t)count + state] - (float)REST[i];
-        collide_gathered(1, 1, before, 1, after, velocityx_, velocityy_, velocityz_, omega_);
-        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = after[i] + (float)REST[i];
+    for (int32_t state = 0; state < count; ++state) {
+        float f[Q];
+        UNROLL for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * (size_t)count + (size_t)state] - (float)REST[i];
+        float after[Q];
+        collide_gathered(1, 1, f, 1, after, velocityx_, velocityy_, velocityz_, omega_);
+        memcpy(f, after, sizeof(float) * Q);
+        UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = f[i] + (float)REST[i];
     }
 }
 
@@ -442,8 +446,9 @@ void d3q7_advection_init(
     const float velocityy_ = params.velocityy_;
     const float velocityz_ = params.velocityz_;
     for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float phi_ = fields[field_at(ids[item] - first, 0, cell)];
+            const float phi_ = fields[field_at(slot - first, 0, cell)];
 
             // ---- shared
             const float t0 = 0.5f * phi_;
@@ -461,13 +466,13 @@ void d3q7_advection_init(
             const float f_6 = t4 - t1;
             const float f_5 = t1 + t4;
 
-            store(dst, ids[item], 0, cell, f_0);
-            store(dst, ids[item], 1, cell, f_1);
-            store(dst, ids[item], 2, cell, f_2);
-            store(dst, ids[item], 3, cell, f_3);
-            store(dst, ids[item], 4, cell, f_4);
-            store(dst, ids[item], 5, cell, f_5);
-            store(dst, ids[item], 6, cell, f_6);
+            store(dst, slot, 0, cell, f_0);
+            store(dst, slot, 1, cell, f_1);
+            store(dst, slot, 2, cell, f_2);
+            store(dst, slot, 3, cell, f_3);
+            store(dst, slot, 4, cell, f_4);
+            store(dst, slot, 5, cell, f_5);
+            store(dst, slot, 6, cell, f_6);
         }  // cells
     }  // blocks
 }
@@ -483,16 +488,17 @@ void d3q7_advection_macroscopic(
     const d3q7_advection_params params)  // parameters of the method
 {
     (void)params;
-    (void)level;
     for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
         for (int cell = 0; cell < CELLS; ++cell) {
-            const float f_0 = load(src, ids[item], 0, cell);
-            const float f_1 = load(src, ids[item], 1, cell);
-            const float f_2 = load(src, ids[item], 2, cell);
-            const float f_3 = load(src, ids[item], 3, cell);
-            const float f_4 = load(src, ids[item], 4, cell);
-            const float f_5 = load(src, ids[item], 5, cell);
-            const float f_6 = load(src, ids[item], 6, cell);
+            (void)level;
+            const float f_0 = load(src, slot, 0, cell);
+            const float f_1 = load(src, slot, 1, cell);
+            const float f_2 = load(src, slot, 2, cell);
+            const float f_3 = load(src, slot, 3, cell);
+            const float f_4 = load(src, slot, 4, cell);
+            const float f_5 = load(src, slot, 5, cell);
+            const float f_6 = load(src, slot, 6, cell);
 
             // ---- d_phi   (d3q7_advection.lbm:13)
             const float d_phi = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6;
@@ -500,7 +506,7 @@ void d3q7_advection_macroscopic(
             // ---- phi   (d3q7_advection.lbm:13)
             const float phi_ = 1.0f + d_phi;
 
-            fields[field_at(ids[item] - first, 0, cell)] = phi_;
+            fields[field_at(slot - first, 0, cell)] = phi_;
         }  // cells
     }  // blocks
 }
@@ -627,8 +633,10 @@ void d3q7_advection_look(
 {
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Found own = found_in(ids, begin, end, 0, 1, first, fields, before, compare);
-        found[2 * share] = own.first, found[2 * share + 1] = own.change;
+        const int thread = 0, threads = 1;
+        (void)join;  // one thread has all
+        const Found own = found_in(ids, begin, end, thread, threads, first, fields, before, compare);
+        if (thread == 0) found[2 * share] = own.first, found[2 * share + 1] = own.change;
     }
 }
 
@@ -646,16 +654,21 @@ void d3q7_advection_sums(
     double *restrict sums)           // mass and momentum of each set, each a sum and what rounding took from it
                                      //   [share][1][4][2], lattice units
 {
-    const Mask mask = {rows, links, solids};
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        Sum of[SETS][1 + DIM] = { { {0, 0} } };
-        const double cells = cells_of(ids, begin, end, 0, 1, mask).total;
-        for (int i = 0; i < Q; ++i) {
-            const Sum own = sum_of(ids, begin, end, i, 0, 1, src, mask);
-            add_moments(i, &own, cells, of[SET[i]]);
+        const int thread = 0, threads = 1;
+        const Mask mask = {rows, links, solids};
+        Sum of[SETS * (1 + DIM)];
+        for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
+        double cells = 0;
+        for (int i = -1; i < Q; ++i) {
+            (void)merge;  // one thread has all
+        const Sum own = i < 0 ? cells_of(ids, begin, end, thread, threads, mask) : sum_of(ids, begin, end, i, thread, threads, src, mask);
+            if (thread == 0 && i < 0) cells = own.total;
+            if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
         }
-        memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
+        double *const to = sums + (size_t)share * (2 * SETS * (1 + DIM));
+        for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].carried;
     }
 }
 

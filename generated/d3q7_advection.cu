@@ -22,6 +22,8 @@
 #define RESIDENT(blocks) (blocks)
 #endif
 
+#define UNROLL _Pragma("unroll")
+
 static constexpr int Q = 7;  // directions
 static constexpr int CELLS = 4 * 4 * 4;  // of a block
 static constexpr int NEAR = 27;  // neighbours of a block, itself included
@@ -177,8 +179,7 @@ d3q7_advection_stream_collide(
     f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
 
     collide(f, velocityx_, velocityy_, velocityz_, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // The collision alone, on plain arrays of states.
@@ -196,11 +197,9 @@ d3q7_advection_collide(
     const int state = blockIdx.x * 256 + threadIdx.x;
     if (state >= count) return;
     float f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * count + state] - (float)REST[i];
+    UNROLL for (int i = 0; i < Q; ++i) f[i] = src[(size_t)i * (size_t)count + (size_t)state] - (float)REST[i];
     collide(f, velocityx_, velocityy_, velocityz_, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = f[i] + (float)REST[i];
+    UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = f[i] + (float)REST[i];
 }
 
 // ==== walls =========================================================================================================
@@ -294,8 +293,7 @@ d3q7_advection_stream_collide_walls(
         : load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
 
     collide(f, velocityx_, velocityy_, velocityz_, omega_);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // ==== macroscopic fields ============================================================================================
@@ -501,15 +499,18 @@ d3q7_advection_look(
 {
     const int item = blockIdx.x;
     if (item >= count) return;
+    constexpr int threads = 256;
     const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
-    __shared__ Found parts[256];
-    parts[thread] = found_in(ids, begin, end, thread, 256, first, fields, before, compare);
-    for (int half = 256 / 2; half > 0; half /= 2) {
+    __shared__ Found own_of[threads];
+    __syncthreads();
+    own_of[thread] = found_in(ids, begin, end, thread, threads, first, fields, before, compare);
+    for (int half = threads / 2; half > 0; half /= 2) {
         __syncthreads();
-        if (thread < half) join(&parts[thread], &parts[thread + half]);
+        if (thread < half) join(&own_of[thread], &own_of[thread + half]);
     }
-    if (thread == 0) found[2 * share] = parts[0].first, found[2 * share + 1] = parts[0].change;
+    const Found &own = own_of[0];
+    if (thread == 0) found[2 * share] = own.first, found[2 * share + 1] = own.change;
 }
 
 // Mass and momentum of the fluid in each share of the listed blocks.
@@ -529,26 +530,25 @@ d3q7_advection_sums(
 {
     const int item = blockIdx.x;
     if (item >= count) return;
+    constexpr int threads = 256;
     const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
-    __shared__ Sum parts[256], of[SETS][1 + DIM];
-    for (int at = thread; at < SETS * (1 + DIM); at += 256) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
     const Mask mask = {rows, links, solids};
+    __shared__ Sum of[SETS * (1 + DIM)];
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
     double cells = 0;
     for (int i = -1; i < Q; ++i) {
-        parts[thread] = i < 0 ? cells_of(ids, begin, end, thread, 256, mask)
-                              : sum_of(ids, begin, end, i, thread, 256, src, mask);
-        for (int half = 256 / 2; half > 0; half /= 2) {
-            __syncthreads();
-            if (thread < half) merge(&parts[thread], &parts[thread + half]);
-        }
-        if (thread == 0 && i < 0) cells = parts[0].total;
-        if (thread == 0 && i >= 0) add_moments(i, &parts[0], cells, of[SET[i]]);
+        __shared__ Sum own_of[threads];
+    __syncthreads();
+    own_of[thread] = i < 0 ? cells_of(ids, begin, end, thread, threads, mask) : sum_of(ids, begin, end, i, thread, threads, src, mask);
+    for (int half = threads / 2; half > 0; half /= 2) {
         __syncthreads();
+        if (thread < half) merge(&own_of[thread], &own_of[thread + half]);
     }
-    for (int at = thread; at < SETS * (1 + DIM); at += 256) {
-        const Sum sum = of[at / (1 + DIM)][at % (1 + DIM)];
-        const size_t place = 2 * ((size_t)share * (SETS * (1 + DIM)) + at);
-        sums[place] = sum.total, sums[place + 1] = sum.carried;
+    const Sum &own = own_of[0];
+        if (thread == 0 && i < 0) cells = own.total;
+        if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
     }
+    double *const to = sums + (size_t)share * (2 * SETS * (1 + DIM));
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].carried;
 }

@@ -2,6 +2,8 @@
 //
 // options: cuda
 
+
+
 enum {
     PARTS = 4,  // children of a node
     NEAR = 9,  // places around a node, its own included
@@ -241,14 +243,15 @@ mesh_2d_scan(
     const int total)  // position of it
 {
     // Each thread sums a run of the array; then the sums of all threads are summed.
-    __shared__ int sums[1024];
-    const int thread = threadIdx.x, run = (size + 1023) / 1024;
+    constexpr int threads = 1024;
+    __shared__ int sums[threads];
+    const int thread = threadIdx.x, run = (size + threads - 1) / threads;
     const int begin = run * thread < size ? run * thread : size, end = begin + run < size ? begin + run : size;
     int sum = 0;
     for (int at = begin; at < end; ++at) sum += counts[at];
     sums[thread] = sum;
     __syncthreads();
-    for (int step = 1; step < 1024; step *= 2) {
+    for (int step = 1; step < threads; step *= 2) {
         const int before = thread >= step ? sums[thread - step] : 0;
         __syncthreads();
         sums[thread] += before;
@@ -260,7 +263,7 @@ mesh_2d_scan(
         counts[at] = sum;
         sum += own;
     }
-    if (thread == 1023) begins[total] = sum;
+    if (thread == threads - 1) begins[total] = sum;
 }
 
 // ==== changes =======================================================================================================
@@ -540,7 +543,8 @@ mesh_2d_mark(
     int *mark)           // what becomes of each node [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) mark_item(
+    if (at >= count) return;
+    mark_item(
         nodes[at], level, child, target, bound, coarsest, finest, mark);
 }
 
@@ -554,7 +558,8 @@ mesh_2d_yield(
     int *mark)         // what becomes of each node [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) yield_item(
+    if (at >= count) return;
+    yield_item(
         nodes[at], near, child, mark);
 }
 
@@ -568,7 +573,8 @@ mesh_2d_spread(
     int *mark)         // what becomes of each node [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) spread_item(
+    if (at >= count) return;
+    spread_item(
         nodes[at], near, child, mark);
 }
 
@@ -582,7 +588,8 @@ mesh_2d_dissolve(
     int *mark)         // what becomes of each node [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) dissolve_item(
+    if (at >= count) return;
+    dissolve_item(
         nodes[at], near, child, mark);
 }
 
@@ -599,7 +606,8 @@ mesh_2d_tally(
     int *counts)        // entries of each class in each chunk [class][chunk]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) tally_item(
+    if (at >= count) return;
+    tally_item(
         chunks[at], order, first, size, code, classes, counts);
 }
 
@@ -619,7 +627,8 @@ mesh_2d_rank(
     int *rank)          // position of each node that has a class [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) rank_item(
+    if (at >= count) return;
+    rank_item(
         chunks[at], order, first, size, code, classes, counts, level, begins, rank);
 }
 
@@ -633,7 +642,8 @@ mesh_2d_pick(
     int *picked)       // nodes by their rank [rank]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) pick_item(
+    if (at >= count) return;
+    pick_item(
         nodes[at], mark, rank, picked);
 }
 
@@ -653,7 +663,8 @@ mesh_2d_merge(
     int *parts)             // slots of the children of what has each slot [slot][4]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) merge_item(
+    if (at >= count) return;
+    merge_item(
         ids[at], rank, first, child, slots, free_slots, slot, node, coarse, parts);
 }
 
@@ -675,7 +686,8 @@ mesh_2d_drop(
     int *free_slots)     // free slots, the next one last [free]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) drop_item(
+    if (at >= count) return;
+    drop_item(
         ids[at], rank, first, roots, families, slots, child, parent, slot, node, free_families, free_slots);
 }
 
@@ -701,7 +713,8 @@ mesh_2d_split(
     int *parts)                // slots of the children of what has each slot [slot][4]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) split_item(
+    if (at >= count) return;
+    split_item(
         ids[at], rank, roots, families, slots, free_families, free_slots, child, parent, level, place, slot, node,
         bound, coarse, parts);
 }
@@ -718,7 +731,8 @@ mesh_2d_vacate(
     int *free_slots)  // free slots, the next one last [free]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) vacate_item(
+    if (at >= count) return;
+    vacate_item(
         ids[at], rank, slots, slot, node, free_slots);
 }
 
@@ -731,7 +745,8 @@ mesh_2d_link(
     const int *child)  // first child of each node, or -1 [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) link_item(
+    if (at >= count) return;
+    link_item(
         nodes[at], near, child);
 }
 
@@ -747,7 +762,8 @@ mesh_2d_follow(
     int *rows)             // row of each of these slots [slot]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) follow_item(
+    if (at >= count) return;
+    follow_item(
         positions[at], found, row, slot, list, rows);
 }
 
@@ -764,7 +780,8 @@ mesh_2d_classify(
     int *interface)    // 0 for nodes at refinement interfaces, else -1 [node]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) classify_item(
+    if (at >= count) return;
+    classify_item(
         nodes[at], near, child, slot, neighbours, kind, interface);
 }
 
@@ -779,7 +796,8 @@ mesh_2d_number(
     int *rows)             // place of each slot among those at refinement interfaces, or -1 [slot]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) number_item(
+    if (at >= count) return;
+    number_item(
         nodes[at], slot, interface, rank, rows);
 }
 
@@ -803,7 +821,8 @@ mesh_2d_expand(
     int *order)            // nodes, level by level in space-filling-curve order [position]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) expand_item(
+    if (at >= count) return;
+    expand_item(
         positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_held, first_next, roots, slots, leaves,
         held, order);
 }
@@ -827,7 +846,8 @@ mesh_2d_hold(
     int *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) hold_item(
+    if (at >= count) return;
+    hold_item(
         nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, parts, uppers);
 }
 
@@ -842,7 +862,8 @@ mesh_2d_arrange(
     int *from)        // former slot of each slot [leaf]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) arrange_item(
+    if (at >= count) return;
+    arrange_item(
         ids[at], rank, slot, node, from);
 }
 
@@ -856,6 +877,7 @@ mesh_2d_clear(
     int *free_slots)    // free slots, the next one last [free]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
-    if (at < count) clear_item(
+    if (at >= count) return;
+    clear_item(
         unused[at], all, node, free_slots);
 }

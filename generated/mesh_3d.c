@@ -2,8 +2,10 @@
 //
 // options: c
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     PARTS = 8,  // children of a node
@@ -470,14 +472,14 @@ void mesh_3d_scan(
     int32_t *begins,      // where the sum of all goes [entry]
     const int32_t total)  // position of it
 {
-    const int begin = 0, end = size;
+    const int thread = 0, threads = 1, begin = 0, end = size;  // a GPU has 1024
     int sum = 0;
     for (int at = begin; at < end; ++at) {
         const int own = counts[at];
         counts[at] = sum;
         sum += own;
     }
-    begins[total] = sum;
+    if (thread == threads - 1) begins[total] = sum;
 }
 
 // ==== changes =======================================================================================================
@@ -975,8 +977,10 @@ void mesh_3d_mark(
     const int32_t finest,    // highest level of leaves
     int32_t *mark)           // what becomes of each node [node]
 {
-    for (int32_t at = 0; at < count; ++at) mark_item(
-        nodes[at], level, child, target, bound, coarsest, finest, mark);
+    for (int32_t at = 0; at < count; ++at) {
+        mark_item(
+            nodes[at], level, child, target, bound, coarsest, finest, mark);
+    }
 }
 
 // A child of a node is not refined where that would refine what stays.
@@ -987,8 +991,10 @@ void mesh_3d_yield(
     const int32_t *child,  // first child of each node, or -1 [node]
     int32_t *mark)         // what becomes of each node [node]
 {
-    for (int32_t at = 0; at < count; ++at) yield_item(
-        nodes[at], near, child, mark);
+    for (int32_t at = 0; at < count; ++at) {
+        yield_item(
+            nodes[at], near, child, mark);
+    }
 }
 
 // Where a child of a node is going to be refined, refines the leaves around the node that touch it.
@@ -999,8 +1005,10 @@ void mesh_3d_spread(
     const int32_t *child,  // first child of each node, or -1 [node]
     int32_t *mark)         // what becomes of each node [node]
 {
-    for (int32_t at = 0; at < count; ++at) spread_item(
-        nodes[at], near, child, mark);
+    for (int32_t at = 0; at < count; ++at) {
+        spread_item(
+            nodes[at], near, child, mark);
+    }
 }
 
 // Takes a node's children away if all are leaves to be coarsened and nothing finer is or will be around.
@@ -1011,8 +1019,10 @@ void mesh_3d_dissolve(
     const int32_t *child,  // first child of each node, or -1 [node]
     int32_t *mark)         // what becomes of each node [node]
 {
-    for (int32_t at = 0; at < count; ++at) dissolve_item(
-        nodes[at], near, child, mark);
+    for (int32_t at = 0; at < count; ++at) {
+        dissolve_item(
+            nodes[at], near, child, mark);
+    }
 }
 
 // Counts a chunk of a list by class.
@@ -1026,8 +1036,10 @@ void mesh_3d_tally(
     const int32_t classes,  // number of classes
     int32_t *counts)        // entries of each class in each chunk [class][chunk]
 {
-    for (int32_t at = 0; at < count; ++at) tally_item(
-        chunks[at], order, first, size, code, classes, counts);
+    for (int32_t at = 0; at < count; ++at) {
+        tally_item(
+            chunks[at], order, first, size, code, classes, counts);
+    }
 }
 
 // Positions of the nodes in a chunk of a list: behind all of the classes before, then those before it.
@@ -1044,8 +1056,10 @@ void mesh_3d_rank(
     int32_t *begins,        // position of the first of each class and level [level][class]
     int32_t *rank)          // position of each node that has a class [node]
 {
-    for (int32_t at = 0; at < count; ++at) rank_item(
-        chunks[at], order, first, size, code, classes, counts, level, begins, rank);
+    for (int32_t at = 0; at < count; ++at) {
+        rank_item(
+            chunks[at], order, first, size, code, classes, counts, level, begins, rank);
+    }
 }
 
 // Lists a node by its rank.
@@ -1056,8 +1070,10 @@ void mesh_3d_pick(
     const int32_t *rank,   // position of each node that has a class [node]
     int32_t *picked)       // nodes by their rank [rank]
 {
-    for (int32_t at = 0; at < count; ++at) pick_item(
-        nodes[at], mark, rank, picked);
+    for (int32_t at = 0; at < count; ++at) {
+        pick_item(
+            nodes[at], mark, rank, picked);
+    }
 }
 
 // Gives a slot to a node that will lose its children, and tells theirs.
@@ -1074,8 +1090,10 @@ void mesh_3d_merge(
     int32_t *coarse,            // slots of the listed nodes [count]
     int32_t *parts)             // slots of the children of what has each slot [slot][8]
 {
-    for (int32_t at = 0; at < count; ++at) merge_item(
-        ids[at], rank, first, child, slots, free_slots, slot, node, coarse, parts);
+    for (int32_t at = 0; at < count; ++at) {
+        merge_item(
+            ids[at], rank, first, child, slots, free_slots, slot, node, coarse, parts);
+    }
 }
 
 // Takes a node's children away, with their slots.
@@ -1094,8 +1112,10 @@ void mesh_3d_drop(
     int32_t *free_families,  // free families, the next one last [free]
     int32_t *free_slots)     // free slots, the next one last [free]
 {
-    for (int32_t at = 0; at < count; ++at) drop_item(
-        ids[at], rank, first, roots, families, slots, child, parent, slot, node, free_families, free_slots);
+    for (int32_t at = 0; at < count; ++at) {
+        drop_item(
+            ids[at], rank, first, roots, families, slots, child, parent, slot, node, free_families, free_slots);
+    }
 }
 
 // Gives children to a leaf, with slots.
@@ -1118,9 +1138,11 @@ void mesh_3d_split(
     int32_t *coarse,               // slots of the listed nodes [count]
     int32_t *parts)                // slots of the children of what has each slot [slot][8]
 {
-    for (int32_t at = 0; at < count; ++at) split_item(
-        ids[at], rank, roots, families, slots, free_families, free_slots, child, parent, level, place, slot, node,
-        bound, coarse, parts);
+    for (int32_t at = 0; at < count; ++at) {
+        split_item(
+            ids[at], rank, roots, families, slots, free_families, free_slots, child, parent, level, place, slot, node,
+            bound, coarse, parts);
+    }
 }
 
 // Takes the slot of a former leaf away.
@@ -1133,8 +1155,10 @@ void mesh_3d_vacate(
     int32_t *node,        // node of each slot, or -1 [slot]
     int32_t *free_slots)  // free slots, the next one last [free]
 {
-    for (int32_t at = 0; at < count; ++at) vacate_item(
-        ids[at], rank, slots, slot, node, free_slots);
+    for (int32_t at = 0; at < count; ++at) {
+        vacate_item(
+            ids[at], rank, slots, slot, node, free_slots);
+    }
 }
 
 // What the children of a node have near.
@@ -1144,8 +1168,10 @@ void mesh_3d_link(
     int32_t *near,         // nodes around each node [node][27]
     const int32_t *child)  // first child of each node, or -1 [node]
 {
-    for (int32_t at = 0; at < count; ++at) link_item(
-        nodes[at], near, child);
+    for (int32_t at = 0; at < count; ++at) {
+        link_item(
+            nodes[at], near, child);
+    }
 }
 
 // Lists the slot of a leaf that has a row, and tells its row.
@@ -1158,8 +1184,10 @@ void mesh_3d_follow(
     int32_t *list,             // their slots [position]
     int32_t *rows)             // row of each of these slots [slot]
 {
-    for (int32_t at = 0; at < count; ++at) follow_item(
-        positions[at], found, row, slot, list, rows);
+    for (int32_t at = 0; at < count; ++at) {
+        follow_item(
+            positions[at], found, row, slot, list, rows);
+    }
 }
 
 // Neighbours of a leaf, and the kind of a node.
@@ -1173,8 +1201,10 @@ void mesh_3d_classify(
     int32_t *kind,         // kind of each node [node]
     int32_t *interface)    // 0 for nodes at refinement interfaces, else -1 [node]
 {
-    for (int32_t at = 0; at < count; ++at) classify_item(
-        nodes[at], near, child, slot, neighbours, kind, interface);
+    for (int32_t at = 0; at < count; ++at) {
+        classify_item(
+            nodes[at], near, child, slot, neighbours, kind, interface);
+    }
 }
 
 // The place of a leaf among those at refinement interfaces.
@@ -1186,8 +1216,10 @@ void mesh_3d_number(
     const int32_t *rank,       // position of each node that has a class [node]
     int32_t *rows)             // place of each slot among those at refinement interfaces, or -1 [slot]
 {
-    for (int32_t at = 0; at < count; ++at) number_item(
-        nodes[at], slot, interface, rank, rows);
+    for (int32_t at = 0; at < count; ++at) {
+        number_item(
+            nodes[at], slot, interface, rank, rows);
+    }
 }
 
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
@@ -1208,9 +1240,11 @@ void mesh_3d_expand(
     int32_t *held,             // slots that refined nodes would have, by level and space-filling curve [refined]
     int32_t *order)            // nodes, level by level in space-filling-curve order [position]
 {
-    for (int32_t at = 0; at < count; ++at) expand_item(
-        positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_held, first_next, roots, slots, leaves,
-        held, order);
+    for (int32_t at = 0; at < count; ++at) {
+        expand_item(
+            positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_held, first_next, roots, slots, leaves,
+            held, order);
+    }
 }
 
 // Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
@@ -1230,8 +1264,10 @@ void mesh_3d_hold(
     int32_t *parts,         // slots of the children of each refined node [family][8]
     int32_t *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
 {
-    for (int32_t at = 0; at < count; ++at) hold_item(
-        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, parts, uppers);
+    for (int32_t at = 0; at < count; ++at) {
+        hold_item(
+            nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, parts, uppers);
+    }
 }
 
 // Gives a leaf the slot of its rank.
@@ -1243,8 +1279,10 @@ void mesh_3d_arrange(
     int32_t *node,        // node of each slot, or -1 [slot]
     int32_t *from)        // former slot of each slot [leaf]
 {
-    for (int32_t at = 0; at < count; ++at) arrange_item(
-        ids[at], rank, slot, node, from);
+    for (int32_t at = 0; at < count; ++at) {
+        arrange_item(
+            ids[at], rank, slot, node, from);
+    }
 }
 
 // Frees a slot; the lowest of those that are free comes next.
@@ -1255,8 +1293,10 @@ void mesh_3d_clear(
     int32_t *node,          // node of each slot, or -1 [slot]
     int32_t *free_slots)    // free slots, the next one last [free]
 {
-    for (int32_t at = 0; at < count; ++at) clear_item(
-        unused[at], all, node, free_slots);
+    for (int32_t at = 0; at < count; ++at) {
+        clear_item(
+            unused[at], all, node, free_slots);
+    }
 }
 
 // ==== the same kernels, their arguments in an array of pointers =====================================================

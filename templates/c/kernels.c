@@ -1,14 +1,13 @@
-{% set cuda = false %}{% set pitch = "PITCH" %}{% set function = "static" %}{% set inline = "static inline" %}{% set table = "static const" %}{% set int = "int32_t" %}{% set nan = "NAN" %}{% set packets = interface and not ghosts -%}
+{% set pitch = "PITCH" %}{% set packets = interface and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+{{<includes />}}
 #ifdef __AVX__
 #include <immintrin.h>
 #endif
+
+#define UNROLL  // compilers for hosts know it themselves
 
 enum {
     Q = {{ q }},  // directions
@@ -345,30 +344,7 @@ static inline __attribute__((always_inline)) void expose_slab(
 {%- </kernel> %}
 
 {% endif -%}
-{% <kernel of={collide}> %}
-    for (size_t state = 0; state < (size_t)count; ++state) {
-        {{ real }} before[{{ inputs }}], after[Q];
-        for (int i = 0; i < Q; ++i) before[i] = {% if half and not moments %}as_stored(src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * (size_t)count + state] - ({{ real }})REST[i]{% endif %};
-{%- for pull in pulls %}
-{%- if pull.seen is number %}
-        before[{{ pull.at }}] = before[{{ pull.row }}];  // cells around have the same
-{%- endif %}
-{%- endfor %}
-        collide_gathered(1, 1, before, 1, after{{ param_names }});
-{%- if moments %}
-        {{ real }} f[Q];
-{%- if half %}
-        uint16_t narrow[K];
-        round_moments(after, 1, 0, narrow);
-        widen_moments(narrow, 1, after);
-{%- endif %}
-        populations_from(after, f);
-        memcpy(after, f, sizeof f);
-{%- endif %}
-        for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + state] = {% if half and not moments %}as_stored(after[i]){% else %}after[i]{% endif %} + ({{ real }})REST[i];
-    }
-{%- </kernel> %}
-
+{% include "states" %}
 {% if walls -%}
 {% include "walls" %}
 {% if walls.inside or ghosts -%}
@@ -523,33 +499,6 @@ static inline __attribute__((always_inline)) void expose_slab(
 {%- </kernel> %}
 
 {% endif -%}
-{% <kernel of={solids.force}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t begin = shares[item] * per, end = begin + per < size ? begin + per : size;
-        for (int32_t body = 0; body < bodies; ++body) {
-            double sum[DIM + SETS] = {0};
-            for (int32_t entry = begin; entry < end; ++entry) {
-                const int32_t slot = ids[entry];
-                const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
-                const int32_t *const near = neighbours + (size_t)slot * NEAR;
-                for (int cell = 0; cell < CELLS; ++cell) {
-                    exchange(body, owners, cell, src, near, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum);
-                }
-            }
-            memcpy(exchanged + (shares[item] * bodies + body) * (DIM + SETS), sum, sizeof(sum));
-        }
-    }
-{%- </kernel> %}
-
-{% <kernel of={solids.refill}> %}
-    for (int32_t place = 0; place < count; ++place) {
-        const int32_t item = items[place], slot = slots[item];
-        refill_cell(
-            slot, cells[item], around[item], towards[item], velocities + (size_t)item * DIM,
-            neighbours + (size_t)slot * NEAR, populations{% if params %}, params{% endif %});
-    }
-{%- </kernel> %}
-
 {% endif -%}
 {% elif interface -%}
 {% if ghosts %}{% include "arrives" %}{% endif -%}
@@ -699,223 +648,10 @@ static inline __attribute__((always_inline)) void expose_slab(
 {% endif -%}
 {% if carry -%}
 {% include "transfer" %}{% include "carry" %}
-{% <kernel of={carry.average}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int level = levels[nodes[ids[item]]];
-        const {{ stored }} *const src = sets >> (level + 1) & 1 ? populations_1 : populations_0;
-        {{ stored }} *const dst = sets >> level & 1 ? populations_1 : populations_0;
-        const int32_t *const under = parts + (size_t)ids[item] * PARTS;
-        for (int cell = 0; cell < CELLS; ++cell) coarsen_cell(ids[item], cell, under, src, dst);
-    }
-{%- </kernel> %}
-
-{% <kernel of={carry.fill}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int level = levels[nodes[ids[item]]];
-        const {{ stored }} *const src = sets >> level & 1 ? populations_1 : populations_0;
-        {{ stored }} *const dst = sets >> (level + 1) & 1 ? populations_1 : populations_0;
-        const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
-        const int32_t *const under = parts + (size_t)ids[item] * PARTS;
-        for (int cell = 0; cell < CELLS; ++cell) refine_cell(ids[item], cell, around, under, src, dst);
-    }
-{%- </kernel> %}
-
-{% <kernel of={carry.average_fields}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        for (int at = 0; at < FIELDS * CELLS; ++at) average_field(ids[item], at % CELLS, at / CELLS, parts, fields);
-    }
-{%- </kernel> %}
-
-{% <kernel of={carry.fill_fields}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t *const around = neighbours + (size_t)ids[item] * NEAR;
-        for (int at = 0; at < FIELDS * CELLS; ++at) fill_field(ids[item], at % CELLS, at / CELLS, around, held, parts, fields);
-    }
-{%- </kernel> %}
-
-{% <kernel of={carry.relocate}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        memcpy(dst + at(slot, 0, 0), src + at(from[slot], 0, 0), sizeof({{ stored }}) * ({{ values }} * PITCH));
-    }
-{%- </kernel> %}
-
-{% <kernel of={carry.relocate_fields}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        memcpy(dst + field_at(slot, 0, 0), src + field_at(from[slot], 0, 0), sizeof({{ real }}) * (FIELDS * CELLS));
-    }
-{%- </kernel> %}
-
 {% endif -%}
 {% if ghosts -%}
-{% for kernel in interface.kernels -%}
-{% <kernel of={kernel.signature}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        const int32_t *const around = neighbours + (size_t)slot * NEAR;
-        for (int cell = 0; cell < CELLS; ++cell) {
-            if (!streams(sides, slot, held, cell)) continue;
-            const Spot here = spot_of(cell);
-            {{ real }} before[Q], after[Q];
-            for (int i = 0; i < Q; ++i) before[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
-{%- if kernel.walls and walls.nodes %}
-            node(before, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0, 0{% endif %});
-{%- endif %}
-            if (rows[slot] >= 0) {
-                {{ real }} *const keep = saved + kept_at(rows, slot, cell);
-                for (int i = 0; i < Q; ++i) keep[i * CELLS] = before[i];
-            }
-            collide_gathered(1, 1, before, 1, after{{ param_names }});
-            {% if moments %}store_moments(dst, slot, cell, after);{% else %}for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);{% endif %}
-        }
-    }  // blocks
-{%- </kernel> %}
-
-{% endfor -%}
-{% <kernel of={ghosts.restrict}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
-            {{ real }} mean[Q], after[Q];
-            if (!mean_of_parts(slot, cell, sides, parts, rows, held, saved, mean{{ param_names }})) continue;
-            {{ real }} *const keep = saved + kept_at(rows, slot, cell);
-            for (int i = 0; i < Q; ++i) keep[i * CELLS] = mean[i];
-            collide_gathered(1, 1, mean, 1, after{{ param_names }});
-            {% if moments %}store_moments(dst, slot, cell, after);{% else %}for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);{% endif %}
-        }
-    }  // blocks
-{%- </kernel> %}
-
-{% <kernel of={ghosts.send}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        if (!is_sampled(slot, neighbours, sides, held)) continue;
-        for (int cell = 0; cell < CELLS; ++cell) {
-            if (!has_values(sides, slot, held, spot_of(cell))) continue;
-            {{ real }} *const keep = saved + kept_at(rows, slot, cell);
-            {{ real }} f[Q];
-            for (int i = 0; i < Q; ++i) f[i] = keep[i * CELLS];
-            to_fine(f{{ param_names }});
-            for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
-        }
-    }  // blocks
-{%- </kernel> %}
-
-{% <kernel of={ghosts.prolong}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        for (int cell = 0; sides[slot] != 0 && cell < CELLS; ++cell) {
-            {{ real }} before[Q], after[Q];
-            if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, before)) continue;
-            collide_gathered(1, 1, before, 1, after{{ param_names }});
-            {% if moments %}store_moments(dst, slot, cell, after);{% else %}for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, after[i]);{% endif %}
-        }
-    }  // blocks
-{%- </kernel> %}
-
-{% <kernel of={ghosts.hold}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        const int32_t *const under = parts + (size_t)(slot - held) * PARTS;
-        const {{ stored }} *const src = sets >> 1 & 1 ? populations_1 : populations_0;
-        {{ stored }} *const dst = sets & 1 ? populations_1 : populations_0;
-        for (int cell = 0; cell < CELLS; ++cell) {
-            if (whole || !has_values(sides, slot, held, spot_of(cell))) coarsen_cell(slot, cell, under, src, dst);
-        }
-    }  // blocks
-{%- </kernel> %}
-
-{% <kernel of={ghosts.keep}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        {{ stored }} *const set = sets >> levels[nodes[ids[item]]] & 1 ? populations_1 : populations_0;
-        const int32_t to = held_slot(nodes[ids[item]], children, roots, held);
-        memcpy(set + at(to, 0, 0), set + at(ids[item], 0, 0), sizeof({{ stored }}) * ({{ values }} * PITCH));
-    }
-{%- </kernel> %}
-
+{% include "levels" %}
 {% endif -%}
-// ==== macroscopic fields ============================================================================================
-
-{% <kernel of={init}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        for (int cell = 0; cell < CELLS; ++cell) {
-{%- for input in init.inputs %}
-            const {{ real }} {{ input.text }} = fields[field_at(ids[item] - first, {{ input.at }}, cell)];
-{%- endfor %}
-{%- for line in init.body %}
-            {{ line }}
-{%- endfor %}
-
-{%- if moments %}
-            const {{ real }} f[Q] = { {%- for output in init.outputs %}{{ output.text }}, {% endfor -%} };
-            store_cell(dst, ids[item], cell, f);
-{%- else %}
-{%- for output in init.outputs %}
-            store(dst, ids[item], {{ output.at }}, cell, {{ output.text }});
-{%- endfor %}
-{%- endif %}
-        }  // cells
-    }  // blocks
-{%- </kernel> %}
-
-{% <kernel of={macroscopic}> %}
-    {{ level }}
-    for (int32_t item = 0; item < count; ++item) {
-        for (int cell = 0; cell < CELLS; ++cell) {
-{%- if moments %}
-            {{ real }} m[K], f[Q];
-            load_moments(src, ids[item], cell, m);
-            populations_from(m, f);
-{%- endif %}
-{%- for input in macroscopic.inputs %}
-            const {{ real }} {{ input.text }} = {% if moments %}f[{{ input.at }}]{% else %}load(src, ids[item], {{ input.at }}, cell){% endif %};
-{%- endfor %}
-{%- for line in macroscopic.body %}
-            {{ line }}
-{%- endfor %}
-
-{%- for output in macroscopic.outputs %}
-            fields[field_at(ids[item] - first, {{ output.at }}, cell)] = {{ output.text }};
-{%- endfor %}
-        }  // cells
-    }  // blocks
-{%- </kernel> %}
-
+{% include "fields" %}
 {% include "reduce" -%}
-{% <kernel of={reduce.look}> %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Found own = found_in(ids, begin, end, 0, 1, first, fields, before, compare);
-        found[2 * share] = own.first, found[2 * share + 1] = own.change;
-    }
-{%- </kernel> %}
-
-{% <kernel of={reduce.sums}> %}
-    const Mask mask = {rows, links, solids};
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        Sum of[SETS][1 + DIM] = { { {0, 0} } };
-        const double cells = cells_of(ids, begin, end, 0, 1, mask).total;
-        for (int i = 0; i < {{ reduce.summed }}; ++i) {
-            const Sum own = sum_of(ids, begin, end, i, 0, 1, src, mask);
-            add_moments(i, &own, cells, of[SET[i]]);
-        }
-        memcpy(sums + (size_t)share * (sizeof(of) / sizeof(double)), of, sizeof(of));
-    }
-{%- </kernel> %}
-
-{% if reduce.means -%}
-{% <kernel of={reduce.means}> %}
-    const Forest forest = {nodes, near, children, parents, slots, fields};
-    const Mask mask = {rows, links, solids};
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
-        const Totals own = totals_of(ids, begin, end, 0, 1, &forest, mask);
-        put_totals(&own, means + 7 * (size_t)share);
-    }
-{%- </kernel> %}
-
-{% endif -%}
-
-{% include "packed" -%}
+{{<called_by_pointers />}}

@@ -1,4 +1,3 @@
-{% set cuda = false -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -37,4 +36,4 @@
 {%- endfor %}
 {%- </kernel> %}
 {% endfor %}
-{% include "packed" -%}
+{{<called_by_pointers />}}

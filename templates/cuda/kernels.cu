@@ -1,5 +1,4 @@
-{% set cuda = true %}{% set pitch = "CELLS" %}{% set function = "static __device__ __noinline__" %}{% set inline = "static __device__ __forceinline__" -%}
-{% set table = "static __device__ const" %}{% set int = "int" %}{% set nan = "__int_as_float(0x7fffffff)" %}{% set packets = interface and not ghosts -%}
+{% set pitch = "CELLS" %}{% set packets = interface and not ghosts -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
@@ -12,6 +11,8 @@
 #endif
 
 {% endif -%}
+#define UNROLL _Pragma("unroll")
+
 static constexpr int Q = {{ q }};  // directions
 {%- if around %}
 static constexpr int INPUTS = {{ around.count }};  // what a collision reads: that of its cell, and what cells around show
@@ -92,33 +93,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
 {%- </kernel> %}
 
 {% endif -%}
-{% <kernel of={collide}> %}
-    {{ real }} f[{{ inputs }}];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = {% if half and not moments %}as_stored(src[(size_t)i * count + state] - ({{ real }})REST[i]){% else %}src[(size_t)i * count + state] - ({{ real }})REST[i]{% endif %};
-{%- for pull in pulls %}
-{%- if pull.seen is number %}
-    f[{{ pull.at }}] = f[{{ pull.row }}];  // cells around have the same
-{%- endif %}
-{%- endfor %}
-    collide(f{{ param_names }});
-{%- if moments %}
-    {{ real }} m[K];
-{%- if half %}
-    unsigned words[(K + 1) / 2];
-    uint16_t narrow[K];
-    round_moments(f, 0, words);
-    for (int number = 0; number < K; ++number) narrow[number] = (uint16_t)(words[number / 2] >> number % 2 * 16);
-    widen_moments(narrow, 1, m);
-{%- else %}
-    for (int number = 0; number < K; ++number) m[number] = f[number];
-{%- endif %}
-    populations_from(m, f);
-{%- endif %}
-#pragma unroll
-    for (int i = 0; i < Q; ++i) dst[(size_t)i * count + state] = {% if half and not moments %}as_stored(f[i]){% else %}f[i]{% endif %} + ({{ real }})REST[i];
-{%- </kernel> %}
-
+{% include "states" %}
 {% if walls -%}
 {% include "walls" %}
 {% if walls.inside or ghosts -%}
@@ -259,35 +234,6 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
 {%- </kernel> %}
 
 {% endif -%}
-{% <kernel of={solids.force}> %}
-    __shared__ double sums[DIM + SETS][{{ solids.force.threads }}];
-    for (int body = 0; body < bodies; ++body) {
-        double sum[DIM + SETS] = {};
-        for (size_t entry = thread; entry < (size_t)(end - begin) * CELLS; entry += {{ solids.force.threads }}) {
-            const int slot = ids[begin + (int)(entry / CELLS)], cell = (int)(entry % CELLS);
-            const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
-            exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum);
-        }
-        for (int of = 0; of < DIM + SETS; ++of) sums[of][thread] = sum[of];
-        for (int half = {{ solids.force.threads }} / 2; half > 0; half /= 2) {
-            __syncthreads();
-            if (thread < half) {
-                for (int of = 0; of < DIM + SETS; ++of) sums[of][thread] += sums[of][thread + half];
-            }
-        }
-        __syncthreads();
-        if (thread < DIM + SETS) exchanged[(share * bodies + body) * (DIM + SETS) + thread] = sums[thread][0];
-        __syncthreads();
-    }
-{%- </kernel> %}
-
-{% <kernel of={solids.refill}> %}
-    const int slot = slots[item];
-    refill_cell(
-        slot, cells[item], around[item], towards[item], velocities + (size_t)item * DIM, neighbours + (size_t)slot * NEAR,
-        populations{% if params %}, params{% endif %});
-{%- </kernel> %}
-
 {% endif -%}
 {% elif interface -%}
 {% if ghosts %}{% include "arrives" %}{% endif -%}
@@ -458,183 +404,9 @@ static __device__ __forceinline__ int place_of_block()
 {% endif -%}
 {% if carry -%}
 {% include "transfer" %}{% include "carry" %}
-{% <kernel of={carry.average}> %}
-    const int level = levels[nodes[slot]];
-    coarsen_cell(slot, cell, parts + (size_t)slot * PARTS, sets >> (level + 1) & 1 ? populations_1 : populations_0,
-        sets >> level & 1 ? populations_1 : populations_0);
-{%- </kernel> %}
-
-{% <kernel of={carry.fill}> %}
-    const int level = levels[nodes[slot]];
-    refine_cell(slot, cell, neighbours + (size_t)slot * NEAR, parts + (size_t)slot * PARTS,
-        sets >> level & 1 ? populations_1 : populations_0, sets >> (level + 1) & 1 ? populations_1 : populations_0);
-{%- </kernel> %}
-
-{% <kernel of={carry.average_fields}> %}
-    for (int component = 0; component < FIELDS; ++component) average_field(slot, cell, component, parts, fields);
-{%- </kernel> %}
-
-{% <kernel of={carry.fill_fields}> %}
-    for (int component = 0; component < FIELDS; ++component) {
-        fill_field(slot, cell, component, neighbours + (size_t)slot * NEAR, held, parts, fields);
-    }
-{%- </kernel> %}
-
-{% <kernel of={carry.relocate}> %}
-    for (int i = 0; i < {{ values }}; ++i) dst[at(slot, i, cell)] = src[at(from[slot], i, cell)];
-{%- </kernel> %}
-
-{% <kernel of={carry.relocate_fields}> %}
-    for (int component = 0; component < FIELDS; ++component) {
-        dst[field_at(slot, component, cell)] = src[field_at(from[slot], component, cell)];
-    }
-{%- </kernel> %}
-
 {% endif -%}
 {% if ghosts -%}
-{% for kernel in interface.kernels -%}
-{% <kernel of={kernel.signature}> %}
-    if (!streams(sides, slot, held, cell)) {{ kernel.signature.skip }};
-    const int *const around = neighbours + (size_t)slot * NEAR;
-    const Spot here = spot_of(cell);
-    {{ real }} f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
-{%- if kernel.walls and walls.nodes %}
-    node(f, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0, 0{% endif %});
-{%- endif %}
-    if (rows[slot] >= 0) {
-        {{ real }} *const keep = saved + kept_at(rows, slot, cell);
-#pragma unroll
-        for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
-    }
-    {{<finish />}}
-{%- </kernel> %}
-
-{% endfor -%}
-{% <kernel of={ghosts.restrict}> %}
-    {{ real }} f[Q];
-    if (!mean_of_parts(slot, cell, sides, parts, rows, held, saved, f{{ param_names }})) {{ ghosts.restrict.skip }};
-    {{ real }} *const keep = saved + kept_at(rows, slot, cell);
-#pragma unroll
-    for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
-    {{<finish />}}
-{%- </kernel> %}
-
-{% <kernel of={ghosts.send}> %}
-    if (!is_sampled(slot, neighbours, sides, held) || !has_values(sides, slot, held, spot_of(cell))) {{ ghosts.send.skip }};
-    {{ real }} *const keep = saved + kept_at(rows, slot, cell);
-    {{ real }} f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = keep[i * CELLS];
-    to_fine(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
-{%- </kernel> %}
-
-{% <kernel of={ghosts.prolong}> %}
-    {{ real }} f[Q];
-    if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, f)) {{ ghosts.prolong.skip }};
-    {{<finish />}}
-{%- </kernel> %}
-
-{% <kernel of={ghosts.hold}> %}
-    if (!whole && has_values(sides, slot, held, spot_of(cell))) {{ ghosts.hold.skip }};
-    coarsen_cell(slot, cell, parts + (size_t)(slot - held) * PARTS, sets >> 1 & 1 ? populations_1 : populations_0,
-        sets & 1 ? populations_1 : populations_0);
-{%- </kernel> %}
-
-{% <kernel of={ghosts.keep}> %}
-    {{ stored }} *const set = sets >> levels[nodes[slot]] & 1 ? populations_1 : populations_0;
-    const int to = held_slot(nodes[slot], children, roots, held);
-    for (int i = 0; i < {{ values }}; ++i) set[at(to, i, cell)] = set[at(slot, i, cell)];
-{%- </kernel> %}
-
+{% include "levels" %}
 {% endif -%}
-// ==== macroscopic fields ============================================================================================
-
-{% <kernel of={init}> %}
-{%- for input in init.inputs %}
-    const {{ real }} {{ input.text }} = fields[field_at(slot - first, {{ input.at }}, cell)];
-{%- endfor %}
-{%- for line in init.body %}
-    {{ line }}
-{%- endfor %}
-
-{%- if moments %}
-    const {{ real }} f[Q] = { {%- for output in init.outputs %}{{ output.text }}, {% endfor -%} };
-    store_cell(dst, slot, cell, f);
-{%- else %}
-{%- for output in init.outputs %}
-    store(dst, slot, {{ output.at }}, cell, {{ output.text }});
-{%- endfor %}
-{%- endif %}
-{%- </kernel> %}
-
-{% <kernel of={macroscopic}> %}
-    {{ level }}
-{%- if moments %}
-    {{ real }} m[K], f[Q];
-    load_moments(src, slot, cell, m);
-    populations_from(m, f);
-{%- endif %}
-{%- for input in macroscopic.inputs %}
-    const {{ real }} {{ input.text }} = {% if moments %}f[{{ input.at }}]{% else %}load(src, slot, {{ input.at }}, cell){% endif %};
-{%- endfor %}
-{%- for line in macroscopic.body %}
-    {{ line }}
-{%- endfor %}
-
-{%- for output in macroscopic.outputs %}
-    fields[field_at(slot - first, {{ output.at }}, cell)] = {{ output.text }};
-{%- endfor %}
-{%- </kernel> %}
-
+{% include "fields" %}
 {% include "reduce" -%}
-{% <kernel of={reduce.look}> %}
-    __shared__ Found parts[{{ reduce.look.threads }}];
-    parts[thread] = found_in(ids, begin, end, thread, {{ reduce.look.threads }}, first, fields, before, compare);
-    for (int half = {{ reduce.look.threads }} / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (thread < half) join(&parts[thread], &parts[thread + half]);
-    }
-    if (thread == 0) found[2 * share] = parts[0].first, found[2 * share + 1] = parts[0].change;
-{%- </kernel> %}
-
-{% <kernel of={reduce.sums}> %}
-    __shared__ Sum parts[{{ reduce.sums.threads }}], of[SETS][1 + DIM];
-    for (int at = thread; at < SETS * (1 + DIM); at += {{ reduce.sums.threads }}) of[at / (1 + DIM)][at % (1 + DIM)] = Sum{0, 0};
-    const Mask mask = {rows, links, solids};
-    double cells = 0;
-    for (int i = -1; i < {{ reduce.summed }}; ++i) {
-        parts[thread] = i < 0 ? cells_of(ids, begin, end, thread, {{ reduce.sums.threads }}, mask)
-                              : sum_of(ids, begin, end, i, thread, {{ reduce.sums.threads }}, src, mask);
-        for (int half = {{ reduce.sums.threads }} / 2; half > 0; half /= 2) {
-            __syncthreads();
-            if (thread < half) merge(&parts[thread], &parts[thread + half]);
-        }
-        if (thread == 0 && i < 0) cells = parts[0].total;
-        if (thread == 0 && i >= 0) add_moments(i, &parts[0], cells, of[SET[i]]);
-        __syncthreads();
-    }
-    for (int at = thread; at < SETS * (1 + DIM); at += {{ reduce.sums.threads }}) {
-        const Sum sum = of[at / (1 + DIM)][at % (1 + DIM)];
-        const size_t place = 2 * ((size_t)share * (SETS * (1 + DIM)) + at);
-        sums[place] = sum.total, sums[place + 1] = sum.carried;
-    }
-{%- </kernel> %}
-
-{% if reduce.means -%}
-{% <kernel of={reduce.means}> %}
-    __shared__ Totals parts[{{ reduce.means.threads }}];
-    const Forest forest = {nodes, near, children, parents, slots, fields};
-    const Mask mask = {rows, links, solids};
-    parts[thread] = totals_of(ids, begin, end, thread, {{ reduce.means.threads }}, &forest, mask);
-    for (int half = {{ reduce.means.threads }} / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (thread < half) merge_totals(&parts[thread], &parts[thread + half]);
-    }
-    if (thread == 0) put_totals(&parts[0], means + 7 * (size_t)share);
-{%- </kernel> %}
-
-{% endif -%}

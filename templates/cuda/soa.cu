@@ -1,4 +1,3 @@
-{% set cuda = true -%}
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}

@@ -35,3 +35,32 @@
     fields[field_at(slot, component, cell)] = sum / PARTS;
 }
 
+{% <kernel of={carry.average}> %}
+    const int level = levels[nodes[slot]];
+    coarsen_cell(slot, cell, parts + (size_t)slot * PARTS, sets >> (level + 1) & 1 ? populations_1 : populations_0,
+        sets >> level & 1 ? populations_1 : populations_0);
+{%- </kernel> %}
+
+{% <kernel of={carry.fill}> %}
+    const int level = levels[nodes[slot]];
+    refine_cell(slot, cell, neighbours + (size_t)slot * NEAR, parts + (size_t)slot * PARTS,
+        sets >> level & 1 ? populations_1 : populations_0, sets >> (level + 1) & 1 ? populations_1 : populations_0);
+{%- </kernel> %}
+
+{% <kernel of={carry.average_fields}> %}
+    for (int component = 0; component < FIELDS; ++component) average_field(slot, cell, component, parts, fields);
+{%- </kernel> %}
+
+{% <kernel of={carry.fill_fields}> %}
+    for (int component = 0; component < FIELDS; ++component) {
+        fill_field(slot, cell, component, neighbours + (size_t)slot * NEAR, held, parts, fields);
+    }
+{%- </kernel> %}
+
+{% <kernel of={carry.relocate}> %}
+    {{<copy_values to="dst" into="slot" from="src" of="from[slot]" />}}
+{%- </kernel> %}
+
+{% <kernel of={carry.relocate_fields}> %}
+    {{<copy_fields to="dst" into="slot" from="src" of="from[slot]" />}}
+{%- </kernel> %}

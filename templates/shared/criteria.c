@@ -1,11 +1,8 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-{%- if not cuda %}
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-{% endif %}
+{{<includes />}}
+
 enum {
     CELLS = {{ bx }} * {{ by }} * {{ bz }},  // of a block
     NEAR = {{ near }},  // neighbours of a block, itself included
@@ -70,6 +67,11 @@ enum {
     return up > level ? up : down < level ? down : level;
 }
 
+{{ inline }} void unite(unsigned long long *bits, const unsigned long long *other)
+{
+    *bits |= *other;
+}
+
 // ==== criteria ======================================================================================================
 
 {% for criterion in criteria -%}
@@ -83,31 +85,15 @@ enum {
 }
 
 {% <kernel of={criterion}> %}
-{%- if cuda %}
-    const int item = blockIdx.x, thread = threadIdx.x;
-    if (item >= count) return;
-    __shared__ unsigned long long bits;
-    const int slot = ids[item], node = nodes[slot], level = levels[node];
-    if (thread == 0) bits = 0;
-    __syncthreads();
-    for (int cell = thread; cell < CELLS; cell += {{ criterion.threads }}) {
-        atomicOr(&bits, {{ criterion.name }}(slot, cell, neighbours + (size_t)slot * NEAR, level, places + (size_t)node * 3, fields, finest, steps));
+    const {{ int }} node = nodes[slot];
+    const int level = levels[node];
+    unsigned long long own = 0;
+    for (int cell = thread; cell < CELLS; cell += threads) {
+        own |= {{ criterion.name }}(slot, cell, neighbours + (size_t)slot * NEAR, level, places + (size_t)node * 3, fields, finest, steps);
     }
-    __syncthreads();
+    {{<fold type="unsigned long long" name="bits" value="own" merge="unite" />}}
     if (thread == 0) targets[node] = target_level(bits, level);
-{%- else %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item], node = nodes[slot], level = levels[node];
-        unsigned long long bits = 0;
-        for (int cell = 0; cell < CELLS; ++cell) {
-            bits |= {{ criterion.name }}(slot, cell, neighbours + (size_t)slot * NEAR, level, places + (size_t)node * 3, fields, finest, steps);
-        }
-        targets[node] = target_level(bits, level);
-    }
-{%- endif %}
 {%- </kernel> %}
 
 {% endfor -%}
-{% if not cuda -%}
-{% include "packed" -%}
-{% endif -%}
+{{<called_by_pointers />}}

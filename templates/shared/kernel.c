@@ -15,7 +15,6 @@ void {{ of.symbol }}(
 {%- for line in of.unpack %}
     {{ line }}
 {%- endfor %}
-{%- if cuda %}
 {%- for line in of.begin %}
     {{ line }}
 {%- endfor %}
@@ -23,8 +22,14 @@ void {{ of.symbol }}(
 {%- for line in of.end %}
     {{ line }}
 {%- endfor %}
-{%- else %}
-{{- body }}
-{%- endif %}
 }
 {%- endcomponent kernel %}
+
+{% component finish(@moments) -%}
+    {{<relax />}}
+{%- if moments %}
+    store_moments(dst, slot, cell, f);
+{%- else %}
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+{%- endif %}
+{%- endcomponent finish %}

@@ -1,10 +1,8 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-{%- if not cuda %}
-#include <stddef.h>
-#include <stdint.h>
-{% endif %}
+{{<includes />}}
+
 enum {
     PARTS = {{ parts }},  // children of a node
     NEAR = {{ near }},  // places around a node, its own included
@@ -23,11 +21,7 @@ enum { STAYS = 1, LEAST = 2 };
 #define NONE (-2147483647 - 1)
 
 // Several threads may store to the same place at once, all of them the same value: atomically, so that this is defined.
-{% if cuda -%}
-#define STORE_SAME(place, value) ((void)atomicExch(&(place), value))
-{%- else -%}
-#define STORE_SAME(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)
-{%- endif %}
+{{<store_same />}}
 
 // ==== decisions =====================================================================================================
 
@@ -44,7 +38,7 @@ enum { STAYS = 1, LEAST = 2 };
 }
 
 // Whether what is near is a leaf that is stuck.
-{{ function }} int is_stuck(const int near, const {{ int }} *child, const {{ int }} *mark)
+{{ inline }} int is_stuck(const int near, const {{ int }} *child, const {{ int }} *mark)
 {
     return near >= 0 && child[near] < 0 && mark[near] < COARSEN;
 }
@@ -66,7 +60,7 @@ enum { STAYS = 1, LEAST = 2 };
 }
 
 // Refines what is near if it is a leaf.
-{{ function }} void refine(const int near, const {{ int }} *child, {{ int }} *mark)
+{{ inline }} void refine(const int near, const {{ int }} *child, {{ int }} *mark)
 {
     if (near >= 0 && child[near] < 0) STORE_SAME(mark[near], REFINE);
 }
@@ -86,7 +80,7 @@ enum { STAYS = 1, LEAST = 2 };
 }
 
 // Whether a node has children that remain, or will have children.
-{{ function }} int finer(const int node, const {{ int }} *child, const {{ int }} *mark)
+{{ inline }} int finer(const int node, const {{ int }} *child, const {{ int }} *mark)
 {
     return mark[node] == REFINE || (child[node] >= 0 && mark[node] != MERGE);
 }
@@ -117,7 +111,7 @@ enum { STAYS = 1, LEAST = 2 };
 // ==== positions in lists ============================================================================================
 
 // The class of a code, negative if it has none.
-{{ function }} int class_of(const int code, const int classes)
+{{ inline }} int class_of(const int code, const int classes)
 {
     return code < classes ? code : classes - 1;
 }
@@ -156,36 +150,13 @@ enum { STAYS = 1, LEAST = 2 };
 }
 
 {% <kernel of={scan}> %}
-{%- if cuda %}
-    // Each thread sums a run of the array; then the sums of all threads are summed.
-    __shared__ int sums[{{ scan.threads }}];
-    const int thread = threadIdx.x, run = (size + {{ scan.threads - 1 }}) / {{ scan.threads }};
-    const int begin = run * thread < size ? run * thread : size, end = begin + run < size ? begin + run : size;
-    int sum = 0;
-    for (int at = begin; at < end; ++at) sum += counts[at];
-    sums[thread] = sum;
-    __syncthreads();
-    for (int step = 1; step < {{ scan.threads }}; step *= 2) {
-        const int before = thread >= step ? sums[thread - step] : 0;
-        __syncthreads();
-        sums[thread] += before;
-        __syncthreads();
-    }
-    sum = sums[thread] - sum;
-{%- else %}
-    const int begin = 0, end = size;
-    int sum = 0;
-{%- endif %}
+    {{<run_of_sums threads={scan.threads} />}}
     for (int at = begin; at < end; ++at) {
         const int own = counts[at];
         counts[at] = sum;
         sum += own;
     }
-{%- if cuda %}
-    if (thread == {{ scan.threads - 1 }}) begins[total] = sum;
-{%- else %}
-    begins[total] = sum;
-{%- endif %}
+    if (thread == threads - 1) begins[total] = sum;
 {%- </kernel> %}
 
 // ==== changes =======================================================================================================
@@ -248,13 +219,13 @@ enum { STAYS = 1, LEAST = 2 };
 // ==== links and lists ===============================================================================================
 
 // What a child has near where its parent has `near`: the first child there, or what is there instead.
-{{ function }} int beyond(const int near, const {{ int }} *child)
+{{ inline }} int beyond(const int near, const {{ int }} *child)
 {
     return near < 0 ? near : child[near] < 0 ? NONE : child[near];
 }
 
 // The child with that octant.
-{{ function }} int part(const int first, const int octant)
+{{ inline }} int part(const int first, const int octant)
 {
     return first < 0 ? first : first + octant;
 }
@@ -301,13 +272,13 @@ enum { STAYS = 1, LEAST = 2 };
 }
 
 // The slot of a covered node: behind those of leaves, one for each family.
-{{ function }} int held_slot(const int first_child, const int roots, const int slots)
+{{ inline }} int held_slot(const int first_child, const int roots, const int slots)
 {
     return slots + (first_child - roots) / PARTS;
 }
 
 // The slot of a node, refined or not.
-{{ function }} int data_slot(const int node, const {{ int }} *child, const {{ int }} *slot, const int roots, const int slots)
+{{ inline }} int data_slot(const int node, const {{ int }} *child, const {{ int }} *slot, const int roots, const int slots)
 {
     return child[node] < 0 ? slot[node] : held_slot(child[node], roots, slots);
 }
@@ -376,15 +347,8 @@ enum { STAYS = 1, LEAST = 2 };
 
 {% for kernel in kernels -%}
 {% <kernel of={kernel}> %}
-{%- if cuda %}
-    const int at = blockIdx.x * {{ kernel.threads }} + threadIdx.x;
-    if (at < count) {{ kernel.call }}
-{%- else %}
-    for (int32_t at = 0; at < count; ++at) {{ kernel.call }}
-{%- endif %}
+    {{ kernel.call }}
 {%- </kernel> %}
 
 {% endfor -%}
-{% if not cuda -%}
-{% include "packed" -%}
-{% endif -%}
+{{<called_by_pointers />}}

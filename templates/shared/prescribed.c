@@ -1,10 +1,8 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-{%- if not cuda %}
-#include <math.h>
-#include <stdint.h>
-{% endif %}
+{{<includes />}}
+
 {% if tables -%}
 {{<tables_of />}}
 
@@ -27,37 +25,21 @@
         return formula_{{ loop.index0 }}(place[0], place[1], place[2], t);
 {%- endfor %}
     default:
-        return {% if cuda %}nan(""){% else %}NAN{% endif %};
+        return {{ nan }};
     }
 }
 
 // ==== kernels =======================================================================================================
 
 {% <kernel of={prescribe}> %}
-    // of a half step of the level
-    const double width = 0.5 / (1 << level);
-{%- if cuda %}
-    const int at = blockIdx.x * {{ prescribe.threads }} + threadIdx.x;
-    if (at >= count) return;
-{%- else %}
-    for (int32_t at = 0; at < count; ++at) {
-{%- endif %}
+    const double width = 0.5 / (1 << level);  // of a half step of the level
     const {{ int }} item = items[at];
     const double t = clock[0] + (half + late[item]) * width;
     values[entries[item]] = ({{ real }})value_of(formulas[item], places + 3 * (long long)item, t);
-{%- if not cuda %}
-    }
-{%- endif %}
 {%- </kernel> %}
 
 {% <kernel of={tick}> %}
-{%- if cuda %}
-    if (blockIdx.x == 0 && threadIdx.x == 0) clock[0] += 1.0;
-{%- else %}
     clock[0] += 1.0;
-{%- endif %}
 {%- </kernel> %}
 
-{% if not cuda -%}
-{% include "packed" -%}
-{% endif -%}
+{{<called_by_pointers />}}

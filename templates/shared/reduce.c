@@ -110,6 +110,25 @@ typedef struct {
     return found;
 }
 
+{% <kernel of={reduce.look}> %}
+    {{<fold type="Found" name="own" value="found_in(ids, begin, end, thread, threads, first, fields, before, compare)" merge="join" />}}
+    if (thread == 0) found[2 * share] = own.first, found[2 * share + 1] = own.change;
+{%- </kernel> %}
+
+{% <kernel of={reduce.sums}> %}
+    const Mask mask = {rows, links, solids};
+    {{<array type="Sum" name="of" count="SETS * (1 + DIM)" />}}
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
+    double cells = 0;
+    for (int i = -1; i < {{ reduce.summed }}; ++i) {
+        {{<fold type="Sum" name="own" value="i < 0 ? cells_of(ids, begin, end, thread, threads, mask) : sum_of(ids, begin, end, i, thread, threads, src, mask)" merge="merge" />}}
+        if (thread == 0 && i < 0) cells = own.total;
+        if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
+    }
+    double *const to = sums + (size_t)share * (2 * SETS * (1 + DIM));
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].carried;
+{%- </kernel> %}
+
 {% if reduce.means -%}
 // ==== mass, energy, enstrophy =======================================================================================
 
@@ -162,5 +181,12 @@ typedef struct {
     }
     return totals;
 }
+
+{% <kernel of={reduce.means}> %}
+    const Forest forest = {nodes, near, children, parents, slots, fields};
+    const Mask mask = {rows, links, solids};
+    {{<fold type="Totals" name="own" value="totals_of(ids, begin, end, thread, threads, &forest, mask)" merge="merge_totals" />}}
+    if (thread == 0) put_totals(&own, means + 7 * (size_t)share);
+{%- </kernel> %}
 
 {% endif -%}

@@ -152,3 +152,33 @@
 {%- endif %}
 }
 
+// What links of a body exchange: forces and torques, see `exchange`.
+typedef struct {
+    double of[DIM + SETS];
+} Exchanged;
+
+{{ inline }} void merge_exchanged(Exchanged *exchanged, const Exchanged *other)
+{
+    for (int of = 0; of < DIM + SETS; ++of) exchanged->of[of] += other->of[of];
+}
+
+{% <kernel of={solids.force}> %}
+    for (int body = 0; body < bodies; ++body) {
+        Exchanged sum = { {0} };
+        for (size_t entry = (size_t)thread; entry < (size_t)(end - begin) * CELLS; entry += (size_t)threads) {
+            const {{ int }} slot = ids[begin + (int)(entry / CELLS)];
+            const int cell = (int)(entry % CELLS);
+            const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+            exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum.of);
+        }
+        {{<fold type="Exchanged" name="all" value="sum" merge="merge_exchanged" />}}
+        for (int of = 0; thread == 0 && of < DIM + SETS; ++of) exchanged[((size_t)share * (size_t)bodies + (size_t)body) * (DIM + SETS) + (size_t)of] = all.of[of];
+    }
+{%- </kernel> %}
+
+{% <kernel of={solids.refill}> %}
+    const {{ int }} slot = slots[item];
+    refill_cell(
+        slot, cells[item], around[item], towards[item], velocities + (size_t)item * DIM, neighbours + (size_t)slot * NEAR,
+        populations{% if params %}, params{% endif %});
+{%- </kernel> %}

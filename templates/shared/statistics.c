@@ -1,12 +1,8 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-{%- if not cuda %}
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-{% endif %}
+{{<includes />}}
+
 enum {
     CELLS = {{ bx }} * {{ by }} * {{ bz }},  // of a block
     NEAR = {{ near }},  // neighbours of a block, itself included
@@ -56,104 +52,52 @@ enum {
 {%- else %}
     (void)nodes, (void)levels, (void)near, (void)children, (void)parents, (void)slots, (void)cut, (void)rows, (void)links;
 {%- endif %}
-{%- if cuda %}
-    if (blockIdx.x >= count) return;
-    const int slot = ids[blockIdx.x];
-    for (int cell = threadIdx.x; cell < CELLS; cell += {{ statistic.accumulate.threads }}) {
-{%- else %}
-    for (int32_t item = 0; item < count; ++item) {
-    const int32_t slot = ids[item];
-    for (int cell = 0; cell < CELLS; ++cell) {
-{%- endif %}
-        double *const own = values + at_{{ statistic.number }}(slot, 0, cell);
+    double *const own = values + at_{{ statistic.number }}(slot, 0, cell);
 {%- for line in statistic.body %}
-        {{ line }}
+    {{ line }}
 {%- endfor %}
-    }
-{%- if not cuda %}
-    }
-{%- endif %}
 {%- </kernel> %}
 
 {% <kernel of={statistic.average}> %}
-{%- if cuda %}
-    if (blockIdx.x >= count) return;
-    const int slot = ids[blockIdx.x];
-    for (int cell = threadIdx.x; cell < CELLS; cell += {{ statistic.average.threads }}) {
-{%- else %}
-    for (int32_t item = 0; item < count; ++item) {
-    const int32_t slot = ids[item];
-    for (int cell = 0; cell < CELLS; ++cell) {
-{%- endif %}
-        for (int at = 0; at < {{ statistic.accumulators }}; ++at) {
-            double sum = 0, least = 0, greatest = 0;
-            for (int child = 0; child < PARTS; ++child) {
-                int octant;
-                const int fine = part_of(cell, child, &octant);
-                const double value = values[at_{{ statistic.number }}(parts[(size_t)slot * PARTS + octant], at, fine)];
-                sum += value;
-                if (child == 0 || value < least) least = value;
-                if (child == 0 || value > greatest) greatest = value;
-            }
-            values[at_{{ statistic.number }}(slot, at, cell)] = at < {{ statistic.extremes }} ? sum / PARTS : at < {{ statistic.greatest }} ? least : greatest;
+    for (int at = 0; at < {{ statistic.accumulators }}; ++at) {
+        double sum = 0, least = 0, greatest = 0;
+        for (int child = 0; child < PARTS; ++child) {
+            int octant;
+            const int fine = part_of(cell, child, &octant);
+            const double value = values[at_{{ statistic.number }}(parts[(size_t)slot * PARTS + octant], at, fine)];
+            sum += value;
+            if (child == 0 || value < least) least = value;
+            if (child == 0 || value > greatest) greatest = value;
         }
+        values[at_{{ statistic.number }}(slot, at, cell)] = at < {{ statistic.extremes }} ? sum / PARTS : at < {{ statistic.greatest }} ? least : greatest;
     }
-{%- if not cuda %}
-    }
-{%- endif %}
 {%- </kernel> %}
 
 {% <kernel of={statistic.fill}> %}
-{%- if cuda %}
-    if (blockIdx.x >= count) return;
-    const int slot = ids[blockIdx.x];
-    for (int cell = threadIdx.x; cell < CELLS; cell += {{ statistic.fill.threads }}) {
-{%- else %}
-    for (int32_t item = 0; item < count; ++item) {
-    const int32_t slot = ids[item];
-    for (int cell = 0; cell < CELLS; ++cell) {
-{%- endif %}
-        {{ int }} leaves[NEAR];
-        for (int place = 0; place < NEAR; ++place) {
-            const {{ int }} beside = neighbours[(size_t)slot * NEAR + place];
-            leaves[place] = beside < held ? beside : -1;
+    {{ int }} leaves[NEAR];
+    for (int place = 0; place < NEAR; ++place) {
+        const {{ int }} beside = neighbours[(size_t)slot * NEAR + place];
+        leaves[place] = beside < held ? beside : -1;
+    }
+    for (int at = 0; at < {{ statistic.accumulators }}; ++at) {
+        double slopes[DIM];
+        for (int axis = 0; axis < DIM; ++axis) {
+            slopes[axis] = at < {{ statistic.means }} ? {{ statistic.slope }}(values, at, leaves, slot, cell, axis) : 0.0;
         }
-        for (int at = 0; at < {{ statistic.accumulators }}; ++at) {
-            double slopes[DIM];
-            for (int axis = 0; axis < DIM; ++axis) {
-                slopes[axis] = at < {{ statistic.means }} ? {{ statistic.slope }}(values, at, leaves, slot, cell, axis) : 0.0;
-            }
-            const double own = values[at_{{ statistic.number }}(slot, at, cell)];
-            for (int child = 0; child < PARTS; ++child) {
-                double away = 0;
-                for (int axis = 0; axis < DIM; ++axis) away += child >> axis & 1 ? slopes[axis] : -slopes[axis];
-                int octant;
-                const int fine = part_of(cell, child, &octant);
-                values[at_{{ statistic.number }}(parts[(size_t)slot * PARTS + octant], at, fine)] = own + 0.25 * away;
-            }
+        const double own = values[at_{{ statistic.number }}(slot, at, cell)];
+        for (int child = 0; child < PARTS; ++child) {
+            double away = 0;
+            for (int axis = 0; axis < DIM; ++axis) away += child >> axis & 1 ? slopes[axis] : -slopes[axis];
+            int octant;
+            const int fine = part_of(cell, child, &octant);
+            values[at_{{ statistic.number }}(parts[(size_t)slot * PARTS + octant], at, fine)] = own + 0.25 * away;
         }
     }
-{%- if not cuda %}
-    }
-{%- endif %}
 {%- </kernel> %}
 
 {% <kernel of={statistic.relocate}> %}
-{%- if cuda %}
-    if (blockIdx.x >= count) return;
-    const int slot = ids[blockIdx.x];
-    for (int at = threadIdx.x; at < {{ statistic.accumulators }} * CELLS; at += {{ statistic.relocate.threads }}) {
-        dst[at_{{ statistic.number }}(slot, 0, 0) + at] = src[at_{{ statistic.number }}(from[slot], 0, 0) + at];
-    }
-{%- else %}
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        memcpy(dst + at_{{ statistic.number }}(slot, 0, 0), src + at_{{ statistic.number }}(from[slot], 0, 0), sizeof(double) * ({{ statistic.accumulators }} * CELLS));
-    }
-{%- endif %}
+    {{<copy_accumulators number={statistic.number} accumulators={statistic.accumulators} />}}
 {%- </kernel> %}
 
 {% endfor -%}
-{% if not cuda -%}
-{% include "packed" -%}
-{% endif -%}
+{{<called_by_pointers />}}

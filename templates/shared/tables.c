@@ -1,8 +1,8 @@
-{% component tables_of(@cuda, @function, @tables) -%}
+{% component tables_of(@function, @table, @tables) -%}
 // ==== tables ========================================================================================================
-{% for table in tables %}
-static {% if cuda %}__device__ {% endif %}const double table_{{ loop.index0 }}[][2] = {
-{%- for line in table %}
+{% for points in tables %}
+{{ table }} double table_{{ loop.index0 }}[][2] = {
+{%- for line in points %}
     {{ line }}
 {%- endfor %}
 };

@@ -8,20 +8,19 @@ use super::constants::{rest, rule_constants, weight};
 use super::layout::view;
 use super::method::Method;
 use super::render::render;
-use super::signature::{Dialect, Types, declarations, doc};
+use super::signature::{Types, declarations, doc};
+use super::target::Dialect;
 use super::text::Comment;
 use super::view::Params;
 
 const KERNELS: &str = include_str!("../../../templates/c/kernels.c");
-const GATHER: &str = include_str!("../../../templates/c/gather.c");
 const HEADER: &str = include_str!("../../../templates/c/kernels.h");
 
 /// `<spec>.c`
 pub fn kernels(method: &Method) -> File {
-    let dialect = Dialect { target: "c", int: "int32_t", restrict: "restrict " };
     File {
         name: format!("{}.c", method.manifest.spec),
-        text: render(&[("gather", GATHER), ("kernels.c", KERNELS)], &view(method, &dialect)),
+        text: render(&Dialect::C, "kernels.c", KERNELS, &view(method, &Dialect::C)),
     }
 }
 
@@ -92,7 +91,7 @@ pub fn header(method: &Method) -> File {
     let manifest = method.manifest;
     let spec = &manifest.spec;
     let upper = spec.to_uppercase();
-    let dialect = Dialect { target: "host", int: "int32_t", restrict: "" };
+    let dialect = Dialect { target: "host", restrict: "", ..Dialect::C };
     let dim = manifest.dim as usize;
     let list = |values: &[String]| values.join(", ");
     let velocity = |direction: &lbm_bundle::Direction| {
@@ -128,7 +127,7 @@ pub fn header(method: &Method) -> File {
         kernels: kernels.collect(),
         upper,
     };
-    File { name: format!("{spec}.h"), text: render(&[("kernels.h", HEADER)], &view) }
+    File { name: format!("{spec}.h"), text: render(&dialect, "kernels.h", HEADER, &view) }
 }
 
 /// The launch shape of a kernel that has not the one which the constants tell.

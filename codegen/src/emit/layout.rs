@@ -13,8 +13,9 @@ use super::inbox;
 use super::interface;
 use super::method::Method;
 use super::moments;
-use super::signature::{Dialect, Types, head, packed};
+use super::signature::{Types, head, packed};
 use super::solids;
+use super::target::Dialect;
 use super::transfer;
 use super::view::{Carry, Head, Kernel, Params, Pull, Reduce, View};
 use super::walls::walls;
@@ -53,6 +54,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     let collide = Kernel { formulas: formulas(manifest, method.collide), ..kernel(Role::Collide, None) };
     let walls = (!method.walls.is_empty()).then(|| walls(method, kernel(Role::StreamCollideWalls, None)));
     View {
+        dialect: *dialect,
         banner: banner::banner(method, dialect.target),
         real: real.into(),
         stored: types.stored.into(),

@@ -5,8 +5,9 @@
 //! Each of these knows only those before it:
 //!
 //! - `text`, `number`, `formula`, `double`: what a spec says in words; constants, expressions and formulas in 64 bits as text
+//! - `target`: what targets write differently
 //! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
-//! - `banner`, `constants`, `work`, `arithmetic`, `signature`: parts of every file and kernel
+//! - `banner`, `constants`, `items`, `arithmetic`, `signature`: parts of every file and kernel
 //! - `walls`, `around`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
 //! - `mesh`: kernels that change the forest, for both targets; `criteria`: those that say which levels blocks should have;
 //!   `prescribed`: those of values at walls; `statistics`: those of statistics over time
@@ -26,6 +27,7 @@ mod function;
 mod ghosts;
 mod inbox;
 mod interface;
+mod items;
 mod layout;
 mod mesh;
 mod method;
@@ -39,11 +41,11 @@ mod signature;
 mod soa;
 mod solids;
 mod statistics;
+mod target;
 pub mod text;
 mod transfer;
 mod view;
 mod walls;
-mod work;
 
 pub use criteria::criteria;
 pub use mesh::mesh;

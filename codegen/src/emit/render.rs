@@ -3,10 +3,14 @@
 use serde::Serialize;
 use tera::{Context, Tera};
 
+use super::target::Dialect;
+
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 22] = [
+const SHARED: [(&str, &str); 24] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
-    ("packed", include_str!("../../../templates/shared/packed.c")),
+    ("states", include_str!("../../../templates/shared/states.c")),
+    ("fields", include_str!("../../../templates/shared/fields.c")),
+    ("levels", include_str!("../../../templates/shared/levels.c")),
     ("arithmetic", include_str!("../../../templates/shared/arithmetic.c")),
     ("params", include_str!("../../../templates/shared/params.c")),
     ("transfer", include_str!("../../../templates/shared/transfer.c")),
@@ -29,13 +33,12 @@ const SHARED: [(&str, &str); 22] = [
     ("solids", include_str!("../../../templates/shared/solids.c")),
 ];
 
-/// Renders the last of some templates, which may use the others, with a view: all are ours and do not depend on what a user writes, so
-/// failure is our bug.
-pub fn render(templates: &[(&str, &str)], view: &impl Serialize) -> String {
-    let name = templates.last().expect("a template").0;
+/// Renders a template with a view, which may use what is shared and the forms of a target: all are ours and do not depend on what a user
+/// writes, so failure is our bug.
+pub fn render(dialect: &Dialect, name: &str, template: &str, view: &impl Serialize) -> String {
     let mut tera = Tera::new();
     let text = tera
-        .add_raw_templates(SHARED.iter().chain(templates).copied())
+        .add_raw_templates(SHARED.iter().copied().chain([("forms", dialect.forms), (name, template)]))
         .and_then(|()| tera.render(name, &Context::from_serialize(view)?))
         .unwrap_or_else(|error| panic!("template {name}: {error:?}"));
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

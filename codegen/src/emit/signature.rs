@@ -4,20 +4,11 @@ use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Member, Re
 
 use super::arithmetic::{is_read, unpack};
 use super::formula::real_name;
+use super::items;
+use super::target::Dialect;
 use super::text::Comment;
 use super::view::{Head, Packed, Params};
-use super::work;
 use crate::ir::Plan;
-
-/// How a target spells what the targets spell differently.
-pub struct Dialect {
-    /// Name of the target in the banner.
-    pub target: &'static str,
-    /// 32-bit integer.
-    pub int: &'static str,
-    /// No other pointer reaches what this one does.
-    pub restrict: &'static str,
-}
 
 /// What is around the text of a kernel, with its arithmetic if that is all it does; one that does something else reads all parameters
 /// that it is given.
@@ -31,7 +22,7 @@ pub fn head(manifest: &Manifest, signature: &Signature, plan: Option<&Plan>, dia
         unpack: if takes { unpack(manifest, reads) } else { Vec::new() },
         threads: signature.threads,
         resident: None,
-        work: work::work(manifest, signature),
+        work: items::work(manifest, signature),
     }
 }
 

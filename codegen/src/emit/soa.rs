@@ -8,7 +8,8 @@ use super::banner;
 use super::formula::{Language, Printer};
 use super::method::Method;
 use super::render::render;
-use super::signature::{self, Dialect};
+use super::signature;
+use super::target::Dialect;
 use super::text::Comment;
 use super::view;
 
@@ -18,6 +19,8 @@ const CUDA: &str = include_str!("../../../templates/cuda/soa.cu");
 /// What the templates print.
 #[derive(Serialize)]
 struct View {
+    #[serde(flatten)]
+    dialect: Dialect,
     banner: Vec<Comment>,
     real: &'static str,
     again: bool,
@@ -58,29 +61,28 @@ struct Value {
 
 /// `<spec>.c`
 pub fn c(method: &Method) -> File {
-    let dialect = Dialect { target: "c", int: "int32_t", restrict: "restrict " };
-    let text = render(&[("soa.c", C)], &view(method, &dialect, c_loops));
+    let text = render(&Dialect::C, "soa.c", C, &view(method, Dialect::C, c_loops));
     File { name: format!("{}.c", method.manifest.spec), text }
 }
 
 /// `<spec>.cu`
 pub fn cuda(method: &Method) -> File {
-    let dialect = Dialect { target: "cuda", int: "int", restrict: "__restrict__ " };
-    let text = render(&[("soa.cu", CUDA)], &view(method, &dialect, cuda_cell));
+    let text = render(&Dialect::CUDA, "soa.cu", CUDA, &view(method, Dialect::CUDA, cuda_cell));
     File { name: format!("{}.cu", method.manifest.spec), text }
 }
 
-fn view(method: &Method, dialect: &Dialect, cells: fn(&Manifest, Role) -> Cells) -> View {
+fn view(method: &Method, dialect: Dialect, cells: fn(&Manifest, Role) -> Cells) -> View {
     let manifest = method.manifest;
     let types = signature::Types::new(manifest);
     View {
+        dialect,
         banner: banner::banner(method, dialect.target),
         real: types.real,
         again: arithmetic::computes_again(method.collide),
         kernels: manifest
             .kernels
             .iter()
-            .map(|signature| kernel(method, signature, dialect, cells(manifest, signature.role)))
+            .map(|signature| kernel(method, signature, &dialect, cells(manifest, signature.role)))
             .collect(),
         params: view::Params::new(manifest),
         packed: manifest.kernels.iter().map(|kernel| signature::packed(&kernel.symbol, &kernel.args, &types)).collect(),

@@ -2,11 +2,15 @@
 
 use serde::Serialize;
 
+use super::target::Dialect;
 use super::text::Comment;
 
 /// One file of kernels. Fields that hold lists are printed line by line.
 #[derive(Debug, Serialize)]
 pub struct View {
+    /// The words of the target.
+    #[serde(flatten)]
+    pub dialect: Dialect,
     /// The comment that opens the file, a line each, without `//`.
     pub banner: Vec<Comment>,
     /// `float` or `double`.
@@ -255,21 +259,21 @@ pub struct Head {
     pub threads: u32,
     /// CUDA: how many of its thread blocks a processor shall hold at the same time, if that is said.
     pub resident: Option<u32>,
-    /// How a thread finds its work.
+    /// How it comes from item to item.
     #[serde(flatten)]
     pub work: Work,
 }
 
-/// CUDA: how a thread finds its work.
+/// What is around that which a kernel does for an item.
 #[derive(Debug, Default, Serialize)]
 pub struct Work {
-    /// Statements before what it does, in lines.
+    /// Statements before it, in lines.
     pub begin: Vec<String>,
     /// What ends them.
     pub end: Vec<String>,
     /// Columns by which what stands between is indented.
     pub indent: usize,
-    /// Statement that leaves a cell as it is.
+    /// Statement that goes on to the next item.
     pub skip: &'static str,
 }
 

@@ -50,15 +50,50 @@
 {%- endfor %}
 {%- endcomponent expose %}
 
-{% component finish(@param_names, @moments) -%}
+{% component relax(@param_names) -%}
     collide(f{{ param_names }});
-{%- if moments %}
-    store_moments(dst, slot, cell, f);
+{%- endcomponent relax %}
+
+{% component as_stored_moments(@real, @half) -%}
+    {{ real }} m[K];
+{%- if half %}
+    unsigned words[(K + 1) / 2];
+    uint16_t narrow[K];
+    round_moments(f, 0, words);
+    for (int number = 0; number < K; ++number) narrow[number] = (uint16_t)(words[number / 2] >> number % 2 * 16);
+    widen_moments(narrow, 1, m);
 {%- else %}
-#pragma unroll
-    for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+    for (int number = 0; number < K; ++number) m[number] = f[number];
 {%- endif %}
-{%- endcomponent finish %}
+    populations_from(m, f);
+{%- endcomponent as_stored_moments %}
+
+{% component copy_values(to, into, from, of, @values) -%}
+    for (int i = 0; i < {{ values }}; ++i) {{ to }}[at({{ into }}, i, cell)] = {{ from }}[at({{ of }}, i, cell)];
+{%- endcomponent copy_values %}
+
+{% component copy_fields(to, into, from, of) -%}
+    for (int component = 0; component < FIELDS; ++component) {
+        {{ to }}[field_at({{ into }}, component, cell)] = {{ from }}[field_at({{ of }}, component, cell)];
+    }
+{%- endcomponent copy_fields %}
+
+{# An array that all threads of a share see. -#}
+{% component array(type, name, count) -%}
+    __shared__ {{ type }} {{ name }}[{{ count }}];
+{%- endcomponent array %}
+
+{# What all threads of a share have, together; the first thread knows it. -#}
+{% component fold(type, name, value, merge) -%}
+    __shared__ {{ type }} {{ name }}_of[threads];
+    __syncthreads();
+    {{ name }}_of[thread] = {{ value }};
+    for (int half = threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (thread < half) {{ merge }}(&{{ name }}_of[thread], &{{ name }}_of[thread + half]);
+    }
+    const {{ type }} &{{ name }} = {{ name }}_of[0];
+{%- endcomponent fold %}
 
 {% component pair_of_cells(@real, @pulls, @param_names) -%}
     // ---- pull: of each pair one value comes from beside it, where the velocity has a part along x
@@ -208,3 +243,37 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
     const {{ real }} after[K] = { {%- for output in collide.outputs %}{{ output.text }}, {% endfor -%} };
     store_moments(dst, slot, cell, after);
 {%- endcomponent finish_moments %}
+
+{% component includes() -%}
+{%- endcomponent includes %}
+
+{% component called_by_pointers() -%}
+{%- endcomponent called_by_pointers %}
+
+{% component store_same() -%}
+#define STORE_SAME(place, value) ((void)atomicExch(&(place), value))
+{%- endcomponent store_same %}
+
+{% component copy_accumulators(number, accumulators) -%}
+    for (int at = 0; at < {{ accumulators }}; ++at) dst[at_{{ number }}(slot, at, cell)] = src[at_{{ number }}(from[slot], at, cell)];
+{%- endcomponent copy_accumulators %}
+
+{# The part of an array that a thread takes, and the sum of what is before it. -#}
+{% component run_of_sums(threads) -%}
+    // Each thread sums a run of the array; then the sums of all threads are summed.
+    constexpr int threads = {{ threads }};
+    __shared__ int sums[threads];
+    const int thread = threadIdx.x, run = (size + threads - 1) / threads;
+    const int begin = run * thread < size ? run * thread : size, end = begin + run < size ? begin + run : size;
+    int sum = 0;
+    for (int at = begin; at < end; ++at) sum += counts[at];
+    sums[thread] = sum;
+    __syncthreads();
+    for (int step = 1; step < threads; step *= 2) {
+        const int before = thread >= step ? sums[thread - step] : 0;
+        __syncthreads();
+        sums[thread] += before;
+        __syncthreads();
+    }
+    sum = sums[thread] - sum;
+{%- endcomponent run_of_sums %}

@@ -96,3 +96,72 @@ static void expand({{ real }} *restrict all, const {{ stored }} *restrict src, c
     }
 }
 {%- endcomponent expand %}
+
+{% component relax(@real, @param_names, @values) -%}
+    {{ real }} after[Q];
+    collide_gathered(1, 1, f, 1, after{{ param_names }});
+    memcpy(f, after, sizeof({{ real }}) * {{ values }});
+{%- endcomponent relax %}
+
+{% component as_stored_moments(@real, @half) -%}
+    {{ real }} m[K];
+{%- if half %}
+    uint16_t narrow[K];
+    round_moments(f, 1, 0, narrow);
+    widen_moments(narrow, 1, m);
+{%- else %}
+    memcpy(m, f, sizeof m);
+{%- endif %}
+    populations_from(m, f);
+{%- endcomponent as_stored_moments %}
+
+{% component copy_values(to, into, from, of, @stored, @values) -%}
+    memcpy({{ to }} + at({{ into }}, 0, 0), {{ from }} + at({{ of }}, 0, 0), sizeof({{ stored }}) * ({{ values }} * PITCH));
+{%- endcomponent copy_values %}
+
+{% component copy_fields(to, into, from, of, @real) -%}
+    memcpy({{ to }} + field_at({{ into }}, 0, 0), {{ from }} + field_at({{ of }}, 0, 0), sizeof({{ real }}) * (FIELDS * CELLS));
+{%- endcomponent copy_fields %}
+
+{% component array(type, name, count) -%}
+    {{ type }} {{ name }}[{{ count }}];
+{%- endcomponent array %}
+
+{% component fold(type, name, value, merge) -%}
+    (void){{ merge }};  // one thread has all
+    const {{ type }} {{ name }} = {{ value }};
+{%- endcomponent fold %}
+
+{% component includes() -%}
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+{%- endcomponent includes %}
+
+{% component called_by_pointers(@packed) -%}
+// ==== the same kernels, their arguments in an array of pointers =====================================================
+{% for kernel in packed %}
+void {{ kernel.symbol }}_packed(void *const *args)
+{
+    {{ kernel.symbol }}(
+{%- for arg in kernel.args %}
+        {{ arg }}
+{%- endfor %}
+}
+{% endfor -%}
+{%- endcomponent called_by_pointers %}
+
+{% component store_same() -%}
+#define STORE_SAME(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELAXED)
+{%- endcomponent store_same %}
+
+{% component copy_accumulators(number, accumulators) -%}
+    memcpy(dst + at_{{ number }}(slot, 0, 0), src + at_{{ number }}(from[slot], 0, 0), sizeof(double) * ({{ accumulators }} * CELLS));
+{%- endcomponent copy_accumulators %}
+
+{# All of an array: there is one thread. -#}
+{% component run_of_sums(threads) -%}
+    const int thread = 0, threads = 1, begin = 0, end = size;  // a GPU has {{ threads }}
+    int sum = 0;
+{%- endcomponent run_of_sums %}

@@ -1,0 +1,52 @@
+{% for kernel in interface.kernels -%}
+{% <kernel of={kernel.signature}> %}
+    if (!streams(sides, slot, held, cell)) {{ kernel.signature.skip }};
+    const {{ int }} *const around = neighbours + (size_t)slot * NEAR;
+    const Spot here = spot_of(cell);
+    {{ real }} f[Q];
+    UNROLL for (int i = 0; i < Q; ++i) f[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
+{%- if kernel.walls and walls.nodes %}
+    node(f, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0, 0{% endif %});
+{%- endif %}
+    if (rows[slot] >= 0) {
+        {{ real }} *const keep = saved + kept_at(rows, slot, cell);
+        UNROLL for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
+    }
+    {{<finish />}}
+{%- </kernel> %}
+
+{% endfor -%}
+{% <kernel of={ghosts.restrict}> %}
+    {{ real }} f[Q];
+    if (!mean_of_parts(slot, cell, sides, parts, rows, held, saved, f{{ param_names }})) {{ ghosts.restrict.skip }};
+    {{ real }} *const keep = saved + kept_at(rows, slot, cell);
+    UNROLL for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
+    {{<finish />}}
+{%- </kernel> %}
+
+{% <kernel of={ghosts.send}> %}
+    if (!has_values(sides, slot, held, spot_of(cell))) {{ ghosts.send.skip }};
+    {{ real }} *const keep = saved + kept_at(rows, slot, cell);
+    {{ real }} f[Q];
+    UNROLL for (int i = 0; i < Q; ++i) f[i] = keep[i * CELLS];
+    to_fine(f{{ param_names }});
+    UNROLL for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
+{%- </kernel> %}
+
+{% <kernel of={ghosts.prolong}> %}
+    {{ real }} f[Q];
+    if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, f)) {{ ghosts.prolong.skip }};
+    {{<finish />}}
+{%- </kernel> %}
+
+{% <kernel of={ghosts.hold}> %}
+    if (!whole && has_values(sides, slot, held, spot_of(cell))) {{ ghosts.hold.skip }};
+    coarsen_cell(slot, cell, parts + (size_t)(slot - held) * PARTS, sets >> 1 & 1 ? populations_1 : populations_0,
+        sets & 1 ? populations_1 : populations_0);
+{%- </kernel> %}
+
+{% <kernel of={ghosts.keep}> %}
+    {{ stored }} *const set = sets >> levels[nodes[slot]] & 1 ? populations_1 : populations_0;
+    const int to = held_slot(nodes[slot], children, roots, held);
+    {{<copy_values to="set" into="to" from="set" of="slot" />}}
+{%- </kernel> %}
