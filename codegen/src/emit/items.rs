@@ -23,7 +23,7 @@ pub enum Items {
     Pairs,
     /// All values of listed blocks, which are copied: those of `slot`; on a GPU, those of its `cell`.
     Copies,
-    /// Parts of a list, blocks `begin` to `end` of it: each is `share`, of which `thread` does its part.
+    /// Parts of a list, blocks `begin` to `end` of it: each is `share`, of which `thread` of `threads` does its part.
     Shares,
     /// Listed blocks, each a task of threads that wait for each other: `thread` has a part in `slot`.
     Blocks,
