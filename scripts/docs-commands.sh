@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every command of the README and of docs/ that begins with `cargo`, as it is written, identical ones once; the first
-# that fails ends it. (Commands that begin with `lbmc` are run by lbmc/tests/docs.rs.)
+# that fails ends it. (Commands that begin with `lbmc` are run by lbmc/tests/all/docs.rs.)
 # usage: docs-commands.sh           runs them in the root of this checkout
 #        docs-commands.sh --list    prints them
 set -euo pipefail

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{fails, folder, lbmc, read, works};
+use super::{fails, folder, lbmc, read, works};
 
 /// A small row of the suite `uniform`.
 const SMALL: [&str; 8] = ["bench", "uniform", "d2q9_bgk", "--target", "cpu", "--real", "f32", "--gib"];

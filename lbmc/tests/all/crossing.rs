@@ -15,8 +15,7 @@ fn close(what: &str, found: &[f64], due: &[f64]) {
 /// the change in time leave less than half behind at last, and reflect half.
 #[test]
 fn couplings_have_the_noise_of_an_independent_code() {
-    // Nothing else of this program takes long.
-    let device = Device::host(2).unwrap();
+    let device = Device::host(1).unwrap();
     let mut crossings = Crossings::new(Spec::find("d2q9_bgk").unwrap()).unwrap();
     for (coupling, way, noise, reflected) in [
         ("volumetric_shifted", Way::Entering, [0.736, 1.340, 2.352], 1.57e-2),

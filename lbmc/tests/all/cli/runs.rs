@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::json;
 
-use crate::{fails, folder, lbmc, read, root, works};
+use super::{fails, folder, lbmc, read, root, works};
 
 #[test]
 fn a_bad_case_is_refused_before_anything_is_written() {

@@ -265,7 +265,7 @@ fn the_page_on_architecture_is_a_map_of_the_project() {
     }
 }
 
-/// Rows of its tables name files and tests in them: `| what | `lbmc/tests/cli.rs` `a_test`, `another` |`.
+/// Rows of its tables name files and tests in them: `| what | `lbmc/tests/all/cli.rs` `a_test`, `another` |`.
 #[test]
 fn every_promise_about_security_names_tests_that_exist() {
     let text = read(&root().join("SECURITY.md"));

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::{fails, folder, lbmc, read, root, works};
+use super::{fails, folder, lbmc, read, root, works};
 
 #[test]
 fn gen_finds_a_shipped_spec_from_any_folder_without_a_word() {

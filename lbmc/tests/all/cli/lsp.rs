@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use lsp_server::{Message, Notification, Request, Response};
 use serde_json::{Value, json};
 
-use crate::folder;
+use super::folder;
 
 /// An editor that has started the server.
 struct Editor {
@@ -106,7 +106,7 @@ fn uri(path: &Path) -> String {
 }
 
 fn shipped(name: &str) -> String {
-    std::fs::read_to_string(crate::root().join(name)).expect("it is shipped")
+    std::fs::read_to_string(super::root().join(name)).expect("it is shipped")
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::{fails, folder, lbmc, root, works};
+use super::{fails, folder, lbmc, root, works};
 
 #[test]
 fn every_code_is_listed_and_explained() {

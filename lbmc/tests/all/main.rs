@@ -1,0 +1,13 @@
+//! The program and its libraries as users have them. One program, so that the tests of all of them share its processors.
+
+mod cli;
+mod crossing;
+mod docs;
+mod followed;
+mod geometry;
+mod mpi;
+mod restart;
+mod results;
+mod starts;
+mod terminal;
+mod varying;
