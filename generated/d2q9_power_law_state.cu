@@ -23,6 +23,7 @@ static constexpr int CELLS = 8 * 8 * 1;  // of a block
 static constexpr int NEAR = 9;  // neighbours of a block, itself included
 static constexpr int DIM = 2;  // axes
 static constexpr int SETS = 1;  // of populations
+enum { SLAB = 1 };  // cells that a thread gathers, then collides, at a time
 static constexpr int FIELDS = 3;  // components of the macroscopic fields
 
 // ==== populations in memory =========================================================================================
@@ -201,54 +202,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float viscos
     f[9] = next_;
 }
 
-// ==== streaming =====================================================================================================
-
-// Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_power_law_state_stream_collide(
-    const int *__restrict__ ids,               // slots to work on [count]
-    const int count,                           // entries of `ids`
-    const int *__restrict__ neighbours,        // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
-    const float *__restrict__ src,             // post-collision populations [slot][10][64], lattice units
-    float *__restrict__ dst,                   // new post-collision populations [slot][10][64], lattice units
-    const d2q9_power_law_state_params params)  // parameters of the method
-{
-    const float viscosity_ = params.viscosity_;
-    const float reference_ = params.reference_;
-    const float index_ = params.index_;
-    const float slowest_ = params.slowest_;
-    const float forcex_ = params.forcex_;
-    const float forcey_ = params.forcey_;
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
-    if (item >= count) return;
-    const int slot = ids[item];
-    const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
-    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
-    const int x = cell % 8;
-    const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
-    const int xp = x < 7 ? x + 1 : 0, bxp = x < 7 ? 0 : 1;
-    const int y = cell / 8;
-    const int ym = y > 0 ? y - 1 : 7, bym = y > 0 ? 0 : -1;
-    const int yp = y < 7 ? y + 1 : 0, byp = y < 7 ? 0 : 1;
-
-    // ---- pull
-    float f[Q];
-    f[0] = load(src, slot, 0, cell);
-    f[1] = load(src, near[4 + bxm], 1, xm + 8 * y);
-    f[2] = load(src, near[4 + bxp], 2, xp + 8 * y);
-    f[3] = load(src, near[4 + 3 * bym], 3, x + 8 * ym);
-    f[4] = load(src, near[4 + 3 * byp], 4, x + 8 * yp);
-    f[5] = load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
-    f[6] = load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
-    f[7] = load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
-    f[8] = load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
-    f[9] = load(src, slot, 9, cell);
-
-    collide(f, viscosity_, reference_, index_, slowest_, forcex_, forcey_);
-    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
-}
-
 // The collision alone, on plain arrays of states.
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_power_law_state_collide(
@@ -345,6 +298,55 @@ static __device__ __forceinline__ float from_wall(
     }
 }
 
+// ==== streaming =====================================================================================================
+//
+// What arrives in a cell comes from a neighbour; off a wall, if one is in its place.
+
+// Pulls, collides and stores the listed blocks, none of which touches a wall.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_power_law_state_stream_collide(
+    const int *__restrict__ ids,               // slots to work on [count]
+    const int count,                           // entries of `ids`
+    const int *__restrict__ neighbours,        // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
+    const float *__restrict__ src,             // post-collision populations [slot][10][64], lattice units
+    float *__restrict__ dst,                   // new post-collision populations [slot][10][64], lattice units
+    const d2q9_power_law_state_params params)  // parameters of the method
+{
+    const float viscosity_ = params.viscosity_;
+    const float reference_ = params.reference_;
+    const float index_ = params.index_;
+    const float slowest_ = params.slowest_;
+    const float forcex_ = params.forcex_;
+    const float forcey_ = params.forcey_;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    if (item >= count) return;
+    const int slot = ids[item];
+    const int cell = threadIdx.x % CELLS;
+    const int *const near = neighbours + (size_t)slot * NEAR;
+    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
+    const int x = cell % 8;
+    const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
+    const int xp = x < 7 ? x + 1 : 0, bxp = x < 7 ? 0 : 1;
+    const int y = cell / 8;
+    const int ym = y > 0 ? y - 1 : 7, bym = y > 0 ? 0 : -1;
+    const int yp = y < 7 ? y + 1 : 0, byp = y < 7 ? 0 : 1;
+
+    // ---- pull
+    float f[Q];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = load(src, near[4 + bxm], 1, xm + 8 * y);
+    f[2] = load(src, near[4 + bxp], 2, xp + 8 * y);
+    f[3] = load(src, near[4 + 3 * bym], 3, x + 8 * ym);
+    f[4] = load(src, near[4 + 3 * byp], 4, x + 8 * yp);
+    f[5] = load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
+    f[6] = load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
+    f[7] = load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
+    f[8] = load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
+    f[9] = load(src, slot, 9, cell);
+    collide(f, viscosity_, reference_, index_, slowest_, forcex_, forcey_);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+}
+
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_power_law_state_stream_collide_walls(
@@ -368,7 +370,7 @@ d2q9_power_law_state_stream_collide_walls(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
+    const int *const near = neighbours + (size_t)slot * NEAR;
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 8;
     const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
@@ -398,10 +400,10 @@ d2q9_power_law_state_stream_collide_walls(
     f[8] = near[4 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxp + 3 * bym], 8, here, src, near, wall_rules, wall_values)
         : load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
     f[9] = load(src, slot, 9, cell);
-
     collide(f, viscosity_, reference_, index_, slowest_, forcex_, forcey_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
+
 
 // ==== macroscopic fields ============================================================================================
 

@@ -310,75 +310,6 @@ static inline __attribute__((always_inline)) void collide_slab(
     }
 }
 
-// ==== streaming =====================================================================================================
-
-// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
-// Each plane is one flat copy; then the row and the column that come from neighbours are put right.
-static inline __attribute__((always_inline)) void gather(
-    float *restrict to, const float *restrict src, const int32_t *restrict near,
-    const int begin, const int i, const int cx, const int cy, const int cz)
-{
-    for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
-        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int plane = (z - cz - dz * BZ) * (BX * BY);
-        const int32_t *const level = near + 4;
-        const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
-
-        // rows from the same plane, then their first or last column from the neighbour along x
-        if (first < last) {
-            load_row(to + first * BX + (cx > 0), src, level[0], i, plane + (first - cy) * BX + (cx < 0), (last - first) * BX - (cx != 0));
-        }
-        for (int y = first; y < last && cx != 0; ++y) {
-            to[y * BX + (cx > 0 ? 0 : BX - 1)] = load(src, level[-cx], i, plane + (y - cy) * BX + (cx > 0 ? BX - 1 : 0));
-        }
-
-        // the row from the neighbour along y, then its corner
-        if (cy != 0) {
-            const int far = plane + (cy > 0 ? (BY - 1) * BX : 0);
-            float *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
-            load_row(edge + (cx > 0), src, level[-3 * cy], i, far + (cx < 0), BX - (cx != 0));
-            if (cx != 0) edge[cx > 0 ? 0 : BX - 1] = load(src, level[-cx - 3 * cy], i, far + (cx > 0 ? BX - 1 : 0));
-        }
-    }  // planes
-}
-
-// Pulls, collides and stores the listed blocks, none of which touches a wall.
-void d2q9_scalar_stream_collide(
-    const int32_t *restrict ids,         // slots to work on [count]
-    const int32_t count,                 // entries of `ids`
-    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
-    const float *restrict src,           // post-collision populations [slot][14][64], lattice units
-    float *restrict dst,                 // new post-collision populations [slot][14][64], lattice units
-    const d2q9_scalar_params params)     // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float omega_g_ = params.omega_g_;
-    const int past = past_cache(count, dst);
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        const int32_t *const near = neighbours + (size_t)slot * NEAR;
-        _Alignas(64) float before[Q * SLAB];
-        for (int row = 0; row < BY * BZ; row += ROWS) {
-            gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
-            gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
-            gather(before + 2 * SLAB, src, near, row, 2, -1, 0, 0);
-            gather(before + 3 * SLAB, src, near, row, 3, 0, 1, 0);
-            gather(before + 4 * SLAB, src, near, row, 4, 0, -1, 0);
-            gather(before + 5 * SLAB, src, near, row, 5, 1, 1, 0);
-            gather(before + 6 * SLAB, src, near, row, 6, -1, -1, 0);
-            gather(before + 7 * SLAB, src, near, row, 7, 1, -1, 0);
-            gather(before + 8 * SLAB, src, near, row, 8, -1, 1, 0);
-            gather(before + 9 * SLAB, src, near, row, 9, 0, 0, 0);
-            gather(before + 10 * SLAB, src, near, row, 10, 1, 0, 0);
-            gather(before + 11 * SLAB, src, near, row, 11, -1, 0, 0);
-            gather(before + 12 * SLAB, src, near, row, 12, 0, 1, 0);
-            gather(before + 13 * SLAB, src, near, row, 13, 0, -1, 0);
-            collide_slab(before, dst, slot, row * BX, past, omega_, omega_g_);
-        }
-    }  // blocks
-    settle();
-}
-
 // The collision alone, on plain arrays of states.
 void d2q9_scalar_collide(
     const int32_t count,              // how many states there are
@@ -525,7 +456,80 @@ static inline float from_wall(
     }
 }
 
-// As gather, with walls in the place of some neighbours.
+// ==== streaming =====================================================================================================
+//
+// What arrives in a cell comes from a neighbour; off a wall, if one is in its place.
+
+
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
+// Each plane is one flat copy; then the row and the column that come from neighbours are put right.
+static inline __attribute__((always_inline)) void gather(
+    float *restrict to, const float *restrict src, const int32_t *restrict near,
+    const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
+        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        const int plane = (z - cz - dz * BZ) * (BX * BY);
+        const int32_t *const level = near + 4;
+        const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
+
+        // rows from the same plane, then their first or last column from the neighbour along x
+        if (first < last) {
+            load_row(to + first * BX + (cx > 0), src, level[0], i, plane + (first - cy) * BX + (cx < 0), (last - first) * BX - (cx != 0));
+        }
+        for (int y = first; y < last && cx != 0; ++y) {
+            to[y * BX + (cx > 0 ? 0 : BX - 1)] = load(src, level[-cx], i, plane + (y - cy) * BX + (cx > 0 ? BX - 1 : 0));
+        }
+
+        // the row from the neighbour along y, then its corner
+        if (cy != 0) {
+            const int far = plane + (cy > 0 ? (BY - 1) * BX : 0);
+            float *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
+            load_row(edge + (cx > 0), src, level[-3 * cy], i, far + (cx < 0), BX - (cx != 0));
+            if (cx != 0) edge[cx > 0 ? 0 : BX - 1] = load(src, level[-cx - 3 * cy], i, far + (cx > 0 ? BX - 1 : 0));
+        }
+    }  // planes
+}
+
+// Pulls, collides and stores the listed blocks, none of which touches a wall.
+void d2q9_scalar_stream_collide(
+    const int32_t *restrict ids,         // slots to work on [count]
+    const int32_t count,                 // entries of `ids`
+    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
+    const float *restrict src,           // post-collision populations [slot][14][64], lattice units
+    float *restrict dst,                 // new post-collision populations [slot][14][64], lattice units
+    const d2q9_scalar_params params)     // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float omega_g_ = params.omega_g_;
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
+        const int past = past_cache(count, dst);
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+            gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
+            gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
+            gather(before + 2 * SLAB, src, near, row, 2, -1, 0, 0);
+            gather(before + 3 * SLAB, src, near, row, 3, 0, 1, 0);
+            gather(before + 4 * SLAB, src, near, row, 4, 0, -1, 0);
+            gather(before + 5 * SLAB, src, near, row, 5, 1, 1, 0);
+            gather(before + 6 * SLAB, src, near, row, 6, -1, -1, 0);
+            gather(before + 7 * SLAB, src, near, row, 7, 1, -1, 0);
+            gather(before + 8 * SLAB, src, near, row, 8, -1, 1, 0);
+            gather(before + 9 * SLAB, src, near, row, 9, 0, 0, 0);
+            gather(before + 10 * SLAB, src, near, row, 10, 1, 0, 0);
+            gather(before + 11 * SLAB, src, near, row, 11, -1, 0, 0);
+            gather(before + 12 * SLAB, src, near, row, 12, 0, 1, 0);
+            gather(before + 13 * SLAB, src, near, row, 13, 0, -1, 0);
+            collide_slab(before, dst, slot, row * BX, past, omega_, omega_g_);
+        }  // rows
+    }  // blocks
+    settle();
+}
+
+
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on.
 static inline __attribute__((always_inline)) void gather_walls(
     float *restrict to, const float *restrict src, const int32_t *restrict near,
     const int32_t *restrict wall_rules, const float *restrict wall_values,
@@ -573,11 +577,11 @@ void d2q9_scalar_stream_collide_walls(
 {
     const float omega_ = params.omega_;
     const float omega_g_ = params.omega_g_;
-    _Alignas(64) float before[Q * SLAB];
-    const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
+        const int past = past_cache(count, dst);
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather_walls(before + 0 * SLAB, src, near, wall_rules, wall_values, row, 0, 0, 0, 0);
             gather_walls(before + 1 * SLAB, src, near, wall_rules, wall_values, row, 1, 1, 0, 0);
@@ -594,10 +598,11 @@ void d2q9_scalar_stream_collide_walls(
             gather_walls(before + 12 * SLAB, src, near, wall_rules, wall_values, row, 12, 0, 1, 0);
             gather_walls(before + 13 * SLAB, src, near, wall_rules, wall_values, row, 13, 0, -1, 0);
             collide_slab(before, dst, slot, row * BX, past, omega_, omega_g_);
-        }
+        }  // rows
     }  // blocks
     settle();
 }
+
 
 // ==== macroscopic fields ============================================================================================
 

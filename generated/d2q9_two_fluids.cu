@@ -29,6 +29,7 @@ static constexpr int CELLS = 8 * 8 * 1;  // of a block
 static constexpr int NEAR = 9;  // neighbours of a block, itself included
 static constexpr int DIM = 2;  // axes
 static constexpr int SETS = 2;  // of populations
+enum { SLAB = 1 };  // cells that a thread gathers, then collides, at a time
 static constexpr int FIELDS = 4;  // components of the macroscopic fields
 
 // ==== populations in memory =========================================================================================
@@ -301,166 +302,6 @@ static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float o
     f[21] = post_21;
 }
 
-// ==== streaming =====================================================================================================
-
-// Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_two_fluids_stream_collide(
-    const int *__restrict__ ids,          // slots to work on [count]
-    const int count,                      // entries of `ids`
-    const int *__restrict__ neighbours,   // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
-    const float *__restrict__ src,        // post-collision populations [slot][22][64], lattice units
-    float *__restrict__ dst,              // new post-collision populations [slot][22][64], lattice units
-    const d2q9_two_fluids_params params)  // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float omega_g_ = params.omega_g_;
-    const float strength_ = params.strength_;
-    const float drivex_ = params.drivex_;
-    const float drivey_ = params.drivey_;
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
-    if (item >= count) return;
-    const int slot = ids[item];
-    const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
-    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
-    const int x = cell % 8;
-    const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
-    const int xp = x < 7 ? x + 1 : 0, bxp = x < 7 ? 0 : 1;
-    const int y = cell / 8;
-    const int ym = y > 0 ? y - 1 : 7, bym = y > 0 ? 0 : -1;
-    const int yp = y < 7 ? y + 1 : 0, byp = y < 7 ? 0 : 1;
-
-    // ---- pull
-    float f[INPUTS];
-    f[0] = load(src, slot, 0, cell);
-    f[1] = load(src, near[4 + bxm], 1, xm + 8 * y);
-    f[2] = load(src, near[4 + bxp], 2, xp + 8 * y);
-    f[3] = load(src, near[4 + 3 * bym], 3, x + 8 * ym);
-    f[4] = load(src, near[4 + 3 * byp], 4, x + 8 * yp);
-    f[5] = load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
-    f[6] = load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
-    f[7] = load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
-    f[8] = load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
-    f[9] = load(src, slot, 9, cell);
-    f[10] = load(src, near[4 + bxm], 10, xm + 8 * y);
-    f[11] = load(src, near[4 + bxp], 11, xp + 8 * y);
-    f[12] = load(src, near[4 + 3 * bym], 12, x + 8 * ym);
-    f[13] = load(src, near[4 + 3 * byp], 13, x + 8 * yp);
-    f[14] = load(src, near[4 + bxm + 3 * bym], 14, xm + 8 * ym);
-    f[15] = load(src, near[4 + bxp + 3 * byp], 15, xp + 8 * yp);
-    f[16] = load(src, near[4 + bxm + 3 * byp], 16, xm + 8 * yp);
-    f[17] = load(src, near[4 + bxp + 3 * bym], 17, xp + 8 * ym);
-    f[18] = load(src, slot, 18, cell);
-    f[19] = load(src, slot, 19, cell);
-    f[20] = load(src, slot, 20, cell);
-    f[21] = load(src, slot, 21, cell);
-    f[22] = load(src, near[4 + bxp], 18, xp + 8 * y);
-    f[23] = load(src, near[4 + bxm], 18, xm + 8 * y);
-    f[24] = load(src, near[4 + 3 * byp], 18, x + 8 * yp);
-    f[25] = load(src, near[4 + 3 * bym], 18, x + 8 * ym);
-    f[26] = load(src, near[4 + bxp + 3 * byp], 18, xp + 8 * yp);
-    f[27] = load(src, near[4 + bxm + 3 * bym], 18, xm + 8 * ym);
-    f[28] = load(src, near[4 + bxp + 3 * bym], 18, xp + 8 * ym);
-    f[29] = load(src, near[4 + bxm + 3 * byp], 18, xm + 8 * yp);
-    f[30] = load(src, near[4 + bxp], 19, xp + 8 * y);
-    f[31] = load(src, near[4 + bxm], 19, xm + 8 * y);
-    f[32] = load(src, near[4 + 3 * byp], 19, x + 8 * yp);
-    f[33] = load(src, near[4 + 3 * bym], 19, x + 8 * ym);
-    f[34] = load(src, near[4 + bxp + 3 * byp], 19, xp + 8 * yp);
-    f[35] = load(src, near[4 + bxm + 3 * bym], 19, xm + 8 * ym);
-    f[36] = load(src, near[4 + bxp + 3 * bym], 19, xp + 8 * ym);
-    f[37] = load(src, near[4 + bxm + 3 * byp], 19, xm + 8 * yp);
-
-    collide(f, omega_, omega_g_, strength_, drivex_, drivey_);
-    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
-}
-
-// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
-extern "C" __global__ void __launch_bounds__(256)
-d2q9_two_fluids_expose(
-    const int *__restrict__ ids,          // slots to work on [count]
-    const int count,                      // entries of `ids`
-    const int *__restrict__ neighbours,   // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
-    float *__restrict__ populations,      // post-collision populations, and what cells show [slot][22][64], lattice
-                                          //   units
-    const d2q9_two_fluids_params params)  // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float omega_g_ = params.omega_g_;
-    const float strength_ = params.strength_;
-    const float drivex_ = params.drivex_;
-    const float drivey_ = params.drivey_;
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
-    if (item >= count) return;
-    const int slot = ids[item];
-    const int cell = threadIdx.x % CELLS;
-    const float *src = populations;
-    const int *near = neighbours + (size_t)slot * NEAR;
-    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
-    const int x = cell % 8;
-    const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
-    const int xp = x < 7 ? x + 1 : 0, bxp = x < 7 ? 0 : 1;
-    const int y = cell / 8;
-    const int ym = y > 0 ? y - 1 : 7, bym = y > 0 ? 0 : -1;
-    const int yp = y < 7 ? y + 1 : 0, byp = y < 7 ? 0 : 1;
-
-    // ---- pull
-    float f[Q];
-    f[0] = load(src, slot, 0, cell);
-    f[1] = load(src, near[4 + bxm], 1, xm + 8 * y);
-    f[2] = load(src, near[4 + bxp], 2, xp + 8 * y);
-    f[3] = load(src, near[4 + 3 * bym], 3, x + 8 * ym);
-    f[4] = load(src, near[4 + 3 * byp], 4, x + 8 * yp);
-    f[5] = load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
-    f[6] = load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
-    f[7] = load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
-    f[8] = load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
-    f[9] = load(src, slot, 9, cell);
-    f[10] = load(src, near[4 + bxm], 10, xm + 8 * y);
-    f[11] = load(src, near[4 + bxp], 11, xp + 8 * y);
-    f[12] = load(src, near[4 + 3 * bym], 12, x + 8 * ym);
-    f[13] = load(src, near[4 + 3 * byp], 13, x + 8 * yp);
-    f[14] = load(src, near[4 + bxm + 3 * bym], 14, xm + 8 * ym);
-    f[15] = load(src, near[4 + bxp + 3 * byp], 15, xp + 8 * yp);
-    f[16] = load(src, near[4 + bxm + 3 * byp], 16, xm + 8 * yp);
-    f[17] = load(src, near[4 + bxp + 3 * bym], 17, xp + 8 * ym);
-
-
-    (void)omega_;
-    (void)omega_g_;
-    (void)strength_;
-    (void)drivex_;
-    (void)drivey_;
-    const float f_0 = f[0];
-    const float f_1 = f[1];
-    const float f_2 = f[2];
-    const float f_3 = f[3];
-    const float f_4 = f[4];
-    const float f_5 = f[5];
-    const float f_6 = f[6];
-    const float f_7 = f[7];
-    const float f_8 = f[8];
-    const float g_0_ = f[9];
-    const float g_1_ = f[10];
-    const float g_2_ = f[11];
-    const float g_3_ = f[12];
-    const float g_4_ = f[13];
-    const float g_5_ = f[14];
-    const float g_6_ = f[15];
-    const float g_7_ = f[16];
-    const float g_8_ = f[17];
-
-    // ---- d_sigma   (d2q9_two_fluids.lbm:19)
-    const float d_sigma = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
-
-    // ---- d_rho   (d2q9_two_fluids.lbm:18)
-    const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;
-
-    store(populations, slot, 18, cell, d_sigma);
-    store(populations, slot, 19, cell, d_rho);
-}
-
 // The collision alone, on plain arrays of states.
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_two_fluids_collide(
@@ -592,18 +433,19 @@ static __device__ __noinline__ float beyond_walls(
     return beyond_wall(w, which, load(src, near[neighbour_of(image)], SHOWN[which], index_of(image)), flipped, wall_rules, wall_values);
 }
 
-// What cells of the listed blocks show to those around them; neighbours may be walls.
+// ==== streaming =====================================================================================================
+//
+// What arrives in a cell comes from a neighbour; off a wall, if one is in its place.
+
+// Pulls, collides and stores the listed blocks, none of which touches a wall.
 extern "C" __global__ void __launch_bounds__(256)
-d2q9_two_fluids_expose_walls(
-    const int *__restrict__ ids,            // slots to work on [count]
-    const int count,                        // entries of `ids`
-    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
-                                            //   [slot][9]
-    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back [wall]
-    const float *__restrict__ wall_values,  // parameters of each wall [wall][0], lattice units
-    float *__restrict__ populations,        // post-collision populations, and what cells show [slot][22][64], lattice
-                                            //   units
-    const d2q9_two_fluids_params params)    // parameters of the method
+d2q9_two_fluids_stream_collide(
+    const int *__restrict__ ids,          // slots to work on [count]
+    const int count,                      // entries of `ids`
+    const int *__restrict__ neighbours,   // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
+    const float *__restrict__ src,        // post-collision populations [slot][22][64], lattice units
+    float *__restrict__ dst,              // new post-collision populations [slot][22][64], lattice units
+    const d2q9_two_fluids_params params)  // parameters of the method
 {
     const float omega_ = params.omega_;
     const float omega_g_ = params.omega_g_;
@@ -614,8 +456,7 @@ d2q9_two_fluids_expose_walls(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float *src = populations;
-    const int *near = neighbours + (size_t)slot * NEAR;
+    const int *const near = neighbours + (size_t)slot * NEAR;
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 8;
     const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
@@ -623,78 +464,49 @@ d2q9_two_fluids_expose_walls(
     const int y = cell / 8;
     const int ym = y > 0 ? y - 1 : 7, bym = y > 0 ? 0 : -1;
     const int yp = y < 7 ? y + 1 : 0, byp = y < 7 ? 0 : 1;
-    const Spot here = { {x, y} };
 
     // ---- pull
-    float f[Q];
+    float f[INPUTS];
     f[0] = load(src, slot, 0, cell);
-    f[1] = near[4 + bxm] < 0 ? from_wall(-1 - near[4 + bxm], 1, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm], 1, xm + 8 * y);
-    f[2] = near[4 + bxp] < 0 ? from_wall(-1 - near[4 + bxp], 2, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp], 2, xp + 8 * y);
-    f[3] = near[4 + 3 * bym] < 0 ? from_wall(-1 - near[4 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + 3 * bym], 3, x + 8 * ym);
-    f[4] = near[4 + 3 * byp] < 0 ? from_wall(-1 - near[4 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + 3 * byp], 4, x + 8 * yp);
-    f[5] = near[4 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxm + 3 * bym], 5, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
-    f[6] = near[4 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxp + 3 * byp], 6, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
-    f[7] = near[4 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxm + 3 * byp], 7, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
-    f[8] = near[4 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxp + 3 * bym], 8, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
+    f[1] = load(src, near[4 + bxm], 1, xm + 8 * y);
+    f[2] = load(src, near[4 + bxp], 2, xp + 8 * y);
+    f[3] = load(src, near[4 + 3 * bym], 3, x + 8 * ym);
+    f[4] = load(src, near[4 + 3 * byp], 4, x + 8 * yp);
+    f[5] = load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
+    f[6] = load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
+    f[7] = load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
+    f[8] = load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
     f[9] = load(src, slot, 9, cell);
-    f[10] = near[4 + bxm] < 0 ? from_wall(-1 - near[4 + bxm], 10, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm], 10, xm + 8 * y);
-    f[11] = near[4 + bxp] < 0 ? from_wall(-1 - near[4 + bxp], 11, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp], 11, xp + 8 * y);
-    f[12] = near[4 + 3 * bym] < 0 ? from_wall(-1 - near[4 + 3 * bym], 12, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + 3 * bym], 12, x + 8 * ym);
-    f[13] = near[4 + 3 * byp] < 0 ? from_wall(-1 - near[4 + 3 * byp], 13, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + 3 * byp], 13, x + 8 * yp);
-    f[14] = near[4 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxm + 3 * bym], 14, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm + 3 * bym], 14, xm + 8 * ym);
-    f[15] = near[4 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxp + 3 * byp], 15, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp + 3 * byp], 15, xp + 8 * yp);
-    f[16] = near[4 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxm + 3 * byp], 16, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm + 3 * byp], 16, xm + 8 * yp);
-    f[17] = near[4 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxp + 3 * bym], 17, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp + 3 * bym], 17, xp + 8 * ym);
-
-
-    (void)omega_;
-    (void)omega_g_;
-    (void)strength_;
-    (void)drivex_;
-    (void)drivey_;
-    const float f_0 = f[0];
-    const float f_1 = f[1];
-    const float f_2 = f[2];
-    const float f_3 = f[3];
-    const float f_4 = f[4];
-    const float f_5 = f[5];
-    const float f_6 = f[6];
-    const float f_7 = f[7];
-    const float f_8 = f[8];
-    const float g_0_ = f[9];
-    const float g_1_ = f[10];
-    const float g_2_ = f[11];
-    const float g_3_ = f[12];
-    const float g_4_ = f[13];
-    const float g_5_ = f[14];
-    const float g_6_ = f[15];
-    const float g_7_ = f[16];
-    const float g_8_ = f[17];
-
-    // ---- d_sigma   (d2q9_two_fluids.lbm:19)
-    const float d_sigma = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
-
-    // ---- d_rho   (d2q9_two_fluids.lbm:18)
-    const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;
-
-    store(populations, slot, 18, cell, d_sigma);
-    store(populations, slot, 19, cell, d_rho);
+    f[10] = load(src, near[4 + bxm], 10, xm + 8 * y);
+    f[11] = load(src, near[4 + bxp], 11, xp + 8 * y);
+    f[12] = load(src, near[4 + 3 * bym], 12, x + 8 * ym);
+    f[13] = load(src, near[4 + 3 * byp], 13, x + 8 * yp);
+    f[14] = load(src, near[4 + bxm + 3 * bym], 14, xm + 8 * ym);
+    f[15] = load(src, near[4 + bxp + 3 * byp], 15, xp + 8 * yp);
+    f[16] = load(src, near[4 + bxm + 3 * byp], 16, xm + 8 * yp);
+    f[17] = load(src, near[4 + bxp + 3 * bym], 17, xp + 8 * ym);
+    f[18] = load(src, slot, 18, cell);
+    f[19] = load(src, slot, 19, cell);
+    f[20] = load(src, slot, 20, cell);
+    f[21] = load(src, slot, 21, cell);
+    f[22] = load(src, near[4 + bxp], 18, xp + 8 * y);
+    f[23] = load(src, near[4 + bxm], 18, xm + 8 * y);
+    f[24] = load(src, near[4 + 3 * byp], 18, x + 8 * yp);
+    f[25] = load(src, near[4 + 3 * bym], 18, x + 8 * ym);
+    f[26] = load(src, near[4 + bxp + 3 * byp], 18, xp + 8 * yp);
+    f[27] = load(src, near[4 + bxm + 3 * bym], 18, xm + 8 * ym);
+    f[28] = load(src, near[4 + bxp + 3 * bym], 18, xp + 8 * ym);
+    f[29] = load(src, near[4 + bxm + 3 * byp], 18, xm + 8 * yp);
+    f[30] = load(src, near[4 + bxp], 19, xp + 8 * y);
+    f[31] = load(src, near[4 + bxm], 19, xm + 8 * y);
+    f[32] = load(src, near[4 + 3 * byp], 19, x + 8 * yp);
+    f[33] = load(src, near[4 + 3 * bym], 19, x + 8 * ym);
+    f[34] = load(src, near[4 + bxp + 3 * byp], 19, xp + 8 * yp);
+    f[35] = load(src, near[4 + bxm + 3 * bym], 19, xm + 8 * ym);
+    f[36] = load(src, near[4 + bxp + 3 * bym], 19, xp + 8 * ym);
+    f[37] = load(src, near[4 + bxm + 3 * byp], 19, xm + 8 * yp);
+    collide(f, omega_, omega_g_, strength_, drivex_, drivey_);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -719,7 +531,7 @@ d2q9_two_fluids_stream_collide_walls(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
+    const int *const near = neighbours + (size_t)slot * NEAR;
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 8;
     const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
@@ -801,10 +613,198 @@ d2q9_two_fluids_stream_collide_walls(
         : load(src, near[4 + bxp + 3 * bym], 19, xp + 8 * ym);
     f[37] = near[4 + bxm + 3 * byp] < 0 ? beyond_walls(15, here, src, near, wall_rules, wall_values)
         : load(src, near[4 + bxm + 3 * byp], 19, xm + 8 * yp);
-
     collide(f, omega_, omega_g_, strength_, drivex_, drivey_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
+
+// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_two_fluids_expose(
+    const int *__restrict__ ids,          // slots to work on [count]
+    const int count,                      // entries of `ids`
+    const int *__restrict__ neighbours,   // slots of the neighbours at (dx+1) + 3 (dy+1) [slot][9]
+    float *__restrict__ populations,      // post-collision populations, and what cells show [slot][22][64], lattice
+                                          //   units
+    const d2q9_two_fluids_params params)  // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float omega_g_ = params.omega_g_;
+    const float strength_ = params.strength_;
+    const float drivex_ = params.drivex_;
+    const float drivey_ = params.drivey_;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    if (item >= count) return;
+    const int slot = ids[item];
+    const int cell = threadIdx.x % CELLS;
+    const float *src = populations;
+    const int *const near = neighbours + (size_t)slot * NEAR;
+    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
+    const int x = cell % 8;
+    const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
+    const int xp = x < 7 ? x + 1 : 0, bxp = x < 7 ? 0 : 1;
+    const int y = cell / 8;
+    const int ym = y > 0 ? y - 1 : 7, bym = y > 0 ? 0 : -1;
+    const int yp = y < 7 ? y + 1 : 0, byp = y < 7 ? 0 : 1;
+
+    // ---- pull
+    float f[Q];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = load(src, near[4 + bxm], 1, xm + 8 * y);
+    f[2] = load(src, near[4 + bxp], 2, xp + 8 * y);
+    f[3] = load(src, near[4 + 3 * bym], 3, x + 8 * ym);
+    f[4] = load(src, near[4 + 3 * byp], 4, x + 8 * yp);
+    f[5] = load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
+    f[6] = load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
+    f[7] = load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
+    f[8] = load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
+    f[9] = load(src, slot, 9, cell);
+    f[10] = load(src, near[4 + bxm], 10, xm + 8 * y);
+    f[11] = load(src, near[4 + bxp], 11, xp + 8 * y);
+    f[12] = load(src, near[4 + 3 * bym], 12, x + 8 * ym);
+    f[13] = load(src, near[4 + 3 * byp], 13, x + 8 * yp);
+    f[14] = load(src, near[4 + bxm + 3 * bym], 14, xm + 8 * ym);
+    f[15] = load(src, near[4 + bxp + 3 * byp], 15, xp + 8 * yp);
+    f[16] = load(src, near[4 + bxm + 3 * byp], 16, xm + 8 * yp);
+    f[17] = load(src, near[4 + bxp + 3 * bym], 17, xp + 8 * ym);
+
+    (void)omega_;
+    (void)omega_g_;
+    (void)strength_;
+    (void)drivex_;
+    (void)drivey_;
+    const float f_0 = f[0];
+    const float f_1 = f[1];
+    const float f_2 = f[2];
+    const float f_3 = f[3];
+    const float f_4 = f[4];
+    const float f_5 = f[5];
+    const float f_6 = f[6];
+    const float f_7 = f[7];
+    const float f_8 = f[8];
+    const float g_0_ = f[9];
+    const float g_1_ = f[10];
+    const float g_2_ = f[11];
+    const float g_3_ = f[12];
+    const float g_4_ = f[13];
+    const float g_5_ = f[14];
+    const float g_6_ = f[15];
+    const float g_7_ = f[16];
+    const float g_8_ = f[17];
+
+    // ---- d_sigma   (d2q9_two_fluids.lbm:19)
+    const float d_sigma = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
+
+    // ---- d_rho   (d2q9_two_fluids.lbm:18)
+    const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;
+
+    store(populations, slot, 18, cell, d_sigma);
+    store(populations, slot, 19, cell, d_rho);
+}
+
+// What cells of the listed blocks show to those around them; neighbours may be walls.
+extern "C" __global__ void __launch_bounds__(256)
+d2q9_two_fluids_expose_walls(
+    const int *__restrict__ ids,            // slots to work on [count]
+    const int count,                        // entries of `ids`
+    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1), or -(w + 1) for wall w
+                                            //   [slot][9]
+    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back [wall]
+    const float *__restrict__ wall_values,  // parameters of each wall [wall][0], lattice units
+    float *__restrict__ populations,        // post-collision populations, and what cells show [slot][22][64], lattice
+                                            //   units
+    const d2q9_two_fluids_params params)    // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float omega_g_ = params.omega_g_;
+    const float strength_ = params.strength_;
+    const float drivex_ = params.drivex_;
+    const float drivey_ = params.drivey_;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    if (item >= count) return;
+    const int slot = ids[item];
+    const int cell = threadIdx.x % CELLS;
+    const float *src = populations;
+    const int *const near = neighbours + (size_t)slot * NEAR;
+    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
+    const int x = cell % 8;
+    const int xm = x > 0 ? x - 1 : 7, bxm = x > 0 ? 0 : -1;
+    const int xp = x < 7 ? x + 1 : 0, bxp = x < 7 ? 0 : 1;
+    const int y = cell / 8;
+    const int ym = y > 0 ? y - 1 : 7, bym = y > 0 ? 0 : -1;
+    const int yp = y < 7 ? y + 1 : 0, byp = y < 7 ? 0 : 1;
+    const Spot here = { {x, y} };
+
+    // ---- pull
+    float f[Q];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = near[4 + bxm] < 0 ? from_wall(-1 - near[4 + bxm], 1, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm], 1, xm + 8 * y);
+    f[2] = near[4 + bxp] < 0 ? from_wall(-1 - near[4 + bxp], 2, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp], 2, xp + 8 * y);
+    f[3] = near[4 + 3 * bym] < 0 ? from_wall(-1 - near[4 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + 3 * bym], 3, x + 8 * ym);
+    f[4] = near[4 + 3 * byp] < 0 ? from_wall(-1 - near[4 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + 3 * byp], 4, x + 8 * yp);
+    f[5] = near[4 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxm + 3 * bym], 5, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm + 3 * bym], 5, xm + 8 * ym);
+    f[6] = near[4 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxp + 3 * byp], 6, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp + 3 * byp], 6, xp + 8 * yp);
+    f[7] = near[4 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxm + 3 * byp], 7, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm + 3 * byp], 7, xm + 8 * yp);
+    f[8] = near[4 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxp + 3 * bym], 8, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp + 3 * bym], 8, xp + 8 * ym);
+    f[9] = load(src, slot, 9, cell);
+    f[10] = near[4 + bxm] < 0 ? from_wall(-1 - near[4 + bxm], 10, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm], 10, xm + 8 * y);
+    f[11] = near[4 + bxp] < 0 ? from_wall(-1 - near[4 + bxp], 11, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp], 11, xp + 8 * y);
+    f[12] = near[4 + 3 * bym] < 0 ? from_wall(-1 - near[4 + 3 * bym], 12, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + 3 * bym], 12, x + 8 * ym);
+    f[13] = near[4 + 3 * byp] < 0 ? from_wall(-1 - near[4 + 3 * byp], 13, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + 3 * byp], 13, x + 8 * yp);
+    f[14] = near[4 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxm + 3 * bym], 14, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm + 3 * bym], 14, xm + 8 * ym);
+    f[15] = near[4 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxp + 3 * byp], 15, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp + 3 * byp], 15, xp + 8 * yp);
+    f[16] = near[4 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[4 + bxm + 3 * byp], 16, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxm + 3 * byp], 16, xm + 8 * yp);
+    f[17] = near[4 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[4 + bxp + 3 * bym], 17, here, src, near, wall_rules, wall_values)
+        : load(src, near[4 + bxp + 3 * bym], 17, xp + 8 * ym);
+
+    (void)omega_;
+    (void)omega_g_;
+    (void)strength_;
+    (void)drivex_;
+    (void)drivey_;
+    const float f_0 = f[0];
+    const float f_1 = f[1];
+    const float f_2 = f[2];
+    const float f_3 = f[3];
+    const float f_4 = f[4];
+    const float f_5 = f[5];
+    const float f_6 = f[6];
+    const float f_7 = f[7];
+    const float f_8 = f[8];
+    const float g_0_ = f[9];
+    const float g_1_ = f[10];
+    const float g_2_ = f[11];
+    const float g_3_ = f[12];
+    const float g_4_ = f[13];
+    const float g_5_ = f[14];
+    const float g_6_ = f[15];
+    const float g_7_ = f[16];
+    const float g_8_ = f[17];
+
+    // ---- d_sigma   (d2q9_two_fluids.lbm:19)
+    const float d_sigma = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
+
+    // ---- d_rho   (d2q9_two_fluids.lbm:18)
+    const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;
+
+    store(populations, slot, 18, cell, d_sigma);
+    store(populations, slot, 19, cell, d_rho);
+}
+
 
 // ==== macroscopic fields ============================================================================================
 

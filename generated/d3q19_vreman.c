@@ -629,141 +629,6 @@ static inline __attribute__((always_inline)) void collide_slab(
     }
 }
 
-// ==== streaming =====================================================================================================
-
-// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
-// Each plane is one flat copy; then the row and the column that come from neighbours are put right.
-static inline __attribute__((always_inline)) void gather(
-    float *restrict to, const float *restrict src, const int32_t *restrict near,
-    const int begin, const int i, const int cx, const int cy, const int cz)
-{
-    for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
-        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
-        const int plane = (z - cz - dz * BZ) * (BX * BY);
-        const int32_t *const level = near + 13 + 9 * dz;
-        const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
-
-        // rows from the same plane, then their first or last column from the neighbour along x
-        if (first < last) {
-            load_row(to + first * BX + (cx > 0), src, level[0], i, plane + (first - cy) * BX + (cx < 0), (last - first) * BX - (cx != 0));
-        }
-        for (int y = first; y < last && cx != 0; ++y) {
-            to[y * BX + (cx > 0 ? 0 : BX - 1)] = load(src, level[-cx], i, plane + (y - cy) * BX + (cx > 0 ? BX - 1 : 0));
-        }
-
-        // the row from the neighbour along y, then its corner
-        if (cy != 0) {
-            const int far = plane + (cy > 0 ? (BY - 1) * BX : 0);
-            float *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
-            load_row(edge + (cx > 0), src, level[-3 * cy], i, far + (cx < 0), BX - (cx != 0));
-            if (cx != 0) edge[cx > 0 ? 0 : BX - 1] = load(src, level[-cx - 3 * cy], i, far + (cx > 0 ? BX - 1 : 0));
-        }
-    }  // planes
-}
-
-// Pulls, collides and stores the listed blocks, none of which touches a wall.
-void d3q19_vreman_stream_collide(
-    const int32_t *restrict ids,         // slots to work on [count]
-    const int32_t count,                 // entries of `ids`
-    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
-    const float *restrict src,           // post-collision populations [slot][22][64], lattice units
-    float *restrict dst,                 // new post-collision populations [slot][22][64], lattice units
-    const d3q19_vreman_params params)    // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float vreman_ = params.vreman_;
-    const float sigma_ = params.sigma_;
-    const float forcex_ = params.forcex_;
-    const float forcey_ = params.forcey_;
-    const float forcez_ = params.forcez_;
-    const int past = past_cache(count, dst);
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        const int32_t *const near = neighbours + (size_t)slot * NEAR;
-        _Alignas(64) float before[INPUTS * SLAB];
-        for (int row = 0; row < BY * BZ; row += ROWS) {
-            gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
-            gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
-            gather(before + 2 * SLAB, src, near, row, 2, -1, 0, 0);
-            gather(before + 3 * SLAB, src, near, row, 3, 0, 1, 0);
-            gather(before + 4 * SLAB, src, near, row, 4, 0, -1, 0);
-            gather(before + 5 * SLAB, src, near, row, 5, 0, 0, 1);
-            gather(before + 6 * SLAB, src, near, row, 6, 0, 0, -1);
-            gather(before + 7 * SLAB, src, near, row, 7, 1, 1, 0);
-            gather(before + 8 * SLAB, src, near, row, 8, -1, -1, 0);
-            gather(before + 9 * SLAB, src, near, row, 9, 1, 0, 1);
-            gather(before + 10 * SLAB, src, near, row, 10, -1, 0, -1);
-            gather(before + 11 * SLAB, src, near, row, 11, 1, 0, -1);
-            gather(before + 12 * SLAB, src, near, row, 12, -1, 0, 1);
-            gather(before + 13 * SLAB, src, near, row, 13, 1, -1, 0);
-            gather(before + 14 * SLAB, src, near, row, 14, -1, 1, 0);
-            gather(before + 15 * SLAB, src, near, row, 15, 0, 1, 1);
-            gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
-            gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
-            gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
-            gather(before + 19 * SLAB, src, near, row, 19, 0, 0, 0);
-            gather(before + 20 * SLAB, src, near, row, 20, 0, 0, 0);
-            gather(before + 21 * SLAB, src, near, row, 21, 0, 0, 0);
-            gather(before + 22 * SLAB, src, near, row, 19, -1, 0, 0);
-            gather(before + 23 * SLAB, src, near, row, 19, 1, 0, 0);
-            gather(before + 24 * SLAB, src, near, row, 19, 0, -1, 0);
-            gather(before + 25 * SLAB, src, near, row, 19, 0, 1, 0);
-            gather(before + 26 * SLAB, src, near, row, 19, 0, 0, -1);
-            gather(before + 27 * SLAB, src, near, row, 19, 0, 0, 1);
-            gather(before + 28 * SLAB, src, near, row, 19, -1, -1, 0);
-            gather(before + 29 * SLAB, src, near, row, 19, 1, 1, 0);
-            gather(before + 30 * SLAB, src, near, row, 19, -1, 0, -1);
-            gather(before + 31 * SLAB, src, near, row, 19, 1, 0, 1);
-            gather(before + 32 * SLAB, src, near, row, 19, -1, 0, 1);
-            gather(before + 33 * SLAB, src, near, row, 19, 1, 0, -1);
-            gather(before + 34 * SLAB, src, near, row, 19, -1, 1, 0);
-            gather(before + 35 * SLAB, src, near, row, 19, 1, -1, 0);
-            gather(before + 36 * SLAB, src, near, row, 19, 0, -1, -1);
-            gather(before + 37 * SLAB, src, near, row, 19, 0, 1, 1);
-            gather(before + 38 * SLAB, src, near, row, 19, 0, -1, 1);
-            gather(before + 39 * SLAB, src, near, row, 19, 0, 1, -1);
-            gather(before + 40 * SLAB, src, near, row, 20, -1, 0, 0);
-            gather(before + 41 * SLAB, src, near, row, 20, 1, 0, 0);
-            gather(before + 42 * SLAB, src, near, row, 20, 0, -1, 0);
-            gather(before + 43 * SLAB, src, near, row, 20, 0, 1, 0);
-            gather(before + 44 * SLAB, src, near, row, 20, 0, 0, -1);
-            gather(before + 45 * SLAB, src, near, row, 20, 0, 0, 1);
-            gather(before + 46 * SLAB, src, near, row, 20, -1, -1, 0);
-            gather(before + 47 * SLAB, src, near, row, 20, 1, 1, 0);
-            gather(before + 48 * SLAB, src, near, row, 20, -1, 0, -1);
-            gather(before + 49 * SLAB, src, near, row, 20, 1, 0, 1);
-            gather(before + 50 * SLAB, src, near, row, 20, -1, 0, 1);
-            gather(before + 51 * SLAB, src, near, row, 20, 1, 0, -1);
-            gather(before + 52 * SLAB, src, near, row, 20, -1, 1, 0);
-            gather(before + 53 * SLAB, src, near, row, 20, 1, -1, 0);
-            gather(before + 54 * SLAB, src, near, row, 20, 0, -1, -1);
-            gather(before + 55 * SLAB, src, near, row, 20, 0, 1, 1);
-            gather(before + 56 * SLAB, src, near, row, 20, 0, -1, 1);
-            gather(before + 57 * SLAB, src, near, row, 20, 0, 1, -1);
-            gather(before + 58 * SLAB, src, near, row, 21, -1, 0, 0);
-            gather(before + 59 * SLAB, src, near, row, 21, 1, 0, 0);
-            gather(before + 60 * SLAB, src, near, row, 21, 0, -1, 0);
-            gather(before + 61 * SLAB, src, near, row, 21, 0, 1, 0);
-            gather(before + 62 * SLAB, src, near, row, 21, 0, 0, -1);
-            gather(before + 63 * SLAB, src, near, row, 21, 0, 0, 1);
-            gather(before + 64 * SLAB, src, near, row, 21, -1, -1, 0);
-            gather(before + 65 * SLAB, src, near, row, 21, 1, 1, 0);
-            gather(before + 66 * SLAB, src, near, row, 21, -1, 0, -1);
-            gather(before + 67 * SLAB, src, near, row, 21, 1, 0, 1);
-            gather(before + 68 * SLAB, src, near, row, 21, -1, 0, 1);
-            gather(before + 69 * SLAB, src, near, row, 21, 1, 0, -1);
-            gather(before + 70 * SLAB, src, near, row, 21, -1, 1, 0);
-            gather(before + 71 * SLAB, src, near, row, 21, 1, -1, 0);
-            gather(before + 72 * SLAB, src, near, row, 21, 0, -1, -1);
-            gather(before + 73 * SLAB, src, near, row, 21, 0, 1, 1);
-            gather(before + 74 * SLAB, src, near, row, 21, 0, -1, 1);
-            gather(before + 75 * SLAB, src, near, row, 21, 0, 1, -1);
-            collide_slab(before, dst, slot, row * BX, past, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
-        }
-    }  // blocks
-    settle();
-}
-
 // ==== what cells show ===============================================================================================
 
 // Stores what gathered cells of a slab show to those around them, in a slot from a cell on.
@@ -824,50 +689,6 @@ static inline __attribute__((always_inline)) void expose_slab(
         store(populations, slot, 20, begin + cell, uy_);
         store(populations, slot, 21, begin + cell, uz_);
     }  // cells
-}
-
-// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
-void d3q19_vreman_expose(
-    const int32_t *restrict ids,         // slots to work on [count]
-    const int32_t count,                 // entries of `ids`
-    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
-    float *restrict populations,         // post-collision populations, and what cells show [slot][22][64], lattice
-                                         //   units
-    const d3q19_vreman_params params)    // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float vreman_ = params.vreman_;
-    const float sigma_ = params.sigma_;
-    const float forcex_ = params.forcex_;
-    const float forcey_ = params.forcey_;
-    const float forcez_ = params.forcez_;
-    _Alignas(64) float before[Q * SLAB];
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        const int32_t *const near = neighbours + (size_t)slot * NEAR;
-        for (int row = 0; row < BY * BZ; row += ROWS) {
-            gather(before + 0 * SLAB, populations, near, row, 0, 0, 0, 0);
-            gather(before + 1 * SLAB, populations, near, row, 1, 1, 0, 0);
-            gather(before + 2 * SLAB, populations, near, row, 2, -1, 0, 0);
-            gather(before + 3 * SLAB, populations, near, row, 3, 0, 1, 0);
-            gather(before + 4 * SLAB, populations, near, row, 4, 0, -1, 0);
-            gather(before + 5 * SLAB, populations, near, row, 5, 0, 0, 1);
-            gather(before + 6 * SLAB, populations, near, row, 6, 0, 0, -1);
-            gather(before + 7 * SLAB, populations, near, row, 7, 1, 1, 0);
-            gather(before + 8 * SLAB, populations, near, row, 8, -1, -1, 0);
-            gather(before + 9 * SLAB, populations, near, row, 9, 1, 0, 1);
-            gather(before + 10 * SLAB, populations, near, row, 10, -1, 0, -1);
-            gather(before + 11 * SLAB, populations, near, row, 11, 1, 0, -1);
-            gather(before + 12 * SLAB, populations, near, row, 12, -1, 0, 1);
-            gather(before + 13 * SLAB, populations, near, row, 13, 1, -1, 0);
-            gather(before + 14 * SLAB, populations, near, row, 14, -1, 1, 0);
-            gather(before + 15 * SLAB, populations, near, row, 15, 0, 1, 1);
-            gather(before + 16 * SLAB, populations, near, row, 16, 0, -1, -1);
-            gather(before + 17 * SLAB, populations, near, row, 17, 0, 1, -1);
-            gather(before + 18 * SLAB, populations, near, row, 18, 0, -1, 1);
-            expose_slab(before, populations, slot, row * BX, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
-        }
-    }  // blocks
 }
 
 // The collision alone, on plain arrays of states.
@@ -1117,7 +938,146 @@ static float beyond_walls(
     return beyond_wall(w, which, load(src, near[neighbour_of(image)], SHOWN[which], index_of(image)), flipped, wall_rules, wall_values);
 }
 
-// As gather, with walls in the place of some neighbours.
+// ==== streaming =====================================================================================================
+//
+// What arrives in a cell comes from a neighbour; off a wall, if one is in its place.
+
+
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
+// Each plane is one flat copy; then the row and the column that come from neighbours are put right.
+static inline __attribute__((always_inline)) void gather(
+    float *restrict to, const float *restrict src, const int32_t *restrict near,
+    const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
+        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        const int plane = (z - cz - dz * BZ) * (BX * BY);
+        const int32_t *const level = near + 13 + 9 * dz;
+        const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
+
+        // rows from the same plane, then their first or last column from the neighbour along x
+        if (first < last) {
+            load_row(to + first * BX + (cx > 0), src, level[0], i, plane + (first - cy) * BX + (cx < 0), (last - first) * BX - (cx != 0));
+        }
+        for (int y = first; y < last && cx != 0; ++y) {
+            to[y * BX + (cx > 0 ? 0 : BX - 1)] = load(src, level[-cx], i, plane + (y - cy) * BX + (cx > 0 ? BX - 1 : 0));
+        }
+
+        // the row from the neighbour along y, then its corner
+        if (cy != 0) {
+            const int far = plane + (cy > 0 ? (BY - 1) * BX : 0);
+            float *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
+            load_row(edge + (cx > 0), src, level[-3 * cy], i, far + (cx < 0), BX - (cx != 0));
+            if (cx != 0) edge[cx > 0 ? 0 : BX - 1] = load(src, level[-cx - 3 * cy], i, far + (cx > 0 ? BX - 1 : 0));
+        }
+    }  // planes
+}
+
+// Pulls, collides and stores the listed blocks, none of which touches a wall.
+void d3q19_vreman_stream_collide(
+    const int32_t *restrict ids,         // slots to work on [count]
+    const int32_t count,                 // entries of `ids`
+    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
+    const float *restrict src,           // post-collision populations [slot][22][64], lattice units
+    float *restrict dst,                 // new post-collision populations [slot][22][64], lattice units
+    const d3q19_vreman_params params)    // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float vreman_ = params.vreman_;
+    const float sigma_ = params.sigma_;
+    const float forcex_ = params.forcex_;
+    const float forcey_ = params.forcey_;
+    const float forcez_ = params.forcez_;
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[INPUTS * SLAB];
+        const int past = past_cache(count, dst);
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+            gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
+            gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
+            gather(before + 2 * SLAB, src, near, row, 2, -1, 0, 0);
+            gather(before + 3 * SLAB, src, near, row, 3, 0, 1, 0);
+            gather(before + 4 * SLAB, src, near, row, 4, 0, -1, 0);
+            gather(before + 5 * SLAB, src, near, row, 5, 0, 0, 1);
+            gather(before + 6 * SLAB, src, near, row, 6, 0, 0, -1);
+            gather(before + 7 * SLAB, src, near, row, 7, 1, 1, 0);
+            gather(before + 8 * SLAB, src, near, row, 8, -1, -1, 0);
+            gather(before + 9 * SLAB, src, near, row, 9, 1, 0, 1);
+            gather(before + 10 * SLAB, src, near, row, 10, -1, 0, -1);
+            gather(before + 11 * SLAB, src, near, row, 11, 1, 0, -1);
+            gather(before + 12 * SLAB, src, near, row, 12, -1, 0, 1);
+            gather(before + 13 * SLAB, src, near, row, 13, 1, -1, 0);
+            gather(before + 14 * SLAB, src, near, row, 14, -1, 1, 0);
+            gather(before + 15 * SLAB, src, near, row, 15, 0, 1, 1);
+            gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
+            gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
+            gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
+            gather(before + 19 * SLAB, src, near, row, 19, 0, 0, 0);
+            gather(before + 20 * SLAB, src, near, row, 20, 0, 0, 0);
+            gather(before + 21 * SLAB, src, near, row, 21, 0, 0, 0);
+            gather(before + 22 * SLAB, src, near, row, 19, -1, 0, 0);
+            gather(before + 23 * SLAB, src, near, row, 19, 1, 0, 0);
+            gather(before + 24 * SLAB, src, near, row, 19, 0, -1, 0);
+            gather(before + 25 * SLAB, src, near, row, 19, 0, 1, 0);
+            gather(before + 26 * SLAB, src, near, row, 19, 0, 0, -1);
+            gather(before + 27 * SLAB, src, near, row, 19, 0, 0, 1);
+            gather(before + 28 * SLAB, src, near, row, 19, -1, -1, 0);
+            gather(before + 29 * SLAB, src, near, row, 19, 1, 1, 0);
+            gather(before + 30 * SLAB, src, near, row, 19, -1, 0, -1);
+            gather(before + 31 * SLAB, src, near, row, 19, 1, 0, 1);
+            gather(before + 32 * SLAB, src, near, row, 19, -1, 0, 1);
+            gather(before + 33 * SLAB, src, near, row, 19, 1, 0, -1);
+            gather(before + 34 * SLAB, src, near, row, 19, -1, 1, 0);
+            gather(before + 35 * SLAB, src, near, row, 19, 1, -1, 0);
+            gather(before + 36 * SLAB, src, near, row, 19, 0, -1, -1);
+            gather(before + 37 * SLAB, src, near, row, 19, 0, 1, 1);
+            gather(before + 38 * SLAB, src, near, row, 19, 0, -1, 1);
+            gather(before + 39 * SLAB, src, near, row, 19, 0, 1, -1);
+            gather(before + 40 * SLAB, src, near, row, 20, -1, 0, 0);
+            gather(before + 41 * SLAB, src, near, row, 20, 1, 0, 0);
+            gather(before + 42 * SLAB, src, near, row, 20, 0, -1, 0);
+            gather(before + 43 * SLAB, src, near, row, 20, 0, 1, 0);
+            gather(before + 44 * SLAB, src, near, row, 20, 0, 0, -1);
+            gather(before + 45 * SLAB, src, near, row, 20, 0, 0, 1);
+            gather(before + 46 * SLAB, src, near, row, 20, -1, -1, 0);
+            gather(before + 47 * SLAB, src, near, row, 20, 1, 1, 0);
+            gather(before + 48 * SLAB, src, near, row, 20, -1, 0, -1);
+            gather(before + 49 * SLAB, src, near, row, 20, 1, 0, 1);
+            gather(before + 50 * SLAB, src, near, row, 20, -1, 0, 1);
+            gather(before + 51 * SLAB, src, near, row, 20, 1, 0, -1);
+            gather(before + 52 * SLAB, src, near, row, 20, -1, 1, 0);
+            gather(before + 53 * SLAB, src, near, row, 20, 1, -1, 0);
+            gather(before + 54 * SLAB, src, near, row, 20, 0, -1, -1);
+            gather(before + 55 * SLAB, src, near, row, 20, 0, 1, 1);
+            gather(before + 56 * SLAB, src, near, row, 20, 0, -1, 1);
+            gather(before + 57 * SLAB, src, near, row, 20, 0, 1, -1);
+            gather(before + 58 * SLAB, src, near, row, 21, -1, 0, 0);
+            gather(before + 59 * SLAB, src, near, row, 21, 1, 0, 0);
+            gather(before + 60 * SLAB, src, near, row, 21, 0, -1, 0);
+            gather(before + 61 * SLAB, src, near, row, 21, 0, 1, 0);
+            gather(before + 62 * SLAB, src, near, row, 21, 0, 0, -1);
+            gather(before + 63 * SLAB, src, near, row, 21, 0, 0, 1);
+            gather(before + 64 * SLAB, src, near, row, 21, -1, -1, 0);
+            gather(before + 65 * SLAB, src, near, row, 21, 1, 1, 0);
+            gather(before + 66 * SLAB, src, near, row, 21, -1, 0, -1);
+            gather(before + 67 * SLAB, src, near, row, 21, 1, 0, 1);
+            gather(before + 68 * SLAB, src, near, row, 21, -1, 0, 1);
+            gather(before + 69 * SLAB, src, near, row, 21, 1, 0, -1);
+            gather(before + 70 * SLAB, src, near, row, 21, -1, 1, 0);
+            gather(before + 71 * SLAB, src, near, row, 21, 1, -1, 0);
+            gather(before + 72 * SLAB, src, near, row, 21, 0, -1, -1);
+            gather(before + 73 * SLAB, src, near, row, 21, 0, 1, 1);
+            gather(before + 74 * SLAB, src, near, row, 21, 0, -1, 1);
+            gather(before + 75 * SLAB, src, near, row, 21, 0, 1, -1);
+            collide_slab(before, dst, slot, row * BX, past, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
+        }  // rows
+    }  // blocks
+    settle();
+}
+
+
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on.
 static inline __attribute__((always_inline)) void gather_walls(
     float *restrict to, const float *restrict src, const int32_t *restrict near,
     const int32_t *restrict wall_rules, const float *restrict wall_values,
@@ -1151,53 +1111,6 @@ static inline __attribute__((always_inline)) void gather_walls(
     }  // rows
 }
 
-// What cells of the listed blocks show to those around them; neighbours may be walls.
-void d3q19_vreman_expose_walls(
-    const int32_t *restrict ids,         // slots to work on [count]
-    const int32_t count,                 // entries of `ids`
-    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for
-                                         //   wall w [slot][27]
-    const int32_t *restrict wall_rules,  // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
-    const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
-    float *restrict populations,         // post-collision populations, and what cells show [slot][22][64], lattice
-                                         //   units
-    const d3q19_vreman_params params)    // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float vreman_ = params.vreman_;
-    const float sigma_ = params.sigma_;
-    const float forcex_ = params.forcex_;
-    const float forcey_ = params.forcey_;
-    const float forcez_ = params.forcez_;
-    _Alignas(64) float before[Q * SLAB];
-    for (int32_t item = 0; item < count; ++item) {
-        const int32_t slot = ids[item];
-        const int32_t *const near = neighbours + (size_t)slot * NEAR;
-        for (int row = 0; row < BY * BZ; row += ROWS) {
-            gather_walls(before + 0 * SLAB, populations, near, wall_rules, wall_values, row, 0, 0, 0, 0);
-            gather_walls(before + 1 * SLAB, populations, near, wall_rules, wall_values, row, 1, 1, 0, 0);
-            gather_walls(before + 2 * SLAB, populations, near, wall_rules, wall_values, row, 2, -1, 0, 0);
-            gather_walls(before + 3 * SLAB, populations, near, wall_rules, wall_values, row, 3, 0, 1, 0);
-            gather_walls(before + 4 * SLAB, populations, near, wall_rules, wall_values, row, 4, 0, -1, 0);
-            gather_walls(before + 5 * SLAB, populations, near, wall_rules, wall_values, row, 5, 0, 0, 1);
-            gather_walls(before + 6 * SLAB, populations, near, wall_rules, wall_values, row, 6, 0, 0, -1);
-            gather_walls(before + 7 * SLAB, populations, near, wall_rules, wall_values, row, 7, 1, 1, 0);
-            gather_walls(before + 8 * SLAB, populations, near, wall_rules, wall_values, row, 8, -1, -1, 0);
-            gather_walls(before + 9 * SLAB, populations, near, wall_rules, wall_values, row, 9, 1, 0, 1);
-            gather_walls(before + 10 * SLAB, populations, near, wall_rules, wall_values, row, 10, -1, 0, -1);
-            gather_walls(before + 11 * SLAB, populations, near, wall_rules, wall_values, row, 11, 1, 0, -1);
-            gather_walls(before + 12 * SLAB, populations, near, wall_rules, wall_values, row, 12, -1, 0, 1);
-            gather_walls(before + 13 * SLAB, populations, near, wall_rules, wall_values, row, 13, 1, -1, 0);
-            gather_walls(before + 14 * SLAB, populations, near, wall_rules, wall_values, row, 14, -1, 1, 0);
-            gather_walls(before + 15 * SLAB, populations, near, wall_rules, wall_values, row, 15, 0, 1, 1);
-            gather_walls(before + 16 * SLAB, populations, near, wall_rules, wall_values, row, 16, 0, -1, -1);
-            gather_walls(before + 17 * SLAB, populations, near, wall_rules, wall_values, row, 17, 0, 1, -1);
-            gather_walls(before + 18 * SLAB, populations, near, wall_rules, wall_values, row, 18, 0, -1, 1);
-            expose_slab(before, populations, slot, row * BX, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
-        }
-    }  // blocks
-}
-
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 void d3q19_vreman_stream_collide_walls(
     const int32_t *restrict ids,         // slots to work on [count]
@@ -1216,11 +1129,11 @@ void d3q19_vreman_stream_collide_walls(
     const float forcex_ = params.forcex_;
     const float forcey_ = params.forcey_;
     const float forcez_ = params.forcez_;
-    _Alignas(64) float before[INPUTS * SLAB];
-    const int past = past_cache(count, dst);
     for (int32_t item = 0; item < count; ++item) {
         const int32_t slot = ids[item];
         const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[INPUTS * SLAB];
+        const int past = past_cache(count, dst);
         for (int row = 0; row < BY * BZ; row += ROWS) {
             gather_walls(before + 0 * SLAB, src, near, wall_rules, wall_values, row, 0, 0, 0, 0);
             gather_walls(before + 1 * SLAB, src, near, wall_rules, wall_values, row, 1, 1, 0, 0);
@@ -1299,10 +1212,104 @@ void d3q19_vreman_stream_collide_walls(
             gather_walls(before + 74 * SLAB, src, near, wall_rules, wall_values, row, 74, 0, -1, 1);
             gather_walls(before + 75 * SLAB, src, near, wall_rules, wall_values, row, 75, 0, 1, -1);
             collide_slab(before, dst, slot, row * BX, past, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
-        }
+        }  // rows
     }  // blocks
     settle();
 }
+
+// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
+void d3q19_vreman_expose(
+    const int32_t *restrict ids,         // slots to work on [count]
+    const int32_t count,                 // entries of `ids`
+    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
+    float *restrict populations,         // post-collision populations, and what cells show [slot][22][64], lattice
+                                         //   units
+    const d3q19_vreman_params params)    // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float vreman_ = params.vreman_;
+    const float sigma_ = params.sigma_;
+    const float forcex_ = params.forcex_;
+    const float forcey_ = params.forcey_;
+    const float forcez_ = params.forcez_;
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const float *src = populations;
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+            gather(before + 0 * SLAB, src, near, row, 0, 0, 0, 0);
+            gather(before + 1 * SLAB, src, near, row, 1, 1, 0, 0);
+            gather(before + 2 * SLAB, src, near, row, 2, -1, 0, 0);
+            gather(before + 3 * SLAB, src, near, row, 3, 0, 1, 0);
+            gather(before + 4 * SLAB, src, near, row, 4, 0, -1, 0);
+            gather(before + 5 * SLAB, src, near, row, 5, 0, 0, 1);
+            gather(before + 6 * SLAB, src, near, row, 6, 0, 0, -1);
+            gather(before + 7 * SLAB, src, near, row, 7, 1, 1, 0);
+            gather(before + 8 * SLAB, src, near, row, 8, -1, -1, 0);
+            gather(before + 9 * SLAB, src, near, row, 9, 1, 0, 1);
+            gather(before + 10 * SLAB, src, near, row, 10, -1, 0, -1);
+            gather(before + 11 * SLAB, src, near, row, 11, 1, 0, -1);
+            gather(before + 12 * SLAB, src, near, row, 12, -1, 0, 1);
+            gather(before + 13 * SLAB, src, near, row, 13, 1, -1, 0);
+            gather(before + 14 * SLAB, src, near, row, 14, -1, 1, 0);
+            gather(before + 15 * SLAB, src, near, row, 15, 0, 1, 1);
+            gather(before + 16 * SLAB, src, near, row, 16, 0, -1, -1);
+            gather(before + 17 * SLAB, src, near, row, 17, 0, 1, -1);
+            gather(before + 18 * SLAB, src, near, row, 18, 0, -1, 1);
+            expose_slab(before, populations, slot, row * BX, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
+        }  // rows
+    }  // blocks
+}
+
+// What cells of the listed blocks show to those around them; neighbours may be walls.
+void d3q19_vreman_expose_walls(
+    const int32_t *restrict ids,         // slots to work on [count]
+    const int32_t count,                 // entries of `ids`
+    const int32_t *restrict neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1) for
+                                         //   wall w [slot][27]
+    const int32_t *restrict wall_rules,  // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
+    const float *restrict wall_values,   // parameters of each wall [wall][3], lattice units
+    float *restrict populations,         // post-collision populations, and what cells show [slot][22][64], lattice
+                                         //   units
+    const d3q19_vreman_params params)    // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float vreman_ = params.vreman_;
+    const float sigma_ = params.sigma_;
+    const float forcex_ = params.forcex_;
+    const float forcey_ = params.forcey_;
+    const float forcez_ = params.forcez_;
+    for (int32_t item = 0; item < count; ++item) {
+        const int32_t slot = ids[item];
+        const float *src = populations;
+        const int32_t *const near = neighbours + (size_t)slot * NEAR;
+        _Alignas(64) float before[Q * SLAB];
+        for (int row = 0; row < BY * BZ; row += ROWS) {
+            gather_walls(before + 0 * SLAB, src, near, wall_rules, wall_values, row, 0, 0, 0, 0);
+            gather_walls(before + 1 * SLAB, src, near, wall_rules, wall_values, row, 1, 1, 0, 0);
+            gather_walls(before + 2 * SLAB, src, near, wall_rules, wall_values, row, 2, -1, 0, 0);
+            gather_walls(before + 3 * SLAB, src, near, wall_rules, wall_values, row, 3, 0, 1, 0);
+            gather_walls(before + 4 * SLAB, src, near, wall_rules, wall_values, row, 4, 0, -1, 0);
+            gather_walls(before + 5 * SLAB, src, near, wall_rules, wall_values, row, 5, 0, 0, 1);
+            gather_walls(before + 6 * SLAB, src, near, wall_rules, wall_values, row, 6, 0, 0, -1);
+            gather_walls(before + 7 * SLAB, src, near, wall_rules, wall_values, row, 7, 1, 1, 0);
+            gather_walls(before + 8 * SLAB, src, near, wall_rules, wall_values, row, 8, -1, -1, 0);
+            gather_walls(before + 9 * SLAB, src, near, wall_rules, wall_values, row, 9, 1, 0, 1);
+            gather_walls(before + 10 * SLAB, src, near, wall_rules, wall_values, row, 10, -1, 0, -1);
+            gather_walls(before + 11 * SLAB, src, near, wall_rules, wall_values, row, 11, 1, 0, -1);
+            gather_walls(before + 12 * SLAB, src, near, wall_rules, wall_values, row, 12, -1, 0, 1);
+            gather_walls(before + 13 * SLAB, src, near, wall_rules, wall_values, row, 13, 1, -1, 0);
+            gather_walls(before + 14 * SLAB, src, near, wall_rules, wall_values, row, 14, -1, 1, 0);
+            gather_walls(before + 15 * SLAB, src, near, wall_rules, wall_values, row, 15, 0, 1, 1);
+            gather_walls(before + 16 * SLAB, src, near, wall_rules, wall_values, row, 16, 0, -1, -1);
+            gather_walls(before + 17 * SLAB, src, near, wall_rules, wall_values, row, 17, 0, 1, -1);
+            gather_walls(before + 18 * SLAB, src, near, wall_rules, wall_values, row, 18, 0, -1, 1);
+            expose_slab(before, populations, slot, row * BX, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
+        }  // rows
+    }  // blocks
+}
+
 
 // ==== macroscopic fields ============================================================================================
 

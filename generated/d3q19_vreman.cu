@@ -35,6 +35,7 @@ static constexpr int CELLS = 4 * 4 * 4;  // of a block
 static constexpr int NEAR = 27;  // neighbours of a block, itself included
 static constexpr int DIM = 3;  // axes
 static constexpr int SETS = 1;  // of populations
+enum { SLAB = 1 };  // cells that a thread gathers, then collides, at a time
 static constexpr int FIELDS = 4;  // components of the macroscopic fields
 
 // ==== populations in memory =========================================================================================
@@ -446,233 +447,6 @@ static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float o
     f[21] = post_21;
 }
 
-// ==== streaming =====================================================================================================
-
-// Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
-d3q19_vreman_stream_collide(
-    const int *__restrict__ ids,         // slots to work on [count]
-    const int count,                     // entries of `ids`
-    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
-    const float *__restrict__ src,       // post-collision populations [slot][22][64], lattice units
-    float *__restrict__ dst,             // new post-collision populations [slot][22][64], lattice units
-    const d3q19_vreman_params params)    // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float vreman_ = params.vreman_;
-    const float sigma_ = params.sigma_;
-    const float forcex_ = params.forcex_;
-    const float forcey_ = params.forcey_;
-    const float forcez_ = params.forcez_;
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
-    if (item >= count) return;
-    const int slot = ids[item];
-    const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
-    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
-    const int x = cell % 4;
-    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
-    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
-    const int y = cell / 4 % 4;
-    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
-    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
-    const int z = cell / 16;
-    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
-    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
-
-    // ---- pull
-    float f[INPUTS];
-    f[0] = load(src, slot, 0, cell);
-    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
-    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
-    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
-    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
-    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
-    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
-    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
-    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
-    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
-    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
-    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
-    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
-    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
-    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
-    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
-    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
-    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
-    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-    f[19] = load(src, slot, 19, cell);
-    f[20] = load(src, slot, 20, cell);
-    f[21] = load(src, slot, 21, cell);
-    f[22] = load(src, near[13 + bxp], 19, xp + 4 * (y + 4 * z));
-    f[23] = load(src, near[13 + bxm], 19, xm + 4 * (y + 4 * z));
-    f[24] = load(src, near[13 + 3 * byp], 19, x + 4 * (yp + 4 * z));
-    f[25] = load(src, near[13 + 3 * bym], 19, x + 4 * (ym + 4 * z));
-    f[26] = load(src, near[13 + 9 * bzp], 19, x + 4 * (y + 4 * zp));
-    f[27] = load(src, near[13 + 9 * bzm], 19, x + 4 * (y + 4 * zm));
-    f[28] = load(src, near[13 + bxp + 3 * byp], 19, xp + 4 * (yp + 4 * z));
-    f[29] = load(src, near[13 + bxm + 3 * bym], 19, xm + 4 * (ym + 4 * z));
-    f[30] = load(src, near[13 + bxp + 9 * bzp], 19, xp + 4 * (y + 4 * zp));
-    f[31] = load(src, near[13 + bxm + 9 * bzm], 19, xm + 4 * (y + 4 * zm));
-    f[32] = load(src, near[13 + bxp + 9 * bzm], 19, xp + 4 * (y + 4 * zm));
-    f[33] = load(src, near[13 + bxm + 9 * bzp], 19, xm + 4 * (y + 4 * zp));
-    f[34] = load(src, near[13 + bxp + 3 * bym], 19, xp + 4 * (ym + 4 * z));
-    f[35] = load(src, near[13 + bxm + 3 * byp], 19, xm + 4 * (yp + 4 * z));
-    f[36] = load(src, near[13 + 3 * byp + 9 * bzp], 19, x + 4 * (yp + 4 * zp));
-    f[37] = load(src, near[13 + 3 * bym + 9 * bzm], 19, x + 4 * (ym + 4 * zm));
-    f[38] = load(src, near[13 + 3 * byp + 9 * bzm], 19, x + 4 * (yp + 4 * zm));
-    f[39] = load(src, near[13 + 3 * bym + 9 * bzp], 19, x + 4 * (ym + 4 * zp));
-    f[40] = load(src, near[13 + bxp], 20, xp + 4 * (y + 4 * z));
-    f[41] = load(src, near[13 + bxm], 20, xm + 4 * (y + 4 * z));
-    f[42] = load(src, near[13 + 3 * byp], 20, x + 4 * (yp + 4 * z));
-    f[43] = load(src, near[13 + 3 * bym], 20, x + 4 * (ym + 4 * z));
-    f[44] = load(src, near[13 + 9 * bzp], 20, x + 4 * (y + 4 * zp));
-    f[45] = load(src, near[13 + 9 * bzm], 20, x + 4 * (y + 4 * zm));
-    f[46] = load(src, near[13 + bxp + 3 * byp], 20, xp + 4 * (yp + 4 * z));
-    f[47] = load(src, near[13 + bxm + 3 * bym], 20, xm + 4 * (ym + 4 * z));
-    f[48] = load(src, near[13 + bxp + 9 * bzp], 20, xp + 4 * (y + 4 * zp));
-    f[49] = load(src, near[13 + bxm + 9 * bzm], 20, xm + 4 * (y + 4 * zm));
-    f[50] = load(src, near[13 + bxp + 9 * bzm], 20, xp + 4 * (y + 4 * zm));
-    f[51] = load(src, near[13 + bxm + 9 * bzp], 20, xm + 4 * (y + 4 * zp));
-    f[52] = load(src, near[13 + bxp + 3 * bym], 20, xp + 4 * (ym + 4 * z));
-    f[53] = load(src, near[13 + bxm + 3 * byp], 20, xm + 4 * (yp + 4 * z));
-    f[54] = load(src, near[13 + 3 * byp + 9 * bzp], 20, x + 4 * (yp + 4 * zp));
-    f[55] = load(src, near[13 + 3 * bym + 9 * bzm], 20, x + 4 * (ym + 4 * zm));
-    f[56] = load(src, near[13 + 3 * byp + 9 * bzm], 20, x + 4 * (yp + 4 * zm));
-    f[57] = load(src, near[13 + 3 * bym + 9 * bzp], 20, x + 4 * (ym + 4 * zp));
-    f[58] = load(src, near[13 + bxp], 21, xp + 4 * (y + 4 * z));
-    f[59] = load(src, near[13 + bxm], 21, xm + 4 * (y + 4 * z));
-    f[60] = load(src, near[13 + 3 * byp], 21, x + 4 * (yp + 4 * z));
-    f[61] = load(src, near[13 + 3 * bym], 21, x + 4 * (ym + 4 * z));
-    f[62] = load(src, near[13 + 9 * bzp], 21, x + 4 * (y + 4 * zp));
-    f[63] = load(src, near[13 + 9 * bzm], 21, x + 4 * (y + 4 * zm));
-    f[64] = load(src, near[13 + bxp + 3 * byp], 21, xp + 4 * (yp + 4 * z));
-    f[65] = load(src, near[13 + bxm + 3 * bym], 21, xm + 4 * (ym + 4 * z));
-    f[66] = load(src, near[13 + bxp + 9 * bzp], 21, xp + 4 * (y + 4 * zp));
-    f[67] = load(src, near[13 + bxm + 9 * bzm], 21, xm + 4 * (y + 4 * zm));
-    f[68] = load(src, near[13 + bxp + 9 * bzm], 21, xp + 4 * (y + 4 * zm));
-    f[69] = load(src, near[13 + bxm + 9 * bzp], 21, xm + 4 * (y + 4 * zp));
-    f[70] = load(src, near[13 + bxp + 3 * bym], 21, xp + 4 * (ym + 4 * z));
-    f[71] = load(src, near[13 + bxm + 3 * byp], 21, xm + 4 * (yp + 4 * z));
-    f[72] = load(src, near[13 + 3 * byp + 9 * bzp], 21, x + 4 * (yp + 4 * zp));
-    f[73] = load(src, near[13 + 3 * bym + 9 * bzm], 21, x + 4 * (ym + 4 * zm));
-    f[74] = load(src, near[13 + 3 * byp + 9 * bzm], 21, x + 4 * (yp + 4 * zm));
-    f[75] = load(src, near[13 + 3 * bym + 9 * bzp], 21, x + 4 * (ym + 4 * zp));
-
-    collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
-    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
-}
-
-// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_vreman_expose(
-    const int *__restrict__ ids,         // slots to work on [count]
-    const int count,                     // entries of `ids`
-    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
-    float *__restrict__ populations,     // post-collision populations, and what cells show [slot][22][64], lattice
-                                         //   units
-    const d3q19_vreman_params params)    // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float vreman_ = params.vreman_;
-    const float sigma_ = params.sigma_;
-    const float forcex_ = params.forcex_;
-    const float forcey_ = params.forcey_;
-    const float forcez_ = params.forcez_;
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
-    if (item >= count) return;
-    const int slot = ids[item];
-    const int cell = threadIdx.x % CELLS;
-    const float *src = populations;
-    const int *near = neighbours + (size_t)slot * NEAR;
-    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
-    const int x = cell % 4;
-    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
-    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
-    const int y = cell / 4 % 4;
-    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
-    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
-    const int z = cell / 16;
-    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
-    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
-
-    // ---- pull
-    float f[Q];
-    f[0] = load(src, slot, 0, cell);
-    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
-    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
-    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
-    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
-    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
-    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
-    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
-    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
-    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
-    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
-    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
-    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
-    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
-    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
-    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
-    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
-    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
-    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-
-
-    (void)omega_;
-    (void)vreman_;
-    (void)sigma_;
-    const float f_0 = f[0];
-    const float f_1 = f[1];
-    const float f_2 = f[2];
-    const float f_3 = f[3];
-    const float f_4 = f[4];
-    const float f_5 = f[5];
-    const float f_6 = f[6];
-    const float f_7 = f[7];
-    const float f_8 = f[8];
-    const float f_9 = f[9];
-    const float f_10 = f[10];
-    const float f_11 = f[11];
-    const float f_12 = f[12];
-    const float f_13 = f[13];
-    const float f_14 = f[14];
-    const float f_15 = f[15];
-    const float f_16 = f[16];
-    const float f_17 = f[17];
-    const float f_18 = f[18];
-
-    // ---- shared
-    const float t0 = f_8 + f_13 + (f_16 + f_18) + f_4;
-    const float t1 = f_2 + f_10;
-
-    // ---- j   (d3q19_vreman.lbm:18)
-    const float jx_ = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - f_14 - t1;
-    const float t2 = f_12 + f_5 + f_9;
-    const float t3 = f_15 + f_17 + f_7 + (f_14 + f_3);
-    const float t4 = f_11 + f_6;
-    const float jz_ = f_15 + f_18 + t2 - f_10 - f_16 - f_17 - t4;
-
-    // ---- d_rho   (d3q19_vreman.lbm:17)
-    const float d_rho = f_1 + f_0 + t1 + t3 + t4 + t2 + t0;
-
-    // ---- j   (d3q19_vreman.lbm:18)
-    const float jy_ = t3 - t0;
-
-    // ---- rho   (d3q19_vreman.lbm:17)
-    const float rho_ = 1.0f + d_rho;
-    const float t5 = 1.0f / rho_;
-
-    // ---- u   (d3q19_vreman.lbm:19)
-    const float ux_ = t5 * (0.5f * forcex_ + jx_);
-    const float uz_ = t5 * (0.5f * forcez_ + jz_);
-    const float uy_ = t5 * (0.5f * forcey_ + jy_);
-
-    store(populations, slot, 19, cell, ux_);
-    store(populations, slot, 20, cell, uy_);
-    store(populations, slot, 21, cell, uz_);
-}
-
 // The collision alone, on plain arrays of states.
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_vreman_collide(
@@ -919,18 +693,19 @@ static __device__ __noinline__ float beyond_walls(
     return beyond_wall(w, which, load(src, near[neighbour_of(image)], SHOWN[which], index_of(image)), flipped, wall_rules, wall_values);
 }
 
-// What cells of the listed blocks show to those around them; neighbours may be walls.
-extern "C" __global__ void __launch_bounds__(256)
-d3q19_vreman_expose_walls(
-    const int *__restrict__ ids,            // slots to work on [count]
-    const int count,                        // entries of `ids`
-    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1)
-                                            //   for wall w [slot][27]
-    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
-    const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
-    float *__restrict__ populations,        // post-collision populations, and what cells show [slot][22][64], lattice
-                                            //   units
-    const d3q19_vreman_params params)       // parameters of the method
+// ==== streaming =====================================================================================================
+//
+// What arrives in a cell comes from a neighbour; off a wall, if one is in its place.
+
+// Pulls, collides and stores the listed blocks, none of which touches a wall.
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
+d3q19_vreman_stream_collide(
+    const int *__restrict__ ids,         // slots to work on [count]
+    const int count,                     // entries of `ids`
+    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
+    const float *__restrict__ src,       // post-collision populations [slot][22][64], lattice units
+    float *__restrict__ dst,             // new post-collision populations [slot][22][64], lattice units
+    const d3q19_vreman_params params)    // parameters of the method
 {
     const float omega_ = params.omega_;
     const float vreman_ = params.vreman_;
@@ -942,8 +717,7 @@ d3q19_vreman_expose_walls(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float *src = populations;
-    const int *near = neighbours + (size_t)slot * NEAR;
+    const int *const near = neighbours + (size_t)slot * NEAR;
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 4;
     const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
@@ -954,101 +728,87 @@ d3q19_vreman_expose_walls(
     const int z = cell / 16;
     const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
     const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
-    const Spot here = { {x, y, z} };
 
     // ---- pull
-    float f[Q];
+    float f[INPUTS];
     f[0] = load(src, slot, 0, cell);
-    f[1] = near[13 + bxm] < 0 ? from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
-    f[2] = near[13 + bxp] < 0 ? from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
-    f[3] = near[13 + 3 * bym] < 0 ? from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
-    f[4] = near[13 + 3 * byp] < 0 ? from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
-    f[5] = near[13 + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
-    f[6] = near[13 + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
-    f[7] = near[13 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym], 7, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
-    f[8] = near[13 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp], 8, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
-    f[9] = near[13 + bxm + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzm], 9, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
-    f[10] = near[13 + bxp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzp], 10, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
-    f[11] = near[13 + bxm + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzp], 11, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
-    f[12] = near[13 + bxp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzm], 12, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
-    f[13] = near[13 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp], 13, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
-    f[14] = near[13 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym], 14, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
-    f[15] = near[13 + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzm], 15, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
-    f[16] = near[13 + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzp], 16, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
-    f[17] = near[13 + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzp], 17, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
-    f[18] = near[13 + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzm], 18, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-
-
-    (void)omega_;
-    (void)vreman_;
-    (void)sigma_;
-    const float f_0 = f[0];
-    const float f_1 = f[1];
-    const float f_2 = f[2];
-    const float f_3 = f[3];
-    const float f_4 = f[4];
-    const float f_5 = f[5];
-    const float f_6 = f[6];
-    const float f_7 = f[7];
-    const float f_8 = f[8];
-    const float f_9 = f[9];
-    const float f_10 = f[10];
-    const float f_11 = f[11];
-    const float f_12 = f[12];
-    const float f_13 = f[13];
-    const float f_14 = f[14];
-    const float f_15 = f[15];
-    const float f_16 = f[16];
-    const float f_17 = f[17];
-    const float f_18 = f[18];
-
-    // ---- shared
-    const float t0 = f_8 + f_13 + (f_16 + f_18) + f_4;
-    const float t1 = f_2 + f_10;
-
-    // ---- j   (d3q19_vreman.lbm:18)
-    const float jx_ = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - f_14 - t1;
-    const float t2 = f_12 + f_5 + f_9;
-    const float t3 = f_15 + f_17 + f_7 + (f_14 + f_3);
-    const float t4 = f_11 + f_6;
-    const float jz_ = f_15 + f_18 + t2 - f_10 - f_16 - f_17 - t4;
-
-    // ---- d_rho   (d3q19_vreman.lbm:17)
-    const float d_rho = f_1 + f_0 + t1 + t3 + t4 + t2 + t0;
-
-    // ---- j   (d3q19_vreman.lbm:18)
-    const float jy_ = t3 - t0;
-
-    // ---- rho   (d3q19_vreman.lbm:17)
-    const float rho_ = 1.0f + d_rho;
-    const float t5 = 1.0f / rho_;
-
-    // ---- u   (d3q19_vreman.lbm:19)
-    const float ux_ = t5 * (0.5f * forcex_ + jx_);
-    const float uz_ = t5 * (0.5f * forcez_ + jz_);
-    const float uy_ = t5 * (0.5f * forcey_ + jy_);
-
-    store(populations, slot, 19, cell, ux_);
-    store(populations, slot, 20, cell, uy_);
-    store(populations, slot, 21, cell, uz_);
+    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
+    f[19] = load(src, slot, 19, cell);
+    f[20] = load(src, slot, 20, cell);
+    f[21] = load(src, slot, 21, cell);
+    f[22] = load(src, near[13 + bxp], 19, xp + 4 * (y + 4 * z));
+    f[23] = load(src, near[13 + bxm], 19, xm + 4 * (y + 4 * z));
+    f[24] = load(src, near[13 + 3 * byp], 19, x + 4 * (yp + 4 * z));
+    f[25] = load(src, near[13 + 3 * bym], 19, x + 4 * (ym + 4 * z));
+    f[26] = load(src, near[13 + 9 * bzp], 19, x + 4 * (y + 4 * zp));
+    f[27] = load(src, near[13 + 9 * bzm], 19, x + 4 * (y + 4 * zm));
+    f[28] = load(src, near[13 + bxp + 3 * byp], 19, xp + 4 * (yp + 4 * z));
+    f[29] = load(src, near[13 + bxm + 3 * bym], 19, xm + 4 * (ym + 4 * z));
+    f[30] = load(src, near[13 + bxp + 9 * bzp], 19, xp + 4 * (y + 4 * zp));
+    f[31] = load(src, near[13 + bxm + 9 * bzm], 19, xm + 4 * (y + 4 * zm));
+    f[32] = load(src, near[13 + bxp + 9 * bzm], 19, xp + 4 * (y + 4 * zm));
+    f[33] = load(src, near[13 + bxm + 9 * bzp], 19, xm + 4 * (y + 4 * zp));
+    f[34] = load(src, near[13 + bxp + 3 * bym], 19, xp + 4 * (ym + 4 * z));
+    f[35] = load(src, near[13 + bxm + 3 * byp], 19, xm + 4 * (yp + 4 * z));
+    f[36] = load(src, near[13 + 3 * byp + 9 * bzp], 19, x + 4 * (yp + 4 * zp));
+    f[37] = load(src, near[13 + 3 * bym + 9 * bzm], 19, x + 4 * (ym + 4 * zm));
+    f[38] = load(src, near[13 + 3 * byp + 9 * bzm], 19, x + 4 * (yp + 4 * zm));
+    f[39] = load(src, near[13 + 3 * bym + 9 * bzp], 19, x + 4 * (ym + 4 * zp));
+    f[40] = load(src, near[13 + bxp], 20, xp + 4 * (y + 4 * z));
+    f[41] = load(src, near[13 + bxm], 20, xm + 4 * (y + 4 * z));
+    f[42] = load(src, near[13 + 3 * byp], 20, x + 4 * (yp + 4 * z));
+    f[43] = load(src, near[13 + 3 * bym], 20, x + 4 * (ym + 4 * z));
+    f[44] = load(src, near[13 + 9 * bzp], 20, x + 4 * (y + 4 * zp));
+    f[45] = load(src, near[13 + 9 * bzm], 20, x + 4 * (y + 4 * zm));
+    f[46] = load(src, near[13 + bxp + 3 * byp], 20, xp + 4 * (yp + 4 * z));
+    f[47] = load(src, near[13 + bxm + 3 * bym], 20, xm + 4 * (ym + 4 * z));
+    f[48] = load(src, near[13 + bxp + 9 * bzp], 20, xp + 4 * (y + 4 * zp));
+    f[49] = load(src, near[13 + bxm + 9 * bzm], 20, xm + 4 * (y + 4 * zm));
+    f[50] = load(src, near[13 + bxp + 9 * bzm], 20, xp + 4 * (y + 4 * zm));
+    f[51] = load(src, near[13 + bxm + 9 * bzp], 20, xm + 4 * (y + 4 * zp));
+    f[52] = load(src, near[13 + bxp + 3 * bym], 20, xp + 4 * (ym + 4 * z));
+    f[53] = load(src, near[13 + bxm + 3 * byp], 20, xm + 4 * (yp + 4 * z));
+    f[54] = load(src, near[13 + 3 * byp + 9 * bzp], 20, x + 4 * (yp + 4 * zp));
+    f[55] = load(src, near[13 + 3 * bym + 9 * bzm], 20, x + 4 * (ym + 4 * zm));
+    f[56] = load(src, near[13 + 3 * byp + 9 * bzm], 20, x + 4 * (yp + 4 * zm));
+    f[57] = load(src, near[13 + 3 * bym + 9 * bzp], 20, x + 4 * (ym + 4 * zp));
+    f[58] = load(src, near[13 + bxp], 21, xp + 4 * (y + 4 * z));
+    f[59] = load(src, near[13 + bxm], 21, xm + 4 * (y + 4 * z));
+    f[60] = load(src, near[13 + 3 * byp], 21, x + 4 * (yp + 4 * z));
+    f[61] = load(src, near[13 + 3 * bym], 21, x + 4 * (ym + 4 * z));
+    f[62] = load(src, near[13 + 9 * bzp], 21, x + 4 * (y + 4 * zp));
+    f[63] = load(src, near[13 + 9 * bzm], 21, x + 4 * (y + 4 * zm));
+    f[64] = load(src, near[13 + bxp + 3 * byp], 21, xp + 4 * (yp + 4 * z));
+    f[65] = load(src, near[13 + bxm + 3 * bym], 21, xm + 4 * (ym + 4 * z));
+    f[66] = load(src, near[13 + bxp + 9 * bzp], 21, xp + 4 * (y + 4 * zp));
+    f[67] = load(src, near[13 + bxm + 9 * bzm], 21, xm + 4 * (y + 4 * zm));
+    f[68] = load(src, near[13 + bxp + 9 * bzm], 21, xp + 4 * (y + 4 * zm));
+    f[69] = load(src, near[13 + bxm + 9 * bzp], 21, xm + 4 * (y + 4 * zp));
+    f[70] = load(src, near[13 + bxp + 3 * bym], 21, xp + 4 * (ym + 4 * z));
+    f[71] = load(src, near[13 + bxm + 3 * byp], 21, xm + 4 * (yp + 4 * z));
+    f[72] = load(src, near[13 + 3 * byp + 9 * bzp], 21, x + 4 * (yp + 4 * zp));
+    f[73] = load(src, near[13 + 3 * bym + 9 * bzm], 21, x + 4 * (ym + 4 * zm));
+    f[74] = load(src, near[13 + 3 * byp + 9 * bzm], 21, x + 4 * (yp + 4 * zm));
+    f[75] = load(src, near[13 + 3 * bym + 9 * bzp], 21, x + 4 * (ym + 4 * zp));
+    collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -1074,7 +834,7 @@ d3q19_vreman_stream_collide_walls(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
+    const int *const near = neighbours + (size_t)slot * NEAR;
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 4;
     const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
@@ -1237,10 +997,250 @@ d3q19_vreman_stream_collide_walls(
         : load(src, near[13 + 3 * byp + 9 * bzm], 21, x + 4 * (yp + 4 * zm));
     f[75] = near[13 + 3 * bym + 9 * bzp] < 0 ? beyond_walls(53, here, src, near, wall_rules, wall_values)
         : load(src, near[13 + 3 * bym + 9 * bzp], 21, x + 4 * (ym + 4 * zp));
-
     collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
+
+// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_vreman_expose(
+    const int *__restrict__ ids,         // slots to work on [count]
+    const int count,                     // entries of `ids`
+    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
+    float *__restrict__ populations,     // post-collision populations, and what cells show [slot][22][64], lattice
+                                         //   units
+    const d3q19_vreman_params params)    // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float vreman_ = params.vreman_;
+    const float sigma_ = params.sigma_;
+    const float forcex_ = params.forcex_;
+    const float forcey_ = params.forcey_;
+    const float forcez_ = params.forcez_;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    if (item >= count) return;
+    const int slot = ids[item];
+    const int cell = threadIdx.x % CELLS;
+    const float *src = populations;
+    const int *const near = neighbours + (size_t)slot * NEAR;
+    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
+    const int x = cell % 4;
+    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
+    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
+    const int y = cell / 4 % 4;
+    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
+    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
+    const int z = cell / 16;
+    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
+    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
+
+    // ---- pull
+    float f[Q];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
+
+    (void)omega_;
+    (void)vreman_;
+    (void)sigma_;
+    const float f_0 = f[0];
+    const float f_1 = f[1];
+    const float f_2 = f[2];
+    const float f_3 = f[3];
+    const float f_4 = f[4];
+    const float f_5 = f[5];
+    const float f_6 = f[6];
+    const float f_7 = f[7];
+    const float f_8 = f[8];
+    const float f_9 = f[9];
+    const float f_10 = f[10];
+    const float f_11 = f[11];
+    const float f_12 = f[12];
+    const float f_13 = f[13];
+    const float f_14 = f[14];
+    const float f_15 = f[15];
+    const float f_16 = f[16];
+    const float f_17 = f[17];
+    const float f_18 = f[18];
+
+    // ---- shared
+    const float t0 = f_8 + f_13 + (f_16 + f_18) + f_4;
+    const float t1 = f_2 + f_10;
+
+    // ---- j   (d3q19_vreman.lbm:18)
+    const float jx_ = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - f_14 - t1;
+    const float t2 = f_12 + f_5 + f_9;
+    const float t3 = f_15 + f_17 + f_7 + (f_14 + f_3);
+    const float t4 = f_11 + f_6;
+    const float jz_ = f_15 + f_18 + t2 - f_10 - f_16 - f_17 - t4;
+
+    // ---- d_rho   (d3q19_vreman.lbm:17)
+    const float d_rho = f_1 + f_0 + t1 + t3 + t4 + t2 + t0;
+
+    // ---- j   (d3q19_vreman.lbm:18)
+    const float jy_ = t3 - t0;
+
+    // ---- rho   (d3q19_vreman.lbm:17)
+    const float rho_ = 1.0f + d_rho;
+    const float t5 = 1.0f / rho_;
+
+    // ---- u   (d3q19_vreman.lbm:19)
+    const float ux_ = t5 * (0.5f * forcex_ + jx_);
+    const float uz_ = t5 * (0.5f * forcez_ + jz_);
+    const float uy_ = t5 * (0.5f * forcey_ + jy_);
+
+    store(populations, slot, 19, cell, ux_);
+    store(populations, slot, 20, cell, uy_);
+    store(populations, slot, 21, cell, uz_);
+}
+
+// What cells of the listed blocks show to those around them; neighbours may be walls.
+extern "C" __global__ void __launch_bounds__(256)
+d3q19_vreman_expose_walls(
+    const int *__restrict__ ids,            // slots to work on [count]
+    const int count,                        // entries of `ids`
+    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1)
+                                            //   for wall w [slot][27]
+    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
+    const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
+    float *__restrict__ populations,        // post-collision populations, and what cells show [slot][22][64], lattice
+                                            //   units
+    const d3q19_vreman_params params)       // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float vreman_ = params.vreman_;
+    const float sigma_ = params.sigma_;
+    const float forcex_ = params.forcex_;
+    const float forcey_ = params.forcey_;
+    const float forcez_ = params.forcez_;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    if (item >= count) return;
+    const int slot = ids[item];
+    const int cell = threadIdx.x % CELLS;
+    const float *src = populations;
+    const int *const near = neighbours + (size_t)slot * NEAR;
+    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
+    const int x = cell % 4;
+    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
+    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
+    const int y = cell / 4 % 4;
+    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
+    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
+    const int z = cell / 16;
+    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
+    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
+    const Spot here = { {x, y, z} };
+
+    // ---- pull
+    float f[Q];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = near[13 + bxm] < 0 ? from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = near[13 + bxp] < 0 ? from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = near[13 + 3 * bym] < 0 ? from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = near[13 + 3 * byp] < 0 ? from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = near[13 + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = near[13 + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = near[13 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym], 7, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = near[13 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp], 8, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = near[13 + bxm + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzm], 9, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = near[13 + bxp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzp], 10, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = near[13 + bxm + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzp], 11, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = near[13 + bxp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzm], 12, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = near[13 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp], 13, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = near[13 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym], 14, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = near[13 + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzm], 15, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = near[13 + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzp], 16, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = near[13 + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzp], 17, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = near[13 + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzm], 18, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
+
+    (void)omega_;
+    (void)vreman_;
+    (void)sigma_;
+    const float f_0 = f[0];
+    const float f_1 = f[1];
+    const float f_2 = f[2];
+    const float f_3 = f[3];
+    const float f_4 = f[4];
+    const float f_5 = f[5];
+    const float f_6 = f[6];
+    const float f_7 = f[7];
+    const float f_8 = f[8];
+    const float f_9 = f[9];
+    const float f_10 = f[10];
+    const float f_11 = f[11];
+    const float f_12 = f[12];
+    const float f_13 = f[13];
+    const float f_14 = f[14];
+    const float f_15 = f[15];
+    const float f_16 = f[16];
+    const float f_17 = f[17];
+    const float f_18 = f[18];
+
+    // ---- shared
+    const float t0 = f_8 + f_13 + (f_16 + f_18) + f_4;
+    const float t1 = f_2 + f_10;
+
+    // ---- j   (d3q19_vreman.lbm:18)
+    const float jx_ = f_1 + f_7 + f_9 + f_11 + f_13 - f_8 - f_12 - f_14 - t1;
+    const float t2 = f_12 + f_5 + f_9;
+    const float t3 = f_15 + f_17 + f_7 + (f_14 + f_3);
+    const float t4 = f_11 + f_6;
+    const float jz_ = f_15 + f_18 + t2 - f_10 - f_16 - f_17 - t4;
+
+    // ---- d_rho   (d3q19_vreman.lbm:17)
+    const float d_rho = f_1 + f_0 + t1 + t3 + t4 + t2 + t0;
+
+    // ---- j   (d3q19_vreman.lbm:18)
+    const float jy_ = t3 - t0;
+
+    // ---- rho   (d3q19_vreman.lbm:17)
+    const float rho_ = 1.0f + d_rho;
+    const float t5 = 1.0f / rho_;
+
+    // ---- u   (d3q19_vreman.lbm:19)
+    const float ux_ = t5 * (0.5f * forcex_ + jx_);
+    const float uz_ = t5 * (0.5f * forcez_ + jz_);
+    const float uy_ = t5 * (0.5f * forcey_ + jy_);
+
+    store(populations, slot, 19, cell, ux_);
+    store(populations, slot, 20, cell, uy_);
+    store(populations, slot, 21, cell, uz_);
+}
+
 
 // ==== macroscopic fields ============================================================================================
 

@@ -28,6 +28,7 @@ static constexpr int CELLS = 4 * 4 * 4;  // of a block
 static constexpr int NEAR = 27;  // neighbours of a block, itself included
 static constexpr int DIM = 3;  // axes
 static constexpr int SETS = 1;  // of populations
+enum { SLAB = 1 };  // cells that a thread gathers, then collides, at a time
 static constexpr int FIELDS = 4;  // components of the macroscopic fields
 
 // ==== populations in memory =========================================================================================
@@ -495,278 +496,6 @@ static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float o
     f[29] = uz_;
 }
 
-// ==== streaming =====================================================================================================
-
-// Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(128)
-d3q27_hybrid_stream_collide(
-    const int *__restrict__ ids,         // slots to work on [count]
-    const int count,                     // entries of `ids`
-    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
-    const float *__restrict__ src,       // post-collision populations [slot][30][64], lattice units
-    float *__restrict__ dst,             // new post-collision populations [slot][30][64], lattice units
-    const d3q27_hybrid_params params)    // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float sigma_ = params.sigma_;
-    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
-    if (item >= count) return;
-    const int slot = ids[item];
-    const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
-    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
-    const int x = cell % 4;
-    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
-    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
-    const int y = cell / 4 % 4;
-    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
-    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
-    const int z = cell / 16;
-    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
-    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
-
-    // ---- pull
-    float f[INPUTS];
-    f[0] = load(src, slot, 0, cell);
-    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
-    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
-    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
-    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
-    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
-    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
-    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
-    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
-    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
-    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
-    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
-    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
-    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
-    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
-    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
-    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
-    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
-    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-    f[19] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
-    f[20] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
-    f[21] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
-    f[22] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
-    f[23] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
-    f[24] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
-    f[25] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
-    f[26] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
-    f[27] = load(src, slot, 27, cell);
-    f[28] = load(src, slot, 28, cell);
-    f[29] = load(src, slot, 29, cell);
-    f[30] = load(src, near[13 + bxp], 27, xp + 4 * (y + 4 * z));
-    f[31] = load(src, near[13 + bxm], 27, xm + 4 * (y + 4 * z));
-    f[32] = load(src, near[13 + 3 * byp], 27, x + 4 * (yp + 4 * z));
-    f[33] = load(src, near[13 + 3 * bym], 27, x + 4 * (ym + 4 * z));
-    f[34] = load(src, near[13 + 9 * bzp], 27, x + 4 * (y + 4 * zp));
-    f[35] = load(src, near[13 + 9 * bzm], 27, x + 4 * (y + 4 * zm));
-    f[36] = load(src, near[13 + bxp + 3 * byp], 27, xp + 4 * (yp + 4 * z));
-    f[37] = load(src, near[13 + bxm + 3 * bym], 27, xm + 4 * (ym + 4 * z));
-    f[38] = load(src, near[13 + bxp + 9 * bzp], 27, xp + 4 * (y + 4 * zp));
-    f[39] = load(src, near[13 + bxm + 9 * bzm], 27, xm + 4 * (y + 4 * zm));
-    f[40] = load(src, near[13 + bxp + 9 * bzm], 27, xp + 4 * (y + 4 * zm));
-    f[41] = load(src, near[13 + bxm + 9 * bzp], 27, xm + 4 * (y + 4 * zp));
-    f[42] = load(src, near[13 + bxp + 3 * bym], 27, xp + 4 * (ym + 4 * z));
-    f[43] = load(src, near[13 + bxm + 3 * byp], 27, xm + 4 * (yp + 4 * z));
-    f[44] = load(src, near[13 + 3 * byp + 9 * bzp], 27, x + 4 * (yp + 4 * zp));
-    f[45] = load(src, near[13 + 3 * bym + 9 * bzm], 27, x + 4 * (ym + 4 * zm));
-    f[46] = load(src, near[13 + 3 * byp + 9 * bzm], 27, x + 4 * (yp + 4 * zm));
-    f[47] = load(src, near[13 + 3 * bym + 9 * bzp], 27, x + 4 * (ym + 4 * zp));
-    f[48] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 27, xp + 4 * (yp + 4 * zp));
-    f[49] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 27, xm + 4 * (ym + 4 * zm));
-    f[50] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 27, xp + 4 * (yp + 4 * zm));
-    f[51] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 27, xm + 4 * (ym + 4 * zp));
-    f[52] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 27, xp + 4 * (ym + 4 * zp));
-    f[53] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 27, xm + 4 * (yp + 4 * zm));
-    f[54] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 27, xp + 4 * (ym + 4 * zm));
-    f[55] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 27, xm + 4 * (yp + 4 * zp));
-    f[56] = load(src, near[13 + bxp], 28, xp + 4 * (y + 4 * z));
-    f[57] = load(src, near[13 + bxm], 28, xm + 4 * (y + 4 * z));
-    f[58] = load(src, near[13 + 3 * byp], 28, x + 4 * (yp + 4 * z));
-    f[59] = load(src, near[13 + 3 * bym], 28, x + 4 * (ym + 4 * z));
-    f[60] = load(src, near[13 + 9 * bzp], 28, x + 4 * (y + 4 * zp));
-    f[61] = load(src, near[13 + 9 * bzm], 28, x + 4 * (y + 4 * zm));
-    f[62] = load(src, near[13 + bxp + 3 * byp], 28, xp + 4 * (yp + 4 * z));
-    f[63] = load(src, near[13 + bxm + 3 * bym], 28, xm + 4 * (ym + 4 * z));
-    f[64] = load(src, near[13 + bxp + 9 * bzp], 28, xp + 4 * (y + 4 * zp));
-    f[65] = load(src, near[13 + bxm + 9 * bzm], 28, xm + 4 * (y + 4 * zm));
-    f[66] = load(src, near[13 + bxp + 9 * bzm], 28, xp + 4 * (y + 4 * zm));
-    f[67] = load(src, near[13 + bxm + 9 * bzp], 28, xm + 4 * (y + 4 * zp));
-    f[68] = load(src, near[13 + bxp + 3 * bym], 28, xp + 4 * (ym + 4 * z));
-    f[69] = load(src, near[13 + bxm + 3 * byp], 28, xm + 4 * (yp + 4 * z));
-    f[70] = load(src, near[13 + 3 * byp + 9 * bzp], 28, x + 4 * (yp + 4 * zp));
-    f[71] = load(src, near[13 + 3 * bym + 9 * bzm], 28, x + 4 * (ym + 4 * zm));
-    f[72] = load(src, near[13 + 3 * byp + 9 * bzm], 28, x + 4 * (yp + 4 * zm));
-    f[73] = load(src, near[13 + 3 * bym + 9 * bzp], 28, x + 4 * (ym + 4 * zp));
-    f[74] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 28, xp + 4 * (yp + 4 * zp));
-    f[75] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 28, xm + 4 * (ym + 4 * zm));
-    f[76] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 28, xp + 4 * (yp + 4 * zm));
-    f[77] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 28, xm + 4 * (ym + 4 * zp));
-    f[78] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 28, xp + 4 * (ym + 4 * zp));
-    f[79] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 28, xm + 4 * (yp + 4 * zm));
-    f[80] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 28, xp + 4 * (ym + 4 * zm));
-    f[81] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 28, xm + 4 * (yp + 4 * zp));
-    f[82] = load(src, near[13 + bxp], 29, xp + 4 * (y + 4 * z));
-    f[83] = load(src, near[13 + bxm], 29, xm + 4 * (y + 4 * z));
-    f[84] = load(src, near[13 + 3 * byp], 29, x + 4 * (yp + 4 * z));
-    f[85] = load(src, near[13 + 3 * bym], 29, x + 4 * (ym + 4 * z));
-    f[86] = load(src, near[13 + 9 * bzp], 29, x + 4 * (y + 4 * zp));
-    f[87] = load(src, near[13 + 9 * bzm], 29, x + 4 * (y + 4 * zm));
-    f[88] = load(src, near[13 + bxp + 3 * byp], 29, xp + 4 * (yp + 4 * z));
-    f[89] = load(src, near[13 + bxm + 3 * bym], 29, xm + 4 * (ym + 4 * z));
-    f[90] = load(src, near[13 + bxp + 9 * bzp], 29, xp + 4 * (y + 4 * zp));
-    f[91] = load(src, near[13 + bxm + 9 * bzm], 29, xm + 4 * (y + 4 * zm));
-    f[92] = load(src, near[13 + bxp + 9 * bzm], 29, xp + 4 * (y + 4 * zm));
-    f[93] = load(src, near[13 + bxm + 9 * bzp], 29, xm + 4 * (y + 4 * zp));
-    f[94] = load(src, near[13 + bxp + 3 * bym], 29, xp + 4 * (ym + 4 * z));
-    f[95] = load(src, near[13 + bxm + 3 * byp], 29, xm + 4 * (yp + 4 * z));
-    f[96] = load(src, near[13 + 3 * byp + 9 * bzp], 29, x + 4 * (yp + 4 * zp));
-    f[97] = load(src, near[13 + 3 * bym + 9 * bzm], 29, x + 4 * (ym + 4 * zm));
-    f[98] = load(src, near[13 + 3 * byp + 9 * bzm], 29, x + 4 * (yp + 4 * zm));
-    f[99] = load(src, near[13 + 3 * bym + 9 * bzp], 29, x + 4 * (ym + 4 * zp));
-    f[100] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 29, xp + 4 * (yp + 4 * zp));
-    f[101] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 29, xm + 4 * (ym + 4 * zm));
-    f[102] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 29, xp + 4 * (yp + 4 * zm));
-    f[103] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 29, xm + 4 * (ym + 4 * zp));
-    f[104] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 29, xp + 4 * (ym + 4 * zp));
-    f[105] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 29, xm + 4 * (yp + 4 * zm));
-    f[106] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 29, xp + 4 * (ym + 4 * zm));
-    f[107] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 29, xm + 4 * (yp + 4 * zp));
-
-    collide(f, omega_, sigma_);
-    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
-}
-
-// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_hybrid_expose(
-    const int *__restrict__ ids,         // slots to work on [count]
-    const int count,                     // entries of `ids`
-    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
-    float *__restrict__ populations,     // post-collision populations, and what cells show [slot][30][64], lattice
-                                         //   units
-    const d3q27_hybrid_params params)    // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const float sigma_ = params.sigma_;
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
-    if (item >= count) return;
-    const int slot = ids[item];
-    const int cell = threadIdx.x % CELLS;
-    const float *src = populations;
-    const int *near = neighbours + (size_t)slot * NEAR;
-    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
-    const int x = cell % 4;
-    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
-    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
-    const int y = cell / 4 % 4;
-    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
-    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
-    const int z = cell / 16;
-    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
-    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
-
-    // ---- pull
-    float f[Q];
-    f[0] = load(src, slot, 0, cell);
-    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
-    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
-    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
-    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
-    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
-    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
-    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
-    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
-    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
-    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
-    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
-    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
-    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
-    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
-    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
-    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
-    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
-    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-    f[19] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
-    f[20] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
-    f[21] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
-    f[22] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
-    f[23] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
-    f[24] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
-    f[25] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
-    f[26] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
-
-
-    (void)omega_;
-    (void)sigma_;
-    const float f_0 = f[0];
-    const float f_1 = f[1];
-    const float f_2 = f[2];
-    const float f_3 = f[3];
-    const float f_4 = f[4];
-    const float f_5 = f[5];
-    const float f_6 = f[6];
-    const float f_7 = f[7];
-    const float f_8 = f[8];
-    const float f_9 = f[9];
-    const float f_10 = f[10];
-    const float f_11 = f[11];
-    const float f_12 = f[12];
-    const float f_13 = f[13];
-    const float f_14 = f[14];
-    const float f_15 = f[15];
-    const float f_16 = f[16];
-    const float f_17 = f[17];
-    const float f_18 = f[18];
-    const float f_19 = f[19];
-    const float f_20 = f[20];
-    const float f_21 = f[21];
-    const float f_22 = f[22];
-    const float f_23 = f[23];
-    const float f_24 = f[24];
-    const float f_25 = f[25];
-    const float f_26 = f[26];
-
-    // ---- shared
-    const float t0 = f_8 + f_22;
-    const float t1 = f_3 + f_17;
-    const float t2 = f_7 + f_21;
-    const float t3 = f_13 + f_25;
-    const float t4 = f_15 + f_18 + f_5;
-    const float t5 = f_16 + t3 + f_4;
-
-    // ---- j   (d3q27_hybrid.lbm:15)
-    const float jy_ = f_14 + f_19 + f_24 + f_26 + f_15 + t2 + t1 - f_20 - f_23 - f_18 - t0 - t5;
-    const float t6 = f_19 + f_23 + f_9;
-    const float t7 = f_10 + f_20 + f_24;
-    const float t8 = f_12 + f_26;
-    const float jz_ = f_22 + t6 + t8 + t4 - f_11 - f_21 - f_25 - f_6 - f_16 - f_17 - t7;
-    const float t9 = t0 + t8 + f_14 + (f_2 + t7);
-    const float t10 = f_1 + t6 + (f_11 + t2);
-
-    // ---- d_rho   (d3q27_hybrid.lbm:14)
-    const float d_rho = f_0 + f_6 + t1 + t5 + t4 + t10 + t9;
-
-    // ---- j   (d3q27_hybrid.lbm:15)
-    const float jx_ = t3 + t10 - t9;
-
-    // ---- rho   (d3q27_hybrid.lbm:14)
-    const float rho_ = 1.0f + d_rho;
-    const float t11 = 1.0f / rho_;
-
-    // ---- u   (d3q27_hybrid.lbm:16)
-    const float uy_ = t11 * jy_;
-    const float uz_ = t11 * jz_;
-    const float ux_ = jx_ * t11;
-
-    store(populations, slot, 27, cell, ux_);
-    store(populations, slot, 28, cell, uy_);
-    store(populations, slot, 29, cell, uz_);
-}
-
 // The collision alone, on plain arrays of states.
 extern "C" __global__ void __launch_bounds__(256)
 d3q27_hybrid_collide(
@@ -1065,27 +794,27 @@ static __device__ __noinline__ float beyond_walls(
     return beyond_wall(w, which, load(src, near[neighbour_of(image)], SHOWN[which], index_of(image)), flipped, wall_rules, wall_values);
 }
 
-// What cells of the listed blocks show to those around them; neighbours may be walls.
-extern "C" __global__ void __launch_bounds__(256)
-d3q27_hybrid_expose_walls(
-    const int *__restrict__ ids,            // slots to work on [count]
-    const int count,                        // entries of `ids`
-    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1)
-                                            //   for wall w [slot][27]
-    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
-    const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
-    float *__restrict__ populations,        // post-collision populations, and what cells show [slot][30][64], lattice
-                                            //   units
-    const d3q27_hybrid_params params)       // parameters of the method
+// ==== streaming =====================================================================================================
+//
+// What arrives in a cell comes from a neighbour; off a wall, if one is in its place.
+
+// Pulls, collides and stores the listed blocks, none of which touches a wall.
+extern "C" __global__ void __launch_bounds__(128)
+d3q27_hybrid_stream_collide(
+    const int *__restrict__ ids,         // slots to work on [count]
+    const int count,                     // entries of `ids`
+    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
+    const float *__restrict__ src,       // post-collision populations [slot][30][64], lattice units
+    float *__restrict__ dst,             // new post-collision populations [slot][30][64], lattice units
+    const d3q27_hybrid_params params)    // parameters of the method
 {
     const float omega_ = params.omega_;
     const float sigma_ = params.sigma_;
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    const int item = blockIdx.x * 2 + threadIdx.x / CELLS;
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const float *src = populations;
-    const int *near = neighbours + (size_t)slot * NEAR;
+    const int *const near = neighbours + (size_t)slot * NEAR;
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 4;
     const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
@@ -1096,130 +825,119 @@ d3q27_hybrid_expose_walls(
     const int z = cell / 16;
     const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
     const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
-    const Spot here = { {x, y, z} };
 
     // ---- pull
-    float f[Q];
+    float f[INPUTS];
     f[0] = load(src, slot, 0, cell);
-    f[1] = near[13 + bxm] < 0 ? from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
-    f[2] = near[13 + bxp] < 0 ? from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
-    f[3] = near[13 + 3 * bym] < 0 ? from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
-    f[4] = near[13 + 3 * byp] < 0 ? from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
-    f[5] = near[13 + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
-    f[6] = near[13 + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
-    f[7] = near[13 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym], 7, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
-    f[8] = near[13 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp], 8, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
-    f[9] = near[13 + bxm + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzm], 9, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
-    f[10] = near[13 + bxp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzp], 10, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
-    f[11] = near[13 + bxm + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzp], 11, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
-    f[12] = near[13 + bxp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzm], 12, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
-    f[13] = near[13 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp], 13, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
-    f[14] = near[13 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym], 14, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
-    f[15] = near[13 + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzm], 15, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
-    f[16] = near[13 + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzp], 16, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
-    f[17] = near[13 + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzp], 17, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
-    f[18] = near[13 + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzm], 18, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-    f[19] = near[13 + bxm + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym + 9 * bzm], 19, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
-    f[20] = near[13 + bxp + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp + 9 * bzp], 20, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
-    f[21] = near[13 + bxm + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym + 9 * bzp], 21, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
-    f[22] = near[13 + bxp + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp + 9 * bzm], 22, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
-    f[23] = near[13 + bxm + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp + 9 * bzm], 23, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
-    f[24] = near[13 + bxp + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzp], 24, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
-    f[25] = near[13 + bxm + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp + 9 * bzp], 25, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
-    f[26] = near[13 + bxp + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzm], 26, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
-
-
-    (void)omega_;
-    (void)sigma_;
-    const float f_0 = f[0];
-    const float f_1 = f[1];
-    const float f_2 = f[2];
-    const float f_3 = f[3];
-    const float f_4 = f[4];
-    const float f_5 = f[5];
-    const float f_6 = f[6];
-    const float f_7 = f[7];
-    const float f_8 = f[8];
-    const float f_9 = f[9];
-    const float f_10 = f[10];
-    const float f_11 = f[11];
-    const float f_12 = f[12];
-    const float f_13 = f[13];
-    const float f_14 = f[14];
-    const float f_15 = f[15];
-    const float f_16 = f[16];
-    const float f_17 = f[17];
-    const float f_18 = f[18];
-    const float f_19 = f[19];
-    const float f_20 = f[20];
-    const float f_21 = f[21];
-    const float f_22 = f[22];
-    const float f_23 = f[23];
-    const float f_24 = f[24];
-    const float f_25 = f[25];
-    const float f_26 = f[26];
-
-    // ---- shared
-    const float t0 = f_8 + f_22;
-    const float t1 = f_3 + f_17;
-    const float t2 = f_7 + f_21;
-    const float t3 = f_13 + f_25;
-    const float t4 = f_15 + f_18 + f_5;
-    const float t5 = f_16 + t3 + f_4;
-
-    // ---- j   (d3q27_hybrid.lbm:15)
-    const float jy_ = f_14 + f_19 + f_24 + f_26 + f_15 + t2 + t1 - f_20 - f_23 - f_18 - t0 - t5;
-    const float t6 = f_19 + f_23 + f_9;
-    const float t7 = f_10 + f_20 + f_24;
-    const float t8 = f_12 + f_26;
-    const float jz_ = f_22 + t6 + t8 + t4 - f_11 - f_21 - f_25 - f_6 - f_16 - f_17 - t7;
-    const float t9 = t0 + t8 + f_14 + (f_2 + t7);
-    const float t10 = f_1 + t6 + (f_11 + t2);
-
-    // ---- d_rho   (d3q27_hybrid.lbm:14)
-    const float d_rho = f_0 + f_6 + t1 + t5 + t4 + t10 + t9;
-
-    // ---- j   (d3q27_hybrid.lbm:15)
-    const float jx_ = t3 + t10 - t9;
-
-    // ---- rho   (d3q27_hybrid.lbm:14)
-    const float rho_ = 1.0f + d_rho;
-    const float t11 = 1.0f / rho_;
-
-    // ---- u   (d3q27_hybrid.lbm:16)
-    const float uy_ = t11 * jy_;
-    const float uz_ = t11 * jz_;
-    const float ux_ = jx_ * t11;
-
-    store(populations, slot, 27, cell, ux_);
-    store(populations, slot, 28, cell, uy_);
-    store(populations, slot, 29, cell, uz_);
+    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
+    f[19] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
+    f[20] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
+    f[21] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
+    f[22] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
+    f[23] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
+    f[24] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
+    f[25] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
+    f[26] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
+    f[27] = load(src, slot, 27, cell);
+    f[28] = load(src, slot, 28, cell);
+    f[29] = load(src, slot, 29, cell);
+    f[30] = load(src, near[13 + bxp], 27, xp + 4 * (y + 4 * z));
+    f[31] = load(src, near[13 + bxm], 27, xm + 4 * (y + 4 * z));
+    f[32] = load(src, near[13 + 3 * byp], 27, x + 4 * (yp + 4 * z));
+    f[33] = load(src, near[13 + 3 * bym], 27, x + 4 * (ym + 4 * z));
+    f[34] = load(src, near[13 + 9 * bzp], 27, x + 4 * (y + 4 * zp));
+    f[35] = load(src, near[13 + 9 * bzm], 27, x + 4 * (y + 4 * zm));
+    f[36] = load(src, near[13 + bxp + 3 * byp], 27, xp + 4 * (yp + 4 * z));
+    f[37] = load(src, near[13 + bxm + 3 * bym], 27, xm + 4 * (ym + 4 * z));
+    f[38] = load(src, near[13 + bxp + 9 * bzp], 27, xp + 4 * (y + 4 * zp));
+    f[39] = load(src, near[13 + bxm + 9 * bzm], 27, xm + 4 * (y + 4 * zm));
+    f[40] = load(src, near[13 + bxp + 9 * bzm], 27, xp + 4 * (y + 4 * zm));
+    f[41] = load(src, near[13 + bxm + 9 * bzp], 27, xm + 4 * (y + 4 * zp));
+    f[42] = load(src, near[13 + bxp + 3 * bym], 27, xp + 4 * (ym + 4 * z));
+    f[43] = load(src, near[13 + bxm + 3 * byp], 27, xm + 4 * (yp + 4 * z));
+    f[44] = load(src, near[13 + 3 * byp + 9 * bzp], 27, x + 4 * (yp + 4 * zp));
+    f[45] = load(src, near[13 + 3 * bym + 9 * bzm], 27, x + 4 * (ym + 4 * zm));
+    f[46] = load(src, near[13 + 3 * byp + 9 * bzm], 27, x + 4 * (yp + 4 * zm));
+    f[47] = load(src, near[13 + 3 * bym + 9 * bzp], 27, x + 4 * (ym + 4 * zp));
+    f[48] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 27, xp + 4 * (yp + 4 * zp));
+    f[49] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 27, xm + 4 * (ym + 4 * zm));
+    f[50] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 27, xp + 4 * (yp + 4 * zm));
+    f[51] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 27, xm + 4 * (ym + 4 * zp));
+    f[52] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 27, xp + 4 * (ym + 4 * zp));
+    f[53] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 27, xm + 4 * (yp + 4 * zm));
+    f[54] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 27, xp + 4 * (ym + 4 * zm));
+    f[55] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 27, xm + 4 * (yp + 4 * zp));
+    f[56] = load(src, near[13 + bxp], 28, xp + 4 * (y + 4 * z));
+    f[57] = load(src, near[13 + bxm], 28, xm + 4 * (y + 4 * z));
+    f[58] = load(src, near[13 + 3 * byp], 28, x + 4 * (yp + 4 * z));
+    f[59] = load(src, near[13 + 3 * bym], 28, x + 4 * (ym + 4 * z));
+    f[60] = load(src, near[13 + 9 * bzp], 28, x + 4 * (y + 4 * zp));
+    f[61] = load(src, near[13 + 9 * bzm], 28, x + 4 * (y + 4 * zm));
+    f[62] = load(src, near[13 + bxp + 3 * byp], 28, xp + 4 * (yp + 4 * z));
+    f[63] = load(src, near[13 + bxm + 3 * bym], 28, xm + 4 * (ym + 4 * z));
+    f[64] = load(src, near[13 + bxp + 9 * bzp], 28, xp + 4 * (y + 4 * zp));
+    f[65] = load(src, near[13 + bxm + 9 * bzm], 28, xm + 4 * (y + 4 * zm));
+    f[66] = load(src, near[13 + bxp + 9 * bzm], 28, xp + 4 * (y + 4 * zm));
+    f[67] = load(src, near[13 + bxm + 9 * bzp], 28, xm + 4 * (y + 4 * zp));
+    f[68] = load(src, near[13 + bxp + 3 * bym], 28, xp + 4 * (ym + 4 * z));
+    f[69] = load(src, near[13 + bxm + 3 * byp], 28, xm + 4 * (yp + 4 * z));
+    f[70] = load(src, near[13 + 3 * byp + 9 * bzp], 28, x + 4 * (yp + 4 * zp));
+    f[71] = load(src, near[13 + 3 * bym + 9 * bzm], 28, x + 4 * (ym + 4 * zm));
+    f[72] = load(src, near[13 + 3 * byp + 9 * bzm], 28, x + 4 * (yp + 4 * zm));
+    f[73] = load(src, near[13 + 3 * bym + 9 * bzp], 28, x + 4 * (ym + 4 * zp));
+    f[74] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 28, xp + 4 * (yp + 4 * zp));
+    f[75] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 28, xm + 4 * (ym + 4 * zm));
+    f[76] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 28, xp + 4 * (yp + 4 * zm));
+    f[77] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 28, xm + 4 * (ym + 4 * zp));
+    f[78] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 28, xp + 4 * (ym + 4 * zp));
+    f[79] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 28, xm + 4 * (yp + 4 * zm));
+    f[80] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 28, xp + 4 * (ym + 4 * zm));
+    f[81] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 28, xm + 4 * (yp + 4 * zp));
+    f[82] = load(src, near[13 + bxp], 29, xp + 4 * (y + 4 * z));
+    f[83] = load(src, near[13 + bxm], 29, xm + 4 * (y + 4 * z));
+    f[84] = load(src, near[13 + 3 * byp], 29, x + 4 * (yp + 4 * z));
+    f[85] = load(src, near[13 + 3 * bym], 29, x + 4 * (ym + 4 * z));
+    f[86] = load(src, near[13 + 9 * bzp], 29, x + 4 * (y + 4 * zp));
+    f[87] = load(src, near[13 + 9 * bzm], 29, x + 4 * (y + 4 * zm));
+    f[88] = load(src, near[13 + bxp + 3 * byp], 29, xp + 4 * (yp + 4 * z));
+    f[89] = load(src, near[13 + bxm + 3 * bym], 29, xm + 4 * (ym + 4 * z));
+    f[90] = load(src, near[13 + bxp + 9 * bzp], 29, xp + 4 * (y + 4 * zp));
+    f[91] = load(src, near[13 + bxm + 9 * bzm], 29, xm + 4 * (y + 4 * zm));
+    f[92] = load(src, near[13 + bxp + 9 * bzm], 29, xp + 4 * (y + 4 * zm));
+    f[93] = load(src, near[13 + bxm + 9 * bzp], 29, xm + 4 * (y + 4 * zp));
+    f[94] = load(src, near[13 + bxp + 3 * bym], 29, xp + 4 * (ym + 4 * z));
+    f[95] = load(src, near[13 + bxm + 3 * byp], 29, xm + 4 * (yp + 4 * z));
+    f[96] = load(src, near[13 + 3 * byp + 9 * bzp], 29, x + 4 * (yp + 4 * zp));
+    f[97] = load(src, near[13 + 3 * bym + 9 * bzm], 29, x + 4 * (ym + 4 * zm));
+    f[98] = load(src, near[13 + 3 * byp + 9 * bzm], 29, x + 4 * (yp + 4 * zm));
+    f[99] = load(src, near[13 + 3 * bym + 9 * bzp], 29, x + 4 * (ym + 4 * zp));
+    f[100] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 29, xp + 4 * (yp + 4 * zp));
+    f[101] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 29, xm + 4 * (ym + 4 * zm));
+    f[102] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 29, xp + 4 * (yp + 4 * zm));
+    f[103] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 29, xm + 4 * (ym + 4 * zp));
+    f[104] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 29, xp + 4 * (ym + 4 * zp));
+    f[105] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 29, xm + 4 * (yp + 4 * zm));
+    f[106] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 29, xp + 4 * (ym + 4 * zm));
+    f[107] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 29, xm + 4 * (yp + 4 * zp));
+    collide(f, omega_, sigma_);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
 
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
@@ -1241,7 +959,7 @@ d3q27_hybrid_stream_collide_walls(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
+    const int *const near = neighbours + (size_t)slot * NEAR;
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 4;
     const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
@@ -1468,10 +1186,292 @@ d3q27_hybrid_stream_collide_walls(
         : load(src, near[13 + bxp + 3 * bym + 9 * bzm], 29, xp + 4 * (ym + 4 * zm));
     f[107] = near[13 + bxm + 3 * byp + 9 * bzp] < 0 ? beyond_walls(77, here, src, near, wall_rules, wall_values)
         : load(src, near[13 + bxm + 3 * byp + 9 * bzp], 29, xm + 4 * (yp + 4 * zp));
-
     collide(f, omega_, sigma_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
+
+// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_hybrid_expose(
+    const int *__restrict__ ids,         // slots to work on [count]
+    const int count,                     // entries of `ids`
+    const int *__restrict__ neighbours,  // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
+    float *__restrict__ populations,     // post-collision populations, and what cells show [slot][30][64], lattice
+                                         //   units
+    const d3q27_hybrid_params params)    // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float sigma_ = params.sigma_;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    if (item >= count) return;
+    const int slot = ids[item];
+    const int cell = threadIdx.x % CELLS;
+    const float *src = populations;
+    const int *const near = neighbours + (size_t)slot * NEAR;
+    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
+    const int x = cell % 4;
+    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
+    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
+    const int y = cell / 4 % 4;
+    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
+    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
+    const int z = cell / 16;
+    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
+    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
+
+    // ---- pull
+    float f[Q];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
+    f[19] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
+    f[20] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
+    f[21] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
+    f[22] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
+    f[23] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
+    f[24] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
+    f[25] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
+    f[26] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
+
+    (void)omega_;
+    (void)sigma_;
+    const float f_0 = f[0];
+    const float f_1 = f[1];
+    const float f_2 = f[2];
+    const float f_3 = f[3];
+    const float f_4 = f[4];
+    const float f_5 = f[5];
+    const float f_6 = f[6];
+    const float f_7 = f[7];
+    const float f_8 = f[8];
+    const float f_9 = f[9];
+    const float f_10 = f[10];
+    const float f_11 = f[11];
+    const float f_12 = f[12];
+    const float f_13 = f[13];
+    const float f_14 = f[14];
+    const float f_15 = f[15];
+    const float f_16 = f[16];
+    const float f_17 = f[17];
+    const float f_18 = f[18];
+    const float f_19 = f[19];
+    const float f_20 = f[20];
+    const float f_21 = f[21];
+    const float f_22 = f[22];
+    const float f_23 = f[23];
+    const float f_24 = f[24];
+    const float f_25 = f[25];
+    const float f_26 = f[26];
+
+    // ---- shared
+    const float t0 = f_8 + f_22;
+    const float t1 = f_3 + f_17;
+    const float t2 = f_7 + f_21;
+    const float t3 = f_13 + f_25;
+    const float t4 = f_15 + f_18 + f_5;
+    const float t5 = f_16 + t3 + f_4;
+
+    // ---- j   (d3q27_hybrid.lbm:15)
+    const float jy_ = f_14 + f_19 + f_24 + f_26 + f_15 + t2 + t1 - f_20 - f_23 - f_18 - t0 - t5;
+    const float t6 = f_19 + f_23 + f_9;
+    const float t7 = f_10 + f_20 + f_24;
+    const float t8 = f_12 + f_26;
+    const float jz_ = f_22 + t6 + t8 + t4 - f_11 - f_21 - f_25 - f_6 - f_16 - f_17 - t7;
+    const float t9 = t0 + t8 + f_14 + (f_2 + t7);
+    const float t10 = f_1 + t6 + (f_11 + t2);
+
+    // ---- d_rho   (d3q27_hybrid.lbm:14)
+    const float d_rho = f_0 + f_6 + t1 + t5 + t4 + t10 + t9;
+
+    // ---- j   (d3q27_hybrid.lbm:15)
+    const float jx_ = t3 + t10 - t9;
+
+    // ---- rho   (d3q27_hybrid.lbm:14)
+    const float rho_ = 1.0f + d_rho;
+    const float t11 = 1.0f / rho_;
+
+    // ---- u   (d3q27_hybrid.lbm:16)
+    const float uy_ = t11 * jy_;
+    const float uz_ = t11 * jz_;
+    const float ux_ = jx_ * t11;
+
+    store(populations, slot, 27, cell, ux_);
+    store(populations, slot, 28, cell, uy_);
+    store(populations, slot, 29, cell, uz_);
+}
+
+// What cells of the listed blocks show to those around them; neighbours may be walls.
+extern "C" __global__ void __launch_bounds__(256)
+d3q27_hybrid_expose_walls(
+    const int *__restrict__ ids,            // slots to work on [count]
+    const int count,                        // entries of `ids`
+    const int *__restrict__ neighbours,     // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1), or -(w + 1)
+                                            //   for wall w [slot][27]
+    const int *__restrict__ wall_rules,     // rule of each wall: 0 bounce_back, 1 moving_wall [wall]
+    const float *__restrict__ wall_values,  // parameters of each wall [wall][3], lattice units
+    float *__restrict__ populations,        // post-collision populations, and what cells show [slot][30][64], lattice
+                                            //   units
+    const d3q27_hybrid_params params)       // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const float sigma_ = params.sigma_;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    if (item >= count) return;
+    const int slot = ids[item];
+    const int cell = threadIdx.x % CELLS;
+    const float *src = populations;
+    const int *const near = neighbours + (size_t)slot * NEAR;
+    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
+    const int x = cell % 4;
+    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
+    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
+    const int y = cell / 4 % 4;
+    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
+    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
+    const int z = cell / 16;
+    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
+    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
+    const Spot here = { {x, y, z} };
+
+    // ---- pull
+    float f[Q];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = near[13 + bxm] < 0 ? from_wall(-1 - near[13 + bxm], 1, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = near[13 + bxp] < 0 ? from_wall(-1 - near[13 + bxp], 2, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = near[13 + 3 * bym] < 0 ? from_wall(-1 - near[13 + 3 * bym], 3, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = near[13 + 3 * byp] < 0 ? from_wall(-1 - near[13 + 3 * byp], 4, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = near[13 + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 9 * bzm], 5, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = near[13 + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 9 * bzp], 6, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = near[13 + bxm + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym], 7, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = near[13 + bxp + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp], 8, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = near[13 + bxm + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzm], 9, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = near[13 + bxp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzp], 10, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = near[13 + bxm + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 9 * bzp], 11, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = near[13 + bxp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 9 * bzm], 12, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = near[13 + bxm + 3 * byp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp], 13, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = near[13 + bxp + 3 * bym] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym], 14, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = near[13 + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzm], 15, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = near[13 + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzp], 16, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = near[13 + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + 3 * bym + 9 * bzp], 17, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = near[13 + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + 3 * byp + 9 * bzm], 18, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
+    f[19] = near[13 + bxm + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym + 9 * bzm], 19, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
+    f[20] = near[13 + bxp + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp + 9 * bzp], 20, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
+    f[21] = near[13 + bxm + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * bym + 9 * bzp], 21, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
+    f[22] = near[13 + bxp + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 3 * byp + 9 * bzm], 22, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
+    f[23] = near[13 + bxm + 3 * byp + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp + 9 * bzm], 23, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
+    f[24] = near[13 + bxp + 3 * bym + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzp], 24, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
+    f[25] = near[13 + bxm + 3 * byp + 9 * bzp] < 0 ? from_wall(-1 - near[13 + bxm + 3 * byp + 9 * bzp], 25, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
+    f[26] = near[13 + bxp + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzm], 26, here, src, near, wall_rules, wall_values)
+        : load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
+
+    (void)omega_;
+    (void)sigma_;
+    const float f_0 = f[0];
+    const float f_1 = f[1];
+    const float f_2 = f[2];
+    const float f_3 = f[3];
+    const float f_4 = f[4];
+    const float f_5 = f[5];
+    const float f_6 = f[6];
+    const float f_7 = f[7];
+    const float f_8 = f[8];
+    const float f_9 = f[9];
+    const float f_10 = f[10];
+    const float f_11 = f[11];
+    const float f_12 = f[12];
+    const float f_13 = f[13];
+    const float f_14 = f[14];
+    const float f_15 = f[15];
+    const float f_16 = f[16];
+    const float f_17 = f[17];
+    const float f_18 = f[18];
+    const float f_19 = f[19];
+    const float f_20 = f[20];
+    const float f_21 = f[21];
+    const float f_22 = f[22];
+    const float f_23 = f[23];
+    const float f_24 = f[24];
+    const float f_25 = f[25];
+    const float f_26 = f[26];
+
+    // ---- shared
+    const float t0 = f_8 + f_22;
+    const float t1 = f_3 + f_17;
+    const float t2 = f_7 + f_21;
+    const float t3 = f_13 + f_25;
+    const float t4 = f_15 + f_18 + f_5;
+    const float t5 = f_16 + t3 + f_4;
+
+    // ---- j   (d3q27_hybrid.lbm:15)
+    const float jy_ = f_14 + f_19 + f_24 + f_26 + f_15 + t2 + t1 - f_20 - f_23 - f_18 - t0 - t5;
+    const float t6 = f_19 + f_23 + f_9;
+    const float t7 = f_10 + f_20 + f_24;
+    const float t8 = f_12 + f_26;
+    const float jz_ = f_22 + t6 + t8 + t4 - f_11 - f_21 - f_25 - f_6 - f_16 - f_17 - t7;
+    const float t9 = t0 + t8 + f_14 + (f_2 + t7);
+    const float t10 = f_1 + t6 + (f_11 + t2);
+
+    // ---- d_rho   (d3q27_hybrid.lbm:14)
+    const float d_rho = f_0 + f_6 + t1 + t5 + t4 + t10 + t9;
+
+    // ---- j   (d3q27_hybrid.lbm:15)
+    const float jx_ = t3 + t10 - t9;
+
+    // ---- rho   (d3q27_hybrid.lbm:14)
+    const float rho_ = 1.0f + d_rho;
+    const float t11 = 1.0f / rho_;
+
+    // ---- u   (d3q27_hybrid.lbm:16)
+    const float uy_ = t11 * jy_;
+    const float uz_ = t11 * jz_;
+    const float ux_ = jx_ * t11;
+
+    store(populations, slot, 27, cell, ux_);
+    store(populations, slot, 28, cell, uy_);
+    store(populations, slot, 29, cell, uz_);
+}
+
 
 // ==== macroscopic fields ============================================================================================
 

@@ -29,6 +29,7 @@ static constexpr int CELLS = 4 * 4 * 4;  // of a block
 static constexpr int NEAR = 27;  // neighbours of a block, itself included
 static constexpr int DIM = 3;  // axes
 static constexpr int SETS = 1;  // of populations
+enum { SLAB = 1 };  // cells that a thread gathers, then collides, at a time
 static constexpr int FIELDS = 4;  // components of the macroscopic fields
 
 // ==== populations in memory =========================================================================================
@@ -356,69 +357,6 @@ static __device__ __forceinline__ void collide(float (&f)[Q], const float omega_
     f[26] = post_26;
 }
 
-// ==== streaming =====================================================================================================
-
-// Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
-d3q27_recursive_stream_collide(
-    const int *__restrict__ ids,          // slots to work on [count]
-    const int count,                      // entries of `ids`
-    const int *__restrict__ neighbours,   // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
-    const float *__restrict__ src,        // post-collision populations [slot][27][64], lattice units
-    float *__restrict__ dst,              // new post-collision populations [slot][27][64], lattice units
-    const d3q27_recursive_params params)  // parameters of the method
-{
-    const float omega_ = params.omega_;
-    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
-    if (item >= count) return;
-    const int slot = ids[item];
-    const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
-    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
-    const int x = cell % 4;
-    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
-    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
-    const int y = cell / 4 % 4;
-    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
-    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
-    const int z = cell / 16;
-    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
-    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
-
-    // ---- pull
-    float f[Q];
-    f[0] = load(src, slot, 0, cell);
-    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
-    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
-    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
-    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
-    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
-    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
-    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
-    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
-    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
-    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
-    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
-    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
-    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
-    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
-    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
-    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
-    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
-    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
-    f[19] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
-    f[20] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
-    f[21] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
-    f[22] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
-    f[23] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
-    f[24] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
-    f[25] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
-    f[26] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
-
-    collide(f, omega_);
-    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
-}
-
 // The collision alone, on plain arrays of states.
 extern "C" __global__ void __launch_bounds__(256)
 d3q27_recursive_collide(
@@ -583,6 +521,70 @@ static __device__ __forceinline__ float from_wall(
     }
 }
 
+// ==== streaming =====================================================================================================
+//
+// What arrives in a cell comes from a neighbour; off a wall, if one is in its place.
+
+// Pulls, collides and stores the listed blocks, none of which touches a wall.
+extern "C" __global__ void __launch_bounds__(256, RESIDENT(4))
+d3q27_recursive_stream_collide(
+    const int *__restrict__ ids,          // slots to work on [count]
+    const int count,                      // entries of `ids`
+    const int *__restrict__ neighbours,   // slots of the neighbours at (dx+1) + 3 (dy+1) + 9 (dz+1) [slot][27]
+    const float *__restrict__ src,        // post-collision populations [slot][27][64], lattice units
+    float *__restrict__ dst,              // new post-collision populations [slot][27][64], lattice units
+    const d3q27_recursive_params params)  // parameters of the method
+{
+    const float omega_ = params.omega_;
+    const int item = blockIdx.x * 4 + threadIdx.x / CELLS;
+    if (item >= count) return;
+    const int slot = ids[item];
+    const int cell = threadIdx.x % CELLS;
+    const int *const near = neighbours + (size_t)slot * NEAR;
+    // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
+    const int x = cell % 4;
+    const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
+    const int xp = x < 3 ? x + 1 : 0, bxp = x < 3 ? 0 : 1;
+    const int y = cell / 4 % 4;
+    const int ym = y > 0 ? y - 1 : 3, bym = y > 0 ? 0 : -1;
+    const int yp = y < 3 ? y + 1 : 0, byp = y < 3 ? 0 : 1;
+    const int z = cell / 16;
+    const int zm = z > 0 ? z - 1 : 3, bzm = z > 0 ? 0 : -1;
+    const int zp = z < 3 ? z + 1 : 0, bzp = z < 3 ? 0 : 1;
+
+    // ---- pull
+    float f[Q];
+    f[0] = load(src, slot, 0, cell);
+    f[1] = load(src, near[13 + bxm], 1, xm + 4 * (y + 4 * z));
+    f[2] = load(src, near[13 + bxp], 2, xp + 4 * (y + 4 * z));
+    f[3] = load(src, near[13 + 3 * bym], 3, x + 4 * (ym + 4 * z));
+    f[4] = load(src, near[13 + 3 * byp], 4, x + 4 * (yp + 4 * z));
+    f[5] = load(src, near[13 + 9 * bzm], 5, x + 4 * (y + 4 * zm));
+    f[6] = load(src, near[13 + 9 * bzp], 6, x + 4 * (y + 4 * zp));
+    f[7] = load(src, near[13 + bxm + 3 * bym], 7, xm + 4 * (ym + 4 * z));
+    f[8] = load(src, near[13 + bxp + 3 * byp], 8, xp + 4 * (yp + 4 * z));
+    f[9] = load(src, near[13 + bxm + 9 * bzm], 9, xm + 4 * (y + 4 * zm));
+    f[10] = load(src, near[13 + bxp + 9 * bzp], 10, xp + 4 * (y + 4 * zp));
+    f[11] = load(src, near[13 + bxm + 9 * bzp], 11, xm + 4 * (y + 4 * zp));
+    f[12] = load(src, near[13 + bxp + 9 * bzm], 12, xp + 4 * (y + 4 * zm));
+    f[13] = load(src, near[13 + bxm + 3 * byp], 13, xm + 4 * (yp + 4 * z));
+    f[14] = load(src, near[13 + bxp + 3 * bym], 14, xp + 4 * (ym + 4 * z));
+    f[15] = load(src, near[13 + 3 * bym + 9 * bzm], 15, x + 4 * (ym + 4 * zm));
+    f[16] = load(src, near[13 + 3 * byp + 9 * bzp], 16, x + 4 * (yp + 4 * zp));
+    f[17] = load(src, near[13 + 3 * bym + 9 * bzp], 17, x + 4 * (ym + 4 * zp));
+    f[18] = load(src, near[13 + 3 * byp + 9 * bzm], 18, x + 4 * (yp + 4 * zm));
+    f[19] = load(src, near[13 + bxm + 3 * bym + 9 * bzm], 19, xm + 4 * (ym + 4 * zm));
+    f[20] = load(src, near[13 + bxp + 3 * byp + 9 * bzp], 20, xp + 4 * (yp + 4 * zp));
+    f[21] = load(src, near[13 + bxm + 3 * bym + 9 * bzp], 21, xm + 4 * (ym + 4 * zp));
+    f[22] = load(src, near[13 + bxp + 3 * byp + 9 * bzm], 22, xp + 4 * (yp + 4 * zm));
+    f[23] = load(src, near[13 + bxm + 3 * byp + 9 * bzm], 23, xm + 4 * (yp + 4 * zm));
+    f[24] = load(src, near[13 + bxp + 3 * bym + 9 * bzp], 24, xp + 4 * (ym + 4 * zp));
+    f[25] = load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
+    f[26] = load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
+    collide(f, omega_);
+    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
+}
+
 // Pulls, collides and stores the listed blocks; neighbours may be walls.
 extern "C" __global__ void __launch_bounds__(256)
 d3q27_recursive_stream_collide_walls(
@@ -601,7 +603,7 @@ d3q27_recursive_stream_collide_walls(
     if (item >= count) return;
     const int slot = ids[item];
     const int cell = threadIdx.x % CELLS;
-    const int *near = neighbours + (size_t)slot * NEAR;
+    const int *const near = neighbours + (size_t)slot * NEAR;
     // ---- upwind along each axis: coordinate and block, m for the velocity +1, p for -1
     const int x = cell % 4;
     const int xm = x > 0 ? x - 1 : 3, bxm = x > 0 ? 0 : -1;
@@ -669,10 +671,10 @@ d3q27_recursive_stream_collide_walls(
         : load(src, near[13 + bxm + 3 * byp + 9 * bzp], 25, xm + 4 * (yp + 4 * zp));
     f[26] = near[13 + bxp + 3 * bym + 9 * bzm] < 0 ? from_wall(-1 - near[13 + bxp + 3 * bym + 9 * bzm], 26, here, src, near, wall_rules, wall_values)
         : load(src, near[13 + bxp + 3 * bym + 9 * bzm], 26, xp + 4 * (ym + 4 * zm));
-
     collide(f, omega_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }
+
 
 // ==== macroscopic fields ============================================================================================
 

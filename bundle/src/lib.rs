@@ -99,6 +99,54 @@ pub enum Target {
     Cuda,
     /// C for the host, compiled by the system compiler.
     C,
+    /// HIP C++, compiled by hipcc. The runtime has no backend for it.
+    Hip,
+}
+
+impl Target {
+    /// All there are.
+    pub const ALL: [Target; 3] = [Target::Cuda, Target::C, Target::Hip];
+
+    /// What it is called in options, manifests and banners.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Target::Cuda => "cuda",
+            Target::C => "c",
+            Target::Hip => "hip",
+        }
+    }
+
+    /// What names of kernel sources end with.
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Target::Cuda => "cu",
+            Target::C => "c",
+            Target::Hip => "hip",
+        }
+    }
+
+    /// Whether kernels have a thread for each item, in thread blocks.
+    pub const fn is_gpu(self) -> bool {
+        !matches!(self, Target::C)
+    }
+
+    /// Threads that run in step: a warp, or a wave of GPUs of AMD (gfx9).
+    pub const fn lanes(self) -> u32 {
+        match self {
+            Target::Cuda => 32,
+            Target::C => 1,
+            Target::Hip => 64,
+        }
+    }
+
+    /// Bytes of memory that a thread block may have for its threads to share.
+    pub const fn shared_bytes(self) -> usize {
+        match self {
+            Target::Cuda => 163 << 10,
+            Target::C => usize::MAX,
+            Target::Hip => 64 << 10,
+        }
+    }
 }
 
 /// Floating-point types: what is computed with, of which fields and parameters are, and what populations are stored as.
@@ -732,14 +780,14 @@ impl Manifest {
     /// directions would be a multiple of 1 KiB apart. Their cells would share sets of a processor's caches and drive each other out.
     pub fn pitch(&self) -> usize {
         let (bytes, line) = (self.cells() * self.real.stored_bytes(), 64 / self.real.stored_bytes());
-        let apart = self.target == Target::C && self.layout == Layout::Blocks && bytes.is_multiple_of(1024);
+        let apart = !self.target.is_gpu() && self.layout == Layout::Blocks && bytes.is_multiple_of(1024);
         self.cells() + if apart { line } else { 0 }
     }
 
     /// Whether values of a cell lie side by side in memory, in the groups of [`side_by_side`]: moments of 16 bits on GPUs do, which are loaded a
     /// group at once. Others lie apart, those of one number in a block one behind the other.
     pub fn is_side_by_side(&self) -> bool {
-        let half = self.real == Real::F16F32 && self.target == Target::Cuda;
+        let half = self.real == Real::F16F32 && self.target.is_gpu();
         half && !self.moments.is_empty() && self.cells().is_multiple_of(MOST_SIDE_BY_SIDE)
     }
 

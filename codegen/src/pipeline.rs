@@ -104,7 +104,7 @@ pub enum CompileError {
     /// Plain arrays hold populations.
     Plain,
     /// Threads of a GPU have not the memory to exchange populations of moments in blocks of these cells.
-    Exchange([u32; 3]),
+    Exchange([u32; 3], Target),
     /// Simplification gave up.
     Simplify(TooLarge),
 }
@@ -172,10 +172,11 @@ impl fmt::Display for CompileError {
             ),
             Self::NotStored(reason) => write!(out, "populations cannot be stored as moments: {reason}"),
             Self::Plain => write!(out, "plain arrays hold populations, not moments: take blocks"),
-            Self::Exchange(block) => write!(
+            Self::Exchange(block, target) => write!(
                 out,
-                "{block:?} is too large a block for moments on a GPU, which has 1024 threads and {} KiB for it: take 8x8x8",
-                MOST_SHARED >> 10
+                "{block:?} is too large a block for moments on a GPU, which has 1024 threads and {} KiB for it: take {}",
+                target.shared_bytes() >> 10,
+                if target.shared_bytes() < Target::Cuda.shared_bytes() { "4x4x4" } else { "8x8x8" }
             ),
             Self::Simplify(error) => error.fmt(out),
         }
@@ -605,14 +606,11 @@ fn reaches<'a>(model: &'a Model, coupling: &'a Coupling) -> impl Iterator<Item =
     all.map(|(at, beyond)| (&model.stencils()[at], model.stencils()[at].reach() + beyond))
 }
 
-/// Bytes of memory that a thread block may share on GPUs for simulations.
-const MOST_SHARED: usize = 163 << 10;
-
 /// Threads of a GPU exchange what they make of moments in memory that they share.
 fn check_shared(manifest: &Manifest) -> Result<(), CompileError> {
-    let exchanges = !manifest.moments.is_empty() && manifest.target == Target::Cuda;
-    let fits = manifest.cells() <= 1024 && lower::signature::shared_bytes(manifest) <= MOST_SHARED;
-    if exchanges && !fits { Err(CompileError::Exchange(manifest.block)) } else { Ok(()) }
+    let exchanges = !manifest.moments.is_empty() && manifest.target.is_gpu();
+    let fits = manifest.cells() <= 1024 && lower::signature::shared_bytes(manifest) <= manifest.target.shared_bytes();
+    if exchanges && !fits { Err(CompileError::Exchange(manifest.block, manifest.target)) } else { Ok(()) }
 }
 
 fn check_coupling(model: &Model, options: &Options) -> Result<(), CompileError> {

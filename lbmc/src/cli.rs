@@ -335,7 +335,9 @@ pub enum GenTarget {
     Cuda,
     /// C for the host.
     C,
-    /// Both.
+    /// HIP C++ for GPUs of AMD: it is compiled in our tests, and was never run.
+    Hip,
+    /// CUDA C++ and C.
     All,
 }
 

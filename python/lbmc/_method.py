@@ -267,7 +267,7 @@ def compile(
 ) -> Kernels:
     """Compiles a method to kernels, as `lbmc gen` does: a text of more than a line, a path, or the name of a shipped one.
 
-    `target` is `c`, `cuda` or `all`; `precision` `f32`, `f64` or `f16/f32`; `layout` `blocks` or `soa`; `storage` `populations` or `moments`.
+    `target` is `c`, `cuda`, `hip` or `all` (CUDA and C); `precision` `f32`, `f64` or `f16/f32`; `layout` `blocks` or `soa`; `storage` `populations` or `moments`.
     Raises `Error` where the method is not valid, or cannot be compiled so.
     """
     if storage not in ("populations", "moments"):

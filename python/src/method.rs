@@ -79,7 +79,12 @@ pub fn compile(
         let targets: &[Target] = choose(
             "target",
             &target,
-            &[("c", &[Target::C][..]), ("cuda", &[Target::Cuda][..]), ("all", &[Target::Cuda, Target::C][..])],
+            &[
+                ("c", &[Target::C][..]),
+                ("cuda", &[Target::Cuda][..]),
+                ("hip", &[Target::Hip][..]),
+                ("all", &[Target::Cuda, Target::C][..]),
+            ],
         )?;
         spec::fits_layout(layout, &boundaries, coupling.is_some(), solids)?;
         let model = find(&spec, is_text)?.model_with_all(&boundaries, coupling.as_deref())?;

@@ -3,7 +3,7 @@
 use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::statistics::StatisticsBundle;
-use lbm_bundle::{Bundle, Layout, Real, Storage, Target};
+use lbm_bundle::{Bundle, Layout, Real, Storage};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
 use lbm_dsl::model::{Model, Param};
@@ -121,7 +121,7 @@ impl Ready {
                 Report::new(raw.reject_coupling(&error.to_string(), error.help().map(|help| help.to_string())))
             })?),
         };
-        let large = raw.storage() != Storage::Populations && device.target() == Target::Cuda && coupling.is_none();
+        let large = raw.storage() != Storage::Populations && device.target().is_gpu() && coupling.is_none();
         let large = large && model.lattice().dim() == 3 && raw.cells().iter().all(|side| side.is_multiple_of(8));
         let block = raw.block().or(large.then_some([8; 3])).unwrap_or_else(|| {
             let levels = coupling.map(|at| sides_on_levels(&model, &model.couplings()[at]));
@@ -182,7 +182,7 @@ fn faster(model: &Model, options: &Options) -> (bool, String) {
         Options { real: Real::F16F32, .. } if model.lattice().dim() == 2 => {
             populations("in two dimensions those of 16 bits are faster")
         }
-        Options { target: Target::C, .. } => populations("a host computes them no faster than it loads them"),
+        Options { target, .. } if !target.is_gpu() => populations("a host computes them no faster than it loads them"),
         Options { coupling: Some(_), real: Real::F16F32, .. } => populations("the grid is refined"),
         Options { coupling: Some(_), .. } if 2 * moments >= model.q() => {
             populations("the grid is refined, and moments are half as many or more")

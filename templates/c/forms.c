@@ -1,15 +1,88 @@
-{% component gather(name, walls, inbox, @real, @stored, @middle, @deep, @moments, @around) -%}
-static inline __attribute__((always_inline)) void {{ name }}(
+{# How the host gathers from these sources: one function for all kernels that have the same. -#}
+{% component sources(of, @real, @stored, @half, @lines, @middle, @deep, @moments, @around) -%}
+{%- if not of.defines %}
+{%- elif of.fast %}
+// Where direction i, of velocity (cx, cy, cz), brings the cells of a row from.
+typedef struct {
+    const {{ real }} *row;  // cell x from row[x], where all lie in one block
+    const {{ real }} *end;  // the first cell, or the last, from a neighbour along x
+} Upwind;
+
+static inline __attribute__((always_inline)) Upwind upwind(
+    const {{ real }} *restrict src, const int32_t *restrict near, const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    const int y = begin % BY - cy, z = begin / BY - cz;
+    const int dy = y < 0 ? -1 : y >= BY ? 1 : 0, dz = z < 0 ? -1 : z >= BZ ? 1 : 0;
+    const int entry = {{ middle }} + 3 * dy{% if deep %} + 9 * dz{% endif %};
+    const int row = BX * (y - dy * BY + BY * (z - dz * BZ));
+    return (Upwind){src + at(near[entry], i, row) - cx, src + at(near[entry - cx], i, row + (cx > 0 ? BX - 1 : 0))};
+}
+
+// What is brought to the cells of a row from x on, a cache line of them: where it lies, or put together in `room` at an end of the row.
+static inline __attribute__((always_inline)) const {{ real }} *line_of(
+    {{ real }} *restrict room, const Upwind from, const int x, const int cx)
+{
+    const {{ real }} *const line = from.row + x;
+    if (cx == 0 || x != (cx > 0 ? 0 : BX - LINE)) return line;
+    memcpy(room + (cx > 0), line + (cx > 0), sizeof({{ real }}) * (LINE - 1));
+    room[cx > 0 ? 0 : LINE - 1] = *from.end;
+    return room;
+}
+
+{% elif of.alone and moments %}
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on.
+static inline __attribute__((always_inline)) void gather(
+    {{ real }} *restrict to, const {{ real }} *restrict all, const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int line = begin; line < begin + ROWS; ++line, to += BX) {
+        memcpy(to, all + (size_t)i * PLACES + spot_in_all(-cx, line % BY - cy, line / BY - cz), sizeof({{ real }}) * BX);
+    }  // rows
+}
+
+{% elif of.alone %}
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on, whole planes.
+// Each plane is one flat copy; then the row and the column that come from neighbours are put right.
+static inline __attribute__((always_inline)) void gather(
+    {{ real }} *restrict to, const {{ stored }} *restrict src, const int32_t *restrict near,
+    const int begin, const int i, const int cx, const int cy, const int cz)
+{
+    for (int z = begin / BY; z < (begin + ROWS) / BY; ++z, to += BX * BY) {
+        const int dz = z - cz < 0 ? -1 : z - cz >= BZ ? 1 : 0;
+        const int plane = (z - cz - dz * BZ) * (BX * BY);
+        const int32_t *const level = near + {{ middle }}{% if deep %} + 9 * dz{% endif %};
+        const int first = cy > 0 ? 1 : 0, last = cy < 0 ? BY - 1 : BY;
+
+        // rows from the same plane, then their first or last column from the neighbour along x
+        if (first < last) {
+            load_row(to + first * BX + (cx > 0), src, level[0], i, plane + (first - cy) * BX + (cx < 0), (last - first) * BX - (cx != 0));
+        }
+        for (int y = first; y < last && cx != 0; ++y) {
+            to[y * BX + (cx > 0 ? 0 : BX - 1)] = load(src, level[-cx], i, plane + (y - cy) * BX + (cx > 0 ? BX - 1 : 0));
+        }
+
+        // the row from the neighbour along y, then its corner
+        if (cy != 0) {
+            const int far = plane + (cy > 0 ? (BY - 1) * BX : 0);
+            {{ real }} *const edge = to + (cy > 0 ? 0 : (BY - 1) * BX);
+            load_row(edge + (cx > 0), src, level[-3 * cy], i, far + (cx < 0), BX - (cx != 0));
+            if (cx != 0) edge[cx > 0 ? 0 : BX - 1] = load(src, level[-cx - 3 * cy], i, far + (cx > 0 ? BX - 1 : 0));
+        }
+    }  // planes
+}
+
+{% else %}
+// Fills to[cell] with what direction i, of velocity (cx, cy, cz), brings to the SLAB cells from the row `begin` on.
+static inline __attribute__((always_inline)) void {{ of.gather }}(
     {{ real }} *restrict to, {% if moments %}const {{ real }} *restrict all, {% endif %}const {{ stored }} *restrict src, const int32_t *restrict near,
-{%- if walls %}
+{%- if of.walls %}
     const int32_t *restrict wall_rules, const {{ real }} *restrict wall_values,
 {%- endif %}
-{%- if inbox %}
+{%- if of.inbox %}
     const int mask, const {{ real }} *restrict in,
 {%- endif %}
     const int begin, const int i, const int cx, const int cy, const int cz)
 {
-{%- if moments and not walls %}
+{%- if moments and not of.walls %}
     (void)src, (void)near;
 {%- endif %}
     for (int line = begin; line < begin + ROWS; ++line, to += BX) {
@@ -29,12 +102,12 @@ static inline __attribute__((always_inline)) void {{ name }}(
         {
             const int from = entry, first = cx > 0, last = BX - (cx < 0){% if not moments %}, upwind = row + (cx < 0){% endif %};
 {%- endif %}
-{%- if inbox %}
+{%- if of.inbox %}
             if (mask >> from & 1) {
                 for (int x = first; x < last; ++x) to[x] = in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })];
             } else
 {%- endif %}
-{%- if walls %}
+{%- if of.walls %}
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
                     to[x] = {% if around %}i >= Q ? beyond_walls(i - Q, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values) : {% endif %}from_wall(-1 - near[from], i, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values);
@@ -50,7 +123,100 @@ static inline __attribute__((always_inline)) void {{ name }}(
 {%- endfor %}
     }  // rows
 }
+
+{% endif -%}
+{%- endcomponent sources %}
+
+{# Rows along x, one after the other, that are whole cache lines and collide where they lie. -#}
+{% component fast(@real, @pulls, @param_names) %}
+    const int past = past_cache(count, dst);
+    const int32_t *const next = neighbours + (size_t)ids[item + 1 < count ? item + 1 : item] * NEAR;
+    for (int row = 0; row < BY * BZ; ++row) {
+    const Upwind from[Q] = {
+{%- for pull in pulls %}
+        upwind(src, near, row, {{ pull.at }}, {{ pull.velocity }}),
+{%- endfor %}
+    };
+    // The same row of the next block: its lines are called for now, so that nothing waits for memory then.
+    const {{ real }} *const soon[Q] = {
+{%- for pull in pulls %}
+        upwind(src, next, row, {{ pull.at }}, {{ pull.velocity }}).row + VELOCITY[{{ pull.at }}][0],
+{%- endfor %}
+    };
+    for (int x = 0; x < BX; x += LINE) {
+        _Alignas(64) {{ real }} room[Q * LINE], after[Q * LINE];
+        const {{ real }} *const before[Q] = {
+{%- for pull in pulls %}
+            line_of(room + {{ pull.at }} * LINE, from[{{ pull.at }}], x, VELOCITY[{{ pull.at }}][0]),
+{%- endfor %}
+        };
+        collide_cells(LINE, before, LINE, after{{ param_names }});
+        store_lines(dst, slot, row * BX + x, after, past);
+        for (int i = 0; i < Q; ++i) __builtin_prefetch(soon[i] + x, 0, 2);
+    }
+    }
+{%- endcomponent fast %}
+
+{# Rows along x, as many as fit into the cache, one slab after the other. -#}
+{% component cells_at_once(of, @real, @stored, @moments, @inputs, @values) %}
+    _Alignas(64) {{ real }} before[{% if of.exposes %}Q{% else %}{{ inputs }}{% endif %} * SLAB];
+{%- if of.links %}
+    if (rows[slot] == 0) {  // all is solid
+{%- if not of.exposes %}
+        {{<copy_values to="dst" into="slot" from="src" of="slot" />}}
+{%- endif %}
+        continue;
+    }
+{%- elif not of.exposes %}
+    const int past = past_cache(count, dst);
+{%- endif %}
+{%- if moments %}
+    {{ real }} all[Q * PLACES];
+    expand(all, src, near);
+{%- endif %}
+    for (int row = 0; row < BY * BZ; row += ROWS) {
+{{- body | indent(width=4) }}
+    }  // rows
+{%- endcomponent cells_at_once %}
+
+{% component gather(of, @moments, @pulls) %}
+{%- for pull in pulls %}
+{%- if pull.own or not of.exposes %}
+    {{ of.gather }}(before + {{ pull.at }} * SLAB, {% if moments %}all{% if not of.alone %}, {% endif %}{% endif %}{% if not moments or not of.alone %}src, near{% endif -%}
+        {%- if of.walls %}, wall_rules, wall_values{% endif %}{% if of.inbox %}, mask, in{% endif -%}
+        , row, {% if of.alone %}{{ pull.row }}{% else %}{{ pull.at }}{% endif %}, {{ pull.velocity }});
+{%- endif %}
+{%- endfor %}
 {%- endcomponent gather %}
+
+{% component each_of_them(of, @real) %}
+    for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+{%- if of.links %}
+        if (of_row[cell] < 0) continue;
+{%- endif %}
+        const Spot here = spot_of(cell);
+        {{ real }} *const f = before + (cell - row * BX);
+{{- body | indent(width=4) }}
+    }  // cells
+{%- endcomponent each_of_them %}
+
+{% component off_links(of) %}
+    {{<link_by_link />}}
+{%- endcomponent off_links %}
+
+{% component finish_cells(of, @param_names, @values) %}
+{%- if of.exposes %}
+    expose_slab(before, populations, slot, row * BX{{ param_names }});
+{%- else %}
+    collide_slab(before, dst, slot, row * BX, {% if of.links %}0{% else %}past{% endif %}{{ param_names }});
+{%- endif %}
+{%- if of.links and not of.exposes %}
+    for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+        if (of_row[cell] >= 0) continue;
+        for (int i = 0; i < {{ values }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];
+    }
+{%- endif %}
+{%- endcomponent finish_cells %}
 
 {% component expand(@real, @stored, @half, @moments, @middle, @deep) -%}
 // The place of a cell among those of a block and the layer around it; (0, 0, 0) is the first of the block.
@@ -165,3 +331,28 @@ void {{ kernel.symbol }}_packed(void *const *args)
     const int thread = 0, threads = 1, begin = 0, end = size;  // a GPU has {{ threads }}
     int sum = 0;
 {%- endcomponent run_of_sums %}
+
+{# All directions of a cell, one after the other. -#}
+{% component sends_anything(ways) -%}
+{%- endcomponent sends_anything %}
+
+{% component each_way(ways) %}
+    for (int direction = 0; direction < Q; ++direction) {
+        if (!(mask & {{ ways }}[direction])) continue;
+{{- body | indent(width=4) }}
+    }  // directions
+{%- endcomponent each_way %}
+
+{% component sums_of_parts(share, pass, @real) -%}
+        for (int at = 0; at < listed; ++at) {
+            const Spot here = spot_of(list[at]);
+            {{ real }} sum = 0;
+            for (int child = 0; child < PARTS; ++child) sum += from_finer(&interface, &own, direction, here, child{{ pass }});
+            to[inbox_at(direction, here)] = {{ share }} * sum;
+        }
+{%- endcomponent sums_of_parts %}
+
+{# How the declaration of a kernel begins. -#}
+{% component opening(of) -%}
+void {{ of.symbol }}(
+{%- endcomponent opening %}

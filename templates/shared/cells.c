@@ -20,44 +20,7 @@
 
 {% if half -%}
 // Numbers of 16 bits (IEEE 754 binary16) that stand for {% if moments %}moments{% else %}populations{% endif %} times a power of two, so that most of their range is used.
-{% if cuda -%}
-typedef unsigned short uint16_t;
-{{ inline }} {{ real }} widened(const uint16_t value)
-{
-    {{ real }} wide;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value));
-    return wide * (1 / {{ half_scale }});
-}
-{%- if not moments %}
-
-{{ inline }} uint16_t narrowed(const {{ real }} value)
-{
-    uint16_t narrow;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow) : "f"(value * {{ half_scale }}));
-    return narrow;
-}
-{%- endif %}
-{%- else -%}
-#ifndef __FLT16_MAX__
-#error "numbers in 16 bits need a compiler with _Float16: GCC 12 or clang 15; or take f32"
-#endif
-{{ inline }} {{ real }} widened(const uint16_t value)
-{
-    _Float16 half;
-    memcpy(&half, &value, sizeof half);
-    return ({{ real }})half * (1 / {{ half_scale }});
-}
-{%- if not moments %}
-
-{{ inline }} uint16_t narrowed(const {{ real }} value)
-{
-    const _Float16 half = (_Float16)(value * {{ half_scale }});
-    uint16_t narrow;
-    memcpy(&narrow, &half, sizeof half);
-    return narrow;
-}
-{%- endif %}
-{%- endif %}
+{{<halves />}}
 
 {% if not moments -%}
 // What is left of a value that is stored and loaded.
@@ -81,7 +44,7 @@ typedef unsigned short uint16_t;
 }
 
 {% endif -%}
-{% if pairs and cuda -%}
+{% if pairs -%}
 // The populations of two neighbouring cells of a row, that of the first in the lower half.
 {{ inline }} unsigned load_pair(const uint16_t *populations, const int slot, const int direction, const int cell)
 {
@@ -122,7 +85,7 @@ typedef unsigned short uint16_t;
 {% if walls or interface -%}
 {{<spot />}}
 
-{% if interface or solids or (walls and walls.nodes and (walls.inside and walls.thin or not cuda)) -%}
+{% if numbered -%}
 {{<spot_of />}}
 
 {% endif -%}

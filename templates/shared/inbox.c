@@ -6,6 +6,8 @@
 // one place in each of two fine steps. A packet is of kind 1 or 2 if it enters a fine cell in that step, else of kind 0, and then
 // arrives in a coarse cell. Which coarse cells are refined around the one at hand is a mask of bits too, and all else follows.
 
+{{<together />}}
+
 enum {
     ROW = {{ inbox.length }},  // values of a row: all that may enter a block from outside
     WALLED = 1 << NEAR,  // in the mask of a block: it touches walls
@@ -273,7 +275,20 @@ typedef struct {
 {%- endif %}
 } Side;
 
-{% if cuda %}{% set bit = "atomicOr(&side->" %}{% set on = ", " %}{% set done = ")" %}{% else %}{% set bit = "side->" %}{% set on = " |= " %}{% set done = "" %}{% endif -%}
+// A side of which nothing else is known.
+{{ inline }} Side side_of(const {{ stored }} *level, const {{ int }} node)
+{
+    Side side;
+    side.level = level, side.node = node, side.refined = side.solid = 0;
+{%- if interface.mirrors %}
+    side.mirrors = 0;
+{%- endif %}
+{%- if interface.walls %}
+    side.beside = side.within = 0;
+{%- endif %}
+    return side;
+}
+
 // Adds what a side is towards one of the node's neighbours.
 {{ inline }} void look_towards(
     Side *side, const int entry, const {{ int }} *near, const {{ int }} *children
@@ -282,15 +297,15 @@ typedef struct {
     const {{ int }} other = near[(size_t)side->node * NEAR + entry];
     if (other == COARSER) return;
     if (other >= 0) {
-        if (children[other] >= 0) {{ bit }}refined{{ on }}1 << entry{{ done }};
+        if (children[other] >= 0) SET_BITS(side->refined, 1 << entry);
         return;
     }
-    {{ bit }}solid{{ on }}1 << entry{{ done }};
+    SET_BITS(side->solid, 1 << entry);
 {%- if interface.mirrors %}
     for (int face = 0, step = 1; face < 2 * DIM; ++face, step *= face & 1 ? 1 : 3) {
         if (entry != {{ middle }} + (face & 1 ? step : -step)) continue;
         const {{ int }} rule = wall_rules[-1 - other];
-        {{ bit }}mirrors{{ on }}({{ interface.mirrors }}) << face{{ done }};
+        SET_BITS(side->mirrors, ({{ interface.mirrors }}) << face);
     }
 {%- endif %}
 }

@@ -1,13 +1,8 @@
-{% component kernel(of, @cuda) -%}
+{% component kernel(of) -%}
 {% for line in of.doc -%}
 // {{ line }}
 {% endfor -%}
-{% if cuda -%}
-extern "C" __global__ void __launch_bounds__({{ of.threads }}{% if of.resident %}, RESIDENT({{ of.resident }}){% endif %})
-{{ of.symbol }}(
-{%- else -%}
-void {{ of.symbol }}(
-{%- endif %}
+{{<opening of={of} />}}
 {%- for arg in of.args %}
     {{ arg }}
 {%- endfor %}
@@ -33,3 +28,11 @@ void {{ of.symbol }}(
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 {%- endif %}
 {%- endcomponent finish %}
+
+{# What comes off solids, a link after the other. -#}
+{% component link_by_link(@int, @reduce) -%}
+    UNROLL for (int i = 0; i < {{ reduce.summed }}; ++i) {
+        const {{ int }} link = of_row[i * CELLS + cell];
+        if (link > 0) f[i * SLAB] = off_solid(link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
+    }
+{%- endcomponent link_by_link %}

@@ -45,19 +45,12 @@
 }
 
 {% if half -%}
+{{<bits />}}
+
 // The last digits of some moments are those of others, behind their own 11.
 {{ inline }} {{ real }} longer(const {{ real }} value, const unsigned digits)
 {
-{%- if cuda %}
-    return __uint_as_float(__float_as_uint(value) | digits);
-{%- else %}
-    unsigned bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits |= digits;
-    float both;
-    memcpy(&both, &bits, sizeof both);
-    return both;
-{%- endif %}
+    return float_of(bits_of(value) | digits);
 }
 
 // The moments of a cell, of which each is `stride` numbers from the one before.
@@ -95,7 +88,7 @@
 }
 
 // A population of a cell. Who needs all of them has a better way.
-{% if cuda %}static __device__ __noinline__{% else %}static __attribute__((noinline)){% endif %} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
+{{ apart }} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
 {
     {{ real }} m[K];
     load_moments(populations, slot, cell, m);
@@ -109,65 +102,32 @@
     return (bits + ({{ half_exponent }}u << 23) + (chance >> (32 - digits))) & ~0u << digits;
 }
 
-{% if cuda -%}
-// Two numbers that have been cut in 16 bits each, without digits beyond these, the first in the lower half.
-{{ inline }} unsigned narrowed(const unsigned first, const unsigned second)
-{
-    const float low = __uint_as_float(first & ~0x1fffu), high = __uint_as_float(second & ~0x1fffu);
-    unsigned both;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    asm("{ .reg .b16 a, b; cvt.rn.f16.f32 a, %1; cvt.rn.f16.f32 b, %2; mov.b32 %0, {a, b}; }"
-        : "=r"(both) : "f"(low), "f"(high));
-#else
-    asm("cvt.rn.f16x2.f32 %0, %2, %1;" : "=r"(both) : "f"(low), "f"(high));
-#endif
-    return both;
-}
-{%- else -%}
-static inline unsigned bits_of(const float value)
-{
-    unsigned bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-// A number that has been cut in 16 bits, without digits beyond these.
-static inline uint16_t narrowed(const unsigned bits)
-{
-    const unsigned first = bits & ~0x1fffu;
-    float wide;
-    memcpy(&wide, &first, sizeof wide);
-    const _Float16 half = (_Float16)wide;
-    uint16_t narrow;
-    memcpy(&narrow, &half, sizeof half);
-    return narrow;
-}
-{%- endif %}
+{{<narrowed_cut />}}
 
 // Rounds the moments of a cell up or down by chance, so that they are right on average: in a slow flow they change by less than half of the last
 // digit in a step, and to the nearest they would stay what they are. Chance is made of the bits of all of them and of the place of the cell in
 // its block, so it is the same whoever computes the cell. Where one moment is no number, or far too large, none will be.
-{% if cuda -%}
+{% if moments.paired -%}
 // Words have two moments each.
-static __device__ __forceinline__ void round_moments(const {{ real }} *m, const int cell, unsigned *words)
+{{ inline }} void round_moments(const {{ real }} *m, const int cell, unsigned *words)
 {% else -%}
 // Of a moment to the next it is `stride` values.
-static inline void round_moments(const {{ real }} *m, const int stride, const int cell, uint16_t *narrow)
+{{ inline }} void round_moments(const {{ real }} *m, const int stride, const int cell, uint16_t *narrow)
 {% endif -%}
 {
     unsigned chance = (unsigned)cell;
     {{ real }} size = 0;
 {%- for sum in moments.sums %}
-    const unsigned bits_{{ loop.index0 }} = {% if cuda %}__float_as_uint(m[{{ loop.index0 }}]){% else %}bits_of(m[{{ loop.index0 }} * stride]){% endif %};
-    chance = chance * 0x9e3779b1u + bits_{{ loop.index0 }}, size += {% if cuda %}fabsf(m[{{ loop.index0 }}]){% else %}__builtin_fabsf(m[{{ loop.index0 }} * stride]){% endif %};
+    const unsigned bits_{{ loop.index0 }} = bits_of(m[{{ loop.index0 }}{% if not moments.paired %} * stride{% endif %}]);
+    chance = chance * 0x9e3779b1u + bits_{{ loop.index0 }}, size += fabsf(m[{{ loop.index0 }}{% if not moments.paired %} * stride{% endif %}]);
 {%- endfor %}
     chance = (chance ^ chance >> 16) * 0x7feb352du;
     chance = (chance ^ chance >> 15) * 0x846ca68bu;
     chance ^= chance >> 16;
-    const {% if cuda %}unsigned lost = size < 1e30f ? 0 : 0x7fff7fff{% else %}uint16_t lost = size < 1e30f ? 0 : 0x7fff{% endif %};
+    const {% if moments.paired %}unsigned lost = size < 1e30f ? 0 : 0x7fff7fff{% else %}uint16_t lost = size < 1e30f ? 0 : 0x7fff{% endif %};
 {%- for own in moments.digits %}
     const unsigned cut_{{ loop.index0 }} = cut(bits_{{ loop.index0 }}, chance, {{ own.left }});
-{%- if not cuda %}
+{%- if not moments.paired %}
     narrow[{{ loop.index0 }} * stride] = narrowed(cut_{{ loop.index0 }}) | lost;
 {%- elif loop.index is even or loop.last %}
     words[{{ loop.index0 // 2 }}] = narrowed({% if loop.index is even %}cut_{{ loop.index0 - 1 }}, cut_{{ loop.index0 }}{% else %}cut_{{ loop.index0 }}, 0{% endif %}) | lost;
@@ -177,7 +137,7 @@ static inline void round_moments(const {{ real }} *m, const int stride, const in
 {%- endif %}
 {%- endfor %}
 {%- for lent in moments.lent %}
-{%- if cuda %}
+{%- if moments.paired %}
     words[{{ lent.from // 2 }}] = (words[{{ lent.from // 2 }}] & ~({{ lent.mask }}u << {{ lent.half }})) | (cut_{{ lent.to }} >> {{ lent.place }} & {{ lent.mask }}u) << {{ lent.half }};
 {%- else %}
     narrow[{{ lent.from }} * stride] = (uint16_t)((narrow[{{ lent.from }} * stride] & ~{{ lent.mask }}u) | (cut_{{ lent.to }} >> {{ lent.place }} & {{ lent.mask }}u));
@@ -188,7 +148,7 @@ static inline void round_moments(const {{ real }} *m, const int stride, const in
 {% endif -%}
 {{ inline }} void store_moments({{ stored }} *populations, const {{ int }} slot, const int cell, const {{ real }} *m)
 {
-{%- if half and cuda %}
+{%- if half and moments.paired %}
     unsigned words[(K + 1) / 2];
     round_moments(m, cell, words);
 {%- for group in moments.groups %}

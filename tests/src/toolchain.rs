@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use lbm_bundle::{Bundle, Target};
+
+use crate::compiled::EVERYWHERE;
 use crate::root;
 
 /// Architectures that CUDA text must compile for.
@@ -38,6 +41,102 @@ pub fn cuda() -> Option<PathBuf> {
         "skipped: no CUDA compiler here. Run scripts/fetch-cuda.sh once, or set LBMC_CUDA to a toolkit of version 13.0"
     );
     None
+}
+
+/// How closely a source is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Care {
+    /// C and CUDA are compiled, HIP is read.
+    Compiled,
+    /// C and HIP are read, without code for them; CUDA is not, whose text is that of HIP but for the functions of `templates/*/words`.
+    Read,
+}
+
+impl Care {
+    /// That of a spec: those that have every way of writing kernels are compiled.
+    pub fn of(spec: &str) -> Care {
+        if EVERYWHERE.contains(&spec) { Care::Compiled } else { Care::Read }
+    }
+}
+
+/// The compilers of all targets, as far as they are here; in continuous integration all are.
+pub struct Compilers {
+    cuda: Option<PathBuf>,
+    hip: bool,
+}
+
+impl Compilers {
+    /// Looks for them.
+    pub fn find() -> Compilers {
+        let mut probe = Command::new("hipcc");
+        probe.env("HIP_PLATFORM", "amd").arg("--version");
+        let hip = have(probe, "no hipcc here: apt-get install hipcc libamdhip64-dev rocm-device-libs");
+        Compilers { cuda: cuda(), hip }
+    }
+
+    /// Writes the files of a bundle into a folder and has the compiler of its target take them, warnings as errors.
+    pub fn take(&self, folder: &Path, bundle: &Bundle, care: Care) {
+        for file in bundle.extras.iter().chain([&bundle.source]) {
+            std::fs::write(folder.join(&file.name), &file.text).expect("a temporary file");
+        }
+        let source = folder.join(&bundle.source.name);
+        match (bundle.manifest.target, care, &self.cuda) {
+            (Target::C, Care::Compiled, _) => gcc(&source),
+            (Target::C, Care::Read, _) => gcc_reads(&source),
+            (Target::Cuda, Care::Compiled, Some(toolkit)) => nvcc_reads(toolkit, &source, "90"),
+            (Target::Cuda, _, _) => {}
+            (Target::Hip, _, _) if self.hip => {
+                let mut command = hipcc();
+                command.arg("-fsyntax-only");
+                include_header(&mut command, &source);
+                command.arg(&source);
+                run(command);
+            }
+            (Target::Hip, _, _) => {}
+        }
+    }
+
+    /// Compiles a HIP file, warnings as errors, and reads what the compiler says of its kernels; nothing where there is no hipcc.
+    pub fn hip(&self, source: &Path) -> Vec<Resources> {
+        if !self.hip {
+            return vec![];
+        }
+        let mut command = hipcc();
+        command.args(["-O3", "-Rpass-analysis=kernel-resource-usage", "-c", "-o", "/dev/null"]);
+        include_header(&mut command, source);
+        command.arg(source);
+        hip_resources(&String::from_utf8_lossy(&run(command).stderr))
+    }
+}
+
+/// hipcc as far as the GPU's part of a file.
+fn hipcc() -> Command {
+    let mut command = Command::new("hipcc");
+    command.env("HIP_PLATFORM", "amd").args(["-x", "hip", "--offload-arch=gfx90a", "--cuda-device-only"]);
+    // hipcc gives the libraries of a program to a compiler that makes none.
+    command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-command-line-argument"]);
+    command
+}
+
+/// Reads the remarks of clang on resources of kernels.
+fn hip_resources(log: &str) -> Vec<Resources> {
+    let mut all: Vec<Resources> = Vec::new();
+    for line in log.lines() {
+        let after = |words: &str| Some(line.split_once(words)?.1.split_whitespace().next()?.to_string());
+        let number = |words: &str| after(words).and_then(|text| text.parse::<u32>().ok());
+        if let Some(kernel) = after("Function Name: ") {
+            all.push(Resources { kernel, registers: 0, spill_bytes: 0 });
+        } else if let Some(last) = all.last_mut() {
+            // Registers of vectors, ordinary ones and those for sums of products of matrices.
+            if let Some(count) = number(" VGPRs: ").or_else(|| number("AGPRs: ")) {
+                last.registers += count;
+            } else if let Some(bytes) = number("ScratchSize [bytes/lane]: ") {
+                last.spill_bytes = bytes;
+            }
+        }
+    }
+    all.sort();
+    all
 }
 
 /// Runs a command that must succeed.

@@ -12,7 +12,7 @@ use lbm_codegen::{criteria, mesh, pipeline, prescribed, statistics};
 use lbm_runtime::device::Device;
 use lbm_tests::compiled::EVERYWHERE;
 use lbm_tests::criteria::of_every_kind;
-use lbm_tests::toolchain::{self, ARCHITECTURES};
+use lbm_tests::toolchain::{self, ARCHITECTURES, Care, Compilers};
 use lbm_tests::{compiled, root, update};
 
 /// Writes every file of a spec into a folder.
@@ -29,47 +29,38 @@ const SOME: [&str; 1] = ["90"];
 /// Both real types with their names.
 const REALS: [(Real, &str); 2] = [(Real::F32, "f32"), (Real::F64, "f64")];
 
+/// The text of GPUs of AMD, too: what is checked of it alone is all that a target without a machine has.
 #[test]
-fn c_compiles_without_warnings_and_as_its_header_says() {
+fn c_and_hip_compile_without_warnings_and_as_their_header_says() {
+    let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     for spec in compiled::specs() {
-        for (real, name) in REALS {
-            let folder = temporary.path().join(name);
-            write(&folder, spec, real);
-            let source = folder.join(format!("{spec}.c"));
-            match EVERYWHERE.contains(&spec) {
-                true => toolchain::gcc(&source),
-                false => toolchain::gcc_reads(&source),
-            }
+        let model = compiled::model(spec);
+        let block = Options::default_block(model.lattice().dim());
+        for (target, real) in [(Target::C, Real::F32), (Target::C, Real::F64), (Target::Hip, Real::F32)] {
+            let bundle = compiled::compile(&model, target, real, block).bundle;
+            compilers.take(temporary.path(), &bundle, Care::of(spec));
         }
     }
 }
 
 #[test]
 fn kernels_compile_for_blocks_of_any_shape() {
-    let toolkit = toolchain::cuda();
+    let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     // Wet-node conditions that read the next cell, which is in another block where blocks are thin, and mirrors beside them.
     let rules = ["zou_he_velocity", "extrapolation_outflow", "free_slip"];
-    for (spec, block) in [
-        ("d2q9_bgk", [5, 3, 1]),
-        ("d2q9_bgk", [1, 1, 1]),
-        ("d2q9_bgk", [41, 1, 1]),
-        ("d3q19_bgk", [2, 7, 3]),
-        ("d3q19_bgk", [16, 16, 16]),
-        ("d3q19_bgk", [1, 41, 1]),
+    for (spec, block, care) in [
+        ("d2q9_bgk", [5, 3, 1], Care::Compiled),
+        ("d2q9_bgk", [1, 1, 1], Care::Compiled),
+        ("d2q9_bgk", [41, 1, 1], Care::Read),
+        ("d3q19_bgk", [2, 7, 3], Care::Read),
+        ("d3q19_bgk", [16, 16, 16], Care::Read),
+        ("d3q19_bgk", [1, 41, 1], Care::Read),
     ] {
-        for target in [Target::C, Target::Cuda] {
+        for target in Target::ALL {
             let bundle = compiled::compile(&compiled::model_with_rules(spec, &rules), target, Real::F32, block).bundle;
-            for file in bundle.extras.iter().chain([&bundle.source]) {
-                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
-            }
-            let source = temporary.path().join(&bundle.source.name);
-            match (target, &toolkit) {
-                (Target::C, _) => toolchain::gcc(&source),
-                (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
-                (Target::Cuda, None) => {}
-            }
+            compilers.take(temporary.path(), &bundle, care);
         }
     }
 }
@@ -92,13 +83,14 @@ fn what_moves_values_between_gpus_compiles_for_every_architecture() {
 }
 
 #[test]
-fn plain_arrays_compile_for_both_targets_as_their_header_says() {
-    let toolkit = toolchain::cuda();
+fn plain_arrays_compile_for_all_targets_as_their_header_says() {
+    let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     for spec in compiled::specs() {
         let model = compiled::model(spec);
         let plans = pipeline::plan(&model, Layout::Soa, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
-        for target in [Target::C, Target::Cuda] {
+        let all: &[Target] = if EVERYWHERE.contains(&spec) { &Target::ALL } else { &[Target::C] };
+        for &target in all {
             let options = Options {
                 target,
                 real: Real::F32,
@@ -113,17 +105,7 @@ fn plain_arrays_compile_for_both_targets_as_their_header_says() {
                 continue;
             }
             let bundle = plans.emit(&options).unwrap_or_else(|error| panic!("{error}")).bundle;
-            for file in bundle.extras.iter().chain([&bundle.source]) {
-                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
-            }
-            let source = temporary.path().join(&bundle.source.name);
-            match (target, &toolkit) {
-                (Target::C, _) if EVERYWHERE.contains(&spec) => toolchain::gcc(&source),
-                (Target::C, _) => toolchain::gcc_reads(&source),
-                (Target::Cuda, Some(_)) if !EVERYWHERE.contains(&spec) => {}
-                (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
-                (Target::Cuda, None) => {}
-            }
+            compilers.take(temporary.path(), &bundle, Care::of(spec));
         }
     }
 }
@@ -144,7 +126,7 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
             match (EVERYWHERE.contains(&spec), real) {
                 (true, Real::F32) => jobs.extend(architectures.iter().map(|arch| (source.clone(), name, Some(*arch)))),
                 (true, _) => jobs.push((source, name, Some("90"))),
-                (false, Real::F32) => jobs.push((source, name, None)),
+                (false, Real::F32) if all => jobs.push((source, name, None)),
                 (false, _) => {}
             }
         }
@@ -173,6 +155,7 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
         lines.extend(other.join().expect("nvcc accepts every kernel"));
         lines
     });
+    lines.extend(of_hip(temporary.path()));
     lines.sort();
     let heading = "kernel,real,arch,registers,spill_bytes";
     let found = format!("{heading}\n{}\n", lines.join("\n"));
@@ -181,8 +164,11 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
         std::fs::write(&table, &found).expect("benchmarks/ can be written");
     }
     let expected = std::fs::read_to_string(&table).unwrap_or_default();
-    let is_of =
-        |line: &&str| *line == heading || architectures.iter().any(|arch| line.contains(&format!(",sm_{arch},")));
+    let is_of = |line: &&str| {
+        *line == heading
+            || line.contains(HIP)
+            || architectures.iter().any(|arch| line.contains(&format!(",sm_{arch},")))
+    };
     let expected: String = expected.lines().filter(is_of).map(|line| format!("{line}\n")).collect();
     assert!(
         found == expected,
@@ -192,23 +178,38 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
     );
 }
 
+/// The architecture that HIP text is compiled for, as lines of the table have it.
+const HIP: &str = ",gfx90a,";
+
+/// Lines of the table for a GPU of AMD: registers of vectors, and bytes of a thread in memory of its own in the place of spills.
+fn of_hip(folder: &Path) -> Vec<String> {
+    let compilers = Compilers::find();
+    let of_spec = |spec: &&str| {
+        let model = compiled::model(spec);
+        let block = Options::default_block(model.lattice().dim());
+        let source = compiled::compile(&model, Target::Hip, Real::F32, block).bundle.source;
+        let path = folder.join(source.name);
+        std::fs::write(&path, source.text).expect("a temporary file");
+        let kernels = compilers.hip(&path);
+        kernels
+            .into_iter()
+            .map(|of| format!("{},f32{HIP}{},{}", of.kernel, of.registers, of.spill_bytes))
+            .collect::<Vec<_>>()
+    };
+    EVERYWHERE.iter().flat_map(of_spec).collect()
+}
+
 #[test]
 fn populations_of_16_bits_compile_at_interfaces_and_solids() {
-    let toolkit = toolchain::cuda();
+    let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     for (spec, block) in [("d2q9_bgk", [8, 8, 1]), ("d3q19_bgk", [4, 4, 4])] {
         let model = compiled::model_with_coupling(spec, "volumetric_shifted");
-        for target in [Target::C, Target::Cuda] {
+        for target in Target::ALL {
             let (real, layout) = (Real::F16F32, Layout::Blocks);
             let options = Options { target, real, layout, block, coupling: Some(0), solids: true };
             let bundle = pipeline::compile(&model, &options).unwrap_or_else(|error| panic!("{error}")).bundle;
-            let source = temporary.path().join(&bundle.source.name);
-            std::fs::write(&source, &bundle.source.text).expect("a temporary file");
-            match (target, &toolkit) {
-                (Target::C, _) => toolchain::gcc(&source),
-                (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
-                (Target::Cuda, None) => {}
-            }
+            compilers.take(temporary.path(), &bundle, if spec == "d2q9_bgk" { Care::Compiled } else { Care::Read });
         }
     }
 }
@@ -224,7 +225,7 @@ fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 2] {
 }
 
 #[test]
-fn mesh_kernels_compile_for_both_targets() {
+fn mesh_kernels_compile_for_all_targets() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     write_mesh(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
     let Some(toolkit) = toolchain::cuda() else { return };
@@ -247,7 +248,7 @@ fn write_criteria(folder: &Path, target: Target) -> [PathBuf; 2] {
 }
 
 #[test]
-fn criteria_compile_for_both_targets() {
+fn criteria_compile_for_all_targets() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     write_criteria(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
     let Some(toolkit) = toolchain::cuda() else { return };
@@ -273,7 +274,7 @@ fn write_prescribed(folder: &Path, target: Target) -> [PathBuf; 2] {
 }
 
 #[test]
-fn prescribed_values_compile_for_both_targets() {
+fn prescribed_values_compile_for_all_targets() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     write_prescribed(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
     let Some(toolkit) = toolchain::cuda() else { return };
@@ -302,7 +303,7 @@ fn write_statistics(folder: &Path, target: Target) -> [PathBuf; 2] {
 }
 
 #[test]
-fn statistics_compile_for_both_targets() {
+fn statistics_compile_for_all_targets() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     write_statistics(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
     let Some(toolkit) = toolchain::cuda() else { return };
@@ -313,92 +314,68 @@ fn statistics_compile_for_both_targets() {
 
 /// With and without the rules of nodes that read the next cell, in both dimensions and real types.
 #[test]
-fn kernels_at_level_jumps_compile_for_both_targets() {
-    let toolkit = toolchain::cuda();
+fn kernels_at_level_jumps_compile_for_all_targets() {
+    let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let methods = [
-        ("d2q9_bgk", "volumetric", Real::F64, [8, 8, 1]),
-        ("d2q9_trt", "volumetric_shifted", Real::F32, [16, 16, 1]),
-        ("d3q19_bgk", "volumetric_shifted", Real::F64, [4, 4, 4]),
-        ("d3q27_bgk", "volumetric_shifted", Real::F32, [32, 4, 4]),
-        ("d2q9_bgk", "volumetric_timed", Real::F64, [16, 16, 1]),
-        ("d3q27_bgk", "volumetric_timed", Real::F32, [8, 8, 8]),
-        ("d2q9_bgk", "interpolated_means", Real::F64, [16, 16, 1]),
-        ("d3q19_bgk", "interpolated", Real::F32, [4, 4, 4]),
+        ("d2q9_bgk", "volumetric", Real::F64, [8, 8, 1], Care::Read),
+        ("d2q9_trt", "volumetric_shifted", Real::F32, [16, 16, 1], Care::Compiled),
+        ("d3q19_bgk", "volumetric_shifted", Real::F64, [4, 4, 4], Care::Read),
+        ("d3q27_bgk", "volumetric_shifted", Real::F32, [32, 4, 4], Care::Read),
+        ("d2q9_bgk", "volumetric_timed", Real::F64, [16, 16, 1], Care::Read),
+        ("d3q27_bgk", "volumetric_timed", Real::F32, [8, 8, 8], Care::Read),
+        ("d2q9_bgk", "interpolated_means", Real::F64, [16, 16, 1], Care::Read),
+        ("d3q19_bgk", "interpolated", Real::F32, [4, 4, 4], Care::Compiled),
     ];
-    for (spec, coupling, real, block) in methods {
+    for (spec, coupling, real, block, care) in methods {
         let model = compiled::model_with_coupling(spec, coupling);
-        for target in [Target::C, Target::Cuda] {
+        for target in Target::ALL {
             let bundle = compiled::compile_levels(&model, target, real, block);
-            for file in bundle.extras.iter().chain([&bundle.source]) {
-                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
-            }
-            let source = temporary.path().join(&bundle.source.name);
-            match (target, &toolkit) {
-                (Target::C, _) => toolchain::gcc(&source),
-                (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
-                (Target::Cuda, None) => {}
-            }
+            compilers.take(temporary.path(), &bundle, care);
         }
     }
 }
 
 /// With and without rules of nodes at faces, mirrors, further populations and level jumps, in both dimensions and real types.
 #[test]
-fn kernels_of_solids_compile_for_both_targets() {
-    let toolkit = toolchain::cuda();
+fn kernels_of_solids_compile_for_all_targets() {
+    let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let all = ["interpolated_bounce_back", "free_slip", "zou_he_pressure"];
     let methods = [
-        ("d2q9_bgk", &all[..0], None, Real::F64, [8, 8, 1]),
-        ("d2q9_trt", &all, Some("volumetric_shifted"), Real::F32, [32, 32, 1]),
-        ("d2q9_scalar", &all[..0], None, Real::F32, [8, 8, 1]),
-        ("d3q19_bgk", &all[..1], None, Real::F32, [4, 4, 4]),
+        ("d2q9_bgk", &all[..0], None, Real::F64, [8, 8, 1], Care::Read),
+        ("d2q9_trt", &all, Some("volumetric_shifted"), Real::F32, [32, 32, 1], Care::Read),
+        ("d2q9_scalar", &all[..0], None, Real::F32, [8, 8, 1], Care::Read),
+        ("d3q19_bgk", &all[..1], None, Real::F32, [4, 4, 4], Care::Compiled),
     ];
-    for (spec, rules, coupling, real, block) in methods {
+    for (spec, rules, coupling, real, block, care) in methods {
         let model = compiled::model_with_all(spec, rules, coupling);
-        for target in [Target::C, Target::Cuda] {
+        for target in Target::ALL {
             let bundle = compiled::compile_solids(&model, target, real, block);
-            for file in bundle.extras.iter().chain([&bundle.source]) {
-                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
-            }
-            let source = temporary.path().join(&bundle.source.name);
-            match (target, &toolkit) {
-                (Target::C, _) => toolchain::gcc(&source),
-                (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
-                (Target::Cuda, None) => {}
-            }
+            compilers.take(temporary.path(), &bundle, care);
         }
     }
 }
 
 /// With rules of nodes at faces, solids and level jumps, where moments depend on the populations linearly and otherwise.
 #[test]
-fn kernels_of_moments_compile_for_both_targets() {
-    let toolkit = toolchain::cuda();
+fn kernels_of_moments_compile_for_all_targets() {
+    let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let all = ["interpolated_bounce_back", "free_slip", "zou_he_pressure"];
     let methods = [
-        ("d2q9_central", &all[..], Some("volumetric_shifted"), Real::F32, [16, 16, 1]),
-        ("d3q19_regularized", &all[..1], Some("volumetric_shifted"), Real::F64, [8, 8, 8]),
-        ("d3q27_cumulant", &all[..0], None, Real::F32, [4, 8, 4]),
-        ("d2q9_central", &all[..], Some("volumetric_shifted"), Real::F16F32, [16, 16, 1]),
-        ("d3q19_regularized", &all[..1], Some("interpolated"), Real::F16F32, [8, 8, 8]),
-        ("d3q27_cumulant", &all[..0], None, Real::F16F32, [3, 4, 5]),
+        ("d2q9_central", &all[..], Some("volumetric_shifted"), Real::F32, [16, 16, 1], Care::Compiled),
+        ("d3q19_regularized", &all[..1], Some("volumetric_shifted"), Real::F64, [8, 8, 4], Care::Read),
+        ("d3q27_cumulant", &all[..0], None, Real::F32, [4, 8, 4], Care::Read),
+        ("d2q9_central", &all[..], Some("volumetric_shifted"), Real::F16F32, [16, 16, 1], Care::Read),
+        ("d3q19_regularized", &all[..1], Some("interpolated"), Real::F16F32, [8, 8, 8], Care::Read),
+        ("d3q27_cumulant", &all[..0], None, Real::F16F32, [3, 4, 5], Care::Read),
     ];
-    for (spec, rules, coupling, real, block) in methods {
+    for (spec, rules, coupling, real, block, care) in methods {
         let model = compiled::model_with_all(spec, rules, coupling);
-        for target in [Target::C, Target::Cuda] {
+        for target in Target::ALL {
             let bundle = compiled::compile_moments(&model, target, real, block);
-            for file in bundle.extras.iter().chain([&bundle.source]) {
-                std::fs::write(temporary.path().join(&file.name), &file.text).expect("a temporary file");
-            }
-            let source = temporary.path().join(&bundle.source.name);
-            match (target, &toolkit) {
-                (Target::C, _) => toolchain::gcc(&source),
-                (Target::Cuda, Some(toolkit)) => toolchain::nvcc_reads(toolkit, &source, "90"),
-                (Target::Cuda, None) => {}
-            }
+            compilers.take(temporary.path(), &bundle, care);
         }
     }
 }

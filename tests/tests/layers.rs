@@ -39,6 +39,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
             "render",
             "banner",
             "constants",
+            "gather",
             "items",
             "arithmetic",
             "signature",
@@ -58,12 +59,23 @@ const LAYERS: [(&str, &[&str]); 4] = [
             "statistics",
             "rust",
             "soa",
-            "c",
-            "cuda",
+            "header",
             "bindings",
         ],
     ),
 ];
+
+/// Where a target is compared with others, or looked up by name: what it is, how text is written for it, what runs it, what a user asked for.
+const ROOMS_OF_TARGETS: [&str; 4] =
+    ["bundle/src/lib.rs", "codegen/src/emit/target.rs", "runtime/src/device/mod.rs", "lbmc/src/commands/gen.rs"];
+
+/// Sources that ask for targets by what they can, not by their names.
+const OF_ALL_TARGETS: [&str; 8] =
+    ["bundle/src", "codegen/src", "runtime/src", "flows/src", "setup/src", "lbmc/src", "python/src", "lbm-macros/src"];
+
+/// What targets have names of their own for, which kernels for all of them know by other names.
+const WORDS_OF_TARGETS: [&str; 9] =
+    ["cuda", "hip", "threadIdx", "blockIdx", "__sync", "__shared__", "__device__", "atomicAdd", "ballot"];
 
 /// Modules that only tests import, and may import all.
 const FIXTURE: &str = "fixture";
@@ -170,4 +182,46 @@ fn imports_are_found_however_they_are_written() {
     assert_eq!(imports("    use super::super::adapt;", "crate::", 3).join(" "), "");
     assert_eq!(imports("    view: super::view::View,", "crate::emit::", 1).join(" "), "view");
     assert_eq!(imports("use crate::emit::layout::view;", "crate::emit::", 1).join(" "), "layout");
+}
+
+/// Whether a line compares a target with one of a name, or has an arm of a match for it.
+fn asks_for_a_target(line: &str) -> bool {
+    let line = code(line);
+    let names = ["Target::Cuda", "Target::C", "Target::Hip"];
+    let is_one = |text: &str| {
+        let found = names.iter().filter_map(|name| text.strip_prefix(name));
+        found.into_iter().any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
+    };
+    let compared = ["== ", "!= "].iter().any(|sign| line.split(sign).skip(1).any(is_one));
+    compared || line.contains("=>") && is_one(line.trim_start_matches([' ', '(', '_', ',', '|']))
+}
+
+#[test]
+fn targets_are_named_in_their_rooms_alone() {
+    let mut wrong = vec![];
+    for folder in OF_ALL_TARGETS {
+        for path in sources(&root().join(folder)) {
+            let place = path.strip_prefix(root()).expect("it lies there").display().to_string();
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{place}: {error}"));
+            let asks = text.lines().enumerate().filter(|(_, line)| asks_for_a_target(line));
+            let asks = asks.filter(|_| !ROOMS_OF_TARGETS.contains(&&place[..]));
+            wrong.extend(asks.map(|(number, _)| format!("{place}:{}", number + 1)));
+        }
+    }
+    let shared = std::fs::read_dir(root().join("templates/shared")).expect("templates");
+    for path in shared.map(|entry| entry.expect("a readable entry").path()) {
+        let text = std::fs::read_to_string(&path).expect("a template");
+        for (number, line) in text.lines().enumerate() {
+            let words = code(line).split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            if words.into_iter().any(|word| WORDS_OF_TARGETS.iter().any(|of| word.starts_with(of))) {
+                wrong.push(format!(
+                    "templates/shared/{}:{}",
+                    path.file_name().unwrap_or_default().display(),
+                    number + 1
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "ask `Target` or `Dialect` for what differs:\n{}", wrong.join("\n"));
+    assert!(asks_for_a_target("if device.target() == Target::Cuda {") && asks_for_a_target("    (_, Target::C) => 1,"));
 }

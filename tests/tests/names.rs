@@ -279,15 +279,13 @@ impl Compilers {
             std::fs::write(folder.join(&file.name), &file.text).expect("a file");
         }
         let source = folder.join(&bundle.source.name);
-        match bundle.manifest.target {
-            Target::C => toolchain::gcc_reads(&source),
-            Target::Cuda => {
-                self.cuda.push(source);
-                let bindings = bundle.extras.iter().find(|file| file.name.ends_with(".rs")).expect("bindings");
-                let path = folder.join(&bindings.name);
-                self.rust += &format!("#[path = {:?}] pub mod m{};\n", path.display().to_string(), self.count);
-            }
+        if !bundle.manifest.target.is_gpu() {
+            return toolchain::gcc_reads(&source);
         }
+        self.cuda.push(source);
+        let bindings = bundle.extras.iter().find(|file| file.name.ends_with(".rs")).expect("bindings");
+        let path = folder.join(&bindings.name);
+        self.rust += &format!("#[path = {:?}] pub mod m{};\n", path.display().to_string(), self.count);
     }
 
     /// rustc and NVRTC, the second with every sixth file: it takes some seconds for each.

@@ -1,26 +1,22 @@
 //! Fills the part of a [`View`](super::view::View) that is about values which cells show to those around them.
 
-use lbm_bundle::{Manifest, Role};
+use lbm_bundle::Manifest;
 use lbm_dsl::expr::{Expr, Symbol};
 
 use super::arithmetic::{formulas, idle};
 use super::formula::{Language, Printer, real_name};
 use super::method::Around;
-use super::view::{Beyond, Formulas, Kernel, Neighbours, Value};
+use super::view::{Beyond, Formulas, Neighbours, Value};
 use super::walls::offsets;
 use crate::ir::{Output, Plan};
 
-/// Kernels that store what cells show, and what is beyond walls; `kernel` gives the signature of a role with its arithmetic.
-pub fn view(manifest: &Manifest, plans: &Around, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Neighbours {
+/// What cells show, and what is beyond walls.
+pub fn view(manifest: &Manifest, plans: &Around) -> Neighbours {
     let plan = plans.expose;
-    let kernel = |role| {
-        let place = |output: &Output| output.population.expect("it is stored").index();
-        let found = formulas(manifest, plan);
-        let outputs = found.outputs.into_iter().zip(plan.dag().outputs());
-        let outputs = outputs.map(|(value, output)| Value { at: place(output), ..value }).collect();
-        Kernel { formulas: Formulas { outputs, ..found }, ..kernel(role, None) }
-    };
-    let there = |role| manifest.kernel(role).map(|_| kernel(role));
+    let place = |output: &Output| output.population.expect("it is stored").index();
+    let found = formulas(manifest, plan);
+    let outputs = found.outputs.into_iter().zip(plan.dag().outputs());
+    let outputs = outputs.map(|(value, output)| Value { at: place(output), ..value }).collect();
     let row = |seen: &lbm_bundle::Seen| manifest.shown[seen.shown as usize].value.to_string();
     let from = |seen: &lbm_bundle::Seen| manifest.directions[seen.direction as usize].opposite.to_string();
     let beyond: Vec<Beyond> =
@@ -35,9 +31,7 @@ pub fn view(manifest: &Manifest, plans: &Around, kernel: impl Fn(Role, Option<&P
             false => "(void)wall_values;".into(),
         },
         count: manifest.q() + manifest.seen.len(),
-        kernel: kernel(Role::Expose),
-        walls: there(Role::ExposeWalls),
-        solid: there(Role::ExposeSolid),
+        expose: Formulas { outputs, ..found },
         idle: idle(manifest, plan),
         shown: manifest.seen.iter().map(row).collect::<Vec<_>>().join(", "),
         from: manifest.seen.iter().map(from).collect::<Vec<_>>().join(", "),

@@ -11,7 +11,7 @@ use super::double::{Doubles, Tables, Value, literal};
 use super::formula::{real_name, wrap};
 use super::items::{self, Items, Launch};
 use super::render::render;
-use super::signature::{Types, declarations, packed};
+use super::signature::{Types, declarations, packed, plain_head};
 use super::target::Dialect;
 use super::text::Comment;
 use super::view;
@@ -60,7 +60,7 @@ pub fn criteria(
     criteria: &[Vec<TargetLevel>],
     variables: &BTreeMap<String, Variable>,
 ) -> Result<File, String> {
-    let dialect = Dialect::of(manifest.target);
+    let dialect = Dialect::shared_arrays(manifest.target);
     let real = real_name(manifest.real);
     let types = Types { real, ..Types::default() };
     let mut tables = Tables::default();
@@ -68,20 +68,18 @@ pub fn criteria(
     let bodies = bodies.collect::<Result<Vec<_>, String>>()?;
     let reads = |is: fn(&Variable) -> bool| bodies.iter().flat_map(|body| &body.reads).any(is);
     let kernels = manifest.kernels.iter().zip(&bodies).enumerate().map(|(number, (kernel, body))| Criterion {
-        head: view::Head {
-            symbol: kernel.symbol.clone(),
-            doc: vec![CriterionRole::TargetLevels.doc()],
-            args: declarations(&kernel.args, &types, &dialect, ")"),
-            unpack: Vec::new(),
-            threads: kernel.threads,
-            resident: None,
-            work: items::around(
+        head: plain_head(
+            &kernel.symbol,
+            CriterionRole::TargetLevels.doc(),
+            declarations(&kernel.args, &types, &dialect, ")"),
+            kernel.threads,
+            items::around(
                 manifest.target,
                 Items::Results,
                 Launch { threads: kernel.threads, group: 1, cells: manifest.block.iter().product() },
                 None,
             ),
-        },
+        ),
         name: format!("levels_{number}"),
         body: body.lines.clone(),
     });
@@ -110,7 +108,7 @@ pub fn criteria(
         criteria: kernels.collect(),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };
-    let name = format!("{}_criteria.{}", manifest.spec, dialect.ending);
+    let name = format!("{}_criteria.{}", manifest.spec, manifest.target.ending());
     Ok(File { name, text: render(&dialect, "criteria", TEMPLATE, &view) })
 }
 

@@ -6,7 +6,7 @@ use super::arithmetic::{formulas, idle};
 use super::method::{Interface, Method, PointSet};
 use super::number::literal;
 use super::text::Comment;
-use super::view::{Ghosts, Kernel, Pass, PointSet as Points};
+use super::view::{GhostKernel, Ghosts, Kernel, Pass, PointSet as Points};
 use crate::ir::Plan;
 
 /// The kernels of a coupling of ghosts; `kernel` gives the signature of a role. None for a coupling of packets.
@@ -20,6 +20,11 @@ pub fn view(method: &Method, interface: &Interface, kernel: impl Fn(Role, Option
     let pass = |at: usize| Pass { at, number: at + 1, below: function(at) };
     let of_role = |role| kernel(role, None);
     Some(Ghosts {
+        kernels: [(Role::StreamCollideGhosts, false), (Role::StreamCollideGhostsWalls, true)]
+            .into_iter()
+            .filter(|(role, _)| manifest.kernel(*role).is_some())
+            .map(|(role, walls)| GhostKernel { signature: of_role(role), walls })
+            .collect(),
         layers,
         reach: reach(layers),
         restrict: of_role(Role::Restrict),

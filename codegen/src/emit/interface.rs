@@ -1,6 +1,6 @@
 //! Fills the part of a [`View`](super::view::View) that is about refinement interfaces.
 
-use lbm_bundle::{Manifest, Role};
+use lbm_bundle::Manifest;
 use lbm_dsl::expr::{Expr, LevelSymbol, Rational, Symbol};
 
 use super::arithmetic::reads;
@@ -9,37 +9,20 @@ use super::method::{self, Method, Wall};
 use super::number::literal;
 use super::packets::{Route, packets, params, shared, slopes};
 use super::text::Comment;
-use super::view::{Interface, InterfaceKernel, Kernel, LinkRule, Packet};
+use super::view::{Interface, LinkRule, Packet};
 use super::walls;
-use crate::ir::{Output, Plan};
+use crate::ir::Output;
 
-/// The kernels of blocks at refinement interfaces, and what crosses; `kernel` gives the signature of a role.
-pub fn view(
-    method: &Method,
-    interface: &method::Interface,
-    kernel: impl Fn(Role, Option<&Plan>) -> Kernel,
-) -> Interface {
+/// What crosses refinement interfaces.
+pub fn view(method: &Method, interface: &method::Interface) -> Interface {
     let manifest = method.manifest;
     let real = real_name(manifest.real);
-    let [interior, walls] = match &interface.rescaled {
-        None => [Role::StreamCollideInterface, Role::StreamCollideInterfaceWalls],
-        Some(_) => [Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls],
-    };
-    let roles = [(interior, false), (walls, true)];
-    let present = roles.into_iter().filter(|(role, _)| manifest.kernel(*role).is_some());
     let any_reads = |is: &dyn Fn(&Symbol) -> bool| interface.packets.iter().any(|plan| reads(plan, is));
     let params = params(interface);
     let packets: Vec<Packet> = (0..interface.packets.len()).filter_map(|at| packet(manifest, interface, at)).collect();
     let children = 1usize << manifest.dim;
     Interface {
         name: Comment::new(&manifest.coupling.as_ref().expect("there is a coupling").name),
-        kernels: present
-            .map(|(role, walls)| InterfaceKernel {
-                signature: kernel(role, None),
-                walls,
-                gather: if walls { "gather_inbox_walls" } else { "gather_inbox" },
-            })
-            .collect(),
         walls: !method.walls.is_empty(),
         links: links(method),
         mirrors: mirrors(method),

@@ -3,6 +3,7 @@
 
 use lbm_bundle::{Kernel as Signature, Layout, Manifest, Role, Target};
 
+use super::gather;
 use super::view::Work;
 use crate::lower::signature::in_pairs;
 
@@ -19,6 +20,8 @@ pub enum Items {
     Left,
     /// Cells of listed blocks: `cell` of `slot`.
     Cells,
+    /// Cells of listed blocks that gather what arrives: on a GPU, `cell` of `slot`; the host has a loop over the rows of `slot`.
+    Gathered,
     /// Two cells of a row each: `cell` of `slot`, and the next.
     Pairs,
     /// All values of listed blocks, which are copied: those of `slot`; on a GPU, those of its `cell`.
@@ -47,6 +50,8 @@ pub struct Launch {
 impl Items {
     fn of(manifest: &Manifest, role: Role) -> Items {
         match role {
+            role if gather::gathers(role) && !manifest.target.is_gpu() => Items::Gathered,
+            role if in_pairs(manifest, role) => Items::Pairs,
             Role::Collide => Items::States,
             Role::Refill => Items::Left,
             Role::ToFine | Role::ToCoarse => Items::Sends,
@@ -57,32 +62,16 @@ impl Items {
             | Role::ToCoarseWalls
             | Role::StreamCollideSolid => Items::Blocks,
             Role::Relocate | Role::RelocateFields | Role::Keep => Items::Copies,
-            role if in_pairs(manifest, role) => Items::Pairs,
+            role if gather::gathers(role) => Items::Gathered,
             _ => Items::Cells,
         }
     }
 }
 
-/// Whether the text of a kernel for the host has loops of its own: over rows of cells that are gathered at once, or around what blocks have
-/// in common.
-fn loops_itself(role: Role, items: Items) -> bool {
-    let gathers = matches!(
-        role,
-        Role::StreamCollide
-            | Role::StreamCollideWalls
-            | Role::StreamCollideInterface
-            | Role::StreamCollideInterfaceWalls
-            | Role::Expose
-            | Role::ExposeWalls
-            | Role::ExposeSolid
-    );
-    gathers || matches!(items, Items::Blocks | Items::Sends)
-}
-
 /// What of a block says that one of its cells may have something to do; nothing where all have, or where threads ask for their cells alone.
 fn may_have_some(role: Role, target: Target) -> Option<&'static str> {
-    match (role, target) {
-        (Role::Restrict | Role::Prolong, Target::C) => Some("sides[slot] != 0"),
+    match (role, target.is_gpu()) {
+        (Role::Restrict | Role::Prolong, false) => Some("sides[slot] != 0"),
         (Role::Send, _) => Some("is_sampled(slot, neighbours, sides, held)"),
         _ => None,
     }
@@ -91,21 +80,22 @@ fn may_have_some(role: Role, target: Target) -> Option<&'static str> {
 /// The statements around what a kernel of a method does for an item.
 pub fn work(manifest: &Manifest, signature: &Signature) -> Work {
     let items = Items::of(manifest, signature.role);
-    if manifest.layout == Layout::Soa || manifest.target == Target::C && loops_itself(signature.role, items) {
+    if manifest.layout == Layout::Soa {
         return Work::default();
     }
     let Signature { threads, items_per_group: group, .. } = *signature;
     assert!(items != Items::Sends || signature.passes == manifest.q() as u32, "a direction each");
     let launch = Launch { threads, group, cells: manifest.cells() as u32 };
-    around(manifest.target, items, launch, may_have_some(signature.role, manifest.target))
+    let mut work = around(manifest.target, items, launch, may_have_some(signature.role, manifest.target));
+    if !manifest.target.is_gpu() && gather::stores_past_caches(signature.role) {
+        work.end.push("settle();".into());
+    }
+    work
 }
 
 /// The statements around what a kernel does for an item, in a block that has `some`.
 pub fn around(target: Target, items: Items, launch: Launch, some: Option<&str>) -> Work {
-    match target {
-        Target::C => one_after_the_other(items, some),
-        Target::Cuda => side_by_side(items, launch, some),
-    }
+    if target.is_gpu() { side_by_side(items, launch, some) } else { one_after_the_other(items, some) }
 }
 
 fn one_after_the_other(items: Items, some: Option<&str>) -> Work {
@@ -114,7 +104,7 @@ fn one_after_the_other(items: Items, some: Option<&str>) -> Work {
     let begin = match items {
         Items::Once => return Work::default(),
         Items::Entries => vec!["for (int32_t at = 0; at < count; ++at) {"],
-        Items::Results => vec![each, slot, "    const int thread = 0, threads = 1;"],
+        Items::Results | Items::Blocks => vec![each, slot, "    const int thread = 0, threads = 1;"],
         Items::States => vec!["for (int32_t state = 0; state < count; ++state) {"],
         Items::Left => {
             vec!["for (int32_t place = 0; place < count; ++place) {", "    const int32_t item = items[place];"]
@@ -124,15 +114,20 @@ fn one_after_the_other(items: Items, some: Option<&str>) -> Work {
             "    const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;",
             "    const int thread = 0, threads = 1;",
         ],
-        Items::Copies => vec![each, slot],
+        Items::Copies | Items::Gathered => vec![each, slot],
         Items::Cells => vec![each, slot, "    for (int cell = 0; cell < CELLS; ++cell) {"],
-        Items::Pairs | Items::Blocks | Items::Sends => unreachable!("loops of its own"),
+        Items::Sends => vec![each, "    const int32_t cell = cells[item];"],
+        Items::Pairs => unreachable!("a GPU's"),
     };
     let mut begin: Vec<String> = begin.into_iter().map(String::from).collect();
     if let Some(some) = some {
         begin.insert(2, format!("    if (!({some})) continue;"));
     }
-    let end: &[&str] = if items == Items::Cells { &["    }  // cells", "}  // blocks"] } else { &["}"] };
+    let end: &[&str] = match items {
+        Items::Cells => &["    }  // cells", "}  // blocks"],
+        Items::Gathered | Items::Blocks => &["}  // blocks"],
+        _ => &["}"],
+    };
     Work { begin, end: end.iter().map(|line| line.to_string()).collect(), indent: 4 * end.len(), skip: "continue" }
 }
 
@@ -193,7 +188,12 @@ fn side_by_side(items: Items, Launch { threads, group, cells }: Launch, some: Op
         ),
         Items::Blocks => (
             group == 1,
-            vec![item, "if (item >= count) return;".into(), "const int thread = threadIdx.x, slot = ids[item];".into()],
+            vec![
+                item,
+                "if (item >= count) return;".into(),
+                format!("constexpr int threads = {threads};"),
+                "const int thread = threadIdx.x, slot = ids[item];".into(),
+            ],
         ),
         Items::Pairs => (
             threads == group * cells / 2,
@@ -204,7 +204,7 @@ fn side_by_side(items: Items, Launch { threads, group, cells }: Launch, some: Op
                 "const int cell = 2 * (threadIdx.x % (CELLS / 2));  // and the next".into(),
             ],
         ),
-        Items::Cells | Items::Copies => (
+        Items::Cells | Items::Copies | Items::Gathered => (
             threads == group * cells || (group == 1 && threads < cells),
             vec![
                 item,

@@ -8,6 +8,7 @@ use super::around;
 use super::banner;
 use super::constants::rest;
 use super::formula::real_name;
+use super::gather;
 use super::ghosts;
 use super::inbox;
 use super::interface;
@@ -44,21 +45,30 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         found.map_or("-1".to_string(), |at| at.to_string())
     };
     let opposites: Vec<String> = manifest.directions.iter().map(|direction| direction.opposite.to_string()).collect();
+    let resident = |signature| resident(manifest, signature, method.collide).filter(|_| dialect.resident);
     let kernel = |role, plan: Option<&Plan>| {
         let signature = manifest.kernel(role).expect("the manifest lists every kernel");
         let formulas = plan.map(|plan| formulas(manifest, plan)).unwrap_or_default();
-        let resident = resident(manifest, signature, method.collide);
+        let resident = resident(signature);
         Kernel { head: Head { resident, ..head(manifest, signature, plan, dialect) }, formulas }
     };
     // The function that collides takes all parameters.
     let collide = Kernel { formulas: formulas(manifest, method.collide), ..kernel(Role::Collide, None) };
-    let walls = (!method.walls.is_empty()).then(|| walls(method, kernel(Role::StreamCollideWalls, None)));
+    let lines = whole_lines(manifest) && manifest.moments.is_empty() && row_by_row(manifest);
+    let walls = (!method.walls.is_empty()).then(|| walls(method));
+    let solids = manifest.kernel(Role::StreamCollideSolid).is_some();
+    let numbered = method.interface.is_some()
+        || solids
+        || walls
+            .as_ref()
+            .is_some_and(|walls| !walls.nodes.is_empty() && (walls.inside && walls.thin || !dialect.threads));
     View {
         dialect: *dialect,
+        numbered,
         banner: banner::banner(method, dialect.target),
         real: real.into(),
         stored: types.stored.into(),
-        resident: manifest.kernels.iter().any(|kernel| resident(manifest, kernel, method.collide).is_some()),
+        resident: manifest.kernels.iter().any(|kernel| resident(kernel).is_some()),
         again: computes_again(method.collide),
         half: manifest.real == Real::F16F32,
         half_scale: format!("{HALF_SCALE:?}f"),
@@ -67,7 +77,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         values: if manifest.moments.is_empty() { "Q" } else { "K" },
         value_count: manifest.values(),
         moments: method.moments.as_ref().map(|plans| moments::view(method, plans)),
-        around: method.around.as_ref().map(|plans| around::view(manifest, plans, kernel)),
+        around: method.around.as_ref().map(|plans| around::view(manifest, plans)),
         inputs: if manifest.seen.is_empty() { "Q" } else { "INPUTS" },
         bx,
         by,
@@ -80,18 +90,18 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         deep: dim == 3,
         fields: manifest.field_components(),
         rows: rows(manifest),
-        lines: whole_lines(manifest) && manifest.moments.is_empty() && row_by_row(manifest),
+        lines,
         pitch_len: manifest.pitch(),
         init: kernel(Role::Init, Some(method.init)),
-        stream_collide: kernel(Role::StreamCollide, None),
-        interface: method.interface.as_ref().map(|interface| interface::view(method, interface, kernel)),
+        gathers: gather::view(manifest, lines, |role| kernel(role, None)),
+        interface: method.interface.as_ref().map(|interface| interface::view(method, interface)),
         inbox: method
             .interface
             .as_ref()
             .filter(|interface| !interface.packets.is_empty())
             .map(|interface| inbox::view(manifest, interface, kernel)),
         ghosts: method.interface.as_ref().and_then(|interface| ghosts::view(method, interface, kernel)),
-        solids: manifest.kernel(Role::StreamCollideSolid).map(|_| solids::view(method, |role| kernel(role, None))),
+        solids: solids.then(|| solids::view(method, |role| kernel(role, None))),
         opposites: opposites.join(", "),
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
         transfer: method.interface.as_ref().map(|interface| transfer::view(manifest, interface)),
@@ -109,7 +119,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         param_decls: manifest.members.iter().map(|member| format!(", const {real} {}", member.name)).collect(),
         param_names: manifest.members.iter().map(|member| format!(", {}", member.name)).collect(),
         upwind: upwind(manifest, 1),
-        pairs: in_pairs(manifest, Role::StreamCollide).then(|| upwind(manifest, 2)),
+        pairs: (dialect.threads && in_pairs(manifest, Role::StreamCollide)).then(|| upwind(manifest, 2)),
         pulls: (0..manifest.q() + manifest.seen.len()).map(|at| pull(manifest, at)).collect(),
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::items::{self, Items, Launch};
 use super::render::render;
-use super::signature::{Types, declaration, declarations, packed};
+use super::signature::{Types, declaration, declarations, packed, plain_head};
 use super::target::Dialect;
 use super::view;
 use crate::relations::{Relations, offsets};
@@ -85,7 +85,7 @@ struct Kernel {
 
 /// `mesh_2d.c`, `mesh_3d.cu`
 pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
-    let dialect = Dialect::of(manifest.target);
+    let dialect = Dialect::shared_arrays(manifest.target);
     let place = |at: usize| Place {
         at,
         offset: format!(
@@ -126,7 +126,10 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
             .collect(),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &Types::default())).collect(),
     };
-    File { name: format!("{}.{}", manifest.name, dialect.ending), text: render(&dialect, "mesh", TEMPLATE, &view) }
+    File {
+        name: format!("{}.{}", manifest.name, manifest.target.ending()),
+        text: render(&dialect, "mesh", TEMPLATE, &view),
+    }
 }
 
 /// What an item is called.
@@ -163,24 +166,14 @@ fn wrapped(args: &[String], indent: &str) -> String {
 
 /// What is around the text of a kernel; a thread finds its item there, if it has one.
 fn head(manifest: &MeshManifest, kernel: &MeshKernel, dialect: &Dialect) -> view::Head {
-    view::Head {
-        symbol: kernel.symbol.clone(),
-        doc: vec![kernel.role.doc()],
-        args: declarations(&kernel.args, &Types::default(), dialect, ")"),
-        unpack: Vec::new(),
-        threads: kernel.threads,
-        resident: None,
-        // All threads of the one that is not divisible have a part in it.
-        work: match kernel.divisible {
-            true => items::around(
-                manifest.target,
-                Items::Entries,
-                Launch { threads: kernel.threads, group: kernel.threads, cells: 1 },
-                None,
-            ),
-            false => view::Work::default(),
-        },
-    }
+    let launch = Launch { threads: kernel.threads, group: kernel.threads, cells: 1 };
+    // All threads of the one that is not divisible have a part in it.
+    let work = match kernel.divisible {
+        true => items::around(manifest.target, Items::Entries, launch, None),
+        false => view::Work::default(),
+    };
+    let args = declarations(&kernel.args, &Types::default(), dialect, ")");
+    plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work)
 }
 
 /// The call for the item `at` of the list.

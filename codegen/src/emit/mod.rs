@@ -7,24 +7,24 @@
 //! - `text`, `number`, `formula`, `double`: what a spec says in words; constants, expressions and formulas in 64 bits as text
 //! - `target`: what targets write differently
 //! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
-//! - `banner`, `constants`, `items`, `arithmetic`, `signature`: parts of every file and kernel
+//! - `banner`, `constants`, `gather`, `items`, `arithmetic`, `signature`: parts of every file and kernel
 //! - `walls`, `around`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
-//! - `mesh`: kernels that change the forest, for both targets; `criteria`: those that say which levels blocks should have;
+//! - `mesh`: kernels that change the forest; `criteria`: those that say which levels blocks should have;
 //!   `prescribed`: those of values at walls; `statistics`: those of statistics over time
-//! - `rust`, `soa`, `c`, `cuda`, `bindings`: what differs between the files
+//! - `soa`: kernels on plain arrays; `header`, `rust`, `bindings`: what embeds kernels
 
 mod arithmetic;
 mod around;
 mod banner;
 mod bindings;
-mod c;
 mod constants;
 mod criteria;
-mod cuda;
 mod double;
 mod formula;
 mod function;
+mod gather;
 mod ghosts;
+mod header;
 mod inbox;
 mod interface;
 mod items;
@@ -53,19 +53,22 @@ pub use method::{Around, Interface, Method, Moments, NodeForm, PointSet, Rescale
 pub use prescribed::prescribed;
 pub use statistics::statistics;
 
-use lbm_bundle::{File, Layout, Target};
+use lbm_bundle::{File, Layout, Manifest};
+use render::render;
+use target::Dialect;
 
 /// The kernels for the manifest's target and layout.
 pub fn source(method: &Method) -> File {
-    match (method.manifest.layout, method.manifest.target) {
-        (Layout::Blocks, Target::Cuda) => cuda::kernels(method),
-        (Layout::Blocks, Target::C) => c::kernels(method),
-        (Layout::Soa, Target::Cuda) => soa::cuda(method),
-        (Layout::Soa, Target::C) => soa::c(method),
-    }
+    let Manifest { spec, target, layout, .. } = method.manifest;
+    let dialect = Dialect::of(*target);
+    let text = match layout {
+        Layout::Blocks => render(&dialect, "kernels", dialect.kernels, &layout::view(method, &dialect)),
+        Layout::Soa => render(&dialect, "soa", dialect.soa, &soa::view(method, dialect)),
+    };
+    File { name: format!("{spec}.{}", target.ending()), text }
 }
 
-/// What embeds the kernels: the C header and the Rust bindings. They are the same for both targets.
+/// What embeds the kernels: the C header and the Rust bindings. They are the same for all targets.
 pub fn extras(method: &Method) -> Vec<File> {
-    vec![c::header(method), bindings::bindings(method)]
+    vec![header::header(method), bindings::bindings(method)]
 }

@@ -19,6 +19,7 @@ pub fn view(method: &Method, plans: &Plans) -> Moments {
     Moments {
         widths: groups.iter().map(|group| group.width.to_string()).collect::<Vec<_>>().join(", "),
         groups,
+        paired: manifest.target.is_gpu(),
         digits: (0..manifest.moments.len()).map(|at| digits(manifest, at)).collect(),
         lent: manifest.lent().into_iter().map(lent).collect(),
         names: manifest.moments.iter().map(|moment| moment.name.as_str()).collect::<Vec<_>>().join(", "),

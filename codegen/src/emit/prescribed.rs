@@ -8,7 +8,7 @@ use super::double::{Doubles, Tables};
 use super::formula::{real_name, wrap};
 use super::items::{self, Items, Launch};
 use super::render::render;
-use super::signature::{Types, declarations, packed};
+use super::signature::{Types, declarations, packed, plain_head};
 use super::target::Dialect;
 use super::view;
 
@@ -32,25 +32,15 @@ struct View {
 
 /// `d2q9_bgk_prescribed.c`; the error is a name that is neither a place nor the time.
 pub fn prescribed(manifest: &PrescribedManifest, formulas: &[Formula]) -> Result<File, String> {
-    let dialect = Dialect::of(manifest.target);
+    let dialect = Dialect::shared_arrays(manifest.target);
     let real = real_name(manifest.real);
     let types = Types { real, ..Types::default() };
     let head = |number: usize, items: Items| {
         let kernel = &manifest.kernels[number];
-        view::Head {
-            symbol: kernel.symbol.clone(),
-            doc: vec![kernel.role.doc()],
-            args: declarations(&kernel.args, &types, &dialect, ")"),
-            unpack: Vec::new(),
-            threads: kernel.threads,
-            resident: None,
-            work: items::around(
-                manifest.target,
-                items,
-                Launch { threads: kernel.threads, group: kernel.threads, cells: 1 },
-                None,
-            ),
-        }
+        let launch = Launch { threads: kernel.threads, group: kernel.threads, cells: 1 };
+        let args = declarations(&kernel.args, &types, &dialect, ")");
+        let work = items::around(manifest.target, items, launch, None);
+        plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work)
     };
     let mut tables = Tables::default();
     let bodies = formulas.iter().map(|formula| body(formula, &mut tables)).collect::<Result<_, String>>()?;
@@ -68,7 +58,7 @@ pub fn prescribed(manifest: &PrescribedManifest, formulas: &[Formula]) -> Result
         tick: head(1, Items::Once),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };
-    let name = format!("{}_prescribed.{}", manifest.spec, dialect.ending);
+    let name = format!("{}_prescribed.{}", manifest.spec, manifest.target.ending());
     Ok(File { name, text: render(&dialect, "prescribed", TEMPLATE, &view) })
 }
 

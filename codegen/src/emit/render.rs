@@ -6,11 +6,13 @@ use tera::{Context, Tera};
 use super::target::Dialect;
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 24] = [
+const SHARED: [(&str, &str); 27] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("states", include_str!("../../../templates/shared/states.c")),
     ("fields", include_str!("../../../templates/shared/fields.c")),
-    ("levels", include_str!("../../../templates/shared/levels.c")),
+    ("ghost_kernels", include_str!("../../../templates/shared/ghost_kernels.c")),
+    ("inbox_kernels", include_str!("../../../templates/shared/inbox_kernels.c")),
+    ("method", include_str!("../../../templates/shared/method.c")),
     ("arithmetic", include_str!("../../../templates/shared/arithmetic.c")),
     ("params", include_str!("../../../templates/shared/params.c")),
     ("transfer", include_str!("../../../templates/shared/transfer.c")),
@@ -30,6 +32,7 @@ const SHARED: [(&str, &str); 24] = [
     ("slope", include_str!("../../../templates/shared/slope.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
+    ("gather", include_str!("../../../templates/shared/gather.c")),
     ("solids", include_str!("../../../templates/shared/solids.c")),
 ];
 
@@ -38,7 +41,11 @@ const SHARED: [(&str, &str); 24] = [
 pub fn render(dialect: &Dialect, name: &str, template: &str, view: &impl Serialize) -> String {
     let mut tera = Tera::new();
     let text = tera
-        .add_raw_templates(SHARED.iter().copied().chain([("forms", dialect.forms), (name, template)]))
+        .add_raw_templates(SHARED.iter().copied().chain([
+            ("words", dialect.words),
+            ("forms", dialect.forms),
+            (name, template),
+        ]))
         .and_then(|()| tera.render(name, &Context::from_serialize(view)?))
         .unwrap_or_else(|error| panic!("template {name}: {error:?}"));
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();

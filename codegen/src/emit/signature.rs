@@ -7,7 +7,7 @@ use super::formula::real_name;
 use super::items;
 use super::target::Dialect;
 use super::text::Comment;
-use super::view::{Head, Packed, Params};
+use super::view::{Head, Packed, Params, Work};
 use crate::ir::Plan;
 
 /// What is around the text of a kernel, with its arithmetic if that is all it does; one that does something else reads all parameters
@@ -24,6 +24,11 @@ pub fn head(manifest: &Manifest, signature: &Signature, plan: Option<&Plan>, dia
         resident: None,
         work: items::work(manifest, signature),
     }
+}
+
+/// What is around the text of a kernel that belongs to no method.
+pub fn plain_head(symbol: &str, doc: &'static str, args: Vec<String>, threads: u32, work: Work) -> Head {
+    Head { symbol: symbol.into(), doc: vec![doc], args, unpack: Vec::new(), threads, resident: None, work }
 }
 
 /// What a kernel of that role does.

@@ -1,24 +1,20 @@
 //! Kernels on the caller's plain arrays, in C and CUDA C++: a load for each input, the arithmetic, a store for each output.
 
-use lbm_bundle::{File, Kernel as Signature, Manifest, Role};
+use lbm_bundle::{Kernel as Signature, Manifest, Role};
 use serde::Serialize;
 
 use super::arithmetic::{self, body};
 use super::banner;
 use super::formula::{Language, Printer};
 use super::method::Method;
-use super::render::render;
 use super::signature;
 use super::target::Dialect;
 use super::text::Comment;
 use super::view;
 
-const C: &str = include_str!("../../../templates/c/soa.c");
-const CUDA: &str = include_str!("../../../templates/cuda/soa.cu");
-
 /// What the templates print.
 #[derive(Serialize)]
-struct View {
+pub struct View {
     #[serde(flatten)]
     dialect: Dialect,
     banner: Vec<Comment>,
@@ -59,21 +55,11 @@ struct Value {
     text: String,
 }
 
-/// `<spec>.c`
-pub fn c(method: &Method) -> File {
-    let text = render(&Dialect::C, "soa.c", C, &view(method, Dialect::C, c_loops));
-    File { name: format!("{}.c", method.manifest.spec), text }
-}
-
-/// `<spec>.cu`
-pub fn cuda(method: &Method) -> File {
-    let text = render(&Dialect::CUDA, "soa.cu", CUDA, &view(method, Dialect::CUDA, cuda_cell));
-    File { name: format!("{}.cu", method.manifest.spec), text }
-}
-
-fn view(method: &Method, dialect: Dialect, cells: fn(&Manifest, Role) -> Cells) -> View {
+/// All that the template of a target prints.
+pub fn view(method: &Method, dialect: Dialect) -> View {
     let manifest = method.manifest;
     let types = signature::Types::new(manifest);
+    let cells = if dialect.threads { cell_of_thread } else { loops };
     View {
         dialect,
         banner: banner::banner(method, dialect.target),
@@ -133,7 +119,7 @@ fn place(role: Role, at: usize, c: [i32; 3]) -> String {
 }
 
 /// Every cell of the box, row by row.
-fn c_loops(manifest: &Manifest, role: Role) -> Cells {
+fn loops(manifest: &Manifest, role: Role) -> Cells {
     let (loops, ends, pad): (&[&str], &[&str], _) = match (role, manifest.dim) {
         (Role::Collide, _) => (
             &["    EACH_CELL", "    for (size_t state = 0; state < (size_t)count; ++state) {"],
@@ -164,8 +150,8 @@ fn lines<'a>(lines: impl IntoIterator<Item = &'a &'a str>) -> Vec<String> {
     lines.into_iter().map(|line| line.to_string()).collect()
 }
 
-/// The cell or state of a CUDA thread.
-fn cuda_cell(manifest: &Manifest, role: Role) -> Cells {
+/// The cell or state of a thread.
+fn cell_of_thread(manifest: &Manifest, role: Role) -> Cells {
     let axes = &["x", "y", "z"][..manifest.dim as usize];
     let mut loops: Vec<String> = if role == Role::Collide {
         lines(&["const int state = blockIdx.x * blockDim.x + threadIdx.x;", "if (state >= count) return;"])

@@ -30,7 +30,6 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
     // Its functions take the parameters out of their struct, each those that it reads.
     let refill = kernel(Role::Refill);
     Solids {
-        kernel: kernel(Role::StreamCollideSolid),
         force: kernel(Role::Force),
         refill: Kernel { head: Head { unpack: Vec::new(), ..refill.head }, ..refill },
         own,

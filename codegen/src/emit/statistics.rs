@@ -11,7 +11,7 @@ use super::double::{Doubles, Tables};
 use super::formula::{real_name, wrap};
 use super::items::{self, Items, Launch};
 use super::render::render;
-use super::signature::{Types, declarations, packed};
+use super::signature::{Types, declarations, packed, plain_head};
 use super::target::Dialect;
 use super::text::Comment;
 use super::view;
@@ -81,26 +81,16 @@ struct Kernels {
 
 /// `d2q9_bgk_statistics.c`; the error is a name that is neither a component of the fields nor a slope of the velocity.
 pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Result<File, String> {
-    let dialect = Dialect::of(manifest.target);
+    let dialect = Dialect::shared_arrays(manifest.target);
     let types = Types { real: real_name(manifest.real), ..Types::default() };
     let mut tables = Tables::default();
     let mut kernels = |(number, statistic): (usize, &Statistic)| {
         let head = |at: usize, items: Items| {
             let kernel = &manifest.statistics[number].kernels[at];
-            view::Head {
-                symbol: kernel.symbol.clone(),
-                doc: vec![kernel.role.doc()],
-                args: declarations(&kernel.args, &types, &dialect, ")"),
-                unpack: Vec::new(),
-                threads: kernel.threads,
-                resident: None,
-                work: items::around(
-                    manifest.target,
-                    items,
-                    Launch { threads: kernel.threads, group: 1, cells: manifest.block.iter().product() },
-                    None,
-                ),
-            }
+            let launch = Launch { threads: kernel.threads, group: 1, cells: manifest.block.iter().product() };
+            let args = declarations(&kernel.args, &types, &dialect, ")");
+            let work = items::around(manifest.target, items, launch, None);
+            plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work)
         };
         let (means, pairs) = (statistic.quantities.len(), statistic.pairs.len());
         Ok(Kernels {
@@ -152,7 +142,7 @@ pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Re
         statistics: kernels,
         packed: all.map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };
-    let name = format!("{}_statistics.{}", manifest.spec, dialect.ending);
+    let name = format!("{}_statistics.{}", manifest.spec, manifest.target.ending());
     Ok(File { name, text: render(&dialect, "statistics", TEMPLATE, &view) })
 }
 

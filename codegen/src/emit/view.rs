@@ -47,6 +47,8 @@ pub struct View {
     pub bz: u32,
     /// Number of axes.
     pub dim: usize,
+    /// Whether the cells of a block are found by their numbers.
+    pub numbered: bool,
     /// Velocity of each direction, in lines.
     pub velocities: Vec<String>,
     /// Direction of each velocity, by `(cx+1) + 3 (cy+1) + 9 (cz+1)`; -1 where there is none.
@@ -69,9 +71,9 @@ pub struct View {
     pub level: String,
     /// Populations from fields.
     pub init: Kernel,
-    /// Interior blocks.
-    pub stream_collide: Kernel,
-    /// Blocks that touch walls; empty if the spec has no rules.
+    /// Kernels that gather what arrives in cells.
+    pub gathers: Vec<Gather>,
+    /// Rules of walls, if the spec has some.
     pub walls: Option<Walls>,
     /// Blocks at refinement interfaces, if kernels for them are wanted.
     pub interface: Option<Interface>,
@@ -126,6 +128,8 @@ pub struct Moments {
     pub groups: Vec<Group>,
     /// How many they are: `8, 2`.
     pub widths: String,
+    /// Whether two moments of 16 bits are rounded into a word.
+    pub paired: bool,
     /// Moments of 16 bits: the digits of each.
     pub digits: Vec<Digits>,
     /// Digits that some lend others.
@@ -306,11 +310,36 @@ pub struct Value {
     pub at: usize,
 }
 
-/// Kernel and rules of blocks that touch walls.
+/// A kernel that gathers what arrives in cells.
+#[derive(Debug, Serialize)]
+pub struct Gather {
+    /// Symbol and arguments.
+    pub signature: Kernel,
+    /// Whether all comes from neighbours.
+    pub alone: bool,
+    /// Whether there may be walls in the place of neighbours.
+    pub walls: bool,
+    /// Whether something may come from the inbox.
+    pub inbox: bool,
+    /// Whether something may come off solids.
+    pub links: bool,
+    /// Whether it stores what neighbours read, and does not collide.
+    pub exposes: bool,
+    /// Whether some of what is gathered is replaced, cell by cell.
+    pub patched: bool,
+    /// Whether rules of nodes do so.
+    pub nodes: bool,
+    /// Whether the target has a form for the whole of it.
+    pub fast: bool,
+    /// C: name of the function that gathers a direction.
+    pub gather: &'static str,
+    /// C: whether it is the first that needs that function.
+    pub defines: bool,
+}
+
+/// Rules of walls.
 #[derive(Debug, Serialize)]
 pub struct Walls {
-    /// The kernel.
-    pub kernel: Kernel,
     /// The rules of links in the order of their codes.
     pub rules: Vec<Rule>,
     /// How a wall's parameters are found.
@@ -411,12 +440,8 @@ pub struct Link {
 pub struct Neighbours {
     /// How many values a collision reads of its own cell and of those around.
     pub count: usize,
-    /// For cells away from walls.
-    pub kernel: Kernel,
-    /// For blocks that touch walls.
-    pub walls: Option<Kernel>,
-    /// For blocks with solids in them.
-    pub solid: Option<Kernel>,
+    /// What a cell shows, from its populations, with its place in memory.
+    pub expose: Formulas,
     /// Statements that keep compilers from complaining of parameters that it does not read.
     pub idle: Vec<String>,
     /// Of each value that is seen, where cells have it; then the direction that comes from there.
@@ -470,8 +495,6 @@ pub struct Pull {
 /// Kernels and rules of blocks with solids in them.
 #[derive(Debug, Serialize)]
 pub struct Solids {
-    /// The step.
-    pub kernel: Kernel,
     /// The force.
     pub force: Kernel,
     /// Cells that solids have left.
@@ -493,8 +516,6 @@ pub struct Solids {
 pub struct Interface {
     /// Name of the coupling.
     pub name: Comment,
-    /// Away from walls, then beside walls if the method has rules.
-    pub kernels: Vec<InterfaceKernel>,
     /// Whether the method has boundary rules.
     pub walls: bool,
     /// Rules of links that read the cell alone.
@@ -619,6 +640,8 @@ pub struct Reduce {
 /// Kernels and formulas of a coupling of ghosts.
 #[derive(Debug, Serialize)]
 pub struct Ghosts {
+    /// The step of blocks at refinement interfaces: away from walls, then beside walls if the method has rules.
+    pub kernels: Vec<GhostKernel>,
     /// Layers of ghosts, in fine cells.
     pub layers: u32,
     /// The same in coarse cells.
@@ -653,6 +676,15 @@ pub struct Ghosts {
     pub axes: Vec<Pass>,
     /// Name of the last of them.
     pub top: String,
+}
+
+/// A kernel that steps blocks at refinement interfaces.
+#[derive(Debug, Serialize)]
+pub struct GhostKernel {
+    /// Symbol and arguments.
+    pub signature: Kernel,
+    /// Whether it is that beside walls.
+    pub walls: bool,
 }
 
 /// Points of a stencil and their weights.
@@ -692,17 +724,6 @@ pub struct Carry {
     pub relocate: Kernel,
     /// The same for fields.
     pub relocate_fields: Kernel,
-}
-
-/// A kernel of blocks at refinement interfaces.
-#[derive(Debug, Serialize)]
-pub struct InterfaceKernel {
-    /// Symbol and arguments.
-    pub signature: Kernel,
-    /// Whether it is that beside walls.
-    pub walls: bool,
-    /// C: name of the function that gathers its populations.
-    pub gather: &'static str,
 }
 
 /// A boundary rule as a refinement interface calls it.

@@ -7,12 +7,12 @@ use super::arithmetic::{body, reads};
 use super::formula::{Language, Printer, real_name};
 use super::method::{self, Method, Wall};
 use super::text::Comment;
-use super::view::{Inwards, Kernel, Link, NodeForm, NodeRule, Rule, Value, Walls};
+use super::view::{Inwards, Link, NodeForm, NodeRule, Rule, Value, Walls};
 use crate::ir::{Output, Plan};
 use crate::lower::{component, word};
 
-/// The rules around the kernel of blocks that touch walls.
-pub fn walls(method: &Method, kernel: Kernel) -> Walls {
+/// The rules of blocks that touch walls.
+pub fn walls(method: &Method) -> Walls {
     let manifest = method.manifest;
     let (mut rules, mut nodes, mut mirrors) = (Vec::new(), Vec::new(), Vec::new());
     for (wall, boundary) in method.walls.iter().zip(&manifest.boundaries) {
@@ -47,7 +47,6 @@ pub fn walls(method: &Method, kernel: Kernel) -> Walls {
         forms.flatten().map(|form| form.plan)
     };
     Walls {
-        kernel,
         values,
         mirrors: mirrors.join(" || "),
         tables: !mirrors.is_empty() || !nodes.is_empty(),

@@ -307,11 +307,7 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         items_per_group,
         // A direction at a time: its code is what all threads run, and it is long.
         passes: if matches!(role, Role::ToFine | Role::ToCoarse) { q } else { 1 },
-        shared: if exchanges(manifest, role) && manifest.target == Target::Cuda {
-            shared_bytes(manifest) as u32
-        } else {
-            0
-        },
+        shared: if exchanges(manifest, role) && manifest.target.is_gpu() { shared_bytes(manifest) as u32 } else { 0 },
     }
 }
 
@@ -374,7 +370,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::Look | Role::Sums => (THREADS, 1),
         Role::Means => (MANY_THREADS, 1),
-        Role::InterfaceMasks | Role::InterfaceCells => (32, 1),
+        Role::InterfaceMasks | Role::InterfaceCells => (manifest.target.lanes().max(Target::Cuda.lanes()), 1),
         Role::ToFine | Role::ToCoarse | Role::Refill => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls => (THREADS, 1),
         Role::StreamCollideSolid => {

@@ -1,6 +1,5 @@
 //! A run in several processes: what they must agree on before it begins, and what they may take together.
 
-use lbm_bundle::Target;
 use lbm_runtime::device::{Available, Device, DeviceError, Devices};
 use lbm_runtime::processes::{ProcessError, Processes};
 use lbm_runtime::solver::{Adaptivity, SHARE_OF_MEMORY};
@@ -56,9 +55,9 @@ pub fn available(processes: &Processes, devices: &[Device]) -> Available {
     if !processes.are_several() {
         return available;
     }
-    let device = match devices[0].target() {
-        Target::C => together(processes, available.device),
-        Target::Cuda => least(processes, available.device, sharing(processes, devices)),
+    let device = match devices[0].target().is_gpu() {
+        false => together(processes, available.device),
+        true => least(processes, available.device, sharing(processes, devices)),
     };
     Available { device, host: together(processes, available.host) }
 }
@@ -73,7 +72,7 @@ pub(super) fn on(
     if !processes.are_several() {
         return grid.on(devices);
     }
-    let shares = devices[0].target() == Target::Cuda && Devices::new(devices).share_memory()?;
+    let shares = devices[0].target().is_gpu() && Devices::new(devices).share_memory()?;
     let sharing = if processes.any(!shares) { 1 } else { devices.len() * processes.count() };
     let memory = grid.memory.or(available.device.map(|bytes| (SHARE_OF_MEMORY * bytes as f64) as usize));
     Ok(Adaptivity { memory, sharing, ..grid })

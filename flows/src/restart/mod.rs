@@ -107,7 +107,7 @@ impl Identity {
                 found.push(format!("{what} was {} and is {}", shown(&then), shown(&now)));
             }
         };
-        let target = |target: Target| if target == Target::C { "the CPU" } else { "the GPU" };
+        let target = |target: Target| if target.is_gpu() { "the GPU" } else { "the CPU" };
         let given = |value: Option<&String>| value.map_or("not given".to_string(), String::clone);
         compare("the method", format!("`{}`", self.spec), format!("`{}`", now.spec));
         compare("`precision`", self.precision.name().into(), now.precision.name().into());

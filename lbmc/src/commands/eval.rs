@@ -133,10 +133,7 @@ fn compiled(
     let block = Options::default_block(model.lattice().dim());
     let options = Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false };
     let bundle = spec::compile_stored(model, &options, storage == StorageArg::Moments)?;
-    let device = match target {
-        Target::C => Device::host(0)?,
-        Target::Cuda => Device::cuda(0)?,
-    };
+    let device = if target.is_gpu() { Device::cuda(0)? } else { Device::host(0)? };
     let program = Program::load(&device, &bundle)?;
     let (q, count) = (model.q(), before.len());
     let mut src = device.alloc_reals(real, q * count)?;

@@ -58,6 +58,7 @@ pub fn generate(args: &Gen) -> Result<()> {
     let targets: &[Target] = match args.target {
         GenTarget::Cuda => &[Target::Cuda],
         GenTarget::C => &[Target::C],
+        GenTarget::Hip => &[Target::Hip],
         GenTarget::All => &[Target::Cuda, Target::C],
     };
 

@@ -12,10 +12,7 @@ const REPETITIONS: usize = 5;
 
 /// Bytes of each of the two arrays, far beyond any cache: 256 MiB on the host, 2 GiB on a GPU.
 fn array_bytes(target: Target) -> usize {
-    match target {
-        Target::C => 1 << 28,
-        Target::Cuda => 1 << 31,
-    }
+    if target.is_gpu() { 1 << 31 } else { 1 << 28 }
 }
 
 /// Least bytes of each of them where a copy of some size is asked for: beyond most caches, and there in milliseconds.

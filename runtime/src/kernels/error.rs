@@ -20,8 +20,8 @@ pub enum KernelError {
     },
 
     /// The bundle is for another kind of device.
-    #[error("the bundle of `{spec}` is for {found:?}, the device ({device}) runs {wanted:?}")]
-    #[diagnostic(code(L0302), help("generate the bundle with `--target {}`", match wanted { Target::Cuda => "cuda", Target::C => "c" }))]
+    #[error("the bundle of `{spec}` is for the target {}, the device ({device}) runs {}", found.name(), wanted.name())]
+    #[diagnostic(code(L0302), help("generate the bundle with `--target {}`", wanted.name()))]
     WrongTarget {
         /// The spec.
         spec: String,

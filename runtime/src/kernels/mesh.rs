@@ -20,15 +20,15 @@ pub fn mesh_bundle(dim: usize, target: Target) -> Result<MeshBundle, KernelError
             include_str!(concat!("../../../generated/", $name))
         };
     }
-    let (manifest, cuda, c) = match dim {
+    let (manifest, gpu, host) = match dim {
         2 => (generated!("mesh_2d.json"), generated!("mesh_2d.cu"), generated!("mesh_2d.c")),
         _ => (generated!("mesh_3d.json"), generated!("mesh_3d.cu"), generated!("mesh_3d.c")),
     };
     let wrong = |error: serde_json::Error| KernelError::Manifest { spec: "mesh".into(), reason: error.to_string() };
     let mut manifest: MeshManifest = serde_json::from_str(manifest).map_err(wrong)?;
     manifest.target = target;
-    let (text, ending) = if target == Target::Cuda { (cuda, "cu") } else { (c, "c") };
-    let source = File { name: format!("{}.{ending}", manifest.name), text: text.into() };
+    let text = if target.is_gpu() { gpu } else { host };
+    let source = File { name: format!("{}.{}", manifest.name, target.ending()), text: text.into() };
     Ok(MeshBundle { manifest, source })
 }
 

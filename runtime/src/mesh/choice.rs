@@ -24,13 +24,13 @@ pub fn preferred_block(target: Target, dim: usize, real: Real, cells: Option<usi
     let fits = |row: usize, least: usize| cells.is_none_or(|cells| cells.is_multiple_of(row) && cells >= least * row);
     let rows = ROW_BYTES.map(|bytes| bytes / real.stored_bytes());
     let row = rows.into_iter().find(|row| fits(*row, 3)).unwrap_or(rows[3]) as u32;
-    match (target, dim) {
-        (Target::C, 2) => [16, 16, 1],
-        (Target::C, _) => [row, 4, 4],
-        (Target::Cuda, 2) if fits(64, 16) => [64, 4, 1],
-        (Target::Cuda, 2) => SMALL_SQUARE,
-        (Target::Cuda, _) if fits(16, 16) => [16, 4, 4],
-        (Target::Cuda, _) => SMALL_CUBE,
+    match (target.is_gpu(), dim) {
+        (false, 2) => [16, 16, 1],
+        (false, _) => [row, 4, 4],
+        (true, 2) if fits(64, 16) => [64, 4, 1],
+        (true, 2) => SMALL_SQUARE,
+        (true, _) if fits(16, 16) => [16, 4, 4],
+        (true, _) => SMALL_CUBE,
     }
 }
 
@@ -113,7 +113,7 @@ impl Filled {
             .filter(|axis| !self.periodic[*axis])
             .map(|axis| (1.0 - 2.0 / blocks[axis]).max(0.0))
             .product::<f64>();
-        let host = self.target == Target::C && self.levels.is_none();
+        let host = !self.target.is_gpu() && self.levels.is_none();
         let (row, wall, busy) = if host { (8.0, 1.0, 8.0) } else { (1.0, 0.2, 256.0) };
         let neighbours = 3f64.powi(self.dim as i32);
         (1.0 + neighbours / cells)

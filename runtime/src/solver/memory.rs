@@ -117,9 +117,9 @@ impl Memory {
     /// without its halo; where it follows the flow, the most that it takes while parts are about even.
     pub fn in_parts(self, parts: usize, shared: Shared) -> Memory {
         let of = |bytes: usize| shared.of(bytes, parts);
-        match self.target {
-            Target::C => Memory { tables: self.tables.saturating_mul(parts), ..self },
-            Target::Cuda => Memory {
+        match self.target.is_gpu() {
+            false => Memory { tables: self.tables.saturating_mul(parts), ..self },
+            true => Memory {
                 devices: parts,
                 populations: of(self.populations),
                 interfaces: self.interfaces - self.of_interfaces_shared + of(self.of_interfaces_shared),
@@ -149,7 +149,7 @@ impl Memory {
     /// All that the device holds, or each of several GPUs. On the host that is all.
     pub fn on_device(&self) -> usize {
         let parts = [self.populations, self.interfaces, self.fields, self.statistics, self.tables, self.solids];
-        let outputs = if self.target == Target::C { self.for_output() } else { 0 };
+        let outputs = if self.target.is_gpu() { 0 } else { self.for_output() };
         parts.into_iter().fold(outputs, usize::saturating_add)
     }
 
@@ -160,9 +160,9 @@ impl Memory {
 
     /// All together, on the devices and on the host.
     pub fn total(&self) -> usize {
-        match self.target {
-            Target::C => self.on_device(),
-            Target::Cuda => self.on_device().saturating_mul(self.devices).saturating_add(self.for_output()),
+        match self.target.is_gpu() {
+            false => self.on_device(),
+            true => self.on_device().saturating_mul(self.devices).saturating_add(self.for_output()),
         }
     }
 
@@ -177,7 +177,7 @@ impl Memory {
             let available = available.filter(|available| needed > *available)?;
             Some(Lack { device, needed, available })
         };
-        let on_host = if self.target == Target::Cuda { self.for_output() } else { 0 };
+        let on_host = if self.target.is_gpu() { self.for_output() } else { 0 };
         lack(true, self.on_device(), available.device).or_else(|| lack(false, on_host, available.host))
     }
 }

@@ -135,7 +135,7 @@ pub const PARALLEL_PLATES: Flow = Flow {
 impl Study {
     /// Its row.
     pub fn row(&'static self, name: &str, target: Target) -> Row {
-        let lacks = self.large && target == Target::C;
+        let lacks = self.large && !target.is_gpu();
         Row {
             name: name.to_string(),
             command: format!("lbmc bench papers {name} --target {}", target_name(target)),

@@ -51,7 +51,7 @@ impl Costly {
             command: format!("lbmc bench papers {name} --target {}", target_name(target)),
             target,
             inputs: String::new(),
-            lacks: (self.timed.large && target == Target::C)
+            lacks: (self.timed.large && !target.is_gpu())
                 .then(|| "wants a GPU: on a CPU only where it is named".to_string()),
             measure: Box::new(move |device| self.measure(device, target)),
         }

@@ -59,10 +59,8 @@ pub fn refined(target: Target) -> Vec<Row> {
 /// Flows on grids that follow them.
 pub fn adaptive(target: Target) -> Vec<Row> {
     let of = |case, spec, precision, steps| timed(case, spec, precision, steps).row(target);
-    let small = match target {
-        Target::C => small("cavity2d_adaptive", "d2q9_bgk", "f64", "1000"),
-        Target::Cuda => small("cavity2d_adaptive", "d2q9_bgk", "f64", "20000"),
-    };
+    let steps = if target.is_gpu() { "20000" } else { "1000" };
+    let small = small("cavity2d_adaptive", "d2q9_bgk", "f64", steps);
     vec![
         of("cavity2d_agal", "d2q9_bgk", "f32", "40000"),
         of("cavity3d_agal", "d3q19_bgk", "f32", "1000"),
@@ -113,9 +111,9 @@ impl Timed {
         let set = settings.iter().map(|(key, value)| format!(" --set {}", quoted(&format!("{key}={value}"))));
         let surface = (self.case == "wind_tunnel")
             .then(|| input::bytes(Path::new(AEROPLANE), Limit::SURFACE).ok().map(|bytes| record::digest([bytes])));
-        let lacks = match (&surface, target) {
-            (_, Target::C) if self.large => Some("wants a GPU: on a CPU only where it is named".to_string()),
-            (Some(None), _) => {
+        let lacks = match surface {
+            _ if self.large && !target.is_gpu() => Some("wants a GPU: on a CPU only where it is named".to_string()),
+            Some(None) => {
                 Some(format!("there is no `{AEROPLANE}` here: `python3 scripts/aeroplane.py {AEROPLANE}` makes it"))
             }
             _ => None,

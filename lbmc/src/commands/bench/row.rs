@@ -52,10 +52,7 @@ pub fn select(rows: Vec<Row>, names: &[String]) -> Result<Vec<Row>> {
 
 /// `--target`, and the target of a case.
 pub fn target_name(target: Target) -> &'static str {
-    match target {
-        Target::C => "cpu",
-        Target::Cuda => "cuda",
-    }
+    if target.is_gpu() { target.name() } else { "cpu" }
 }
 
 /// A word as a shell takes it.

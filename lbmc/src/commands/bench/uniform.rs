@@ -181,10 +181,7 @@ fn measure(
     flow.init(|cell, out| start(size, cell, out))?;
     let mass = flow.mass()?;
     // Every run must consist of the same launches: of what a GPU repeats as one.
-    let unit = match device.target() {
-        Target::C => 2,
-        Target::Cuda => 32,
-    };
+    let unit = if device.target().is_gpu() { 32 } else { 2 };
     flow.run(1)?;
     let first_step_seconds = began.elapsed().as_secs_f64();
     flow.run(unit)?;

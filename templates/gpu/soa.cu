@@ -1,7 +1,7 @@
 {% for line in banner -%}
 // {{ line }}
 {% endfor %}
-
+{{<prelude resident={false} />}}
 {% include "params" -%}
 {% include "arithmetic" -%}
 {% for kernel in kernels %}

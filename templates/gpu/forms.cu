@@ -1,30 +1,96 @@
-{# `late`: what walls return is asked for once all loads are under way; kernels with heavy links are faster so, others slower. -#}
-{# `exposes`: what cells show is not there yet. -#}
-{% component gather(walls, inbox, late, exposes, @real, @pulls, @inputs) -%}
+{% component sources(of) -%}
+{%- endcomponent sources %}
+
+{# Two cells of a row for each thread. -#}
+{% component fast(@pairs) %}
+{%- for line in pairs %}
+    {{ line }}
+{%- endfor %}
+
+    {{<pair_of_cells />}}
+{%- endcomponent fast %}
+
+{# A cell for each thread. What solids send back is asked for by all threads, a link each: in one block cells have many and others none. -#}
+{% component cells_at_once(of, @real, @values) %}
+{%- if not of.links %}
+{{- body }}
+{%- elif of.exposes %}
+    if (of_row[cell] < 0) {{ of.signature.skip }};
+{{- body }}
+{%- else %}
+    __shared__ {{ real }} back[Q][threads];
+    __shared__ int list[Q * threads], listed;
+    for (int first = 0; first < CELLS; first += threads) {
+        const int cell = first + thread, solid = cell < CELLS && of_row[cell] < 0;
+        if (thread == 0) listed = 0;
+        __syncthreads();
+        if (cell < CELLS) {
+            UNROLL for (int i = 0; i < Q; ++i) {
+                if (of_row[i * CELLS + cell] > 0) list[atomicAdd(&listed, 1)] = i * threads + thread;
+            }
+        }
+        __syncthreads();
+        for (int number = thread; number < listed; number += threads) {
+            const int i = list[number] / threads, beside = list[number] % threads, other = first + beside;
+            const int link = of_row[i * CELLS + other];
+            back[i][beside] =
+                off_solid(link - 1, i, spot_of(other), src, near, of_row, distances + row_at, wall_rules, wall_values);
+        }
+        __syncthreads();
+        if (solid) {
+            UNROLL for (int i = 0; i < {{ values }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];
+        } else if (cell < CELLS) {
+{{- body | indent(width=8) }}
+        }
+        __syncthreads();
+    }
+{%- endif %}
+{%- endcomponent cells_at_once %}
+
+{# Threads exchange populations that they make of moments, but where solids are. -#}
+{% component gather(of, @moments, @upwind, @deep) %}
+{%- if of.walls or of.inbox or not moments %}
+{%- for line in upwind %}
+    {{ line }}
+{%- endfor %}
+{%- endif %}
+{%- if of.walls or of.inbox %}
+    const Spot here = { {x, y{% if deep %}, z{% endif %}} };
+{%- endif %}
+{% if moments and not of.links %}
+    {{<gather_moments walls={of.walls} inbox={of.inbox} nodes={of.patched} />}}
+{%- else %}
+    {{<pull of={of} />}}
+{%- endif %}
+{%- endcomponent gather %}
+
+{# Of blocks with solids, what walls return is asked for once all loads are under way; kernels with heavy links are faster so, others slower.
+   What cells show is not there yet where it is exposed. -#}
+{% component pull(of, @real, @pulls, @inputs) -%}
     // ---- pull
-    {{ real }} f[{% if exposes %}Q{% else %}{{ inputs }}{% endif %}];
+    {{ real }} f[{% if of.exposes %}Q{% else %}{{ inputs }}{% endif %}];
 {%- for pull in pulls %}
-{%- if exposes and not pull.own %}
+{%- if of.exposes and not pull.own %}
 {%- elif pull.rest %}
     f[{{ pull.at }}] = load(src, slot, {{ pull.row }}, cell);
-{%- elif late %}
+{%- elif of.links and not of.exposes %}
     f[{{ pull.at }}] = {{ pull.near }} < 0 ? 0 : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
-{%- elif walls and pull.seen is number %}
+{%- elif of.walls and pull.seen is number %}
     f[{{ pull.at }}] = {{ pull.near }} < 0 ? beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values)
         : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
-{%- elif walls %}
-    f[{{ pull.at }}] = {% if inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
+{%- elif of.walls %}
+    f[{{ pull.at }}] = {% if of.inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
         : {% endif %}{{ pull.near }} < 0 ? from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values)
         : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
-{%- elif inbox %}
+{%- elif of.inbox %}
     f[{{ pull.at }}] = mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)] : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- else %}
     f[{{ pull.at }}] = load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- endif %}
 {%- endfor %}
-{%- if late %}
+{%- if of.links and not of.exposes %}
 {%- for pull in pulls %}
-{%- if exposes and not pull.own %}
+{%- if of.exposes and not pull.own %}
 {%- elif pull.seen is number %}
     if ({{ pull.near }} < 0) f[{{ pull.at }}] = beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values);
 {%- elif not pull.rest %}
@@ -32,20 +98,45 @@
 {%- endif %}
 {%- endfor %}
 {%- endif %}
-{%- endcomponent gather %}
+{%- endcomponent pull %}
+
+{% component each_of_them(of) %}
+{{- body }}
+{%- endcomponent each_of_them %}
+
+{% component off_links(of) %}
+{%- if of.exposes %}
+    {{<link_by_link />}}
+{%- else %}
+    UNROLL for (int i = 0; i < Q; ++i) {
+        if (of_row[i * CELLS + cell] > 0) f[i] = back[i][thread];
+    }
+{%- endif %}
+{%- endcomponent off_links %}
+
+{% component finish_cells(of, @moments) %}
+
+{%- if of.exposes %}
+    {{<expose />}}
+{%- elif moments and not of.links and not of.patched %}
+    {{<finish_moments />}}
+{%- else %}
+    {{<finish />}}
+{%- endif %}
+{%- endcomponent finish_cells %}
 
 {% component expose(@real, @around) -%}
 {%- for line in around.idle %}
     {{ line }}
 {%- endfor %}
-{%- for input in around.kernel.inputs %}
+{%- for input in around.expose.inputs %}
     const {{ real }} {{ input.text }} = f[{{ input.at }}];
 {%- endfor %}
-{%- for line in around.kernel.body %}
+{%- for line in around.expose.body %}
     {{ line }}
 {%- endfor %}
 
-{%- for output in around.kernel.outputs %}
+{%- for output in around.expose.outputs %}
     store(populations, slot, {{ output.at }}, cell, {{ output.text }});
 {%- endfor %}
 {%- endcomponent expose %}
@@ -114,18 +205,15 @@
 
     // ---- one cell after the other, what it becomes in the place of what it was
     {{ real }} f[Q];
-#pragma unroll
-    for (int i = 0; i < Q; ++i) f[i] = widened((uint16_t)pairs[i]);
+    UNROLL for (int i = 0; i < Q; ++i) f[i] = widened((uint16_t)pairs[i]);
     collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) {
+    UNROLL for (int i = 0; i < Q; ++i) {
         const unsigned second = pairs[i] >> 16;
         pairs[i] = second << 16 | narrowed(f[i]);
         f[i] = widened((uint16_t)second);
     }
     collide(f{{ param_names }});
-#pragma unroll
-    for (int i = 0; i < Q; ++i) store_pair(dst, slot, i, cell, (pairs[i] & 0xffff) | (unsigned)narrowed(f[i]) << 16);
+    UNROLL for (int i = 0; i < Q; ++i) store_pair(dst, slot, i, cell, (pairs[i] & 0xffff) | (unsigned)narrowed(f[i]) << 16);
 {%- endcomponent pair_of_cells %}
 
 {% component exchange(@real, @moments) -%}
@@ -166,8 +254,7 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
     {{ real }} own[K], outside[TURNS][K] = {};
     int code[TURNS];
     load_moments(src, slot, cell, own);
-#pragma unroll
-    for (int turn = 0; turn < TURNS; ++turn) {
+    UNROLL for (int turn = 0; turn < TURNS; ++turn) {
         const int number = cell + turn * CELLS;
         code[turn] = number < OUTSIDE ? AROUND_BLOCK[number] : -1;
         const int from = code[turn] < 0 ? -1 : near[code[turn] >> 22];
@@ -203,8 +290,7 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
         {{ line }}
 {%- endfor %}
     }
-#pragma unroll
-    for (int turn = 0; turn < TURNS; ++turn) {
+    UNROLL for (int turn = 0; turn < TURNS; ++turn) {
         if (code[turn] >= 0) give_from(code[turn] >> 22, outside[turn], arrived, code[turn] >> 12 & 1023, code[turn] & 63);
     }
     __syncthreads();
@@ -277,3 +363,30 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
     }
     sum = sums[thread] - sum;
 {%- endcomponent run_of_sums %}
+
+{# Threads of which each has a direction of a cell. -#}
+{% component sends_anything(ways) -%}
+    if (!(mask & {{ ways }}[direction])) return;
+{%- endcomponent sends_anything %}
+
+{% component each_way(ways) %}
+{{- body }}
+{%- endcomponent each_way %}
+
+{# A thread for each place in a cell; the first sums up. -#}
+{% component sums_of_parts(share, pass, @real) -%}
+        for (int first = 0; first < listed; first += LANES / PARTS) {
+            const int at = first + lane / PARTS;
+            const Spot here = spot_of(list[at < listed ? at : 0]);
+            const {{ real }} part = at < listed ? from_finer(&interface, &own, direction, here, lane % PARTS{{ pass }}) : 0;
+            {{ real }} sum = 0;
+            for (int child = 0; child < PARTS; ++child) sum += SHUFFLE(part, child, PARTS);
+            if (at < listed && lane % PARTS == 0) to[inbox_at(direction, here)] = {{ share }} * sum;
+        }
+{%- endcomponent sums_of_parts %}
+
+{# How the declaration of a kernel begins. -#}
+{% component opening(of) -%}
+extern "C" __global__ void __launch_bounds__({{ of.threads }}{% if of.resident %}, RESIDENT({{ of.resident }}){% endif %})
+{{ of.symbol }}(
+{%- endcomponent opening %}

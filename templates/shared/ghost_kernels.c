@@ -1,4 +1,4 @@
-{% for kernel in interface.kernels -%}
+{% for kernel in ghosts.kernels -%}
 {% <kernel of={kernel.signature}> %}
     if (!streams(sides, slot, held, cell)) {{ kernel.signature.skip }};
     const {{ int }} *const around = neighbours + (size_t)slot * NEAR;

@@ -1,11 +1,10 @@
-//! Kernels in C for the host, and the header that declares them.
+//! The header that declares kernels, for C, C++ and CUDA C++.
 
 use lbm_bundle::{File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role};
 use serde::Serialize;
 
 use super::banner;
 use super::constants::{rest, rule_constants, weight};
-use super::layout::view;
 use super::method::Method;
 use super::render::render;
 use super::signature::{Types, declarations, doc};
@@ -13,16 +12,7 @@ use super::target::Dialect;
 use super::text::Comment;
 use super::view::Params;
 
-const KERNELS: &str = include_str!("../../../templates/c/kernels.c");
 const HEADER: &str = include_str!("../../../templates/c/kernels.h");
-
-/// `<spec>.c`
-pub fn kernels(method: &Method) -> File {
-    File {
-        name: format!("{}.c", method.manifest.spec),
-        text: render(&Dialect::C, "kernels.c", KERNELS, &view(method, &Dialect::C)),
-    }
-}
 
 /// What the header's template prints.
 #[derive(Serialize)]

@@ -1,0 +1,30 @@
+{% include "states" %}
+{% if walls -%}
+{% include "walls" %}
+{% endif -%}
+{% if ghosts or walls and walls.inside -%}
+{% include "arrives" %}
+{% endif -%}
+{% if ghosts -%}
+{% include "ghosts" %}
+{% elif interface -%}
+{% include "inbox" %}
+{% endif -%}
+{% if walls and walls.nodes -%}
+{% include "nodes" %}
+{% endif -%}
+{% if solids -%}
+{% include "solids" %}
+{% endif -%}
+{% include "gather" %}
+{% if carry -%}
+{% include "transfer" %}{% include "carry" %}
+{% endif -%}
+{% if ghosts -%}
+{% include "ghost_kernels" %}
+{% elif interface -%}
+{% include "inbox_kernels" %}
+{% endif -%}
+{% include "fields" %}
+{% include "reduce" -%}
+{{<called_by_pointers />}}
