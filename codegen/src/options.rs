@@ -2,6 +2,9 @@
 
 use lbm_bundle::{Layout, Real, Target};
 
+/// Cells of the largest block: their populations are indexed with 32 bits inside a slot.
+pub const MOST_CELLS: u32 = 1 << 20;
+
 /// Options of one compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
