@@ -132,29 +132,29 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
     const int past = past_cache(count, dst);
     const int32_t *const next = neighbours + (size_t)ids[item + 1 < count ? item + 1 : item] * NEAR;
     for (int row = 0; row < BY * BZ; ++row) {
-    const Upwind from[Q] = {
+        const Upwind from[Q] = {
 {%- for pull in pulls %}
-        upwind(src, near, row, {{ pull.at }}, {{ pull.velocity }}),
-{%- endfor %}
-    };
-    // The same row of the next block: its lines are called for now, so that nothing waits for memory then.
-    const {{ real }} *const soon[Q] = {
-{%- for pull in pulls %}
-        upwind(src, next, row, {{ pull.at }}, {{ pull.velocity }}).row + VELOCITY[{{ pull.at }}][0],
-{%- endfor %}
-    };
-    for (int x = 0; x < BX; x += LINE) {
-        _Alignas(64) {{ real }} room[Q * LINE], after[Q * LINE];
-        const {{ real }} *const before[Q] = {
-{%- for pull in pulls %}
-            line_of(room + {{ pull.at }} * LINE, from[{{ pull.at }}], x, VELOCITY[{{ pull.at }}][0]),
+            upwind(src, near, row, {{ pull.at }}, {{ pull.velocity }}),
 {%- endfor %}
         };
-        collide_cells(LINE, before, LINE, after{{ param_names }});
-        store_lines(dst, slot, row * BX + x, after, past);
-        for (int i = 0; i < Q; ++i) __builtin_prefetch(soon[i] + x, 0, 2);
-    }
-    }
+        // The same row of the next block: its lines are called for now, so that nothing waits for memory then.
+        const {{ real }} *const soon[Q] = {
+{%- for pull in pulls %}
+            upwind(src, next, row, {{ pull.at }}, {{ pull.velocity }}).row + VELOCITY[{{ pull.at }}][0],
+{%- endfor %}
+        };
+        for (int x = 0; x < BX; x += LINE) {
+            _Alignas(64) {{ real }} room[Q * LINE], after[Q * LINE];
+            const {{ real }} *const before[Q] = {
+{%- for pull in pulls %}
+                line_of(room + {{ pull.at }} * LINE, from[{{ pull.at }}], x, VELOCITY[{{ pull.at }}][0]),
+{%- endfor %}
+            };
+            collide_cells(LINE, before, LINE, after{{ param_names }});
+            store_lines(dst, slot, row * BX + x, after, past);
+            for (int i = 0; i < Q; ++i) __builtin_prefetch(soon[i] + x, 0, 2);
+        }
+    }  // rows
 {%- endcomponent fast %}
 
 {# Rows along x, as many as fit into the cache, one slab after the other. -#}

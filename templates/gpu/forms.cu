@@ -58,7 +58,7 @@
     const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 {%- endif %}
 {% if moments and not of.links %}
-    {{<gather_moments walls={of.walls} inbox={of.inbox} nodes={of.patched} />}}
+    {{<gather_moments walls={of.walls} inbox={of.inbox} nodes={of.nodes} />}}
 {%- else %}
     {{<pull of={of} />}}
 {%- endif %}
@@ -90,8 +90,7 @@
 {%- endfor %}
 {%- if of.links and not of.exposes %}
 {%- for pull in pulls %}
-{%- if of.exposes and not pull.own %}
-{%- elif pull.seen is number %}
+{%- if pull.seen is number %}
     if ({{ pull.near }} < 0) f[{{ pull.at }}] = beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values);
 {%- elif not pull.rest %}
     if ({{ pull.near }} < 0) f[{{ pull.at }}] = from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values);
@@ -118,7 +117,7 @@
 
 {%- if of.exposes %}
     {{<expose />}}
-{%- elif moments and not of.links and not of.patched %}
+{%- elif moments and not of.links and not of.nodes %}
     {{<finish_moments />}}
 {%- else %}
     {{<finish />}}

@@ -23,7 +23,7 @@
 {%- else %}
 {%- <cells_at_once of={kernel}> %}
 {{-<gather of={kernel} />}}
-{%- if kernel.patched %}
+{%- if kernel.links or kernel.nodes %}
 {%- <each_of_them of={kernel}> %}
 {%- if kernel.links %}
 {{-<off_links of={kernel} />}}

@@ -11,7 +11,7 @@ use crate::root;
 /// Architectures that CUDA text must compile for.
 pub const ARCHITECTURES: [&str; 7] = ["75", "80", "86", "89", "90", "100", "120"];
 
-/// A line of `benchmarks/registers.csv`.
+/// A line of `benchmarks/registers.csv` or `registers-hip.csv`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Resources {
     /// Symbol of the kernel.
@@ -85,37 +85,27 @@ impl Compilers {
             (Target::C, Care::Read, _) => gcc_reads(&source),
             (Target::Cuda, Care::Compiled, Some(toolkit)) => nvcc_reads(toolkit, &source, "90"),
             (Target::Cuda, _, _) => {}
-            (Target::Hip, _, _) if self.hip => {
-                let mut command = hipcc();
-                command.arg("-fsyntax-only");
-                include_header(&mut command, &source);
-                command.arg(&source);
-                run(command);
-            }
+            (Target::Hip, _, _) if self.hip => drop(hipcc(&source, &["-fsyntax-only"])),
             (Target::Hip, _, _) => {}
         }
     }
 
     /// Compiles a HIP file, warnings as errors, and reads what the compiler says of its kernels; nothing where there is no hipcc.
-    pub fn hip(&self, source: &Path) -> Vec<Resources> {
-        if !self.hip {
-            return vec![];
-        }
-        let mut command = hipcc();
-        command.args(["-O3", "-Rpass-analysis=kernel-resource-usage", "-c", "-o", "/dev/null"]);
-        include_header(&mut command, source);
-        command.arg(source);
-        hip_resources(&String::from_utf8_lossy(&run(command).stderr))
+    pub fn hip(&self, source: &Path) -> Option<Vec<Resources>> {
+        let how = ["-O3", "-Rpass-analysis=kernel-resource-usage", "-c", "-o", "/dev/null"];
+        self.hip.then(|| hip_resources(&String::from_utf8_lossy(&hipcc(source, &how).stderr)))
     }
 }
 
-/// hipcc as far as the GPU's part of a file.
-fn hipcc() -> Command {
+/// Has hipcc take the GPU's part of a HIP file, the header beside it, if there is one, before it, warnings as errors.
+fn hipcc(source: &Path, how: &[&str]) -> Output {
     let mut command = Command::new("hipcc");
     command.env("HIP_PLATFORM", "amd").args(["-x", "hip", "--offload-arch=gfx90a", "--cuda-device-only"]);
     // hipcc gives the libraries of a program to a compiler that makes none.
-    command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-command-line-argument"]);
-    command
+    command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unused-command-line-argument"]).args(how);
+    include_header(&mut command, source);
+    command.arg(source);
+    run(command)
 }
 
 /// Reads the remarks of clang on resources of kernels.
@@ -239,5 +229,15 @@ mod tests {
                    ptxas info    : Used 98 registers, used 0 barriers, 8 bytes cumulative stack size\n";
         let found = resources(log);
         assert_eq!(found, [Resources { kernel: "a_collide".into(), registers: 98, spill_bytes: 28 }]);
+    }
+
+    #[test]
+    fn vector_registers_and_scratch_memory_are_read_from_remarks() {
+        let log = "a.hip:1:1: remark: Function Name: a_collide [-Rpass-analysis=kernel-resource-usage]\n\
+                   a.hip:1:1: remark:     SGPRs: 20 [-Rpass-analysis=kernel-resource-usage]\n\
+                   a.hip:1:1: remark:     VGPRs: 37 [-Rpass-analysis=kernel-resource-usage]\n\
+                   a.hip:1:1: remark:     AGPRs: 2 [-Rpass-analysis=kernel-resource-usage]\n\
+                   a.hip:1:1: remark:     ScratchSize [bytes/lane]: 16 [-Rpass-analysis=kernel-resource-usage]\n";
+        assert_eq!(hip_resources(log), [Resources { kernel: "a_collide".into(), registers: 39, spill_bytes: 16 }]);
     }
 }

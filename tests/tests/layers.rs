@@ -65,9 +65,8 @@ const LAYERS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// Where a target is compared with others, or looked up by name: what it is, how text is written for it, what runs it, what a user asked for.
-const ROOMS_OF_TARGETS: [&str; 4] =
-    ["bundle/src/lib.rs", "codegen/src/emit/target.rs", "runtime/src/device/mod.rs", "lbmc/src/commands/gen.rs"];
+/// Where a target is compared with others, or looked up by name: what it is, how text is written for it, what a user asked for.
+const ROOMS_OF_TARGETS: [&str; 3] = ["bundle/src/lib.rs", "codegen/src/emit/target.rs", "lbmc/src/commands/gen.rs"];
 
 /// Sources that ask for targets by what they can, not by their names.
 const OF_ALL_TARGETS: [&str; 8] =

@@ -60,7 +60,7 @@ pub fn criteria(
     criteria: &[Vec<TargetLevel>],
     variables: &BTreeMap<String, Variable>,
 ) -> Result<File, String> {
-    let dialect = Dialect::shared_arrays(manifest.target);
+    let dialect = Dialect::aliasing(manifest.target);
     let real = real_name(manifest.real);
     let types = Types { real, ..Types::default() };
     let mut tables = Tables::default();

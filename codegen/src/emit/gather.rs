@@ -8,7 +8,6 @@ use super::view::{Gather, Kernel};
 use crate::lower::signature::in_pairs;
 
 /// Where values come from, beside neighbours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sources {
     /// Walls of the domain.
     walls: bool,
@@ -44,7 +43,7 @@ pub fn stores_past_caches(role: Role) -> bool {
     product(role).is_some_and(|(exposes, sources)| !exposes && !sources.links)
 }
 
-/// All kernels that gather, those first that need less; `kernel` gives the signature of a role. `lines`: the host collides rows where they
+/// All kernels that gather, in the order of the manifest; `kernel` gives the signature of a role. `lines`: the host collides rows where they
 /// lie.
 pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -> Vec<Gather> {
     let mut defined: Vec<&str> = Vec::new();
@@ -68,7 +67,6 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
             inbox,
             links,
             exposes,
-            patched: links || walls && nodes,
             nodes: walls && nodes,
             fast: role == Role::StreamCollide
                 && if manifest.target.is_gpu() { in_pairs(manifest, role) } else { lines },

@@ -85,7 +85,7 @@ struct Kernel {
 
 /// `mesh_2d.c`, `mesh_3d.cu`
 pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
-    let dialect = Dialect::shared_arrays(manifest.target);
+    let dialect = Dialect::aliasing(manifest.target);
     let place = |at: usize| Place {
         at,
         offset: format!(

@@ -32,7 +32,7 @@ struct View {
 
 /// `d2q9_bgk_prescribed.c`; the error is a name that is neither a place nor the time.
 pub fn prescribed(manifest: &PrescribedManifest, formulas: &[Formula]) -> Result<File, String> {
-    let dialect = Dialect::shared_arrays(manifest.target);
+    let dialect = Dialect::aliasing(manifest.target);
     let real = real_name(manifest.real);
     let types = Types { real, ..Types::default() };
     let head = |number: usize, items: Items| {

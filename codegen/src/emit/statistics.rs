@@ -81,7 +81,7 @@ struct Kernels {
 
 /// `d2q9_bgk_statistics.c`; the error is a name that is neither a component of the fields nor a slope of the velocity.
 pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Result<File, String> {
-    let dialect = Dialect::shared_arrays(manifest.target);
+    let dialect = Dialect::aliasing(manifest.target);
     let types = Types { real: real_name(manifest.real), ..Types::default() };
     let mut tables = Tables::default();
     let mut kernels = |(number, statistic): (usize, &Statistic)| {

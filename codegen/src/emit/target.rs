@@ -104,8 +104,8 @@ impl Dialect {
         }
     }
 
-    /// The same for kernels whose arrays may be the same.
-    pub const fn shared_arrays(target: Target) -> Dialect {
+    /// The same for kernels whose arrays may alias.
+    pub const fn aliasing(target: Target) -> Dialect {
         Dialect { restrict: "", ..Dialect::of(target) }
     }
 }

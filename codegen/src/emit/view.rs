@@ -325,9 +325,7 @@ pub struct Gather {
     pub links: bool,
     /// Whether it stores what neighbours read, and does not collide.
     pub exposes: bool,
-    /// Whether some of what is gathered is replaced, cell by cell.
-    pub patched: bool,
-    /// Whether rules of nodes do so.
+    /// Whether rules of nodes replace some of what is gathered.
     pub nodes: bool,
     /// Whether the target has a form for the whole of it.
     pub fast: bool,

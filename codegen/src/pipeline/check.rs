@@ -19,17 +19,15 @@ pub fn options(plans: &Plans, options: &Options) -> Result<(), CompileError> {
     coupling(model, options)?;
     solids(model, options)?;
     constants(plans, options.real)?;
-    match (options.layout, options.real) {
-        (Layout::Soa, Real::F16F32) => return Err(CompileError::Whole),
-        (_, Real::F16F32) => {
-            if let Some(state) = model.states().first() {
-                return Err(CompileError::State(state.name.clone()));
-            }
-        }
-        _ => {}
+    let soa = options.layout == Layout::Soa;
+    match model.states().first() {
+        _ if options.real != Real::F16F32 => {}
+        _ if soa => return Err(CompileError::Whole),
+        Some(state) => return Err(CompileError::State(state.name.clone())),
+        None => {}
     }
     match model.shown().first() {
-        Some(shown) if options.layout == Layout::Soa => Err(CompileError::Neighbours(shown.name.clone())),
+        Some(shown) if soa => Err(CompileError::Neighbours(shown.name.clone())),
         _ => Ok(()),
     }
 }
