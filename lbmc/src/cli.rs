@@ -53,13 +53,13 @@ pub enum Command {
     Cases(Cases),
     /// Run a flow: a case file, or a shipped case.
     Run(Run),
-    /// Measure speed: of kernels, of flows on refined grids, beside what other codes reach.
+    /// Measure the speed of kernels and of flows, beside that of other codes.
     Bench(Bench),
-    /// Print the JSON schema of case files, by which editors complete and check keys.
+    /// Print the JSON schema of case files, with which editors complete and check keys.
     Schema,
-    /// Serve an editor: diagnostics, and what is known of names, by the Language Server Protocol.
+    /// Run a language server for editors (LSP): diagnostics, and descriptions of names and keys.
     Lsp,
-    /// Print a script that makes a shell complete commands and options.
+    /// Print a script with which a shell completes commands and options.
     Completions(Completions),
     /// Print the manual page, or write the pages of all commands.
     Man(Man),
@@ -95,20 +95,20 @@ pub struct Explain {
 pub struct Gen {
     /// A .lbm file, or the name of a shipped method (`lbmc specs` lists them).
     pub spec: String,
-    /// What the kernels are for.
+    /// Language of the kernels.
     #[arg(long, value_enum, default_value = "all")]
     pub target: GenTarget,
     /// Floating-point type of populations and parameters.
     #[arg(long, value_enum, default_value = "f32")]
     pub real: RealArg,
-    /// What is stored of a cell.
+    /// What is stored in each cell.
     #[arg(long, value_enum, default_value = "populations")]
     pub storage: StorageArg,
-    /// How cells lie in memory.
+    /// Layout of the cells in memory.
     #[arg(long, value_enum, default_value = "blocks")]
     pub layout: LayoutArg,
-    /// Cells of a block: 8x8 in two dimensions, 4x4x4 in three unless given. With plain arrays, cells of a CUDA thread
-    /// block: 128x2 or 128x2x1.
+    /// Cells of a block; by default 8x8 in two dimensions and 4x4x4 in three. For plain arrays, cells of a CUDA thread
+    /// block; by default 128x2 or 128x2x1.
     #[arg(long, value_parser = parse_block)]
     pub block: Option<BlockArg>,
     /// Add a boundary condition of the prelude; may be repeated.
@@ -117,13 +117,13 @@ pub struct Gen {
     /// Also write kernels for blocks at refinement interfaces, with this coupling: `volumetric_shifted`.
     #[arg(long)]
     pub coupling: Option<String>,
-    /// Also write kernels for blocks with solids in them, and for the force on these.
+    /// Also write kernels for blocks with solids, and for the force on solids.
     #[arg(long)]
     pub solids: bool,
-    /// Folder for the files; created if it is not there.
+    /// Folder for the files; it is created if it does not exist.
     #[arg(long, default_value = ".")]
     pub out: PathBuf,
-    /// Also write operation counts, bytes, compile times, and registers where nvcc is found.
+    /// Also write a report: operation counts, bytes, compile times, and registers if nvcc is found.
     #[arg(long, value_name = "FILE.json")]
     pub report: Option<PathBuf>,
 }
@@ -140,14 +140,14 @@ pub struct Check {
     /// Add a boundary condition of the prelude; may be repeated.
     #[arg(long, value_name = "NAME")]
     pub boundary: Vec<String>,
-    /// Also report where linear stability ends, by trying waves on a uniform flow (von Neumann).
+    /// Also report the limits of linear stability, by trying waves on a uniform flow (von Neumann).
     #[arg(long)]
     pub stability: bool,
-    /// Mean velocity of that flow in cells per step, `0.1,0,0`, also tried at refinement interfaces; without it, flows along x of
-    /// rising velocity.
+    /// Velocity of that flow in cells per step, `0.1,0,0`; it is also tried at refinement interfaces. Without it, flows
+    /// along x of increasing velocity are tried.
     #[arg(long, requires = "stability", value_delimiter = ',', allow_negative_numbers = true, value_name = "UX,UY,..")]
     pub velocity: Option<Vec<f64>>,
-    /// Draw the largest stable velocity over the rate.
+    /// Draw the largest stable velocity as a function of the rate.
     #[arg(long, requires = "stability", value_name = "FILE.png")]
     pub plot: Option<PathBuf>,
     /// Print one JSON object on one line (docs/cli.md describes it).
@@ -160,7 +160,7 @@ pub struct Check {
 pub struct Cases {
     /// Print the text of this case instead: `lbmc cases cavity2d > mine.toml` makes a copy to change.
     pub name: Option<String>,
-    /// Print a JSON object a line: `name`, `summary`, `time`.
+    /// Print one JSON object per line: `name`, `summary`, `time`.
     #[arg(long, conflicts_with = "name")]
     pub json: bool,
 }
@@ -184,13 +184,14 @@ pub struct Man {
 /// Arguments of `lbmc specs`.
 #[derive(Debug, Args)]
 pub struct Specs {
-    /// A table of the boundary conditions instead: what each is for, its parameters, where the wall lies, what it costs.
+    /// Print a table of the boundary conditions instead: what each is for, its parameters, where the wall lies, what it
+    /// costs.
     #[arg(long)]
     pub boundaries: bool,
-    /// A table of how few moments the populations after a collision depend on instead.
+    /// Print a table of the moments on which the populations after a collision depend instead.
     #[arg(long, conflicts_with = "boundaries")]
     pub moments: bool,
-    /// Print a JSON object a line: `name`, `summary`.
+    /// Print one JSON object per line: `name`, `summary`.
     #[arg(long, conflicts_with_all = ["boundaries", "moments"])]
     pub json: bool,
 }
@@ -206,13 +207,13 @@ pub struct Eval {
     /// Populations: {"directions": [[cx,cy,cz],...], "states": [[f...],...]}, directions in any order.
     #[arg(long = "in", value_name = "STATES.json")]
     pub input: PathBuf,
-    /// Where the populations after collision go, in the same form and order.
+    /// File for the populations after the collision, in the same form and order.
     #[arg(long, value_name = "POST.json")]
     pub out: PathBuf,
     /// What executes the collision.
     #[arg(long, value_enum)]
     pub via: Via,
-    /// What kernels store of a cell: with moments, populations come back from them.
+    /// What kernels store in each cell; from moments, they compute the populations.
     #[arg(long, value_enum, default_value = "populations")]
     pub storage: StorageArg,
     /// Floating-point type (exact arithmetic has none).
@@ -225,28 +226,31 @@ pub struct Eval {
 pub struct Run {
     /// A case file (TOML), or the name of a shipped case (`lbmc cases` lists them).
     pub case: PathBuf,
-    /// Override a value of the case: `re=100`, `faces.top.velocity=[0.05,0]`, `solids.0.radius=9`; a parameter of the method by
-    /// its name, `magic=0.25`; `-output.forces` takes a key away. May be repeated.
+    /// Override a value of the case: `re=100`, `faces.top.velocity=[0.05,0]`, `solids.0.radius=9`; a parameter of the
+    /// method by its name, `magic=0.25`; `-output.forces` removes a key. May be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     pub set: Vec<String>,
-    /// How many devices run it, or the numbers of GPUs, `0,1`; as many GPUs as it keeps busy, unless given; on the host how many parts
-    /// the flow is divided into. The same as `--set devices=...`.
+    /// Number of devices, or the numbers of GPUs, `0,1`; by default as many GPUs as the flow keeps busy. On the host,
+    /// the number of subdomains. The same as `--set devices=...`.
     #[arg(long, value_name = "N|LIST")]
     pub devices: Option<String>,
     /// Folder for the results, instead of the one that the case names.
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Go on from a restart file: the one in the folder for the results, unless another is named. Nothing but `stop` and
-    /// `output` may have changed.
+    /// Continue from a restart file: the one in the folder for the results, unless another is named. Of the case, only
+    /// `name`, `devices`, `stop`, `output`, `fields`, `probes`, `pictures`, `views`, `statistics`, `fluxes` and
+    /// `report` may have changed.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub resume: Option<Option<PathBuf>>,
-    /// Go on although the compiler, its flags or the processor are others: it is the same flow, but not to the last bit.
+    /// Continue even if the compiler, its flags or the processor have changed: the flow is the same, but not to the
+    /// last bit.
     #[arg(long, requires = "resume")]
     pub resume_anyway: bool,
-    /// Print progress and the end as JSON objects, one a line (docs/cli.md describes them).
+    /// Print progress and the end of the run as JSON objects, one per line (docs/cli.md describes them).
     #[arg(long, conflicts_with = "dry_run")]
     pub json: bool,
-    /// Run nothing: print the cells of each level, what takes how much memory, rates, time steps and an estimate of the time.
+    /// Run nothing: print the cells of each level, the memory by use, relaxation rates, time steps and an estimate of
+    /// the run time.
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
     /// Also measure the memory bandwidth of the device by a device-to-device copy, and report the fraction that the run
@@ -266,24 +270,24 @@ pub struct Bench {
 /// A suite of measurements: a table, FOLDER/SUITE.json and FOLDER/SUITE.png.
 #[derive(Debug, Subcommand)]
 pub enum Suite {
-    /// Kernels on a uniform periodic box, of methods or .lbm files; also draws FOLDER/roofline.png.
+    /// Kernels on a uniform periodic box, for methods or .lbm files; also draws FOLDER/roofline.png.
     Uniform(Uniform),
-    /// Flows on grids that are refined once.
+    /// Flows on statically refined grids.
     Refined(Suited),
-    /// Flows on grids that follow them.
+    /// Flows on adaptive grids.
     Adaptive(Suited),
-    /// Waves that cross refinement interfaces by each coupling, of d2q9_bgk or of the methods that names begin with.
+    /// Waves that cross refinement interfaces with each coupling, for d2q9_bgk or the methods that names begin with.
     Couplings(Suited),
-    /// What papers have published, beside what is reached here.
+    /// Figures that papers have published, repeated where possible.
     Papers(Suited),
-    /// What takes time on the CPU: kernels, flows, and the compiler itself.
+    /// Times on the CPU: kernels, flows, and the compiler itself.
     Host(Measurements),
 }
 
 /// Arguments of a suite that runs on a CPU or a GPU.
 #[derive(Debug, Args)]
 pub struct Suited {
-    /// What runs the kernels: the GPU where there is one, unless given.
+    /// What runs the kernels; by default the GPU if there is one.
     #[arg(long, value_enum)]
     pub target: Option<BenchTarget>,
     #[command(flatten)]
@@ -293,12 +297,12 @@ pub struct Suited {
 /// Arguments of every suite.
 #[derive(Debug, Args)]
 pub struct Measurements {
-    /// Rows, or what their names begin with up to a `-`; all rows unless given, on a CPU those that do not need a GPU.
+    /// Rows, or the beginnings of their names up to a `-`; by default all rows, on a CPU those that do not need a GPU.
     pub names: Vec<String>,
-    /// Folder for SUITE.json and SUITE.png. Rows that stand there, of the same program, device and settings, are kept.
+    /// Folder for SUITE.json and SUITE.png. Rows already there, of the same program, device and settings, are kept.
     #[arg(long, value_name = "FOLDER", default_value = "out/bench")]
     pub out: PathBuf,
-    /// Begin no row after so many seconds; the same command goes on with those that are left.
+    /// Start no row after this many seconds; the same command continues with the remaining rows.
     #[arg(long, value_name = "N")]
     pub seconds: Option<f64>,
     /// Measure nothing: print the names of the rows, and the command of each.
@@ -311,16 +315,17 @@ pub struct Measurements {
 pub struct Uniform {
     #[command(flatten)]
     pub suited: Suited,
-    /// Rows of every shipped method, not only of the five that are measured where none is named.
+    /// Rows of every shipped method, not only of the five that are measured by default.
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
     /// Floating-point types.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "f32,f64")]
     pub real: Vec<RealArg>,
-    /// What is stored of a cell.
+    /// What is stored in each cell.
     #[arg(long, value_enum, default_value = "populations")]
     pub storage: StorageArg,
-    /// Cells of a block, or `best` of several; the target's usual one unless given, of `d3q19_bgk` also the best.
+    /// Cells of a block, or `best` of several; by default the usual block of the target, and for `d3q19_bgk` also the
+    /// best.
     #[arg(long, value_parser = parse_bench_block)]
     pub block: Option<BenchBlock>,
     /// Memory for the two population buffers, which sets the size of the box.
@@ -335,18 +340,18 @@ pub enum GenTarget {
     Cuda,
     /// C for the host.
     C,
-    /// HIP C++ for GPUs of AMD: it is compiled in our tests, and was never run.
+    /// HIP C++ for AMD GPUs: compiled by our tests, never run.
     Hip,
     /// CUDA C++ and C.
     All,
 }
 
-/// What is stored of a cell.
+/// What is stored in each cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StorageArg {
-    /// Its populations.
+    /// The populations.
     Populations,
-    /// The moments that populations after a collision depend on, of methods that need fewer.
+    /// The moments from which populations follow, for methods that need fewer moments than populations.
     Moments,
 }
 
@@ -355,7 +360,7 @@ pub enum StorageArg {
 pub enum LayoutArg {
     /// Blocks of cells, for the runtime of lbmc.
     Blocks,
-    /// Plain arrays of your own program, [direction][z][y][x].
+    /// Plain arrays [direction][z][y][x], for your own program.
     Soa,
 }
 
@@ -399,7 +404,7 @@ pub enum RealArg {
     F32,
     /// 64 bits.
     F64,
-    /// Populations or moments stored in 16 bits, computed with in 32.
+    /// Populations or moments stored in 16 bits, computed in 32.
     #[value(name = "f16/f32")]
     F16F32,
 }

@@ -44,8 +44,9 @@ codes! {
         "The file is shorter or longer than its head says, or what it has does not fit together. A run replaces it only when the new one is \
          complete, so it was cut off or changed later. Copy it again, or start anew.";
     "C0606" "a restart file of another flow"
-        "A run goes on with the method, the grid, the parameters and the boundary conditions that it began with; `stop` and `output` alone may \
-         change. Give everything else as it was, `--set` included.";
+        "A run goes on with the method, the grid, the parameters and the boundary conditions that it began with. `stop`, `devices` and \
+         what is written and reported (`output`, `fields`, `probes`, `pictures`, `views`, `statistics`, `fluxes`, `report`) may change. \
+         Give everything else as it was, `--set` included.";
     "C0607" "a restart file of other machine code"
         "The flow is the same, but the compiler, its options or the processor are others, so that the last bits would be others than those of a \
          run without a stop. `--resume-anyway` goes on all the same.";
@@ -162,6 +163,7 @@ codes! {
     "L0608" "an error of the GPU" "The driver reports errors late: an earlier kernel may be the cause. `nvidia-smi` says whether the GPU is well.";
     "L0609" "a buffer that is used wrongly" "This is a fault of the program that uses the solver, or of lbmc.";
     "L0610" "no place for compiled kernels" "Make room, or name a folder that can be written in the environment variable `LBMC_CACHE`.";
+    "L0611" "a kernel that reaches beside its arrays" "With `target = \"checked\"` each access of a kernel is compared with the arrays it was given. Where the method, its rules and its coupling are those that are shipped, this is a bug of lbmc.";
 
     "L0701" "a field that does not exist, or cannot be set" "The message lists those that there are.";
     "L0702" "a field on several levels" "An array has one size of cells: name the level that is wanted.";

@@ -86,6 +86,7 @@ impl Ready {
         raw.in_processes(processes.count());
         let device = match raw.target() {
             TargetChoice::Cpu => Device::host(processes.threads())?,
+            TargetChoice::Checked => Device::checked(processes.threads())?,
             TargetChoice::Cuda => Device::cuda(raw.gpu().unwrap_or(0))?,
             TargetChoice::Auto if raw.gpu().is_some() => Device::cuda(raw.gpu().unwrap_or(0))?,
             TargetChoice::Auto => {

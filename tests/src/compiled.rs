@@ -14,7 +14,7 @@ use lbm_dsl::model::{Law, Model, Param, Populations};
 use lbm_dsl::shipped::{self, Prelude};
 use lbm_dsl::source::Source;
 use lbm_runtime::device::Device;
-use lbm_runtime::kernels::{self, Program};
+use lbm_runtime::kernels::{self, KernelError, Program};
 use num_traits::ToPrimitive;
 
 /// Specs that are compiled for more architectures, real types and layouts than one: each way of writing kernels occurs in one of them. The
@@ -128,10 +128,14 @@ pub fn compile(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Co
 /// A model, compiled with moments in the place of populations; for solids, and for level jumps of its first coupling.
 pub fn compile_moments(model: &Model, target: Target, real: Real, block: [u32; 3]) -> Bundle {
     let coupling = (!model.couplings().is_empty()).then_some(0);
-    let options =
-        Options { target, real, layout: Layout::Blocks, block, coupling, solids: !model.boundaries().is_empty() };
+    let solids = !model.boundaries().is_empty();
+    moments_with(model, &Options { target, real, layout: Layout::Blocks, block, coupling, solids })
+}
+
+/// The same for these options.
+pub fn moments_with(model: &Model, options: &Options) -> Bundle {
     let plans = pipeline::plan(model, Layout::Blocks, &mut |_| ()).and_then(|plans| plans.in_moments());
-    plans.and_then(|plans| plans.emit(&options)).unwrap_or_else(|error| panic!("{error}")).bundle
+    plans.and_then(|plans| plans.emit(options)).unwrap_or_else(|error| panic!("{error}")).bundle
 }
 
 /// A model, compiled with kernels for level jumps of its first coupling.
@@ -192,13 +196,22 @@ pub struct Collision {
 impl Collision {
     /// Loads it.
     pub fn new(bundle: &Bundle) -> Self {
-        let device = Device::host(1).expect("a host");
+        Collision::on(Device::host(1).expect("a host"), bundle)
+    }
+
+    /// The same on a device.
+    pub fn on(device: Device, bundle: &Bundle) -> Self {
         let program = Program::load(&device, bundle).unwrap_or_else(|error| panic!("{error}"));
         Self { program: program.into(), device }
     }
 
     /// Populations after collision; of both, `populations[pop * states + state]`.
     pub fn run(&self, params: &[(String, Vec<f64>)], populations: &[f64]) -> Vec<f64> {
+        self.try_run(params, populations).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The same, where the launch may fail.
+    pub fn try_run(&self, params: &[(String, Vec<f64>)], populations: &[f64]) -> Result<Vec<f64>, KernelError> {
         let manifest = self.program.manifest();
         let count = populations.len() / manifest.q();
         let mut src = self.device.alloc_reals(manifest.real, populations.len()).expect("memory");
@@ -208,8 +221,8 @@ impl Collision {
         let values: Vec<Vec<f64>> = manifest.params.iter().map(|param| value(&param.name)).collect();
         let params = kernels::Params::new(manifest, &values);
         let kernel = kernels::Collide { count, src: &src, dst: &mut dst, params: &params };
-        self.program.launch(kernel).unwrap_or_else(|error| panic!("{error}"));
-        dst.read_reals(0..populations.len()).expect("in range")
+        self.program.launch(kernel)?;
+        Ok(dst.read_reals(0..populations.len()).expect("in range"))
     }
 }
 

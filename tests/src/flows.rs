@@ -91,12 +91,17 @@ pub fn method(spec: &'static str) -> Arc<Method> {
 
 /// The kernels of a shipped method, in default blocks.
 pub fn bundle(spec: &'static str, target: Target, real: Real) -> Arc<Bundle> {
-    static ALL: Once<(&'static str, Target, Real), Bundle> = Mutex::new(BTreeMap::new());
-    once(&ALL, (spec, target, real), || {
-        let model = compiled::model(spec);
-        let block = Options::default_block(model.lattice().dim());
-        compiled::compile(&model, target, real, block).bundle
-    })
+    bundle_in(spec, target, real, Options::default_block(dim(spec)))
+}
+
+/// A block one cell thick, in which flows that are the same all along z take the least time.
+pub const FLAT: [u32; 3] = [8, 8, 1];
+
+/// The kernels of a shipped method, in blocks of a size.
+pub fn bundle_in(spec: &'static str, target: Target, real: Real, block: [u32; 3]) -> Arc<Bundle> {
+    type Key = (&'static str, Target, Real, [u32; 3]);
+    static ALL: Once<Key, Bundle> = Mutex::new(BTreeMap::new());
+    once(&ALL, (spec, target, real, block), || compiled::compile(&compiled::model(spec), target, real, block).bundle)
 }
 
 /// Shipped methods that are flows of one viscosity, which the compiler tells; their first fields are `rho` and `u`. Those that read values of

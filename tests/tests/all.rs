@@ -5,6 +5,7 @@ mod adapt;
 mod agree;
 mod blocks;
 mod case_ui;
+mod checked;
 mod compile;
 mod convection;
 mod coupling;

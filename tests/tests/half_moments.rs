@@ -1,6 +1,6 @@
 //! Moments stored in 16 bits: rounded up or down by chance, so that slow flows decay as they do in 32 bits, by the same chance wherever a cell lies.
 
-use lbm_bundle::{Bundle, Real, Target, digits_of};
+use lbm_bundle::{Bundle, Layout, Real, Target, digits_of};
 use lbm_codegen::options::Options;
 use lbm_dsl::prove::moments::stored;
 use lbm_dsl::prove::noise;
@@ -17,7 +17,9 @@ const METHODS: [&str; 4] = ["d2q9_recursive", "d2q9_central", "d3q19_recursive",
 /// Kernels of a shipped method that store its moments.
 fn moments(spec: &str, target: Target, real: Real) -> Bundle {
     let model = compiled::model(spec);
-    compiled::compile_moments(&model, target, real, Options::default_block(model.lattice().dim()))
+    let block = Options::default_block(model.lattice().dim());
+    let options = Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false };
+    compiled::moments_with(&model, &options)
 }
 
 /// A shear wave along y, or a vortex in x and y, of which `size` cells are one period.
@@ -196,9 +198,13 @@ fn flows_are_as_near_to_those_in_32_bits_as_populations_in_16_bits() {
         for spec in METHODS {
             let model = compiled::model_with_rules(spec, &["free_slip"]);
             let block = Options::default_block(model.lattice().dim());
-            let of = |real, in_moments: bool| match in_moments {
-                true => compiled::compile_moments(&model, device.target(), real, block),
-                false => compiled::compile_solids(&model, device.target(), real, block),
+            let of = |real, in_moments: bool| {
+                let target = device.target();
+                let options = Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: true };
+                match in_moments {
+                    true => compiled::moments_with(&model, &options),
+                    false => compiled::emit(&model, &options).bundle,
+                }
             };
             let (dim, size) = (model.lattice().dim(), size(spec, [32, 32, 16]));
             let lid = [0.05, 0.0, 0.0];

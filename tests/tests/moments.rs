@@ -1,6 +1,6 @@
 //! Moments in the place of populations: the same flows to round-off, on every kind of wall, around solids, on refined grids.
 
-use lbm_bundle::{Bundle, Real, Storage};
+use lbm_bundle::{Bundle, Layout, Real, Storage};
 use lbm_codegen::options::Options;
 use lbm_dsl::model::Model;
 use lbm_runtime::device::Device;
@@ -23,12 +23,13 @@ const METHODS: [&str; 8] = [
     "d3q27_cumulant",
 ];
 
-/// Kernels of a model, with populations and with moments.
-fn both(model: &Model, device: &Device, real: Real) -> [(Storage, Bundle); 2] {
-    let block = Options::default_block(model.lattice().dim());
+/// Kernels of a model, with populations and with moments, for level jumps, for solids, or for neither.
+fn both(model: &Model, device: &Device, real: Real, [levels, solids]: [bool; 2]) -> [(Storage, Bundle); 2] {
+    let (target, block) = (device.target(), Options::default_block(model.lattice().dim()));
+    let options = Options { target, real, layout: Layout::Blocks, block, coupling: levels.then_some(0), solids };
     [
-        (Storage::Populations, compiled::compile_solids(model, device.target(), real, block)),
-        (Storage::Moments, compiled::compile_moments(model, device.target(), real, block)),
+        (Storage::Populations, compiled::emit(model, &options).bundle),
+        (Storage::Moments, compiled::moments_with(model, &options)),
     ]
 }
 
@@ -66,8 +67,8 @@ fn a_collision_gives_the_populations_that_belong_to_its_moments() {
         let states = compiled::states(&model, 20);
         let device = Device::host(1).unwrap();
         for (real, bound) in [(Real::F64, 1e-15), (Real::F32, 1e-6)] {
-            let [populations, moments] =
-                both(&model, &device, real).map(|(_, bundle)| compiled::collide(&bundle, &params(spec, 1.7), &states));
+            let [populations, moments] = both(&model, &device, real, [false, false])
+                .map(|(_, bundle)| compiled::collide(&bundle, &params(spec, 1.7), &states));
             let differences = populations.iter().flatten().zip(moments.iter().flatten()).map(|(a, b)| (a - b).abs());
             let most = differences.fold(0.0, f64::max);
             assert!(most < bound, "{spec}, {}: {most:e}", real.name());
@@ -83,7 +84,7 @@ fn periodic_flows_are_the_same_and_conserve() {
             let model = compiled::model(spec);
             let size = if model.lattice().dim() == 2 { [32, 24, 1] } else { [16, 12, 8] };
             for (real, bound) in [(Real::F64, 1e-13), (Real::F32, 2e-5)] {
-                let [populations, moments] = both(&model, &device, real).map(|(_, bundle)| {
+                let [populations, moments] = both(&model, &device, real, [false, false]).map(|(_, bundle)| {
                     assert!(bundle.manifest.moments.len() <= 10);
                     Simulation::new(&device, &bundle, &GridSpec::periodic(size), &params(spec, 1.7)).unwrap()
                 });
@@ -125,7 +126,7 @@ fn flows_between_walls_are_the_same() {
                 cavity = cavity.with_wall(*face, "bounce_back", &[]);
             }
             let cavity = cavity.with_wall(Face::ALL[2 * dim - 1], "moving_wall", &[("velocity", &inflow[..dim])]);
-            let bundles = both(&model, &device, Real::F64);
+            let bundles = both(&model, &device, Real::F64, [false, false]);
             for (name, grid) in [("channel", channel), ("cavity", cavity)] {
                 let flows = bundles
                     .iter()
@@ -152,7 +153,7 @@ fn flows_around_solids_and_the_forces_on_them_are_the_same() {
                 .with_solid(solid);
             let mut forces = Vec::new();
             let mut snapshots = Vec::new();
-            for (_, bundle) in both(&model, &device, Real::F64) {
+            for (_, bundle) in both(&model, &device, Real::F64, [false, true]) {
                 let mut flow = Simulation::new(&device, &bundle, &grid, &params(spec, 1.3)).unwrap();
                 flow.init(at_rest).unwrap();
                 flow.run(150).unwrap();
@@ -174,7 +175,7 @@ fn flows_on_refined_grids_are_the_same_and_conserve() {
         for (spec, size) in [("d2q9_recursive", [64, 64, 1]), ("d3q19_regularized", [16, 16, 16])] {
             let model = compiled::model_with_coupling(spec, "volumetric_shifted");
             let middle = |block: Block| block.place[..2].iter().all(|at| (1..3).contains(at));
-            let flows = both(&model, &device, Real::F64).map(|(_, bundle)| {
+            let flows = both(&model, &device, Real::F64, [true, false]).map(|(_, bundle)| {
                 Simulation::refined(&device, &bundle, &GridSpec::periodic(size), &params(spec, 1.6), 2, middle).unwrap()
             });
             let [populations, mut moments] = flows;

@@ -12,7 +12,7 @@
 //! ```toml
 //! name = "cavity"               # in titles; the file's stem, if not given
 //! spec = "d2q9_bgk"             # a shipped spec, or a path to a .lbm file
-//! target = "auto"               # auto, cuda or cpu
+//! target = "auto"               # auto, cuda, cpu, or checked: the CPU, where kernels are checked
 //! devices = 2                   # how many devices, or the numbers of GPUs
 //! precision = "f32"             # f32, f64 or f16/f32
 //! block = [8, 8]                # cells of a block; has a good default
@@ -190,6 +190,23 @@ pub enum TargetChoice {
     Cuda,
     /// On the CPU.
     Cpu,
+    /// The same, where each access of a kernel is compared with the arrays it was given.
+    Checked,
+}
+
+impl TargetChoice {
+    /// As a case says it.
+    pub(crate) const WORDS: [(&'static str, TargetChoice); 4] = [
+        ("auto", TargetChoice::Auto),
+        ("cuda", TargetChoice::Cuda),
+        ("cpu", TargetChoice::Cpu),
+        ("checked", TargetChoice::Checked),
+    ];
+
+    /// Whether it is the CPU that is asked for.
+    pub fn is_host(self) -> bool {
+        matches!(self, TargetChoice::Cpu | TargetChoice::Checked)
+    }
 }
 
 /// What a flow runs on, a part of it on each.

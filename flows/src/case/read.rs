@@ -98,8 +98,10 @@ impl Reader {
             let help = String::from("for example `spec = \"d2q9_bgk\"`; `lbmc specs` lists what is shipped");
             self.missing::<()>(&root.span, "spec", "the method to run", help);
         }
-        let target = self.word(root, "target", &["auto", "cuda", "cpu"]);
-        let devices = self.devices(root, target.as_ref().is_some_and(|word| word.value == "cpu"));
+        let target = self.word(root, "target", &TargetChoice::WORDS.map(|(word, _)| word));
+        let named = |word: &Spanned<String>| TargetChoice::WORDS.into_iter().find(|(known, _)| *known == word.value);
+        let target = target.as_ref().and_then(named).map_or(TargetChoice::Auto, |(_, target)| target);
+        let devices = self.devices(root, target.is_host());
         let precision = self.word(root, "precision", &Real::ALL.map(Real::name));
         let storage = self.word(root, "storage", &Storage::ALL.map(Storage::name));
         let block = self.block(root);
@@ -145,11 +147,7 @@ impl Reader {
             title,
             root: root.clone(),
             spec: spec?,
-            target: match target.as_ref().map(|word| &word.value[..]) {
-                Some("cuda") => TargetChoice::Cuda,
-                Some("cpu") => TargetChoice::Cpu,
-                _ => TargetChoice::Auto,
-            },
+            target,
             devices,
             may_take: 1,
             processes: 1,
@@ -214,7 +212,7 @@ impl Reader {
             Kind::Integer(_) => number(value).filter(|count| *count > 0).map(Devices::Count),
             Kind::List(_) if on_host => {
                 let help = Some("the host has no numbers: `devices = 2` divides the flow into two parts".to_string());
-                let message = "a list of devices names GPUs, and `target` is \"cpu\"";
+                let message = "a list of devices names GPUs, and `target` is the CPU";
                 return self.report.add(diag::NO_DEVICES, &value.span, message, "not on the host", help);
             }
             Kind::List(values) => {

@@ -62,8 +62,8 @@ pub enum RestartError {
     #[diagnostic(
         code(C0606),
         help(
-            "only `stop` and `output` may change when a run goes on; give everything else as it was, `--set` included, or start \
-             anew without `--resume`"
+            "what is computed must stay as it was; `stop`, `devices` and what is written and reported (`output`, `probes`, `pictures`, ..) \
+             may change. Give everything else as it was, `--set` included, or start anew without `--resume`"
         )
     )]
     Other {

@@ -97,6 +97,21 @@ pub enum DeviceError {
         reason: String,
     },
 
+    /// A kernel that was compiled with checks does what it may not.
+    #[error("the kernel `{kernel}` is wrong: {what}")]
+    #[diagnostic(
+        code(L0611),
+        help(
+            "its text is that of the bundle: if lbmc wrote it unchanged, this is a bug of lbmc, of the coupling or of the rule at work"
+        )
+    )]
+    Access {
+        /// The kernel.
+        kernel: String,
+        /// What it does.
+        what: String,
+    },
+
     /// The driver reports an error.
     #[error("{device} failed to {action}: {reason}")]
     #[diagnostic(code(L0608), help("errors of a GPU are often reported late: an earlier kernel may be the cause"))]

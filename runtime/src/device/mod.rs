@@ -145,6 +145,14 @@ impl Module {
 }
 
 impl Kernel {
+    /// The same whose arguments have these names in messages.
+    pub fn naming(mut self, arguments: Vec<String>) -> Kernel {
+        if let Entry::Host(entry) = &mut self.entry {
+            entry.name_arguments(arguments);
+        }
+        self
+    }
+
     /// The same whose thread blocks share so many bytes on a GPU, which are refused where it has not as many.
     pub fn sharing(self, bytes: u32) -> Result<Kernel, DeviceError> {
         if let (Entry::Cuda(entry), true) = (&self.entry, bytes > 0) {
@@ -203,7 +211,13 @@ pub struct Shape {
 impl Device {
     /// The host, on so many threads (0: one per core).
     pub fn host(threads: usize) -> Result<Self, DeviceError> {
-        Ok(Device::new(Backend::Host(Arc::new(host::Host::new(threads)?))))
+        Ok(Device::new(Backend::Host(Arc::new(host::Host::new(threads, false)?))))
+    }
+
+    /// The same, where kernels are compiled with checks, and a launch fails whose kernel reaches outside of the arrays that it was given, writes
+    /// one that it may only read, or reads reals that nobody has written since they were [poisoned](Buffer::poison).
+    pub fn checked(threads: usize) -> Result<Self, DeviceError> {
+        Ok(Device::new(Backend::Host(Arc::new(host::Host::new(threads, true)?))))
     }
 
     /// The GPU with that number.
@@ -419,7 +433,7 @@ impl Device {
     /// What its kernels are compiled with.
     pub fn toolchain(&self) -> Result<Toolchain, DeviceError> {
         match &self.backend {
-            Backend::Host(_) => host::toolchain(),
+            Backend::Host(host) => host.toolchain(),
             Backend::Cuda(cuda) => cuda.toolchain(),
         }
     }
@@ -427,8 +441,8 @@ impl Device {
     /// Compiles and loads a source, or takes the compiled one from the cache.
     pub fn load(&self, source: Source<'_>) -> Result<Module, DeviceError> {
         match &self.backend {
-            Backend::Host(_) => {
-                let (library, notices) = host::load(source)?;
+            Backend::Host(host) => {
+                let (library, notices) = host.load(source)?;
                 Ok(Module { code: Code::Host(library), notices })
             }
             Backend::Cuda(cuda) => {
@@ -451,7 +465,10 @@ impl Device {
             return Err(failed("a part of an array ends behind its end"));
         }
         match (&self.backend, &kernel.entry) {
-            (Backend::Host(host), Entry::Host(entry)) => host.launch(entry, shape, args).map_err(failed),
+            (Backend::Host(host), Entry::Host(entry)) => host.launch(entry, shape, args).map_err(|why| match why {
+                host::Failed::Arguments(why) => failed(why),
+                host::Failed::Access(what) => DeviceError::Access { kernel: kernel.symbol.clone(), what },
+            }),
             (Backend::Cuda(cuda), Entry::Cuda(entry)) => cuda.launch(&kernel.symbol, entry, shape, args),
             _ => Err(failed("it was compiled for another device")),
         }

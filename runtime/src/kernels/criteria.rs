@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use lbm_bundle::criteria::{CriteriaBundle, CriteriaManifest, CriterionRole};
-use lbm_bundle::{Manifest, criterion_kernels};
+use lbm_bundle::criteria::{CriteriaBundle, CriterionRole};
+use lbm_bundle::{File, Manifest, Target, criterion_kernels};
 
+use super::KernelError;
 use super::launch::{Arguments, Launch, field, launches, put};
-use super::{Entry, KernelError, check_versions};
-use crate::device::{Buffer, Device, Int, Part, Real, Source};
+use super::loaded::{Family, Loaded, Signature};
+use crate::device::{Buffer, Device, Int, Part, Real};
 
 macro_rules! of_criteria {
     ($($rows:tt)*) => { launches! { CriterionRole: $($rows)* } };
@@ -15,62 +16,64 @@ macro_rules! of_criteria {
 
 criterion_kernels!(of_criteria);
 
+impl Family for CriteriaBundle {
+    // The same blocks are to be refined on every device.
+    const FUSES: bool = false;
+
+    fn name(&self) -> &str {
+        &self.manifest.spec
+    }
+
+    fn made_for(&self) -> (u32, Target) {
+        (self.manifest.abi, self.manifest.target)
+    }
+
+    fn source(&self) -> &File {
+        &self.source
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (dim, block) = (self.manifest.dim, self.manifest.block);
+        match (2..=3).contains(&dim) && !block.contains(&0) {
+            true => Ok(()),
+            false => Err(format!("{dim} axes, or an empty block")),
+        }
+    }
+
+    fn signatures(&self) -> Vec<Signature<'_>> {
+        let kernels = self.manifest.kernels.iter();
+        let signatures = kernels.map(|kernel| Signature {
+            symbol: &kernel.symbol,
+            args: &kernel.args,
+            as_declared: kernel.is_as_declared(&self.manifest),
+            divisible: CriterionRole::TargetLevels.is_divisible(),
+            threads: kernel.threads,
+            items_per_group: 1,
+            passes: 1,
+            shared: 0,
+        });
+        signatures.collect()
+    }
+}
+
 /// A criterion on a device: which level each block should have. Cheap to clone.
 #[derive(Clone)]
 pub struct Criterion {
-    loaded: Arc<Loaded>,
+    loaded: Arc<Loaded<CriteriaBundle>>,
     number: usize,
-}
-
-/// The kernels of a bundle.
-struct Loaded {
-    device: Device,
-    /// What it was loaded from, for other devices.
-    bundle: CriteriaBundle,
-    manifest: CriteriaManifest,
-    entries: Vec<Entry>,
-    notices: Vec<String>,
 }
 
 impl Criterion {
     /// Compiles and loads a bundle's source and checks that the runtime can serve it: its criteria, in their order.
     pub fn load(device: &Device, bundle: &CriteriaBundle) -> Result<Vec<Criterion>, KernelError> {
-        let manifest = bundle.manifest.clone();
-        check_versions(device, &manifest.spec, manifest.abi, manifest.target)?;
-        let wrong = |reason: String| KernelError::Manifest { spec: manifest.spec.clone(), reason };
-        if !(2..=3).contains(&manifest.dim) || manifest.block.contains(&0) {
-            return Err(wrong(format!("{} axes, or an empty block", manifest.dim)));
-        }
-        // The same blocks are to be refined on every device.
-        let source = Source { name: &bundle.source.name, text: &bundle.source.text, fuses: false };
-        let module = device.load(source)?;
-        let mut entries = vec![];
-        for kernel in &manifest.kernels {
-            if !kernel.is_as_declared(&manifest) {
-                return Err(wrong(format!("the arguments of `{}` are not those of its role", kernel.symbol)));
-            }
-            if kernel.threads == 0 {
-                return Err(wrong(format!("`{}` has an empty launch shape", kernel.symbol)));
-            }
-            entries.push(Entry {
-                kernel: module.kernel(&kernel.symbol)?,
-                symbol: kernel.symbol.clone(),
-                divisible: CriterionRole::TargetLevels.is_divisible(),
-                threads: kernel.threads,
-                items_per_group: 1,
-                passes: 1,
-                shared: 0,
-            });
-        }
-        let notices = module.notices().to_vec();
-        let loaded = Arc::new(Loaded { device: device.clone(), bundle: bundle.clone(), manifest, entries, notices });
-        Ok((0..loaded.entries.len()).map(|number| Criterion { loaded: loaded.clone(), number }).collect())
+        let loaded = Arc::new(Loaded::new(device, bundle)?);
+        Ok((0..bundle.manifest.kernels.len()).map(|number| Criterion { loaded: loaded.clone(), number }).collect())
     }
 
     /// The same for arrays of a device, loaded there where that is needed.
     pub(crate) fn on(&self, device: &Device) -> Result<Criterion, KernelError> {
         let Criterion { loaded, number } = self;
-        match device.has_kernels_of(&loaded.device) {
+        match loaded.is_on(device) {
             true => Ok(self.clone()),
             false => Ok(Criterion::load(device, &loaded.bundle)?.swap_remove(*number)),
         }
@@ -87,11 +90,7 @@ impl Criterion {
         method: &Manifest,
         kernel: impl Launch<'a, Role = CriterionRole>,
     ) -> Result<(), KernelError> {
-        let Loaded { device, manifest, entries, .. } = &*self.loaded;
-        let (entry, arguments) = (&entries[self.number], Arguments::of(kernel));
-        if !manifest.is_for(method) || !arguments.are_of(method) {
-            return Err(KernelError::OtherBundle { spec: manifest.spec.clone(), kernel: entry.symbol.clone() });
-        }
-        Ok(entry.launch(device, &arguments)?)
+        let arguments = Arguments::of(kernel);
+        self.loaded.launch(self.number, &arguments, |own| own.manifest.is_for(method) && arguments.are_of(method))
     }
 }

@@ -3,9 +3,10 @@
 use lbm_bundle::mesh::{MeshBundle, MeshManifest, MeshRole};
 use lbm_bundle::{File, Target, mesh_kernels};
 
+use super::KernelError;
 use super::launch::{Arguments, Launch, field, launches, put};
-use super::{Entry, KernelError, check_versions};
-use crate::device::{Buffer, Device, Int, Part, Source};
+use super::loaded::{Family, Loaded, Signature};
+use crate::device::{Buffer, Device, Int, Part};
 
 macro_rules! of_mesh {
     ($($rows:tt)*) => { launches! { MeshRole: $($rows)* } };
@@ -32,66 +33,75 @@ pub fn mesh_bundle(dim: usize, target: Target) -> Result<MeshBundle, KernelError
     Ok(MeshBundle { manifest, source })
 }
 
+impl Family for MeshBundle {
+    const FUSES: bool = true;
+
+    fn name(&self) -> &str {
+        &self.manifest.name
+    }
+
+    fn made_for(&self) -> (u32, Target) {
+        (self.manifest.abi, self.manifest.target)
+    }
+
+    fn source(&self) -> &File {
+        &self.source
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self.manifest.dim {
+            2..=3 => Ok(()),
+            dim => Err(format!("{dim} axes")),
+        }
+    }
+
+    fn signatures(&self) -> Vec<Signature<'_>> {
+        let kernels = self.manifest.kernels.iter();
+        let signatures = kernels.map(|kernel| Signature {
+            symbol: &kernel.symbol,
+            args: &kernel.args,
+            as_declared: kernel.is_as_declared(self.manifest.dim),
+            divisible: kernel.divisible,
+            threads: kernel.threads,
+            items_per_group: if kernel.divisible { kernel.threads } else { 1 },
+            passes: 1,
+            shared: 0,
+        });
+        signatures.collect()
+    }
+}
+
 /// Mesh kernels on a device.
 pub struct MeshProgram {
-    device: Device,
-    manifest: MeshManifest,
-    entries: Vec<Entry>,
-    notices: Vec<String>,
+    loaded: Loaded<MeshBundle>,
 }
 
 impl MeshProgram {
     /// Compiles and loads the bundle's source and checks that the runtime can serve it.
     pub fn load(device: &Device, bundle: &MeshBundle) -> Result<Self, KernelError> {
-        let manifest = bundle.manifest.clone();
-        check_versions(device, &manifest.name, manifest.abi, manifest.target)?;
-        let wrong = |reason: String| KernelError::Manifest { spec: manifest.name.clone(), reason };
-        if !(2..=3).contains(&manifest.dim) {
-            return Err(wrong(format!("{} axes", manifest.dim)));
-        }
-        let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text, fuses: true })?;
-        let mut entries = vec![];
-        for kernel in &manifest.kernels {
-            if !kernel.is_as_declared(manifest.dim) {
-                return Err(wrong(format!("the arguments of `{}` are not those of its role", kernel.symbol)));
-            }
-            if kernel.threads == 0 {
-                return Err(wrong(format!("`{}` has an empty launch shape", kernel.symbol)));
-            }
-            entries.push(Entry {
-                kernel: module.kernel(&kernel.symbol)?,
-                symbol: kernel.symbol.clone(),
-                divisible: kernel.divisible,
-                threads: kernel.threads,
-                items_per_group: if kernel.divisible { kernel.threads } else { 1 },
-                passes: 1,
-                shared: 0,
-            });
-        }
-        Ok(MeshProgram { device: device.clone(), manifest, entries, notices: module.notices().to_vec() })
+        Ok(MeshProgram { loaded: Loaded::new(device, bundle)? })
     }
 
     /// The device it runs on.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.loaded.device
     }
 
     /// Signatures.
     pub fn manifest(&self) -> &MeshManifest {
-        &self.manifest
+        &self.loaded.bundle.manifest
     }
 
     /// What the user should know about loading, a sentence each.
     pub fn notices(&self) -> &[String] {
-        &self.notices
+        &self.loaded.notices
     }
 
     /// Runs a kernel over the items that it lists; one that lists none, once.
     pub fn launch<'a>(&self, kernel: impl Launch<'a, Role = MeshRole>) -> Result<(), KernelError> {
-        let role = kernel.role();
-        let entry = self.manifest.kernels.iter().zip(&self.entries).find(|(kernel, _)| kernel.role == role);
-        let (_, entry) = entry
-            .ok_or_else(|| KernelError::MissingRole { spec: self.manifest.name.clone(), role: role.name().into() })?;
-        Ok(entry.launch(&self.device, &Arguments::of(kernel))?)
+        let (role, manifest) = (kernel.role(), self.manifest());
+        let number = manifest.kernels.iter().position(|kernel| kernel.role == role);
+        let missing = || KernelError::MissingRole { spec: manifest.name.clone(), role: role.name().into() };
+        self.loaded.launch(number.ok_or_else(missing)?, &Arguments::of(kernel), |_| true)
     }
 }

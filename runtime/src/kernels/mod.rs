@@ -48,12 +48,13 @@ pub mod criteria;
 mod error;
 mod launch;
 pub mod layout;
+mod loaded;
 pub mod mesh;
 mod method;
 pub mod prescribed;
 pub mod statistics;
 
-use lbm_bundle::{ABI, Bundle, Layout, Manifest, Role, Target};
+use lbm_bundle::{Bundle, File, Layout, Manifest, Role, Target};
 
 pub use criteria::Criterion;
 pub use error::KernelError;
@@ -63,131 +64,103 @@ pub use method::*;
 pub use prescribed::Prescribed;
 pub use statistics::Statistics;
 
-use crate::device::{self, Device, DeviceError, Shape, Source};
+use crate::device::Device;
 use launch::Arguments;
+use loaded::{Family, Loaded, Signature};
 
-/// A kernel on the device, with what its launches have in common.
-struct Entry {
-    kernel: device::Kernel,
-    symbol: String,
-    divisible: bool,
-    threads: u32,
-    items_per_group: u32,
-    passes: u32,
-    shared: u32,
-}
+impl Family for Bundle {
+    const FUSES: bool = true;
 
-impl Entry {
-    fn launch(&self, device: &Device, arguments: &Arguments<'_>) -> Result<(), DeviceError> {
-        let Entry { divisible, threads, items_per_group, passes, shared, .. } = *self;
-        let shape = Shape { items: arguments.items(), divisible, threads, items_per_group, passes, shared };
-        device.launch(&self.kernel, shape, arguments.values())
+    fn name(&self) -> &str {
+        &self.manifest.spec
+    }
+
+    fn made_for(&self) -> (u32, Target) {
+        (self.manifest.abi, self.manifest.target)
+    }
+
+    fn source(&self) -> &File {
+        &self.source
+    }
+
+    fn check(&self) -> Result<(), String> {
+        check(&self.manifest)
+    }
+
+    fn signatures(&self) -> Vec<Signature<'_>> {
+        let kernels = self.manifest.kernels.iter();
+        let signatures = kernels.map(|kernel| Signature {
+            symbol: &kernel.symbol,
+            args: &kernel.args,
+            as_declared: kernel.is_as_declared(&self.manifest),
+            divisible: kernel.role.is_divisible(),
+            threads: kernel.threads,
+            items_per_group: kernel.items_per_group,
+            passes: kernel.passes,
+            shared: kernel.shared,
+        });
+        signatures.collect()
     }
 }
 
 /// A method's kernels on a device.
 pub struct Program {
-    device: Device,
-    manifest: Manifest,
-    entries: Vec<Entry>,
-    notices: Vec<String>,
+    loaded: Loaded<Bundle>,
 }
 
 impl Program {
     /// Compiles and loads the bundle's source and checks that the runtime can serve it.
     pub fn load(device: &Device, bundle: &Bundle) -> Result<Self, KernelError> {
-        let manifest = bundle.manifest.clone();
-        check(device, &manifest)?;
-        let module = device.load(Source { name: &bundle.source.name, text: &bundle.source.text, fuses: true })?;
-        let entry = |kernel: &lbm_bundle::Kernel| {
-            Ok(Entry {
-                kernel: module.kernel(&kernel.symbol)?.sharing(kernel.shared)?,
-                symbol: kernel.symbol.clone(),
-                divisible: kernel.role.is_divisible(),
-                threads: kernel.threads,
-                items_per_group: kernel.items_per_group,
-                passes: kernel.passes,
-                shared: kernel.shared,
-            })
-        };
-        let entries = manifest.kernels.iter().map(entry).collect::<Result<_, DeviceError>>()?;
-        Ok(Program { device: device.clone(), manifest, entries, notices: module.notices().to_vec() })
+        if bundle.manifest.layout != Layout::Blocks {
+            return Err(KernelError::WrongLayout { spec: bundle.manifest.spec.clone() });
+        }
+        Ok(Program { loaded: Loaded::new(device, bundle)? })
     }
 
     /// The device it runs on.
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.loaded.device
     }
 
     /// Signatures and layout.
     pub fn manifest(&self) -> &Manifest {
-        &self.manifest
+        &self.loaded.bundle.manifest
     }
 
     /// What the user should know about loading, a sentence each.
     pub fn notices(&self) -> &[String] {
-        &self.notices
+        &self.loaded.notices
     }
 
     /// Runs a kernel over the items that it lists; nothing where it lists none.
     pub fn launch<'a>(&self, kernel: impl Launch<'a, Role = Role>) -> Result<(), KernelError> {
-        let (role, arguments) = (kernel.role(), Arguments::of(kernel));
+        let (role, arguments, manifest) = (kernel.role(), Arguments::of(kernel), self.manifest());
         if arguments.items() == 0 {
             return Ok(());
         }
-        let entry = self.manifest.kernels.iter().zip(&self.entries).find(|(kernel, _)| kernel.role == role);
-        let (_, entry) = entry
-            .ok_or_else(|| KernelError::MissingRole { spec: self.manifest.spec.clone(), role: role.name().into() })?;
-        if !arguments.are_of(&self.manifest) {
-            return Err(KernelError::OtherBundle { spec: self.manifest.spec.clone(), kernel: entry.symbol.clone() });
-        }
-        Ok(entry.launch(&self.device, &arguments)?)
+        let number = manifest.kernels.iter().position(|kernel| kernel.role == role);
+        let missing = || KernelError::MissingRole { spec: manifest.spec.clone(), role: role.name().into() };
+        self.loaded.launch(number.ok_or_else(missing)?, &arguments, |own| arguments.are_of(&own.manifest))
     }
 }
 
-/// Refuses a bundle of another version or for another device.
-fn check_versions(device: &Device, spec: &str, abi: u32, target: Target) -> Result<(), KernelError> {
-    let spec = spec.to_string();
-    if abi != ABI {
-        return Err(KernelError::Abi { spec, found: abi });
-    }
-    if target != device.target() {
-        let (found, wanted) = (target, device.target());
-        return Err(KernelError::WrongTarget { spec, found, wanted, device: device.describe() });
-    }
-    Ok(())
-}
-
-/// Refuses a manifest that this runtime cannot serve.
-fn check(device: &Device, manifest: &Manifest) -> Result<(), KernelError> {
-    check_versions(device, &manifest.spec, manifest.abi, manifest.target)?;
-    if manifest.layout != Layout::Blocks {
-        return Err(KernelError::WrongLayout { spec: manifest.spec.clone() });
-    }
-    let wrong = |reason: String| Err(KernelError::Manifest { spec: manifest.spec.clone(), reason });
+/// Refuses a manifest that this runtime cannot serve, whatever its kernels are.
+fn check(manifest: &Manifest) -> Result<(), String> {
     if !(2..=3).contains(&manifest.dim) {
-        return wrong(format!("{} axes", manifest.dim));
+        return Err(format!("{} axes", manifest.dim));
     }
     let counted: u32 = manifest.populations.iter().map(|set| set.count).sum();
     let counted = counted as usize + manifest.states.len();
     if manifest.directions.is_empty() || counted != manifest.q() || manifest.block.contains(&0) {
-        return wrong("no directions, some that belong to no populations, or an empty block".into());
+        return Err("no directions, some that belong to no populations, or an empty block".into());
     }
     if manifest.dim == 2 && manifest.block[2] != 1 {
-        return wrong(format!("a block of {} cells along z in two dimensions", manifest.block[2]));
+        return Err(format!("a block of {} cells along z in two dimensions", manifest.block[2]));
     }
-    if let Some(member) = manifest.members.iter().find(|member| manifest.param_of(member).is_none()) {
-        return wrong(format!("`{}` is a parameter that the method has not", member.name));
+    match manifest.members.iter().find(|member| manifest.param_of(member).is_none()) {
+        Some(member) => Err(format!("`{}` is a parameter that the method has not", member.name)),
+        None => Ok(()),
     }
-    for kernel in &manifest.kernels {
-        if !kernel.is_as_declared(manifest) {
-            return wrong(format!("the arguments of `{}` are not those of its role", kernel.symbol));
-        }
-        if kernel.threads == 0 || kernel.items_per_group == 0 {
-            return wrong(format!("`{}` has an empty launch shape", kernel.symbol));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -197,16 +170,19 @@ mod tests {
     use super::*;
     use crate::fixture::{bundle, manifest};
 
+    fn check(manifest: Manifest) -> Result<(), KernelError> {
+        loaded::check(&Device::host(1).unwrap(), &Bundle { manifest, ..bundle() })
+    }
+
     fn refusal(change: impl Fn(&mut Manifest)) -> String {
         let mut changed = manifest();
         change(&mut changed);
-        let device = Device::host(1).unwrap();
-        check(&device, &changed).expect_err("it is not what its roles say").to_string()
+        check(changed).expect_err("it is not what its roles say").to_string()
     }
 
     #[test]
     fn a_manifest_is_refused_whose_arguments_are_not_those_of_its_roles() {
-        check(&Device::host(1).unwrap(), &manifest()).unwrap();
+        check(manifest()).unwrap();
         let (ids, dst) = (0, 4);
         let changes: [&dyn Fn(&mut Manifest); 6] = [
             &|manifest| drop(manifest.kernels[0].args.pop()),
@@ -226,7 +202,7 @@ mod tests {
     fn what_is_said_of_arguments_may_differ() {
         let mut manifest = manifest();
         manifest.kernels[0].args[0].doc = "in other words".into();
-        check(&Device::host(1).unwrap(), &manifest).unwrap();
+        check(manifest).unwrap();
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use lbm_bundle::prescribed::{PrescribedBundle, PrescribedManifest, PrescribedRole};
-use lbm_bundle::{Manifest, prescribed_kernels};
+use lbm_bundle::prescribed::{PrescribedBundle, PrescribedRole};
+use lbm_bundle::{File, Manifest, Target, prescribed_kernels};
 
+use super::KernelError;
 use super::launch::{Arguments, Launch, field, launches, put};
-use super::{Entry, KernelError, check_versions};
-use crate::device::{Buffer, Device, Double, Int, Part, Real, Source};
+use super::loaded::{Family, Loaded, Signature};
+use crate::device::{Buffer, Device, Double, Int, Part, Real};
 
 macro_rules! of_walls {
     ($($rows:tt)*) => { launches! { PrescribedRole: $($rows)* } };
@@ -15,61 +16,60 @@ macro_rules! of_walls {
 
 prescribed_kernels!(of_walls);
 
+impl Family for PrescribedBundle {
+    // The same values on every device.
+    const FUSES: bool = false;
+
+    fn name(&self) -> &str {
+        &self.manifest.spec
+    }
+
+    fn made_for(&self) -> (u32, Target) {
+        (self.manifest.abi, self.manifest.target)
+    }
+
+    fn source(&self) -> &File {
+        &self.source
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match self.manifest.kernels.iter().map(|kernel| kernel.role).eq(PrescribedRole::ALL.iter().copied()) {
+            true => Ok(()),
+            false => Err("not the kernels of prescribed values".into()),
+        }
+    }
+
+    fn signatures(&self) -> Vec<Signature<'_>> {
+        let kernels = self.manifest.kernels.iter();
+        let signatures = kernels.map(|kernel| Signature {
+            symbol: &kernel.symbol,
+            args: &kernel.args,
+            as_declared: kernel.is_as_declared(),
+            divisible: kernel.role.is_divisible(),
+            threads: kernel.threads,
+            items_per_group: kernel.threads,
+            passes: 1,
+            shared: 0,
+        });
+        signatures.collect()
+    }
+}
+
 /// Formulas of place and time at the walls of a case, on a device. Cheap to clone.
 #[derive(Clone)]
 pub struct Prescribed {
-    loaded: Arc<Loaded>,
-}
-
-/// The kernels of a bundle, in the order of [`PrescribedRole::ALL`].
-struct Loaded {
-    device: Device,
-    /// What it was loaded from, for other devices.
-    bundle: PrescribedBundle,
-    manifest: PrescribedManifest,
-    entries: Vec<Entry>,
-    notices: Vec<String>,
+    loaded: Arc<Loaded<PrescribedBundle>>,
 }
 
 impl Prescribed {
     /// Compiles and loads a bundle's source and checks that the runtime can serve it.
     pub fn load(device: &Device, bundle: &PrescribedBundle) -> Result<Prescribed, KernelError> {
-        let manifest = bundle.manifest.clone();
-        check_versions(device, &manifest.spec, manifest.abi, manifest.target)?;
-        let wrong = |reason: String| KernelError::Manifest { spec: manifest.spec.clone(), reason };
-        if manifest.kernels.iter().map(|kernel| kernel.role).ne(PrescribedRole::ALL.iter().copied()) {
-            return Err(wrong("not the kernels of prescribed values".into()));
-        }
-        // The same values on every device.
-        let source = Source { name: &bundle.source.name, text: &bundle.source.text, fuses: false };
-        let module = device.load(source)?;
-        let mut entries = vec![];
-        for kernel in &manifest.kernels {
-            if !kernel.is_as_declared() {
-                return Err(wrong(format!("the arguments of `{}` are not those of its role", kernel.symbol)));
-            }
-            if kernel.threads == 0 {
-                return Err(wrong(format!("`{}` has an empty launch shape", kernel.symbol)));
-            }
-            entries.push(Entry {
-                kernel: module.kernel(&kernel.symbol)?,
-                symbol: kernel.symbol.clone(),
-                divisible: kernel.role.is_divisible(),
-                threads: kernel.threads,
-                items_per_group: kernel.threads,
-                passes: 1,
-                shared: 0,
-            });
-        }
-        let notices = module.notices().to_vec();
-        Ok(Prescribed {
-            loaded: Arc::new(Loaded { device: device.clone(), bundle: bundle.clone(), manifest, entries, notices }),
-        })
+        Ok(Prescribed { loaded: Arc::new(Loaded::new(device, bundle)?) })
     }
 
     /// The same for arrays of a device, loaded there where that is needed.
     pub(crate) fn on(&self, device: &Device) -> Result<Prescribed, KernelError> {
-        match device.has_kernels_of(&self.loaded.device) {
+        match self.loaded.is_on(device) {
             true => Ok(self.clone()),
             false => Prescribed::load(device, &self.loaded.bundle),
         }
@@ -82,7 +82,7 @@ impl Prescribed {
 
     /// How many formulas there are.
     pub fn formulas(&self) -> usize {
-        self.loaded.manifest.formulas
+        self.loaded.bundle.manifest.formulas
     }
 
     /// Launches one of the kernels, at walls of the method of a manifest.
@@ -91,11 +91,10 @@ impl Prescribed {
         method: &Manifest,
         kernel: impl Launch<'a, Role = PrescribedRole>,
     ) -> Result<(), KernelError> {
-        let Loaded { device, manifest, entries, .. } = &*self.loaded;
-        let (entry, arguments) = (&entries[kernel.role() as usize], Arguments::of(kernel));
-        if (manifest.real, &manifest.spec) != (method.real, &method.spec) || !arguments.are_of(method) {
-            return Err(KernelError::OtherBundle { spec: manifest.spec.clone(), kernel: entry.symbol.clone() });
-        }
-        Ok(entry.launch(device, &arguments)?)
+        // Kernels lie in the order of roles.
+        let (number, arguments) = (kernel.role() as usize, Arguments::of(kernel));
+        self.loaded.launch(number, &arguments, |PrescribedBundle { manifest, .. }| {
+            (manifest.real, &manifest.spec) == (method.real, &method.spec) && arguments.are_of(method)
+        })
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use lbm_bundle::statistics::{StatisticsBundle, StatisticsManifest, StatisticsRole};
-use lbm_bundle::{Manifest, statistics_kernels};
+use lbm_bundle::statistics::{StatisticsBundle, StatisticsRole};
+use lbm_bundle::{File, Manifest, Target, statistics_kernels};
 
+use super::KernelError;
 use super::launch::{Arguments, Launch, field, launches, put};
-use super::{Entry, KernelError, check_versions};
-use crate::device::{Buffer, Device, Double, Int, Part, Real, Source};
+use super::loaded::{Family, Loaded, Signature};
+use crate::device::{Buffer, Device, Double, Int, Part, Real};
 
 macro_rules! of_statistics {
     ($($rows:tt)*) => { launches! { StatisticsRole: $($rows)* } };
@@ -15,65 +16,65 @@ macro_rules! of_statistics {
 
 statistics_kernels!(of_statistics);
 
+impl Family for StatisticsBundle {
+    // The same values on every device.
+    const FUSES: bool = false;
+
+    fn name(&self) -> &str {
+        &self.manifest.spec
+    }
+
+    fn made_for(&self) -> (u32, Target) {
+        (self.manifest.abi, self.manifest.target)
+    }
+
+    fn source(&self) -> &File {
+        &self.source
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let manifest = &self.manifest;
+        if !(2..=3).contains(&manifest.dim) || manifest.block.contains(&0) {
+            return Err(format!("{} axes, or an empty block", manifest.dim));
+        }
+        match manifest.statistics.iter().all(|statistic| manifest.is_as_declared(statistic)) {
+            true => Ok(()),
+            false => Err("the kernels of a statistic are not those of their roles".into()),
+        }
+    }
+
+    /// Of each statistic, in the order of [`StatisticsRole::ALL`].
+    fn signatures(&self) -> Vec<Signature<'_>> {
+        let kernels = self.manifest.statistics.iter().flat_map(|statistic| &statistic.kernels);
+        let signatures = kernels.map(|kernel| Signature {
+            symbol: &kernel.symbol,
+            args: &kernel.args,
+            as_declared: true, // those of a statistic are, as a whole
+            divisible: kernel.role.is_divisible(),
+            threads: kernel.threads,
+            items_per_group: 1,
+            passes: 1,
+            shared: 0,
+        });
+        signatures.collect()
+    }
+}
+
 /// What a case accumulates over time, on a device. Cheap to clone.
 #[derive(Clone)]
 pub struct Statistics {
-    loaded: Arc<Loaded>,
-}
-
-struct Loaded {
-    device: Device,
-    /// What it was loaded from, for other devices.
-    bundle: StatisticsBundle,
-    manifest: StatisticsManifest,
-    /// Of each statistic its kernels, in the order of [`StatisticsRole::ALL`].
-    entries: Vec<Vec<Entry>>,
-    notices: Vec<String>,
+    loaded: Arc<Loaded<StatisticsBundle>>,
 }
 
 impl Statistics {
     /// Compiles and loads a bundle's source and checks that the runtime can serve it.
     pub fn load(device: &Device, bundle: &StatisticsBundle) -> Result<Statistics, KernelError> {
-        let manifest = bundle.manifest.clone();
-        check_versions(device, &manifest.spec, manifest.abi, manifest.target)?;
-        let wrong = |reason: String| KernelError::Manifest { spec: manifest.spec.clone(), reason };
-        if !(2..=3).contains(&manifest.dim) || manifest.block.contains(&0) {
-            return Err(wrong(format!("{} axes, or an empty block", manifest.dim)));
-        }
-        // The same values on every device.
-        let source = Source { name: &bundle.source.name, text: &bundle.source.text, fuses: false };
-        let module = device.load(source)?;
-        let mut entries = vec![];
-        for statistic in &manifest.statistics {
-            if !manifest.is_as_declared(statistic) {
-                return Err(wrong("the kernels of a statistic are not those of their roles".into()));
-            }
-            let mut of_statistic = vec![];
-            for kernel in &statistic.kernels {
-                if kernel.threads == 0 {
-                    return Err(wrong(format!("`{}` has an empty launch shape", kernel.symbol)));
-                }
-                of_statistic.push(Entry {
-                    kernel: module.kernel(&kernel.symbol)?,
-                    symbol: kernel.symbol.clone(),
-                    divisible: kernel.role.is_divisible(),
-                    threads: kernel.threads,
-                    items_per_group: 1,
-                    passes: 1,
-                    shared: 0,
-                });
-            }
-            entries.push(of_statistic);
-        }
-        let notices = module.notices().to_vec();
-        Ok(Statistics {
-            loaded: Arc::new(Loaded { device: device.clone(), bundle: bundle.clone(), manifest, entries, notices }),
-        })
+        Ok(Statistics { loaded: Arc::new(Loaded::new(device, bundle)?) })
     }
 
     /// The same for arrays of a device, loaded there where that is needed.
     pub(crate) fn on(&self, device: &Device) -> Result<Statistics, KernelError> {
-        match device.has_kernels_of(&self.loaded.device) {
+        match self.loaded.is_on(device) {
             true => Ok(self.clone()),
             false => Statistics::load(device, &self.loaded.bundle),
         }
@@ -86,17 +87,17 @@ impl Statistics {
 
     /// Accumulators of a cell, of each statistic.
     pub fn accumulators(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
-        self.loaded.manifest.statistics.iter().map(|statistic| statistic.accumulators)
+        self.loaded.bundle.manifest.statistics.iter().map(|statistic| statistic.accumulators)
     }
 
     /// Whether samples of any statistic read slopes of the velocity, and with them which cells beside a block are solid.
     pub fn read_slopes(&self) -> bool {
-        self.loaded.manifest.statistics.iter().any(|statistic| statistic.slopes)
+        self.loaded.bundle.manifest.statistics.iter().any(|statistic| statistic.slopes)
     }
 
     /// Whether samples of a statistic, by its number, read slopes of the velocity.
     pub fn reads_slopes(&self, number: usize) -> bool {
-        self.loaded.manifest.statistics[number].slopes
+        self.loaded.bundle.manifest.statistics[number].slopes
     }
 
     /// Launches one of the kernels of a statistic, by its number, on blocks of the method of a manifest.
@@ -106,11 +107,8 @@ impl Statistics {
         number: usize,
         kernel: impl Launch<'a, Role = StatisticsRole>,
     ) -> Result<(), KernelError> {
-        let Loaded { device, manifest, entries, .. } = &*self.loaded;
-        let (entry, arguments) = (&entries[number][kernel.role() as usize], Arguments::of(kernel));
-        if !manifest.is_for(method) || !arguments.are_of(method) {
-            return Err(KernelError::OtherBundle { spec: manifest.spec.clone(), kernel: entry.symbol.clone() });
-        }
-        Ok(entry.launch(device, &arguments)?)
+        let number = number * StatisticsRole::ALL.len() + kernel.role() as usize;
+        let arguments = Arguments::of(kernel);
+        self.loaded.launch(number, &arguments, |own| own.manifest.is_for(method) && arguments.are_of(method))
     }
 }

@@ -3,16 +3,17 @@
 //! The object is cached under the hash of source, flags, compiler and processor, because it is compiled for the very
 //! processor it runs on.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::Toolchain;
 use super::super::cache::{Cache, Key};
 use super::super::compiles;
 use super::super::error::DeviceError;
-use super::{Library, Source};
+use super::{Library, Source, checked};
 
 /// How kernels are compiled. Sums keep their order and divisions stay divisions; what is given up (errno, traps, the
 /// sign of zero) does not change a digit. A multiplication and an addition may become one operation, unless a source forbids it.
@@ -51,25 +52,23 @@ impl Compiler {
 
     /// A command with its arguments, divided at blanks.
     fn named(command: &str) -> Result<Self, DeviceError> {
-        let command: Vec<String> = command.split_whitespace().map(str::to_string).collect();
-        let missing = |reason: String| DeviceError::NoCompiler { tried: command.join(" "), reason };
-        let output = Command::new(&command[0])
-            .args(&command[1..])
-            .arg("--version")
-            .output()
-            .map_err(|error| missing(error.to_string()))?;
-        if !output.status.success() {
-            return Err(missing(format!("`--version` ended with {}", output.status)));
-        }
-        let version = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok(Compiler { command, version })
+        // A flow loads several sources, and its compiler stays the same.
+        static VERSIONS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+        let mut versions = VERSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        let named: Vec<String> = command.split_whitespace().map(str::to_string).collect();
+        let version = match versions.get(command) {
+            Some(version) => version.clone(),
+            None => version_of(&named)?,
+        };
+        versions.insert(command.to_string(), version.clone());
+        Ok(Compiler { command: named, version })
     }
 
-    /// What decides which machine code a source becomes.
-    fn toolchain(&self) -> Toolchain {
+    /// What decides which machine code a source becomes, compiled with checks or not.
+    fn toolchain(&self, checks: bool) -> Toolchain {
         let named = |name: &str, value: String| (name.to_string(), value);
         let (words, options) = self.arguments();
-        let arguments = words.iter().map(String::as_str).chain(FLAGS.iter().copied());
+        let arguments = words.iter().map(String::as_str).chain(flags(checks).iter().copied());
         let arguments = arguments.chain(options.iter().map(String::as_str));
         let (processor, features) = processor();
         Toolchain::from([
@@ -91,11 +90,11 @@ impl Compiler {
         words.split_at(words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len()))
     }
 
-    fn compile(&self, source: Source<'_>, text: &Path, object: &Path) -> Result<(), DeviceError> {
+    fn compile(&self, source: Source<'_>, checks: bool, text: &Path, object: &Path) -> Result<(), DeviceError> {
         let (words, options) = self.arguments();
         let output = Command::new(&self.command[0])
             .args(words)
-            .args(FLAGS)
+            .args(flags(checks))
             .args(UNFUSED.iter().filter(|_| !source.fuses))
             .args(options)
             .arg("-o")
@@ -116,18 +115,37 @@ impl Compiler {
     }
 }
 
-/// Compiles and loads a source, or loads what an earlier run has compiled; with notices for the user.
-pub(in crate::device) fn load(source: Source<'_>) -> Result<(Library, Vec<String>), DeviceError> {
-    load_with(source, Cache::find())
+/// What a compiler says of itself.
+fn version_of(command: &[String]) -> Result<String, DeviceError> {
+    let missing = |reason: String| DeviceError::NoCompiler { tried: command.join(" "), reason };
+    let output = Command::new(&command[0])
+        .args(&command[1..])
+        .arg("--version")
+        .output()
+        .map_err(|error| missing(error.to_string()))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(missing(format!("`--version` ended with {}", output.status))),
+    }
 }
 
-fn load_with(source: Source<'_>, mut cache: Cache) -> Result<(Library, Vec<String>), DeviceError> {
+fn flags(checks: bool) -> &'static [&'static str] {
+    if checks { checked::FLAGS } else { FLAGS }
+}
+
+/// Compiles and loads a source, or loads what an earlier run has compiled; with notices for the user.
+pub(super) fn load(source: Source<'_>, checks: bool) -> Result<(Library, Vec<String>), DeviceError> {
+    load_with(source, checks, Cache::find())
+}
+
+fn load_with(source: Source<'_>, checks: bool, mut cache: Cache) -> Result<(Library, Vec<String>), DeviceError> {
     let compiler = Compiler::find()?;
+    let hooks = if checks { checked::HOOKS } else { "" };
     let mut key = Key::new("c");
-    for part in [source.text, &compiler.command.join(" "), &compiler.version] {
+    for part in [source.text, hooks, &compiler.command.join(" "), &compiler.version] {
         key.add(part);
     }
-    compiler.toolchain().values().for_each(|part| key.add(part));
+    compiler.toolchain(checks).values().for_each(|part| key.add(part));
     UNFUSED.iter().filter(|_| !source.fuses).for_each(|flag| key.add(flag));
     let name = key.file_name("so");
     if cache.fetch(&name).is_some()
@@ -141,9 +159,12 @@ fn load_with(source: Source<'_>, mut cache: Cache) -> Result<(Library, Vec<Strin
     };
     let scratch = tempfile::tempdir().map_err(nowhere)?;
     let (text, object) = (scratch.path().join("kernel.c"), scratch.path().join("kernel.so"));
-    std::fs::write(&text, source.text).map_err(nowhere)?;
+    std::fs::write(&text, [source.text, hooks].concat()).map_err(nowhere)?;
     compiles(source);
-    compiler.compile(source, &text, &object)?;
+    if checks {
+        checked::refuse_others(&compiler.version, &compiler.command.join(" "))?;
+    }
+    compiler.compile(source, checks, &text, &object)?;
     cache.store(&name, &std::fs::read(&object).map_err(nowhere)?);
     // It stays loaded although its file goes. Where temporary files lie, nothing may be executable.
     let library = open(&object).or_else(|error| cache.path(&name).map_or(Err(error), |path| open(&path)))?;
@@ -162,8 +183,8 @@ fn open(path: &Path) -> Result<Library, DeviceError> {
 }
 
 /// The toolchain of the host.
-pub(in crate::device) fn toolchain() -> Result<Toolchain, DeviceError> {
-    Ok(Compiler::find()?.toolchain())
+pub(super) fn toolchain(checks: bool) -> Result<Toolchain, DeviceError> {
+    Ok(Compiler::find()?.toolchain(checks))
 }
 
 /// What `-march=native` depends on: the processor's name and its features.
@@ -198,7 +219,7 @@ mod tests {
         assert_eq!((words, options), (&["gcc".to_string()][..], &["-O1".to_string(), "-g".to_string()][..]));
         assert!(
             compiler
-                .toolchain()
+                .toolchain(false)
                 .values()
                 .any(|value| value.starts_with("gcc -std=c11 -O3") && value.ends_with("-O1 -g"))
         );
@@ -210,7 +231,7 @@ mod tests {
         let text = "double half(double x) { return 0.5 * x; }";
         let run = || {
             let (library, notices) =
-                load_with(Source { name: "half.c", text, fuses: true }, Cache::open(folder.path())).unwrap();
+                load_with(Source { name: "half.c", text, fuses: true }, false, Cache::open(folder.path())).unwrap();
             #[allow(unsafe_code)]
             // SAFETY: it has that type.
             let half = unsafe { library.0.get::<extern "C" fn(f64) -> f64>(b"half") }.unwrap();
@@ -238,8 +259,9 @@ mod tests {
 
     #[test]
     fn a_refused_source_gives_the_compilers_words() {
-        let error =
-            load(Source { name: "broken.c", text: "int broken( { return 1; }", fuses: true }).err().expect("not C");
+        let error = load(Source { name: "broken.c", text: "int broken( { return 1; }", fuses: true }, false)
+            .err()
+            .expect("not C");
         let words = error.to_string();
         assert!(words.contains("broken.c") && words.contains("error"), "{words}");
     }

@@ -1,5 +1,6 @@
 //! The host as a device: memory, shared objects, a thread pool.
 
+mod checked;
 mod compile;
 mod memory;
 
@@ -11,9 +12,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::error::DeviceError;
-use super::{Shape, Source, Value};
+use super::{Shape, Source, Toolchain, Value};
+use checked::Reach;
 
-pub(super) use compile::{load, toolchain};
 pub(super) use memory::available as memory_available;
 
 /// Alignment of memory: a page, so that no two buffers share a cache line or a vector register's load.
@@ -108,7 +109,17 @@ pub(super) struct Library(Arc<libloading::Library>);
 /// A kernel of a shared object, which it keeps loaded.
 pub(super) struct Entry {
     packed: Function,
+    /// Calls it with checks, where it was compiled with them.
+    checks: Option<checked::Call>,
+    /// Names of the arguments, for messages.
+    arguments: Vec<String>,
     _library: Arc<libloading::Library>,
+}
+
+impl Entry {
+    pub(super) fn name_arguments(&mut self, names: Vec<String>) {
+        self.arguments = names;
+    }
 }
 
 impl Library {
@@ -119,18 +130,22 @@ impl Library {
         let packed = unsafe { self.0.get::<Function>(name.as_bytes()) }
             .map(|found| *found)
             .map_err(|_| DeviceError::MissingKernel { symbol: name })?;
-        Ok(Entry { packed, _library: self.0.clone() })
+        // SAFETY: `checked.c` gives this symbol that type.
+        let checks = unsafe { self.0.get::<checked::Call>(checked::CALL) }.ok().map(|found| *found);
+        Ok(Entry { packed, checks, arguments: vec![], _library: self.0.clone() })
     }
 }
 
 /// The cores of this machine.
 pub(super) struct Host {
     pool: rayon::ThreadPool,
+    /// Whether kernels are compiled with checks.
+    checks: bool,
 }
 
 impl Host {
-    /// `threads` threads, 0 for one per core.
-    pub(super) fn new(threads: usize) -> Result<Self, DeviceError> {
+    /// `threads` threads, 0 for one per core; kernels are compiled with checks, or not.
+    pub(super) fn new(threads: usize, checks: bool) -> Result<Self, DeviceError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|at| format!("lbmc-{at}"))
@@ -140,42 +155,51 @@ impl Host {
                 action: "start threads".into(),
                 reason: error.to_string(),
             })?;
-        Ok(Host { pool })
+        Ok(Host { pool, checks })
     }
 
     pub(super) fn describe(&self) -> String {
+        let checks = if self.checks { ", kernels with checks" } else { "" };
         match self.pool.current_num_threads() {
-            1 => "CPU, 1 thread".to_string(),
-            many => format!("CPU, {many} threads"),
+            1 => format!("CPU, 1 thread{checks}"),
+            many => format!("CPU, {many} threads{checks}"),
         }
     }
 
-    /// Runs the kernel on all threads; says what is wrong with the arguments if something is.
-    pub(super) fn launch(&self, entry: &Entry, shape: Shape, args: &[Value<'_>]) -> Result<(), &'static str> {
+    pub(super) fn load(&self, source: Source<'_>) -> Result<(Library, Vec<String>), DeviceError> {
+        compile::load(source, self.checks)
+    }
+
+    pub(super) fn toolchain(&self) -> Result<Toolchain, DeviceError> {
+        compile::toolchain(self.checks)
+    }
+
+    /// Runs the kernel on all threads.
+    pub(super) fn launch(&self, entry: &Entry, shape: Shape, args: &[Value<'_>]) -> Result<(), Failed> {
         let cells = pack(args)?;
+        let reach = entry.checks.map(|checks| (checks, Reach::of(args)));
+        let call = |cells: &[Packed<'_>]| call(entry, cells, reach.as_ref(), args);
         let threads = self.pool.current_num_threads();
         if !shape.divisible || threads == 1 || shape.items == 1 {
-            call(entry, &cells);
-            return Ok(());
+            return call(&cells);
         }
         let first = match (args, cells.first()) {
             ([Value::Part(_, range), Value::Int(_), ..], Some(Packed::Cell(first))) if range.len() == shape.items => {
                 *first
             }
-            _ => return Err("a launch that can be cut starts with a list and its length"),
+            _ => return Err(Failed::Arguments("a launch that can be cut starts with a list and its length")),
         };
         let pieces = (threads * PIECES_PER_THREAD).min(shape.items);
         let bound = |piece: usize| piece * shape.items / pieces;
         self.pool.install(|| {
-            (0..pieces).into_par_iter().with_max_len(1).for_each(|piece| {
+            (0..pieces).into_par_iter().with_max_len(1).try_for_each(|piece| {
                 let (from, to) = (bound(piece), bound(piece + 1));
                 let mut cells = cells.clone();
                 cells[0] = Packed::Cell(first + (from * size_of::<i32>()) as u64);
                 cells[1] = Packed::Cell(cell(&((to - from) as i32).to_ne_bytes()));
-                call(entry, &cells);
-            });
-        });
-        Ok(())
+                call(&cells)
+            })
+        })
     }
 
     /// Runs work on one of the threads.
@@ -195,6 +219,14 @@ impl Host {
     }
 }
 
+/// Why a launch failed.
+pub(super) enum Failed {
+    /// What is wrong with its arguments.
+    Arguments(&'static str),
+    /// What the kernel does beside what it may.
+    Access(String),
+}
+
 /// A value at the start of eight bytes, as a pointer to it sees it.
 pub(super) fn cell(bytes: &[u8]) -> u64 {
     let mut cell = [0u8; 8];
@@ -209,10 +241,10 @@ enum Packed<'a> {
     Struct(&'a [u64]),
 }
 
-fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, &'static str> {
+fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, Failed> {
     let address = |array: &super::Array| match &array.storage {
         super::array::Storage::Host(memory) => Ok(memory.address()),
-        super::array::Storage::Cuda(_) => Err("an array belongs to another device"),
+        super::array::Storage::Cuda(_) => Err(Failed::Arguments("an array belongs to another device")),
     };
     args.iter()
         .map(|arg| {
@@ -222,24 +254,33 @@ fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, &'static str> {
                 Value::Read(array) => address(array)?,
                 Value::Part(array, range) => address(array)? + array.offset(range.start),
                 Value::Write(array) => address(array)?,
-                Value::Peer(_) => return Err("an array belongs to another device"),
+                Value::Peer(_) => return Err(Failed::Arguments("an array belongs to another device")),
             }))
         })
         .collect()
 }
 
-/// Calls a kernel with these arguments.
+/// Calls a kernel with these arguments; where it has checks, says what it does beside what it may.
 #[allow(unsafe_code)]
-fn call(entry: &Entry, args: &[Packed<'_>]) {
+fn call(
+    entry: &Entry,
+    args: &[Packed<'_>],
+    checks: Option<&(checked::Call, Reach)>,
+    values: &[Value<'_>],
+) -> Result<(), Failed> {
     let pointer = |arg: &Packed<'_>| match arg {
         Packed::Cell(cell) => std::ptr::from_ref(cell).cast_mut().cast(),
         Packed::Struct(words) => words.as_ptr().cast_mut().cast(),
     };
     let pointers: Vec<*mut c_void> = args.iter().map(pointer).collect();
+    if let Some((call, reach)) = checks {
+        return reach.call(entry, *call, args, &pointers, values).map_err(Failed::Access);
+    }
     // SAFETY: the arguments are those of the table that the manifest was checked against when its source was loaded, and
     // every pointer among them is to an array borrowed for the launch, exclusively if it is written. Pieces of one launch
     // work on different items. That the code keeps to its signature is the trust put in a bundle.
     unsafe { (entry.packed)(pointers.as_ptr()) }
+    Ok(())
 }
 
 const _: () = assert!(size_of::<*const u8>() == 8, "kernels take 64-bit pointers");

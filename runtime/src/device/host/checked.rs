@@ -1,0 +1,163 @@
+//! Kernels that are compiled with checks: each load and store is compared with the arrays of the launch.
+//!
+//! In: a source, as for any host. After: an access outside of a launch's arrays, a store to one that is only read, a load of a real that
+//! nothing has written since its buffer was poisoned, and an index outside of a local array each end the kernel, and are told with
+//! the array and the place in it. What lies in the wrong place of the right array is not found.
+//!
+//! The compiler puts the checks in, as its sanitizer of addresses does for kernels of operating systems; what it calls is in `checked.c`.
+
+use std::ffi::c_void;
+use std::ops::Range;
+
+use super::super::array::{Array, Scalar};
+use super::super::error::DeviceError;
+use super::{Entry, Function, Packed, Value};
+
+/// How kernels are compiled with checks. One access is one operation, so nothing is for vectors.
+pub(super) const FLAGS: &[&str] = &[
+    "-std=c11",
+    "-O1",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-signed-zeros",
+    "-shared",
+    "-fPIC",
+    "-fno-semantic-interposition",
+    "-Dmemcpy=lbmc_copy",
+    "-fsanitize=kernel-address",
+    "-fsanitize=bounds",
+    "--param=asan-instrumentation-with-call-threshold=0",
+    "--param=asan-stack=0",
+    "--param=asan-globals=0",
+];
+
+/// What follows a source.
+pub(super) const HOOKS: &str = include_str!("checked.c");
+
+/// The symbol that calls a kernel.
+pub(super) const CALL: &[u8] = b"lbmc_checked";
+
+/// An array of a launch, or other memory that is lent to it; `checked.c` declares the same.
+#[repr(C)]
+pub(super) struct Lent {
+    begin: *const u8,
+    bytes: usize,
+    argument: i32,
+    written: i32,
+    size: i32,
+}
+
+/// What went wrong; `checked.c` declares the same.
+#[repr(C)]
+pub(super) struct Wrong {
+    kind: i32,
+    store: i32,
+    argument: i32,
+    line: i32,
+    at: i64,
+    of: [u8; 64],
+}
+
+/// `lbmc_checked`.
+pub(super) type Call = unsafe extern "C" fn(Function, *const *mut c_void, *const Lent, i32, *mut Wrong);
+
+/// What a launch may reach.
+pub(super) struct Reach {
+    lent: Vec<Lent>,
+}
+
+// SAFETY: addresses of memory that is borrowed for the launch; nothing is reached through them in Rust.
+#[allow(unsafe_code)]
+unsafe impl Sync for Reach {}
+
+impl Reach {
+    /// The arrays among the arguments.
+    pub(super) fn of(args: &[Value<'_>]) -> Self {
+        let lent = args.iter().enumerate().filter_map(|(argument, arg)| {
+            let (array, range, written) = array_of(arg)?;
+            let size = match array.scalar() {
+                Scalar::F32 => 4,
+                Scalar::F64 => 8,
+                Scalar::I32 | Scalar::F16 => 0,
+            };
+            Some(Lent {
+                begin: (array.address() + array.offset(range.start)) as usize as *const u8,
+                bytes: range.len() * array.scalar().bytes(),
+                argument: argument as i32,
+                written: i32::from(written),
+                size,
+            })
+        });
+        Reach { lent: lent.collect() }
+    }
+
+    /// Calls a kernel with arguments, to which there are pointers.
+    #[allow(unsafe_code)]
+    pub(super) fn call(
+        &self,
+        entry: &Entry,
+        call: Call,
+        args: &[Packed<'_>],
+        pointers: &[*mut c_void],
+        values: &[Value<'_>],
+    ) -> Result<(), String> {
+        let plain = |begin: *const u8, bytes: usize| Lent { begin, bytes, argument: -1, written: 0, size: 0 };
+        let structs = args.iter().filter_map(|arg| match arg {
+            Packed::Struct(words) => Some(plain(words.as_ptr().cast(), size_of_val(*words))),
+            Packed::Cell(_) => None,
+        });
+        let of_arrays = self.lent.iter().map(|lent| Lent { ..*lent });
+        let of_call =
+            [plain(args.as_ptr().cast(), size_of_val(args)), plain(pointers.as_ptr().cast(), size_of_val(pointers))];
+        let lent: Vec<Lent> = of_arrays.chain(of_call).chain(structs).collect();
+        let mut wrong = Wrong { kind: 0, store: 0, argument: -1, line: 0, at: 0, of: [0; 64] };
+        // SAFETY: as for a kernel that is called without checks; between the call and its end there are frames of C alone, so none of
+        // Rust is skipped where it ends early.
+        unsafe { call(entry.packed, pointers.as_ptr(), lent.as_ptr(), lent.len() as i32, &mut wrong) }
+        wrong.told(&entry.arguments, values)
+    }
+}
+
+/// The array of an argument, which of its values are lent, and whether they may be written.
+fn array_of<'a>(arg: &'a Value<'_>) -> Option<(&'a Array, Range<usize>, bool)> {
+    match arg {
+        Value::Read(array) => Some((array, 0..array.len, false)),
+        Value::Part(array, range) => Some((array, range.clone(), false)),
+        Value::Write(array) | Value::Peer(array) => Some((array, 0..array.len, true)),
+        Value::Int(_) | Value::Struct(_) => None,
+    }
+}
+
+impl Wrong {
+    fn told(&self, names: &[String], values: &[Value<'_>]) -> Result<(), String> {
+        let does = if self.store == 1 { "writes" } else { "reads" };
+        let argument = usize::try_from(self.argument).ok();
+        let name = argument.and_then(|at| names.get(at)).map_or("an argument".to_string(), |name| format!("`{name}`"));
+        let array = argument.and_then(|at| array_of(&values[at]));
+        let (scalar, len) = array.as_ref().map_or((Scalar::I32, 0), |(array, range, _)| (array.scalar(), range.len()));
+        let place = self.at.div_euclid(scalar.bytes() as i64);
+        Err(match self.kind {
+            0 => return Ok(()),
+            1 if array.is_none() => format!("it {does} memory that is none of its arguments"),
+            1 => format!("it {does} value {place} of {name}, which has {len}, 0 to {}", len.saturating_sub(1)),
+            2 => format!("it writes value {place} of {name}, which it is only given to read"),
+            3 => format!("it reads value {place} of {name}, which nothing has written"),
+            _ => {
+                let of: Vec<u8> = self.of.iter().copied().take_while(|byte| *byte != 0).collect();
+                let of = String::from_utf8_lossy(&of).replace('\'', "`");
+                format!("index {} is outside of an array of type {of}, in line {} of its text", self.at, self.line)
+            }
+        })
+    }
+}
+
+/// Refuses compilers that have not these checks.
+pub(super) fn refuse_others(version: &str, command: &str) -> Result<(), DeviceError> {
+    match version.contains("Free Software Foundation") {
+        true => Ok(()),
+        false => Err(DeviceError::NoCompiler {
+            tried: command.to_string(),
+            reason: "kernels are compiled with checks by GCC, and this is another compiler".into(),
+        }),
+    }
+}
