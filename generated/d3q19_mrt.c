@@ -19,9 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
 
 #define UNROLL  // compilers for hosts know it themselves
 
@@ -353,19 +350,27 @@ static inline int past_cache(const int32_t count, const float *dst)
     return (size_t)count * (Q * CELLS * sizeof(float)) > (size_t)1 << 20 && (uintptr_t)dst % 64 == 0;
 }
 
+#ifdef __AVX__
+// What one instruction stores. (The header with the instructions by name takes longer to compile than most kernels.)
+typedef float Wide __attribute__((may_alias, vector_size(
+#ifdef __AVX512F__
+    64
+#else
+    32
+#endif
+)));
+#endif
+
 // Stores as many values as a cache line has.
 static inline __attribute__((always_inline)) void store_line(
     float *restrict to, const float *restrict from, const int past)
 {
-#if defined(__AVX512F__)
+#ifdef __AVX__
     if (past) {
-        _mm512_stream_si512((void *)to, _mm512_load_si512(from));
-        return;
-    }
-#elif defined(__AVX__)
-    if (past) {
-        _mm256_stream_si256((void *)to, _mm256_load_si256((const void *)from));
-        _mm256_stream_si256((void *)(to + LINE / 2), _mm256_load_si256((const void *)(from + LINE / 2)));
+        const Wide *const parts = (const Wide *)from;
+        for (size_t at = 0; at < LINE * sizeof(float) / sizeof(Wide); ++at) {
+            __asm__("vmovntps %1, %0" : "=m"(((Wide *)to)[at]) : "v"(parts[at]));
+        }
         return;
     }
 #endif
@@ -377,7 +382,7 @@ static inline __attribute__((always_inline)) void store_line(
 static inline void settle(void)
 {
 #ifdef __AVX__
-    _mm_sfence();
+    __asm__ volatile("sfence" ::: "memory");
 #endif
 }
 

@@ -1,5 +1,6 @@
 //! The program and its libraries as users have them. One program, so that the tests of all of them share its processors.
 
+mod checked;
 mod cli;
 mod crossing;
 mod docs;

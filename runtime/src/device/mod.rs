@@ -15,11 +15,12 @@
 //! | `memory` | amounts of memory, and how much there is |
 //! | `bandwidth` | how fast memory can be copied: what speed is measured against |
 //! | `cache` | generated and compiled kernels on disk, sealed |
-//! | `host` | C compiler, shared objects, threads |
+//! | `host` | C compiler, shared objects, threads; kernels with checks |
 //! | `cuda` | driver, NVRTC, stream, graphs |
 //!
 //! A [`Module`] is machine code made from a bundle's source. Like any compiled code it is trusted to keep to its
-//! signature: `kernels` checks the arguments that its bundle says it has, what a kernel does with them is not checked.
+//! signature: `kernels` checks the arguments that its bundle says it has; what a kernel does with them is checked on the host alone, where
+//! that is asked for ([`Device::checked`]).
 //!
 //! Work on each GPU is queued on one stream, in order: [`Device::launch`] returns before the kernel has run, reading a
 //! buffer waits for it; a [`Staging`] takes what a buffer has while kernels go on. On the host a launch is done when it returns.
