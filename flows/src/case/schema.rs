@@ -27,7 +27,7 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "target",
         Takes::Word(&["auto", "cuda", "cpu", "checked"]),
-        "auto, cuda, cpu, or checked: the CPU, each access of a kernel to memory checked, some 10 times slower",
+        "auto, cuda, cpu, or checked: the CPU, each access of a kernel to memory checked, some 30 times slower",
     ),
     key(
         "devices",

@@ -6,7 +6,7 @@ use std::process::Command;
 /// Each with the kernels that it brings.
 const FLOWS: [(&str, &[&str]); 9] = [
     // packets, criteria, the forest, and what moves when it changes
-    ("cavity2d_adaptive", &["size=[32,32]", "refinement.levels=2", "stop.steps=70"]),
+    ("cavity2d_adaptive", &["size=[32,32]", "refinement.finest=2", "stop.steps=70"]),
     // ghosts
     ("cavity2d_refined", &["size=[32,32]", "refinement.coupling=interpolated", "stop.steps=6"]),
     // solids at rest beside level jumps, and forces
