@@ -164,6 +164,7 @@ codes! {
     "L0609" "a buffer that is used wrongly" "This is a fault of the program that uses the solver, or of lbmc.";
     "L0610" "no place for compiled kernels" "Make room, or name a folder that can be written in the environment variable `LBMC_CACHE`.";
     "L0611" "a kernel that reaches beside its arrays" "With `target = \"checked\"` each access of a kernel is compared with the arrays it was given. Where the method, its rules and its coupling are those that are shipped, this is a bug of lbmc.";
+    "L0612" "a compiler without checks for kernels" "`target = \"checked\"` needs GCC: name it in the environment variable `CC`.";
 
     "L0701" "a field that does not exist, or cannot be set" "The message lists those that there are.";
     "L0702" "a field on several levels" "An array has one size of cells: name the level that is wanted.";

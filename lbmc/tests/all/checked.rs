@@ -16,7 +16,7 @@ const FLOWS: [(&str, &[&str]); 9] = [
     // values of time at walls
     ("womersley", &["stop.steps=6"]),
     // values of neighbours, and statistics with slopes
-    ("turbulent_channel", &["size=[16,16,16]", "stop.steps=6", "statistics.from=2"]),
+    ("turbulent_channel", &["size=[16,16,16]", "stop.steps=6", "statistics.from=2", "statistics.every=1"]),
     // two lattices
     ("natural_convection", &["size=[32,32]", "stop.steps=6"]),
     // populations in 16 bits, and moments in 16 bits

@@ -97,6 +97,14 @@ pub enum DeviceError {
         reason: String,
     },
 
+    /// The compiler has no checks for kernels.
+    #[error("{compiler} cannot compile kernels with checks")]
+    #[diagnostic(code(L0612), help("name GCC in the environment variable CC, or take `target = \"cpu\"`"))]
+    NoChecks {
+        /// The compiler.
+        compiler: String,
+    },
+
     /// A kernel that was compiled with checks does what it may not.
     #[error("the kernel `{kernel}` is wrong: {what}")]
     #[diagnostic(

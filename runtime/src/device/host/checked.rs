@@ -151,13 +151,23 @@ impl Wrong {
     }
 }
 
-/// Refuses compilers that have not these checks.
-pub(super) fn refuse_others(version: &str, command: &str) -> Result<(), DeviceError> {
+/// Refuses compilers that do not take [`FLAGS`], by what they say of themselves: all but GCC.
+pub(super) fn refuse_others(version: &str, compiler: String) -> Result<(), DeviceError> {
     match version.contains("Free Software Foundation") {
         true => Ok(()),
-        false => Err(DeviceError::NoCompiler {
-            tried: command.to_string(),
-            reason: "kernels are compiled with checks by GCC, and this is another compiler".into(),
-        }),
+        false => Err(DeviceError::NoChecks { compiler }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_compiler_than_gcc_is_refused() {
+        let gcc = "cc (Debian 12.2.0) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
+        assert!(refuse_others(gcc, "cc (Debian 12.2.0) 12.2.0".into()).is_ok());
+        let error = refuse_others("clang version 15.0.6\n", "clang version 15.0.6".into()).expect_err("no GCC");
+        assert!(error.to_string().contains("clang version 15.0.6"), "{error}");
     }
 }

@@ -58,9 +58,8 @@ impl Compiler {
         let named: Vec<String> = command.split_whitespace().map(str::to_string).collect();
         let version = match versions.get(command) {
             Some(version) => version.clone(),
-            None => version_of(&named)?,
+            None => versions.entry(command.to_string()).or_insert(version_of(&named)?).clone(),
         };
-        versions.insert(command.to_string(), version.clone());
         Ok(Compiler { command: named, version })
     }
 
@@ -160,10 +159,10 @@ fn load_with(source: Source<'_>, checks: bool, mut cache: Cache) -> Result<(Libr
     let scratch = tempfile::tempdir().map_err(nowhere)?;
     let (text, object) = (scratch.path().join("kernel.c"), scratch.path().join("kernel.so"));
     std::fs::write(&text, [source.text, hooks].concat()).map_err(nowhere)?;
-    compiles(source);
     if checks {
-        checked::refuse_others(&compiler.version, &compiler.command.join(" "))?;
+        checked::refuse_others(&compiler.version, compiler.title())?;
     }
+    compiles(source);
     compiler.compile(source, checks, &text, &object)?;
     cache.store(&name, &std::fs::read(&object).map_err(nowhere)?);
     // It stays loaded although its file goes. Where temporary files lie, nothing may be executable.
