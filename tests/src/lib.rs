@@ -5,6 +5,7 @@
 //! - [`flows`]: those of them that are flows, as simulations
 //! - [`forest`]: forests of blocks, by definition
 //! - [`levels`]: two levels of refinement, advanced cell by cell
+//! - [`sample`]: the part of a long list of cases that a test takes
 //! - [`toolchain`]: the compilers that emitted text is given to
 
 pub mod compiled;
@@ -12,6 +13,7 @@ pub mod criteria;
 pub mod flows;
 pub mod forest;
 pub mod levels;
+pub mod sample;
 pub mod toolchain;
 
 use std::path::PathBuf;

@@ -12,6 +12,7 @@ use lbm_codegen::{criteria, mesh, pipeline, prescribed, statistics};
 use lbm_runtime::device::Device;
 use lbm_tests::compiled::EVERYWHERE;
 use lbm_tests::criteria::of_every_kind;
+use lbm_tests::sample::sample;
 use lbm_tests::toolchain::{self, ARCHITECTURES, Care, Compilers, Resources};
 use lbm_tests::{compiled, root, update};
 
@@ -34,7 +35,7 @@ const REALS: [(Real, &str); 2] = [(Real::F32, "f32"), (Real::F64, "f64")];
 fn c_and_hip_compile_without_warnings_and_as_their_header_says() {
     let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
-    for spec in compiled::specs() {
+    for spec in sample(compiled::specs()) {
         let model = compiled::model(spec);
         let block = Options::default_block(model.lattice().dim());
         for (target, real) in [(Target::C, Real::F32), (Target::C, Real::F64), (Target::Hip, Real::F32)] {
@@ -50,14 +51,14 @@ fn kernels_compile_for_blocks_of_any_shape() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     // Wet-node conditions that read the next cell, which is in another block where blocks are thin, and mirrors beside them.
     let rules = ["zou_he_velocity", "extrapolation_outflow", "free_slip"];
-    for (spec, block, care) in [
+    for (spec, block, care) in sample([
         ("d2q9_bgk", [5, 3, 1], Care::Compiled),
         ("d2q9_bgk", [1, 1, 1], Care::Compiled),
         ("d2q9_bgk", [41, 1, 1], Care::Read),
         ("d3q19_bgk", [2, 7, 3], Care::Read),
         ("d3q19_bgk", [16, 16, 16], Care::Read),
         ("d3q19_bgk", [1, 41, 1], Care::Read),
-    ] {
+    ]) {
         for target in Target::ALL {
             let bundle = compiled::compile(&compiled::model_with_rules(spec, &rules), target, Real::F32, block).bundle;
             compilers.take(temporary.path(), &bundle, care);
@@ -86,7 +87,7 @@ fn what_moves_values_between_gpus_compiles_for_every_architecture() {
 fn plain_arrays_compile_for_all_targets_as_their_header_says() {
     let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
-    for spec in compiled::specs() {
+    for spec in sample(compiled::specs()) {
         let model = compiled::model(spec);
         let plans = pipeline::plan(&model, Layout::Soa, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
         let all: &[Target] = if EVERYWHERE.contains(&spec) { &Target::ALL } else { &[Target::C] };
@@ -202,7 +203,7 @@ fn registers_agree(table: &str, mut lines: Vec<String>, is_of: impl Fn(&str) -> 
 fn populations_of_16_bits_compile_at_interfaces_and_solids() {
     let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
-    for (spec, block) in [("d2q9_bgk", [8, 8, 1]), ("d3q19_bgk", [4, 4, 4])] {
+    for (spec, block) in sample([("d2q9_bgk", [8, 8, 1]), ("d3q19_bgk", [4, 4, 4])]) {
         let model = compiled::model_with_coupling(spec, "volumetric_shifted");
         for target in Target::ALL {
             let (real, layout) = (Real::F16F32, Layout::Blocks);
@@ -326,7 +327,7 @@ fn kernels_at_level_jumps_compile_for_all_targets() {
         ("d2q9_bgk", "interpolated_means", Real::F64, [16, 16, 1], Care::Read),
         ("d3q19_bgk", "interpolated", Real::F32, [4, 4, 4], Care::Compiled),
     ];
-    for (spec, coupling, real, block, care) in methods {
+    for (spec, coupling, real, block, care) in sample(methods) {
         let model = compiled::model_with_coupling(spec, coupling);
         for target in Target::ALL {
             let bundle = compiled::compile_levels(&model, target, real, block);
@@ -347,7 +348,7 @@ fn kernels_of_solids_compile_for_all_targets() {
         ("d2q9_scalar", &all[..0], None, Real::F32, [8, 8, 1], Care::Read),
         ("d3q19_bgk", &all[..1], None, Real::F32, [4, 4, 4], Care::Compiled),
     ];
-    for (spec, rules, coupling, real, block, care) in methods {
+    for (spec, rules, coupling, real, block, care) in sample(methods) {
         let model = compiled::model_with_all(spec, rules, coupling);
         for target in Target::ALL {
             let bundle = compiled::compile_solids(&model, target, real, block);
@@ -370,7 +371,7 @@ fn kernels_of_moments_compile_for_all_targets() {
         ("d3q19_regularized", &all[..1], Some("interpolated"), Real::F16F32, [8, 8, 8], Care::Read),
         ("d3q27_cumulant", &all[..0], None, Real::F16F32, [3, 4, 5], Care::Read),
     ];
-    for (spec, rules, coupling, real, block, care) in methods {
+    for (spec, rules, coupling, real, block, care) in sample(methods) {
         let model = compiled::model_with_all(spec, rules, coupling);
         for target in Target::ALL {
             let bundle = compiled::compile_moments(&model, target, real, block);

@@ -10,6 +10,7 @@ use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::compiled::{self, Collision, Random};
 use lbm_tests::flows;
 use lbm_tests::levels::{Patch, TwoLevels};
+use lbm_tests::sample::sample;
 
 fn block(dim: usize) -> [u32; 3] {
     if dim == 2 { [8, 8, 1] } else { [4, 4, 4] }
@@ -92,7 +93,7 @@ fn difference(flow: &Simulation, reference: &TwoLevels, dim: usize) -> f64 {
 
 #[test]
 fn kernels_do_what_the_reference_does() {
-    for (spec, coupling, shapes) in [
+    for (spec, coupling, shapes) in sample([
         ("d2q9_bgk", "volumetric", &["strip", "square", "L", "corner"][..]),
         ("d2q9_bgk", "volumetric_shifted", &["strip", "square", "L", "corner"]),
         ("d3q19_bgk", "volumetric", &["corner"]),
@@ -101,7 +102,7 @@ fn kernels_do_what_the_reference_does() {
         ("d2q9_bgk", "volumetric_chen", &["L"]),
         ("d3q19_bgk", "volumetric_timed", &["L"]),
         ("d3q27_bgk", "volumetric_chen", &["corner"]),
-    ] {
+    ]) {
         let model = compiled::model_with_coupling(spec, coupling);
         let dim = model.lattice().dim();
         let bundle = compiled::compile_levels(&model, Target::C, Real::F64, block(dim));

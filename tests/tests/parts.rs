@@ -16,6 +16,7 @@ use lbm_runtime::solver::restore::State;
 use lbm_runtime::solver::{Adaptivity, GridSpec, Prepared, Simulation, StepError};
 use lbm_tests::compiled::{self, Random};
 use lbm_tests::criteria::{above, criteria, criterion, everywhere, level};
+use lbm_tests::sample::sample;
 
 const STEPS: u64 = 3;
 
@@ -150,7 +151,7 @@ fn a_periodic_box_has_the_same_bits_in_parts() {
 #[test]
 fn every_rule_of_walls_has_the_same_bits_in_parts() {
     let rules = shipped::rules(&shipped::Prelude).unwrap();
-    for (spec, block) in [("d2q9_bgk", [4, 4, 1]), ("d2q9_bgk", [1, 4, 1]), ("d3q19_bgk", [4, 4, 4])] {
+    for (spec, block) in sample([("d2q9_bgk", [4, 4, 1]), ("d2q9_bgk", [1, 4, 1]), ("d3q19_bgk", [4, 4, 4])]) {
         // A wall function reads the fourth cell of a block.
         let fits = |rule: &&str| *rule != "wall_function" || block[0] > 1;
         let rules: Vec<&str> = rules.iter().map(|(_, rule)| rule.as_str()).filter(fits).collect();
@@ -221,14 +222,14 @@ fn solids_their_forces_and_statistics_have_the_same_bits_in_parts() {
 #[test]
 fn refined_grids_have_the_same_bits_in_parts() {
     let device = Device::host(1).unwrap();
-    for (spec, coupling, levels) in [
+    for (spec, coupling, levels) in sample([
         ("d2q9_bgk", "volumetric_shifted", 3),
         ("d2q9_bgk", "volumetric", 2),
         ("d2q9_bgk", "interpolated", 3),
         ("d2q9_bgk", "interpolated_linear", 2),
         ("d3q19_bgk", "volumetric_shifted", 2),
         ("d3q19_bgk", "interpolated_means", 2),
-    ] {
+    ]) {
         let model = compiled::model_with_all(spec, &["interpolated_bounce_back", "free_slip"], Some(coupling));
         let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
         let refines = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
@@ -249,11 +250,11 @@ fn refined_grids_have_the_same_bits_in_parts() {
 fn moments_of_16_bits_have_the_same_bits_in_parts() {
     let device = Device::host(1).unwrap();
     let block_of = |spec| block(compiled::model(spec).lattice().dim());
-    for spec in ["d2q9_central", "d3q27_cumulant"] {
+    for spec in sample(["d2q9_central", "d3q27_cumulant"]) {
         let bundle = compiled::compile_moments(&compiled::model(spec), Target::C, Real::F16F32, block_of(spec));
         Flow::uniform(&bundle, cells(&bundle, [20, 12, 12])).is_the_same_in_parts(spec);
     }
-    for (spec, levels) in [("d2q9_recursive", 3), ("d3q19_regularized", 2)] {
+    for (spec, levels) in sample([("d2q9_recursive", 3), ("d3q19_regularized", 2)]) {
         let rules = ["interpolated_bounce_back", "free_slip"];
         let model = compiled::model_with_all(spec, &rules, Some("volumetric_shifted"));
         let bundle = compiled::compile_moments(&model, Target::C, Real::F16F32, block_of(spec));
@@ -307,7 +308,7 @@ fn parts_on_gpus_have_the_bits_of_one_in_recorded_steps_and_in_others() {
 #[test]
 fn moments_and_states_have_the_same_bits_in_parts() {
     let device = Device::host(1).unwrap();
-    for spec in ["d2q9_central", "d3q19_regularized", "d2q9_power_law_state"] {
+    for spec in sample(["d2q9_central", "d3q19_regularized", "d2q9_power_law_state"]) {
         let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some("volumetric_shifted"));
         let block = block(model.lattice().dim());
         let bundle = match spec.ends_with("state") {
@@ -485,12 +486,12 @@ fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
 #[test]
 fn after_hundreds_of_random_changes_parts_have_the_same_bits_and_about_the_same_work() {
     let device = Device::host(1).unwrap();
-    for (spec, coupling, side, finest, rounds) in [
+    for (spec, coupling, side, finest, rounds) in sample([
         ("d2q9_bgk", "volumetric_shifted", 32, 2, 150),
         ("d2q9_bgk", "volumetric", 32, 3, 60),
         ("d2q9_bgk", "interpolated", 32, 2, 60),
         ("d3q19_bgk", "volumetric_shifted", 12, 1, 40),
-    ] {
+    ]) {
         let model = compiled::model_with_coupling(spec, coupling);
         let bundle = compiled::compile_levels(&model, Target::C, Real::F64, block(model.lattice().dim()));
         let means =

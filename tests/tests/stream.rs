@@ -15,6 +15,7 @@ use lbm_dsl::shipped;
 use lbm_runtime::device::Device;
 use lbm_runtime::kernels::{self, Program};
 use lbm_tests::compiled::{self, Random};
+use lbm_tests::sample::sample;
 
 const OMEGA: f64 = 1.25;
 const LID: [f64; 3] = [0.03, -0.01, 0.02];
@@ -394,10 +395,14 @@ fn walls_return_what_their_rules_say() {
 
 #[test]
 fn every_rule_does_what_its_text_says_on_faces_edges_and_corners() {
-    compare_rules("d2q9_bgk", [2, 3, 1], [4, 3, 1], 40);
-    compare_rules("d2q9_bgk", [1, 1, 1], [3, 3, 1], 10);
-    compare_rules("d2q9_bgk", [2, 1, 1], [4, 5, 1], 20);
-    compare_rules("d3q19_bgk", [2, 1, 2], [3, 4, 3], 20);
-    compare_rules("d3q19_bgk", [2, 2, 1], [4, 4, 5], 20);
-    compare_rules("d3q27_bgk", [1, 2, 1], [3, 3, 4], 10);
+    for (spec, blocks, block, draws) in sample([
+        ("d2q9_bgk", [2, 3, 1], [4, 3, 1], 40),
+        ("d2q9_bgk", [1, 1, 1], [3, 3, 1], 10),
+        ("d2q9_bgk", [2, 1, 1], [4, 5, 1], 20),
+        ("d3q19_bgk", [2, 1, 2], [3, 4, 3], 20),
+        ("d3q19_bgk", [2, 2, 1], [4, 4, 5], 20),
+        ("d3q27_bgk", [1, 2, 1], [3, 3, 4], 10),
+    ]) {
+        compare_rules(spec, blocks, block, draws);
+    }
 }

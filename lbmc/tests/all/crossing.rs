@@ -4,6 +4,8 @@ use lbm_runtime::device::Device;
 use lbm_setup::crossing::{Crossings, Way};
 use lbm_setup::spec::Spec;
 
+use crate::sample::sample;
+
 /// Three digits are known.
 fn close(what: &str, found: &[f64], due: &[f64]) {
     println!("{what}: {found:?}, due {due:?}");
@@ -17,12 +19,12 @@ fn close(what: &str, found: &[f64], due: &[f64]) {
 fn couplings_have_the_noise_of_an_independent_code() {
     let device = Device::host(1).unwrap();
     let mut crossings = Crossings::new(Spec::find("d2q9_bgk").unwrap()).unwrap();
-    for (coupling, way, noise, reflected) in [
+    for (coupling, way, noise, reflected) in sample([
         ("volumetric_shifted", Way::Entering, [0.736, 1.340, 2.352], 1.57e-2),
         ("volumetric_timed", Way::Entering, [0.579, 0.871, 0.718], 8.66e-3),
         ("volumetric_timed", Way::Leaving, [0.562, 0.374, 0.436], 7.71e-3),
         ("volumetric_chen", Way::Entering, [1.796, 3.178, 5.164], 1.37e-2),
-    ] {
+    ]) {
         let what = format!("{coupling}, {way:?}");
         close(&what, &crossings.shear(&device, coupling, way).unwrap(), &noise);
         close(&what, &[crossings.reflected(&device, coupling, way).unwrap()], &[reflected]);

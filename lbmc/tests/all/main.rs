@@ -9,6 +9,8 @@ mod geometry;
 mod mpi;
 mod restart;
 mod results;
+#[path = "../../../tests/src/sample.rs"]
+mod sample;
 mod starts;
 mod terminal;
 mod varying;

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::sample::sample;
+
 const RESTART: &str = "restart.lbmc";
 
 const CASE: &str = r#"
@@ -211,7 +213,7 @@ fn a_run_that_goes_on_leaves_the_same_bits_as_an_unbroken_one() {
         "check_every=30",
     ];
     for (refined, precision, settings) in
-        [(false, "f32", &[][..]), (false, "f64", &[]), (true, "f32", &[]), (true, "f64", &ghosts)]
+        sample([(false, "f32", &[][..]), (false, "f64", &[]), (true, "f32", &[]), (true, "f64", &ghosts)])
     {
         let here = folder(refined);
         let precision = format!("precision={precision}");
@@ -236,7 +238,7 @@ fn a_run_with_a_body_that_moves_and_cells_with_a_state_goes_on_with_the_same_bit
     // On a grid that follows the body, between two changes of it; that follows the flow too; of one level.
     let uniform = MOVING.split("[refinement]").next().unwrap_or_default();
     let flow = ["refinement.criterion=vorticity", "refinement.threshold=0.5"];
-    for (text, settings, follows) in [(MOVING, &[][..], true), (MOVING, &flow, true), (uniform, &[], false)] {
+    for (text, settings, follows) in sample([(MOVING, &[][..], true), (MOVING, &flow, true), (uniform, &[], false)]) {
         let here = folder_with(text);
         let settings: Vec<&str> = settings.iter().flat_map(|of| ["--set", *of]).collect();
         let run = |more: &[&str]| works(here.path(), &[&settings[..], more].concat());

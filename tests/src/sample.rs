@@ -1,0 +1,70 @@
+//! How much of a long list a test takes: all of it, or under `.ci/run` a third that changes from commit to commit.
+
+use std::io::Write;
+
+/// One of so many cases is taken.
+const ONE_OF: usize = 3;
+
+/// The cases that a test takes of its list: all, or those that the number in `LBMC_SAMPLE` chooses. Three numbers in a row choose all.
+/// A line on standard error says how many are taken, so that nobody takes a part for all.
+pub fn sample<T>(cases: impl IntoIterator<Item = T>) -> Vec<T> {
+    let cases: Vec<T> = cases.into_iter().collect();
+    let (all, number) = (cases.len(), number(&std::env::var_os("LBMC_SAMPLE").unwrap_or_default().to_string_lossy()));
+    let taken = cases.into_iter().enumerate().filter(|(at, _)| is_taken(*at, all, number));
+    let taken: Vec<T> = taken.map(|(_, case)| case).collect();
+    if let Some(number) = number {
+        // Not by `eprintln!`, which `cargo test` hides of tests that pass.
+        let said = format!("sample: {} of {all} cases (LBMC_SAMPLE={number}; without it all are taken)\n", taken.len());
+        std::io::stderr().write_all(said.as_bytes()).expect("standard error is open");
+    }
+    taken
+}
+
+/// The number that is the value of the variable. An empty value is that of no variable: a shell may have no other way to say so.
+fn number(value: &str) -> Option<usize> {
+    let number = || value.parse().unwrap_or_else(|_| panic!("LBMC_SAMPLE must be a number or empty, not `{value}`"));
+    (!value.is_empty()).then(number)
+}
+
+/// Whether the case at this place is taken, of so many cases.
+fn is_taken(at: usize, all: usize, number: Option<usize>) -> bool {
+    let Some(number) = number else { return true };
+    let of_number = |at: usize| (at + number % ONE_OF).is_multiple_of(ONE_OF);
+    // A short list may have no such case: a test without a case would be none.
+    if (0..all).any(of_number) { of_number(at) } else { at == number % all }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(all: usize, number: Option<usize>) -> Vec<usize> {
+        (0..all).filter(|at| is_taken(*at, all, number)).collect()
+    }
+
+    #[test]
+    fn without_a_number_all_are_taken() {
+        assert_eq!(taken(5, None), [0, 1, 2, 3, 4]);
+        assert_eq!(number(""), None);
+    }
+
+    #[test]
+    fn a_number_takes_a_third_and_three_in_a_row_take_all() {
+        assert_eq!([0, 1, 2].map(|number| taken(7, Some(number))), [vec![0, 3, 6], vec![2, 5], vec![1, 4]]);
+        for all in 1..20 {
+            for first in (0..12).chain([usize::MAX - 2]) {
+                let numbers = [first, first + 1, first + 2];
+                assert!((0..all).all(|at| numbers.iter().any(|number| is_taken(at, all, Some(*number)))));
+                let most = all.div_ceil(ONE_OF);
+                assert!(numbers.iter().all(|number| (1..=most).contains(&taken(all, Some(*number)).len())));
+            }
+        }
+        assert!(taken(0, Some(1)).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "not `third`")]
+    fn what_is_no_number_is_refused() {
+        number("third");
+    }
+}
