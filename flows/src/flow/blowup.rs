@@ -7,13 +7,15 @@
 use std::time::Instant;
 
 use lbm_runtime::geometry::Cell;
+use lbm_runtime::solver::StepError;
 use lbm_runtime::solver::observe::NotFinite;
 use lbm_runtime::solver::snapshot::Snapshot;
-use lbm_runtime::solver::{Simulation, StepError};
 
+use super::error::{FlowError, of_level};
+use super::run::Run;
+use super::sound::sound;
 use super::watch::Kept;
-use super::{FlowError, Run, position};
-use crate::case::Case;
+use crate::case::{Case, Dimension};
 use crate::output::Recorder;
 
 /// Cells between the cell where a flow blows up and what it blows up at, at most.
@@ -66,11 +68,6 @@ impl Near {
             Near::Interface => "let the refined part reach further, or take another `refinement.coupling`",
         }
     }
-}
-
-/// The speed of sound of a flow's lattice, in cells per step: no flow that is computed well comes near it.
-pub(super) fn sound(flow: &Simulation) -> f64 {
-    flow.manifest().main().cs2.sqrt()
 }
 
 impl<'a> Run<'a> {
@@ -158,7 +155,7 @@ impl Origin {
     fn describe(&self, case: &Case) -> String {
         let Origin { step, cell, speed, near } = self;
         let Cell { at: [x, y, z], level } = cell;
-        let level = super::of_level(*level);
+        let level = of_level(*level);
         let what = match speed.is_finite() {
             true => format!("faster than sound, {speed:.2} cells per step"),
             false => "not finite".to_string(),
@@ -168,6 +165,14 @@ impl Origin {
         let position = position(case, cell.centre());
         format!("; it began by step {step} at cell ({x}, {y}, {z}){level}, {position}{near}, where it is {what}")
     }
+}
+
+/// A point in cells of the coarsest level, in the units of the case.
+fn position(case: &Case, point: [f64; 3]) -> String {
+    let unit = if case.units.si { "m" } else { "cells" };
+    let along = |axis: usize| format!("{:.6}", point[axis] * case.units.scale(Dimension::LENGTH));
+    let point = (0..case.dim).map(along).collect::<Vec<_>>().join(", ");
+    format!("{} = ({point}) {unit}", &["x, y", "x, y, z"][case.dim - 2])
 }
 
 /// The place in the values of a snapshot where the flow is worst, and its speed there: where one is not finite, else where it is fastest.

@@ -2,7 +2,9 @@
 
 use lbm_runtime::device::{Device, Devices};
 
-use super::{Control, FlowError, Kernels, Plan};
+use super::control::{Control, Kernels};
+use super::error::FlowError;
+use super::plan::Plan;
 use crate::case::{self, Case};
 use crate::output::summary::bytes_per_update;
 

@@ -6,7 +6,8 @@
 use lbm_runtime::solver::Simulation;
 use lbm_runtime::solver::observe::{Exchange, Exchanged};
 
-use super::{FlowError, Records, Run};
+use super::error::FlowError;
+use super::run::{Records, Run};
 use crate::case::Case;
 use crate::output::sink::OutputError;
 use crate::output::{Bits, Recorder};

@@ -9,7 +9,8 @@ use lbm_runtime::solver::{
     Course, FaceSpec, GridSpec, Patch, PlaceValues, Profile, Region, StepError, Varying, WallSpec,
 };
 
-use super::{FlowError, Kernels};
+use super::control::Kernels;
+use super::error::FlowError;
 use crate::case::{self, Case, Formula, Wall, is_timed};
 
 /// The grid of a case on a device. Formulas of time are numbered as in [`Case::prescribed`].

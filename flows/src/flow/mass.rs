@@ -1,6 +1,8 @@
 //! Mass on the way, where nothing lets it in or out.
 
-use super::{FlowError, Run};
+use lbm_runtime::solver::Simulation;
+
+use super::error::FlowError;
 use crate::output::mass;
 
 /// When to compare mass with that at the start. A comparison reads all populations once: twice as late each time, all of them take no time that
@@ -19,17 +21,15 @@ impl Drift {
     pub(super) fn new(is_closed: bool, step: u64) -> Drift {
         Drift { is_closed, next: is_closed.then_some(FIRST.max(step)) }
     }
-}
 
-impl Run<'_> {
     /// Compares mass with that at the start at a check, if it is time. Returns what the user should know.
-    pub(super) fn drifts(&mut self) -> Result<Option<String>, FlowError> {
-        let step = self.flow.step();
-        if self.drift.next.is_none_or(|next| step < next) {
+    pub(super) fn look(&mut self, start: f64, flow: &Simulation) -> Result<Option<String>, FlowError> {
+        let step = flow.step();
+        if self.next.is_none_or(|next| step < next) {
             return Ok(None);
         }
-        let warning = mass::warning(self.start[0].1, self.flow.mass()?, step);
-        self.drift.next = if warning.is_some() { None } else { Some(2 * step) };
+        let warning = mass::warning(start, flow.mass()?, step);
+        self.next = if warning.is_some() { None } else { Some(2 * step) };
         Ok(warning)
     }
 }

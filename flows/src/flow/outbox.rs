@@ -23,7 +23,7 @@ use std::time::Instant;
 use lbm_runtime::device::{Device, DeviceError, Staging, Stagings};
 use lbm_runtime::solver::memory::Copies;
 
-use super::FlowError;
+use super::error::FlowError;
 
 /// Something to be done by the writer with what it owns while the flow goes on.
 type Job<'env, W> = Box<dyn FnOnce(&mut W) -> Result<(), FlowError> + Send + 'env>;

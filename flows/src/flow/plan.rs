@@ -4,7 +4,11 @@ use lbm_bundle::Manifest;
 use lbm_runtime::device::{Available, Bytes, Device, DeviceError, Devices, copy_bandwidth_of};
 use lbm_runtime::solver::memory::Memory;
 
-use super::{Control, FlowError, Kernels, available, devices_of, grid_of, prepare};
+use super::control::{Control, Kernels};
+use super::error::FlowError;
+use super::grid::grid_of;
+use super::processes::available;
+use super::setup::{devices_of, prepare};
 use crate::case::Case;
 use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;

@@ -2,7 +2,8 @@
 
 use lbm_runtime::solver::probe::Probe;
 
-use super::{FlowError, Records, Run};
+use super::error::FlowError;
+use super::run::{Records, Run};
 use crate::case::{Case, FluxPlane};
 use crate::output::Recorder;
 

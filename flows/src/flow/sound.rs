@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use lbm_runtime::geometry::solid::{Motion, Vector};
+use lbm_runtime::solver::Simulation;
 
-use super::FlowError;
+use super::error::FlowError;
 use crate::case::sound::{Fastest, on_surface};
 use crate::case::{Case, Formula, Wall};
 
@@ -78,6 +79,11 @@ impl<'a> Sound<'a> {
             }),
         }
     }
+}
+
+/// The speed of sound of a flow's lattice, in cells per step: no flow that is computed well comes near it.
+pub(super) fn sound(flow: &Simulation) -> f64 {
+    flow.manifest().main().cs2.sqrt()
 }
 
 /// Points of the face of a wall, in cells.

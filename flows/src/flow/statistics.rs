@@ -1,6 +1,7 @@
 //! Statistics of a case on its flow.
 
-use super::{FlowError, Run};
+use super::error::FlowError;
+use super::run::Run;
 use crate::case::Statistics;
 use crate::output::Recorder;
 use crate::restart::Sampled;

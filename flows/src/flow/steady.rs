@@ -5,7 +5,8 @@
 
 use lbm_runtime::solver::observe::Look;
 
-use super::{FlowError, Run};
+use super::error::FlowError;
+use super::run::{Run, Swing};
 use crate::case::Steady;
 use crate::output::flux::{Flux, Fluxes};
 
@@ -13,25 +14,6 @@ use crate::output::flux::{Flux, Fluxes};
 const SWINGS: f64 = 4.0;
 /// What flows through a face swings where it changes from a step to the next by this part of itself.
 const SHARE: f64 = 1e-3;
-
-/// What is known of the flow since the last check.
-#[derive(Default)]
-pub(super) struct Steadiness {
-    /// The change a step before the check that comes, over the reference velocity.
-    before: Option<f64>,
-    /// What flows through open faces a step before the check that comes, where that is asked for.
-    fluxes: Option<Fluxes>,
-    swing: Swing,
-}
-
-/// Whether the flow swings.
-#[derive(Clone, Copy, Default, PartialEq)]
-enum Swing {
-    #[default]
-    Unseen,
-    Seen,
-    Told,
-}
 
 impl Run<'_> {
     /// Whether the flow is checked at a step.

@@ -9,8 +9,7 @@ use lbm_runtime::solver::restore::Content;
 use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::{Simulation, StepError};
 
-use super::blowup::sound;
-use super::fields_on_host;
+use super::sound::sound;
 
 /// Steps between two checks for values that are not finite, at least. A check reads all populations once, and writes and reads the
 /// fields: of D2Q9 15 values a cell, of D3Q19 27, of D3Q27 35. A step reads and writes 18, 38, 54. So a check takes at most the
@@ -52,6 +51,11 @@ impl Watch {
         self.cost = before.elapsed();
         result
     }
+}
+
+/// Bytes of the fields of all cells on the host.
+pub(super) fn fields_on_host(flow: &Simulation) -> usize {
+    flow.grid().cells() * flow.manifest().field_components() * size_of::<f64>()
 }
 
 /// What is kept of a step at which all was well, on the host.

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::flux_planes::SavedFlux;
-use super::frame_name;
 use super::heat::SavedHeat;
 use super::probes::SavedProbe;
 use super::series::Series;
+use super::vtk::frame_name;
 use crate::case::{Case, Vtk, is_plain};
 
 /// A number that JSON keeps to the last bit.

@@ -28,12 +28,17 @@ use lbm_runtime::geometry::Block;
 use lbm_runtime::solver::snapshot::Snapshot;
 
 use super::derived::Derived;
-use crate::case::{Dimension, Quantity, Units};
+use crate::case::{Dimension, Quantity, Units, Vtk};
 
 /// Cells that are encoded at a time, by all threads, while those before are written.
 const CELLS_AT_ONCE: usize = 1 << 20;
 /// Cells that a thread encodes at a time.
 const CELLS_OF_THREAD: usize = 1 << 13;
+
+/// Name of the fields of a step.
+pub(super) fn frame_name(step: u64, format: Vtk) -> String {
+    format!("fields_{step:08}.{}", format.ending())
+}
 
 /// An array: its values with the component running fastest.
 struct Array<'a> {

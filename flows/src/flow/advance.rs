@@ -1,0 +1,143 @@
+//! The steps of a run, in stretches that end where something is due. After [`Run::advance`] the flow is at its last step, or where it is
+//! steady, was interrupted or blew up; all that was due on the way is in the outbox.
+
+use lbm_runtime::solver::observe::NotFinite;
+use lbm_runtime::solver::{Adaptations, Simulation};
+
+use super::control::Control;
+use super::error::FlowError;
+use super::run::{Records, Run};
+use super::sound::Sound;
+use super::watch::Watch;
+use crate::case::{Case, Refinement};
+use crate::output::progress::Progress;
+use crate::output::summary::StopReason;
+
+/// Longest stretch between two looks at the progress line, in seconds.
+const STRETCH: f64 = 0.25;
+
+/// How the steps of a run ended.
+pub(super) enum Ended {
+    Stopped(StopReason),
+    /// A value is not finite.
+    Broken(NotFinite),
+}
+
+impl<'a> Run<'a> {
+    /// Advances the flow until it is to end; what is due on the way is left to be recorded.
+    pub(super) fn advance(
+        &mut self,
+        records: &Records<'a, '_>,
+        control: Control<'_>,
+        progress: &mut Progress<'_>,
+        notice: &mut dyn FnMut(&str),
+    ) -> Result<Ended, FlowError> {
+        let case = self.case;
+        let mut watch = Watch::new(self.flow.step());
+        let sound = Sound::new(case, self.flow.manifest().main().cs2);
+        let (mut told, mut told_all) = (false, false);
+        self.record_fields(records)?;
+        self.record_row(records)?;
+        self.record_forces(records)?;
+        self.record_probes(records)?;
+        self.accumulate()?;
+        self.catch_up()?;
+        while self.flow.step() < case.stop.steps {
+            if self.flow.adaptations().refusals > 0 && !told {
+                told = true;
+                progress.aside(|| notice(&refusal(&self.flow.adaptations())));
+            }
+            if !told_all && marks_all(case, &self.flow) {
+                told_all = true;
+                let text = "the target level is the finest everywhere; a higher `refinement.threshold` leaves some blocks \
+                            coarse";
+                progress.aside(|| notice(text));
+            }
+            let stretch = stretch(case, &self.flow).min(watch.next - self.flow.step());
+            let stretch = self.processes.of_first(stretch);
+            sound.exceeded(self.flow.step()..self.flow.step() + stretch)?;
+            self.flow.run(stretch)?;
+            if self.first_step == 0.0 {
+                self.first_step = self.began.elapsed().as_secs_f64();
+            }
+            let step = self.flow.step();
+            self.record_forces(records)?;
+            self.record_probes(records)?;
+            self.accumulate()?;
+            let interrupted = self.processes.any(control.is_interrupted());
+            if self.is_due(step) || interrupted || step == watch.next {
+                let look = watch.time(|| self.flow.look())?;
+                watch.plan(step, self.flow.timings().steps_per_second());
+                watch.next = self.processes.of_first(watch.next);
+                if let Some(place) = look.not_finite {
+                    return Ok(Ended::Broken(place));
+                }
+                if let Some(text) = self.drift.look(self.start[0].1, &self.flow)? {
+                    progress.aside(|| notice(&text));
+                }
+                if let Some(text) = self.follow(&look, records)? {
+                    progress.aside(|| notice(&text));
+                }
+            }
+            records.check()?;
+            let residual = self.residual.filter(|_| self.checks(step));
+            progress.update(step, self.flow.grid().updates(), residual, self.waited);
+            if self.is_steady() {
+                return Ok(Ended::Stopped(StopReason::Steady));
+            }
+            if interrupted && step < case.stop.steps {
+                let text = format!(
+                    "interrupted at step {step}: writing its results and a restart file; a second signal ends at once"
+                );
+                progress.aside(|| notice(&text));
+                return Ok(Ended::Stopped(StopReason::Interrupted));
+            }
+        }
+        Ok(Ended::Stopped(StopReason::Steps))
+    }
+
+    /// Whether something is due at a step besides the forces.
+    fn is_due(&self, step: u64) -> bool {
+        let output = &self.case.output;
+        let fields = output.wants_fields(step) || output.wants_pictures(step);
+        let wanted = fields || output.wants_row(step) || output.wants_restart(step);
+        wanted || self.checks(step) || self.checks_after(step) || step == self.case.stop.steps
+    }
+}
+
+/// Steps until something is due.
+fn stretch(case: &Case, flow: &Simulation) -> u64 {
+    let step = flow.step();
+    let until = |every: u64| every - step % every;
+    let rate = flow.timings().steps_per_second();
+    let glance = if rate > 0.0 { (rate * STRETCH) as u64 } else { 1 };
+    let mut steps = glance.max(1).min(case.stop.steps - step);
+    if let Some(steady) = case.stop.steady {
+        // To the check, or to the step before it.
+        let left = until(steady.check_every);
+        steps = steps.min(if left > 1 { left - 1 } else { left });
+    }
+    for every in case.output.intervals() {
+        steps = steps.min(until(every));
+    }
+    for statistics in &case.output.statistics {
+        steps = steps.min(statistics.until(step));
+    }
+    steps
+}
+
+/// Whether a criterion has made the grid as fine as it can be, everywhere.
+fn marks_all(case: &Case, flow: &Simulation) -> bool {
+    let follows = |refinement: &&Refinement| refinement.follow.is_some() && refinement.coarsest < refinement.finest;
+    let Some(refinement) = case.refinement.as_ref().filter(follows) else { return false };
+    flow.grid().levels().iter().position(|level| !level.leaves.is_empty()) == Some(refinement.finest)
+}
+
+/// What a user is told when the grid cannot be refined as it should.
+fn refusal(adaptations: &Adaptations) -> String {
+    format!(
+        "{} refinements did not fit: there is memory for {} blocks; coarser levels come first, and on a level the \
+         blocks first on the space-filling curve; raise `refinement.memory` or its threshold",
+        adaptations.most_refused, adaptations.room
+    )
+}

@@ -1,0 +1,97 @@
+//! How a run begins, at the start of its case or from a restart file, and what a restart file keeps of it: after [`Run::begin`] with
+//! what [`Run::course`] has kept, a run goes on as if it had not been interrupted.
+
+use std::time::Instant;
+
+use lbm_runtime::device::Device;
+use lbm_runtime::processes::Processes;
+
+use super::control::Kernels;
+use super::error::FlowError;
+use super::exchanges;
+use super::mass::Drift;
+use super::probes;
+use super::run::{Run, Steadiness};
+use super::setup::{fill, set_up};
+use super::watch::{Good, Kept};
+use crate::case::Case;
+use crate::output::mass::is_closed;
+use crate::output::{Bits, Recorded};
+use crate::restart::{self, Course, Identity, Restart};
+
+impl<'a> Run<'a> {
+    /// Sets a flow up, at its start or as `restart` has it.
+    pub(super) fn begin(
+        case: &'a Case,
+        kernels: Kernels<'_>,
+        devices: &[Device],
+        (identity, processes): (&'a Identity, Processes),
+        restart: Option<Restart>,
+    ) -> Result<Run<'a>, FlowError> {
+        let began = Instant::now();
+        let (mut flow, memory) = set_up(case, kernels, devices, restart.as_ref(), &processes)?;
+        let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
+        let mut sampled = vec![None; case.output.statistics.len()];
+        exchanges::sum(case, &mut flow);
+        match restart {
+            Some(restart) => {
+                let course = restart.course();
+                start = course.start.iter().map(|(name, sum)| (name.clone(), sum.0)).collect();
+                (before, waited) = ((course.seconds.0, course.updates), course.waited.0);
+                residual = course.residual.map(|change| change.0);
+                flow.restore_adaptations(course.adaptations, course.scattered);
+                exchanges::restore(&mut flow, &course.exchanged);
+                sampled = restart.restore(&mut flow, &case.output.statistics)?;
+            }
+            None => {
+                fill(case, &mut flow)?;
+                start.extend(flow.sums()?.into_iter().map(|sum| (sum.name, sum.mass)));
+            }
+        }
+        let well = flow.step();
+        if case.stop.steady.is_some() && flow.kept().is_none() {
+            flow.keep()?;
+        }
+        let (good, saved, first_step) = (Good::new(Kept::bytes(&flow)), None, 0.0);
+        let (probes, planes) = (probes::of(case), probes::planes_of(case));
+        let drift = Drift::new(is_closed(case, &kernels.method.manifest), well);
+        Ok(Run {
+            case,
+            identity,
+            processes,
+            flow,
+            memory,
+            began,
+            first_step,
+            start,
+            before,
+            waited,
+            residual,
+            steadiness: Steadiness::default(),
+            well,
+            good,
+            saved,
+            probes,
+            planes,
+            sampled,
+            drift,
+        })
+    }
+
+    /// What is remembered of the run so far, but for what has been written.
+    pub(super) fn course(&self) -> Course {
+        Course {
+            step: self.flow.step(),
+            seconds: Bits(self.seconds()),
+            waited: Bits(self.waited),
+            updates: self.updates(),
+            adaptations: self.flow.adaptations(),
+            scattered: self.flow.scattered(),
+            start: self.start.iter().map(|(name, sum)| (name.clone(), Bits(*sum))).collect(),
+            residual: self.residual.map(Bits),
+            recorded: Recorded::default(),
+            exchanged: exchanges::saved(&self.flow),
+            statistics: restart::saved(&self.case.output.statistics, &self.sampled, self.flow.samples()),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The results of a run in a few lines for people. Nothing is computed: the lines have what the summary has.
+
+use std::path::Path;
+
+use crate::output::mass::warning as mass_warning;
+use crate::output::series::Decay;
+use crate::output::sink;
+use crate::output::summary::{Carried, Observed, StopReason, Summary};
+
+/// What a run did, in a few lines for people.
+pub fn describe(summary: &Summary, folder: &Path) -> String {
+    let why = match summary.stop {
+        StopReason::Steady => "the flow is steady",
+        StopReason::Steps => "all steps are done",
+        StopReason::Interrupted => "interrupted",
+    };
+    let mut text = format!("{} steps, {why}; {:.1} MLUPS", summary.steps, summary.mlups);
+    if let (Some(fraction), Some(bandwidth)) = (summary.fraction_of_bandwidth, summary.memory_bandwidth_gb_per_s) {
+        text += &format!(", {fraction:.2} of the memory bandwidth of {bandwidth:.1} GB/s of {}", summary.about.device);
+    }
+    text += &format!("\nmass {:.9} at the start, {:.9} at the end\n", summary.mass_start, summary.mass_end);
+    let warning = summary.mass_rate.and_then(|_| mass_warning(summary.mass_start, summary.mass_end, summary.steps));
+    warning.iter().for_each(|warning| text += &format!("warning: {warning}\n"));
+    for Carried { name, start, end } in &summary.scalars {
+        text += &format!("sum of {name} {start:.9} at the start, {end:.9} at the end\n");
+    }
+    for with in &summary.compared {
+        text += &format!("{} against {}: rms {:.4}, at most {:.4}\n", with.profile, with.with, with.rms, with.max);
+    }
+    if let Some(Decay { with, until, energy_rms, dissipation_rms, peak, published_peak }) = &summary.decay {
+        text += &format!(
+            "against {with} until t U/L = {until}: energy rms {energy_rms:.2e} of that at the start; dissipation rms \
+             {dissipation_rms:.3} of its peak, peak {:.5} at {:.2}, published {:.5} at {:.2}\n",
+            peak.dissipation, peak.time, published_peak.dissipation, published_peak.time,
+        );
+    }
+    for Observed { name, mean } in &summary.observed {
+        text += &format!("mean of {name}: {mean:.6e} in cells and steps of the coarsest level\n");
+    }
+    if let Some(fluxes) = &summary.fluxes {
+        text += &fluxes.describe();
+    }
+    for plane in &summary.planes {
+        text += &plane.describe(&summary.units);
+    }
+    for force in &summary.forces {
+        text += &force.describe();
+    }
+    for heat in &summary.heat {
+        text += &heat.describe();
+    }
+    for report in &summary.report {
+        text += &report.describe();
+    }
+    let restart = (summary.stop == StopReason::Interrupted).then_some(sink::RESTART);
+    let files: Vec<&str> = summary.files.iter().map(String::as_str).chain(restart).chain(["summary.json"]).collect();
+    text + &format!("{}: {}\n", folder.display(), files.join(", "))
+}

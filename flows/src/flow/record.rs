@@ -1,0 +1,68 @@
+//! What is due on the way. After [`Run::follow`] copies of all that a step is to leave (fields, rows, a restart file) are in the outbox,
+//! which makes files of them, in the order of steps.
+
+use lbm_runtime::solver::observe::Look;
+
+use super::error::FlowError;
+use super::run::{Records, Run};
+use super::watch::Kept;
+use crate::restart;
+
+impl<'a> Run<'a> {
+    /// Leaves the fields of this step to be recorded and drawn, if they are wanted.
+    pub(super) fn record_fields(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
+        let (output, step) = (&self.case.output, self.flow.step());
+        let (written, drawn) = (output.wants_fields(step), output.wants_pictures(step));
+        if written || drawn {
+            let fields = self.flow.capture(records.for_fields(&mut self.waited))?;
+            records.post(move |recorder| {
+                let snapshot = fields.snapshot()?;
+                if written {
+                    recorder.fields(&snapshot)?;
+                }
+                Ok(recorder.pictures_on_the_way(&snapshot)?)
+            });
+        }
+        Ok(())
+    }
+
+    /// Leaves mass, energy and the like at this step to be recorded, if they are wanted.
+    pub(super) fn record_row(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
+        let step = self.flow.step();
+        let wanted = self.case.output.wants_row(step);
+        if let Some(means) = wanted.then(|| self.flow.means()).transpose()?.flatten() {
+            records.post(move |recorder| Ok(recorder.row(step, &means)?));
+        }
+        Ok(())
+    }
+
+    /// Leaves the state at this step to become a restart file, if one is wanted.
+    fn record_state(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
+        if self.case.output.wants_restart(self.flow.step()) {
+            let fields = self.flow.snapshot()?;
+            let state = self.flow.capture_state(records.for_state(&mut self.waited))?;
+            let (identity, units, mut course) = (self.identity, &self.case.units, self.course());
+            records.post(move |recorder| {
+                course.recorded = recorder.recorded();
+                Ok(recorder.restart(|out| restart::write(out, identity, &state, (Some(&fields), units), course))?)
+            });
+            self.saved = Some(self.flow.step());
+        }
+        Ok(())
+    }
+
+    /// What is due at this step, after a look at it that has found all values finite: output, a check for steady flow, a restart file.
+    /// Returns what the user should know.
+    pub(super) fn follow(&mut self, look: &Look, records: &Records<'a, '_>) -> Result<Option<String>, FlowError> {
+        self.well = self.flow.step();
+        if self.processes.of_first(u64::from(self.good.is_due())) != 0 {
+            let is_first = self.good.kept.is_none();
+            self.good.take(|| Kept::of(&mut self.flow, &self.processes, is_first))?;
+        }
+        self.record_fields(records)?;
+        self.record_row(records)?;
+        let told = self.compare(look)?;
+        self.record_state(records)?;
+        Ok(told)
+    }
+}

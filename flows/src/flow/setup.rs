@@ -1,0 +1,127 @@
+//! A flow set up: the grid and the kernels of a case on its devices. After [`set_up`] all of it is in memory, which was known to suffice
+//! before; after [`start`] cells also have the values that the case starts with.
+
+use std::collections::HashSet;
+
+use lbm_bundle::Bundle;
+use lbm_bundle::criteria::CriterionRole;
+use lbm_runtime::device::{Available, Device, DeviceError};
+use lbm_runtime::geometry::Block;
+use lbm_runtime::kernels::{Criterion, KernelError};
+use lbm_runtime::processes::Processes;
+use lbm_runtime::solver::memory::Memory;
+use lbm_runtime::solver::{Adaptations, GridSpec, Prepared, Simulation, StepError};
+
+use super::control::Kernels;
+use super::error::FlowError;
+use super::grid::{courses_of, grid_of, places_of};
+use super::processes::{self, available};
+use crate::case::Case;
+use crate::restart::Restart;
+
+/// A flow without anything in its cells.
+pub(super) fn set_up(
+    case: &Case,
+    kernels: Kernels<'_>,
+    devices: &[Device],
+    restart: Option<&Restart>,
+    processes: &Processes,
+) -> Result<(Simulation, Memory), FlowError> {
+    let grid = grid_of(case, kernels, &devices[0])?;
+    let available = available(processes, devices);
+    let (prepared, memory) = prepare(case, kernels, (devices, processes), &grid, restart, available)?;
+    let mut flow = prepared.simulation(&case.params)?;
+    if !case.courses.is_empty() {
+        flow.follow_courses(courses_of(case))?;
+    }
+    if !case.places.is_empty() {
+        flow.follow_places(places_of(case));
+    }
+    Ok((flow, memory))
+}
+
+/// Sets the start of a case.
+pub(super) fn fill(case: &Case, flow: &mut Simulation) -> Result<(), FlowError> {
+    flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
+    if let (false, Some(viscosity)) = (case.start.is_uniform(), case.scales.viscosity) {
+        flow.start_with_stress(viscosity)?;
+    }
+    Ok(())
+}
+
+/// A case at its start, for whoever does its steps and looks at it; nothing is written.
+pub fn start(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<Simulation, FlowError> {
+    let (mut flow, _) = set_up(case, kernels, &devices_of(case, device)?, None, &Processes::default())?;
+    fill(case, &mut flow)?;
+    Ok(flow)
+}
+
+/// The devices of the parts of a case, each part's own, of which the first is at hand.
+pub fn devices_of(case: &Case, first: &Device) -> Result<Vec<Device>, DeviceError> {
+    if first.ordinal().is_none() {
+        return Ok(vec![first.clone(); case.devices.count()]);
+    }
+    let others = case.devices.gpus().into_iter().skip(1).map(Device::cuda);
+    std::iter::once(Ok(first.clone())).chain(others).collect()
+}
+
+/// The grid of a case, refined as it says, or as it was; refused where it does not fit into what was available before.
+pub(super) fn prepare<'a>(
+    case: &Case,
+    kernels: Kernels<'_>,
+    (devices, processes): (&[Device], &Processes),
+    grid: &'a GridSpec,
+    restart: Option<&Restart>,
+    available: Available,
+) -> Result<(Prepared<'a>, Memory), FlowError> {
+    let device = &devices[0];
+    let steady = case.stop.steady.is_some();
+    let prepared = match &case.refinement {
+        None => Prepared::refined(device, kernels.method, grid, 1, |_| false)?,
+        Some(refinement) => {
+            let criteria =
+                kernels.criteria.map(|bundle| Criterion::load(device, bundle)).transpose().map_err(StepError::from)?;
+            let adaptivity = refinement.adaptivity(criteria.as_deref().unwrap_or_default(), steady);
+            let adaptivity = adaptivity.ok_or_else(|| lacks_criteria(kernels.method))?;
+            let adaptivity = processes::on(processes, devices, available, adaptivity).map_err(StepError::from)?;
+            let refined = restart.map(|restart| refined(restart.leaves()));
+            let refines = refined.as_ref().map(|refined| |block: Block| refined.contains(&block));
+            let refines = refines.as_ref().map(|refines| refines as &(dyn Fn(Block) -> bool + Sync));
+            let refines = refines.zip(restart.map(|restart| restart.course().step));
+            let prepared = Prepared::adaptive(device, kernels.method, grid, &adaptivity, refines)?;
+            let Adaptations { most_refused: refused, room, .. } = prepared.adaptations();
+            // A grid that follows the flow does without some, and says so.
+            if refused > 0 && adaptivity.during.is_none() {
+                return Err(FlowError::Refused { refused, room });
+            }
+            prepared
+        }
+    };
+    let prepared = prepared.in_processes(processes, devices, kernels.method)?;
+    prepared.check(&case.params)?;
+    let copies = case.copies(&kernels.method.manifest);
+    let memory = prepared.memory(case.output.series.is_some(), steady, copies)?;
+    match memory.lack(available) {
+        None => Ok((prepared, memory)),
+        Some(lack) => Err(FlowError::Memory { lack, parts: memory.parts() }),
+    }
+}
+
+/// The error where a refined case is run without the kernels of its criteria.
+fn lacks_criteria(method: &Bundle) -> StepError {
+    let (spec, role) = (method.manifest.spec.clone(), CriterionRole::TargetLevels.name().into());
+    KernelError::MissingRole { spec, role }.into()
+}
+
+/// All blocks that leaves are parts of.
+fn refined(leaves: &[Block]) -> HashSet<Block> {
+    let mut refined = HashSet::new();
+    for leaf in leaves {
+        for block in std::iter::successors(leaf.parent(), |block| block.parent()) {
+            if !refined.insert(block) {
+                break;
+            }
+        }
+    }
+    refined
+}
