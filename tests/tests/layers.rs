@@ -3,8 +3,41 @@
 use std::path::{Path, PathBuf};
 
 /// Modules of folders, each of which may import those before it.
-const LAYERS: [(&str, &[&str]); 4] = [
+const LAYERS: [(&str, &[&str]); 9] = [
     ("runtime/src", &["file", "processes", "geometry", "device", "kernels", "mesh", "solver"]),
+    (
+        "runtime/src/solver",
+        &[
+            "error",
+            "observe",
+            "spec",
+            "plan",
+            "arrays",
+            "halo",
+            "inbox",
+            "solids",
+            "subdomain",
+            "parts",
+            "step",
+            "remesh",
+            "simulation",
+            "measure",
+            "state",
+            "setup",
+            "sizes",
+            "tests",
+        ],
+    ),
+    ("runtime/src/solver/plan", &["phase", "task", "accesses"]),
+    (
+        "runtime/src/solver/arrays",
+        &["walls", "params", "prescribed", "cells", "places", "pages", "fields", "statistics", "memory"],
+    ),
+    ("runtime/src/solver/solids", &["levels", "surfaces", "exchanges", "turning", "moving", "bodies", "rows"]),
+    (
+        "runtime/src/solver/measure",
+        &["snapshot", "gather", "velocity", "around_point", "probe", "at_points", "monitor", "statistics", "capture"],
+    ),
     ("flows/src", &["case", "output", "restart", "flow"]),
     (
         "codegen/src",

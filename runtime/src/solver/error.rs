@@ -273,7 +273,7 @@ pub enum StepError {
 
 impl StepError {
     /// Says on which level a parameter is wrong.
-    pub(super) fn on_level(self, level: usize) -> StepError {
+    pub(crate) fn on_level(self, level: usize) -> StepError {
         match self {
             StepError::Range { owner, name, value, allowed } => {
                 StepError::Range { owner: format!("{owner} on level {level}"), name, value, allowed }

@@ -14,25 +14,24 @@ use std::ops::Range;
 use lbm_bundle::Manifest;
 use lbm_bundle::mesh::Group;
 
-use super::step::Level as Time;
-use super::stream::{Lists, blocks};
-use super::subdomain::Subdomain;
-use super::timing::Phase;
-use super::{StepError, setup};
-use crate::device::{Buffer, Device, DeviceError, Int, Part, Real};
+use crate::device::{Buffer, Device, DeviceError, Int, Part, Real, Stored};
 use crate::kernels::layout::SlotId;
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::Level;
 use crate::mesh::{self, Grid, Owned, OwnedLevel};
+use crate::solver::arrays::params::Level as Time;
+use crate::solver::arrays::walls::Walls;
+use crate::solver::error::StepError;
+use crate::solver::plan::phase::Phase;
 
 /// A level whose cells are less than one in so many of those that the device works on at a time streams in one launch.
 const FEW: usize = 8;
 
 /// What a part has of a grid, and the slots of others' coarse blocks of each level that send something into its blocks.
-pub(super) type Own<'a> = (&'a Owned, &'a [Vec<SlotId>]);
+pub(crate) type Own<'a> = (&'a Owned, &'a [Vec<SlotId>]);
 
 /// What blocks at interfaces read, and what it is made from.
-pub(super) struct Inbox {
+pub(crate) struct Inbox {
     /// What enters, for a first step and for a second one `[row][value]`.
     rows: [Buffer<Real>; 2],
     /// From which neighbours each block reads its row `[row]`.
@@ -54,10 +53,10 @@ pub(super) struct Inbox {
 impl Inbox {
     /// That of a grid, full of NaN; none for a coupling of ghosts, or without levels. A part of a flow has what enters its blocks, and says
     /// which blocks of others send something there, on each level.
-    pub(super) fn new(
+    pub(crate) fn new(
         (program, of_rows): (&Program, &Device),
         grid: &mut Grid,
-        walls: &setup::Walls,
+        walls: &Walls,
         own: Option<Own<'_>>,
     ) -> Result<Option<Inbox>, StepError> {
         let (device, manifest) = (program.device(), program.manifest());
@@ -80,11 +79,11 @@ impl Inbox {
     }
 
     /// After the grid has changed. Nothing is kept between steps.
-    pub(super) fn follow(
+    pub(crate) fn follow(
         &mut self,
         (program, of_rows): (&Program, &Device),
         grid: &mut Grid,
-        walls: &setup::Walls,
+        walls: &Walls,
         own: Option<Own<'_>>,
     ) -> Result<(), StepError> {
         let (device, manifest) = (program.device(), program.manifest());
@@ -158,7 +157,7 @@ impl Inbox {
         &mut self,
         program: &Program,
         grid: &Grid,
-        walls: &setup::Walls,
+        walls: &Walls,
         ids: Part<'_, Int>,
     ) -> Result<(), KernelError> {
         let tables = grid.tables();
@@ -193,22 +192,96 @@ impl Inbox {
     }
 
     /// The phase in which all blocks of a level stream, in one launch, if they do.
-    pub(super) fn together(&self, level: usize) -> Option<Phase> {
+    pub(crate) fn together(&self, level: usize) -> Option<Phase> {
         self.together[level]
     }
 
     /// The cells of a level beside refined ones.
-    pub(super) fn cells_of(&self, level: usize) -> Part<'_, Int> {
+    pub(crate) fn cells_of(&self, level: usize) -> Part<'_, Int> {
         self.cells.part(self.of_levels[level].clone())
     }
 
+    /// What a level sends to the next finer one for both of its steps, or gets from it after the first; `start`: whether the step of the
+    /// level is itself the first of two. `ids`: blocks that touch walls, for the phases that are theirs.
+    pub(crate) fn exchange(
+        &mut self,
+        (program, grid, walls): (&Program, &Grid, &Walls),
+        populations: &[Buffer<Stored>; 2],
+        levels: &[Time],
+        (phase, level, start): (Phase, usize, bool),
+        ids: Part<'_, Int>,
+    ) -> Result<(), KernelError> {
+        let (params, tables) = (levels[level].params.packed(), grid.tables());
+        let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
+        // After its first step, what the finer level had before is in the other set.
+        let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);
+        let Walls { rules: wall_rules, values: wall_values } = walls;
+        let (nodes, near, children, slots, rows) =
+            (&tables.node, &tables.near, &tables.child, &tables.slot, &tables.rows);
+        let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = self;
+        let cells = cells.part(of_levels[level].clone());
+        match phase {
+            Phase::ToFine => program.launch(kernels::ToFine {
+                cells,
+                tables: around,
+                cell_masks,
+                coarse,
+                fine,
+                inbox_0: first,
+                inbox_1: second,
+                start: i32::from(start),
+                params,
+            }),
+            Phase::ToCoarse => program.launch(kernels::ToCoarse {
+                cells,
+                tables: around,
+                cell_masks,
+                before,
+                after: fine,
+                inbox: if start { first } else { second },
+            }),
+            Phase::ToFineWalls => program.launch(kernels::ToFineWalls {
+                ids,
+                nodes,
+                near,
+                children,
+                parents: &tables.parent,
+                slots,
+                rows,
+                wall_rules,
+                wall_values,
+                coarse,
+                fine,
+                inbox_0: first,
+                inbox_1: second,
+                params,
+            }),
+            Phase::ToCoarseWalls => program.launch(kernels::ToCoarseWalls {
+                ids,
+                nodes,
+                near,
+                children,
+                slots,
+                rows,
+                wall_rules,
+                wall_values,
+                coarse,
+                before,
+                after: fine,
+                inbox: if start { first } else { second },
+                params,
+            }),
+            _ => unreachable!("{phase:?} does not cross an interface"),
+        }
+    }
+
     /// Sets all that enters to NaN.
-    pub(super) fn poison(&mut self) -> Result<(), DeviceError> {
+    pub(crate) fn poison(&mut self) -> Result<(), DeviceError> {
         self.rows.iter_mut().try_for_each(Buffer::poison)
     }
 
     /// Masks and rows that blocks read in a step; `start`: the first of two.
-    pub(super) fn read(&self, start: bool) -> (&Buffer<Int>, &Buffer<Real>) {
+    pub(crate) fn read(&self, start: bool) -> (&Buffer<Int>, &Buffer<Real>) {
         (&self.masks, &self.rows[usize::from(!start)])
     }
 }
@@ -264,85 +337,4 @@ fn grow(device: &Device, buffer: &mut Buffer<Int>, length: usize) -> Result<(), 
         *buffer = device.alloc_ints(room)?;
     }
     Ok(())
-}
-
-impl Subdomain {
-    /// What a level sends to the next finer one for both of its steps, or gets from it after the first; `start`: whether the step of the
-    /// level is itself the first of two.
-    pub(super) fn exchange_inbox(
-        &mut self,
-        phase: Phase,
-        levels: &[Time],
-        level: usize,
-        start: bool,
-    ) -> Result<(), StepError> {
-        let (program, params, tables) = (&self.program, levels[level].params.packed(), self.grid.tables());
-        // The cells that others list are in the inbox.
-        let lists = Lists { grid: &self.grid, owned: self.owned.as_ref(), edges: None, bodies: None, inbox: None };
-        let ids = blocks(lists, phase, level);
-        let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
-        let populations = &self.fields.populations;
-        // After its first step, what the finer level had before is in the other set.
-        let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);
-        let setup::Walls { rules: wall_rules, values: wall_values } = &self.walls;
-        let (nodes, near, children, slots, rows) =
-            (&tables.node, &tables.near, &tables.child, &tables.slot, &tables.rows);
-        let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
-        let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = inbox;
-        let cells = cells.part(of_levels[level].clone());
-        match phase {
-            Phase::ToFine => program.launch(kernels::ToFine {
-                cells,
-                tables: around,
-                cell_masks,
-                coarse,
-                fine,
-                inbox_0: first,
-                inbox_1: second,
-                start: i32::from(start),
-                params,
-            })?,
-            Phase::ToCoarse => program.launch(kernels::ToCoarse {
-                cells,
-                tables: around,
-                cell_masks,
-                before,
-                after: fine,
-                inbox: if start { first } else { second },
-            })?,
-            Phase::ToFineWalls => program.launch(kernels::ToFineWalls {
-                ids,
-                nodes,
-                near,
-                children,
-                parents: &tables.parent,
-                slots,
-                rows,
-                wall_rules,
-                wall_values,
-                coarse,
-                fine,
-                inbox_0: first,
-                inbox_1: second,
-                params,
-            })?,
-            Phase::ToCoarseWalls => program.launch(kernels::ToCoarseWalls {
-                ids,
-                nodes,
-                near,
-                children,
-                slots,
-                rows,
-                wall_rules,
-                wall_values,
-                coarse,
-                before,
-                after: fine,
-                inbox: if start { first } else { second },
-                params,
-            })?,
-            _ => unreachable!("{phase:?} does not cross an interface"),
-        }
-        Ok(())
-    }
 }

@@ -26,7 +26,7 @@ pub struct Exchange {
 
 impl Exchange {
     /// Nothing, of so many sets of populations.
-    pub(super) fn none(sets: usize) -> Exchange {
+    pub(crate) fn none(sets: usize) -> Exchange {
         Exchange { force: [0.0; 3], torque: [0.0; 3], gains: vec![0.0; sets] }
     }
 

@@ -12,9 +12,9 @@ use std::time::Instant;
 
 use lbm_bundle::{Direction, Manifest};
 
-use super::edges::Edges;
 use super::halo::Halo;
-use super::transfer::{self, Reach};
+use super::halo::edges::Edges;
+use super::halo::transfer::{self, Reach};
 use crate::device::Device;
 use crate::fixture::manifest;
 use crate::geometry::Block;

@@ -1,76 +1,118 @@
 //! The part of a simulation that one device has.
 //!
 //! All that lies on the device is here: kernels, blocks, populations, what is around them, and steps that were recorded. What time
-//! it is on each level, how often the grid changes and which walls there are belongs to the [`Simulation`](super::Simulation),
+//! it is on each level, how often the grid changes and which walls there are belongs to the [`Simulation`](crate::solver::simulation::Simulation),
 //! which tells a subdomain what to do.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::StepError;
-use super::adapt::Corners;
-use super::bodies::Bodies;
-use super::edges::{Edges, Side};
-use super::fields::Fields;
-use super::inbox::Inbox;
-use super::places::Places;
-use super::prescribed::Prescribed;
-use super::setup::Walls;
-use super::statistics::Statistics;
-use super::step::{Level, Task};
-use super::stream::{Lists, blocks};
-use super::timing::Phase;
+use rayon::prelude::*;
+
 use crate::device::{Buffer, Device, DeviceError, Graph, Int, Part, Real};
-use crate::kernels::layout::Layout;
-use crate::kernels::{self, Criterion, Program};
+use crate::geometry::Block;
+use crate::kernels::layout::{CellId, Layout};
+use crate::kernels::{self, Criterion, KernelError, Program};
 use crate::mesh::forest::Leaf;
 use crate::mesh::{Grid, Owned, OwnedLevel};
+use crate::solver::arrays::fields::Fields;
+use crate::solver::arrays::pages::Arrays;
+use crate::solver::arrays::params::Level;
+use crate::solver::arrays::places::Places;
+use crate::solver::arrays::prescribed::Prescribed;
+use crate::solver::arrays::statistics::Statistics;
+use crate::solver::arrays::walls::Walls;
+use crate::solver::error::StepError;
+use crate::solver::halo::edges::Edges;
+use crate::solver::inbox::Inbox;
+use crate::solver::plan::phase::Phase;
+use crate::solver::solids::bodies::Bodies;
+use crate::solver::spec::Corners;
+
+impl Subdomain {
+    /// The blocks whose cells have their places, for [`Self::give_places`]; none where the method has none.
+    pub(crate) fn placed(&self) -> Result<Option<HashSet<Block>>, DeviceError> {
+        let of_leaves = |leaves: &[Leaf]| leaves.iter().map(|leaf| leaf.block).collect();
+        self.places.as_ref().map(|_| self.grid.leaves().map(of_leaves)).transpose()
+    }
+
+    /// Gives the cells of some leaves their places, in the sets that are current on each level.
+    pub(crate) fn give_places(&mut self, current: &[usize], to: impl Fn(&Leaf) -> bool) -> Result<(), DeviceError> {
+        let Subdomain { program, grid, fields, places: Some(places), .. } = self else { return Ok(()) };
+        let layout = Layout::populations(program.manifest());
+        let cells: Vec<CellId> = layout.all_cells().collect();
+        let new: Vec<&Leaf> = grid.leaves()?.iter().filter(|leaf| to(leaf)).collect();
+        for some in new.chunks(crate::solver::arrays::cells::SLOTS_AT_ONCE) {
+            let of = |leaf: &&Leaf| places.of(layout, grid.origin(leaf.block), &cells);
+            let values: Vec<Vec<Vec<f64>>> = some.par_iter().map(of).collect();
+            for (leaf, values) in some.iter().zip(values) {
+                let to = &mut fields.populations[current[leaf.block.level]];
+                for (component, values) in places.components.iter().zip(values) {
+                    to.write_reals(layout.offset(leaf.slot, *component, CellId(0)), &values)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Blocks of a grid on a device, with all that their kernels read and write.
-pub(super) struct Subdomain {
-    pub(super) program: Program,
+pub(crate) struct Subdomain {
+    pub(crate) program: Program,
     /// Its device, on which the inbox takes what memory it needs.
-    pub(super) of_rows: Device,
-    pub(super) grid: Grid,
+    pub(crate) of_rows: Device,
+    pub(crate) grid: Grid,
     /// What it has of the grid, where that is not all.
-    pub(super) owned: Option<Owned>,
+    pub(crate) owned: Option<Owned>,
     /// Its blocks as phases stream them, where it is one of several parts.
-    pub(super) edges: Option<Edges>,
-    pub(super) walls: Walls,
-    pub(super) prescribed: Option<Prescribed>,
-    pub(super) bodies: Option<Bodies>,
-    pub(super) fields: Fields,
-    pub(super) inbox: Option<Inbox>,
+    pub(crate) edges: Option<Edges>,
+    pub(crate) walls: Walls,
+    pub(crate) prescribed: Option<Prescribed>,
+    pub(crate) bodies: Option<Bodies>,
+    pub(crate) fields: Fields,
+    pub(crate) inbox: Option<Inbox>,
     /// Whether the macroscopic fields are those of the current populations.
-    pub(super) sampled: bool,
+    pub(crate) sampled: bool,
     /// Fields of an earlier step, to compare with.
-    pub(super) reference: Option<Buffer<Real>>,
+    pub(crate) reference: Option<Buffer<Real>>,
     /// What is accumulated over time.
-    pub(super) statistics: Option<Statistics>,
+    pub(crate) statistics: Option<Statistics>,
     /// What cells keep for parameters that vary, if it is known.
-    pub(super) places: Option<Places>,
+    pub(crate) places: Option<Places>,
     /// What the grid follows, if it changes.
-    pub(super) criterion: Option<Criterion>,
+    pub(crate) criterion: Option<Criterion>,
     /// Boxes whose blocks stay as they are, in cells of the coarsest level: lower and upper corners.
-    pub(super) frozen: Vec<Corners>,
-    pub(super) recording: Option<Recording>,
+    pub(crate) frozen: Vec<Corners>,
+    pub(crate) recording: Option<Recording>,
 }
 
 /// Steps that can be repeated.
-pub(super) struct Recording {
-    pub(super) graph: Graph,
+pub(crate) struct Recording {
+    pub(crate) graph: Graph,
     /// How many they are, an even number.
-    pub(super) steps: u64,
+    pub(crate) steps: u64,
 }
 
 impl Subdomain {
+    /// Sets the clock of formulas of time: how many steps of level 0 are done.
+    pub(crate) fn set_clock(&mut self, step: u64) -> Result<(), StepError> {
+        self.prescribed.as_mut().map_or(Ok(()), |prescribed| Ok(prescribed.set_clock(step)?))
+    }
+
+    /// Computes what walls have in a step of a level; `half`: halves of its steps from the last tick to its middle.
+    pub(crate) fn prescribe(&mut self, level: usize, half: i32) -> Result<(), KernelError> {
+        let Subdomain { program, prescribed: Some(prescribed), walls, .. } = self else { return Ok(()) };
+        prescribed.compute(program.manifest(), (level, half), &mut walls.values)
+    }
+
     /// Its lists on a level.
-    pub(super) fn own_level(&self, level: usize) -> OwnedLevel {
+    pub(crate) fn own_level(&self, level: usize) -> OwnedLevel {
         own_level(&self.grid, self.owned.as_ref(), level)
     }
 
     /// Its leaves, level by level, each level along the curve.
-    pub(super) fn own_leaves(&self) -> Result<Arc<[Leaf]>, DeviceError> {
+    pub(crate) fn own_leaves(&self) -> Result<Arc<[Leaf]>, DeviceError> {
         match &self.owned {
             Some(owned) => owned.leaves(&self.grid),
             None => self.grid.shared_leaves(),
@@ -78,7 +120,7 @@ impl Subdomain {
     }
 
     /// Where its leaves of all levels are listed, in as few runs as that takes.
-    pub(super) fn own_runs(&self) -> Vec<Range<usize>> {
+    pub(crate) fn own_runs(&self) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = vec![];
         for run in (0..self.grid.levels().len()).flat_map(|level| self.own_level(level).runs()) {
             match runs.last_mut().filter(|last| last.end == run.start) {
@@ -89,58 +131,13 @@ impl Subdomain {
         runs
     }
 
-    /// Whether a phase of a step of a level has anything to do.
-    pub(super) fn has(&self, phase: Phase, level: usize) -> bool {
-        match phase {
-            Phase::Prescribe => self.prescribed.as_ref().is_some_and(|prescribed| prescribed.has(level)),
-            Phase::Move => self.has_motions(level),
-            // A step is laid out before its solids move: in its second half a finer level may have them in other blocks.
-            Phase::StreamCollideSolid if self.has_motions(level) => true,
-            Phase::Tick => self.prescribed.is_some(),
-            Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
-            Phase::Exchange | Phase::Halo | Phase::HaloSaved => false,
-            Phase::Expose => !self.program.manifest().shown.is_empty() && !self.own_level(level).runs().is_empty(),
-            _ => {
-                let (grid, owned) = (&self.grid, self.owned.as_ref());
-                let (bodies, inbox) = (self.bodies.as_ref(), self.inbox.as_ref());
-                let edges = self.edges.as_ref().map(|edges| (edges, Side::All));
-                !blocks(Lists { grid, owned, edges, bodies, inbox }, phase, level).is_empty()
-            }
-        }
-    }
-
-    /// Whether solids of a level move.
-    fn has_motions(&self, level: usize) -> bool {
-        self.bodies.as_ref().is_some_and(|bodies| bodies.cutters.solids.motions(level).next().is_some())
-    }
-
     /// The phase in which all blocks of a level stream, in one launch, if they do.
-    pub(super) fn together(&self, level: usize) -> Option<Phase> {
+    pub(crate) fn together(&self, level: usize) -> Option<Phase> {
         self.inbox.as_ref().and_then(|inbox| inbox.together(level))
     }
 
-    /// A phase of a step of a level, on some of its blocks.
-    pub(super) fn run(&mut self, task: Task, side: Side, levels: &[Level]) -> Result<(), StepError> {
-        let Task { phase, level, start, half, .. } = task;
-        match phase {
-            Phase::Prescribe => Ok(self.prescribe(level, half)?),
-            Phase::Tick => Ok(self.tick()?),
-            Phase::Move | Phase::Exchange | Phase::Halo | Phase::HaloSaved => {
-                unreachable!("whoever has all parts does that")
-            }
-            Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
-                self.exchange_inbox(phase, levels, level, start)
-            }
-            Phase::Expose => self.expose(&levels[level], level),
-            Phase::Restrict => self.restrict(levels, level - 1),
-            Phase::Send => self.send(levels, level),
-            Phase::Prolong => self.prolong(levels, level + 1),
-            _ => self.stream_collide((phase, side), &levels[level], level, start),
-        }
-    }
-
     /// Computes the macroscopic fields of the current sets of populations, unless they are known; makes room for all of them.
-    pub(super) fn sample(&mut self, levels: &[Level]) -> Result<(), StepError> {
+    pub(crate) fn sample(&mut self, levels: &[Level]) -> Result<(), StepError> {
         if self.sampled {
             return Ok(());
         }
@@ -166,7 +163,7 @@ impl Subdomain {
     }
 
     /// Computes those of one of the [windows](Self::windows).
-    pub(super) fn sample_window(&mut self, levels: &[Level], window: &Range<usize>) -> Result<(), StepError> {
+    pub(crate) fn sample_window(&mut self, levels: &[Level], window: &Range<usize>) -> Result<(), StepError> {
         if self.is_whole() {
             return self.sample(levels);
         }
@@ -184,7 +181,7 @@ impl Subdomain {
     }
 
     /// Runs of slots whose macroscopic fields there is room for at a time, in the order of memory: all leaves have theirs in one.
-    pub(super) fn windows(&self) -> Vec<Range<usize>> {
+    pub(crate) fn windows(&self) -> Vec<Range<usize>> {
         let room = self.room_for_fields();
         let slots = if self.is_whole() { room } else { self.grid.leaf_count() };
         (0..slots).step_by(room.max(1)).map(|first| first..slots.min(first + room)).collect()
@@ -192,7 +189,7 @@ impl Subdomain {
 
     /// Whether there is room for the macroscopic fields of all slots. Else the grid stays as it is, and the leaves of each level have the
     /// slots of the numbers under which they are listed, in the order of the curve.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.room_for_fields() >= self.grid.slots()
     }
 
@@ -203,7 +200,7 @@ impl Subdomain {
     }
 
     /// Makes room for the macroscopic fields of all slots; an error where they do not fit.
-    pub(super) fn make_whole(&mut self) -> Result<(), StepError> {
+    pub(crate) fn make_whole(&mut self) -> Result<(), StepError> {
         // Parts have it from the beginning, and it takes memory for their own blocks.
         if !self.is_whole() {
             let (device, manifest) = (self.program.device(), self.program.manifest());
@@ -219,7 +216,7 @@ impl Subdomain {
 }
 
 /// What a part has of a level: all of it, where it has all of the grid.
-pub(super) fn own_level(grid: &Grid, owned: Option<&Owned>, level: usize) -> OwnedLevel {
+pub(crate) fn own_level(grid: &Grid, owned: Option<&Owned>, level: usize) -> OwnedLevel {
     match owned {
         Some(owned) => owned.levels[level].clone(),
         None => OwnedLevel::all(&grid.levels()[level]),
@@ -227,7 +224,29 @@ pub(super) fn own_level(grid: &Grid, owned: Option<&Owned>, level: usize) -> Own
 }
 
 /// The slots of leaves of a level that are in a window.
-pub(super) fn ids_in<'a>(grid: &'a Grid, leaves: &Range<usize>, window: &Range<usize>) -> Part<'a, Int> {
+pub(crate) fn ids_in<'a>(grid: &'a Grid, leaves: &Range<usize>, window: &Range<usize>) -> Part<'a, Int> {
     let start = leaves.start.max(window.start);
     grid.forest().every().part(start..leaves.end.min(window.end).max(start))
+}
+
+impl Subdomain {
+    /// Whether solids move.
+    pub(crate) fn moves(&self) -> bool {
+        self.bodies.as_ref().is_some_and(|bodies| bodies.moving.is_some())
+    }
+}
+
+impl Subdomain {
+    /// Whether its memory comes and goes.
+    pub(crate) fn is_by_page(&self) -> bool {
+        self.fields.populations[0].array().is_by_page()
+    }
+
+    /// All its arrays of blocks.
+    pub(crate) fn arrays(&mut self) -> Arrays<'_> {
+        let Subdomain { program, fields, reference, statistics, .. } = self;
+        let of_fields = std::iter::once(&mut fields.macroscopic).chain(reference);
+        let statistics = statistics.iter_mut().flat_map(|statistics| statistics.arrays(program.manifest()));
+        Arrays::new(program.manifest(), &mut fields.populations, of_fields, statistics)
+    }
 }

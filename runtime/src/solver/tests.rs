@@ -1,6 +1,11 @@
-use super::*;
+use crate::device::Device;
 use crate::fixture::bundle;
 use crate::geometry::Face;
+use crate::solver::error::StepError;
+use crate::solver::measure::{probe, velocity};
+use crate::solver::plan::phase::Phase;
+use crate::solver::simulation::Simulation;
+use crate::solver::spec::GridSpec;
 
 fn omega(value: f64) -> Vec<(String, Vec<f64>)> {
     vec![("omega".into(), vec![value])]

@@ -1,0 +1,111 @@
+//! Arrays of blocks, cell by cell: filled, changed and visited on the host.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::device::{Buffer, DeviceError, Floating};
+use crate::geometry::Cell;
+use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::Grid;
+use crate::mesh::forest::Leaf;
+
+/// Slots that cross between device and host at a time: some megabytes, for which the same memory is taken each time.
+pub(crate) const SLOTS_AT_ONCE: usize = 1024;
+
+/// Leaves whose slots follow each other, as many as cross between device and host at a time.
+pub(crate) fn runs(leaves: &[Leaf]) -> impl Iterator<Item = &[Leaf]> {
+    leaves.chunk_by(|one, next| one.slot.0 + 1 == next.slot.0).flat_map(|run| run.chunks(SLOTS_AT_ONCE))
+}
+
+/// Where the values of these leaves are.
+pub(crate) fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
+    let first = run.first().map_or(0, |leaf| leaf.slot.index() * layout.slot_len());
+    first..first + run.len() * layout.slot_len()
+}
+
+/// Fills an array `[slot - first][component][cell]` from the values of the cells of some leaves: `value(cell, out)` writes one value
+/// per component for the cell; what it does not write is 0. Blocks are filled in parallel.
+pub fn scatter<E: Floating>(
+    to: &mut Buffer<E>,
+    layout: Layout,
+    grid: &Grid,
+    (leaves, first): (&[Leaf], usize),
+    value: impl Fn(Cell, &mut [f64]) + Sync,
+) -> Result<(), DeviceError> {
+    for run in runs(leaves) {
+        let range = range(run, layout);
+        let mut values = vec![0.0; range.len()];
+        change_cells(&mut values, run, layout, grid, &value);
+        to.write_reals(range.start - first * layout.slot_len(), &values)?;
+    }
+    Ok(())
+}
+
+/// Changes what some leaves have in an array `[slot][component][cell]`, cell by cell: `change(cell, values)` has the components of the
+/// cell. Blocks are changed in parallel.
+pub fn update<E: Floating>(
+    array: &mut Buffer<E>,
+    layout: Layout,
+    grid: &Grid,
+    leaves: &[Leaf],
+    change: impl Fn(Cell, &mut [f64]) + Sync,
+) -> Result<(), DeviceError> {
+    for run in runs(leaves) {
+        let range = range(run, layout);
+        let mut values = array.read_reals(range.clone())?;
+        change_cells(&mut values, run, layout, grid, &change);
+        array.write_reals(range.start, &values)?;
+    }
+    Ok(())
+}
+
+/// Changes the values of some leaves whose slots follow each other.
+fn change_cells(
+    values: &mut [f64],
+    run: &[Leaf],
+    layout: Layout,
+    grid: &Grid,
+    change: &(impl Fn(Cell, &mut [f64]) + Sync),
+) {
+    values.par_chunks_mut(layout.slot_len()).zip(run).for_each(|(values, leaf)| {
+        let mut of_cell = vec![0.0; layout.components()];
+        let origin = grid.origin(leaf.block);
+        for cell in layout.all_cells() {
+            let inside = layout.position(cell);
+            let place = |component: usize| layout.offset(SlotId(0), component, cell);
+            for (component, value) in of_cell.iter_mut().enumerate() {
+                *value = values[place(component)];
+            }
+            change(Cell { at: std::array::from_fn(|axis| origin.at[axis] + inside[axis]), ..origin }, &mut of_cell);
+            for (component, value) in of_cell.iter().enumerate() {
+                values[place(component)] = *value;
+            }
+        }
+    });
+}
+
+/// Every cell of an array `[slot][component][cell]`, `read` range by range, block by block: `each(cell, values)`; none of a range of which
+/// nothing is read.
+pub fn visit<E: From<DeviceError>>(
+    read: impl Fn(Range<usize>) -> Result<Vec<f64>, E>,
+    layout: Layout,
+    grid: &Grid,
+    mut each: impl FnMut(Cell, &[f64]),
+) -> Result<(), E> {
+    let mut of_cell = vec![0.0; layout.components()];
+    for run in runs(grid.leaves()?) {
+        let values = read(range(run, layout))?;
+        for (slot, leaf) in run.iter().enumerate().filter(|_| !values.is_empty()) {
+            let origin = grid.origin(leaf.block);
+            for cell in layout.all_cells() {
+                let inside = layout.position(cell);
+                for (component, value) in of_cell.iter_mut().enumerate() {
+                    *value = values[layout.offset(SlotId(slot as u32), component, cell)];
+                }
+                each(Cell { at: std::array::from_fn(|axis| origin.at[axis] + inside[axis]), ..origin }, &of_cell);
+            }
+        }
+    }
+    Ok(())
+}

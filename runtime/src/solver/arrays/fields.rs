@@ -1,0 +1,171 @@
+//! Populations and macroscopic arrays of a grid, and their way to dense arrays on the host.
+
+use lbm_bundle::Manifest;
+
+use crate::device::{Buffer, Device, DeviceError, Packing, Real, Stored};
+use crate::kernels::layout::Layout;
+use crate::mesh::{self, Grid, Owned, OwnedLevel};
+use crate::solver::arrays::cells::{SLOTS_AT_ONCE, range, runs};
+
+/// Bytes of fields that are computed at a time where not those of all slots are kept: enough to keep a device busy.
+const WINDOW: usize = 32 << 20;
+
+/// The per-block arrays of a grid.
+pub struct Fields {
+    /// Two sets of post-collision populations; which one is current on a level is known to the stepper.
+    pub populations: [Buffer<Stored>; 2],
+    /// For a coupling of ghosts, what blocks at refinement interfaces keep for other levels, `[row][direction][cell]`.
+    pub saved: Buffer<Real>,
+    /// Macroscopic fields: of all slots, or of as many that follow each other as it has room for.
+    pub macroscopic: Buffer<Real>,
+}
+
+/// Slots whose macroscopic fields there is room for, of so many: all of them if `whole`.
+pub(crate) fn slots_of_fields(manifest: &Manifest, slots: usize, whole: bool) -> usize {
+    let window = WINDOW / (Layout::fields(manifest).slot_len() * manifest.real.bytes()).max(1);
+    if whole { slots } else { slots.min(window.max(SLOTS_AT_ONCE)) }
+}
+
+impl Fields {
+    /// Arrays for a grid, populations full of NaN; with room for the macroscopic fields of all slots if `whole`. Says what is missing
+    /// before it allocates. Of a part, arrays that are written where its own blocks are; on [sparse](Device::sparse) devices they take no more memory,
+    /// and are to be [sealed](Self::seal).
+    pub fn new(
+        device: &Device,
+        manifest: &Manifest,
+        grid: &Grid,
+        whole: bool,
+        owned: Option<&Owned>,
+    ) -> Result<Self, DeviceError> {
+        let (layout, of_fields) = (Layout::populations(manifest), Layout::fields(manifest).slot_len());
+        let whole = whole || owned.is_some();
+        let fields = slots_of_fields(manifest, grid.slots(), whole);
+        let sparse = owned.filter(|_| device.is_sparse());
+        let [written, of_fields_written] = sparse.map_or([grid.slots(), fields], |owned| [owned.leaf_count(); 2]);
+        let bytes = 2 * written * layout.slot_len() * manifest.real.stored_bytes()
+            + of_fields_written * of_fields * manifest.real.bytes()
+            + at_interfaces(manifest, grid.interfaces()).all();
+        if device.memory_available().is_some_and(|available| bytes > available) {
+            return Err(device.out_of_memory(bytes));
+        }
+        let length = grid.slots() * layout.slot_len();
+        let mut populations =
+            [device.alloc_stored(manifest.real, length)?, device.alloc_stored(manifest.real, length)?];
+        let mut macroscopic = device.alloc_reals(manifest.real, fields * of_fields)?;
+        let own = owned.map(|owned| owned.leaves(grid)).transpose()?;
+        for buffer in &mut populations {
+            match &own {
+                None => buffer.poison()?,
+                Some(own) => {
+                    buffer.back(runs(own).map(|run| range(run, layout)))?;
+                    runs(own).try_for_each(|run| buffer.poison_part(range(run, layout)))?;
+                }
+            }
+        }
+        if let Some(owned) = owned.filter(|_| grid.forest().holds()) {
+            let of_level = |owned: &OwnedLevel| grid.tables().held.read_ints(owned.held.clone());
+            let held = owned.levels.iter().map(of_level).collect::<Result<Vec<_>, _>>()?.concat();
+            let of = |layout: Layout| {
+                let length = layout.slot_len();
+                held.iter().map(move |slot| *slot as usize * length..(*slot as usize + 1) * length)
+            };
+            populations.iter_mut().try_for_each(|set| set.back(of(layout)))?;
+            macroscopic.back(of(Layout::fields(manifest)))?;
+        }
+        if let Some(own) = &own {
+            macroscopic.back(runs(own).map(|run| range(run, Layout::fields(manifest))))?;
+        }
+        let saved = saved_for(device, manifest, grid.interfaces())?;
+        Ok(Fields { populations, saved, macroscopic })
+    }
+
+    /// Makes room for what a part gets of another's populations and fields.
+    pub fn make_room_for(&mut self, populations: &Packing, fields: &Packing) -> Result<(), DeviceError> {
+        self.populations.iter_mut().try_for_each(|set| set.back(populations.ranges()))?;
+        self.macroscopic.back(fields.ranges())
+    }
+
+    /// There is room for all that a part has and gets.
+    pub fn seal(&mut self) -> Result<(), DeviceError> {
+        self.populations.iter_mut().try_for_each(Buffer::seal)?;
+        self.macroscopic.seal()
+    }
+
+    /// Bytes for the data of a slot, with its part of what blocks at refinement interfaces have: that may be all blocks where they
+    /// have ghosts; of others about half. GPUs share the first, and each has all of the second.
+    pub fn bytes_of_slot(manifest: &Manifest) -> [usize; 2] {
+        let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
+        let share = if mesh::holds(manifest) { 1 } else { 2 };
+        let own = 2 * populations * manifest.real.stored_bytes() + fields * manifest.real.bytes();
+        let AtInterfaces { shared, tables } = at_interfaces(manifest, 1);
+        [own + shared / share, tables / share]
+    }
+
+    /// After the grid has changed: room for what is kept at interfaces. Nothing is kept between steps.
+    pub fn make_room(&mut self, device: &Device, manifest: &Manifest, grid: &Grid) -> Result<(), DeviceError> {
+        let interfaces = grid.interfaces();
+        if mesh::holds(manifest) && interfaces * Layout::beside_populations(manifest).slot_len() > self.saved.len() {
+            self.saved = device.alloc_reals(manifest.real, 0)?;
+            self.saved = saved_for(device, manifest, interfaces + interfaces / 4)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of what blocks at refinement interfaces have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AtInterfaces {
+    /// What parts have of their own blocks alone.
+    pub(crate) shared: usize,
+    /// What they have of all.
+    pub(crate) tables: usize,
+}
+
+impl AtInterfaces {
+    /// All together.
+    pub(crate) fn all(self) -> usize {
+        self.shared.saturating_add(self.tables)
+    }
+}
+
+/// What so many blocks at refinement interfaces have: populations that they keep for ghosts, or two rows of the inbox and what these are
+/// made from.
+pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> AtInterfaces {
+    let [shared, tables] = match (mesh::holds(manifest), &manifest.coupling) {
+        (true, _) => [0, Layout::beside_populations(manifest).slot_len() * manifest.real.bytes()],
+        (false, Some(_)) => {
+            // Rows, a mask and a place; and, but on the finest level, what is around, masks of cells, and a list of them.
+            let ints = 2 + manifest.around() + 2 * manifest.cells();
+            [2 * manifest.inbox_row() * manifest.real.bytes(), ints * size_of::<i32>()]
+        }
+        (false, None) => [0, 0],
+    };
+    AtInterfaces { shared: interfaces.saturating_mul(shared), tables: interfaces.saturating_mul(tables) }
+}
+
+/// Each part has all of it.
+fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer<Real>, DeviceError> {
+    let kept = if mesh::holds(manifest) { interfaces * Layout::beside_populations(manifest).slot_len() } else { 0 };
+    let mut saved = device.whole().alloc_reals(manifest.real, kept)?;
+    saved.poison()?;
+    Ok(saved)
+}
+
+/// What each population is at rest, or each moment that is stored in their place: it is stored without that.
+pub fn rest(manifest: &Manifest) -> Vec<f64> {
+    let populations: Vec<f64> = manifest.directions.iter().map(lbm_bundle::Direction::rest_value).collect();
+    if manifest.moments.is_empty() { populations } else { in_moments(manifest, |pop| populations[pop]) }
+}
+
+/// The moments that are stored of populations.
+pub fn in_moments(manifest: &Manifest, population: impl Fn(usize) -> f64) -> Vec<f64> {
+    let of = |moment: &lbm_bundle::Moment| {
+        moment.share_values().iter().enumerate().map(|(pop, share)| share * population(pop)).sum()
+    };
+    manifest.moments.iter().map(of).collect()
+}
+
+/// Names of the field components in the order of their values: `rho`, `ux`, `uy`.
+pub fn component_names(manifest: &Manifest) -> Vec<String> {
+    manifest.component_names()
+}

@@ -1,0 +1,329 @@
+//! The halo of each part of a flow: what it reads of blocks that other parts have.
+//!
+//! A part reads a neighbour's block in the slot that the block has everywhere. Before a phase that reads a level, populations of its
+//! current set cross (`Phase::Halo`), contiguous for each pair of parts:
+//!
+//! - between blocks of one level away from walls, solids and refinement interfaces: those that stream across,
+//! - into blocks at walls, or with solids in them: all of the cells that touch the block, because boundary conditions read more,
+//! - into blocks at refinement interfaces, and across these: all of the block.
+//!
+//! Fields cross as whole blocks. What refined blocks hold for a coupling of ghosts crosses like blocks of its level; and before means are
+//! taken of what blocks save for other levels, or ghosts interpolated from it, that crosses too (`Phase::HaloSaved`): of children to the part
+//! that has what their parent holds, and of all around the parent of a block that may have ghosts to the part that has this.
+
+pub(crate) mod edges;
+pub(crate) mod transfer;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lbm_bundle::mesh::Group;
+use lbm_bundle::{Direction, Manifest};
+use rayon::prelude::*;
+
+use crate::device::Packing;
+use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::{Grid, Meeting, Partition};
+use crate::solver::error::StepError;
+
+/// What one part gives another of the blocks of a level.
+pub(crate) struct Lane {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) populations: Packing,
+    pub(crate) fields: Packing,
+}
+
+/// What blocks of a level save for other levels, and one part gives another.
+pub(crate) struct SavedLane {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) saved: Packing,
+}
+
+/// What parts give each other.
+pub(crate) struct Halo {
+    levels: Vec<Vec<Lane>>,
+    /// What is saved for ghosts `[level][lane]`.
+    saved: Vec<Vec<SavedLane>>,
+    /// Slots of coarse blocks at refinement interfaces that others have and that send something into blocks of a part `[part][level]`.
+    senders: Vec<Vec<Vec<SlotId>>>,
+    /// Of each slot that is in use, whether its block reads blocks of other parts or is read by them.
+    edge: Vec<AtomicBool>,
+}
+
+/// What is needed of a block: neighbours are numbered as in the tables, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Need {
+    /// Neighbours into which populations stream.
+    streaming: u32,
+    /// Neighbours that read all populations of the cells that touch them.
+    rim: u32,
+    /// Whether all of the block is needed.
+    whole: bool,
+}
+
+/// A block of which another part needs something. In order: by level, pair of parts and slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Crossing {
+    level: usize,
+    from: u16,
+    to: u16,
+    slot: SlotId,
+    need: Need,
+}
+
+/// What a block saves for other levels and another part needs: level, parts that it comes from and goes to, and its place among blocks at
+/// refinement interfaces.
+type Saved = (usize, u16, u16, usize);
+
+/// What is found where parts meet.
+#[derive(Default)]
+struct Found {
+    /// Each leaf and part once.
+    crossings: Vec<Crossing>,
+    /// What refined nodes hold, more than once.
+    held: Vec<Crossing>,
+    /// For ghosts, more than once.
+    saved: Vec<Saved>,
+    /// Coarse blocks at refinement interfaces that send something into blocks of a part: part, level, slot.
+    senders: Vec<(u16, usize, SlotId)>,
+}
+
+impl Halo {
+    /// Of a grid in parts. `has_links`: whether a block of a slot has links that are cut one by one.
+    pub(crate) fn new(
+        manifest: &Manifest,
+        grid: &Grid,
+        partition: &Partition,
+        has_links: impl Fn(SlotId) -> bool + Sync,
+    ) -> Result<Halo, StepError> {
+        let (tree, owner) = (grid.tree()?, partition.owners());
+        let mut groups = vec![Group::Interior; tree.slots()];
+        for level in grid.levels() {
+            for group in Group::ALL {
+                tree.listed()[level.group(group)].iter().for_each(|slot| groups[*slot as usize] = group);
+            }
+        }
+        let is_at_interface = |slot: SlotId| matches!(groups[slot.index()], Group::Jump | Group::Both);
+        let edge: Vec<AtomicBool> = owner.iter().map(|_| AtomicBool::new(false)).collect();
+        let at_edge =
+            |slots: [SlotId; 2]| slots.iter().for_each(|slot| edge[slot.index()].store(true, Ordering::Relaxed));
+        let holds = grid.forest().holds();
+        let rows = if holds { grid.tables().rows.read_ints(0..owner.len())? } else { vec![] };
+        let row = |slot: SlotId| usize::try_from(rows[slot.index()]).ok();
+        let whole = Need { whole: true, ..Need::default() };
+        // Rules of nodes in blocks of one cell, and slopes beside walls, read the second block.
+        let is_thin = manifest.block[..grid.dim()].contains(&1);
+        let visit = |at: Meeting<'_>, found: &mut Found| {
+            let Some(slot) = tree.leaves_of(at.node).next() else { return };
+            let sends = is_at_interface(slot);
+            if at.others == 0 && !sends && at.wide.is_empty() {
+                return;
+            }
+            let (level, from, first) = (at.level, owner[slot.index()], found.crossings.len());
+            let mut add = |other: SlotId, change: &dyn Fn(&mut Need)| {
+                let to = owner[other.index()];
+                if to == from {
+                    return false;
+                }
+                at_edge([slot, other]);
+                let known = found.crossings[first..].iter().position(|crossing| crossing.to == to);
+                let known = known.map_or(found.crossings.len(), |known| first + known);
+                if known == found.crossings.len() {
+                    found.crossings.push(Crossing { level, from, to, slot, need: Need::default() });
+                }
+                change(&mut found.crossings[known].need);
+                true
+            };
+            for (place, near) in at.near_others() {
+                if let Some(held) = tree.data_slot(near).filter(|_| !tree.is_leaf(near)) {
+                    add(held, &|need| need.whole = true);
+                }
+                for other in tree.leaves_of(near) {
+                    let crosses = if !tree.is_leaf(near) || is_at_interface(other) {
+                        add(other, &|need| need.whole = true) && sends
+                    } else if groups[other.index()] == Group::Walls || has_links(other) {
+                        add(other, &|need| need.rim |= 1 << place);
+                        false
+                    } else {
+                        add(other, &|need| need.streaming |= 1 << place);
+                        false
+                    };
+                    if crosses {
+                        found.senders.push((owner[other.index()], level, slot));
+                    }
+                }
+            }
+            let wide = at.wide.iter().filter_map(|near| usize::try_from(*near).ok());
+            for other in wide.flat_map(|second| tree.leaves_of(second)) {
+                add(other, &|need| need.whole = true);
+            }
+            for near in at.near_others_of_parent().filter(|_| sends) {
+                if holds {
+                    let around = tree.data_slot(near).and_then(|slot| Some((owner[slot.index()], row(slot)?)));
+                    let others = around.filter(|(other, _)| *other != from);
+                    found.saved.extend(others.map(|(other, row)| (level - 1, other, from, row)));
+                }
+                for other in tree.leaves_of(near).filter(|other| tree.is_leaf(near) || is_at_interface(*other)) {
+                    add(other, &|need| need.whole = true);
+                }
+            }
+            // What refined nodes around it hold streams into it, and into what others of them hold.
+            let near = at.near.iter().filter_map(|near| usize::try_from(*near).ok()).filter(|_| holds && sends);
+            let around = near.filter(|near| !tree.is_leaf(*near)).filter_map(|near| tree.data_slot(near));
+            let around: Vec<SlotId> = around.collect();
+            for held in &around {
+                let of_held = owner[held.index()];
+                for other in around.iter().chain([&slot]).filter(|other| owner[other.index()] != of_held) {
+                    at_edge([*held, *other]);
+                    let to = owner[other.index()];
+                    found.held.push(Crossing { level, from: of_held, to, slot: *held, need: whole });
+                }
+            }
+        };
+        let found = tree.meetings(grid.forest(), owner, is_thin, visit)?;
+        let crossings = found.iter().flat_map(|found| found.crossings.iter().chain(&found.held));
+        let mut crossings: Vec<Crossing> = crossings.copied().collect();
+        crossings.par_sort_unstable();
+        crossings.dedup();
+        let shapes = Shapes::new(manifest);
+        let of_lane = |a: &Crossing, b: &Crossing| (a.level, a.from, a.to) == (b.level, b.from, b.to);
+        let lanes: Vec<&[Crossing]> = crossings.chunk_by(of_lane).collect();
+        let lanes: Vec<(usize, Lane)> =
+            lanes.into_par_iter().map(|of_lane| (of_lane[0].level, Lane::new(&shapes, of_lane))).collect();
+        let mut levels: Vec<Vec<Lane>> = grid.levels().iter().map(|_| vec![]).collect();
+        lanes.into_iter().for_each(|(level, lane)| levels[level].push(lane));
+        // Means are of children.
+        let of_means = tree.children().filter_map(|(level, slot, parent)| {
+            row(parent)?;
+            let (from, to) = (owner[slot.index()], owner[parent.index()]);
+            Some((level, from, to, row(slot).filter(|_| from != to)?))
+        });
+        let of_ghosts = found.iter().flat_map(|found| &found.saved).copied();
+        let saved = saved_lanes(manifest, levels.len(), of_ghosts.chain(of_means).collect());
+        let mut sent: Vec<(u16, usize, SlotId)> = found.into_iter().flat_map(|found| found.senders).collect();
+        sent.sort_unstable();
+        sent.dedup();
+        let mut senders = vec![vec![vec![]; levels.len()]; partition.parts().len()];
+        sent.into_iter().for_each(|(to, level, slot)| senders[to as usize][level].push(slot));
+        Ok(Halo { levels, saved, senders, edge })
+    }
+
+    /// What crosses of a level.
+    pub(crate) fn of_level(&self, level: usize) -> &[Lane] {
+        self.levels.get(level).map_or(&[], |lanes| &lanes[..])
+    }
+
+    /// What crosses of what blocks of a level save for ghosts.
+    pub(crate) fn saved_of_level(&self, level: usize) -> &[SavedLane] {
+        self.saved.get(level).map_or(&[], |lanes| &lanes[..])
+    }
+
+    /// What crosses of all levels.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = &Lane> + Clone {
+        self.levels.iter().flatten()
+    }
+
+    /// Whether a block reads blocks of other parts, or is read by them.
+    pub(crate) fn is_at_edge(&self, slot: SlotId) -> bool {
+        self.edge[slot.index()].load(Ordering::Relaxed)
+    }
+
+    /// Slots of coarse blocks of each level that others have and that send something into blocks of a part.
+    pub(crate) fn senders(&self, part: usize) -> &[Vec<SlotId>] {
+        &self.senders[part]
+    }
+}
+
+/// Lanes of so many levels for what blocks save.
+fn saved_lanes(manifest: &Manifest, levels: usize, mut saved: Vec<Saved>) -> Vec<Vec<SavedLane>> {
+    saved.sort_unstable();
+    saved.dedup();
+    let of_block = Layout::beside_populations(manifest).slot_len();
+    let mut lanes: Vec<Vec<SavedLane>> = (0..levels).map(|_| vec![]).collect();
+    for lane in saved.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
+        let (level, from, to, _) = lane[0];
+        let mut packing = Packing::new(vec![std::iter::once(0..of_block as u32).collect()]);
+        lane.iter().for_each(|(.., row)| packing.push(row * of_block, 0));
+        lanes[level].push(SavedLane { from: from.into(), to: to.into(), saved: packing });
+    }
+    lanes
+}
+
+impl Lane {
+    /// Of blocks whose level and parts are the same, rising by their slots.
+    fn new(shapes: &Shapes, crossings: &[Crossing]) -> Lane {
+        let mut patterns: Vec<Need> = crossings.iter().map(|crossing| crossing.need).collect();
+        patterns.sort_unstable();
+        patterns.dedup();
+        let runs = patterns.iter().map(|need| shapes.values_of(*need)).collect();
+        let (of_populations, of_fields) = (shapes.reached.len(), shapes.fields);
+        let mut lane = Lane {
+            from: crossings[0].from.into(),
+            to: crossings[0].to.into(),
+            populations: Packing::new(runs),
+            fields: Packing::new(vec![std::iter::once(0..of_fields as u32).collect()]),
+        };
+        for Crossing { slot, need, .. } in crossings {
+            let pattern = patterns.binary_search(need).expect("all are listed");
+            lane.populations.push(slot.index() * of_populations, pattern);
+            lane.fields.push(slot.index() * of_fields, 0);
+        }
+        lane
+    }
+}
+
+/// Where the populations of a block go, and which blocks its cells touch.
+struct Shapes {
+    /// Of each value of a block, as numbers of blocks around it, a bit each: into which it streams, and which its cell touches. None for what
+    /// is room between components.
+    reached: Vec<Option<Need>>,
+    /// Values of the fields of a block.
+    fields: usize,
+}
+
+impl Shapes {
+    fn new(manifest: &Manifest) -> Shapes {
+        let (layout, dim) = (Layout::populations(manifest), manifest.dim as usize);
+        let side = layout.block().map(|side| side as i32);
+        let mut reached = vec![None; layout.slot_len()];
+        for cell in layout.all_cells() {
+            let here = layout.position(cell).map(|along| along as i32);
+            // The block that lies there, as seen from this one.
+            let block_at = |offset: [i32; 3]| {
+                let along = |axis: usize| {
+                    let at = here[axis] + offset[axis];
+                    i32::from(at >= side[axis]) - i32::from(at < 0)
+                };
+                1u32 << (0..dim).map(|axis| (along(axis) + 1) * 3i32.pow(axis as u32)).sum::<i32>()
+            };
+            let offsets = (0..3i32.pow(dim as u32)).map(|place| [place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1]);
+            let flat = |offset: [i32; 3]| std::array::from_fn(|axis| if axis < dim { offset[axis] } else { 0 });
+            let rim = offsets.fold(0, |all, offset| all | block_at(flat(offset)));
+            let streams = |direction: &Direction| block_at(direction.c);
+            let all = manifest.directions.iter().map(streams).fold(0, |all, block| all | block);
+            for number in 0..layout.components() {
+                // Of moments all are needed where anything streams.
+                let streaming = if manifest.moments.is_empty() { streams(&manifest.directions[number]) } else { all };
+                reached[layout.offset(SlotId(0), number, cell)] = Some(Need { streaming, rim, whole: true });
+            }
+        }
+        Shapes { reached, fields: Layout::fields(manifest).slot_len() }
+    }
+
+    /// The values of a block that are needed, in runs.
+    fn values_of(&self, need: Need) -> Vec<Range<u32>> {
+        let mut runs: Vec<Range<u32>> = vec![];
+        for (at, reached) in (0..).zip(&self.reached) {
+            let Some(reached) = reached else { continue };
+            if need.whole || need.streaming & reached.streaming != 0 || need.rim & reached.rim != 0 {
+                match runs.last_mut().filter(|run| run.end == at) {
+                    Some(run) => run.end += 1,
+                    None => runs.push(at..at + 1),
+                }
+            }
+        }
+        runs
+    }
+}

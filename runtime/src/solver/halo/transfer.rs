@@ -1,0 +1,184 @@
+//! Data of blocks that go from part to part while the grid follows the flow.
+//!
+//! All parts change their forests alike. A part computes what its own blocks become: a family that goes becomes a block of the part that
+//! has its first child, and children are where their parent was. For that it gets beforehand, as whole blocks, what is next to its own
+//! blocks and the families that these belong to. Afterwards the curve is cut anew where parts have come to differ too much in work, and
+//! blocks go to the parts that have them then.
+
+use crate::device::Packing;
+use crate::kernels::KernelError;
+use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::forest::{Change, Moves};
+use crate::mesh::{Grid, Meeting, NOBODY, Partition};
+use crate::solver::error::StepError;
+
+/// Whole blocks of a level that a part gives another.
+pub(crate) struct Transfer {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) level: usize,
+    /// Rising.
+    pub(crate) slots: Vec<SlotId>,
+}
+
+impl Transfer {
+    /// The values of these blocks in an array.
+    pub(crate) fn packing(&self, layout: Layout) -> Packing {
+        let length = layout.slot_len();
+        let mut packing = Packing::new(vec![std::iter::once(0..length as u32).collect()]);
+        self.slots.iter().for_each(|slot| packing.push(slot.index() * length, 0));
+        packing
+    }
+}
+
+/// A block that goes to another part, by these, its level and its slot.
+type Going = (u16, u16, usize, SlotId);
+
+/// Transfers of these blocks, by the parts and the level.
+fn transfers(mut going: Vec<Going>) -> Vec<Transfer> {
+    going.sort_unstable();
+    going.dedup();
+    let together = going.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2));
+    let transfer = |blocks: &[Going]| {
+        let (from, to, level, _) = blocks[0];
+        let slots = blocks.iter().map(|(.., slot)| *slot).collect();
+        Transfer { from: from.into(), to: to.into(), level, slots }
+    };
+    together.map(transfer).collect()
+}
+
+/// What parts need to compute what their blocks become.
+pub(crate) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Transfer>, StepError> {
+    let (tree, owner) = (grid.tree()?, partition.owners());
+    let visit = |at: Meeting<'_>, going: &mut Vec<Going>| {
+        let Some(slot) = tree.leaves_of(at.node).next() else { return };
+        let (from, first) = (owner[slot.index()], going.len());
+        // What refined nodes hold next to it, it gets.
+        for held in
+            at.near_others().filter(|(_, near)| !tree.is_leaf(*near)).filter_map(|(_, near)| tree.data_slot(near))
+        {
+            if owner[held.index()] != from {
+                going.push((owner[held.index()], from, at.level, held));
+            }
+        }
+        // Leaves that get it: those of its level next to it, and coarser ones next to its parent.
+        let near = at.near_others().map(|(_, near)| near).chain(at.near_others_of_parent());
+        for near in near.filter(|near| tree.is_leaf(*near)) {
+            for other in tree.leaves_of(near) {
+                let going_there = (from, owner[other.index()], at.level, slot);
+                if going_there.1 != from && !going[first..].contains(&going_there) {
+                    going.push(going_there);
+                }
+            }
+        }
+    };
+    let found = tree.meetings(grid.forest(), owner, false, visit)?;
+    Ok(transfers(found.concat()))
+}
+
+/// The children of refined nodes that hold data, where another part has these; level by level.
+pub(crate) fn families(grid: &Grid, partition: &Partition) -> Result<Vec<Transfer>, StepError> {
+    let (tree, owner) = (grid.tree()?, partition.owners());
+    let going = tree.children().map(|(level, slot, parent)| (owner[slot.index()], owner[parent.index()], level, slot));
+    let mut families = transfers(going.filter(|(from, to, ..)| from != to).collect());
+    families.sort_by_key(|family| family.level);
+    Ok(families)
+}
+
+/// Blocks that another part has from now on.
+pub(crate) fn moved(grid: &Grid, before: &Partition, after: &Partition) -> Result<Vec<Transfer>, StepError> {
+    let (tree, before, after) = (grid.tree()?, before.owners(), after.owners());
+    let held = (0..grid.levels().len()).flat_map(|level| tree.held(level).map(move |slot| (level, slot)));
+    let all = tree.leaves().map(|(level, _, slot)| (level, slot)).chain(held);
+    let going = all.map(|(level, slot)| (before[slot.index()], after[slot.index()], level, slot));
+    Ok(transfers(going.filter(|(from, to, ..)| from != to).collect()))
+}
+
+/// Which part has which slots, and of which a part knows the data, while the forest changes: parts change theirs alike.
+pub(crate) struct Reach {
+    part: u16,
+    /// The part that has each slot, up to the last that a leaf has had.
+    owner: Vec<u16>,
+    /// Slots of these whose data the part has, its own and others.
+    known: Vec<bool>,
+}
+
+impl Reach {
+    /// Of a part, which has got these transfers.
+    pub(crate) fn new(part: usize, partition: &Partition, got: &[Transfer]) -> Reach {
+        let owner = partition.owners().to_vec();
+        let slots = got.iter().filter(|transfer| transfer.to == part).flat_map(|transfer| &transfer.slots);
+        let part = part as u16;
+        let mut known: Vec<bool> = owner.iter().map(|owner| *owner == part).collect();
+        slots.for_each(|slot| known[slot.index()] = true);
+        Reach { part, owner, known }
+    }
+
+    /// Whether the part has a slot.
+    pub(crate) fn has(&self, slot: SlotId) -> bool {
+        self.owner[slot.index()] == self.part
+    }
+
+    /// The part that has each slot.
+    pub(crate) fn owners(self) -> Vec<u16> {
+        self.owner
+    }
+
+    /// The coarse blocks of a change whose children are all known: they are from now on, and the children go.
+    pub(crate) fn average(&mut self, change: &Change<'_>, children: usize) -> Result<Vec<i32>, KernelError> {
+        let (slots, parts) = read(change, children)?;
+        let mut found = vec![];
+        for (slot, of) in slots.iter().zip(parts.chunks(children)) {
+            let (owner, known) = (self.owner[of[0] as usize], of.iter().all(|child| self.known[*child as usize]));
+            of.iter().for_each(|child| self.set(*child as usize, NOBODY, false));
+            self.set(*slot as usize, owner, known);
+            found.extend(known.then_some(*slot));
+        }
+        Ok(found)
+    }
+
+    /// The coarse blocks of a change that the part has, and their children, which it has from now on.
+    pub(crate) fn fill(&mut self, change: &Change<'_>, children: usize) -> Result<(Vec<i32>, Vec<i32>), KernelError> {
+        let (slots, parts) = read(change, children)?;
+        let (mut found, mut fine) = (vec![], vec![]);
+        for (slot, of) in slots.iter().zip(parts.chunks(children)) {
+            let owner = self.owner[*slot as usize];
+            let own = owner == self.part;
+            of.iter().for_each(|child| self.set(*child as usize, owner, own));
+            self.set(*slot as usize, NOBODY, false);
+            if own {
+                found.push(*slot);
+                fine.extend_from_slice(of);
+            }
+        }
+        Ok((found, fine))
+    }
+
+    /// The slots that the part's blocks move to, and those that refined blocks hold there, which stay where they are.
+    pub(crate) fn reorder(&mut self, moves: &Moves<'_>) -> Result<[Vec<i32>; 2], KernelError> {
+        let from = moves.from.read_ints(0..moves.count)?;
+        let mut held = moves.held.read_ints(0..moves.held_count)?;
+        held.retain(|slot| self.has(SlotId(*slot as u32)));
+        self.owner = from.iter().map(|from| self.owner[*from as usize]).collect();
+        self.known = self.owner.iter().map(|owner| *owner == self.part).collect();
+        Ok([(0..moves.count as i32).filter(|slot| self.known[*slot as usize]).collect(), held])
+    }
+
+    fn set(&mut self, slot: usize, owner: u16, known: bool) {
+        if slot >= self.owner.len() {
+            self.owner.resize(slot + 1, NOBODY);
+            self.known.resize(slot + 1, false);
+        }
+        (self.owner[slot], self.known[slot]) = (owner, known);
+    }
+}
+
+/// The slots of the coarse blocks of a change, rising, and those of their children, `[block][octant]`.
+fn read(change: &Change<'_>, children: usize) -> Result<(Vec<i32>, Vec<i32>), KernelError> {
+    let mut slots = change.slots.read_ints(0..change.count)?;
+    slots.sort_unstable();
+    let mut packing = Packing::new(vec![std::iter::once(0..children as u32).collect()]);
+    slots.iter().for_each(|slot| packing.push(*slot as usize * children, 0));
+    let parts = change.parts.pack_ints(&packing)?;
+    Ok((slots, parts))
+}

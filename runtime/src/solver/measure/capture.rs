@@ -1,0 +1,84 @@
+//! Macroscopic fields of a step on their way to the host, while the flow goes on.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use lbm_bundle::Manifest;
+
+use crate::device::{Scalar, Staging};
+use crate::geometry::Domain;
+use crate::geometry::solid::Cutters;
+use crate::kernels::layout::Layout;
+use crate::mesh::forest::Leaf;
+use crate::solver::error::StepError;
+use crate::solver::measure::gather;
+use crate::solver::measure::snapshot::Snapshot;
+use crate::solver::simulation::Simulation;
+
+/// Fields of a step, with the grid that they belong to. Any thread may make a snapshot of them.
+pub struct Capture(Fields);
+
+enum Fields {
+    /// On their way to the host.
+    Copied(Box<Copied>),
+    /// Those of several processes are there at once.
+    There(Box<Snapshot>),
+}
+
+struct Copied {
+    step: u64,
+    manifest: Manifest,
+    domain: Domain,
+    leaves: Arc<[Leaf]>,
+    cutters: Option<Arc<Cutters>>,
+    /// The slot whose values are the first of the copy.
+    first: usize,
+    staging: Staging,
+}
+
+impl Simulation {
+    /// Copies the macroscopic fields of the current step; the flow may go on before they are on the host. In several processes the first has
+    /// them, and others have zeros.
+    pub fn capture(&mut self, mut staging: Staging) -> Result<Capture, StepError> {
+        if self.parts.processes().is_some() {
+            return Ok(Capture(Fields::There(Box::new(self.snapshot()?))));
+        }
+        self.sample()?;
+        let layout = Layout::fields(self.manifest());
+        let leaves = self.grid().shared_leaves()?;
+        let slots = || leaves.iter().map(|leaf| leaf.slot.index());
+        let (first, end) = (slots().min().unwrap_or(0), slots().max().map_or(0, |last| last + 1));
+        let array = |part: usize| self.parts.part(part).map(|part| part.fields.macroscopic.array());
+        let values = |slots: Range<usize>| slots.start * layout.slot_len()..slots.end * layout.slot_len();
+        let runs = self.parts.runs(first..end).into_iter();
+        let copied: Vec<_> = runs.filter_map(|(part, slots)| Some((array(part)?, values(slots)))).collect();
+        staging.copy(&copied)?;
+        Ok(Capture(Fields::Copied(Box::new(Copied {
+            step: self.step(),
+            manifest: self.manifest().clone(),
+            domain: self.grid().domain(),
+            leaves,
+            cutters: self.cutters().cloned(),
+            first,
+            staging,
+        }))))
+    }
+}
+
+impl Capture {
+    /// The fields on the host, the same as [`Simulation::snapshot`] had given; waits until they are there. The memory for the copy is
+    /// free then.
+    pub fn snapshot(self) -> Result<Snapshot, StepError> {
+        let Copied { step, manifest, domain, leaves, cutters, first, staging } = match self.0 {
+            Fields::Copied(copied) => *copied,
+            Fields::There(snapshot) => return Ok(*snapshot),
+        };
+        let before = first * Layout::fields(&manifest).slot_len();
+        let scalar = Scalar::computed(manifest.real);
+        let read = |range: Range<usize>| staging.reals(scalar, range.start - before..range.end - before);
+        let mut snapshot = gather::gather(read, gather::of_fields(&manifest), domain, &leaves, step)?;
+        drop(staging);
+        gather::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
+        Ok(snapshot)
+    }
+}

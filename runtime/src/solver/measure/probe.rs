@@ -1,0 +1,201 @@
+//! Fields at points while the flow goes on. Only those of the blocks that the points need are computed and visit the host.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::device::{Buffer, Int};
+use crate::kernels;
+use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::forest::Leaf;
+use crate::solver::arrays::fields;
+use crate::solver::arrays::params::Level;
+use crate::solver::error::StepError;
+use crate::solver::measure::around_point::{Around, Stencil};
+use crate::solver::measure::snapshot::Snapshot;
+use crate::solver::parts::collect::For;
+use crate::solver::simulation::Simulation;
+use crate::solver::subdomain::Subdomain;
+
+/// Points at which fields are read, and how on the grid as it was the last time.
+pub struct Probe {
+    /// In cells of the coarsest level, from the lower corner of the domain.
+    points: Vec<[f64; 3]>,
+    /// Whether slopes are asked for.
+    slopes: bool,
+    /// Components of the fields whose slopes are read beside those of the velocity.
+    scalars: Vec<usize>,
+    plan: Option<Plan>,
+}
+
+/// What the fields are at a point, in lattice units of the coarsest level. Inside a solid all values are NaN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Level of the leaf that has the point.
+    pub level: usize,
+    /// The components of the fields in the order of the manifest.
+    pub values: Vec<f64>,
+    /// Slopes of the velocity `u`, index `[axis][component]`, per cell; 0 where they are not asked for, or there is no velocity.
+    pub gradient: [[f64; 3]; 3],
+    /// Slopes of the scalars that were asked for, index `[scalar][axis]`, per cell.
+    pub slopes: Vec<[f64; 3]>,
+}
+
+/// How points are read on a grid.
+struct Plan {
+    leaves: Arc<[Leaf]>,
+    /// Of each part of the flow in this process, the blocks that are read.
+    lists: Vec<List>,
+    /// The part that has each block that is read.
+    owners: Vec<usize>,
+    /// By position in the values of those blocks' first component; `None` inside a solid.
+    points: Vec<Option<Stencil>>,
+}
+
+/// Blocks of a part of the flow that are read.
+struct List {
+    /// Their slots, level by level, rising on each.
+    slots: Vec<SlotId>,
+    /// The place of each among all blocks that are read.
+    places: Vec<usize>,
+    /// The slots on the device.
+    ids: Buffer<Int>,
+    /// Those of each level.
+    levels: Vec<Range<usize>>,
+}
+
+impl Probe {
+    /// At points in cells of the coarsest level from the lower corner of the domain; coordinates beyond the dimension do not matter.
+    pub fn new(points: Vec<[f64; 3]>, slopes: bool) -> Probe {
+        Probe { points, slopes, scalars: vec![], plan: None }
+    }
+
+    /// The same, with slopes of these components of the fields.
+    pub fn with_slopes_of(self, scalars: Vec<usize>) -> Probe {
+        Probe { slopes: self.slopes || !scalars.is_empty(), scalars, ..self }
+    }
+}
+
+impl Simulation {
+    /// The fields of the current step at the points of a probe, in their order; in all processes.
+    pub fn probe(&mut self, probe: &mut Probe) -> Result<Vec<Reading>, StepError> {
+        let leaves = self.grid().shared_leaves()?;
+        let stays = |plan: &Plan| Arc::ptr_eq(&plan.leaves, &leaves) && !self.parts.first().moves();
+        let plan = match probe.plan.take().filter(stays) {
+            Some(plan) => plan,
+            None => self.plan_probe(probe, leaves)?,
+        };
+        let layout = Layout::fields(self.manifest());
+        let mut values = vec![0.0; plan.owners.len() * layout.slot_len()];
+        for (subdomain, list) in self.parts.iter_mut().zip(&plan.lists) {
+            subdomain.fields_of(&self.stepper.levels, list, &mut values)?;
+        }
+        let place = |at: usize| at * layout.slot_len()..(at + 1) * layout.slot_len();
+        let places: Vec<_> = plan.owners.iter().enumerate().map(|(at, part)| (*part, place(at))).collect();
+        self.parts.gather(&mut values, &places, For::All);
+        let velocity = fields::component_names(self.manifest()).iter().position(|name| name == "ux");
+        let dim = self.grid().dim();
+        let of = |weights: &[(usize, f64)], component: usize| -> f64 {
+            weights.iter().map(|(at, weight)| weight * values[at + component * layout.cells()]).sum()
+        };
+        let read = |stencil: &Option<Stencil>| match stencil {
+            None => Reading {
+                level: 0,
+                values: vec![f64::NAN; layout.components()],
+                gradient: [[f64::NAN; 3]; 3],
+                slopes: vec![[f64::NAN; 3]; probe.scalars.len()],
+            },
+            Some(Stencil { level, value, slopes }) => {
+                let slope = |axis: usize, component: usize| match velocity {
+                    Some(first) if component < dim => of(&slopes[axis], first + component),
+                    _ => 0.0,
+                };
+                Reading {
+                    level: *level,
+                    values: (0..layout.components()).map(|component| of(value, component)).collect(),
+                    gradient: std::array::from_fn(|axis| std::array::from_fn(|component| slope(axis, component))),
+                    slopes: (probe.scalars.iter())
+                        .map(|scalar| std::array::from_fn(|axis| of(&slopes[axis], *scalar)))
+                        .collect(),
+                }
+            }
+        };
+        let readings = plan.points.iter().map(read).collect();
+        probe.plan = Some(plan);
+        Ok(readings)
+    }
+
+    fn plan_probe(&self, probe: &Probe, leaves: Arc<[Leaf]>) -> Result<Plan, StepError> {
+        let (layout, block) = (Layout::fields(self.manifest()), self.manifest().block.map(|side| side as usize));
+        let blocks = leaves.iter().map(|leaf| leaf.block).collect();
+        let blocks = Snapshot::new(self.step(), self.grid().domain(), block, blocks, vec![]);
+        let around = Around { blocks: &blocks, solids: self.cutters().map(|cutters| &cutters.solids) };
+        let mut points: Vec<Option<Stencil>> =
+            probe.points.par_iter().map(|point| around.stencil(*point, probe.slopes)).collect();
+
+        let leaf = |position: usize| &leaves[position / layout.cells()];
+        let weights = points.iter().flatten().flat_map(|stencil| stencil.slopes.iter().chain([&stencil.value]));
+        let read: BTreeSet<(usize, SlotId)> =
+            weights.flatten().map(|(position, _)| (leaf(*position).block.level, leaf(*position).slot)).collect();
+        let places: BTreeMap<SlotId, usize> = read.iter().enumerate().map(|(at, (_, slot))| (*slot, at)).collect();
+        // From the position among all leaves to that among those which are read. The order stays, and with it the last bits of sums.
+        for stencil in points.iter_mut().flatten() {
+            for (position, _) in stencil.slopes.iter_mut().chain([&mut stencil.value]).flatten() {
+                *position = places[&leaf(*position).slot] * layout.slot_len() + *position % layout.cells();
+            }
+        }
+        let read: Vec<(usize, SlotId)> = read.into_iter().collect();
+        let list = |(part, subdomain): (usize, &Subdomain)| {
+            let own: Vec<(usize, SlotId)> =
+                read.iter().copied().filter(|(_, slot)| self.parts.owner(*slot) == part).collect();
+            let first = |level: usize| own.partition_point(|(of, _)| *of < level);
+            let levels = (0..self.stepper.levels.len()).map(|level| first(level)..first(level + 1)).collect();
+            let slots: Vec<SlotId> = own.iter().map(|(_, slot)| *slot).collect();
+            let ints: Vec<i32> = slots.iter().map(|slot| slot.0 as i32).collect();
+            let places = slots.iter().map(|slot| places[slot]).collect();
+            Ok(List { slots, places, ids: subdomain.program.device().ints(&ints)?, levels })
+        };
+        let lists = self.parts.numbered().map(list).collect::<Result<_, StepError>>()?;
+        let owners = read.iter().map(|(_, slot)| self.parts.owner(*slot)).collect();
+        Ok(Plan { leaves, lists, owners, points })
+    }
+}
+
+impl Subdomain {
+    /// Writes the macroscopic fields of its blocks that are read to where they are among all that are, `[block][component][cell]`.
+    fn fields_of(&mut self, levels: &[Level], plan: &List, values: &mut [f64]) -> Result<(), StepError> {
+        let slot_len = Layout::fields(self.program.manifest()).slot_len();
+        for window in self.windows() {
+            for (number, (level, listed)) in levels.iter().zip(&plan.levels).enumerate() {
+                let slots = &plan.slots[listed.clone()];
+                let until = |end: usize| listed.start + slots.partition_point(|slot| slot.index() < end);
+                let inside = until(window.start)..until(window.end);
+                if inside.is_empty() {
+                    continue;
+                }
+                if !self.sampled {
+                    self.program.launch(kernels::Macroscopic {
+                        ids: plan.ids.part(inside.clone()),
+                        src: &self.fields.populations[level.current],
+                        first: window.start as i32,
+                        level: number as i32,
+                        fields: &mut self.fields.macroscopic,
+                        params: level.params.packed(),
+                    })?;
+                }
+                let mut at = inside.start;
+                for run in plan.slots[inside].chunk_by(|one, next| one.0 + 1 == next.0) {
+                    let first = (run[0].index() - window.start) * slot_len;
+                    let read = self.fields.macroscopic.read_reals(first..first + run.len() * slot_len)?;
+                    for (place, read) in plan.places[at..].iter().zip(read.chunks(slot_len)) {
+                        values[place * slot_len..][..slot_len].copy_from_slice(read);
+                    }
+                    at += run.len();
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! Collective calls: numbers that all processes, or the first of them, get from the subdomains that have them.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::device::{Buffer, Element, Floating};
+use crate::kernels::layout::Layout;
+use crate::mesh::Owned;
+use crate::processes::Processes;
+use crate::solver::error::StepError;
+use crate::solver::parts::{Division, Parts};
+use crate::solver::subdomain::Subdomain;
+
+/// For which processes something is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum For {
+    /// The first.
+    First,
+    /// All.
+    All,
+}
+
+/// Numbers that a thread copies at a time.
+const PIECE: usize = 1 << 16;
+
+/// The bytes of numbers.
+pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
+    let mut bytes = vec![0; size_of_val(numbers)];
+    let pieces = bytes.par_chunks_mut(PIECE * size_of::<f64>()).zip(numbers.par_chunks(PIECE));
+    pieces.for_each(|(bytes, numbers)| {
+        bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(bytes, number)| *bytes = number.to_ne_bytes());
+    });
+    bytes
+}
+
+/// Sets numbers to those whose bytes these are.
+fn set(numbers: &mut [f64], bytes: &[u8]) {
+    let pieces = numbers.par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE * size_of::<f64>()));
+    pieces.for_each(|(numbers, bytes)| {
+        numbers.iter_mut().zip(numbers_of(bytes)).for_each(|(number, found)| *number = found);
+    });
+}
+
+/// The numbers whose bytes these are.
+pub(crate) fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = f64> {
+    bytes.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes))
+}
+
+impl Parts {
+    /// Gives all parts the target levels of each other's leaves.
+    pub(crate) fn gather_targets(&mut self) -> Result<(), StepError> {
+        let Some(division) = &self.division else { return Ok(()) };
+        let tree = self.here[0].grid.tree()?;
+        let owner = division.partition.owners();
+        let leaves: Vec<(usize, usize)> =
+            tree.leaves().map(|(_, node, slot)| (owner[slot.index()].into(), node)).collect();
+        let nodes = leaves.iter().map(|(_, node)| node + 1).max().unwrap_or(0);
+        // Those of refined nodes mean nothing.
+        let mut gathered = vec![0; nodes];
+        for (number, subdomain) in division.here.clone().zip(&mut self.here) {
+            let (_, targets) = subdomain.grid.targets();
+            let targets = targets.level.read_ints(0..nodes)?;
+            let of_part = leaves.iter().filter(|(part, _)| *part == number);
+            of_part.for_each(|(_, node)| gathered[*node] = targets[*node]);
+        }
+        if division.processes.are_several() {
+            let (mut places, mut begin) = (vec![], 0);
+            for run in leaves.chunk_by(|a, b| a.0 == b.0) {
+                places.push((run[0].0, begin..begin + run.len()));
+                begin += run.len();
+            }
+            let mut found: Vec<f64> = leaves.iter().map(|(_, node)| f64::from(gathered[*node])).collect();
+            self.gather(&mut found, &places, For::All);
+            leaves.iter().zip(found).for_each(|((_, node), level)| gathered[*node] = level as i32);
+        }
+        for subdomain in &mut self.here {
+            let (_, targets) = subdomain.grid.targets();
+            targets.level.write_ints(0, &gathered)?;
+        }
+        Ok(())
+    }
+
+    /// Gives processes those numbers that others have: at the places of each part, in an order that is the same in all processes.
+    pub(crate) fn gather(&self, numbers: &mut [f64], places: &[(usize, Range<usize>)], to: For) {
+        let Some(division) = self.division.as_ref().filter(|division| division.processes.are_several()) else { return };
+        let is_here = |part: usize| division.place(part).is_some();
+        let own: Vec<Vec<u8>> = (places.iter().filter(|(part, _)| is_here(*part)))
+            .map(|(_, place)| bytes_of(&numbers[place.clone()]))
+            .collect();
+        let own = own.concat();
+        let all = match to {
+            For::All => division.processes.share(&own),
+            For::First => division.processes.bring(&own).unwrap_or_default(),
+        };
+        let mut all: Vec<&[u8]> = all.iter().map(|bytes| &bytes[..]).collect();
+        for (part, place) in places {
+            if let Some(from) = all.get_mut(division.process(*part)) {
+                let (bytes, later) = from.split_at(place.len() * size_of::<f64>());
+                set(&mut numbers[place.clone()], bytes);
+                *from = later;
+            }
+        }
+    }
+
+    /// Values of an array of all slots in a range of them, each from the part that has it: whole slots of a layout. Nothing in processes
+    /// that it is not for.
+    pub(crate) fn read<E: Floating>(
+        &self,
+        layout: Layout,
+        range: Range<usize>,
+        to: For,
+        of: impl Fn(&Subdomain) -> Option<&Buffer<E>>,
+    ) -> Result<Vec<f64>, StepError> {
+        let length = layout.slot_len().max(1);
+        if let (None, Some(buffer)) = (&self.division, of(&self.here[0])) {
+            return Ok(buffer.read_reals(range)?);
+        }
+        let (mut values, mut places) = (Vec::with_capacity(range.len()), vec![]);
+        for (part, slots) in self.runs(range.start / length..range.end / length) {
+            let start = values.len();
+            match self.part(part) {
+                Some(part) => values.extend(match of(part) {
+                    Some(buffer) => buffer.read_reals(slots.start * length..slots.end * length)?,
+                    None => vec![],
+                }),
+                None => values.resize(start + slots.len() * length, 0.0),
+            }
+            places.push((part, start..values.len()));
+        }
+        self.gather(&mut values, &places, to);
+        let is_meant = to == For::All || self.processes().is_none_or(Processes::is_first);
+        Ok(if is_meant { values } else { vec![] })
+    }
+
+    /// Sets what some slots have in an array, in each of the part that has it if that is here, to bytes that lie as on the device.
+    pub(crate) fn write_raw<E: Element>(
+        &mut self,
+        layout: Layout,
+        slots: Range<usize>,
+        bytes: &[u8],
+        of: impl Fn(&mut Subdomain) -> Option<&mut Buffer<E>>,
+    ) -> Result<(), StepError> {
+        let first = slots.start;
+        for (part, run) in self.runs(slots) {
+            let place = self.division.as_ref().map_or(Some(0), |division| division.place(part));
+            if let Some(buffer) = place.and_then(|place| of(&mut self.here[place])) {
+                let length = layout.slot_len() * buffer.value_bytes();
+                let piece = &bytes[(run.start - first) * length..(run.end - first) * length];
+                buffer.write_raw(run.start * layout.slot_len(), piece)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What kernels give for each block in a list of a level, so many numbers, in the order of the list: `of(part, run)` gives those of
+    /// a part for a run of the list. All processes get them.
+    pub(crate) fn of_blocks(
+        &self,
+        level: usize,
+        numbers: usize,
+        of: impl Fn(&Subdomain, Range<usize>) -> Result<Vec<f64>, StepError>,
+    ) -> Result<Vec<f64>, StepError> {
+        let listed = self.first().grid.levels()[level].leaves.clone();
+        let mut all = vec![0.0; numbers * listed.len()];
+        let place = |run: &Range<usize>| numbers * (run.start - listed.start)..numbers * (run.end - listed.start);
+        for subdomain in &self.here {
+            for run in subdomain.own_level(level).runs() {
+                all[place(&run)].copy_from_slice(&of(subdomain, run)?);
+            }
+        }
+        if let Some(Division { partition, .. }) = &self.division {
+            let places_of = |owned: &Owned| -> Vec<(usize, Range<usize>)> {
+                owned.levels[level].runs().iter().map(|run| (owned.number, place(run))).collect()
+            };
+            let places: Vec<_> = partition.parts().iter().flat_map(places_of).collect();
+            self.gather(&mut all, &places, For::All);
+        }
+        Ok(all)
+    }
+}

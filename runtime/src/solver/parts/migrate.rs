@@ -1,0 +1,167 @@
+//! Blocks go from subdomain to subdomain: before the grid changes, and when it is divided again.
+
+use std::ops::Range;
+
+use crate::device::{Buffer, Element, Packing};
+use crate::kernels::layout::Layout;
+use crate::mesh::Partition;
+use crate::solver::arrays::pages;
+use crate::solver::error::StepError;
+use crate::solver::halo::transfer::{self, Reach, Transfer};
+use crate::solver::parts::{Division, Parts, halo_of, routes, routes_of};
+use crate::solver::subdomain::Subdomain;
+
+impl Division {
+    /// Sends packed values of an array from part to part.
+    fn send<'a, E: Element>(
+        &self,
+        all: &mut [Subdomain],
+        lanes: impl Iterator<Item = (usize, usize, &'a Packing)>,
+        array: impl Fn(&mut Subdomain) -> Option<&mut Buffer<E>>,
+    ) -> Result<(), StepError> {
+        let (mut sent, mut expected, mut coming) = (vec![], vec![], vec![]);
+        for (from, to, packing) in lanes {
+            match (self.place(from), self.place(to)) {
+                (Some(from), Some(to)) => {
+                    let [from, to] = all.get_disjoint_mut([from, to]).expect("two parts");
+                    let (source, target) = (from.program.device().clone(), to.program.device().clone());
+                    if let (Some(from), Some(to)) = (array(from), array(to)) {
+                        routes::send(packing, (&source, from), (&target, to))?;
+                    }
+                }
+                (Some(from), None) => {
+                    let bytes = array(&mut all[from]).map_or(Ok(vec![]), |array| array.pack(packing))?;
+                    sent.push((self.process(to), bytes));
+                }
+                (None, Some(to)) => {
+                    let value = array(&mut all[to]).map_or(0, |array| array.value_bytes());
+                    expected.push((self.process(from), packing.values() * value));
+                    coming.push((to, packing));
+                }
+                (None, None) => {}
+            }
+        }
+        let sent: Vec<(usize, &[u8])> = sent.iter().map(|(to, bytes)| (*to, &bytes[..])).collect();
+        for ((to, packing), bytes) in coming.into_iter().zip(self.processes.exchanged(&sent, &expected)) {
+            if let Some(array) = array(&mut all[to]) {
+                array.unpack(packing, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Packed values, and the parts that they go from and to.
+fn lanes(packed: &[(usize, usize, Packing)]) -> impl Iterator<Item = (usize, usize, &Packing)> {
+    packed.iter().map(|(from, to, packing)| (*from, *to, packing))
+}
+
+impl Parts {
+    /// Gives all parts what they need to compute what their blocks become, and says what they have then.
+    pub(crate) fn get_before_change(&mut self, current: &[usize]) -> Result<Vec<Reach>, StepError> {
+        let Some(Division { partition, .. }) = &self.division else { return Ok(vec![]) };
+        let transfers = transfer::before_change(&self.first().grid, partition)?;
+        self.transfer(&transfers, current)?;
+        Ok(self.reaches(&transfers))
+    }
+
+    /// What each of several parts has, with what it has got: those of this process.
+    pub(crate) fn reaches(&self, got: &[Transfer]) -> Vec<Reach> {
+        let Some(Division { partition, here, .. }) = &self.division else { return vec![] };
+        here.clone().map(|part| Reach::new(part, partition, got)).collect()
+    }
+
+    /// After the grid has changed: which part has what.
+    pub(crate) fn take_over(&mut self, reaches: Vec<Reach>) -> Result<(), StepError> {
+        let Some(owner) = reaches.into_iter().next().map(Reach::owners) else { return Ok(()) };
+        let partition = Partition::of_owners(&self.first().grid, self.count(), owner)?;
+        self.set_partition(partition)
+    }
+
+    /// Divides the grid again, in parts of about the same work; blocks go where they belong then.
+    pub(crate) fn divide_again(&mut self, current: &[usize]) -> Result<(), StepError> {
+        let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
+        let grid = &self.first().grid;
+        let after = Partition::new(grid, self.count())?;
+        let transfers = transfer::moved(grid, partition, &after)?;
+        self.transfer(&transfers, current)?;
+        self.set_partition(after)
+    }
+
+    /// After blocks have changed or gone to other parts: what parts read of each other's.
+    pub(crate) fn renew_halo(&mut self) -> Result<(), StepError> {
+        let Some(division) = &mut self.division else { return Ok(()) };
+        division.halo = halo_of(&self.here, &division.partition, &division.processes)?;
+        division.routes = routes_of(&self.here, &division.here, &division.halo)?;
+        self.keep_to_halo()?;
+        self.list_edges()
+    }
+
+    /// Where memory comes and goes, each part has room for its own blocks and its halo, and no more.
+    fn keep_to_halo(&mut self) -> Result<(), StepError> {
+        let Some(Division { partition, halo, here, .. }) = &self.division else { return Ok(()) };
+        if !self.here.iter().any(Subdomain::is_by_page) {
+            return Ok(());
+        }
+        let of_fields = Layout::fields(self.here[0].program.manifest()).slot_len();
+        let slots_of = |number: usize| {
+            let mut needed: Vec<bool> = partition.owners().iter().map(|owner| usize::from(*owner) == number).collect();
+            for lane in halo.lanes().filter(|lane| lane.to == number) {
+                lane.fields.ranges().for_each(|range| needed[range.start / of_fields] = true);
+            }
+            pages::runs(needed.into_iter().enumerate().filter_map(|(slot, needed)| needed.then_some(slot)))
+        };
+        let mut slots: Vec<Vec<Range<usize>>> = here.clone().map(slots_of).collect();
+        // Others may still write there.
+        self.devices.meet()?;
+        self.at_once(&mut slots, |subdomain, slots| {
+            subdomain.arrays().only(slots)?;
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Gives parts the populations of blocks of others, of the sets that are current.
+    pub(crate) fn send_populations(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
+        let layout = Layout::populations(self.first().program.manifest());
+        let Some(division) = &self.division else { return Ok(()) };
+        self.devices.meet()?;
+        for set in 0..2 {
+            let of_set = transfers.iter().filter(|transfer| current[transfer.level] == set);
+            let packed: Vec<(usize, usize, Packing)> =
+                of_set.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect();
+            division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;
+        }
+        Ok(self.devices.meet()?)
+    }
+
+    /// Gives parts all data of blocks of others, populations of the sets that are current.
+    fn transfer(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
+        let manifest = self.first().program.manifest().clone();
+        let Some(division) = &self.division else { return Ok(()) };
+        self.devices.meet()?;
+        for (number, subdomain) in division.here.clone().zip(&mut self.here).filter(|(_, part)| part.is_by_page()) {
+            let coming = transfers.iter().filter(|transfer| transfer.to == number).flat_map(|transfer| &transfer.slots);
+            subdomain.arrays().more(&pages::runs(coming.map(|slot| slot.index())))?;
+        }
+        self.send_populations(transfers, current)?;
+        let Some(division) = &self.division else { return Ok(()) };
+        let packed = |layout: Layout| -> Vec<(usize, usize, Packing)> {
+            transfers.iter().map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect()
+        };
+        if self.here[0].reference.is_some() {
+            let packed = packed(Layout::fields(&manifest));
+            division.send(&mut self.here, lanes(&packed), |part| part.reference.as_mut())?;
+        }
+        let statistics = self.here[0].statistics.as_ref();
+        let layouts = statistics.map_or(vec![], |all| {
+            (0..all.values.len()).map(|number| all.layout(&manifest, number)).collect::<Vec<Layout>>()
+        });
+        for (number, layout) in layouts.into_iter().enumerate() {
+            let packed = packed(layout);
+            division
+                .send(&mut self.here, lanes(&packed), |part| Some(&mut part.statistics.as_mut()?.values[number]))?;
+        }
+        Ok(self.devices.meet()?)
+    }
+}

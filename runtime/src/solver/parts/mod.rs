@@ -1,0 +1,315 @@
+//! The parts of a flow: a subdomain each, and what they have to do with each other.
+//!
+//! A flow in one part is its subdomain. In several, each has the tables of the whole grid and the data of its own blocks; all do the same
+//! phases of a step, and between them get what they read of others' blocks ([`halo`](crate::solver::halo)). Nodes and slots have the same numbers in
+//! all of them, so what is read of a flow, set or summed up does not depend on the number of parts: it goes by slots, and by blocks in
+//! the order of the lists.
+//!
+//! Parts may lie in several processes ([`Processes`]), as many in each. Each process has the subdomains of its own parts and does all
+//! that is done to these; what it needs of others is sent, in calls that all processes make alike.
+
+pub(crate) mod collect;
+pub(crate) mod exchange;
+pub(crate) mod migrate;
+pub(crate) mod routes;
+
+use std::ops::Range;
+
+use crate::device::Devices;
+use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::{Owned, Partition};
+use crate::processes::Processes;
+use crate::solver::error::StepError;
+use crate::solver::halo::edges::Edges;
+use crate::solver::halo::{Halo, transfer};
+use crate::solver::inbox::{Inbox, Own};
+use crate::solver::observe::Exchanged;
+use crate::solver::parts::routes::Routes;
+use crate::solver::plan::phase::Phase;
+use crate::solver::plan::task::Task;
+use crate::solver::subdomain::Subdomain;
+
+/// All parts of a flow.
+pub(crate) struct Parts {
+    /// Those of this process.
+    pub(crate) here: Vec<Subdomain>,
+    /// What they are on.
+    devices: Devices,
+    /// Of a flow in several parts: which has what, and what each gets of the others.
+    pub(crate) division: Option<Division>,
+    /// What solids and the fluid have exchanged, as many times as it is summed up.
+    pub(crate) exchanged: Vec<Exchanged>,
+    /// The levels whose steps have left more of it on the devices.
+    pub(crate) left: Vec<usize>,
+}
+
+/// What parts read of each other's blocks.
+pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> Result<Halo, StepError> {
+    // Solids that move come to other blocks.
+    let mut has_links = match here.iter().any(|part| part.bodies.is_some()) {
+        true => vec![u8::from(here.iter().any(Subdomain::moves)); here[0].grid.slots()],
+        false => vec![],
+    };
+    for bodies in here.iter().filter_map(|part| part.bodies.as_ref()) {
+        let rows = bodies.rows.read_ints(0..bodies.rows.len())?;
+        rows.iter().zip(&mut has_links).for_each(|(row, has)| *has |= u8::from(*row >= 0));
+    }
+    for others in processes.share(&has_links) {
+        others.iter().zip(&mut has_links).for_each(|(other, has)| *has |= other);
+    }
+    let has_links = |slot: SlotId| has_links.get(slot.index()).is_some_and(|has| *has != 0);
+    Halo::new(here[0].program.manifest(), &here[0].grid, partition, has_links)
+}
+
+/// The place of a part among these, if it is one of them.
+pub(crate) fn place(here: &Range<usize>, part: usize) -> Option<usize> {
+    here.contains(&part).then(|| part - here.start)
+}
+
+/// The ways that values take between parts, of which these are in this process, as many as in each.
+pub(crate) fn routes_of(here: &[Subdomain], numbers: &Range<usize>, halo: &Halo) -> Result<Routes, StepError> {
+    Routes::new(here, halo, |part| (part / numbers.len(), place(numbers, part)))
+}
+
+/// How a flow is divided.
+pub(crate) struct Division {
+    partition: Partition,
+    halo: Halo,
+    routes: Routes,
+    pub(crate) processes: Processes,
+    /// The parts of this process.
+    here: Range<usize>,
+}
+
+impl Division {
+    /// How many lanes there are of what crosses in a task.
+    pub(crate) fn lanes(&self, task: Task) -> usize {
+        match task.phase {
+            Phase::HaloSaved => self.halo.saved_of_level(task.level).len(),
+            _ => self.halo.of_level(task.level).len(),
+        }
+    }
+
+    /// The parts that one of them goes from and to.
+    pub(crate) fn ends(&self, task: Task, lane: usize) -> (usize, usize) {
+        let (saved, lanes) = (self.halo.saved_of_level(task.level), self.halo.of_level(task.level));
+        match task.phase {
+            Phase::HaloSaved => (saved[lane].from, saved[lane].to),
+            _ => (lanes[lane].from, lanes[lane].to),
+        }
+    }
+
+    /// The place of a part among those of this process, if it is one.
+    fn place(&self, part: usize) -> Option<usize> {
+        place(&self.here, part)
+    }
+
+    /// The process that has a part.
+    fn process(&self, part: usize) -> usize {
+        part / self.here.len()
+    }
+}
+
+impl Parts {
+    /// A flow in one part.
+    pub(crate) fn one(subdomain: Subdomain) -> Parts {
+        let devices = Devices::new([subdomain.program.device()]);
+        Parts { here: vec![subdomain], devices, division: None, exchanged: vec![], left: vec![] }
+    }
+
+    /// A flow in several, as many in each process, of which these are in this one; their inboxes are still to come.
+    pub(crate) fn several(
+        mut here: Vec<Subdomain>,
+        partition: Partition,
+        processes: Processes,
+    ) -> Result<Parts, StepError> {
+        let devices = Devices::new(here.iter().map(|subdomain| subdomain.program.device()));
+        let halo = halo_of(&here, &partition, &processes)?;
+        let numbers = processes.number() * here.len()..(processes.number() + 1) * here.len();
+        for lane in halo.lanes().filter(|lane| numbers.contains(&lane.to)) {
+            here[lane.to - numbers.start].fields.make_room_for(&lane.populations, &lane.fields)?;
+        }
+        let layouts = [Layout::populations, Layout::fields].map(|of| of(here[0].program.manifest()));
+        for family in transfer::families(&here[0].grid, &partition)?.iter().filter(|of| numbers.contains(&of.to)) {
+            let [populations, fields] = layouts.map(|layout| family.packing(layout));
+            here[family.to - numbers.start].fields.make_room_for(&populations, &fields)?;
+        }
+        here.iter_mut().try_for_each(|subdomain| subdomain.fields.seal())?;
+        let routes = routes_of(&here, &numbers, &halo)?;
+        let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
+        let mut parts = Parts { here, devices, division: Some(division), exchanged: vec![], left: vec![] };
+        parts.set_partition(partition)?;
+        parts.list_edges()?;
+        parts.each_with_senders(|subdomain, own| {
+            let Subdomain { program, of_rows, grid, walls, .. } = subdomain;
+            subdomain.inbox = Inbox::new((program, of_rows), grid, walls, own)?;
+            Ok(())
+        })?;
+        Ok(parts)
+    }
+
+    /// What is the same in all parts is read from the first.
+    pub(crate) fn first(&self) -> &Subdomain {
+        &self.here[0]
+    }
+
+    /// The devices of all of them.
+    pub(crate) fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    /// Whether steps can be recorded: what crosses does so without the host.
+    pub(crate) fn records(&self) -> bool {
+        self.division.as_ref().is_none_or(|division| division.routes.are_direct())
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn first_mut(&mut self) -> &mut Subdomain {
+        &mut self.here[0]
+    }
+
+    /// How many there are, in all processes.
+    pub(crate) fn count(&self) -> usize {
+        self.division.as_ref().map_or(1, |division| division.partition.parts().len())
+    }
+
+    /// The processes that parts are in, where they are several.
+    pub(crate) fn processes(&self) -> Option<&Processes> {
+        self.division.as_ref().map(|division| &division.processes).filter(|processes| processes.are_several())
+    }
+
+    /// The process that has a part.
+    pub(crate) fn process(&self, part: usize) -> usize {
+        self.division.as_ref().map_or(0, |division| division.process(part))
+    }
+
+    /// Those of this process, with their numbers.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &Subdomain)> {
+        let first = self.division.as_ref().map_or(0, |division| division.here.start);
+        (first..).zip(&self.here)
+    }
+
+    /// A part by its number, if this process has it.
+    pub(crate) fn part(&self, number: usize) -> Option<&Subdomain> {
+        match &self.division {
+            None => self.here.get(number),
+            Some(division) => division.place(number).map(|place| &self.here[place]),
+        }
+    }
+
+    /// Those of this process.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Subdomain> {
+        self.here.iter_mut()
+    }
+
+    /// The part that has a slot.
+    pub(crate) fn owner(&self, slot: SlotId) -> usize {
+        self.division.as_ref().and_then(|division| division.partition.owner(slot)).unwrap_or(0)
+    }
+
+    /// Slots in runs of those that one part has.
+    pub(crate) fn runs(&self, slots: Range<usize>) -> Vec<(usize, Range<usize>)> {
+        match &self.division {
+            None => vec![(0, slots)],
+            Some(division) => division.partition.runs(slots),
+        }
+    }
+
+    /// Which part has what, where there are several.
+    pub(crate) fn partition(&self) -> Option<&Partition> {
+        self.division.as_ref().map(|division| &division.partition)
+    }
+
+    fn set_partition(&mut self, partition: Partition) -> Result<(), StepError> {
+        let Some(division) = &mut self.division else { return Ok(()) };
+        for (subdomain, owned) in self.here.iter_mut().zip(&partition.parts()[division.here.clone()]) {
+            if let Some(bodies) = &mut subdomain.bodies {
+                bodies.keep_own(owned)?;
+            }
+            subdomain.owned = Some(owned.clone());
+            subdomain.sampled = false;
+        }
+        division.partition = partition;
+        Ok(())
+    }
+
+    /// Lists the blocks of each part anew: those at its edge, and those inside.
+    fn list_edges(&mut self) -> Result<(), StepError> {
+        let Some(Division { halo, .. }) = &self.division else { return Ok(()) };
+        let tree = self.here[0].grid.tree()?;
+        for subdomain in &mut self.here {
+            subdomain.grid.know(&tree);
+            if let Some(owned) = &subdomain.owned {
+                subdomain.edges = Some(Edges::new(subdomain.program.device(), &subdomain.grid, owned, halo)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls something for each part with what it has of the grid and which blocks of others send something into its own.
+    pub(crate) fn each_with_senders(
+        &mut self,
+        each: impl Fn(&mut Subdomain, Option<Own<'_>>) -> Result<(), StepError> + Sync,
+    ) -> Result<(), StepError> {
+        let division = self.division.take();
+        let senders = |place: usize| division.as_ref().map(|of| of.halo.senders(of.here.start + place));
+        let mut senders: Vec<_> = (0..self.here.len()).map(senders).collect();
+        let done = self.at_once(&mut senders, |subdomain, senders| {
+            let owned: Option<Owned> = subdomain.owned.clone();
+            each(subdomain, owned.as_ref().zip(*senders))
+        });
+        drop(senders);
+        self.division = division;
+        done.map(|_| ())
+    }
+
+    /// How many parts this process has.
+    pub(crate) fn here(&self) -> usize {
+        self.here.len()
+    }
+
+    /// Calls something for each part of this process with a thing of its own. GPUs do it at the same time: one waits for the host while
+    /// others work.
+    pub(crate) fn at_once<T: Send, R: Send>(
+        &mut self,
+        things: &mut [T],
+        each: impl Fn(&mut Subdomain, &mut T) -> Result<R, StepError> + Sync,
+    ) -> Result<Vec<R>, StepError> {
+        let pairs = self.here.iter_mut().zip(things);
+        if self.devices.first().ordinal().is_none() || pairs.len() == 1 {
+            return pairs.map(|(subdomain, thing)| each(subdomain, thing)).collect();
+        }
+        let each = &each;
+        std::thread::scope(|scope| {
+            let all: Vec<_> = pairs.map(|(subdomain, thing)| scope.spawn(move || each(subdomain, thing))).collect();
+            let joined = all.into_iter().map(|thread| thread.join());
+            joined.map(|joined| joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        })
+    }
+
+    /// Sets to NaN what parts have in the place of others' blocks, and what enters blocks: nothing of it may be read before it is got anew.
+    pub(crate) fn poison(&mut self) -> Result<(), StepError> {
+        let Some(Division { partition, here, .. }) = &self.division else { return Ok(()) };
+        for (number, subdomain) in here.clone().zip(&mut self.here) {
+            let manifest = subdomain.program.manifest().clone();
+            let (populations, fields) = (Layout::populations(&manifest), Layout::fields(&manifest));
+            for slot in (0..subdomain.grid.slots()).filter(|slot| partition.owner(SlotId(*slot as u32)) != Some(number))
+            {
+                let range = |layout: Layout| slot * layout.slot_len()..(slot + 1) * layout.slot_len();
+                for set in &mut subdomain.fields.populations {
+                    set.poison_part(range(populations))?;
+                }
+                for array in
+                    [Some(&mut subdomain.fields.macroscopic), subdomain.reference.as_mut()].into_iter().flatten()
+                {
+                    array.poison_part(range(fields))?;
+                }
+            }
+            if let Some(inbox) = &mut subdomain.inbox {
+                inbox.poison()?;
+            }
+            subdomain.fields.saved.poison()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! The populations, fields that are kept and statistics follow when the forest changes.
+
+use std::ops::Range;
+
+use crate::device::{Buffer, Device, Int, Part, Real, Stored};
+use crate::kernels::layout::Layout;
+use crate::kernels::{self, KernelError, Program};
+use crate::mesh::Grid;
+use crate::mesh::forest::{Carry, Change, Moves};
+use crate::solver::arrays::fields::Fields;
+use crate::solver::arrays::pages::{self, Arrays};
+use crate::solver::arrays::statistics::Statistics;
+use crate::solver::halo::transfer::Reach;
+
+/// The two sets of populations of a forest that changes, and fields that are kept.
+pub(crate) struct Populations<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) sets: &'a mut [Buffer<Stored>; 2],
+    /// Which set is current on each level.
+    pub(crate) current: Vec<usize>,
+    /// Fields that are kept.
+    pub(crate) kept: Option<&'a mut Buffer<Real>>,
+    /// An array of their shape whose content is no longer needed.
+    pub(crate) spare: &'a mut Buffer<Real>,
+    /// What is accumulated over time.
+    pub(crate) statistics: Option<&'a mut Statistics>,
+    /// The first slot that refined blocks hold and the number of roots, if they hold any.
+    pub(crate) held: Option<[usize; 2]>,
+    /// Of a part of a flow, what it has and what it knows of others: it computes no more than what its own blocks need.
+    pub(crate) reach: Option<&'a mut Reach>,
+}
+
+impl<'a> Populations<'a> {
+    /// Those of a grid, with these sets current on its levels.
+    pub(crate) fn new(
+        program: &'a Program,
+        grid: &Grid,
+        fields: &'a mut Fields,
+        (kept, statistics): (Option<&'a mut Buffer<Real>>, Option<&'a mut Statistics>),
+        current: Vec<usize>,
+        reach: Option<&'a mut Reach>,
+    ) -> Self {
+        let Fields { populations: sets, macroscopic: spare, .. } = fields;
+        Populations { program, sets, current, kept, spare, statistics, held: grid.held(), reach }
+    }
+
+    /// Which set is current on each level, a bit each.
+    fn current_sets(&self) -> i32 {
+        self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum()
+    }
+
+    /// Makes room for these slots, of a part whose memory comes and goes.
+    fn make_room(&mut self, slots: Option<&[i32]>) -> Result<(), KernelError> {
+        let Some(slots) = slots.filter(|_| self.sets[0].array().is_by_page()) else { return Ok(()) };
+        let Populations { program, sets, kept, spare, statistics, .. } = self;
+        let fields = std::iter::once(&mut **spare).chain(kept.as_deref_mut());
+        let statistics = statistics.iter_mut().flat_map(|statistics| statistics.arrays(program.manifest()));
+        Ok(Arrays::new(program.manifest(), sets, fields, statistics).more(&of_ids(slots))?)
+    }
+
+    /// Lists these slots.
+    fn list(device: &Device, slots: Option<Vec<i32>>) -> Result<Option<Buffer<Int>>, KernelError> {
+        Ok(slots.map(|slots| device.ints(&slots)).transpose()?)
+    }
+
+    /// Copies what some slots have in one set from slots of the other: `from[slot]`.
+    pub(crate) fn relocate(
+        &mut self,
+        ids: Part<'_, Int>,
+        from: &Buffer<Int>,
+        source: usize,
+    ) -> Result<(), KernelError> {
+        let [first, second] = &mut *self.sets;
+        let (src, dst) = if source == 0 { (&*first, second) } else { (&*second, first) };
+        self.program.launch(kernels::Relocate { ids, from, src, dst })
+    }
+}
+
+/// Slots, in runs.
+fn of_ids(slots: &[i32]) -> Vec<Range<usize>> {
+    pages::runs(slots.iter().map(|slot| *slot as usize))
+}
+
+impl Carry for Populations<'_> {
+    fn average(&mut self, change: Change<'_>) -> Result<(), KernelError> {
+        let children = 1 << self.program.manifest().dim;
+        let found = self.reach.as_mut().map(|reach| reach.average(&change, children)).transpose()?;
+        self.make_room(found.as_deref())?;
+        let listed = Self::list(self.program.device(), found)?;
+        let change = change.of(listed.as_ref());
+        if let Some(statistics) = &mut self.statistics {
+            statistics.average(self.program.manifest(), &change)?;
+        }
+        let Change { slots, count, parts, tables } = change;
+        if let Some(kept) = &mut self.kept {
+            self.program.launch(kernels::AverageFields { ids: slots.part(0..count), parts, fields: kept })?;
+        }
+        let sets = self.current_sets();
+        let [populations_0, populations_1] = &mut *self.sets;
+        self.program.launch(kernels::Average {
+            ids: slots.part(0..count),
+            parts,
+            nodes: &tables.node,
+            levels: &tables.level,
+            sets,
+            populations_0,
+            populations_1,
+        })
+    }
+
+    fn fill(&mut self, change: Change<'_>) -> Result<(), KernelError> {
+        let children = 1 << self.program.manifest().dim;
+        let found = self.reach.as_mut().map(|reach| reach.fill(&change, children)).transpose()?;
+        let (found, fine) = found.unzip();
+        self.make_room(fine.as_deref())?;
+        let listed = Self::list(self.program.device(), found)?;
+        let change = change.of(listed.as_ref());
+        // What refined blocks hold of fields and accumulators is of another step or another place.
+        let held = self.held.map_or(i32::MAX, |[first, _]| first as i32);
+        if let Some(statistics) = &mut self.statistics {
+            statistics.fill(self.program.manifest(), &change, held)?;
+        }
+        let Change { slots, count, parts, tables } = change;
+        let neighbours = &tables.neighbours;
+        if let Some(kept) = &mut self.kept {
+            let ids = slots.part(0..count);
+            self.program.launch(kernels::FillFields { ids, neighbours, held, parts, fields: kept })?;
+        }
+        let sets = self.current_sets();
+        let [populations_0, populations_1] = &mut *self.sets;
+        self.program.launch(kernels::Fill {
+            ids: slots.part(0..count),
+            neighbours,
+            parts,
+            nodes: &tables.node,
+            levels: &tables.level,
+            sets,
+            populations_0,
+            populations_1,
+        })?;
+        let Some([first, roots]) = self.held else { return Ok(()) };
+        self.program.launch(kernels::Keep {
+            ids: slots.part(0..count),
+            nodes: &tables.node,
+            levels: &tables.level,
+            children: &tables.child,
+            roots: roots as i32,
+            held: first as i32,
+            sets,
+            populations_0,
+            populations_1,
+        })
+    }
+
+    /// All levels must have the same current set; afterwards it is the other one.
+    fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
+        let found = self.reach.as_mut().map(|reach| reach.reorder(&moves)).transpose()?;
+        let [listed, held] = found.map_or([None, None], |found| found.map(Some));
+        let slots = listed.iter().chain(&held).flat_map(|slots| of_ids(slots)).collect::<Vec<_>>();
+        let (listed, held) = (Self::list(self.program.device(), listed)?, Self::list(self.program.device(), held)?);
+        let moves = moves.of(listed.as_ref());
+        if let Some(statistics) = &mut self.statistics {
+            statistics.reorder(self.program.device(), self.program.manifest(), &moves, &slots)?;
+        }
+        // What blocks had in the arrays that they come to is needed no longer.
+        let source = self.current.first().copied().unwrap_or(0);
+        let (mut room, manifest) = (Arrays::default(), self.program.manifest());
+        room.add(&mut self.sets[1 - source], Layout::populations(manifest));
+        room.add(self.spare, Layout::fields(manifest));
+        room.only(&slots)?;
+        if let Some(kept) = &mut self.kept {
+            let ids = moves.slots.part(0..moves.count);
+            self.program.launch(kernels::RelocateFields { ids, from: moves.from, src: kept, dst: self.spare })?;
+            std::mem::swap(&mut **kept, self.spare);
+        }
+        self.relocate(moves.slots.part(0..moves.count), moves.from, source)?;
+        let held = held.as_ref().map_or(moves.held.part(0..moves.held_count), |held| held.part(0..held.len()));
+        self.relocate(held, moves.every, source)
+    }
+}

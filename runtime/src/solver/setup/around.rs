@@ -1,0 +1,58 @@
+//! What is around the cells of a grid, on the host.
+
+use lbm_bundle::Manifest;
+
+use crate::geometry::Block;
+use crate::geometry::solid::Cutters;
+use crate::mesh::Behind;
+use crate::mesh::forest::Bound;
+use crate::solver::arrays::prescribed::Item;
+use crate::solver::arrays::walls::Instance;
+use crate::solver::error::StepError;
+use crate::solver::setup::faces::{self, Faces};
+use crate::solver::solids::levels::{bound, level};
+use crate::solver::solids::surfaces;
+use crate::solver::spec::GridSpec;
+
+/// What is around the cells: walls behind the faces, and solids.
+#[derive(Clone)]
+pub(crate) struct Around {
+    pub(crate) faces: [Behind; 6],
+    pub(crate) instances: Vec<Instance>,
+    pub(crate) items: Vec<Item>,
+    pub(crate) cutters: Option<Cutters>,
+}
+
+impl Around {
+    /// Of a grid of so many levels that begins at a step, with the steps between two changes of it, if it changes.
+    pub(crate) fn new(
+        manifest: &Manifest,
+        spec: &GridSpec,
+        levels: usize,
+        (step, every): (u64, Option<u64>),
+    ) -> Result<Self, StepError> {
+        let Faces { behind: faces, mut instances, mut items } = faces::faces(manifest, spec, levels)?;
+        let mut cutters = surfaces::cutters(manifest, spec, instances.len())?;
+        let surfaces = surfaces::surfaces(manifest, spec, instances.len())?;
+        instances.extend(surfaces.0);
+        items.extend(surfaces.1);
+        if let Some(cutters) = cutters.as_mut().filter(|_| levels > 1) {
+            let last_change = every.map(|every| (step - step % every) as f64..(step - step % every + every) as f64);
+            cutters.solids.reserve(last_change).ok_or(StepError::LongWay)?;
+        }
+        (0..levels).for_each(|level| {
+            cutters.iter_mut().for_each(|cutters| cutters.solids.set_time(level, step as f64));
+        });
+        Ok(Around { faces, instances, items, cutters })
+    }
+
+    /// What a block may not do.
+    pub(crate) fn bound(&self, block: Block) -> Option<Bound> {
+        bound(self.cutters.as_ref()?, block)
+    }
+
+    /// The target level of a block that has one.
+    pub(crate) fn level(&self, block: Block, target: usize) -> usize {
+        self.cutters.as_ref().map_or(target, |cutters| level(cutters, block, target))
+    }
+}

@@ -1,0 +1,399 @@
+//! A grid that is set up and has no data yet: what it will take in memory is known before it does.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use lbm_bundle::Bundle;
+
+use crate::device::{Device, Devices};
+use crate::geometry::Block;
+use crate::kernels::{Criterion, Program};
+use crate::mesh::forest::{Bound, Outcome};
+use crate::mesh::{self, Grid, MOST_PARTS, Owned, Partition};
+use crate::processes::Processes;
+use crate::solver::arrays::fields::Fields;
+use crate::solver::arrays::memory::{Copies, Memory, Shared};
+use crate::solver::arrays::params::{Level, Params};
+use crate::solver::arrays::prescribed::Prescribed;
+use crate::solver::arrays::statistics::{self, Statistics};
+use crate::solver::arrays::walls::Walls;
+use crate::solver::error::StepError;
+use crate::solver::inbox::Inbox;
+use crate::solver::parts::Parts;
+use crate::solver::remesh::adapt::{self, Adaptations, Adapter};
+use crate::solver::setup::around::Around;
+use crate::solver::setup::{refine, room};
+use crate::solver::simulation::{Monitor, Simulation};
+use crate::solver::solids::bodies::Bodies;
+use crate::solver::spec::{self, Adaptivity, Corners, GridSpec};
+use crate::solver::step::Stepper;
+use crate::solver::subdomain::Subdomain;
+
+/// A grid with the kernels for it, before it has data.
+pub struct Prepared<'a> {
+    device: Device,
+    program: Program,
+    /// Those of the parts in this process, where there are several parts.
+    programs: Vec<Program>,
+    processes: Processes,
+    grid: Grid,
+    spec: &'a GridSpec,
+    around: Around,
+    /// Levels that there may be.
+    levels: usize,
+    /// The step at which it begins.
+    step: u64,
+    /// What the grid will follow, how often, and between which levels.
+    follows: Option<(Criterion, u64, RangeInclusive<usize>)>,
+    /// Boxes whose blocks stay: lower and upper corners.
+    frozen: Vec<Corners>,
+    adaptations: Adaptations,
+    /// What of blocks each GPU has, where there are several parts.
+    shared: Shared,
+    notices: Vec<String>,
+}
+
+impl<'a> Prepared<'a> {
+    /// On so many levels, refined as [`Grid::refined`] says; the size of `spec` is that of the coarsest level.
+    pub fn refined(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &'a GridSpec,
+        levels: usize,
+        refine: impl Fn(Block) -> bool + Sync,
+    ) -> Result<Self, StepError> {
+        let around = Around::new(&bundle.manifest, spec, levels, (0, None))?;
+        let refine = |block: Block| around.level(block, block.level + usize::from(refine(block))) > block.level;
+        let mut grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
+        grid.stay()?;
+        let program = Program::load(device, bundle)?;
+        let adaptations = Adaptations::default();
+        let (device, programs) = (device.clone(), vec![]);
+        let (step, follows, frozen, shared, notices) = (0, None, vec![], Shared::Evenly, vec![]);
+        Ok(Prepared {
+            device,
+            program,
+            programs,
+            processes: Processes::default(),
+            grid,
+            spec,
+            around,
+            levels,
+            step,
+            follows,
+            frozen,
+            adaptations,
+            shared,
+            notices,
+        })
+    }
+
+    /// Refined as `adaptivity` says; it may change with the flow and with solids that move. The kernels must be those of a coupling. Where
+    /// `refined` is given, those blocks are refined that it says, as they were at a step of an earlier run, and not those that
+    /// `adaptivity` starts with.
+    pub fn adaptive(
+        device: &Device,
+        bundle: &Bundle,
+        spec: &'a GridSpec,
+        adaptivity: &Adaptivity,
+        refined: Option<(&(dyn Fn(Block) -> bool + Sync), u64)>,
+    ) -> Result<Self, StepError> {
+        let manifest = &bundle.manifest;
+        let levels = adaptivity.levels.end() + 1;
+        let step = refined.map_or(0, |(_, step)| step);
+        let every = adaptivity.during.as_ref().and_then(|(every, _)| adapt::interval(*every));
+        let around = Around::new(manifest, spec, levels, (step, every))?;
+        let program = Program::load(device, bundle)?;
+        let (room, shared) = room::room(device, manifest, spec, adaptivity)?;
+        let mut last = Outcome::default();
+        let (mut grid, refused) =
+            Grid::with_room(device, manifest, spec.size, around.faces, room, |forest| match refined {
+                Some((refined, _)) => mesh::refine_all(forest, levels, &refined),
+                None => {
+                    last = refine::set_up(device, &program, forest, adaptivity, &around)?;
+                    Ok(last.refused())
+                }
+            })?;
+        let unsettled = last.changed() && refused == 0;
+        if around.cutters.is_some() || !adaptivity.frozen.is_empty() {
+            let cells = manifest.block.map(|side| side as usize);
+            let freezes = |block| spec::freezes(&adaptivity.frozen, block, cells).then_some(Bound::Level);
+            grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
+        }
+        if adaptivity.during.is_none() {
+            grid.stay()?;
+        }
+        let follows = adaptivity.during.clone().map(|(every, criterion)| (criterion, every, adaptivity.levels.clone()));
+        let adaptations = Adaptations {
+            room: room.most,
+            refusals: u64::from(refused > 0),
+            most_refused: refused,
+            ..Adaptations::default()
+        };
+        let unsettled = unsettled.then(|| adapt::unsettled(&adaptivity.levels, last));
+        let notices = adaptivity.start.notices().iter().cloned().chain(unsettled).collect();
+        let (device, programs, frozen) = (device.clone(), vec![], adaptivity.frozen.clone());
+        Ok(Prepared {
+            device,
+            program,
+            programs,
+            processes: Processes::default(),
+            grid,
+            spec,
+            around,
+            levels,
+            step,
+            follows,
+            frozen,
+            adaptations,
+            shared,
+            notices,
+        })
+    }
+
+    /// The same to be run in parts, one on each of these devices; the kernels are loaded there. Refused where a flow does what no parts
+    /// can do yet, and on devices that would not compute the same bits. The first device must be that on which this was prepared.
+    pub fn in_parts(self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
+        self.in_processes(&Processes::default(), devices, bundle)
+    }
+
+    /// The same where each of several processes has as many parts, one on each of these devices of its own. All processes must have
+    /// prepared the same: [`Adaptivity::memory`] is given where the grid is refined.
+    pub fn in_processes(
+        mut self,
+        processes: &Processes,
+        devices: &[Device],
+        bundle: &Bundle,
+    ) -> Result<Self, StepError> {
+        let parts = devices.len() * processes.count();
+        if parts < 2 {
+            return Ok(self);
+        }
+        if !self.program.manifest().shown.is_empty() {
+            return Err(StepError::NotInParts { parts });
+        }
+        let toolchain = devices[0].toolchain()?;
+        for device in devices {
+            if device.toolchain()? != toolchain {
+                return Err(StepError::UnlikeDevices { first: devices[0].describe(), other: device.describe() });
+            }
+        }
+        let blocks = self.grid.leaf_count();
+        if parts > blocks.min(MOST_PARTS) {
+            return Err(StepError::ManyParts { parts, blocks });
+        }
+        // On a GPU arrays say themselves what they need.
+        let sparse = |device: &Device| if device.ordinal().is_none() { device.sparse() } else { device.clone() };
+        let load = |device: &Device| Program::load(&sparse(device), bundle);
+        self.programs = devices.iter().map(load).collect::<Result<_, _>>()?;
+        self.processes = processes.clone();
+        self.notices.extend(Devices::new(devices).connect()?);
+        if self.shared == Shared::WithSpare {
+            self.notices.push(
+                "one GPU has not room for all blocks that the grid could have: the GPUs share their memory, and changes of the grid take \
+                 longer"
+                    .into(),
+            );
+        }
+        Ok(self)
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The refinements that there was no room for, and how many blocks there is room for.
+    pub fn adaptations(&self) -> Adaptations {
+        self.adaptations
+    }
+
+    /// What the user should know about it and about loading the kernels, a sentence each.
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices: Vec<String> = vec![];
+        let of_formulas = self.spec.prescribed.iter().flat_map(|prescribed| prescribed.notices());
+        let of_statistics = self.spec.statistics.iter().flat_map(|statistics| statistics.notices());
+        let kernels = self.program.notices().iter().chain(of_formulas).chain(of_statistics);
+        for notice in kernels.chain(self.grid.notices()).chain(&self.notices) {
+            if !notices.contains(notice) {
+                notices.push(notice.clone());
+            }
+        }
+        notices
+    }
+
+    /// What it will take: with the fields of all cells at a time if that is `whole` or something else needs them, with those of an
+    /// earlier step if they are to be kept, and copies for output.
+    pub fn memory(&self, whole: bool, reference: bool, copies: Copies) -> Result<Memory, StepError> {
+        let cut = match &self.around.cutters {
+            None => 0,
+            Some(cutters) => {
+                let blocks: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
+                // Row 0 is for blocks that are solid throughout.
+                1 + cutters.rows_at_most(&blocks)
+            }
+        };
+        let parts = self.programs.len().max(1) * self.processes.count();
+        let whole = whole || self.follows.is_some() || copies.fields > 0 || parts > 1;
+        let (manifest, blocks) = (self.program.manifest(), self.grid.blocks(cut));
+        let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, self.spec.statistics.as_ref());
+        let moved = if self.follows.is_some() { most_moved } else { 0 };
+        let statistics = blocks.slots.saturating_mul(accumulated + moved);
+        let copied = copies.states.saturating_mul(blocks.slots.saturating_mul(accumulated));
+        let memory = Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied);
+        Ok(memory.in_parts(parts, self.shared))
+    }
+
+    /// Refuses what [`Self::simulation`] refuses before there is memory for data: parameters, on finer levels too, and links that are cut beside refinement
+    /// interfaces, where solids that move are when it begins.
+    pub fn check(&self, params: &[(String, Vec<f64>)]) -> Result<(), StepError> {
+        let manifest = self.program.manifest();
+        Params::new(manifest, params)?.of_levels(manifest, self.levels)?;
+        let Some(cutters) = &self.around.cutters else { return Ok(()) };
+        let leaves: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
+        cutters.check(&leaves, &manifest.directions)?;
+        let (mut cutters, known) = (cutters.clone(), leaves.into_iter().collect::<BTreeSet<Block>>());
+        for level in 0..self.levels {
+            cutters.solids.set_time(level, self.step as f64);
+            let touched = cutters.solids.touched(level).into_iter().filter(|block| known.contains(block)).collect();
+            cutters.cut_moved(touched, |block| known.contains(&block), &manifest.directions)?;
+        }
+        Ok(())
+    }
+
+    /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest
+    /// level.
+    pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
+        let notices = self.notices();
+        let Prepared {
+            device,
+            program,
+            programs,
+            processes,
+            grid,
+            spec,
+            around,
+            levels,
+            step,
+            follows,
+            frozen,
+            adaptations,
+            shared,
+            ..
+        } = self;
+        let params = Params::new(program.manifest(), params)?.of_levels(program.manifest(), levels)?;
+        let (criterion, every, range) = match follows {
+            None => (None, None, 0..=0),
+            Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
+        };
+        let (around, criterion) = ((around, levels), (criterion, frozen));
+        let mut parts = if programs.is_empty() {
+            let devices = (device.clone(), device.clone());
+            let mut subdomain = subdomain(devices, program, (grid, None), spec, around, criterion)?;
+            let Subdomain { program, grid, walls, .. } = &mut subdomain;
+            subdomain.inbox = Inbox::new((program, &device), grid, walls, None)?;
+            Parts::one(subdomain)
+        } else {
+            in_parts((programs, processes, shared), grid, spec, around, criterion)?
+        };
+        parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
+        Ok(Simulation {
+            parts,
+            stepper: Stepper {
+                levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
+                step: 0,
+                courses: None,
+            },
+            adapter: Adapter::new(every, range, adaptations),
+            monitor: Monitor { notices, ..Monitor::default() },
+        })
+    }
+}
+
+/// Pages of memory in an array of blocks of a grid that follows the flow, for each part: a page beside the blocks of a part is an eighth of them wide.
+const PAGES_OF_BLOCKS: usize = 512;
+
+/// The same of rows of an inbox, which lie in order and move to larger arrays when there are more.
+const PAGES_OF_ROWS: usize = 16;
+
+/// A grid, or a part of it, with memory for its data; the inbox is still to come. Arrays of blocks take memory as on the first device, the inbox will
+/// as on the second.
+fn subdomain(
+    (of_blocks, of_rows): (Device, Device),
+    program: Program,
+    (grid, owned): (Grid, Option<Owned>),
+    spec: &GridSpec,
+    (around, levels): (Around, usize),
+    (criterion, frozen): (Option<Criterion>, Vec<Corners>),
+) -> Result<Subdomain, StepError> {
+    let (manifest, device, own) = (program.manifest(), program.device(), owned.as_ref());
+    let Around { mut instances, mut items, cutters, .. } = around;
+    // Before the populations are there: cutting links takes more memory than the cut ones.
+    let bodies = match cutters {
+        None => None,
+        Some(cutters) => {
+            let walls = (&mut instances, &mut items);
+            // Where blocks go to other parts, where solids come to others, and where slopes are of cells beside blocks, all parts have the
+            // tables of all.
+            let moves = spec.motions.iter().any(Option::is_some);
+            let sloped = spec.statistics.as_ref().is_some_and(|statistics| statistics.read_slopes());
+            let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped);
+            let mut bodies = Bodies::new(device, manifest, &grid, spec, levels, (cutters, tabled), walls)?;
+            if let Some(own) = own.filter(|_| tabled.is_none()) {
+                bodies.keep_own(own)?;
+            }
+            Some(bodies)
+        }
+    };
+    let walls = Walls::new(device, manifest, &instances)?;
+    let prescribed = Prescribed::new(device, manifest, spec, &items, levels)?;
+    let fields = Fields::new(&of_blocks, manifest, &grid, criterion.is_some(), own)?;
+    let statistics = spec.statistics.as_ref();
+    let statistics = statistics.map(|kernels| kernels.on(device)).transpose()?;
+    let statistics =
+        statistics.map(|kernels| Statistics::new(&of_blocks, manifest, &grid, kernels, own)).transpose()?;
+    Ok(Subdomain {
+        criterion: criterion.map(|criterion| criterion.on(device)).transpose()?,
+        of_rows,
+        program,
+        grid,
+        owned,
+        edges: None,
+        walls,
+        prescribed,
+        bodies,
+        fields,
+        inbox: None,
+        sampled: false,
+        reference: None,
+        statistics,
+        frozen,
+        places: None,
+        recording: None,
+    })
+}
+
+/// A flow in as many parts as there are programs in all processes, each on the device of its own.
+fn in_parts(
+    (programs, processes, shared): (Vec<Program>, Processes, Shared),
+    grid: Grid,
+    spec: &GridSpec,
+    around: (Around, usize),
+    criterion: (Option<Criterion>, Vec<Corners>),
+) -> Result<Parts, StepError> {
+    let first = processes.number() * programs.len();
+    let partition = Partition::new(&grid, programs.len() * processes.count())?;
+    let (mut parts, count) = (vec![], partition.parts().len());
+    for (program, owned) in programs.into_iter().zip(&partition.parts()[first..]) {
+        let (device, owned) = (program.device().clone(), owned.clone());
+        let grid = grid.on(&device)?;
+        let takes = |pages: usize| match shared {
+            Shared::Evenly => device.sparse(),
+            Shared::WithSpare => device.sparse_for_now(pages * count),
+            Shared::No => device.clone(),
+        };
+        let devices = (takes(PAGES_OF_BLOCKS), takes(PAGES_OF_ROWS));
+        parts.push(subdomain(devices, program, (grid, Some(owned)), spec, around.clone(), criterion.clone())?);
+    }
+    Parts::several(parts, partition, processes)
+}

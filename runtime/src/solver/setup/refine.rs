@@ -1,0 +1,32 @@
+//! The grid that a flow starts with.
+
+use crate::device::Device;
+use crate::kernels::Program;
+use crate::mesh::forest::{Forest, ForestError, Outcome};
+use crate::solver::remesh::adapt::{self, target};
+use crate::solver::setup::around::Around;
+use crate::solver::spec::Adaptivity;
+
+/// Refines a forest without data as a criterion of positions says, until nothing changes; says what the last pass changed.
+pub(crate) fn set_up(
+    device: &Device,
+    program: &Program,
+    forest: &mut Forest,
+    adaptivity: &Adaptivity,
+    around: &Around,
+) -> Result<Outcome, ForestError> {
+    let no_fields = device.alloc_reals(program.manifest().real, 1)?;
+    let mut outcome = Outcome::default();
+    for _ in adapt::first_looks(&adaptivity.levels) {
+        let all = 0..forest.leaves();
+        target(&adaptivity.start, program, forest.targets(), (all, &no_fields), (*adaptivity.levels.end(), 0))?;
+        if around.cutters.is_some() {
+            forest.overrule(|block, target| around.level(block, target))?;
+        }
+        outcome = forest.adapt(adaptivity.levels.clone(), &mut ())?;
+        if !outcome.changed() || outcome.refused() > 0 {
+            break;
+        }
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,76 @@
+//! How many blocks a grid has room for.
+
+use lbm_bundle::Manifest;
+
+use crate::device::Device;
+use crate::kernels::layout::Layout;
+use crate::mesh::forest::{ForestError, Pool};
+use crate::mesh::{self, Room};
+use crate::solver::arrays::fields::Fields;
+use crate::solver::arrays::memory::Shared;
+use crate::solver::arrays::statistics;
+use crate::solver::error::StepError;
+use crate::solver::spec::{Adaptivity, GridSpec, memory_for};
+
+/// Room for the blocks of a grid: in the memory that it may take, and no more than its finest level could have, with the blocks
+/// that are refined in a change, which go when it ends. Says what GPUs share: of a grid that follows the flow nothing, where one has room for
+/// all, because moving memory makes changes slower.
+pub(crate) fn room(
+    device: &Device,
+    manifest: &Manifest,
+    spec: &GridSpec,
+    adaptivity: &Adaptivity,
+) -> Result<(Room, Shared), StepError> {
+    let size = spec.size;
+    let dim = manifest.dim as usize;
+    let roots: usize =
+        mesh::roots(size, manifest.block.map(|side| side as usize)).map_err(ForestError::from)?.iter().product();
+    let memory = memory_for(device, adaptivity);
+    let kept = if adaptivity.keeps { Layout::fields(manifest).slot_len() * manifest.real.bytes() } else { 0 };
+    let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, spec.statistics.as_ref());
+    let moved = if adaptivity.during.is_some() { most_moved } else { 0 };
+    let [own, at_interfaces] = Fields::bytes_of_slot(manifest);
+    let own = own + kept + accumulated + moved;
+    let most = roots.saturating_mul(1usize.checked_shl((dim * adaptivity.levels.end()) as u32).unwrap_or(usize::MAX));
+    let most = most.saturating_add(most >> dim).saturating_add(1 << dim);
+    let within = |of_slot: usize| Pool::within(dim, roots, memory, of_slot, mesh::holds(manifest)).slots;
+    let follows = adaptivity.during.is_some();
+    // What refined blocks come to hold in a change is known to the device alone.
+    let gpus = if follows && mesh::holds(manifest) { 1 } else { adaptivity.sharing };
+    let (slots, shared) = slots_within(within, most, [own, at_interfaces], (gpus, follows));
+    Ok((Room { most: slots, all: follows }, shared))
+}
+
+/// How many slots there are, `most` at most, where there is room for so many of so many bytes, and what GPUs share, as many as may do so: of the
+/// bytes of a slot the first.
+pub(crate) fn slots_within(
+    within: impl Fn(usize) -> usize,
+    most: usize,
+    [own, of_all]: [usize; 2],
+    (gpus, follows): (usize, bool),
+) -> (usize, Shared) {
+    let slots = |shared: Shared| within(shared.of(own, gpus) + of_all).min(most);
+    let shared = match follows {
+        false => Shared::Evenly,
+        true if gpus > 1 && slots(Shared::No) < most => Shared::WithSpare,
+        true => Shared::No,
+    };
+    (slots(shared), shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_share_the_blocks_of_a_grid_that_follows_the_flow_where_one_has_not_room_for_all() {
+        let slots = |most: usize, gpus: usize, follows: bool| {
+            slots_within(|of_slot| 1_000_000 / of_slot, most, [1000, 100], (gpus, follows))
+        };
+        assert_eq!([900, 910].map(|most| slots(most, 2, true).1), [Shared::No, Shared::WithSpare]);
+        assert_eq!((slots(5000, 1, true), slots(900, 2, true).0), ((909, Shared::No), 900));
+        let of_gpus = [2, 4, 8].map(|gpus| slots(5000, gpus, true).0);
+        assert_eq!(of_gpus, [706, 403, 252].map(|of_slot| 1_000_000 / of_slot));
+        assert_eq!(slots(5000, 2, false), (1_000_000 / 600, Shared::Evenly));
+    }
+}

@@ -1,0 +1,121 @@
+//! A method on a grid: all that a flow consists of.
+//!
+//! ```text
+//! Prepared ──▶ Simulation { parts       a subdomain each: all that lies on its device
+//!                           stepper     steps done, parameters and current set of each level
+//!                           adapter     how often the grid follows the flow, and what that has brought
+//!                           monitor     what is known from outside: times, the reference, notices }
+//! ```
+
+pub(crate) mod adapt;
+pub(crate) mod reordered;
+pub(crate) mod run;
+
+use std::sync::Arc;
+
+use lbm_bundle::Manifest;
+
+use crate::device::Device;
+use crate::geometry::solid::Cutters;
+use crate::mesh::{Grid, Owned};
+use crate::solver::error::StepError;
+use crate::solver::parts::Parts;
+use crate::solver::remesh::adapt::Adapter;
+use crate::solver::spec::Course;
+use crate::solver::step::Stepper;
+use crate::solver::step::timing::Timings;
+
+/// What is known of a simulation from outside.
+#[derive(Default)]
+pub(crate) struct Monitor {
+    pub(crate) timings: Timings,
+    /// The step whose fields later ones are compared with.
+    pub(crate) reference: Option<u64>,
+    /// What the user should know, a sentence each.
+    pub(crate) notices: Vec<String>,
+}
+
+/// A method on a grid.
+pub struct Simulation {
+    pub(crate) parts: Parts,
+    pub(crate) stepper: Stepper,
+    pub(crate) adapter: Adapter,
+    pub(crate) monitor: Monitor,
+}
+
+impl Simulation {
+    /// Changes a parameter of the method from the next step on, unless it depends on time; finer levels follow.
+    pub fn set_param(&mut self, name: &str, values: &[f64]) -> Result<(), StepError> {
+        let manifest = self.parts.first().program.manifest();
+        let levels = &mut self.stepper.levels;
+        let mut coarsest = levels[0].params.clone();
+        coarsest.set(manifest, name, values)?;
+        if let Some(courses) = &mut self.stepper.courses {
+            courses.set(manifest, name, values)?;
+        }
+        let params = coarsest.of_levels(manifest, levels.len())?;
+        levels.iter_mut().zip(params).for_each(|(level, params)| level.params = params);
+        self.forget();
+        Ok(())
+    }
+
+    /// Lets parameters of the method depend on time, in steps of the coarsest level, from now on: each by its name, with all its
+    /// components. Collisions have them as they are at the end of their step. On a GPU steps are not recorded then.
+    pub fn follow_courses(&mut self, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
+        self.forget();
+        self.stepper.follow(self.parts.first().program.manifest(), courses)
+    }
+
+    /// Forgets what follows from parameters.
+    pub(crate) fn forget(&mut self) {
+        for subdomain in self.parts.iter_mut() {
+            subdomain.recording = None;
+            subdomain.sampled = false;
+        }
+    }
+
+    /// Sets to NaN what parts have in the place of others' blocks: nothing of it may be read. For tests.
+    #[doc(hidden)]
+    pub fn poison(&mut self) -> Result<(), StepError> {
+        self.parts.poison()
+    }
+
+    /// Cell updates of each part in a step of the coarsest level.
+    pub fn work(&self) -> Vec<usize> {
+        let cells = self.manifest().cells();
+        let of = |owned: &Owned| cells * owned.updates();
+        match self.parts.partition() {
+            Some(partition) => partition.parts().iter().map(of).collect(),
+            None => vec![self.grid().updates()],
+        }
+    }
+
+    /// In how many parts it is, in all processes together.
+    pub fn parts(&self) -> usize {
+        self.parts.count()
+    }
+
+    /// Steps done.
+    pub fn step(&self) -> u64 {
+        self.stepper.step
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.parts.first().grid
+    }
+
+    /// Signatures and layout of the method's kernels.
+    pub fn manifest(&self) -> &Manifest {
+        self.parts.first().program.manifest()
+    }
+
+    /// Solids where they are at the current step, on the host.
+    pub(crate) fn cutters(&self) -> Option<&Arc<Cutters>> {
+        self.parts.first().bodies.as_ref().map(|bodies| &bodies.cutters)
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        self.parts.first().program.device()
+    }
+}

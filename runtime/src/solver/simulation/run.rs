@@ -1,0 +1,115 @@
+//! Runs of many steps: how they are cut where the grid changes, which are timed phase by phase, and which are recorded.
+//!
+//! On GPUs pairs of steps are recorded once and repeated, which spares small grids the cost of launching, and lets parts on several wait
+//! for each other where they must alone.
+
+use crate::device::{Devices, Graph};
+use crate::solver::error::StepError;
+use crate::solver::parts::Parts;
+use crate::solver::simulation::Simulation;
+use crate::solver::step::Stepper;
+use crate::solver::step::timing::Timings;
+use crate::solver::subdomain::Recording;
+
+/// Phases in a recording, about: enough that launching it costs little per step, and few, since making it costs some microseconds for
+/// each.
+const PHASES_RECORDED: usize = 64;
+
+/// Most pairs of steps in a recording.
+const PAIRS_RECORDED: usize = 8;
+
+/// How often a recording of a grid that changes must be repeated to be worth its making.
+const LEAST_REPEATED: u64 = 4;
+
+impl Simulation {
+    /// Advances by `steps` steps and waits for them.
+    pub fn run(&mut self, steps: u64) -> Result<(), StepError> {
+        let devices = self.parts.devices().clone();
+        devices.first().scope(|| self.run_inside(&devices, steps))
+    }
+
+    fn run_inside(&mut self, devices: &Devices, steps: u64) -> Result<(), StepError> {
+        let step = self.stepper.step;
+        self.parts.forget_posted();
+        self.parts.iter_mut().try_for_each(|subdomain| {
+            subdomain.sampled = false;
+            subdomain.set_clock(step)
+        })?;
+        let mut left = steps;
+        let mut sampled = Timings::SAMPLED_STEPS;
+        while left > 0 {
+            let until_change = self.adapter.steps_until_change(self.stepper.step);
+            let interval = until_change.map_or(left, |until| left.min(until));
+            let start = devices.mark()?;
+            self.run_interval(devices, interval, &mut sampled)?;
+            let updates = interval * self.grid().updates() as u64;
+            let end = devices.mark()?;
+            if until_change == Some(interval) {
+                self.adapt()?;
+            }
+            let done = devices.mark()?;
+            let (seconds, adapting) = (devices.seconds(&start, &done)?, devices.seconds(&end, &done)?);
+            self.monitor.timings.ran(interval, updates, seconds, adapting);
+            left -= interval;
+        }
+        self.monitor.timings.settle(devices)?;
+        Ok(())
+    }
+
+    /// Steps between which the grid stays.
+    fn run_interval(&mut self, devices: &Devices, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
+        let Simulation { parts, stepper, adapter, monitor, .. } = self;
+        let mut left = steps;
+        // The phases of these are timed one by one.
+        while left > 0 && (stepper.levels[0].current == 1 || *sampled > 0) {
+            stepper.advance(parts, Some(&mut monitor.timings))?;
+            parts.sum_many_exchanges()?;
+            *sampled = sampled.saturating_sub(1);
+            left -= 1;
+        }
+        let pairs = (PHASES_RECORDED / stepper.tasks(parts).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
+        let least = if adapter.settled { 1 } else { LEAST_REPEATED };
+        // A recording has parameters and solids as they were when it was made, and nothing of it goes to the host.
+        let waits = stepper.courses.is_some() || parts.first().moves() || !parts.exchanged.is_empty();
+        let recorded = parts.first().recording.is_some();
+        if !waits && left >= 2 * pairs * least && !recorded && parts.records() {
+            let graph = record(devices, parts, stepper, pairs)?;
+            // What the first part has is of all.
+            parts.first_mut().recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
+        }
+        if let Some(recording) = &parts.first().recording {
+            while left >= recording.steps {
+                recording.graph.launch()?;
+                stepper.step += recording.steps;
+                left -= recording.steps;
+            }
+        }
+        for _ in 0..left {
+            stepper.advance(parts, None)?;
+            parts.sum_many_exchanges()?;
+        }
+        parts.sum_exchanges(1)
+    }
+}
+
+/// Pairs of steps as one recording; the current set of populations of the coarsest level must be the first. Finer levels
+/// take an even number of steps in each.
+fn record(devices: &Devices, parts: &mut Parts, stepper: &mut Stepper, pairs: u64) -> Result<Option<Graph>, StepError> {
+    let (step, current) = (stepper.step, stepper.current());
+    let mut failed = None;
+    let recorded = devices.record(|| {
+        for _ in 0..2 * pairs {
+            if let Err(error) = stepper.advance(parts, None) {
+                failed = Some(error);
+                break;
+            }
+        }
+        Ok(())
+    });
+    stepper.step = step;
+    stepper.levels.iter_mut().zip(current).for_each(|(level, current)| level.current = current);
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(recorded?),
+    }
+}

@@ -1,0 +1,128 @@
+//! Solids, and faces along which values vary, on the device.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use lbm_bundle::{Manifest, Role};
+
+use crate::device::{Buffer, Device, Double, Int, Real};
+use crate::geometry::Block;
+use crate::geometry::solid::Cutters;
+use crate::kernels::layout::SlotId;
+use crate::mesh::forest::Leaf;
+use crate::mesh::{Grid, Owned};
+use crate::solver::arrays::prescribed::Item;
+use crate::solver::arrays::walls::Instance;
+use crate::solver::error::StepError;
+use crate::solver::solids::exchanges::Left;
+use crate::solver::solids::moving::Moving;
+use crate::solver::solids::surfaces::crossings;
+use crate::solver::solids::turning::Turning;
+use crate::solver::spec::GridSpec;
+
+/// Blocks with links that are cut one by one.
+pub(crate) struct Bodies {
+    /// `rows[slot]` of the slots in `list`.
+    pub(crate) rows: Buffer<Int>,
+    /// `links[row][direction][cell]`
+    pub(crate) links: Buffer<Int>,
+    /// `distances[row][direction][cell]`
+    pub(crate) distances: Buffer<Real>,
+    /// The slots that have a row, level by level, each level along the curve.
+    pub(crate) list: Buffer<Int>,
+    /// Where those of each level are: of a part, its own.
+    pub(crate) levels: Vec<Range<usize>>,
+    /// Where all of each level are.
+    pub(crate) listed: Vec<Range<usize>>,
+    /// The nodes of these blocks, which do not change, in the same order.
+    pub(crate) nodes: Buffer<Int>,
+    /// Their rows.
+    pub(crate) row: Buffer<Int>,
+    /// What links have exchanged, until it is read.
+    pub(crate) left: Left,
+    /// The solid of each wall, or -1.
+    pub(crate) owners: Buffer<Int>,
+    /// The velocity that each solid moves with `[solid][axis]`.
+    pub(crate) frames: Buffer<Double>,
+    pub(crate) count: usize,
+    /// Sums of a solid: a force along each axis, and what each set of populations gets.
+    pub(crate) sums: usize,
+    /// What cuts the links, on the host.
+    pub(crate) cutters: Arc<Cutters>,
+    /// Solids that move.
+    pub(crate) moving: Option<Moving>,
+}
+
+impl Bodies {
+    /// Tables on the device, of a part those of its own blocks; those walls, and what formulas give of them, that are the links' own are added to those of faces.
+    pub(crate) fn new(
+        device: &Device,
+        manifest: &Manifest,
+        grid: &Grid,
+        spec: &GridSpec,
+        levels: usize,
+        (cutters, owned): (Cutters, Option<&Owned>),
+        walls: (&mut Vec<Instance>, &mut Vec<Item>),
+    ) -> Result<Self, StepError> {
+        if manifest.kernel(Role::StreamCollideSolid).is_none() {
+            return Err(StepError::NoSolids { spec: manifest.spec.clone() });
+        }
+        let is_own = |(_, leaf): &(usize, Leaf)| owned.is_none_or(|owned| owned.has(leaf.slot));
+        let mut leaves = grid.forest().read_leaf_nodes()?;
+        let blocks_of = |leaves: &[(usize, Leaf)]| leaves.iter().map(|(_, leaf)| leaf.block).collect::<Vec<Block>>();
+        let all = blocks_of(&leaves);
+        leaves.retain(is_own);
+        let tables = cutters.tables(&blocks_of(&leaves), &all, &manifest.directions)?;
+        let (instances, items) = walls;
+        let owners = crossings(manifest, spec, (cutters.first, &tables), (&mut *instances, items))?;
+        let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
+        let (nodes, row): (Vec<i32>, Vec<i32>) = found.clone().map(|((node, _), row)| (*node as i32, *row)).unzip();
+        let before = |level: usize| found.clone().filter(|((_, leaf), _)| leaf.block.level < level).count();
+        let levels: Vec<Range<usize>> = (0..levels).map(|level| before(level)..before(level + 1)).collect();
+        let mut distances = device.alloc_reals(manifest.real, tables.distances.len())?;
+        distances.write_reals(0, &tables.distances)?;
+        let count = spec.solids.len();
+        let rows = found.clone().map(|((_, leaf), row)| (leaf.block, *row as usize)).collect();
+        let turning = Turning::new(device, manifest, spec, &cutters, instances)?;
+        let moving = Moving::new(manifest, grid, spec, rows, turning)?;
+        let mut bodies = Bodies {
+            rows: device.alloc_ints(grid.slots())?,
+            links: device.ints(&tables.links)?,
+            distances,
+            list: device.alloc_ints(nodes.len())?,
+            listed: levels.clone(),
+            levels,
+            nodes: device.ints(&nodes)?,
+            row: device.ints(&row)?,
+            left: Left::default(),
+            owners: device.ints(&owners)?,
+            frames: device.alloc_doubles(count * manifest.dim as usize)?,
+            count,
+            sums: manifest.dim as usize + manifest.populations.len(),
+            cutters: Arc::new(cutters),
+            moving,
+        };
+        bodies.follow(grid)?;
+        Ok(bodies)
+    }
+
+    /// Keeps to the blocks that a part has, which follow each other on each level.
+    pub(crate) fn keep_own(&mut self, owned: &Owned) -> Result<(), StepError> {
+        for (level, listed) in self.levels.iter_mut().zip(&self.listed) {
+            let slots = self.list.read_ints(listed.clone())?;
+            let own = |slot: &i32| owned.has(SlotId(*slot as u32));
+            let first = slots.iter().position(own).unwrap_or(0);
+            let count = slots[first..].iter().take_while(|slot| own(slot)).count();
+            *level = listed.start + first..listed.start + first + count;
+        }
+        Ok(())
+    }
+
+    /// Finds the slots of the blocks, which are others after the data have been put into another order; other blocks have taken those of
+    /// before, and no row.
+    pub(crate) fn follow(&mut self, grid: &Grid) -> Result<(), StepError> {
+        // Integers become -1: no row.
+        self.rows.poison()?;
+        Ok(grid.forest().follow(&self.nodes, &self.row, &mut self.list, &mut self.rows)?)
+    }
+}

@@ -1,0 +1,157 @@
+//! Surfaces of solids and faces along which values vary: what cuts the links, and the walls that these meet.
+
+use lbm_bundle::{Boundary, DISTANCE, Manifest, Param};
+
+use crate::geometry::Face;
+use crate::geometry::solid::{Crossed, Crossing, Cutters, Solid, Solids, Tables};
+use crate::solver::arrays::prescribed::Item;
+use crate::solver::arrays::walls::{Instance, list, resolve};
+use crate::solver::error::StepError;
+use crate::solver::spec::{FaceSpec, GridSpec, Profile, Varying};
+
+/// What a moving surface takes its velocity in.
+const VELOCITY: &str = "velocity";
+
+/// Where the velocity of a moving solid's surface is among the values of its wall.
+pub(crate) fn velocity_at(manifest: &Manifest, solid: &Solid) -> Result<usize, StepError> {
+    let rule = surface_rule(manifest, solid)?;
+    let is_velocity = |param: &&Param| param.name == VELOCITY && param.components == manifest.dim;
+    match rule.params.iter().find(is_velocity) {
+        None => Err(StepError::StillRule { rule: rule.name.clone() }),
+        Some(_) => {
+            let before = rule.params.iter().take_while(|param| param.name != VELOCITY);
+            Ok(before.map(|param| param.components as usize).sum())
+        }
+    }
+}
+
+/// The solids of a grid, and the faces along which values vary.
+pub(crate) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Result<Option<Cutters>, StepError> {
+    let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.varying.profiles.is_empty());
+    let is_patched = |face: usize| spec.patches.iter().any(|patch| patch.face.index() == face);
+    let varying: [bool; 6] =
+        std::array::from_fn(|face| face < 2 * manifest.dim as usize && (varies(&spec.faces[face]) || is_patched(face)));
+    if spec.solids.is_empty() && varying == [false; 6] {
+        return Ok(None);
+    }
+    let dim = manifest.dim as usize;
+    let periodic = std::array::from_fn(|axis| {
+        axis >= dim || Face::of_axis(axis).iter().all(|face| matches!(spec.faces[face.index()], FaceSpec::Periodic))
+    });
+    let block = manifest.block.map(|side| side as usize);
+    let rule_is = |face: usize, what: &dyn Fn(&Boundary) -> bool| match &spec.faces[face] {
+        FaceSpec::Wall(wall) => {
+            face < 2 * dim && manifest.boundaries.iter().any(|rule| rule.name == wall.rule && what(rule))
+        }
+        FaceSpec::Periodic => false,
+    };
+    let mirrors = std::array::from_fn(|face| rule_is(face, &|rule| manifest.mirror_rules.contains(&rule.code)));
+    let nodes = std::array::from_fn(|face| rule_is(face, &|rule| rule.nodes));
+    let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
+    let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic).moving(&spec.solids, &spec.motions);
+    Ok(Some(Cutters { solids, first, varying, varying_solids, mirrors, nodes }))
+}
+
+/// What varies over the surface of a solid, if something does.
+fn varying_of(spec: &GridSpec, solid: usize) -> Option<&Varying> {
+    spec.surfaces.get(solid).filter(|varying| !varying.profiles.is_empty())
+}
+
+/// The walls that are the surfaces of solids, the first with the number `first`, and what formulas give of them.
+pub(crate) fn surfaces(
+    manifest: &Manifest,
+    spec: &GridSpec,
+    first: usize,
+) -> Result<(Vec<Instance>, Vec<Item>), StepError> {
+    let (mut instances, mut items) = (vec![], vec![]);
+    for (at, solid) in spec.solids.iter().enumerate() {
+        let rule = surface_rule(manifest, solid)?;
+        let varying = spec.surfaces.get(at).cloned().unwrap_or_default();
+        // That of a solid which moves follows from its motion.
+        let motion = spec.motions.get(at).and_then(Option::as_ref);
+        if let Some(motion) = motion {
+            velocity_at(manifest, solid)?;
+            if !varying.profiles.is_empty() || motion.turns() && !varying.timed.is_empty() {
+                return Err(StepError::StillRule { rule: rule.name.clone() });
+            }
+        }
+        if varying.profiles.is_empty() {
+            items.extend(Item::of_wall(spec, &varying, rule, first + at, ([0.0; 3], None))?);
+        }
+        // Where values vary, those of the solid itself are of no use.
+        let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
+        let followed = motion.map(|_| (VELOCITY.to_string(), vec![0.0; manifest.dim as usize]));
+        instances.push(surface(rule, solid, useless.chain(followed))?);
+    }
+    Ok((instances, items))
+}
+
+/// The rule of a solid's surface.
+fn surface_rule<'a>(manifest: &'a Manifest, solid: &Solid) -> Result<&'a Boundary, StepError> {
+    let fitting = || manifest.boundaries.iter().filter(|rule| manifest.solid_rules.contains(&rule.code));
+    fitting().find(|rule| rule.name == solid.rule).ok_or_else(|| StepError::SolidRule {
+        rule: solid.rule.clone(),
+        known: list(fitting().map(|rule| rule.name.as_str())),
+    })
+}
+
+/// A wall of a solid, with these values besides its own.
+fn surface(
+    rule: &Boundary,
+    solid: &Solid,
+    more: impl Iterator<Item = (String, Vec<f64>)>,
+) -> Result<Instance, StepError> {
+    let mut values: Vec<_> = solid.values.iter().cloned().chain(more).collect();
+    if let Some(distance) = rule.params.iter().find(|param| param.name == DISTANCE) {
+        // The kernels read that of the link.
+        values.push((distance.name.clone(), vec![0.5; distance.components as usize]));
+    }
+    let values = resolve(&format!("`{}` of a solid", rule.name), &rule.params, &values)?;
+    Ok(Instance { rule: rule.code, values: values.into_iter().flatten().collect() })
+}
+
+/// Adds the walls at the links that cross faces and surfaces along which values vary, and what formulas give of them. Returns the solid
+/// of each wall, those that were there before included, or -1.
+pub(crate) fn crossings(
+    manifest: &Manifest,
+    spec: &GridSpec,
+    (first, tables): (usize, &Tables),
+    (instances, items): (&mut Vec<Instance>, &mut Vec<Item>),
+) -> Result<Vec<i32>, StepError> {
+    let mut owners = vec![-1; first];
+    owners.extend(0..spec.solids.len() as i32);
+    for Crossing { of, level, at } in &tables.crossings {
+        let here = (*at, Some(*level));
+        let given = |(name, profiles): &(String, Vec<Profile>)| {
+            (name.clone(), profiles.iter().map(|profile| profile(*at)).collect::<Vec<f64>>())
+        };
+        match of {
+            Crossed::Face(number) => {
+                let (face, FaceSpec::Wall(wall)) = (Face::ALL[*number], &spec.faces[*number]) else {
+                    unreachable!("a face that varies is a wall")
+                };
+                let patch = spec.patches.iter().find(|patch| patch.face == face && (patch.region)(*at));
+                let wall = patch.map_or(wall, |patch| &patch.wall);
+                let rule = crate::solver::arrays::walls::find_rule(manifest, face, &wall.rule)?;
+                if !rule.nodes && !manifest.solid_rules.contains(&rule.code) {
+                    return Err(StepError::VaryingRule { face: face.name(), rule: rule.name.clone() });
+                }
+                items.extend(Item::of_wall(spec, &wall.varying, rule, instances.len(), here)?);
+                let values: Vec<_> =
+                    wall.values.iter().cloned().chain(wall.varying.profiles.iter().map(given)).collect();
+                let values = resolve(&format!("`{}` at {}", rule.name, face.name()), &rule.params, &values)?;
+                instances.push(Instance { rule: rule.code, values: values.into_iter().flatten().collect() });
+                owners.push(-1);
+            }
+            Crossed::Solid(number) => {
+                let solid = &spec.solids[*number];
+                let rule = surface_rule(manifest, solid)?;
+                let varying = &spec.surfaces[*number];
+                items.extend(Item::of_wall(spec, varying, rule, instances.len(), here)?);
+                instances.push(surface(rule, solid, varying.profiles.iter().map(given))?);
+                owners.push(*number as i32);
+            }
+        }
+    }
+    Ok(owners)
+}

@@ -1,0 +1,228 @@
+//! What is in the cells: set from fields, changed, and read.
+
+pub(crate) mod digits;
+pub(crate) mod places;
+pub mod resident;
+pub mod restore;
+pub(crate) mod stress;
+
+use std::ops::Range;
+
+use crate::geometry::Cell;
+use crate::kernels;
+use crate::kernels::layout::Layout;
+use crate::mesh::forest::Outcome;
+use crate::solver::arrays::params::Level;
+use crate::solver::arrays::{cells, fields};
+use crate::solver::error::StepError;
+use crate::solver::measure::gather;
+use crate::solver::measure::snapshot::Snapshot;
+use crate::solver::parts::collect::For;
+use crate::solver::remesh::adapt;
+use crate::solver::simulation::Simulation;
+use crate::solver::state::digits::Digits;
+use crate::solver::subdomain::{Subdomain, ids_in};
+
+impl Simulation {
+    /// Sets the fields of every cell and starts at step 0. `value(cell, out)` writes the components of all fields, in the
+    /// order of the manifest (`rho, ux, uy, uz`), for the cell with its centre at `cell + 1/2` of its level.
+    pub fn init(&mut self, value: impl Fn([usize; 3], &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.init_cells(|cell, out| value(cell.at, out))
+    }
+
+    /// The same for a grid of several levels.
+    pub fn init_cells(&mut self, value: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        self.init_at(0, &value)
+    }
+
+    /// The same, to start at a step.
+    fn init_at(&mut self, step: u64, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
+        let levels = self.stepper.levels.len();
+        self.parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
+        self.fill_cells(value)?;
+        let mut outcome = Outcome::default();
+        for _ in adapt::first_looks(&self.adapter.range) {
+            outcome = self.adapt()?;
+            if !outcome.changed() {
+                break;
+            }
+            self.fill_cells(value)?;
+        }
+        if outcome.changed() {
+            self.monitor.notices.push(adapt::unsettled(&self.adapter.range, outcome));
+        }
+        self.stepper.step = step;
+        Ok(())
+    }
+
+    fn fill_cells(&mut self, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
+        // Solid cells are at rest and stay as they are; what they keep for parameters that vary is what all cells have.
+        let places = self.manifest().fields.iter().flat_map(|field| vec![field.place; field.components as usize]);
+        let names = fields::component_names(self.manifest());
+        let rest: Vec<Option<f64>> =
+            names.iter().zip(places).map(|(name, place)| (!place).then(|| f64::from(name == "rho"))).collect();
+        let cutters = self.cutters().cloned();
+        let Simulation { parts, stepper, .. } = self;
+        let value = |cell: Cell, out: &mut [f64]| {
+            value(cell, out);
+            if cutters.as_ref().is_some_and(|cutters| cutters.solids.at(cell.centre()).is_some()) {
+                out.iter_mut().zip(&rest).for_each(|(out, rest)| *out = rest.unwrap_or(*out));
+            }
+        };
+        stepper.levels.iter_mut().for_each(|level| level.current = 0);
+        parts.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))?;
+        parts.hold(&stepper.current(), true)
+    }
+
+    /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones; or the moments that are stored in their place.
+    pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
+        let Simulation { parts, stepper, .. } = self;
+        for subdomain in parts.iter_mut() {
+            subdomain.sampled = false;
+            let leaves = subdomain.own_leaves()?;
+            let Subdomain { program, grid, fields, .. } = subdomain;
+            let layout = Layout::populations(program.manifest());
+            let (rest, digits) = (fields::rest(program.manifest()), Digits::of(program.manifest()));
+            for (at, set) in fields.populations.iter_mut().enumerate() {
+                let current: Vec<bool> = stepper.levels.iter().map(|level| level.current == at).collect();
+                if current.contains(&true) {
+                    cells::update(set, layout, grid, &leaves, |cell, populations| {
+                        if current[cell.level] {
+                            digits.read(populations);
+                            populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population += rest);
+                            change(cell, populations);
+                            populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population -= rest);
+                            digits.write(populations);
+                        }
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The current populations of every cell: `each(cell, populations)`, whole ones; or the moments that are stored in their place. Of several
+    /// processes the first sees them.
+    pub fn visit_populations(&self, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+        let layout = Layout::populations(self.manifest());
+        let (rest, digits) = (fields::rest(self.manifest()), Digits::of(self.manifest()));
+        let mut whole = vec![0.0; rest.len()];
+        for set in 0..2 {
+            let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == set).collect();
+            if current.contains(&true) {
+                let read =
+                    |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.populations[set]));
+                cells::visit(read, layout, self.grid(), |cell, populations| {
+                    if current[cell.level] {
+                        whole.copy_from_slice(populations);
+                        digits.read(&mut whole);
+                        whole.iter_mut().zip(&rest).for_each(|(whole, rest)| *whole += rest);
+                        each(cell, &whole);
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Macroscopic fields of every cell of the current step: `each(cell, values)`, in the order of the manifest. Of several processes the
+    /// first sees them.
+    pub fn visit_cells(&mut self, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
+        self.sample()?;
+        let layout = Layout::fields(self.manifest());
+        let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.macroscopic));
+        cells::visit(read, layout, self.grid(), each)
+    }
+
+    /// Sets the fields from a snapshot of the same domain, whatever its levels, and starts at its step.
+    pub fn init_fields(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
+        let names = fields::component_names(self.manifest());
+        if snapshot.size() != self.grid().size() {
+            return Err(StepError::SnapshotSize { found: snapshot.size(), wanted: self.grid().size() });
+        }
+        let data = names
+            .iter()
+            .map(|name| {
+                let found = snapshot.get(name);
+                found.ok_or_else(|| StepError::SnapshotComponent { name: name.clone(), known: names.join(", ") })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        self.init_at(snapshot.step, &|cell: Cell, out: &mut [f64]| {
+            for (out, data) in out.iter_mut().zip(&data) {
+                [*out] = snapshot.read(cell, &|at| [data[at]]);
+            }
+        })
+    }
+
+    /// Computes the macroscopic fields of the current step.
+    pub(crate) fn sample(&mut self) -> Result<(), StepError> {
+        let Simulation { parts, stepper, .. } = self;
+        parts.iter_mut().try_for_each(|subdomain| subdomain.sample(&stepper.levels))
+    }
+
+    /// Macroscopic fields of the current step. In several processes the first has them, and others have zeros.
+    pub fn snapshot(&mut self) -> Result<Snapshot, StepError> {
+        self.snapshot_for(For::First)
+    }
+
+    /// The same for some processes.
+    pub(crate) fn snapshot_for(&mut self, to: For) -> Result<Snapshot, StepError> {
+        let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
+        let cutters = self.cutters().cloned();
+        let Simulation { parts, stepper, .. } = self;
+        let manifest = parts.first().program.manifest().clone();
+        let layout = Layout::fields(&manifest);
+        let slot_len = layout.slot_len();
+        let (mut windows, mut first, mut end) = (parts.first().windows().into_iter(), 0, 0);
+        let read = |range: Range<usize>| -> Result<Vec<f64>, StepError> {
+            let (mut values, mut at) = (vec![], range.start);
+            while at < range.end {
+                if at >= end * slot_len
+                    && let Some(next) = windows.find(|next| at < next.end * slot_len)
+                {
+                    parts.iter_mut().try_for_each(|subdomain| subdomain.sample_window(&stepper.levels, &next))?;
+                    (first, end) = (next.start, next.end);
+                }
+                let window = at - first * slot_len..range.end.min(end * slot_len) - first * slot_len;
+                at += window.len();
+                let read = parts.read(layout, window, to, |part| Some(&part.fields.macroscopic))?;
+                // Most often that is all of it.
+                if values.is_empty() { values = read } else { values.extend(read) }
+            }
+            Ok(values)
+        };
+        let mut snapshot = gather::gather(read, gather::of_fields(&manifest), domain, &leaves, step)?;
+        gather::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
+        Ok(snapshot)
+    }
+}
+
+impl Subdomain {
+    /// Sets the fields of every cell, and the first set of populations from them.
+    fn fill(&mut self, levels: &[Level], value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
+        self.sampled = false;
+        let layout = Layout::fields(self.program.manifest());
+        let whole = self.is_whole();
+        let own = self.own_leaves()?;
+        for window in self.windows() {
+            let leaves = if whole { &own[..] } else { &own[window.clone()] };
+            cells::scatter(&mut self.fields.macroscopic, layout, &self.grid, (leaves, window.start), value)?;
+            for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
+                let of_window = || vec![ids_in(&self.grid, &listed.leaves, &window)];
+                let runs = self.own_level(number).runs().into_iter();
+                let lists =
+                    if whole { runs.map(|run| self.grid.tables().leaves.part(run)).collect() } else { of_window() };
+                for ids in lists {
+                    self.program.launch(kernels::Init {
+                        ids,
+                        first: window.start as i32,
+                        fields: &self.fields.macroscopic,
+                        dst: &mut self.fields.populations[0],
+                        params: level.params.packed(),
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,443 @@
+//! Arrays as they are on the device, for restart files.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use lbm_bundle::Manifest;
+
+use crate::device::{Array, Buffer, Double, Element, Staging, Stored};
+use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::forest::Leaf;
+use crate::processes::Processes;
+use crate::solver::arrays::cells::{SLOTS_AT_ONCE, runs};
+use crate::solver::error::StepError;
+use crate::solver::measure::monitor::room_to_keep;
+use crate::solver::parts::Parts;
+use crate::solver::simulation::Simulation;
+use crate::solver::subdomain::Subdomain;
+
+/// An array of a part.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ArrayId {
+    part: usize,
+    kind: Kind,
+}
+
+/// What an array has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// One of the two sets of populations.
+    Populations(usize),
+    /// Fields that are kept.
+    Kept,
+    /// A statistic, by its number.
+    Statistic(usize),
+}
+
+/// What a restart file has of every block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// What is stored of its cells, current: `[direction][cell]`.
+    Populations,
+    /// Macroscopic fields of an earlier step: `[component][cell]`.
+    Fields,
+    /// A statistic of so many accumulators: `[accumulator][cell]`.
+    Statistic(usize),
+}
+
+impl Content {
+    /// How it lies on the device, and the bytes of a value.
+    fn values(self, manifest: &Manifest) -> (Layout, usize) {
+        match self {
+            Content::Populations => (Layout::populations(manifest), manifest.real.stored_bytes()),
+            Content::Fields => (Layout::fields(manifest), manifest.real.bytes()),
+            Content::Statistic(accumulators) => (Layout::accumulators(manifest, accumulators), size_of::<f64>()),
+        }
+    }
+
+    /// Bytes that a file has of so many blocks: those of their cells, without what lies between these on the device.
+    pub fn bytes(self, manifest: &Manifest, blocks: usize) -> usize {
+        let (layout, value_bytes) = self.values(manifest);
+        layout.bytes_of_cells(value_bytes, blocks)
+    }
+}
+
+/// What a restart file has of a flow: where it lies on the device, or copied, so that the flow may go on.
+pub struct State<'a> {
+    /// Steps done.
+    pub step: u64,
+    /// The step whose fields are kept, if that is an earlier one.
+    pub kept: Option<u64>,
+    manifest: Manifest,
+    leaves: Arc<[Leaf]>,
+    populations: Vec<Place>,
+    fields: Vec<Place>,
+    /// The part that has each leaf.
+    owners: Vec<usize>,
+    /// Accumulators of a cell of each statistic.
+    accumulators: Vec<usize>,
+    samples: Vec<u64>,
+    source: Source<'a>,
+}
+
+/// Where the data of a block lie.
+#[derive(Clone, Copy)]
+struct Place {
+    array: ArrayId,
+    slot: SlotId,
+}
+
+enum Source<'a> {
+    Device(BTreeMap<ArrayId, &'a Array>),
+    /// Spans of them by the array and the first slot, each with the place of its bytes in the copy.
+    Copy(Bytes, BTreeMap<(ArrayId, usize), usize>),
+}
+
+/// The bytes of a copy.
+enum Bytes {
+    Staged(Staging),
+    /// Those of several processes, in the first; nothing in others.
+    Gathered(Vec<u8>),
+}
+
+impl Bytes {
+    fn get(&self) -> io::Result<&[u8]> {
+        match self {
+            Bytes::Staged(staging) => staging.bytes().map_err(io::Error::other),
+            Bytes::Gathered(bytes) => Ok(bytes),
+        }
+    }
+}
+
+/// Places whose slots follow each other in one array, as many as cross between device and host at a time.
+fn pieces(places: &[Place]) -> impl Iterator<Item = (ArrayId, Range<usize>)> {
+    let follows = |one: &Place, next: &Place| one.array == next.array && one.slot.0 + 1 == next.slot.0;
+    places.chunk_by(follows).flat_map(|run| run.chunks(SLOTS_AT_ONCE)).map(|run| {
+        let first = run[0].slot.index();
+        (run[0].array, first..first + run.len())
+    })
+}
+
+/// Spans of slots that have all places, in the order of memory, and as few as that takes: what lies between the places of one array
+/// is in the span too.
+fn spans(places: &[Place]) -> Vec<(ArrayId, Range<usize>)> {
+    let mut places = places.to_vec();
+    places.sort_unstable_by_key(|place| place.slot);
+    let span = |run: &[Place]| (run[0].array, run[0].slot.index()..run[run.len() - 1].slot.index() + 1);
+    places.chunk_by(|one, next| one.array == next.array).map(span).collect()
+}
+
+impl<'a> State<'a> {
+    /// Of a flow as it is now, where it lies.
+    fn of(flow: &'a Simulation) -> Result<State<'a>, StepError> {
+        let leaves = flow.grid().shared_leaves()?;
+        let current = |level: usize| Kind::Populations(flow.stepper.levels[level].current);
+        let held = flow.grid().forest().read_held()?;
+        let stored = leaves.iter().map(|leaf| (leaf.block.level, leaf.slot)).chain(held);
+        let array = |slot: SlotId, kind: Kind| ArrayId { part: flow.parts.owner(slot), kind };
+        let populations = stored.map(|(level, slot)| Place { array: array(slot, current(level)), slot }).collect();
+        let kept = flow.kept().filter(|kept| *kept != flow.step());
+        let keeps = kept.is_some() && flow.parts.first().reference.is_some();
+        let of_fields =
+            leaves.iter().filter(|_| keeps).map(|leaf| Place { array: array(leaf.slot, Kind::Kept), slot: leaf.slot });
+        let mut arrays = BTreeMap::new();
+        for (part, subdomain) in flow.parts.numbered() {
+            let sets =
+                subdomain.fields.populations.iter().enumerate().map(|(set, of)| (Kind::Populations(set), of.array()));
+            let reference = subdomain.reference.iter().map(|reference| (Kind::Kept, reference.array()));
+            let statistics = subdomain.statistics.iter().flat_map(|statistics| &statistics.values);
+            let statistics = statistics.enumerate().map(|(number, of)| (Kind::Statistic(number), of.array()));
+            let all = sets.chain(reference).chain(statistics);
+            arrays.extend(all.map(|(kind, array)| (ArrayId { part, kind }, array)));
+        }
+        let statistics = flow.parts.first().statistics.iter();
+        let accumulators = statistics.flat_map(|statistics| statistics.accumulators());
+        Ok(State {
+            step: flow.step(),
+            kept,
+            manifest: flow.manifest().clone(),
+            populations,
+            fields: of_fields.collect(),
+            owners: leaves.iter().map(|leaf| flow.parts.owner(leaf.slot)).collect(),
+            leaves,
+            accumulators: accumulators.collect(),
+            samples: flow.samples().to_vec(),
+            source: Source::Device(arrays),
+        })
+    }
+
+    /// All spans of its arrays, in an order that is the same in all processes.
+    fn spans(&self) -> Vec<(ArrayId, Range<usize>)> {
+        let statistics = (0..self.accumulators.len()).flat_map(|number| spans(&self.of_statistic(number)));
+        spans(&self.populations).into_iter().chain(spans(&self.fields)).chain(statistics).collect()
+    }
+
+    /// The same in a copy.
+    fn copied(self, mut staging: Staging) -> Result<State<'static>, StepError> {
+        let mut copied = BTreeMap::new();
+        if let Source::Device(arrays) = &self.source {
+            let (mut parts, mut at) = (vec![], 0);
+            for (array, slots) in self.spans() {
+                let values = self.slot_len(array);
+                parts.push((arrays[&array], slots.start * values..slots.end * values));
+                copied.insert((array, slots.start), at);
+                at += slots.len() * self.slot_bytes(array);
+            }
+            staging.copy(&parts)?;
+        }
+        Ok(self.with_copy(Bytes::Staged(staging), copied))
+    }
+
+    /// The same in the first of several processes, with what the others have.
+    fn gathered(self, parts: &Parts, processes: &Processes) -> Result<State<'static>, StepError> {
+        let (mut own, mut copied, mut bytes) = (vec![], BTreeMap::new(), vec![]);
+        if let Source::Device(arrays) = &self.source {
+            let spans = self.spans();
+            for (array, slots) in spans.iter().filter(|(array, _)| arrays.contains_key(array)) {
+                let (start, before) = (slots.start * self.slot_len(*array), own.len());
+                own.resize(before + slots.len() * self.slot_bytes(*array), 0);
+                arrays[array].read_raw(start, &mut own[before..])?;
+            }
+            if let Some(all) = processes.bring(&own) {
+                let mut taken = vec![0; all.len()];
+                for (array, slots) in spans {
+                    let (process, length) = (parts.process(array.part), slots.len() * self.slot_bytes(array));
+                    copied.insert((array, slots.start), bytes.len());
+                    bytes.extend_from_slice(&all[process][taken[process]..][..length]);
+                    taken[process] += length;
+                }
+            }
+        }
+        Ok(self.with_copy(Bytes::Gathered(bytes), copied))
+    }
+
+    fn with_copy(self, bytes: Bytes, copied: BTreeMap<(ArrayId, usize), usize>) -> State<'static> {
+        let State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, .. } = self;
+        let source = Source::Copy(bytes, copied);
+        State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, source }
+    }
+
+    /// Signatures and layout of the method's kernels.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The leaves of the grid, level by level, each level along the curve.
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// How many blocks [`Self::read_populations`] gives.
+    pub fn stored_blocks(&self) -> usize {
+        self.populations.len()
+    }
+
+    /// The bytes of the current populations, leaf by leaf in the order of [`Self::leaves`], each `[direction][cell]`; then of what
+    /// refined blocks hold, if they do, level by level along the curve.
+    pub fn read_populations(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.read(&self.populations, each)
+    }
+
+    /// The bytes of the fields that are kept, leaf by leaf in the order of [`Self::leaves`], each `[component][cell]`; nothing where
+    /// none of an earlier step are.
+    pub fn read_kept(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.read(&self.fields, each)
+    }
+
+    /// How many samples each statistic has, and accumulators of a cell.
+    pub fn statistics(&self) -> impl ExactSizeIterator<Item = (u64, usize)> + '_ {
+        self.samples.iter().copied().zip(self.accumulators.iter().copied())
+    }
+
+    /// The bytes of a statistic, by its number, leaf by leaf in the order of [`Self::leaves`], each `[accumulator][cell]`.
+    pub fn read_statistic(&self, number: usize, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.read(&self.of_statistic(number), each)
+    }
+
+    /// Where the accumulators of a statistic lie.
+    fn of_statistic(&self, number: usize) -> Vec<Place> {
+        let kind = Kind::Statistic(number);
+        let place = |(leaf, part): (&Leaf, &usize)| Place { array: ArrayId { part: *part, kind }, slot: leaf.slot };
+        self.leaves.iter().zip(&self.owners).map(place).collect()
+    }
+
+    fn read(&self, places: &[Place], mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut bytes = vec![];
+        for (array, slots) in pieces(places) {
+            match &self.source {
+                Source::Device(arrays) => {
+                    bytes.resize(slots.len() * self.slot_bytes(array), 0);
+                    let start = slots.start * self.slot_len(array);
+                    arrays[&array].read_raw(start, &mut bytes).map_err(io::Error::other)?;
+                    self.each_part(array, &bytes, &mut each)?;
+                }
+                Source::Copy(bytes, copied) => {
+                    let span = copied.range(..=(array, slots.start)).next_back();
+                    let ((_, first), at) = span.ok_or_else(|| io::Error::other("the first process has it"))?;
+                    let at = at + (slots.start - first) * self.slot_bytes(array);
+                    let all = bytes.get()?;
+                    self.each_part(array, &all[at..at + slots.len() * self.slot_bytes(array)], &mut each)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn each_part(&self, array: ArrayId, bytes: &[u8], each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let (layout, value_bytes) = self.values(array);
+        if layout.is_grouped() {
+            let in_order = layout.regrouped(bytes, value_bytes, false);
+            return layout.of_cells(&in_order, value_bytes).try_for_each(each);
+        }
+        layout.of_cells(bytes, value_bytes).try_for_each(each)
+    }
+
+    /// How the values of an array lie, and the bytes of one.
+    fn values(&self, array: ArrayId) -> (Layout, usize) {
+        let content = match array.kind {
+            Kind::Populations(_) => Content::Populations,
+            Kind::Kept => Content::Fields,
+            Kind::Statistic(number) => Content::Statistic(self.accumulators[number]),
+        };
+        content.values(&self.manifest)
+    }
+
+    /// Values of a slot of an array.
+    fn slot_len(&self, array: ArrayId) -> usize {
+        self.values(array).0.slot_len()
+    }
+
+    /// Bytes of a slot of an array.
+    fn slot_bytes(&self, array: ArrayId) -> usize {
+        self.slot_len(array) * self.values(array).1
+    }
+}
+
+/// Writes the bytes of leaves into an array of the parts that have them, in the order of [`Grid::leaves`](crate::mesh::Grid::leaves),
+/// each `[component][cell]`.
+fn write<T: Element, E: From<StepError>>(
+    parts: &mut Parts,
+    (layout, value_bytes): (Layout, usize),
+    to: impl Fn(&mut Subdomain) -> Option<&mut Buffer<T>>,
+    mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let (mut bytes, leaves) = (vec![], parts.first().grid.shared_leaves().map_err(StepError::from)?);
+    for run in runs(&leaves) {
+        bytes.resize(run.len() * layout.slot_len() * value_bytes, 0);
+        fill(layout, value_bytes, &mut bytes, &mut next)?;
+        let first = run[0].slot.index();
+        parts.write_raw(layout, first..first + run.len(), &bytes, &to)?;
+    }
+    Ok(())
+}
+
+/// Fills the bytes of some slots with what comes as `[component][cell]`.
+fn fill<E>(
+    layout: Layout,
+    value_bytes: usize,
+    bytes: &mut Vec<u8>,
+    next: &mut impl FnMut(&mut [u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    layout.of_cells_mut(bytes, value_bytes).try_for_each(next)?;
+    if layout.is_grouped() {
+        *bytes = layout.regrouped(bytes, value_bytes, true);
+    }
+    Ok(())
+}
+
+fn first_set(subdomain: &mut Subdomain) -> Option<&mut Buffer<Stored>> {
+    Some(&mut subdomain.fields.populations[0])
+}
+
+fn accumulators(subdomain: &mut Subdomain, number: usize) -> Option<&mut Buffer<Double>> {
+    Some(&mut subdomain.statistics.as_mut()?.values[number])
+}
+
+impl Simulation {
+    /// What a restart file has of the flow as it is now. Of several processes the first can read it.
+    pub fn state(&mut self) -> Result<State<'_>, StepError> {
+        self.complete()?;
+        let state = State::of(self)?;
+        match self.parts.processes() {
+            Some(processes) => state.gathered(&self.parts, processes),
+            None => Ok(state),
+        }
+    }
+
+    /// The same in a copy, for any thread; the flow may go on before it is on the host.
+    pub fn capture_state(&mut self, staging: Staging) -> Result<State<'static>, StepError> {
+        self.complete()?;
+        let state = State::of(self)?;
+        match self.parts.processes() {
+            Some(processes) => state.gathered(&self.parts, processes),
+            None => state.copied(staging),
+        }
+    }
+
+    /// What steps leave as it is of what refined blocks hold is made of the blocks that refine them, as before a change of the grid: it does not
+    /// depend on what was in their slots before.
+    fn complete(&mut self) -> Result<(), StepError> {
+        self.parts.hold(&self.stepper.current(), false)
+    }
+
+    /// Sets all populations, in the order and form of [`State::read_populations`], and the step.
+    pub fn write_populations<E: From<StepError>>(
+        &mut self,
+        step: u64,
+        mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (layout, value_bytes) = Content::Populations.values(self.manifest());
+        write(&mut self.parts, (layout, value_bytes), first_set, &mut next)?;
+        let mut bytes = vec![0; layout.slot_len() * value_bytes];
+        for (_, slot) in self.grid().forest().read_held().map_err(StepError::from)? {
+            fill(layout, value_bytes, &mut bytes, &mut next)?;
+            self.parts.write_raw(layout, slot.index()..slot.index() + 1, &bytes, first_set)?;
+        }
+        let Simulation { parts, stepper, .. } = self;
+        stepper.levels.iter_mut().for_each(|level| level.current = 0);
+        stepper.step = step;
+        stepper.set_time(parts.first().program.manifest(), step as f64)?;
+        for subdomain in parts.iter_mut() {
+            subdomain.place_solids(stepper.levels.len(), step as f64)?;
+            subdomain.sampled = false;
+        }
+        Ok(())
+    }
+
+    /// Keeps fields of an earlier step, in the order and form of [`State::read_kept`].
+    pub fn write_kept<E: From<StepError>>(
+        &mut self,
+        step: u64,
+        next: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for subdomain in self.parts.iter_mut() {
+            subdomain.make_whole()?;
+            subdomain.reference = Some(room_to_keep(subdomain.program.device(), &subdomain.fields.macroscopic)?);
+        }
+        let values = Content::Fields.values(self.manifest());
+        write(&mut self.parts, values, |subdomain| subdomain.reference.as_mut(), next)?;
+        self.monitor.reference = Some(step);
+        Ok(())
+    }
+
+    /// Sets the accumulators of a statistic of this flow, by its number, in the order and form of [`State::read_statistic`], and how many
+    /// samples they have.
+    pub fn write_statistic<E: From<StepError>>(
+        &mut self,
+        number: usize,
+        samples: u64,
+        next: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let statistics = self.parts.first().statistics.as_ref();
+        let Some(count) = statistics.and_then(|statistics| statistics.accumulators().nth(number)) else {
+            return Ok(());
+        };
+        let values = Content::Statistic(count).values(self.manifest());
+        write(&mut self.parts, values, |subdomain| accumulators(subdomain, number), next)?;
+        let all = self.parts.iter_mut().filter_map(|subdomain| subdomain.statistics.as_mut());
+        all.for_each(|statistics| statistics.samples[number] = samples);
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! What solids and the fluid exchange along cut links.
+//!
+//! Kernels add it up link by link for each block and leave that on the device; the host adds the blocks up along the curve, so that sums are the same in
+//! any number of parts. Where something is summed up over steps, what several steps have left is read at once: a device need not wait for the host.
+
+use crate::geometry::solid::{Arm, Row};
+use crate::kernels;
+use crate::solver::arrays::params::Level;
+use crate::solver::error::StepError;
+use crate::solver::observe::{Exchange, Exchanged};
+use crate::solver::parts::Parts;
+use crate::solver::parts::collect::{bytes_of, numbers_of};
+use crate::solver::solids::bodies::Bodies;
+use crate::solver::solids::exchanges::{OfLink, OfLinks};
+use crate::solver::solids::rows::turned;
+use crate::solver::subdomain::Subdomain;
+
+/// Steps of levels whose sums are left on the device at most.
+const MOST_LEFT: usize = 32;
+
+impl Parts {
+    /// Adds to what each solid and the fluid exchange what its links give in the step that comes next, as if each step of a finer level in it gave
+    /// what the first does.
+    pub(crate) fn add_exchanges(&mut self, levels: &[Level], total: &mut [Exchange]) -> Result<(), StepError> {
+        let dim = self.first().grid.dim();
+        for (at, level) in levels.iter().enumerate() {
+            if self.first().bodies.is_some() {
+                // Boundary conditions read neighbours.
+                self.exchange(at, level.current)?;
+            }
+            for subdomain in self.iter_mut() {
+                subdomain.prescribe(at, 1)?;
+                subdomain.leave_exchanges(at, level)?;
+            }
+            // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
+            let scale = 0.5f64.powi((at * (dim - 1)) as i32);
+            self.take_exchanges(1)?.iter().for_each(|found| self.add_found(found, scale, total));
+        }
+        Ok(())
+    }
+
+    /// Adds what steps of levels have left to all sums over steps, those of so many or more.
+    pub(crate) fn sum_exchanges(&mut self, least: usize) -> Result<(), StepError> {
+        if self.left.len() < least.max(1) {
+            return Ok(());
+        }
+        let levels = std::mem::take(&mut self.left);
+        let found = self.take_exchanges(levels.len())?;
+        let mut all = std::mem::take(&mut self.exchanged);
+        let dim = self.first().grid.dim();
+        for (at, found) in levels.into_iter().zip(found) {
+            for Exchanged { steps, sums } in &mut all {
+                *steps += u64::from(at == 0);
+                self.add_found(&found, 0.5f64.powi((at * dim) as i32), sums);
+            }
+        }
+        self.exchanged = all;
+        Ok(())
+    }
+
+    /// The same where there is no room for more to be left.
+    pub(crate) fn sum_many_exchanges(&mut self) -> Result<(), StepError> {
+        self.sum_exchanges(MOST_LEFT)
+    }
+
+    /// What all parts have left in so many steps of levels, block by block along the curve.
+    fn take_exchanges(&mut self, count: usize) -> Result<Vec<Vec<f64>>, StepError> {
+        let mut all = vec![vec![]; count];
+        for subdomain in self.iter_mut() {
+            all.iter_mut().zip(subdomain.take_exchanges()?).for_each(|(all, own)| all.extend(own));
+        }
+        let Some(processes) = self.processes() else { return Ok(all) };
+        let lengths = all.iter().map(|own| own.len() as f64);
+        let sent: Vec<f64> = lengths.chain(all.iter().flatten().copied()).collect();
+        let mut all = vec![vec![]; count];
+        for bytes in processes.share(&bytes_of(&sent)) {
+            let mut numbers = numbers_of(&bytes);
+            let lengths: Vec<usize> = numbers.by_ref().take(count).map(|length| length as usize).collect();
+            all.iter_mut().zip(lengths).for_each(|(all, length)| all.extend(numbers.by_ref().take(length)));
+        }
+        Ok(all)
+    }
+
+    /// Adds that up, block by block.
+    fn add_found(&self, found: &[f64], scale: f64, total: &mut [Exchange]) {
+        let Some(bodies) = &self.first().bodies else { return };
+        let dim = self.first().grid.dim();
+        for (entry, sums) in found.chunks_exact(bodies.sums + 3).enumerate() {
+            let Exchange { force, torque, gains } = &mut total[entry % bodies.count];
+            for (total, value) in force[..dim].iter_mut().chain(gains).chain(torque).zip(sums) {
+                *total += scale * value;
+            }
+        }
+    }
+}
+
+impl Subdomain {
+    /// Leaves what links of a level give in its step that comes next; walls are as they are in that step, and what is read of other parts is there.
+    pub(crate) fn leave_exchanges(&mut self, at: usize, level: &Level) -> Result<(), StepError> {
+        let Some(bodies) = &mut self.bodies else { return Ok(()) };
+        let listed = bodies.levels[at].clone();
+        let (blocks, count) = (listed.len(), listed.len() * bodies.count * bodies.sums);
+        let mut values = bodies.left.room(self.program.device(), count)?;
+        if blocks > 0 {
+            self.program.launch(kernels::Force {
+                shares: self.grid.forest().every().part(0..blocks),
+                ids: bodies.list.part(listed),
+                per: 1,
+                neighbours: &self.grid.tables().neighbours,
+                wall_rules: &self.walls.rules,
+                wall_values: &self.walls.values,
+                rows: &bodies.rows,
+                links: &bodies.links,
+                distances: &bodies.distances,
+                src: &self.fields.populations[level.current],
+                exchanged: &mut values,
+                owners: &bodies.owners,
+                frames: &bodies.frames,
+                bodies: bodies.count as i32,
+            })?;
+        }
+        let links = self.leave_turned(at, level)?;
+        let Some(bodies) = &mut self.bodies else { return Ok(()) };
+        bodies.left.push((values, count), links);
+        Ok(())
+    }
+
+    /// What its blocks have left.
+    fn take_exchanges(&mut self) -> Result<Vec<Vec<f64>>, StepError> {
+        let dim = self.grid.dim();
+        let Some(Bodies { left, sums, .. }) = &mut self.bodies else { return Ok(vec![]) };
+        left.take(dim, *sums)
+    }
+}
+
+impl Subdomain {
+    /// Leaves what solids that turn get along each of their links in blocks of a level.
+    pub(crate) fn leave_turned(&mut self, at: usize, level: &Level) -> Result<Option<OfLinks>, StepError> {
+        let Some(bodies) = &mut self.bodies else { return Ok(None) };
+        let Some((moving, turning)) = bodies.moving.as_ref().and_then(|of| Some((of, of.turning.as_ref()?))) else {
+            return Ok(None);
+        };
+        let listed = bodies.levels[at].clone();
+        // The place of each block among those of the level, its slot and its row.
+        let blocks = moving.listed().into_iter().skip(listed.start).take(listed.len()).enumerate();
+        let rows: Vec<_> = blocks
+            .filter_map(|(place, (block, ..))| Some((place, moving.slot(block)?, turned(moving.cuts.get(&block)?)?)))
+            .collect();
+        let most = rows.iter().map(|(.., row)| row.arms.len()).max().unwrap_or(0);
+        if most == 0 {
+            return Ok(None);
+        }
+        let (dim, sums, device) = (self.grid.dim(), bodies.sums, self.program.device());
+        let ids = device.ints(&rows.iter().map(|(_, slot, _)| *slot as i32).collect::<Vec<_>>())?;
+        let count = rows.len() * most * sums;
+        let mut values = bodies.left.room(device, count)?;
+        self.program.launch(kernels::Force {
+            shares: self.grid.forest().every().part(0..rows.len()),
+            ids: ids.part(0..rows.len()),
+            per: 1,
+            neighbours: &self.grid.tables().neighbours,
+            wall_rules: &self.walls.rules,
+            wall_values: &self.walls.values,
+            rows: &bodies.rows,
+            links: &bodies.links,
+            distances: &bodies.distances,
+            src: &self.fields.populations[level.current],
+            exchanged: &mut values,
+            owners: &turning.numbers,
+            // Each link has a velocity of its own, which is taken into account on the host.
+            frames: &device.alloc_doubles(most * dim)?,
+            bodies: most as i32,
+        })?;
+        let of_block = |(number, (place, _, row)): (usize, &(usize, usize, &Row))| {
+            let of_link = |(link, Arm { solid, arm, .. }): (usize, &Arm)| OfLink {
+                from: (number * most + link) * sums,
+                to: (place * bodies.count + solid) * (sums + 3),
+                arm: *arm,
+                velocity: turning.velocity(*solid, *arm),
+            };
+            row.arms.iter().enumerate().map(of_link).collect::<Vec<_>>()
+        };
+        let links = rows.iter().enumerate().flat_map(of_block).collect();
+        Ok(Some(OfLinks { values: (values, count), links }))
+    }
+}

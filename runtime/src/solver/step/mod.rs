@@ -1,0 +1,166 @@
+//! The time step.
+//!
+//! A step of the grid is one of its coarsest level. Level `l` takes `2^l` of them, in an order in which two sets of populations
+//! are all that is needed (`lbm_dsl::model::levels` in the compiler has the rule):
+//!
+//! ```text
+//! advance(l):  prescribe          what formulas of time say of walls at this time; again after the first step of l + 1
+//!              to fine            what level l sends to level l + 1 for both of its steps ──▶ inbox of l + 1
+//!              advance(l + 1)     its first step in this one
+//!              to coarse          what has come out of level l + 1 ──▶ inbox of l
+//!              expose             methods that read values of neighbours: what cells of level l show to those around them
+//!              stream, collide    level l: reads one set and the inbox, writes the other set
+//!              restrict           ghosts: means of level l - 1, which has streamed, in the second of two steps
+//!              advance(l + 1)     its second step
+//!              send, prolong      ghosts: of level l + 1, from level l
+//!              exchange the two sets of level l
+//!              move               solids of level l to where they are at the end of its step
+//! ```
+//!
+//! A coupling of packets has an inbox and no ghosts, a coupling of ghosts no inbox; phases that a grid has no blocks for do nothing.
+//! This order is one of many: a recording keeps of it what [`accesses`](crate::solver::plan::accesses) demands.
+
+pub(crate) mod exchanges;
+pub(crate) mod ghosts;
+pub(crate) mod moving;
+pub(crate) mod packets;
+pub(crate) mod schedule;
+pub(crate) mod stream;
+pub(crate) mod tasks;
+pub(crate) mod timing;
+
+use lbm_bundle::Manifest;
+
+use crate::solver::arrays::params::{Level, Params};
+use crate::solver::error::StepError;
+use crate::solver::parts::Parts;
+use crate::solver::plan::phase::Phase;
+use crate::solver::plan::task::{Share, Side, Task};
+use crate::solver::spec::Course;
+use crate::solver::step::timing::Timings;
+
+/// Parameters of the method that depend on time.
+pub(crate) struct Courses {
+    /// The parameters of the coarsest level, as they were last.
+    coarsest: Params,
+    /// Those that change, by name, each with all its components.
+    courses: Vec<(String, Vec<Course>)>,
+}
+
+impl Courses {
+    /// Changes another parameter.
+    pub(crate) fn set(&mut self, manifest: &Manifest, name: &str, values: &[f64]) -> Result<(), StepError> {
+        self.coarsest.set(manifest, name, values)
+    }
+
+    /// The parameters of so many levels at a time.
+    fn at(&mut self, manifest: &Manifest, time: f64, levels: usize) -> Result<Vec<Params>, StepError> {
+        for (name, courses) in &self.courses {
+            let values: Vec<f64> = courses.iter().map(|course| course(time)).collect();
+            self.coarsest.set(manifest, name, &values)?;
+        }
+        self.coarsest.clone().of_levels(manifest, levels)
+    }
+}
+
+/// How far a flow has come: the same on all devices.
+pub(crate) struct Stepper {
+    /// Levels that there may be, the coarsest first.
+    pub(crate) levels: Vec<Level>,
+    /// Steps done.
+    pub(crate) step: u64,
+    /// What changes of the parameters, if something does.
+    pub(crate) courses: Option<Courses>,
+}
+
+impl Stepper {
+    /// One step of the grid; where its phases are timed, with marks around them.
+    pub(crate) fn advance(&mut self, parts: &mut Parts, mut timed: Option<&mut Timings>) -> Result<(), StepError> {
+        let (current, tasks) = (self.current(), self.tasks(parts));
+        let posts = timed.is_none() && parts.posts();
+        let streams = |task: &Task| Phase::STREAMING.contains(&task.phase);
+        for together in tasks.chunk_by(|a, b| posts && streams(a) && streams(b) && a.level == b.level) {
+            if posts && together.iter().all(|task| Phase::STREAMING[..4].contains(&task.phase)) {
+                self.stream_and_post(together, parts)?;
+                continue;
+            }
+            for task in together {
+                let from = timed.is_some().then(|| parts.devices().mark()).transpose()?;
+                self.run(*task, parts)?;
+                if let (Some(from), Some(timings)) = (from, &mut timed) {
+                    timings.sample(task.phase, from, parts.devices().mark()?);
+                }
+            }
+        }
+        if let Some(timings) = timed {
+            timings.sampled();
+        }
+        // Finer levels have taken an even number of steps.
+        self.levels.iter_mut().zip(current).for_each(|(level, before)| level.current = before);
+        self.levels[0].current = 1 - self.levels[0].current;
+        self.step += 1;
+        Ok(())
+    }
+
+    /// What a step consists of, in an order in which it can be done.
+    pub(crate) fn tasks(&self, parts: &Parts) -> Vec<Task> {
+        schedule::tasks(parts, &self.current())
+    }
+
+    /// Lets parameters of the method change from now on.
+    pub(crate) fn follow(&mut self, manifest: &Manifest, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
+        self.courses = Some(Courses { coarsest: self.levels[0].params.clone(), courses });
+        self.set_time(manifest, self.step as f64)
+    }
+
+    /// Parameters of all levels as they are at a time.
+    pub(crate) fn set_time(&mut self, manifest: &Manifest, time: f64) -> Result<(), StepError> {
+        let Some(courses) = &mut self.courses else { return Ok(()) };
+        let params = courses.at(manifest, time, self.levels.len())?;
+        self.levels.iter_mut().zip(params).for_each(|(level, params)| level.params = params);
+        Ok(())
+    }
+
+    /// Does one of them.
+    pub(crate) fn run(&mut self, task: Task, parts: &mut Parts) -> Result<(), StepError> {
+        // Without a recording, devices are in the order of tasks where something crosses.
+        let crosses = task.phase.crosses();
+        if crosses {
+            parts.devices().meet()?;
+        }
+        for share in parts.shares(task) {
+            self.run_share(task, share, parts)?;
+        }
+        if crosses { Ok(parts.devices().meet()?) } else { Ok(()) }
+    }
+
+    /// Does what one device does of it.
+    pub(crate) fn run_share(&mut self, task: Task, share: Share, parts: &mut Parts) -> Result<(), StepError> {
+        let end = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
+        if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
+            // Cells collide at the end of the step.
+            self.set_time(parts.first().program.manifest(), end)?;
+        }
+        self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
+        let (accesses, device) = (parts.accesses(task, share), parts.device(task, share).clone());
+        device.accessing(&accesses, || parts.run(task, share, &self.levels, end))
+    }
+
+    /// Blocks of a level stream, those at the edge first; what other processes read of these is on its way while the others stream.
+    fn stream_and_post(&mut self, tasks: &[Task], parts: &mut Parts) -> Result<(), StepError> {
+        let all = tasks.iter().flat_map(|task| parts.shares(*task).into_iter().map(|share| (*task, share)));
+        let (inside, edge): (Vec<_>, Vec<_>) =
+            all.partition(|(_, share)| matches!(share, Share::Part(_, Side::Inside)));
+        edge.into_iter().try_for_each(|(task, share)| self.run_share(task, share, parts))?;
+        let level = tasks[0].level;
+        if parts.exchanges(level) {
+            parts.post(level, 1 - tasks[0].current(level))?;
+        }
+        inside.into_iter().try_for_each(|(task, share)| self.run_share(task, share, parts))
+    }
+
+    /// Which set of populations is current on each level.
+    pub(crate) fn current(&self) -> Vec<usize> {
+        self.levels.iter().map(|level| level.current).collect()
+    }
+}

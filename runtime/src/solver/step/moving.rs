@@ -1,0 +1,146 @@
+//! Solids move: links are cut where they are after a step of their level, and cells that they have left are filled.
+
+use std::collections::BTreeMap;
+
+use lbm_bundle::Direction;
+
+use crate::device::{Buffer, Int};
+use crate::geometry::Block;
+use crate::geometry::solid::{Cut, Rate, Vector};
+use crate::kernels;
+use crate::kernels::layout::{Layout, SlotId};
+use crate::solver::arrays::params::Level;
+use crate::solver::error::StepError;
+use crate::solver::solids::rows::Rows;
+use crate::solver::subdomain::Subdomain;
+
+/// A cell that a solid has left or come to.
+struct Cell {
+    block: Block,
+    slot: usize,
+    cell: usize,
+    around: i32,
+    towards: i32,
+    velocity: Vector,
+}
+
+impl Subdomain {
+    /// After the grid has changed, or the data been put into another order.
+    pub(crate) fn renew_solids(&mut self) -> Result<(), StepError> {
+        let Subdomain { program, grid, owned, walls, bodies, .. } = self;
+        let Some(bodies) = bodies else { return Ok(()) };
+        bodies.renew(program.device(), program.manifest(), grid, owned.as_ref(), walls)
+    }
+
+    /// Puts all solids that move where they are at a time, on so many levels; no cell is filled.
+    pub(crate) fn place_solids(&mut self, levels: usize, time: f64) -> Result<(), StepError> {
+        (0..levels).try_for_each(|level| self.move_solids(level, time, None))
+    }
+
+    /// Puts the solids of a level where they are at a time, in steps of the coarsest level, and gives their surfaces the velocity of the step
+    /// that begins then. Where the level is given, cells that they have left since then are filled.
+    pub(crate) fn move_solids(&mut self, level: usize, time: f64, refilled: Option<&Level>) -> Result<(), StepError> {
+        let Subdomain { program, grid, owned, walls, bodies, fields, places, .. } = self;
+        let (device, manifest) = (program.device().clone(), program.manifest().clone());
+        let Some(bodies) = bodies else { return Ok(()) };
+        let Some(moving) = &mut bodies.moving else { return Ok(()) };
+        let (before, dim, step) = (bodies.cutters.clone(), manifest.dim as usize, 0.5f64.powi(level as i32));
+        if before.solids.motions(level).next().is_none() {
+            return Ok(());
+        }
+        let mut cutters = (*before).clone();
+        cutters.solids.set_time(level, time);
+
+        for (number, motion) in cutters.solids.motions(level) {
+            let rate = motion.rate(time, time + step);
+            let velocity = &rate.velocity[..dim];
+            let wall = (cutters.first + number) * manifest.wall_stride as usize;
+            walls.values.write_reals(wall + moving.velocities[&number], velocity)?;
+            bodies.frames.write_reals(number * dim, velocity)?;
+            if let Some(turning) = &mut moving.turning {
+                turning.set_rate(number, rate);
+            }
+        }
+
+        // What the solids of the level carry at the time, in the middle between two of its steps.
+        let rates: BTreeMap<usize, (Rate, Vector)> = cutters
+            .solids
+            .motions(level)
+            .map(|(at, motion)| {
+                let (before, now) = (motion.at(time - step).by, motion.at(time).by);
+                (at, (motion.rate(time - step, time + step), [0, 1, 2].map(|axis| now[axis] - before[axis])))
+            })
+            .collect();
+        let directions = &manifest.directions[manifest.main().range()];
+        let cuts = moving.cut(&cutters, level, &manifest.directions)?;
+        let (mut cells, mut changed): (Vec<Cell>, Vec<(Block, Cut)>) = (vec![], vec![]);
+        for (block, cut) in &cuts {
+            let old = moving.cuts.remove(block).unwrap_or_else(|| before.cut(*block, &manifest.directions));
+            if old == *cut {
+                continue;
+            }
+            let other = |cell: &usize| refilled.is_some() && old.is_solid(*cell) != cut.is_solid(*cell);
+            for cell in (0..manifest.cells()).filter(other) {
+                let slot = moving.slot(*block).expect("a block that is cut is a leaf");
+                // What a solid comes to is at rest.
+                // The way to a neighbour is that of what comes from there.
+                let open = |to: &Direction| !cut.is_link_cut(to.opposite as usize * manifest.cells() + cell);
+                let (around, towards, velocity) = match before.arm_at(*block, cell) {
+                    Some((number, arm)) => {
+                        let (around, towards) = moving.around([&before, &cutters], (*block, cell), directions, open);
+                        // From the pivot, which has moved on.
+                        let velocity = rates
+                            .get(&number)
+                            .map_or([0.0; 3], |(rate, moved)| rate.at([0, 1, 2].map(|axis| arm[axis] - moved[axis])));
+                        (around, towards, velocity)
+                    }
+                    None => (0, -1, [0.0; 3]),
+                };
+                cells.push(Cell { block: *block, slot, cell, around, towards, velocity });
+            }
+            changed.push((*block, cut.clone()));
+        }
+        let touched = cutters.solids.touched(level);
+        moving.cuts.extend(cuts.into_iter().filter(|(block, _)| touched.binary_search(block).is_ok()));
+        let (mut listed, mut rows) = (false, Rows::default());
+        for (block, cut) in &changed {
+            listed |= bodies.take(&device, &manifest, (*block, cut), &mut rows)?;
+        }
+        bodies.cutters = cutters.into();
+        bodies.turn(&device, &manifest, walls, &mut rows)?;
+        bodies.write(rows)?;
+        if listed {
+            bodies.list_again(&device, grid, owned.as_ref())?;
+        }
+
+        if let Some(owned) = owned {
+            cells.retain(|cell| owned.has(SlotId(cell.slot as u32)));
+        }
+        let Some(Level { params, current }) = refilled.filter(|_| !cells.is_empty()) else { return Ok(()) };
+        let ints = |of: &dyn Fn(&Cell) -> i32| -> Result<Buffer<Int>, StepError> {
+            Ok(device.ints(&cells.iter().map(of).collect::<Vec<_>>())?)
+        };
+        let velocities: Vec<f64> = cells.iter().flat_map(|cell| cell.velocity[..dim].to_vec()).collect();
+        let mut on_device = device.alloc_doubles(velocities.len())?;
+        on_device.write_reals(0, &velocities)?;
+        let items = device.ints(&(0..cells.len() as i32).collect::<Vec<_>>())?;
+        program.launch(kernels::Refill {
+            items: items.part(0..cells.len()),
+            slots: &ints(&|cell| cell.slot as i32)?,
+            cells: &ints(&|cell| cell.cell as i32)?,
+            around: &ints(&|cell| cell.around)?,
+            towards: &ints(&|cell| cell.towards)?,
+            velocities: &on_device,
+            neighbours: &grid.tables().neighbours,
+            populations: &mut fields.populations[*current],
+            params: params.packed(),
+        })?;
+        if let Some(places) = places {
+            let (layout, to) = (Layout::populations(&manifest), &mut fields.populations[*current]);
+            cells.iter().try_for_each(|Cell { block, slot, cell, .. }| {
+                places.write_cell(layout, to, grid.origin(*block), (*slot, *cell))
+            })?;
+        }
+        Ok(())
+    }
+}

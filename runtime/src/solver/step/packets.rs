@@ -1,0 +1,26 @@
+//! What crosses between levels through the inbox.
+
+use crate::solver::arrays::params::Level as Time;
+use crate::solver::error::StepError;
+use crate::solver::plan::phase::Phase;
+use crate::solver::step::stream::{Lists, blocks};
+use crate::solver::subdomain::Subdomain;
+
+impl Subdomain {
+    /// What a level sends to the next finer one for both of its steps, or gets from it after the first; `start`: whether the step of the
+    /// level is itself the first of two.
+    pub(crate) fn exchange_inbox(
+        &mut self,
+        phase: Phase,
+        levels: &[Time],
+        level: usize,
+        start: bool,
+    ) -> Result<(), StepError> {
+        // The cells that others list are in the inbox.
+        let lists = Lists { grid: &self.grid, owned: self.owned.as_ref(), edges: None, bodies: None, inbox: None };
+        let ids = blocks(lists, phase, level);
+        let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
+        let around = (&self.program, &self.grid, &self.walls);
+        Ok(inbox.exchange(around, &self.fields.populations, levels, (phase, level, start), ids)?)
+    }
+}

@@ -1,0 +1,200 @@
+//! Streaming and collision: which blocks each phase of a step works on, and the kernel for them.
+
+use lbm_bundle::mesh::Group;
+
+use crate::device::{Int, Part};
+use crate::kernels;
+use crate::mesh::{Grid, Owned};
+use crate::solver::arrays::fields::Fields;
+use crate::solver::arrays::params::Level;
+use crate::solver::arrays::walls;
+use crate::solver::error::StepError;
+use crate::solver::halo::edges::Edges;
+use crate::solver::inbox::Inbox;
+use crate::solver::plan::phase::Phase;
+use crate::solver::plan::task::Side;
+use crate::solver::solids::bodies::Bodies;
+use crate::solver::subdomain::{Subdomain, own_level};
+
+impl Subdomain {
+    /// Stores what cells of a level show to those around them. Blocks with solids are in two lists, of which the second is right.
+    pub(crate) fn expose(&mut self, Level { params, current }: &Level, level: usize) -> Result<(), StepError> {
+        let (program, params) = (&self.program, params.packed());
+        let neighbours = &self.grid.tables().neighbours;
+        let walls::Walls { rules: wall_rules, values: wall_values } = &self.walls;
+        let populations = &mut self.fields.populations[*current];
+        let lists = Lists {
+            grid: &self.grid,
+            owned: self.owned.as_ref(),
+            edges: None,
+            bodies: self.bodies.as_ref(),
+            inbox: self.inbox.as_ref(),
+        };
+        let ids = blocks(lists, Phase::StreamCollide, level);
+        program.launch(kernels::Expose { ids, neighbours, populations, params })?;
+        let ids = blocks(lists, Phase::StreamCollideWalls, level);
+        program.launch(kernels::ExposeWalls { ids, neighbours, wall_rules, wall_values, populations, params })?;
+        let Some(bodies) = &self.bodies else { return Ok(()) };
+        Ok(program.launch(kernels::ExposeSolid {
+            ids: blocks(lists, Phase::StreamCollideSolid, level),
+            neighbours,
+            wall_rules,
+            wall_values,
+            rows: &bodies.rows,
+            links: &bodies.links,
+            distances: &bodies.distances,
+            populations,
+            params,
+        })?)
+    }
+
+    /// Streams and collides the blocks of a phase on a level, or some of them; `start`: whether its step is the first of two.
+    pub(crate) fn stream_collide(
+        &mut self,
+        (phase, side): (Phase, Side),
+        Level { params, current }: &Level,
+        level: usize,
+        start: bool,
+    ) -> Result<(), StepError> {
+        let (program, params, tables) = (&self.program, params.packed(), self.grid.tables());
+        let lists = Lists {
+            grid: &self.grid,
+            owned: self.owned.as_ref(),
+            edges: self.edges.as_ref().map(|edges| (edges, side)),
+            bodies: self.bodies.as_ref(),
+            inbox: self.inbox.as_ref(),
+        };
+        let ids = blocks(lists, phase, level);
+        let (neighbours, rows) = (&tables.neighbours, &tables.rows);
+        let walls::Walls { rules: wall_rules, values: wall_values } = &self.walls;
+        let Fields { populations: [first, second], saved, .. } = &mut self.fields;
+        let (src, dst) = if *current == 0 { (&*first, second) } else { (&*second, first) };
+        let beside_walls = match phase {
+            Phase::StreamCollideHeld => !program.manifest().boundaries.is_empty(),
+            _ => phase == Phase::StreamCollideInterfaceWalls,
+        };
+        match (phase, &self.inbox, &self.bodies) {
+            (Phase::StreamCollide, ..) => {
+                program.launch(kernels::StreamCollide { ids, neighbours, src, dst, params })?;
+            }
+            (Phase::StreamCollideWalls, ..) => {
+                let walls = kernels::StreamCollideWalls { ids, neighbours, wall_rules, wall_values, src, dst, params };
+                program.launch(walls)?;
+            }
+            (Phase::StreamCollideSolid, _, None) => {}
+            (Phase::StreamCollideSolid, _, Some(bodies)) => program.launch(kernels::StreamCollideSolid {
+                ids,
+                neighbours,
+                wall_rules,
+                wall_values,
+                rows: &bodies.rows,
+                links: &bodies.links,
+                distances: &bodies.distances,
+                src,
+                dst,
+                params,
+            })?,
+            (_, Some(inbox), _) => {
+                let (masks, inbox) = inbox.read(start);
+                if beside_walls {
+                    program.launch(kernels::StreamCollideInterfaceWalls {
+                        ids,
+                        neighbours,
+                        rows,
+                        masks,
+                        inbox,
+                        wall_rules,
+                        wall_values,
+                        src,
+                        dst,
+                        params,
+                    })?;
+                } else {
+                    let interior =
+                        kernels::StreamCollideInterface { ids, neighbours, rows, masks, inbox, src, dst, params };
+                    program.launch(interior)?;
+                }
+            }
+            (_, None, _) => {
+                let (sides, held) = (&tables.sides, self.grid.forest().pool().slots as i32);
+                if beside_walls {
+                    program.launch(kernels::StreamCollideGhostsWalls {
+                        ids,
+                        neighbours,
+                        sides,
+                        rows,
+                        held,
+                        wall_rules,
+                        wall_values,
+                        saved,
+                        src,
+                        dst,
+                        params,
+                    })?;
+                } else {
+                    let interior =
+                        kernels::StreamCollideGhosts { ids, neighbours, sides, rows, held, saved, src, dst, params };
+                    program.launch(interior)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where blocks of a part are listed.
+#[derive(Clone, Copy)]
+pub(crate) struct Lists<'a> {
+    pub(crate) grid: &'a Grid,
+    pub(crate) owned: Option<&'a Owned>,
+    /// Where a part of several lists those that stream, and which of them are meant.
+    pub(crate) edges: Option<(&'a Edges, Side)>,
+    pub(crate) bodies: Option<&'a Bodies>,
+    pub(crate) inbox: Option<&'a Inbox>,
+}
+
+/// The blocks, or cells, of a phase of a step of a level.
+pub(crate) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'a, Int> {
+    let Lists { grid, owned, edges, bodies, inbox } = lists;
+    let (tables, levels) = (grid.tables(), grid.levels());
+    let listed = own_level(grid, owned, level);
+    let of_finer = |group: Group| match level + 1 < levels.len() {
+        true => own_level(grid, owned, level + 1).group(group),
+        false => 0..0,
+    };
+    let holds = grid.forest().holds();
+    let together = inbox.and_then(|inbox| inbox.together(level));
+    let of_group = |group: Group| match edges {
+        Some((edges, side)) => edges.group(level, group, side),
+        None => tables.leaves.part(listed.group(group)),
+    };
+    let range = match phase {
+        Phase::StreamCollideSolid => match bodies {
+            Some(bodies) => return bodies.list.part(bodies.levels[level].clone()),
+            None => 0..0,
+        },
+        _ if together == Some(phase) => match edges {
+            Some((edges, _)) => return edges.level(level),
+            None => levels[level].leaves.clone(),
+        },
+        _ if together.is_some() && Phase::STREAMING.contains(&phase) => 0..0,
+        Phase::StreamCollide => return of_group(Group::Interior),
+        Phase::StreamCollideWalls => return of_group(Group::Walls),
+        Phase::StreamCollideInterface => return of_group(Group::Jump),
+        Phase::StreamCollideInterfaceWalls => return of_group(Group::Both),
+        Phase::StreamCollideHeld if holds => return tables.held.part(listed.held.clone()),
+        Phase::ToFine | Phase::ToCoarse => match inbox {
+            Some(inbox) => return inbox.cells_of(level),
+            None => 0..0,
+        },
+        Phase::ToFineWalls if !holds => of_finer(Group::Both),
+        Phase::ToCoarseWalls if !holds => listed.group(Group::Both),
+        Phase::StreamCollideHeld | Phase::ToFineWalls | Phase::ToCoarseWalls => 0..0,
+        Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
+        Phase::Expose | Phase::Exchange => unreachable!("they have those of several phases"),
+        Phase::Prescribe | Phase::Move | Phase::Tick | Phase::Halo | Phase::HaloSaved => {
+            unreachable!("there are no blocks of it")
+        }
+    };
+    tables.leaves.part(range)
+}
