@@ -50,6 +50,18 @@ pub enum ArgType {
     DoublesOut,
 }
 
+impl ArgType {
+    /// Whether it is an array, not a value.
+    pub fn is_array(self) -> bool {
+        !matches!(self, ArgType::Int | ArgType::Long | ArgType::Params)
+    }
+
+    /// Whether it is an array that the kernel writes.
+    pub fn is_written(self) -> bool {
+        matches!(self, ArgType::IntsOut | ArgType::RealsOut | ArgType::StoredOut | ArgType::DoublesOut)
+    }
+}
+
 /// One kernel argument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arg {
@@ -174,6 +186,11 @@ macro_rules! roles {
                 match self {
                     $($roles::$role => $crate::args::declared!($($args)*),)+
                 }
+            }
+
+            /// The arrays that the kernel takes, by their names.
+            pub fn arrays(self) -> impl Iterator<Item = (&'static str, $crate::ArgType)> {
+                self.declared().iter().filter(|arg| arg.ty.is_array()).map(|arg| (arg.name, arg.ty))
             }
 
             /// Whether a launch may be cut into several: a list says what to work on, entry by entry.

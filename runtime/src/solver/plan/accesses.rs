@@ -92,19 +92,6 @@ const STREAMING: [Phase; 5] = [
     Phase::StreamCollideHeld,
 ];
 
-/// Phases that do not read what walls are like.
-const AWAY_FROM_WALLS: [Phase; 9] = [
-    Phase::StreamCollide,
-    Phase::StreamCollideInterface,
-    Phase::ToFine,
-    Phase::ToCoarse,
-    Phase::Restrict,
-    Phase::Send,
-    Phase::Prolong,
-    Phase::Prescribe,
-    Phase::Tick,
-];
-
 fn populations(level: usize, set: usize) -> impl Iterator<Item = Part> {
     [false, true].into_iter().flat_map(move |edge| at(edge, level, set))
 }
@@ -139,85 +126,107 @@ pub(crate) fn of_lane(task: Task, (from, to): (usize, usize), parts: usize) -> A
 
 /// What a part does of a task on some of its blocks. `together`: the phase in which all blocks of the level stream, if they do in one.
 pub(crate) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: OfPart) -> Accesses {
-    let Task { phase, level, start, .. } = task;
-    let (second, current, other) = (!start, |level| task.current(level), |level| 1 - task.current(level));
+    let Task { phase, level, .. } = task;
+    let current = |level: usize| task.current(level);
     let (mut reads, mut writes): (Vec<Part>, Vec<Part>) = (vec![], vec![]);
-    if !AWAY_FROM_WALLS.contains(&phase) {
-        reads.push(Part::Walls);
+    for (name, ty) in phase.arrays() {
+        let parts = data(name, task, side, together, of_part);
+        if ty.is_written() {
+            writes.extend(parts);
+        } else {
+            reads.extend(parts);
+        }
     }
     match phase {
-        Phase::Prescribe => {
-            reads.push(Part::Clock);
-            writes.push(Part::Walls);
-        }
-        Phase::Move => {
-            writes.push(Part::Walls);
-            writes.extend(populations(level, current(level)));
-        }
-        // Rows beside those that it reads.
-        Phase::Expose => writes.extend(populations(level, current(level))),
-        Phase::Exchange => reads.extend(populations(level, current(level))),
-        Phase::Tick => writes.push(Part::Clock),
-        Phase::Halo | Phase::HaloSaved => unreachable!("what crosses is no work of a part"),
-        Phase::ToFine | Phase::ToFineWalls => {
-            reads.extend(populations(level, current(level)).chain(populations(level + 1, current(level + 1))));
-            writes.extend(
-                [false, true].into_iter().flat_map(|second| inbox(level + 1, second, &[phase]).collect::<Vec<_>>()),
-            );
-            if phase == Phase::ToFine {
-                // Packets that meet no fine cell end in coarse ones.
-                writes.extend(inbox(level, second, &[Phase::ToCoarse]));
-            }
-        }
-        Phase::ToCoarse | Phase::ToCoarseWalls => {
-            reads.extend(populations(level, current(level)));
-            reads.extend(populations(level + 1, 0).chain(populations(level + 1, 1)));
-            writes.extend(inbox(level, second, &[phase]));
-        }
-        Phase::Restrict => {
-            writes.extend(saved(level - 1).chain(populations(level - 1, other(level - 1))));
-            reads.extend(of_part.all_saved(level));
-        }
-        Phase::Send => writes.extend(saved(level)),
-        Phase::Prolong => {
-            reads.extend(of_part.all_saved(level));
-            writes.extend(populations(level + 1, current(level + 1)));
-        }
-        _ => {
-            reads.extend(populations(level, current(level)));
-            reads.extend(match phase {
-                Phase::StreamCollideInterface if together.is_none() => {
-                    inbox(level, second, &[Phase::ToFine, Phase::ToCoarse]).collect()
-                }
-                Phase::StreamCollideInterface | Phase::StreamCollideInterfaceWalls => {
-                    [&Phase::TO_FINE, &Phase::TO_COARSE].into_iter().flat_map(|by| inbox(level, second, by)).collect()
-                }
-                _ => vec![],
-            });
-            match phase {
-                Phase::StreamCollideSolid => writes.extend(populations(level, other(level))),
-                _ if together == Some(phase) => writes.extend(populations(level, other(level))),
-                of => {
-                    let sides: &[bool] = match side {
-                        Side::All => &[false, true],
-                        Side::Edge => &[true],
-                        Side::Inside => &[false],
-                    };
-                    let set = other(level);
-                    writes.extend(sides.iter().flat_map(|edge| {
-                        let edge = *edge;
-                        [Part::Populations { level, set, of, edge }, Part::Saved { level, of, edge }]
-                    }));
-                }
-            }
-        }
+        // Means of what finer blocks have saved go to what coarser ones save.
+        Phase::Restrict => reads.extend(of_part.all_saved(level)),
+        // The host cuts links and writes the velocities of surfaces.
+        Phase::Move => writes.push(Part::Walls),
+        _ => {}
     }
     if side != Side::Inside {
         for of in phase.reads_blocks_around(level) {
             reads.extend(of_part.halo(of, current(of)));
             // What a finer level had before its step is in the other set.
-            reads.extend((of > level).then(|| of_part.halo(of, other(of))).into_iter().flatten());
+            reads.extend((of > level).then(|| of_part.halo(of, 1 - current(of))).into_iter().flatten());
         }
     }
     Accesses { reads: of_part.places(reads), writes: of_part.places(writes), ahead: side == Side::Edge }
+}
+
+/// The data that an array of a kernel is in a task, by its name; nothing for tables, which stay as they are while the grid does.
+fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: OfPart) -> Vec<Part> {
+    let Task { phase, level, start, .. } = task;
+    let (second, current, other) = (!start, |level| task.current(level), |level| 1 - task.current(level));
+    let sides: &[bool] = match side {
+        Side::All => &[false, true],
+        Side::Edge => &[true],
+        Side::Inside => &[false],
+    };
+    match (name, phase) {
+        ("src" | "coarse" | "populations", _) => populations(level, current(level)).collect(),
+        // Before the first of its steps in this one, or after it.
+        ("fine" | "after", _) => populations(level + 1, current(level + 1)).collect(),
+        ("before", _) => populations(level + 1, other(level + 1)).collect(),
+        ("dst", Phase::Restrict) => populations(level - 1, other(level - 1)).collect(),
+        ("dst", Phase::Prolong) => populations(level + 1, current(level + 1)).collect(),
+        // Blocks with solids are among those of other phases, which stream them first.
+        ("dst", Phase::StreamCollideSolid) => populations(level, other(level)).collect(),
+        ("dst", of) if together == Some(of) => populations(level, other(level)).collect(),
+        ("dst", of) => {
+            sides.iter().map(|edge| Part::Populations { level, set: other(level), of, edge: *edge }).collect()
+        }
+        ("saved", Phase::Restrict) => saved(level - 1).collect(),
+        ("saved", Phase::Send) => saved(level).collect(),
+        ("saved", Phase::Prolong) => of_part.all_saved(level).collect(),
+        ("saved", of) => sides.iter().map(|edge| Part::Saved { level, of, edge: *edge }).collect(),
+        ("inbox", by) if Phase::TO_COARSE.contains(&by) => inbox(level, second, &[by]).collect(),
+        ("inbox", Phase::StreamCollideInterface) if together.is_none() => {
+            inbox(level, second, &[Phase::ToFine, Phase::ToCoarse]).collect()
+        }
+        ("inbox", _) => [Phase::TO_FINE, Phase::TO_COARSE]
+            .iter()
+            .flat_map(|by| inbox(level, second, by).collect::<Vec<_>>())
+            .collect(),
+        // Packets that meet no fine cell end in coarse ones.
+        ("inbox_0", Phase::ToFine) => {
+            inbox(level + 1, false, &[phase]).chain(inbox(level, second, &[Phase::ToCoarse])).collect()
+        }
+        ("inbox_0", _) => inbox(level + 1, false, &[phase]).collect(),
+        ("inbox_1", _) => inbox(level + 1, true, &[phase]).collect(),
+        ("wall_values" | "values" | "links" | "distances" | "frames", _) => vec![Part::Walls],
+        ("clock", _) => vec![Part::Clock],
+        _ => vec![],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_bundle::ArgType;
+
+    use super::*;
+
+    /// Numbers that a task gets from the host for itself alone, or leaves for it.
+    const OF_ONE_TASK: [&str; 3] = ["exchanged", "velocities", "places"];
+
+    #[test]
+    fn arrays_of_numbers_are_data_that_tasks_depend_on() {
+        for phase in Phase::ALL {
+            let task = Task { phase, level: 1, start: false, half: 0, sets: 0 };
+            for (name, ty) in phase.arrays() {
+                let is_table = matches!(ty, ArgType::Ints | ArgType::IntsOut);
+                let found = data(name, task, Side::All, None, OfPart { part: 0, parts: 2 });
+                assert!(
+                    is_table || OF_ONE_TASK.contains(&name) || !found.is_empty(),
+                    "{phase:?}: which data is `{name}`?"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_kernel_writes_a_table_in_a_step() {
+        let tables = |phase: Phase| phase.arrays().filter(|(_, ty)| *ty == ArgType::IntsOut).count();
+        assert_eq!(Phase::ALL.map(tables), [0; Phase::ALL.len()]);
+    }
 }

@@ -1,4 +1,14 @@
-//! The phases of a time step.
+//! The phases of a time step, a row each: what is known of a phase without a flow.
+
+use std::ops::Range;
+
+use lbm_bundle::mesh::Group;
+use lbm_bundle::prescribed::PrescribedRole;
+use lbm_bundle::{ArgType, Role};
+
+use Around::{Both, Level, Nothing};
+use Items::{AtBoth, Cells, Cut, Held, Leaves, Own};
+use Kernels::{Method, Prescribed};
 
 /// A part of a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,30 +55,103 @@ pub enum Phase {
     HaloSaved,
 }
 
+/// What a phase launches: kernels of the method, of which a bundle has those that it needs, or a kernel of formulas of time.
+enum Kernels {
+    Method(&'static [Role]),
+    Prescribed(PrescribedRole),
+}
+
+/// What a phase works on in each subdomain.
+#[derive(Clone, Copy)]
+pub(crate) enum Items {
+    /// Leaves of its level, by what is around them.
+    Leaves(Group),
+    /// Those that touch walls and another level, of the level or of the next finer one.
+    AtBoth { finer: bool },
+    /// Blocks with cut links.
+    Cut,
+    /// Refined blocks that hold ghosts.
+    Held,
+    /// Cells beside refined ones.
+    Cells,
+    /// Items that it lists itself, or none.
+    Own,
+}
+
+/// Of which levels a phase reads blocks beside others, as neighbours do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Nothing,
+    /// Its own.
+    Level,
+    /// Its own and the next finer one.
+    Both,
+}
+
+struct Row(Phase, &'static str, Items, Around, Kernels);
+
+/// The phases in the order of a step: each with its name in reports, what it works on, of which levels it reads blocks beside others, and its
+/// kernels.
+const ROWS: [Row; 20] = [
+    Row(Phase::StreamCollide, "stream_collide", Leaves(Group::Interior), Level, Method(&[Role::StreamCollide])),
+    Row(
+        Phase::StreamCollideWalls,
+        "stream_collide_walls",
+        Leaves(Group::Walls),
+        Level,
+        Method(&[Role::StreamCollideWalls]),
+    ),
+    Row(
+        Phase::StreamCollideInterface,
+        "stream_collide_interface",
+        Leaves(Group::Jump),
+        Level,
+        Method(&[Role::StreamCollideInterface, Role::StreamCollideGhosts]),
+    ),
+    Row(
+        Phase::StreamCollideInterfaceWalls,
+        "stream_collide_interface_walls",
+        Leaves(Group::Both),
+        Level,
+        Method(&[Role::StreamCollideInterfaceWalls, Role::StreamCollideGhostsWalls]),
+    ),
+    Row(Phase::StreamCollideSolid, "stream_collide_solid", Cut, Level, Method(&[Role::StreamCollideSolid])),
+    Row(
+        Phase::StreamCollideHeld,
+        "stream_collide_held",
+        Held,
+        Level,
+        Method(&[Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls]),
+    ),
+    Row(Phase::Expose, "expose", Own, Level, Method(&[Role::Expose, Role::ExposeWalls, Role::ExposeSolid])),
+    Row(Phase::Exchange, "exchange", Own, Level, Method(&[Role::Force])),
+    Row(Phase::ToFine, "to_fine", Cells, Both, Method(&[Role::ToFine])),
+    Row(Phase::ToFineWalls, "to_fine_walls", AtBoth { finer: true }, Both, Method(&[Role::ToFineWalls])),
+    Row(Phase::ToCoarse, "to_coarse", Cells, Both, Method(&[Role::ToCoarse])),
+    Row(Phase::ToCoarseWalls, "to_coarse_walls", AtBoth { finer: false }, Both, Method(&[Role::ToCoarseWalls])),
+    Row(Phase::Restrict, "restrict", Own, Nothing, Method(&[Role::Restrict])),
+    Row(Phase::Send, "send", Own, Nothing, Method(&[Role::Send])),
+    Row(Phase::Prolong, "prolong", Own, Nothing, Method(&[Role::Prolong])),
+    Row(Phase::Prescribe, "prescribe", Own, Nothing, Prescribed(PrescribedRole::Prescribe)),
+    Row(Phase::Move, "move", Own, Level, Method(&[Role::Refill])),
+    Row(Phase::Tick, "tick", Own, Nothing, Prescribed(PrescribedRole::Tick)),
+    Row(Phase::Halo, "halo", Own, Nothing, Method(&[])),
+    Row(Phase::HaloSaved, "halo_saved", Own, Nothing, Method(&[])),
+];
+
 impl Phase {
     /// All phases in the order of a step.
-    pub const ALL: [Phase; 20] = [
-        Phase::StreamCollide,
-        Phase::StreamCollideWalls,
-        Phase::StreamCollideInterface,
-        Phase::StreamCollideInterfaceWalls,
-        Phase::StreamCollideSolid,
-        Phase::StreamCollideHeld,
-        Phase::Expose,
-        Phase::Exchange,
-        Phase::ToFine,
-        Phase::ToFineWalls,
-        Phase::ToCoarse,
-        Phase::ToCoarseWalls,
-        Phase::Restrict,
-        Phase::Send,
-        Phase::Prolong,
-        Phase::Prescribe,
-        Phase::Move,
-        Phase::Tick,
-        Phase::Halo,
-        Phase::HaloSaved,
-    ];
+    pub const ALL: [Phase; ROWS.len()] = {
+        let mut all = [Phase::StreamCollide; ROWS.len()];
+        let mut at = 0;
+        while at < ROWS.len() {
+            // A row is found by the number of its phase.
+            assert!(ROWS[at].0 as usize == at);
+            all[at] = ROWS[at].0;
+            at += 1;
+        }
+        all
+    };
 
     /// Those that fill the inbox before the first step of the next finer level, and after it.
     pub(crate) const TO_FINE: [Phase; 2] = [Phase::ToFine, Phase::ToFineWalls];
@@ -84,49 +167,45 @@ impl Phase {
         Phase::StreamCollideHeld,
     ];
 
-    /// Levels of whose blocks it reads those beside others, of the set that is current.
-    pub(crate) fn reads_blocks_around(self, level: usize) -> std::ops::Range<usize> {
-        match self {
-            Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => level..level + 2,
-            Phase::Move | Phase::Expose | Phase::Exchange => level..level + 1,
-            _ if Phase::STREAMING.contains(&self) => level..level + 1,
-            _ => level..level,
-        }
-    }
-
-    /// Whether it reads what blocks of its level save for ghosts, those of other parts too.
-    pub(crate) fn reads_saved(self) -> bool {
-        matches!(self, Phase::Restrict | Phase::Prolong)
-    }
-
-    /// Whether it is what crosses between parts.
-    pub(crate) fn crosses(self) -> bool {
-        matches!(self, Phase::Halo | Phase::HaloSaved)
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
     }
 
     /// Name as in reports.
     pub fn name(self) -> &'static str {
-        [
-            "stream_collide",
-            "stream_collide_walls",
-            "stream_collide_interface",
-            "stream_collide_interface_walls",
-            "stream_collide_solid",
-            "stream_collide_held",
-            "expose",
-            "exchange",
-            "to_fine",
-            "to_fine_walls",
-            "to_coarse",
-            "to_coarse_walls",
-            "restrict",
-            "send",
-            "prolong",
-            "prescribe",
-            "move",
-            "tick",
-            "halo",
-            "halo_saved",
-        ][self as usize]
+        self.row().1
+    }
+
+    /// What it works on.
+    pub(crate) fn items(self) -> Items {
+        self.row().2
+    }
+
+    /// Levels of whose blocks it reads those beside others, of the set that is current.
+    pub(crate) fn reads_blocks_around(self, level: usize) -> Range<usize> {
+        match self.row().3 {
+            Nothing => level..level,
+            Level => level..level + 1,
+            Both => level..level + 2,
+        }
+    }
+
+    /// The arrays that its kernels take, by their names.
+    pub(crate) fn arrays(self) -> impl Iterator<Item = (&'static str, ArgType)> {
+        let (method, prescribed) = match self.row().4 {
+            Method(roles) => (roles, None),
+            Prescribed(role) => (&[][..], Some(role)),
+        };
+        method.iter().flat_map(|role| role.arrays()).chain(prescribed.into_iter().flat_map(PrescribedRole::arrays))
+    }
+
+    /// Whether it reads what blocks of its level save for ghosts, those of other subdomains too.
+    pub(crate) fn reads_saved(self) -> bool {
+        matches!(self, Phase::Restrict | Phase::Prolong)
+    }
+
+    /// Whether it is what crosses between subdomains.
+    pub(crate) fn crosses(self) -> bool {
+        matches!(self, Phase::Halo | Phase::HaloSaved)
     }
 }

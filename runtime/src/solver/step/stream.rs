@@ -11,7 +11,7 @@ use crate::solver::arrays::walls;
 use crate::solver::error::StepError;
 use crate::solver::halo::edges::Edges;
 use crate::solver::inbox::Inbox;
-use crate::solver::plan::phase::Phase;
+use crate::solver::plan::phase::{Items, Phase};
 use crate::solver::plan::task::Side;
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::{Subdomain, own_level};
@@ -168,8 +168,8 @@ pub(crate) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
         Some((edges, side)) => edges.group(level, group, side),
         None => tables.leaves.part(listed.group(group)),
     };
-    let range = match phase {
-        Phase::StreamCollideSolid => match bodies {
+    let range = match phase.items() {
+        Items::Cut => match bodies {
             Some(bodies) => return bodies.list.part(bodies.levels[level].clone()),
             None => 0..0,
         },
@@ -178,23 +178,16 @@ pub(crate) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
             None => levels[level].leaves.clone(),
         },
         _ if together.is_some() && Phase::STREAMING.contains(&phase) => 0..0,
-        Phase::StreamCollide => return of_group(Group::Interior),
-        Phase::StreamCollideWalls => return of_group(Group::Walls),
-        Phase::StreamCollideInterface => return of_group(Group::Jump),
-        Phase::StreamCollideInterfaceWalls => return of_group(Group::Both),
-        Phase::StreamCollideHeld if holds => return tables.held.part(listed.held.clone()),
-        Phase::ToFine | Phase::ToCoarse => match inbox {
+        Items::Leaves(group) => return of_group(group),
+        Items::Held if holds => return tables.held.part(listed.held.clone()),
+        Items::Cells => match inbox {
             Some(inbox) => return inbox.cells_of(level),
             None => 0..0,
         },
-        Phase::ToFineWalls if !holds => of_finer(Group::Both),
-        Phase::ToCoarseWalls if !holds => listed.group(Group::Both),
-        Phase::StreamCollideHeld | Phase::ToFineWalls | Phase::ToCoarseWalls => 0..0,
-        Phase::Restrict | Phase::Send | Phase::Prolong => unreachable!("ghosts have lists of their own"),
-        Phase::Expose | Phase::Exchange => unreachable!("they have those of several phases"),
-        Phase::Prescribe | Phase::Move | Phase::Tick | Phase::Halo | Phase::HaloSaved => {
-            unreachable!("there are no blocks of it")
-        }
+        Items::AtBoth { finer: true } if !holds => of_finer(Group::Both),
+        Items::AtBoth { finer: false } if !holds => listed.group(Group::Both),
+        Items::Held | Items::AtBoth { .. } => 0..0,
+        Items::Own => unreachable!("{phase:?} has lists of its own"),
     };
     tables.leaves.part(range)
 }
