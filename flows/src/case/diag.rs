@@ -58,7 +58,6 @@ codes! {
     CIRCULAR          "C0123" error   "a parameter that depends on what is computed with it";
     NO_RESULT         "C0126" error   "a formula of results that the case does not have";
     NO_DEVICES        "C0136" error   "devices that a flow cannot run on";
-    NOT_IN_PARTS      "C0137" error   "a flow that cannot run in several parts yet";
     NOT_STORED        "C0140" error   "populations that cannot be stored as moments";
     UNSEEN            "C0144" error   "a character that is not seen";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";

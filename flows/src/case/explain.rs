@@ -217,13 +217,6 @@ const LONG: &[Long] = &[
         "devices = [0, 1]",
     ),
     long(
-        diag::NOT_IN_PARTS,
-        "Several devices each have a part of the flow, and get from the others what they read of their blocks. Flows of \
-         methods that read values of neighbours cannot be divided yet.",
-        "spec = \"d2q9_shan_chen\"\ntarget = \"cpu\"\ndevices = 3",
-        "spec = \"d2q9_shan_chen\"\ntarget = \"cpu\"",
-    ),
-    long(
         diag::NOT_STORED,
         "`storage = \"moments\"` stores of a cell the moments that its populations follow from, which are fewer. That is possible for methods of \
          which `lbmc check` proves that their collision depends on fewer moments than there are populations. With \

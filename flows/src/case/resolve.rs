@@ -158,11 +158,7 @@ impl<'a> Resolver<'a> {
             return;
         }
         let blocks: usize = (0..3).map(|axis| size[axis] / self.manifest.block[axis] as usize).product();
-        if !self.manifest.shown.is_empty() {
-            let message = format!("a flow of a method that reads values of neighbours cannot run in {count} parts yet");
-            let help = Some("take one device: `devices = 1`".to_string());
-            self.report.add::<()>(diag::NOT_IN_PARTS, &devices.span, message, "more than one", help);
-        } else if !is_refined && count > blocks {
+        if !is_refined && count > blocks {
             let message = format!("{count} parts need as many blocks, and the grid has {blocks}");
             let help = Some("take fewer devices, or smaller blocks: `block`".to_string());
             self.report.add::<()>(diag::NO_DEVICES, &devices.span, message, "too many", help);

@@ -30,9 +30,6 @@ pub fn choose(
 ) -> Result<(case::Devices, String), FlowError> {
     let manifest = &kernels.method.manifest;
     let alone = |why: &str| Ok((case::Devices::Count(1), format!("one GPU of {gpus} is used: {why}")));
-    if !manifest.shown.is_empty() {
-        return alone("a flow of a method that reads values of neighbours cannot be divided");
-    }
     let anyway = format!("`--devices {gpus}` divides the flow all the same");
     if case.moves() || !case.courses.is_empty() {
         return alone(&format!(

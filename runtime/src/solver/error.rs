@@ -20,14 +20,6 @@ pub enum StepError {
         known: String,
     },
 
-    /// A flow whose method reads values of neighbours.
-    #[error("a flow of a method that reads values of neighbours cannot run in {parts} parts yet")]
-    #[diagnostic(code(C0137), help("run it in one part: one process, and `--devices 1`"))]
-    NotInParts {
-        /// Parts asked for.
-        parts: usize,
-    },
-
     /// Devices for which kernels become different machine code.
     #[error("parts of a flow on `{first}` and on `{other}` would not have the bits of one")]
     #[diagnostic(code(C0136), help("take GPUs of one architecture, by their numbers: `devices = [0, 1]`"))]

@@ -145,7 +145,7 @@ fn chosen() -> Vec<(usize, [&'static Feature; 2])> {
 
 /// Codes of combinations that lbmc does not have: methods that read neighbours, in parts and at level jumps; moments, and couplings that follow a
 /// rate, where that varies; 16 bits of what cells keep beside populations; values that vary along a face where levels meet.
-const REFUSALS: [&str; 7] = ["C0122", "C0137", "C0140", "C0409", "E0413", "L0108", "L0407"];
+const REFUSALS: [&str; 6] = ["C0122", "C0140", "C0409", "E0413", "L0108", "L0407"];
 
 /// What is wrong with a pair, if something is.
 fn fault(folder: &Path, number: usize, pair: [&Feature; 2]) -> Option<String> {

@@ -3,9 +3,12 @@
 //! A part reads a neighbour's block in the slot that the block has everywhere. Before a phase that reads a level, populations of its
 //! current set cross (`Phase::Halo`), contiguous for each pair of parts:
 //!
-//! - between blocks of one level away from walls, solids and refinement interfaces: those that stream across,
+//! - between blocks of one level away from walls, solids and refinement interfaces: those that stream across, and what cells expose to
+//!   those across,
 //! - into blocks at walls, or with solids in them: all of the cells that touch the block, because boundary conditions read more,
 //! - into blocks at refinement interfaces, and across these: all of the block.
+//!
+//! Of a method whose cells read values of neighbours they cross once more after these have been computed (`Phase::Expose`).
 //!
 //! Fields cross as whole blocks. What refined blocks hold for a coupling of ghosts crosses like blocks of its level; and before means are
 //! taken of what blocks save for other levels, or ghosts interpolated from it, that crosses too (`Phase::HaloSaved`): of children to the part
@@ -303,9 +306,19 @@ impl Shapes {
             let rim = offsets.fold(0, |all, offset| all | block_at(flat(offset)));
             let streams = |direction: &Direction| block_at(direction.c);
             let all = manifest.directions.iter().map(streams).fold(0, |all, block| all | block);
+            // What a cell exposes is read by the cells of which it is the next along a direction.
+            let read = |number: usize| {
+                let seen =
+                    manifest.seen.iter().filter(|seen| manifest.shown[seen.shown as usize].value as usize == number);
+                let from = seen.map(|seen| manifest.directions[seen.direction as usize].c.map(|c| -c));
+                from.fold(0, |all, offset| all | block_at(offset))
+            };
             for number in 0..layout.components() {
                 // Of moments all are needed where anything streams.
-                let streaming = if manifest.moments.is_empty() { streams(&manifest.directions[number]) } else { all };
+                let streaming = match manifest.moments.is_empty() {
+                    true => streams(&manifest.directions[number]) | read(number),
+                    false => all,
+                };
                 reached[layout.offset(SlotId(0), number, cell)] = Some(Need { streaming, rim, whole: true });
             }
         }

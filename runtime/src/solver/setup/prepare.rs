@@ -169,9 +169,6 @@ impl<'a> Prepared<'a> {
         if parts < 2 {
             return Ok(self);
         }
-        if !self.program.manifest().shown.is_empty() {
-            return Err(StepError::NotInParts { parts });
-        }
         let toolchain = devices[0].toolchain()?;
         for device in devices {
             if device.toolchain()? != toolchain {

@@ -67,12 +67,19 @@ impl Schedule<'_> {
                 self.tasks.push(Task { phase, level, start, half, sets });
             }
             match phase {
+                // What cells expose lies beside their populations.
+                Phase::Expose if self.exposes() => self.fresh &= !self.bit(level, 0),
                 Phase::Move => self.fresh &= !self.bit(level, 0),
                 Phase::Prolong => self.fresh &= !self.bit(level + 1, 0),
                 _ if Phase::STREAMING.contains(&phase) => self.fresh &= !self.bit(level, 1),
                 _ => {}
             }
         }
+    }
+
+    /// Whether cells of the method expose values to their neighbours: the same in all processes.
+    fn exposes(&self) -> bool {
+        !self.parts.first().program.manifest().shown.is_empty()
     }
 
     /// Lets parts get what they read of others' blocks of a level, unless they have it.
