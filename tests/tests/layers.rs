@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Modules of folders, each of which may import those before it.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("runtime/src", &["file", "processes", "geometry", "device", "kernels", "mesh", "solver"]),
     (
         "runtime/src/solver",
@@ -39,6 +39,34 @@ const LAYERS: [(&str, &[&str]); 9] = [
         &["snapshot", "gather", "velocity", "around_point", "probe", "at_points", "monitor", "statistics", "capture"],
     ),
     ("flows/src", &["case", "output", "restart", "flow"]),
+    (
+        "flows/src/flow",
+        &[
+            "error",
+            "control",
+            "processes",
+            "sound",
+            "grid",
+            "outbox",
+            "watch",
+            "mass",
+            "setup",
+            "run",
+            "steady",
+            "exchanges",
+            "probes",
+            "statistics",
+            "blowup",
+            "begin",
+            "record",
+            "advance",
+            "end",
+            "complete",
+            "describe",
+            "plan",
+            "devices",
+        ],
+    ),
     (
         "codegen/src",
         &[

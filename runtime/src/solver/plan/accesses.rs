@@ -63,8 +63,12 @@ impl OfPart {
         } as u32)
     }
 
+    /// Each once: kernels of a phase may take the same data.
     fn places(self, of: Vec<Part>) -> Vec<Place> {
-        of.into_iter().map(|of| self.place(of)).collect()
+        let mut places: Vec<Place> = of.into_iter().map(|of| self.place(of)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
     }
 
     /// All others.
