@@ -54,7 +54,7 @@ impl<'a> Run<'a> {
                 progress.aside(|| notice(text));
             }
             let stretch = stretch(case, &self.flow).min(watch.next - self.flow.step());
-            let stretch = self.processes.of_first(stretch);
+            let stretch = self.processes.broadcast(stretch);
             sound.exceeded(self.flow.step()..self.flow.step() + stretch)?;
             self.flow.run(stretch)?;
             if self.first_step == 0.0 {
@@ -68,7 +68,7 @@ impl<'a> Run<'a> {
             if self.is_due(step) || interrupted || step == watch.next {
                 let look = watch.time(|| self.flow.look())?;
                 watch.plan(step, self.flow.timings().steps_per_second());
-                watch.next = self.processes.of_first(watch.next);
+                watch.next = self.processes.broadcast(watch.next);
                 if let Some(place) = look.not_finite {
                     return Ok(Ended::Broken(place));
                 }

@@ -33,7 +33,7 @@ pub(super) fn agree(
 /// The least that any process has, where so many share what one has.
 fn least(processes: &Processes, available: Option<usize>, sharing: usize) -> Option<usize> {
     let own = available.map_or(u64::MAX, |available| (available / sharing.max(1)) as u64);
-    Some(processes.least(own)).filter(|least| *least < u64::MAX).map(|least| least as usize)
+    Some(processes.min(own)).filter(|least| *least < u64::MAX).map(|least| least as usize)
 }
 
 /// Memory of all hosts together, where each has as much as the one that has least for a process.
@@ -44,7 +44,7 @@ fn together(processes: &Processes, available: Option<usize>) -> Option<usize> {
 /// How many processes have parts on one of these GPUs, at most.
 fn sharing(processes: &Processes, devices: &[Device]) -> usize {
     let own: Vec<[u8; 16]> = devices.iter().filter_map(Device::hardware).collect();
-    let all = processes.share(&own.concat());
+    let all = processes.allgather(&own.concat());
     let having = |gpu: &[u8; 16]| all.iter().filter(|others| others.as_chunks().0.contains(gpu)).count();
     own.iter().map(having).max().unwrap_or(1)
 }

@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
     /// Returns what the user should know.
     pub(super) fn follow(&mut self, look: &Look, records: &Records<'a, '_>) -> Result<Option<String>, FlowError> {
         self.well = self.flow.step();
-        if self.processes.of_first(u64::from(self.good.is_due())) != 0 {
+        if self.processes.broadcast(u64::from(self.good.is_due())) != 0 {
             let is_first = self.good.kept.is_none();
             self.good.take(|| Kept::of(&mut self.flow, &self.processes, is_first))?;
         }

@@ -80,7 +80,7 @@ impl Run<'_> {
     /// The fields of this step; nothing where they were not counted on, and the host has not room for them.
     pub(super) fn fields_if_room(&mut self, counted_on: bool) -> Result<Option<Snapshot>, FlowError> {
         let fits = lbm_runtime::device::host_memory().is_none_or(|room| fields_on_host(&self.flow) < room);
-        let takes = self.processes.of_first(u64::from(counted_on || fits)) != 0;
+        let takes = self.processes.broadcast(u64::from(counted_on || fits)) != 0;
         Ok(takes.then(|| self.flow.snapshot()).transpose()?)
     }
 

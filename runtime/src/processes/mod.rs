@@ -113,7 +113,8 @@ impl Processes {
         }
         let mut processes = Processes { number, count, mpi: Some(Arc::new(mpi)), ..Processes::default() };
         let own = Place::here();
-        let all: Vec<Place> = processes.share(own.text().as_bytes()).iter().map(|bytes| Place::read(bytes)).collect();
+        let all: Vec<Place> =
+            processes.allgather(own.text().as_bytes()).iter().map(|bytes| Place::read(bytes)).collect();
         let near: Vec<&Place> = all.iter().filter(|other| other.host == own.host).collect();
         processes.on_host = near.len();
         processes.place = all[..number].iter().filter(|other| other.host == own.host).count();
@@ -158,12 +159,12 @@ impl Processes {
     }
 
     /// A number of the first process, for all.
-    pub fn of_first(&self, own: u64) -> u64 {
+    pub fn broadcast(&self, own: u64) -> u64 {
         self.numbers(own)[0]
     }
 
     /// The least of the numbers that processes have.
-    pub fn least(&self, own: u64) -> u64 {
+    pub fn min(&self, own: u64) -> u64 {
         self.numbers(own).into_iter().min().unwrap_or(own)
     }
 
@@ -179,7 +180,7 @@ impl Processes {
 
     /// An error where something is not the same in all.
     pub fn agree(&self, own: &[u8]) -> Result<(), ProcessError> {
-        let all = self.share(own);
+        let all = self.allgather(own);
         match all.iter().position(|other| *other != all[0]) {
             None => Ok(()),
             Some(number) => Err(ProcessError::Disagree { number, count: self.count }),
@@ -192,7 +193,7 @@ impl Processes {
     }
 
     /// The bytes of each process, in their order, for all.
-    pub fn share(&self, own: &[u8]) -> Vec<Vec<u8>> {
+    pub fn allgather(&self, own: &[u8]) -> Vec<Vec<u8>> {
         let lengths = self.numbers(own.len() as u64);
         let others = || (0..self.count).filter(|other| *other != self.number);
         let sent: Vec<(usize, &[u8])> = others().map(|to| (to, own)).collect();
@@ -203,7 +204,7 @@ impl Processes {
     }
 
     /// The bytes of each process, in their order, for the first.
-    pub fn bring(&self, own: &[u8]) -> Option<Vec<Vec<u8>>> {
+    pub fn gather(&self, own: &[u8]) -> Option<Vec<Vec<u8>>> {
         let lengths = self.numbers(own.len() as u64);
         if !self.is_first() {
             self.exchange(&[(0, own)], &mut []);
@@ -324,9 +325,9 @@ mod tests {
     #[test]
     fn one_process_has_its_own_numbers_and_bytes() {
         let alone = Processes::default();
-        assert_eq!((alone.of_first(7), alone.least(3), alone.any(true), alone.any(false)), (7, 3, true, false));
-        assert_eq!(alone.share(b"bytes"), [b"bytes"]);
-        assert_eq!(alone.bring(b"bytes"), Some(vec![b"bytes".to_vec()]));
+        assert_eq!((alone.broadcast(7), alone.min(3), alone.any(true), alone.any(false)), (7, 3, true, false));
+        assert_eq!(alone.allgather(b"bytes"), [b"bytes"]);
+        assert_eq!(alone.gather(b"bytes"), Some(vec![b"bytes".to_vec()]));
         assert!(alone.agree(b"anything").is_ok());
     }
 }

@@ -179,7 +179,7 @@ impl Parts {
                 first = place.map_or(first, |place| first.min(place as f64));
             }
             if let Some(processes) = self.processes() {
-                for found in processes.share(&bytes_of(&[first, largest])) {
+                for found in processes.allgather(&bytes_of(&[first, largest])) {
                     let [place, change] = numbers_of(&found).collect::<Vec<f64>>()[..] else { continue };
                     (first, largest) = (first.min(place), largest.max(change));
                 }

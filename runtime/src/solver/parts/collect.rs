@@ -90,8 +90,8 @@ impl Parts {
             .collect();
         let own = own.concat();
         let all = match to {
-            For::All => division.processes.share(&own),
-            For::First => division.processes.bring(&own).unwrap_or_default(),
+            For::All => division.processes.allgather(&own),
+            For::First => division.processes.gather(&own).unwrap_or_default(),
         };
         let mut all: Vec<&[u8]> = all.iter().map(|bytes| &bytes[..]).collect();
         for (part, place) in places {

@@ -54,7 +54,7 @@ pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Pro
         let rows = bodies.rows.read_ints(0..bodies.rows.len())?;
         rows.iter().zip(&mut has_links).for_each(|(row, has)| *has |= u8::from(*row >= 0));
     }
-    for others in processes.share(&has_links) {
+    for others in processes.allgather(&has_links) {
         others.iter().zip(&mut has_links).for_each(|(other, has)| *has |= other);
     }
     let has_links = |slot: SlotId| has_links.get(slot.index()).is_some_and(|has| *has != 0);

@@ -200,7 +200,7 @@ impl<'a> State<'a> {
                 own.resize(before + slots.len() * self.slot_bytes(*array), 0);
                 arrays[array].read_raw(start, &mut own[before..])?;
             }
-            if let Some(all) = processes.bring(&own) {
+            if let Some(all) = processes.gather(&own) {
                 let mut taken = vec![0; all.len()];
                 for (array, slots) in spans {
                     let (process, length) = (parts.process(array.part), slots.len() * self.slot_bytes(array));

@@ -73,7 +73,7 @@ impl Parts {
         let lengths = all.iter().map(|own| own.len() as f64);
         let sent: Vec<f64> = lengths.chain(all.iter().flatten().copied()).collect();
         let mut all = vec![vec![]; count];
-        for bytes in processes.share(&bytes_of(&sent)) {
+        for bytes in processes.allgather(&bytes_of(&sent)) {
             let mut numbers = numbers_of(&bytes);
             let lengths: Vec<usize> = numbers.by_ref().take(count).map(|length| length as usize).collect();
             all.iter_mut().zip(lengths).for_each(|(all, length)| all.extend(numbers.by_ref().take(length)));
