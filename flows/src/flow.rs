@@ -1,30 +1,32 @@
-//! A case run to its end: from a valid [`Case`] and the kernels of its method to the files it asks for.
+//! Runs a case: from a valid [`Case`] and the kernels of its method to the output files that it requests.
 //!
-//! The run is cut into stretches that end where something is due: a check, an output, the last step, or a second gone.
-//! Between them nothing leaves the device, and checks leave it a few numbers. What is written goes into copies, of which `outbox` makes
-//! files while the flow goes on; it waits only where files take longer than the steps between them.
+//! A run proceeds in intervals of steps that end when a check, an output or the last step is due, or after a fraction
+//! of a second. Between them no data leave the device; checks transfer only a few numbers. Output is copied to staging
+//! buffers, from which the thread of `outbox` writes files while the flow advances. The flow waits only if writing
+//! takes longer than the steps between two outputs.
 //!
-//! Whether the flow is finite, and steady, is known at the step of the check, before the next step begins: which step that is does not
-//! depend on how fast anything is. A check reads all cells and waits for a few numbers, which is little beside that.
+//! Checks for finite values and for steady flow are evaluated at their step, before the next step begins. The step at
+//! which a run ends therefore does not depend on the speed of any component. A check reads all cells, and waiting for
+//! its few numbers is cheap by comparison.
 //!
-//! In several processes all do the same, and the first writes the files. What depends on time (how long a stretch is, when the next check
-//! is, whether the run was interrupted) is agreed on.
+//! In several processes all execute the same calls, and the first one writes the files. The processes agree on every
+//! decision that depends on the clock (length of an interval, step of the next check) and on interrupts.
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `error`, `control` | why a run fails; what it is started with |
-//! | `processes` | what several processes agree on, and what memory they have together |
-//! | `sound`, `grid` | what is faster than sound; the grid of a case, and what lies behind its faces |
-//! | `outbox` | the thread that makes files of copies |
-//! | `watch`, `mass` | when to check, and what is kept of a flow that is well; change of mass |
-//! | `setup` | the flow of a case in memory |
-//! | `run` | a flow with what its run remembers |
-//! | `steady`, `exchanges`, `probes`, `statistics`, `blowup` | parts of a run, a subject each |
-//! | `begin` | what a run begins with, and what a restart file keeps of it |
-//! | `record`, `advance`, `end` | what is due on the way; the steps; what is written last |
-//! | `complete` | all of that together, for [`run()`] |
-//! | `describe` | the results for people |
-//! | `plan`, [`devices`] | what a run would take, without running it; how many GPUs are worth it |
+//! | `error`, `control` | errors of a run; its inputs |
+//! | `processes` | agreement of several processes, and their total memory |
+//! | `sound`, `grid` | walls and solids faster than sound; the grid of a case and the conditions at its faces |
+//! | `outbox` | the thread that writes files from copies |
+//! | `watch`, `mass` | when to check, and the last finite state kept on the host; drift of mass |
+//! | `setup` | allocates and initialises the flow of a case |
+//! | `run` | a flow and the state of its run |
+//! | `steady`, `exchanges`, `probes`, `statistics`, `blowup` | parts of a run, one subject each |
+//! | `begin` | start of a run, and its state in restart files |
+//! | `record`, `advance`, `end` | output during the run; the steps; output at the end |
+//! | `complete` | combines all of these for [`run()`] |
+//! | `describe` | the results as readable text |
+//! | `plan`, [`devices`] | cost of a run without running it; how many GPUs are worth using |
 //!
 //! Invariant: no module imports one below it in the table.
 
@@ -69,10 +71,10 @@ use crate::restart::{Identity, Restart};
 use complete::complete;
 use run::Run;
 
-/// Runs a case and writes what it asks for into a folder, in the place of the results of earlier runs; where it fails, the summary
-/// says so. `device` is the first of the case's devices. `notice` is told what the user should know. Of several processes all return the
-/// summary, that of the first with what is in the files; they are to be ended
-/// ([`abort`](lbm_runtime::processes::Processes::abort)) where one returns an error.
+/// Runs a case and writes its output to a folder, in place of the results of earlier runs. If the run fails, the
+/// summary reports it. `device` is the first of the case's devices. `notice` receives messages for the user. In several
+/// processes each returns the summary; that of the first has the contents of the files. If one returns an error, the
+/// caller must abort all ([`abort`](lbm_runtime::processes::Processes::abort)).
 pub fn run<'p>(
     case: &Case,
     kernels: Kernels<'_>,
@@ -106,7 +108,7 @@ pub fn run<'p>(
         complete(run, &mut recorder, &about, manifest, &devices, control, &mut notice)
     });
     if let (Err(error), Some(recorder)) = (&result, &mut recorder) {
-        // Where not even this can be written, the error that is returned is the one to tell.
+        // If this cannot be written either, the original error is the one to report.
         recorder.fail(error).ok();
     }
     result

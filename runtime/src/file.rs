@@ -1,8 +1,9 @@
-//! Writes files whole or not at all.
+//! Writes files completely or not at all.
 //!
-//! In: a path, and what belongs there. After: under that name is either what was there before, or all of the new content, on the
-//! disk and with the permissions of the old file. The content goes into a new file beside it first, under a name that nobody
-//! can foresee: what lies in the folder already, a symbolic link for instance, cannot lead it elsewhere.
+//! In: a path and a content. After: the file under that name has either its previous content, or all of the new
+//! content, on disk and with the permissions of the old file. The content is first written to a new file in the same
+//! folder, under an unpredictable name, so that nothing that already exists in the folder, such as a symbolic link, can
+//! redirect it.
 
 mod folder;
 
@@ -14,39 +15,39 @@ use std::path::Path;
 pub use folder::Folder;
 use rustix::fs::Mode;
 
-/// How the names of files end that are not yet whole: `.summary.json.x7Rk2q.partial`.
+/// Suffix of the names of incomplete files: `.summary.json.x7Rk2q.partial`.
 const PARTIAL: &str = ".partial";
-/// Letters and digits of such a name that nobody can foresee.
+/// Number of random letters and digits in such a name.
 const RANDOM: usize = 6;
 
-/// Whether a file of that name is one that was not yet whole when the program was killed.
+/// Whether a file of this name was left incomplete when the program was killed.
 pub fn is_partial(name: &str) -> bool {
     let middle = name.strip_prefix('.').and_then(|name| name.strip_suffix(PARTIAL));
     let random = middle.and_then(|middle| middle.rsplit_once('.')).map_or("", |(_, random)| random);
     random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The folder that a path leads into, and the name in it.
+/// The folder and the file name of a path.
 fn split(path: &Path) -> io::Result<(Folder, &OsStr)> {
     let name = path.file_name();
     let name = name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no file can have this name"))?;
     Ok((Folder::open(path.parent().unwrap_or(Path::new("")))?, name))
 }
 
-/// Puts a file in the place of `path`; a symbolic link there is replaced, not followed.
+/// Replaces the file at `path`; a symbolic link there is replaced, not followed.
 pub fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let (folder, name) = split(path)?;
     folder.replace(name, content)
 }
 
-/// The same for a file that only this user may read and write, whatever was there.
+/// As [`replace`], for a file that only this user may read and write, whatever its previous permissions.
 pub fn replace_private(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let (folder, name) = split(path)?;
     folder.write_with(name, Some(Mode::RUSR | Mode::WUSR), content)?.rename()
 }
 
-/// Writes where a path that a person named leads to: through symbolic links, whose target is replaced; and straight into what is
-/// no file, such as a terminal or `/dev/null`.
+/// Writes to a path given by the user. Symbolic links are followed and their target is replaced. Anything that is not a
+/// regular file, such as a terminal or `/dev/null`, is written directly.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Ok(there) = fs::metadata(path)
         && !there.is_file()
@@ -109,7 +110,7 @@ mod tests {
         let error = replace(Path::new("/nonexistent/folder/a.txt"), |_| Ok(())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(!error.to_string().contains("partial"), "{error}");
-        // A name that is too long for the file that is not yet whole.
+        // The name is too long once the suffix of an incomplete file is added.
         let folder = tempfile::tempdir().unwrap();
         let error = replace(&folder.path().join("a".repeat(250)), |_| Ok(())).unwrap_err();
         assert!(!error.to_string().contains("partial"), "{error}");

@@ -1,5 +1,5 @@
-//! The steps of a run, in stretches that end where something is due. After [`Run::advance`] the flow is at its last step, or where it is
-//! steady, was interrupted or blew up; all that was due on the way is in the outbox.
+//! The steps of a run, in intervals that end when something is due. After [`Run::advance`] the flow is at its last
+//! step, or where it became steady, was interrupted or blew up. All output due until then is in the outbox.
 
 use lbm_runtime::solver::observe::NotFinite;
 use lbm_runtime::solver::{Adaptations, Simulation};
@@ -13,7 +13,7 @@ use crate::case::{Case, Refinement};
 use crate::output::progress::Progress;
 use crate::output::summary::StopReason;
 
-/// Longest stretch between two looks at the progress line, in seconds.
+/// Longest interval between two updates of the progress line, in seconds.
 const STRETCH: f64 = 0.25;
 
 /// How the steps of a run ended.
@@ -24,7 +24,7 @@ pub(super) enum Ended {
 }
 
 impl<'a> Run<'a> {
-    /// Advances the flow until it is to end; what is due on the way is left to be recorded.
+    /// Advances the flow to its end, and posts the output that becomes due.
     pub(super) fn advance(
         &mut self,
         records: &Records<'a, '_>,
@@ -96,7 +96,7 @@ impl<'a> Run<'a> {
         Ok(Ended::Stopped(StopReason::Steps))
     }
 
-    /// Whether something is due at a step besides the forces.
+    /// Whether a check or output other than forces, probes and statistics is due at a step.
     fn is_due(&self, step: u64) -> bool {
         let output = &self.case.output;
         let fields = output.wants_fields(step) || output.wants_pictures(step);
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Steps until something is due.
+/// Number of steps until something is due.
 fn stretch(case: &Case, flow: &Simulation) -> u64 {
     let step = flow.step();
     let until = |every: u64| every - step % every;
@@ -126,14 +126,14 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
     steps
 }
 
-/// Whether a criterion has made the grid as fine as it can be, everywhere.
+/// Whether the refinement criterion has refined the whole grid to the finest level.
 fn marks_all(case: &Case, flow: &Simulation) -> bool {
     let follows = |refinement: &&Refinement| refinement.follow.is_some() && refinement.coarsest < refinement.finest;
     let Some(refinement) = case.refinement.as_ref().filter(follows) else { return false };
     flow.grid().levels().iter().position(|level| !level.leaves.is_empty()) == Some(refinement.finest)
 }
 
-/// What a user is told when the grid cannot be refined as it should.
+/// Message for refinements that did not fit into memory.
 fn refusal(adaptations: &Adaptations) -> String {
     format!(
         "{} refinements did not fit: there is memory for {} blocks; coarser levels come first, and on a level the \

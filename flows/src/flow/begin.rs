@@ -1,5 +1,5 @@
-//! How a run begins, at the start of its case or from a restart file, and what a restart file keeps of it: after [`Run::begin`] with
-//! what [`Run::course`] has kept, a run goes on as if it had not been interrupted.
+//! Start of a run, from the beginning of its case or from a restart file, and the state of a run in restart files. A
+//! run resumed by [`Run::begin`] from what [`Run::course`] returned continues as if it had not been interrupted.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use crate::output::{Bits, Recorded};
 use crate::restart::{self, Course, Identity, Restart};
 
 impl<'a> Run<'a> {
-    /// Sets a flow up, at its start or as `restart` has it.
+    /// Sets up a flow with the initial state of the case, or with the state in `restart`.
     pub(super) fn begin(
         case: &'a Case,
         kernels: Kernels<'_>,
@@ -78,7 +78,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What is remembered of the run so far, but for what has been written.
+    /// State of the run for a restart file, except the list of output already written.
     pub(super) fn course(&self) -> Course {
         Course {
             step: self.flow.step(),

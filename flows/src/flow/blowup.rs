@@ -1,8 +1,9 @@
-//! A flow that blows up: where and when that began, and what is known of why.
+//! Diagnosis of a flow that blows up: where and when it began, and the likely cause.
 //!
-//! A check finds it some hundred steps late, when values that are no numbers are everywhere. So the flow goes back to the last populations that were
-//! copied to the host while all was well ([`Good`](super::watch::Good)), and goes on from there step by step, to the first step at which something is
-//! faster than sound or no number. The cell where that is worst is where it began. Nothing of it is written.
+//! A check detects it some hundred steps late, when non-finite values are everywhere. The flow is therefore reset to
+//! the last populations that were copied to the host while it was finite ([`Good`](super::watch::Good)), and advanced
+//! step by step to the first step at which a cell is faster than sound or not finite. The worst cell at that step is
+//! the origin. These steps write no output.
 
 use std::time::Instant;
 
@@ -18,29 +19,29 @@ use super::watch::Kept;
 use crate::case::{Case, Dimension};
 use crate::output::Recorder;
 
-/// Cells between the cell where a flow blows up and what it blows up at, at most.
+/// Largest distance, in cells, between the origin and a wall, solid or interface that is reported with it.
 const NEAR: usize = 2;
-/// A Mach number from which on errors of compressibility may be the reason.
+/// Mach number above which compressibility errors may be the cause.
 const FAST: f64 = 0.3;
-/// A rate from which on there is little viscosity for what a method leaves to it.
+/// Relaxation rate above which the viscosity is small for the collision operator.
 const LITTLE_VISCOSITY: f64 = 1.95;
-/// Seconds that the steps back to where it began may take.
+/// Seconds that the search for the origin may take.
 const PATIENCE: f64 = 10.0;
 
-/// Where a flow began to blow up.
+/// Where and when a flow began to blow up.
 struct Origin {
     step: u64,
     cell: Cell,
-    /// The speed there, in cells per step; not finite where something is not.
+    /// Speed there, in cells per step; not finite if a value is not.
     speed: f64,
     near: Vec<Near>,
 }
 
-/// What the flow meets near a cell.
+/// What is near the origin.
 enum Near {
-    /// A face of the domain: its name and rule.
+    /// A face of the domain: its name and boundary rule.
     Face(&'static str, String),
-    /// A solid: the rule of its surface, and whether one moves.
+    /// A solid, and whether any solid moves.
     Solid { moves: bool },
     /// Cells of another level.
     Interface,
@@ -71,7 +72,7 @@ impl Near {
 }
 
 impl<'a> Run<'a> {
-    /// Writes the fields of a step that is not finite, and says what is wrong.
+    /// Writes the fields of a step that is not finite, and returns the error that describes the failure.
     pub(super) fn broken(
         mut self,
         place: NotFinite,
@@ -100,7 +101,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What there is to look at.
+    /// Message: the files that may help to find the cause.
     fn left(&self, folder: &str, fields: bool, kept: Option<&Kept>) -> String {
         let mut text = match fields {
             true => format!("in `{folder}` are the fields of that step"),
@@ -117,7 +118,8 @@ impl<'a> Run<'a> {
         text
     }
 
-    /// Where the flow began to blow up, which was found at a step; nothing where it cannot go back to what was kept. Processes have only parts of that.
+    /// Finds the origin of a blow-up that was detected at step `found`. `None` if the flow cannot be reset to `kept`,
+    /// if the search would take too long, or in several processes, which keep no populations.
     fn origin(&mut self, kept: Kept, found: u64) -> Result<Option<Origin>, FlowError> {
         let from = kept.fields.step;
         let steps = (found - from) as f64;
@@ -151,7 +153,7 @@ impl<'a> Run<'a> {
 }
 
 impl Origin {
-    /// In a message.
+    /// Text for a message.
     fn describe(&self, case: &Case) -> String {
         let Origin { step, cell, speed, near } = self;
         let Cell { at: [x, y, z], level } = cell;
@@ -167,7 +169,7 @@ impl Origin {
     }
 }
 
-/// A point in cells of the coarsest level, in the units of the case.
+/// A point given in cells of the coarsest level, as text in the units of the case.
 fn position(case: &Case, point: [f64; 3]) -> String {
     let unit = if case.units.si { "m" } else { "cells" };
     let along = |axis: usize| format!("{:.6}", point[axis] * case.units.scale(Dimension::LENGTH));
@@ -175,7 +177,8 @@ fn position(case: &Case, point: [f64; 3]) -> String {
     format!("{} = ({point}) {unit}", &["x, y", "x, y, z"][case.dim - 2])
 }
 
-/// The place in the values of a snapshot where the flow is worst, and its speed there: where one is not finite, else where it is fastest.
+/// Index of the worst fluid cell of a snapshot, and its speed: the first cell with a non-finite value, or else the
+/// fastest one.
 fn worst(fields: &Snapshot) -> Option<(usize, f64)> {
     let velocity = fields.vector("u")?;
     let cells = velocity[0].len();
@@ -189,7 +192,7 @@ fn worst(fields: &Snapshot) -> Option<(usize, f64)> {
     (0..cells).filter(is_fluid).map(|at| (at, speed(at))).reduce(faster)
 }
 
-/// What the flow meets near a cell.
+/// Walls, solids and refinement interfaces near a cell.
 fn near(case: &Case, fields: &Snapshot, cell: Cell) -> Vec<Near> {
     let size = fields.size_of(cell.level);
     let mut found = vec![];
@@ -223,7 +226,7 @@ fn near(case: &Case, fields: &Snapshot, cell: Cell) -> Vec<Near> {
     found
 }
 
-/// What can be done, by what is seen.
+/// Possible remedies, from the scales of the case and the surroundings of the origin.
 fn advice(case: &Case, origin: Option<&Origin>) -> String {
     let scales = &case.scales;
     let mut all = vec![];

@@ -1,5 +1,6 @@
-//! A run that was set up, taken to its end: its steps beside the thread that writes files, then its last files. After [`complete`] the
-//! folder has all results, or the fields of a flow that blew up; the user has been told what is worth knowing.
+//! Completes a run that was set up: its steps, concurrently with the thread that writes files, and then its final
+//! output. After [`complete`] the folder has all results, or the fields of a flow that blew up, and the user has been
+//! notified.
 
 use std::time::Instant;
 
@@ -16,10 +17,10 @@ use crate::output::Recorder;
 use crate::output::progress::{Facts, Progress, duration};
 use crate::output::summary::{About, Summary, bytes_per_update};
 
-/// Seconds of waiting for output from which on the user is told.
+/// Waiting time for output, in seconds, above which the user is notified.
 const LONG_WAIT: f64 = 1.0;
 
-/// Advances a flow to its end, and writes what is left to be written then.
+/// Advances a flow to its end, and writes its final output.
 pub(super) fn complete<'a>(
     mut run: Run<'a>,
     recorder: &mut Option<Recorder<'a>>,
@@ -38,7 +39,7 @@ pub(super) fn complete<'a>(
     let copying = Instant::now();
     let bandwidth = control.bandwidth.then(|| bandwidth_of(devices)).transpose()?;
     let bandwidth = bandwidth.map(|own| control.processes().sum(own));
-    // That is no part of what it takes to get to the first step.
+    // The measurement does not count as time to the first step.
     run.began += copying.elapsed();
     let facts = Facts {
         updates: run.flow.grid().updates(),
@@ -65,7 +66,7 @@ pub(super) fn complete<'a>(
         Ended::Stopped(stop) => {
             let summary = run.end(stop, recorder, about, manifest, bandwidth)?;
             recorder.iter_mut().flat_map(Recorder::notices).for_each(|text| notice(&text));
-            // What starts at another density has had its warning.
+            // A case that starts at another density has already been warned about.
             let drifted = misfit(manifest, &case.walls, &case.solids, summary.mass_end / summary.mass_start);
             drifted.iter().for_each(|text| notice(text));
             Ok(summary)
@@ -74,19 +75,19 @@ pub(super) fn complete<'a>(
     }
 }
 
-/// Bytes read and written per second by copies between large arrays, on all devices of a case together.
+/// Memory bandwidth in bytes per second (read and written), summed over all devices of a case.
 fn bandwidth_of(devices: &[Device]) -> Result<f64, DeviceError> {
     Devices::new(devices).iter().map(copy_bandwidth).sum()
 }
 
-/// What a user is told who goes on from where a run has ended, or from beyond.
+/// Message for a run resumed at or beyond its last step.
 fn nothing_left(done: u64, last: u64) -> Option<String> {
     (done >= last).then(|| {
         format!("no step is left to do: the restart file is that of step {done}, and the case ends with step {last} (`stop`)")
     })
 }
 
-/// What a user is told when the flow has waited for files.
+/// Message for a flow that has waited for output.
 fn slow_output(seconds: f64) -> String {
     format!(
         "the flow waited {} for earlier output to be written: where that is too long, write less often (`output.every`, \

@@ -1,4 +1,4 @@
-//! What a run is started with: its kernels, and how it begins and may be cut short. Nothing is changed during the run.
+//! Inputs of a run: its kernels, how it starts and how it may be interrupted. They do not change during the run.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,35 +12,39 @@ use lbm_runtime::processes::Processes;
 use crate::case::InputFile;
 use crate::output::progress::Show;
 
-/// What a case is run with.
+/// The compiled kernels of a case.
 #[derive(Clone, Copy)]
 pub struct Kernels<'a> {
-    /// Those of its method.
+    /// Kernels of its method.
     pub method: &'a Bundle,
-    /// Those of [`criteria`](crate::case::Refinement::criteria), for a case that is refined.
+    /// Kernels of its [`criteria`](crate::case::Refinement::criteria), for a case with refinement.
     pub criteria: Option<&'a CriteriaBundle>,
-    /// Those of [`prescribed`](crate::case::Case::prescribed), for a case with something that depends on time.
+    /// Kernels of its [`prescribed`](crate::case::Case::prescribed) formulas, for a case with time-dependent
+    /// boundaries.
     pub prescribed: Option<&'a PrescribedBundle>,
-    /// Those of [`accumulated`](crate::case::Case::accumulated), for a case with statistics.
+    /// Kernels of its [`accumulated`](crate::case::Case::accumulated) statistics, for a case with statistics.
     pub statistics: Option<&'a StatisticsBundle>,
 }
 
-/// How a run begins, and how it may be cut short.
+/// How a run starts and how it may be interrupted.
 #[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
-    /// A restart file to go on from.
+    /// Restart file from which to resume.
     pub resume: Option<&'a Path>,
-    /// Whether kernels may be other machine code than they were, and the last bits of results other than those of an unbroken run.
+    /// Whether to resume even if kernels compile to other machine code, so that the last bits of results may differ
+    /// from those of an uninterrupted run.
     pub resume_anyway: bool,
-    /// What the run is made from, for the folder of its results.
+    /// Input files of the run, to be copied to its folder of results.
     pub inputs: &'a [InputFile],
-    /// Set to true by whoever wants the run to end before its time: with all that belongs to its end, and a restart file.
+    /// Set to true to end the run early, with all its final output and a restart file.
     pub interrupted: Option<&'a AtomicBool>,
     /// Where progress is shown.
     pub show: Show<'a>,
-    /// Whether to measure the memory bandwidth of the device, which takes a while, for the fraction that the run reaches.
+    /// Whether to measure the memory bandwidth of the device, to report the fraction that the run reaches. This takes a
+    /// moment.
     pub bandwidth: bool,
-    /// The processes that run the flow together, each with the same arguments; without them this one alone. The first writes the files.
+    /// The processes that run the flow together, each with the same arguments; `None`: this process alone. The first
+    /// one writes the files.
     pub processes: Option<&'a Processes>,
 }
 
@@ -49,7 +53,7 @@ impl Control<'_> {
         self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// The processes.
+    /// The processes of the run.
     pub(super) fn processes(&self) -> Processes {
         self.processes.cloned().unwrap_or_default()
     }

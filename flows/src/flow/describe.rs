@@ -1,4 +1,4 @@
-//! The results of a run in a few lines for people. Nothing is computed: the lines have what the summary has.
+//! The results of a run as readable text, taken from the summary without further computation.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::output::series::Decay;
 use crate::output::sink;
 use crate::output::summary::{Carried, Observed, StopReason, Summary};
 
-/// What a run did, in a few lines for people.
+/// Text that describes a run in a few lines.
 pub fn describe(summary: &Summary, folder: &Path) -> String {
     let why = match summary.stop {
         StopReason::Steady => "the flow is steady",

@@ -1,4 +1,4 @@
-//! How many GPUs a flow runs on whose case does not say it.
+//! Chooses the number of GPUs for a case that does not specify it.
 
 use lbm_runtime::device::{Device, Devices};
 
@@ -8,19 +8,20 @@ use super::plan::Plan;
 use crate::case::{self, Case};
 use crate::output::summary::bytes_per_update;
 
-/// Bytes of populations that each GPU must read and write in a step of the finest level for another to be worth it. On two H100
-/// (`benchmarks/h100/several-gpus.json`) a step took 13 to 18 µs longer than half of it on one, whatever its size: of 16.8 million cells of
-/// D3Q27 in `f32`, where two did 1.96 times as much as one, as of 7.1 million, where they did 1.88. So many bytes take an H100 about 150 µs,
-/// of which that is a tenth.
+/// Least bytes of populations that each GPU must read and write in a step of the finest level to make another GPU
+/// worthwhile. On two H100 (`benchmarks/h100/several-gpus.json`) a step took 13 to 18 µs longer than half a step on
+/// one, independent of size: with 16.8 million cells of D3Q27 in `f32`, two were 1.96 times as fast as one, and with
+/// 7.1 million 1.88 times. An H100 takes about 150 µs for this many bytes, ten times the overhead.
 const LEAST_BYTES: f64 = 400e6;
 
-/// How many of so many GPUs a flow runs on that updates so many cells in a step of its finest level, on average, each of which moves
-/// so many bytes: as many as have enough to do, and at least one.
+/// Number of GPUs worth using, out of `gpus`, for a flow that updates on average `cells` cells in a step of its finest
+/// level, with `bytes_of_cell` bytes of memory traffic each; at least one.
 pub fn worthwhile(gpus: usize, cells: usize, bytes_of_cell: f64) -> usize {
     ((cells as f64 * bytes_of_cell / LEAST_BYTES) as usize).clamp(1, gpus.max(1))
 }
 
-/// The first of so many GPUs that a case runs on which does not say it, and a sentence that says why. `device` is the first of them.
+/// Number of GPUs, out of `gpus`, for a case that does not specify it, and a sentence with the reason. `device` is the
+/// first GPU.
 pub fn choose(
     case: &Case,
     kernels: Kernels<'_>,
@@ -40,7 +41,7 @@ pub fn choose(
         None => case.cells(),
         Some(_) => match Plan::new(case, kernels, device, control) {
             Ok(plan) => plan.updates >> plan.levels.len().saturating_sub(1),
-            // It may fit on several, which the run finds out.
+            // It may fit on several; the run itself checks that.
             Err(FlowError::Memory { .. } | FlowError::Refused { .. }) => usize::MAX,
             Err(error) => return Err(error),
         },

@@ -1,4 +1,4 @@
-//! The end of a run. After [`Run::end`] everything that belongs to it is in the folder, the summary last.
+//! The end of a run. After [`Run::end`] all its output is in the folder; the summary is written last.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::output::summary::{About, Carried, Measured, StopReason, Summary};
 use crate::restart::{self, Course};
 
 impl<'a> Run<'a> {
-    /// Writes what belongs to the end.
+    /// Writes the final output.
     pub(super) fn end(
         mut self,
         stop: StopReason,
@@ -23,7 +23,7 @@ impl<'a> Run<'a> {
     ) -> Result<Summary, FlowError> {
         let output = &self.case.output;
         if stop == StopReason::Interrupted || output.restart.is_some() && !output.wants_restart(self.flow.step()) {
-            // Of a run that was to write none nobody has made sure that there is room.
+            // If the case requests no restart files, memory for the fields has not been checked.
             let fields = self.fields_if_room(output.restart.is_some())?;
             let recorded = recorder.as_ref().map_or_else(Default::default, Recorder::recorded);
             let course = Course { recorded, ..self.course() };
@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
             residual: self.residual,
             stop,
         };
-        // After the restart file, which knows only of rows that a longer run has too.
+        // After the restart file, which must list only rows that a longer run writes too.
         self.record_last_forces(recorder)?;
         if output.series.is_some()
             && let (Some(means), Some(recorder)) = (self.flow.means()?, recorder.as_mut())
@@ -70,7 +70,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Mean seconds of each phase that takes any.
+/// Mean seconds per step of each phase that takes any.
 fn phases(timings: &Timings) -> BTreeMap<String, f64> {
     let of = |phase: Phase| (phase.name().to_string(), timings.phase(phase));
     let adapting = ("adapt".to_string(), timings.adapting() / timings.steps().max(1) as f64);

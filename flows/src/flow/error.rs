@@ -1,4 +1,4 @@
-//! Why a run fails. Each error says what happened, where and when, and what the user can do.
+//! Errors of a run. Each reports what happened, where and when, and what the user can do.
 
 use lbm_runtime::device::{Bytes, DeviceError};
 use lbm_runtime::processes::ProcessError;
@@ -14,23 +14,23 @@ use crate::restart::RestartError;
 /// Why a run failed.
 #[derive(Debug, Error, Diagnostic)]
 pub enum FlowError {
-    /// The method, the grid or the device.
+    /// An error of the method, the grid or the device.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Step(#[from] StepError),
-    /// The device.
+    /// An error of the device.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Device(#[from] DeviceError),
-    /// A file.
+    /// An error while writing output.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Output(#[from] OutputError),
-    /// The file to go on from.
+    /// An error of the restart file.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Restart(#[from] RestartError),
-    /// The processes.
+    /// An error of the processes.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Process(#[from] ProcessError),
@@ -38,18 +38,18 @@ pub enum FlowError {
     #[error("the grid needs {lack}")]
     #[diagnostic(code(C0312), help("needed are {}; take fewer cells, or fewer levels", listed(parts)))]
     Memory {
-        /// What there is not enough of.
+        /// The kind of memory that is insufficient, and by how much.
         lack: Lack,
-        /// What takes how many bytes.
+        /// Bytes of each item.
         parts: Vec<(&'static str, usize)>,
     },
-    /// A grid that stays as it is set up does not fit into the memory that it may take.
+    /// A grid that is refined only at the start does not fit into the memory that it may take.
     #[error("{refused} refinements of the grid do not fit: there is memory for {room} blocks")]
     #[diagnostic(code(C0312), help("take fewer levels, refine less, or raise `refinement.memory` if it is given"))]
     Refused {
-        /// Refinements that there is no room for.
+        /// Number of refinements that do not fit.
         refused: usize,
-        /// Blocks that there is room for.
+        /// Number of blocks that fit.
         room: usize,
     },
     /// A wall or a solid is faster than sound.
@@ -59,11 +59,11 @@ pub enum FlowError {
         help("its formula of the time has this speed between steps at which it was looked at before: make it slower")
     )]
     Supersonic {
-        /// Which.
+        /// The wall or solid.
         what: String,
-        /// When.
+        /// The step.
         step: u64,
-        /// Its speed over that of sound.
+        /// Its speed over the speed of sound.
         mach: f64,
     },
     /// The flow blew up.
@@ -74,27 +74,27 @@ pub enum FlowError {
     )]
     #[diagnostic(code(C0701), help("{advice}"))]
     NotFinite {
-        /// Where.
+        /// The cell and the component.
         place: Box<NotFinite>,
-        /// The same in the units of the case.
+        /// Position in the units of the case.
         position: String,
-        /// When.
+        /// The step at which it was found.
         step: u64,
-        /// The last step at which every value was finite.
+        /// The last step at which every value was known to be finite.
         well: u64,
-        /// Where and when that began, if it is known.
+        /// Text: where and when it began, if known.
         began: String,
-        /// What can be done, and what there is to look at.
+        /// Text: remedies, and files that help.
         advice: String,
     },
 }
 
-/// In a message: what takes how many bytes.
+/// Text: bytes of each item.
 fn listed(parts: &[(&'static str, usize)]) -> String {
     parts.iter().map(|(name, bytes)| format!("{} {name}", Bytes(*bytes))).collect::<Vec<_>>().join(", ")
 }
 
-/// In a message about a cell.
+/// Text: level of a cell, unless it is 0.
 pub(super) fn of_level(level: usize) -> String {
     if level == 0 { String::new() } else { format!(" of level {level}") }
 }

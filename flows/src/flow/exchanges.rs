@@ -1,7 +1,8 @@
-//! Rows of forces on solids, and of what these give of scalars.
+//! Rows of forces on solids, and of the scalars that solids release.
 //!
-//! Where a solid moves, links come and go while it passes cells, and what they exchange in one step is no measure of others. So rows are means over the
-//! steps since the row before, of all solids of the case. Where all are at rest, a row is what they exchange in the step that comes next.
+//! While a solid moves across cells, its cut links change, so the exchange in a single step is not representative. Rows
+//! are therefore means over the steps since the previous row, for all solids of the case. If no solid moves, a row is
+//! the exchange in the next step.
 
 use lbm_runtime::solver::Simulation;
 use lbm_runtime::solver::observe::{Exchange, Exchanged};
@@ -13,31 +14,31 @@ use crate::output::sink::OutputError;
 use crate::output::{Bits, Recorder};
 use crate::restart::SavedExchanges;
 
-/// What rows have.
+/// The values of a row.
 struct Row {
     forces: Option<Vec<Exchange>>,
     heat: Option<Vec<Exchange>>,
 }
 
-/// Sums over steps, one for each table: their rows are due at steps of their own.
+/// Separate sums over steps for the two tables, whose rows are due at different steps.
 const FORCES: usize = 0;
 const HEAT: usize = 1;
 const SUMS: usize = 2;
 
-/// Sums up what rows are means of, where a solid moves.
+/// Starts summation over steps if a solid moves.
 pub(super) fn sum(case: &Case, flow: &mut Simulation) {
     if case.moves() && (case.output.forces.is_some() || case.output.heat.is_some()) {
         flow.sum_exchanges(SUMS);
     }
 }
 
-/// What a restart file keeps of these sums.
+/// The sums for a restart file.
 pub(super) fn saved(flow: &Simulation) -> Vec<SavedExchanges> {
     let numbers = |of: &Exchanged| of.sums.iter().flat_map(Exchange::numbers).map(Bits).collect();
     flow.exchanged().iter().map(|of| SavedExchanges { steps: of.steps, sums: numbers(of) }).collect()
 }
 
-/// Goes on with them, where there are any and they are wanted.
+/// Restores the sums from a restart file, as far as it has the requested ones.
 pub(super) fn restore(flow: &mut Simulation, saved: &[SavedExchanges]) {
     let mut exchanged = flow.exchanged().to_vec();
     for (of, saved) in exchanged.iter_mut().zip(saved) {
@@ -49,7 +50,7 @@ pub(super) fn restore(flow: &mut Simulation, saved: &[SavedExchanges]) {
 }
 
 impl<'a> Run<'a> {
-    /// Leaves the forces on solids, and what these give, to be recorded at this step if they are wanted.
+    /// Posts the forces on solids, and the scalars that they release, to be recorded if due at this step.
     pub(super) fn record_forces(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let (output, step, case) = (&self.case.output, self.flow.step(), self.case);
         let row = self.row(output.wants_forces(step), output.wants_heat(step))?;
@@ -69,7 +70,7 @@ impl<'a> Run<'a> {
     fn row(&mut self, forces: bool, heat: bool) -> Result<Row, FlowError> {
         let mut of = |number: usize, wanted: bool| wanted.then(|| self.flow.take_exchanges(number)).flatten();
         let means = (of(FORCES, forces), of(HEAT, heat));
-        // At the first step there is no mean.
+        // At the first step there is no mean yet.
         let lacking = forces && means.0.is_none() || heat && means.1.is_none();
         let next = lacking.then(|| self.flow.exchanges()).transpose()?;
         let or_next = |mean: Option<Vec<Exchange>>, wanted: bool| mean.or_else(|| next.clone().filter(|_| wanted));

@@ -1,4 +1,4 @@
-//! The grid of a case, and what lies behind its faces.
+//! The grid of a case and the conditions at its faces.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::control::Kernels;
 use super::error::FlowError;
 use crate::case::{self, Case, Formula, Wall, is_timed};
 
-/// The grid of a case on a device. Formulas of time are numbered as in [`Case::prescribed`].
+/// The grid of a case on a device. Time-dependent formulas are numbered as in [`Case::prescribed`].
 pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<GridSpec, FlowError> {
     let mut grid = GridSpec::periodic(case.size);
     let mut formulas = 0..;
@@ -46,7 +46,7 @@ pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Res
     Ok(grid)
 }
 
-/// The parameters of the method that depend on time.
+/// Parameters of the method that depend on time.
 pub(super) fn courses_of(case: &Case) -> Vec<(String, Vec<Course>)> {
     let course = |formula: Formula| -> Course { Arc::new(move |time| formula.at([0.0; 3], time)) };
     let of_param =
@@ -54,14 +54,14 @@ pub(super) fn courses_of(case: &Case) -> Vec<(String, Vec<Course>)> {
     case.courses.iter().map(of_param).collect()
 }
 
-/// What cells keep for parameters that vary.
+/// Values that cells store for parameters that vary in space.
 pub(super) fn places_of(case: &Case) -> PlaceValues {
     let places = case.places.clone();
     Arc::new(move |at, out| out.iter_mut().zip(&places).for_each(|(out, place)| *out = place.at(at, 0.0)))
 }
 
-/// What formulas say at the beginning, those that are the same everywhere as values and others as profiles. The numbers of those of time
-/// are taken from `numbers`.
+/// Evaluates formulas at the start: as values if they are uniform, as profiles if they vary in space. Time-dependent
+/// ones get their numbers from `numbers`.
 fn varying(
     given: &[(String, Vec<Formula>)],
     numbers: &mut impl Iterator<Item = usize>,

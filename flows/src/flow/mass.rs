@@ -1,20 +1,21 @@
-//! Mass on the way, where nothing lets it in or out.
+//! Drift of mass in a flow through whose boundaries none can pass.
 
 use lbm_runtime::solver::Simulation;
 
 use super::error::FlowError;
 use crate::output::mass;
 
-/// When to compare mass with that at the start. A comparison reads all populations once: twice as late each time, all of them take no time that
-/// anyone would miss.
+/// Schedule of the comparisons of mass with its initial value. A comparison reads all populations once. The interval
+/// doubles each time, so the total cost is negligible.
 pub(super) struct Drift {
-    /// Whether nothing lets mass in or out.
+    /// Whether no boundary lets mass in or out.
     pub(super) is_closed: bool,
-    /// The step from which on the next comes; none where something is open, or the user has been told.
+    /// The step from which on the next comparison is due; `None` if a boundary is open, or after the user has been
+    /// warned.
     next: Option<u64>,
 }
 
-/// The step of the first.
+/// Step of the first comparison.
 const FIRST: u64 = 1000;
 
 impl Drift {
@@ -22,7 +23,7 @@ impl Drift {
         Drift { is_closed, next: is_closed.then_some(FIRST.max(step)) }
     }
 
-    /// Compares mass with that at the start at a check, if it is time. Returns what the user should know.
+    /// Compares mass with its initial value if a comparison is due. Returns a warning for the user.
     pub(super) fn look(&mut self, start: f64, flow: &Simulation) -> Result<Option<String>, FlowError> {
         let step = flow.step();
         if self.next.is_none_or(|next| step < next) {

@@ -1,4 +1,4 @@
-//! Output beside the flow: a thread makes files of copies while the run goes on.
+//! Asynchronous output: a thread writes files from copies while the run continues.
 //!
 //! ```text
 //! flow ──▶ copy under way ──▶ job in a queue ──▶ writer: snapshot ──▶ recorder ──▶ files
@@ -6,12 +6,13 @@
 //!   └─────────── memory for the next copy ◀─────────┘
 //! ```
 //!
-//! In: jobs, in the order of steps. After [`beside`]: all of them are done, in that order, whether the flow has ended well, with an
-//! error or in a panic; so files are those that the flow itself had written between its steps. The memory for copies is all that
-//! there is of it ([`Copies`]): where files take longer than steps, the flow waits for it, and nothing is left out.
+//! In: jobs, in the order of steps. After [`beside`]: all jobs have been done in that order, whether the flow ended
+//! normally, with an error or in a panic. The files are therefore the same as if the flow had written them between its
+//! steps. The number of staging buffers is fixed ([`Copies`]): if writing is slower than stepping, the flow waits for a
+//! buffer, and no output is dropped.
 //!
-//! A job that fails does not keep those behind it from their files. The first failure ends the run as soon as it asks
-//! ([`Outbox::check`]), at the latest when the flow ends.
+//! A failed job does not prevent later jobs. The first failure ends the run at its next [`Outbox::check`], at the
+//! latest when the flow ends.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -25,10 +26,10 @@ use lbm_runtime::solver::memory::Copies;
 
 use super::error::FlowError;
 
-/// Something to be done by the writer with what it owns while the flow goes on.
+/// A job for the writer thread, which passes it the writer.
 type Job<'env, W> = Box<dyn FnOnce(&mut W) -> Result<(), FlowError> + Send + 'env>;
 
-/// Where the flow leaves what is to be written.
+/// The sending side of the queue, used by the flow.
 pub(super) struct Outbox<'env, 'scope, W> {
     jobs: Sender<Job<'env, W>>,
     failure: &'scope FirstFailure,
@@ -36,7 +37,7 @@ pub(super) struct Outbox<'env, 'scope, W> {
     states: Stagings,
 }
 
-/// The first failure of a job, until somebody has been told.
+/// The first failure of a job, until it is reported.
 #[derive(Default)]
 struct FirstFailure(OnceLock<Mutex<Option<Failure>>>);
 
@@ -47,11 +48,11 @@ enum Failure {
 
 impl FirstFailure {
     fn set(&self, failure: Failure) {
-        // There may have been one before, which is the one to tell.
+        // An earlier failure takes precedence.
         let _ = self.0.set(Mutex::new(Some(failure)));
     }
 
-    /// The error of the first job that has failed, once; a panic goes on here.
+    /// Returns the error of the first failed job, once; a panic is resumed here.
     fn check(&self) -> Result<(), FlowError> {
         let first = self.0.get().and_then(|first| first.lock().unwrap_or_else(PoisonError::into_inner).take());
         match first {
@@ -62,7 +63,7 @@ impl FirstFailure {
     }
 }
 
-/// Runs a flow beside a thread that does its jobs with `writer`; without one nobody does them.
+/// Runs a flow concurrently with a thread that does its jobs on `writer`. Without a writer, jobs are dropped.
 pub(super) fn beside<'env, W: Send, R>(
     writer: Option<&mut W>,
     device: &Device,
@@ -83,11 +84,11 @@ pub(super) fn beside<'env, W: Send, R>(
                     }
                 })?;
             }
-            // Jobs then go away with what they own.
+            // Jobs and their buffers are then dropped.
             None => drop(queue),
         }
         let (fields, states) = (device.stagings(copies.fields), device.stagings(copies.states));
-        // It goes with the flow, on which the queue ends, and the thread when that is empty.
+        // The outbox is dropped with the flow, which closes the queue; the thread ends when the queue is empty.
         flow(&Outbox { jobs, failure: &failure, fields, states })
     });
     failure.check()?;
@@ -105,23 +106,23 @@ fn work<W>(queue: Receiver<Job<'_, W>>, writer: &mut W, failure: &FirstFailure) 
 }
 
 impl<'env, W> Outbox<'env, '_, W> {
-    /// The error of a job that has failed.
+    /// The error of a failed job.
     pub(super) fn check(&self) -> Result<(), FlowError> {
         self.failure.check()
     }
 
-    /// Leaves a job, which is done after those before it.
+    /// Posts a job, which runs after the earlier ones.
     pub(super) fn post(&self, job: impl FnOnce(&mut W) -> Result<(), FlowError> + Send + 'env) {
-        // A writer takes jobs for as long as this is here; without one they go away.
+        // The writer receives as long as the outbox exists; without a writer, jobs are dropped.
         let _ = self.jobs.send(Box::new(job));
     }
 
-    /// Memory for a copy of fields; adds the seconds for which the flow waits for it.
+    /// A staging buffer for fields. Adds the seconds that the flow waits for it to `waited`.
     pub(super) fn for_fields(&self, waited: &mut f64) -> Staging {
         taken(&self.fields, waited)
     }
 
-    /// Memory for a copy of the state; adds the seconds for which the flow waits for it.
+    /// A staging buffer for the state. Adds the seconds that the flow waits for it to `waited`.
     pub(super) fn for_state(&self, waited: &mut f64) -> Staging {
         taken(&self.states, waited)
     }
@@ -144,7 +145,7 @@ mod tests {
 
     const COPIES: Copies = Copies { fields: 2, states: 1, outputs: true };
 
-    /// A flow that leaves jobs, each of which notes its number.
+    /// A flow whose jobs record their numbers.
     fn noted<R>(
         flow: impl FnOnce(&Outbox<'static, '_, Vec<u32>>) -> Result<R, FlowError>,
     ) -> (Vec<u32>, Result<R, FlowError>) {

@@ -1,4 +1,4 @@
-//! What a run would do and take, from its grid alone: `lbmc run --dry-run`.
+//! The cost of a run, derived from its grid alone: `lbmc run --dry-run`.
 
 use lbm_bundle::Manifest;
 use lbm_runtime::device::{Available, Bytes, Device, DeviceError, Devices, copy_bandwidth_of};
@@ -14,37 +14,37 @@ use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;
 use crate::restart::{Identity, Restart};
 
-/// Fraction of the memory bandwidth that a run is assumed to reach, by figures of shipped methods on both kinds of device.
+/// Assumed fraction of the memory bandwidth, from measurements of shipped methods on both kinds of device.
 const ASSUMED_FRACTION: f64 = 0.6;
 
 /// A run before its first step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Each level, the coarsest first.
+    /// The levels, the coarsest first.
     pub levels: Vec<PlannedLevel>,
-    /// Cell updates of a step of the coarsest level.
+    /// Cell updates in a step of the coarsest level.
     pub updates: usize,
-    /// What the grid takes.
+    /// Memory that the grid needs.
     pub memory: Memory,
-    /// What there is.
+    /// Available memory.
     pub available: Available,
-    /// Steps of the coarsest level that are left.
+    /// Remaining steps of the coarsest level.
     pub steps: u64,
-    /// Whether the grid changes with the flow.
+    /// Whether the grid adapts to the flow.
     pub follows: bool,
 }
 
 /// A level of a grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedLevel {
-    /// Its cells.
+    /// Number of cells.
     pub cells: usize,
-    /// The rate that sets the viscosity there, if there is one.
+    /// Relaxation rate that sets the viscosity on this level, if there is one.
     pub omega: Option<f64>,
 }
 
 impl Plan {
-    /// Sets the grid up, or refuses it, as a run does.
+    /// Sets up the grid, or refuses it, as a run does.
     pub fn new(case: &Case, kernels: Kernels<'_>, device: &Device, control: &Control<'_>) -> Result<Plan, FlowError> {
         let manifest = &kernels.method.manifest;
         let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
@@ -67,19 +67,20 @@ impl Plan {
         })
     }
 
-    /// Bytes read and written per second by copies of about as much as the steps work on, on all devices of a case together.
+    /// Bytes read and written per second by copies of about as much data as the steps work on, summed over all devices
+    /// of a case.
     pub fn bandwidth(&self, devices: &[Device]) -> Result<f64, DeviceError> {
         let of_device = |device: &Device| copy_bandwidth_of(device, self.memory.populations / 2);
         Devices::new(devices).iter().map(of_device).sum()
     }
 
-    /// Seconds that the steps take where they reach the assumed fraction of a memory bandwidth (bytes per second).
+    /// Seconds that the steps take at the assumed fraction of a memory bandwidth (bytes per second).
     pub fn seconds(&self, manifest: &Manifest, bandwidth: f64) -> f64 {
         let updates = self.updates as f64 * self.steps as f64;
         updates * bytes_per_update(manifest) / (ASSUMED_FRACTION * bandwidth)
     }
 
-    /// The plan for people, with the memory bandwidth of all devices together (bytes per second).
+    /// Text that describes the plan. `bandwidth` is that of all devices together, in bytes per second.
     pub fn describe(&self, case: &Case, manifest: &Manifest, bandwidth: f64) -> String {
         let mut text = String::new();
         let total: usize = self.levels.iter().map(|level| level.cells).sum();
@@ -117,7 +118,7 @@ impl Plan {
     }
 }
 
-/// What runs, on what, in a line for people: `cavity2d: d2q9_bgk in f32, 128x128 cells in blocks of 16x16, CPU, 2 threads`.
+/// One line on the run: `cavity2d: d2q9_bgk in f32, 128x128 cells in blocks of 16x16, CPU, 2 threads`.
 pub fn header(case: &Case, manifest: &Manifest, device: &Device) -> String {
     let join = |sides: &mut dyn Iterator<Item = String>| sides.collect::<Vec<_>>().join("x");
     let size = join(&mut case.size[..case.dim].iter().map(usize::to_string));
@@ -127,7 +128,8 @@ pub fn header(case: &Case, manifest: &Manifest, device: &Device) -> String {
     format!("{name}: {spec} in {real}, {size} cells in blocks of {block}, {device}")
 }
 
-/// What runs a case, and in how many parts: `CPU, 2 threads, in 3 parts`, `NVIDIA H200 (sm_90), in 2 parts on GPUs 0, 1`.
+/// The devices of a case and its subdomains: `CPU, 2 threads, in 3 parts`, `NVIDIA H200 (sm_90), in 2 parts on GPUs 0,
+/// 1`.
 fn divided(case: &Case, device: &Device) -> String {
     let parts = match (case.devices.count(), device.ordinal()) {
         (..2, _) => String::new(),
@@ -140,7 +142,7 @@ fn divided(case: &Case, device: &Device) -> String {
     device.describe() + &parts
 }
 
-/// The rate that sets the viscosity, on so many levels.
+/// Relaxation rate that sets the viscosity, on each level.
 fn rates(case: &Case, manifest: &Manifest, levels: usize) -> Vec<Option<f64>> {
     let at = manifest.viscosity.rate.as_ref().and_then(|rate| case.params.iter().position(|(name, _)| name == rate));
     let first: Vec<Vec<f64>> = case.params.iter().map(|(_, values)| values.clone()).collect();

@@ -1,4 +1,4 @@
-//! Probes of a case on its flow, and the planes of its fluxes, which are read in the same way.
+//! Probes of a case and the planes of its fluxes, which are sampled in the same way.
 
 use lbm_runtime::solver::probe::Probe;
 
@@ -7,12 +7,12 @@ use super::run::{Records, Run};
 use crate::case::{Case, FluxPlane};
 use crate::output::Recorder;
 
-/// The probes of a case, in their order.
+/// The probes of a case, in order.
 pub(super) fn of(case: &Case) -> Vec<Probe> {
     case.output.probes.iter().map(|probe| Probe::new(probe.points.clone(), probe.needs_slopes())).collect()
 }
 
-/// The planes of a case, in their order.
+/// The flux planes of a case, in order.
 pub(super) fn planes_of(case: &Case) -> Vec<Probe> {
     let plane = |plane: &FluxPlane| {
         let component = |scalar: &usize| case.scalars[*scalar].component;
@@ -22,7 +22,7 @@ pub(super) fn planes_of(case: &Case) -> Vec<Probe> {
 }
 
 impl<'a> Run<'a> {
-    /// Leaves what probes and planes read at this step to be recorded, if it is wanted.
+    /// Posts the readings of probes and planes that are due at this step.
     pub(super) fn record_probes(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let step = self.flow.step();
         let wanted = self.case.output.probes.iter().zip(&mut self.probes).enumerate();
@@ -38,7 +38,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Records what they read at the last step.
+    /// Records their readings at the last step.
     pub(super) fn record_last(&mut self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
         let step = self.flow.step();
         for (number, probe) in self.probes.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! A run in several processes: what they must agree on before it begins, and what they may take together.
+//! A run in several processes: what they must agree on before it starts, and the memory that they have together.
 
 use lbm_runtime::device::{Available, Device, DeviceError, Devices};
 use lbm_runtime::processes::{ProcessError, Processes};
@@ -7,7 +7,7 @@ use lbm_runtime::solver::{Adaptivity, SHARE_OF_MEMORY};
 use crate::case::InputFile;
 use crate::restart::{Identity, Restart};
 
-/// Refuses processes of another program, another case, or that go on from another file.
+/// Refuses processes with different programs, cases or restart files.
 pub(super) fn agree(
     processes: &Processes,
     identity: &Identity,
@@ -30,18 +30,18 @@ pub(super) fn agree(
     processes.agree(hash.finalize().as_bytes())
 }
 
-/// The least that any process has, where so many share what one has.
+/// The minimum over all processes of the available memory divided by `sharing`, the number of processes that share it.
 fn least(processes: &Processes, available: Option<usize>, sharing: usize) -> Option<usize> {
     let own = available.map_or(u64::MAX, |available| (available / sharing.max(1)) as u64);
     Some(processes.min(own)).filter(|least| *least < u64::MAX).map(|least| least as usize)
 }
 
-/// Memory of all hosts together, where each has as much as the one that has least for a process.
+/// Memory of all hosts together, assuming that each process has as much as the one with the least.
 fn together(processes: &Processes, available: Option<usize>) -> Option<usize> {
     least(processes, available, processes.on_host()).map(|least| least.saturating_mul(processes.count()))
 }
 
-/// How many processes have parts on one of these GPUs, at most.
+/// The largest number of processes with subdomains on any one of these GPUs.
 fn sharing(processes: &Processes, devices: &[Device]) -> usize {
     let own: Vec<[u8; 16]> = devices.iter().filter_map(Device::hardware).collect();
     let all = processes.allgather(&own.concat());
@@ -49,7 +49,8 @@ fn sharing(processes: &Processes, devices: &[Device]) -> usize {
     own.iter().map(having).max().unwrap_or(1)
 }
 
-/// What is available to a run: of hosts to all of several processes together, of GPUs on each; the same in all processes.
+/// Memory available to a run, the same in all processes: host memory for all processes together, and GPU memory per
+/// GPU.
 pub fn available(processes: &Processes, devices: &[Device]) -> Available {
     let available = Available::on_each(devices);
     if !processes.are_several() {
@@ -62,7 +63,8 @@ pub fn available(processes: &Processes, devices: &[Device]) -> Available {
     Available { device, host: together(processes, available.host) }
 }
 
-/// A grid that is to be the same in several processes, each with these devices, and may take so much: all GPUs share its blocks.
+/// The settings for an adaptive grid that several processes share, each with these devices, within the available
+/// memory: all GPUs share its blocks.
 pub(super) fn on(
     processes: &Processes,
     devices: &[Device],

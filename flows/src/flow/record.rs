@@ -1,5 +1,5 @@
-//! What is due on the way. After [`Run::follow`] copies of all that a step is to leave (fields, rows, a restart file) are in the outbox,
-//! which makes files of them, in the order of steps.
+//! Output during a run. After [`Run::follow`] copies of all output due at a step (fields, rows, a restart file) are in
+//! the outbox, which writes files from them in the order of steps.
 
 use lbm_runtime::solver::observe::Look;
 
@@ -9,7 +9,7 @@ use super::watch::Kept;
 use crate::restart;
 
 impl<'a> Run<'a> {
-    /// Leaves the fields of this step to be recorded and drawn, if they are wanted.
+    /// Posts the fields of this step to be written and drawn, if due.
     pub(super) fn record_fields(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let (output, step) = (&self.case.output, self.flow.step());
         let (written, drawn) = (output.wants_fields(step), output.wants_pictures(step));
@@ -26,7 +26,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Leaves mass, energy and the like at this step to be recorded, if they are wanted.
+    /// Posts a row of the time series (mass, energy and others), if due.
     pub(super) fn record_row(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let step = self.flow.step();
         let wanted = self.case.output.wants_row(step);
@@ -36,7 +36,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Leaves the state at this step to become a restart file, if one is wanted.
+    /// Posts the state of this step for a restart file, if due.
     fn record_state(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         if self.case.output.wants_restart(self.flow.step()) {
             let fields = self.flow.snapshot()?;
@@ -51,8 +51,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What is due at this step, after a look at it that has found all values finite: output, a check for steady flow, a restart file.
-    /// Returns what the user should know.
+    /// Handles all that is due at this step after a check has found all values finite: output, a check for steady flow,
+    /// a restart file. Returns a notice for the user.
     pub(super) fn follow(&mut self, look: &Look, records: &Records<'a, '_>) -> Result<Option<String>, FlowError> {
         self.well = self.flow.step();
         if self.processes.broadcast(u64::from(self.good.is_due())) != 0 {

@@ -1,4 +1,4 @@
-//! A flow with what its run remembers. Modules that do a part of a run add their methods to [`Run`], each in its own file.
+//! A flow and the state of its run. Modules for parts of a run add methods to [`Run`], each in its own file.
 
 use std::time::Instant;
 
@@ -17,54 +17,54 @@ use crate::output::Recorder;
 use crate::output::flux::Fluxes;
 use crate::restart::{Identity, Sampled};
 
-/// A flow with what its run remembers.
+/// A flow and the state of its run.
 pub(super) struct Run<'a> {
     pub(super) case: &'a Case,
     pub(super) identity: &'a Identity,
     pub(super) processes: Processes,
     pub(super) flow: Simulation,
-    /// What the grid took when it was set up.
+    /// Memory of the grid when it was set up.
     pub(super) memory: Memory,
-    /// When the run began, and seconds from then until its first step was done.
+    /// Start of the run, and seconds from then to the end of its first step.
     pub(super) began: Instant,
     pub(super) first_step: f64,
-    /// Sums at the start, by name.
+    /// Sums of mass and of scalars at the start, by name.
     pub(super) start: Vec<(String, f64)>,
-    /// Wall time and cell updates of steps before this run went on, in seconds.
+    /// Wall time in seconds, and cell updates, of the steps before the run was resumed.
     pub(super) before: (f64, u64),
-    /// Seconds for which the flow has waited for output, those before this run went on among them.
+    /// Seconds for which the flow has waited for output, including those before the run was resumed.
     pub(super) waited: f64,
     /// Change of velocity at the last check for steady flow.
     pub(super) residual: Option<f64>,
-    /// What else is known of whether the flow is steady.
+    /// Further state of the check for steady flow.
     pub(super) steadiness: Steadiness,
     /// The last step at which every value was finite.
     pub(super) well: u64,
-    /// Fields of a step not long before, if all was well then.
+    /// A recent state at which the flow was finite.
     pub(super) good: Good,
-    /// Step of the last restart file of this run.
+    /// Step of the last restart file written by this run.
     pub(super) saved: Option<u64>,
-    /// The probes of the case, in their order.
+    /// The probes of the case, in order.
     pub(super) probes: Vec<Probe>,
-    /// The planes of its fluxes.
+    /// The flux planes of the case, in order.
     pub(super) planes: Vec<Probe>,
-    /// Which steps each of the statistics of the case has samples of.
+    /// First and last sampled step of each statistic of the case.
     pub(super) sampled: Vec<Option<Sampled>>,
-    /// When to look at its mass.
+    /// When to check the mass.
     pub(super) drift: Drift,
 }
 
-/// What is known of the flow since the last check.
+/// State of the check for steady flow since the last check.
 #[derive(Default)]
 pub(super) struct Steadiness {
-    /// The change a step before the check that comes, over the reference velocity.
+    /// Change at the step before the next check, relative to the reference velocity.
     pub(super) before: Option<f64>,
-    /// What flows through open faces a step before the check that comes, where that is asked for.
+    /// Fluxes through open faces at the step before the next check, if requested.
     pub(super) fluxes: Option<Fluxes>,
     pub(super) swing: Swing,
 }
 
-/// Whether the flow swings.
+/// Whether the flow oscillates between steps.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Swing {
     #[default]
@@ -73,11 +73,12 @@ pub(super) enum Swing {
     Told,
 }
 
-/// Where a run leaves what is to be recorded.
+/// The outbox through which a run records its output.
 pub(super) type Records<'a, 's> = Outbox<'a, 's, Recorder<'a>>;
 
 impl Run<'_> {
-    /// The fields of this step; nothing where they were not counted on, and the host has not room for them.
+    /// The fields of this step. `None` if memory for them was not planned (`counted_on`) and the host does not have
+    /// enough.
     pub(super) fn fields_if_room(&mut self, counted_on: bool) -> Result<Option<Snapshot>, FlowError> {
         let fits = lbm_runtime::device::host_memory().is_none_or(|room| fields_on_host(&self.flow) < room);
         let takes = self.processes.broadcast(u64::from(counted_on || fits)) != 0;

@@ -1,5 +1,5 @@
-//! A flow set up: the grid and the kernels of a case on its devices. After [`set_up`] all of it is in memory, which was known to suffice
-//! before; after [`start`] cells also have the values that the case starts with.
+//! Sets up a flow: the grid and the kernels of a case on its devices. After [`set_up`] all of it is allocated, after a
+//! check that memory suffices. After [`start`] the cells also have the initial values of the case.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use super::processes::{self, available};
 use crate::case::Case;
 use crate::restart::Restart;
 
-/// A flow without anything in its cells.
+/// A flow with uninitialised cells.
 pub(super) fn set_up(
     case: &Case,
     kernels: Kernels<'_>,
@@ -40,7 +40,7 @@ pub(super) fn set_up(
     Ok((flow, memory))
 }
 
-/// Sets the start of a case.
+/// Sets the initial values of a case.
 pub(super) fn fill(case: &Case, flow: &mut Simulation) -> Result<(), FlowError> {
     flow.init_cells(|cell, out| case.start.at(cell.centre(), out))?;
     if let (false, Some(viscosity)) = (case.start.is_uniform(), case.scales.viscosity) {
@@ -49,14 +49,14 @@ pub(super) fn fill(case: &Case, flow: &mut Simulation) -> Result<(), FlowError> 
     Ok(())
 }
 
-/// A case at its start, for whoever does its steps and looks at it; nothing is written.
+/// A case at its start, for programs that do the steps and observe them themselves; no output is written.
 pub fn start(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<Simulation, FlowError> {
     let (mut flow, _) = set_up(case, kernels, &devices_of(case, device)?, None, &Processes::default())?;
     fill(case, &mut flow)?;
     Ok(flow)
 }
 
-/// The devices of the parts of a case, each part's own, of which the first is at hand.
+/// The device of each subdomain of a case; `first` is the first one.
 pub fn devices_of(case: &Case, first: &Device) -> Result<Vec<Device>, DeviceError> {
     if first.ordinal().is_none() {
         return Ok(vec![first.clone(); case.devices.count()]);
@@ -65,7 +65,7 @@ pub fn devices_of(case: &Case, first: &Device) -> Result<Vec<Device>, DeviceErro
     std::iter::once(Ok(first.clone())).chain(others).collect()
 }
 
-/// The grid of a case, refined as it says, or as it was; refused where it does not fit into what was available before.
+/// The grid of a case, refined as the case or the restart file specifies. Refused if it does not fit into `available`.
 pub(super) fn prepare<'a>(
     case: &Case,
     kernels: Kernels<'_>,
@@ -90,7 +90,7 @@ pub(super) fn prepare<'a>(
             let refines = refines.zip(restart.map(|restart| restart.course().step));
             let prepared = Prepared::adaptive(device, kernels.method, grid, &adaptivity, refines)?;
             let Adaptations { most_refused: refused, room, .. } = prepared.adaptations();
-            // A grid that follows the flow does without some, and says so.
+            // A grid that adapts to the flow continues with fewer refinements and reports it.
             if refused > 0 && adaptivity.during.is_none() {
                 return Err(FlowError::Refused { refused, room });
             }
@@ -107,13 +107,13 @@ pub(super) fn prepare<'a>(
     }
 }
 
-/// The error where a refined case is run without the kernels of its criteria.
+/// The error for a case with refinement but without the kernels of its criteria.
 fn lacks_criteria(method: &Bundle) -> StepError {
     let (spec, role) = (method.manifest.spec.clone(), CriterionRole::TargetLevels.name().into());
     KernelError::MissingRole { spec, role }.into()
 }
 
-/// All blocks that leaves are parts of.
+/// All ancestors of the leaves.
 fn refined(leaves: &[Block]) -> HashSet<Block> {
     let mut refined = HashSet::new();
     for leaf in leaves {

@@ -1,4 +1,5 @@
-//! Walls and solids that formulas of time make faster than sound on the way: between the steps at which the case was looked at before the run.
+//! Walls and solids whose time-dependent formulas exceed the speed of sound between the steps that were checked before
+//! the run.
 
 use std::ops::Range;
 
@@ -9,15 +10,15 @@ use super::error::FlowError;
 use crate::case::sound::{Fastest, on_surface};
 use crate::case::{Case, Formula, Wall};
 
-/// Steps that are looked at, of those that follow each other without a stop.
+/// Number of steps to check, out of those in an interval.
 const LOOKED_AT: u64 = 256;
 
-/// Points of a face that are looked at along each axis.
+/// Number of sample points on a face along each axis.
 const POINTS: usize = 8;
 
 /// All velocities of a case that depend on time.
 pub(super) struct Sound<'a> {
-    /// The speed of sound, in cells in a step.
+    /// Speed of sound in cells per step.
     speed: f64,
     velocities: Vec<(String, &'a [Formula], Vec<Vector>)>,
     motions: Vec<(String, Motion, f64)>,
@@ -54,7 +55,7 @@ impl<'a> Sound<'a> {
         }
     }
 
-    /// An error if something is faster than sound in the steps from one to another.
+    /// An error if anything exceeds the speed of sound in this range of steps.
     pub(super) fn exceeded(&self, steps: Range<u64>) -> Result<(), FlowError> {
         let apart = (steps.end - steps.start).div_ceil(LOOKED_AT).max(1) as usize;
         let times = || steps.clone().step_by(apart).map(|step| step as f64);
@@ -81,12 +82,12 @@ impl<'a> Sound<'a> {
     }
 }
 
-/// The speed of sound of a flow's lattice, in cells per step: no flow that is computed well comes near it.
+/// Speed of sound of the lattice, in cells per step. A well-resolved flow stays far below it.
 pub(super) fn sound(flow: &Simulation) -> f64 {
     flow.manifest().main().cs2.sqrt()
 }
 
-/// Points of the face of a wall, in cells.
+/// Sample points on the face of a wall, in cells.
 fn on_face(case: &Case, wall: &Wall) -> Vec<Vector> {
     let along = |axis: usize, number: usize| (number as f64 + 0.5) / POINTS as f64 * case.size[axis] as f64;
     let point = |number: usize| {

@@ -1,4 +1,4 @@
-//! Statistics of a case on its flow.
+//! Statistics of a case, sampled from its flow.
 
 use super::error::FlowError;
 use super::run::Run;
@@ -7,7 +7,7 @@ use crate::output::Recorder;
 use crate::restart::Sampled;
 
 impl<'a> Run<'a> {
-    /// Adds the fields of this step to the statistics that sample it, unless they have.
+    /// Adds the fields of this step to the statistics that sample it, unless they have already been added.
     pub(super) fn accumulate(&mut self) -> Result<(), FlowError> {
         let step = self.flow.step();
         let all = self.case.output.statistics.iter().zip(&self.sampled);
@@ -23,7 +23,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What a user should know of statistics that begin late because a restart file has nothing of them.
+    /// Notices about statistics that start late because the restart file does not have them.
     pub(super) fn begin_late(&self) -> Vec<String> {
         let (step, all) = (self.flow.step(), self.case.output.statistics.iter().zip(&self.sampled));
         let late = all.filter(|(statistics, sampled)| sampled.is_none() && statistics.from < step);

@@ -1,7 +1,9 @@
-//! Whether a flow is steady: how it differs, at each check and one step before it, from the flow at the check before.
+//! Detection of steady flow: the change of the flow since the previous check, evaluated at each check and one step
+//! before.
 //!
-//! A flow that swings with a period of some steps is the same again after as many, and at any multiple. No period divides the steps between two
-//! checks and one step less, so one of the two comparisons sees it. The larger change of both is the residual.
+//! A flow that oscillates with a period of a few steps is the same again after any multiple of the period. No period
+//! divides both the number of steps between two checks and that number minus one, so one of the two comparisons detects
+//! it. The larger of the two changes is the residual.
 
 use lbm_runtime::solver::observe::Look;
 
@@ -10,30 +12,30 @@ use super::run::{Run, Swing};
 use crate::case::Steady;
 use crate::output::flux::{Flux, Fluxes};
 
-/// A flow swings where one of its two changes is below the tolerance and the other so many times above.
+/// A flow oscillates if one of its two changes is below the tolerance and the other above this multiple of it.
 const SWINGS: f64 = 4.0;
-/// What flows through a face swings where it changes from a step to the next by this part of itself.
+/// The flux through a face oscillates if it changes from one step to the next by more than this fraction.
 const SHARE: f64 = 1e-3;
 
 impl Run<'_> {
-    /// Whether the flow is checked at a step.
+    /// Whether a check is due at a step.
     pub(super) fn checks(&self, step: u64) -> bool {
         self.case.stop.steady.is_some_and(|steady| step.is_multiple_of(steady.check_every))
     }
 
-    /// Whether the flow is checked at the step after one, and something has changed since the last check.
+    /// Whether a check is due at the next step, and the previous check was before this step.
     pub(super) fn checks_after(&self, step: u64) -> bool {
         let follows = |steady: Steady| steady.check_every > 1 && (step + 1).is_multiple_of(steady.check_every);
         self.case.stop.steady.is_some_and(follows)
     }
 
-    /// Whether the last check has found the flow steady.
+    /// Whether the last check found the flow steady.
     pub(super) fn is_steady(&self) -> bool {
         let Some(steady) = self.case.stop.steady else { return false };
         self.checks(self.flow.step()) && self.residual.is_some_and(|change| change < steady.tolerance)
     }
 
-    /// A run that goes on a step before a check has not looked at it.
+    /// Evaluates the flow if the run was resumed one step before a check, since that step has not been evaluated.
     pub(super) fn catch_up(&mut self) -> Result<(), FlowError> {
         if self.checks_after(self.flow.step()) {
             let look = self.flow.look()?;
@@ -42,7 +44,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes note of a look at this step, if it is a check or the step before one. Returns what the user should know.
+    /// Evaluates the change of the flow at this step, if it is a check or the step before one. Returns a notice for the
+    /// user.
     pub(super) fn compare(&mut self, look: &Look) -> Result<Option<String>, FlowError> {
         let (step, Some(steady)) = (self.flow.step(), self.case.stop.steady) else { return Ok(None) };
         let change = look.change.map(|change| self.case.residual(change));
@@ -66,7 +69,7 @@ impl Run<'_> {
             (Swing::Told, _) => (Swing::Told, None),
             (_, None) => (Swing::Unseen, None),
             (Swing::Unseen, Some(_)) => (Swing::Seen, None),
-            // What flows at this step and the one before is known now.
+            // The fluxes at the previous step are known now.
             (Swing::Seen, Some(changes)) => {
                 let faces = fluxes.zip(self.fluxes()?).map_or(String::new(), |(one, next)| swinging(&one, &next));
                 (Swing::Told, Some(told(steady, changes, &faces)))
@@ -77,14 +80,14 @@ impl Run<'_> {
         Ok(told)
     }
 
-    /// What flows through open faces at this step, if the host has room for the fields.
+    /// Fluxes through open faces at this step, if the host has room for the fields.
     fn fluxes(&mut self) -> Result<Option<Fluxes>, FlowError> {
         let fields = self.fields_if_room(false)?;
         Ok(fields.and_then(|fields| Fluxes::new(self.case, &fields)))
     }
 }
 
-/// In a message: the faces through which another mass flows in the next step, and all that are open; nothing where none is.
+/// Message: the faces whose flux alternates between steps, and all open faces; empty if there are none.
 fn swinging(one: &Fluxes, next: &Fluxes) -> String {
     let named = |flux: &Flux| format!("`{}` ({})", flux.face, flux.rule);
     let pairs = one.faces.iter().zip(&next.faces).map(|(one, next)| (one, one.mass.abs(), next.mass.abs()));
@@ -103,7 +106,7 @@ fn swinging(one: &Fluxes, next: &Fluxes) -> String {
     }
 }
 
-/// What the user should know of a flow that swings, with its changes over all steps between checks and over one less.
+/// Notice for a flow that oscillates, with its changes over the steps between checks and over one step less.
 fn told(steady: Steady, (change, before): (f64, f64), faces: &str) -> String {
     let Steady { check_every, tolerance } = steady;
     format!(

@@ -1,4 +1,4 @@
-//! When a run checks that all is well, and when it copies fields of a flow that is.
+//! When a run checks for finite values, and when it copies a finite state to the host.
 
 use std::time::{Duration, Instant};
 
@@ -11,24 +11,25 @@ use lbm_runtime::solver::{Simulation, StepError};
 
 use super::sound::sound;
 
-/// Steps between two checks for values that are not finite, at least. A check reads all populations once, and writes and reads the
-/// fields: of D2Q9 15 values a cell, of D3Q19 27, of D3Q27 35. A step reads and writes 18, 38, 54. So a check takes at most the
-/// time of 0.85 steps, which is 0.4 % of 200; and where launches take longer than the work, [`CHECK_SHARE`] holds.
+/// Least number of steps between two checks for finite values. A check reads all populations once, and writes and reads
+/// the fields: 15 values per cell for D2Q9, 27 for D3Q19, 35 for D3Q27. A step reads and writes 18, 38 and 54. A check
+/// thus takes at most the time of 0.85 steps, which is 0.4 % of 200 steps. If launch latency dominates, [`CHECK_SHARE`]
+/// limits the cost.
 const CHECK_EVERY: u64 = 200;
-/// Steps until the first check; then twice as many, up to [`CHECK_EVERY`], as many flows blow up soon.
+/// Steps until the first check, because many flows blow up early; the interval then doubles up to [`CHECK_EVERY`].
 const FIRST_CHECK: u64 = 25;
-/// Share of the time that these checks take, at most, and share that copies of the fields take which they leave on the host.
+/// Largest fraction of the run time for checks, and also for copies of the state to the host.
 const CHECK_SHARE: f64 = 0.005;
-/// Seconds that these copies may take besides: those of small grids take no time that anyone would miss.
+/// Seconds that these copies may take in addition, since copies of small grids are cheap.
 const COPIES_FREE: f64 = 0.2;
-/// Bytes on the host that a second is taken to make of fields, before the first copy has shown how many.
+/// Assumed copy rate in bytes per second, until the first copy has been timed.
 const COPIED: f64 = 1e9;
 
-/// When to check again for values that are not finite.
+/// Schedule of the checks for finite values.
 pub(super) struct Watch {
-    /// The step of the next check.
+    /// Step of the next check.
     pub(super) next: u64,
-    /// Steps from the last to that.
+    /// Steps between the last check and the next.
     every: u64,
     cost: Duration,
 }
@@ -38,7 +39,7 @@ impl Watch {
         Watch { next: step + FIRST_CHECK, every: FIRST_CHECK, cost: Duration::ZERO }
     }
 
-    /// The next check after one at a step, at a rate of so many steps per second.
+    /// Schedules the check after the one at `step`, given the rate in steps per second.
     pub(super) fn plan(&mut self, step: u64, rate: f64) {
         let least = (self.cost.as_secs_f64() * rate / CHECK_SHARE) as u64;
         self.every = (2 * self.every).min(CHECK_EVERY.max(least));
@@ -58,17 +59,17 @@ pub(super) fn fields_on_host(flow: &Simulation) -> usize {
     flow.grid().cells() * flow.manifest().field_components() * size_of::<f64>()
 }
 
-/// What is kept of a step at which all was well, on the host.
+/// A state of the flow on the host, from a step at which it was finite.
 pub(super) struct Kept {
     pub(super) fields: Snapshot,
-    /// The blocks of the grid, and what is stored of them, in the order and form of [`State`](lbm_runtime::solver::restore::State); nothing in several
-    /// processes.
+    /// The leaves of the grid and their stored populations, in the order and format of
+    /// [`State`](lbm_runtime::solver::restore::State); empty in several processes.
     pub(super) blocks: Vec<Block>,
     pub(super) populations: Vec<u8>,
 }
 
 impl Kept {
-    /// Of this step; nothing where something is faster than sound, which is no longer well, unless it is kept `anyway`.
+    /// Copies the state of this step. `None` if a cell is faster than sound, unless `anyway` is set.
     pub(super) fn of(flow: &mut Simulation, processes: &Processes, anyway: bool) -> Result<Option<Kept>, StepError> {
         if !anyway && flow.means()?.is_some_and(|means| means.fastest > sound(flow)) {
             return Ok(None);
@@ -91,7 +92,7 @@ impl Kept {
         Ok(Some(kept))
     }
 
-    /// Its bytes.
+    /// Bytes of a copy.
     pub(super) fn bytes(flow: &Simulation) -> usize {
         fields_on_host(flow) + Self::stored(flow)
     }
@@ -101,25 +102,25 @@ impl Kept {
     }
 }
 
-/// What is kept of the last step at which all was well, or of one not long before, as copies take time.
+/// The last finite state that was copied. It may be older than the last check, because copies take time.
 pub(super) struct Good {
     pub(super) kept: Option<Kept>,
     /// Bytes of a copy.
     bytes: usize,
     began: Instant,
-    /// Time that all copies took, and the last one.
+    /// Total time of all copies, and time of the last one.
     spent: Duration,
     cost: Duration,
 }
 
 impl Good {
-    /// Of a flow of which so many bytes are kept.
+    /// For a flow whose copy takes `bytes` bytes.
     pub(super) fn new(bytes: usize) -> Self {
         let cost = Duration::from_secs_f64(bytes as f64 / COPIED);
         Good { kept: None, bytes, began: Instant::now(), spent: Duration::ZERO, cost }
     }
 
-    /// Whether a copy may be taken: there is time for another, and memory beside it.
+    /// Whether a copy may be made: the time limit permits another, and the host has enough memory.
     pub(super) fn is_due(&self) -> bool {
         (self.spent + self.cost).as_secs_f64() <= COPIES_FREE + CHECK_SHARE * self.began.elapsed().as_secs_f64()
             && device::host_memory().is_none_or(|available| self.bytes < available / 4)
@@ -151,9 +152,9 @@ mod tests {
             };
             (0..12).map(|_| next()).collect()
         };
-        // Where bytes rule: a check takes 0.8 steps.
+        // Memory bandwidth dominates: a check takes 0.8 steps.
         assert_eq!(checks(Duration::from_millis(8), 100.0)[..6], [25, 75, 175, 375, 575, 775]);
-        // Where launches rule: 100 us a check, 200 000 steps a second.
+        // Launch latency dominates: 100 us per check, 200 000 steps per second.
         let steps = checks(Duration::from_micros(100), 2e5);
         assert_eq!(steps[11] - steps[10], 4000);
     }

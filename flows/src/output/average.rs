@@ -1,62 +1,66 @@
-//! What a mean over rows of a table is, and how uncertain it is because rows are finite and depend on each other.
+//! Means over rows of a table, and their uncertainty due to the finite number of correlated rows.
 //!
-//! A row comes at the end of an interval and stands for it: its weight is the steps since the row before. So a last row that comes early, since
-//! the run ends, counts as much as its steps, and the first row of a table, which no interval has gone before, counts where it is alone. All means of
-//! forces, heat, probes and fluxes are these.
+//! A row comes at the end of an interval and represents it: its weight is the number of steps since the previous row. A
+//! last row that comes early, because the run ends, thus counts according to its steps. The first row of a table, which
+//! has no previous interval, counts only if it is the only one. All means of forces, heat, probes and fluxes are of
+//! this kind.
 //!
-//! The variance of the mean of n samples is that of a sample, times `2 tau / n`, where tau is the integrated autocorrelation time in samples:
-//! a half plus the sum of the autocorrelation over lags from 1 on. The sum ends at the first lag that is at least five times what it has given so
-//! far (the automatic window of Sokal, "Monte Carlo Methods in Statistical Mechanics", 1997, section 3; with his bias of a few percent). Samples
-//! that are independent have tau = 1/2; less is not believed. A long series is cut into batches first, of which the means are the samples. Where
-//! weights differ, n is the number of equal ones that know as much, the square of their sum over the sum of their squares (Kish, "Survey Sampling", 1965).
+//! The variance of the mean of n samples is the variance of a sample times `2 tau / n`, where tau is the integrated
+//! autocorrelation time in samples: one half plus the sum of the autocorrelation over lags from 1. The sum ends at the
+//! first lag that is at least five times the sum so far (automatic window of Sokal, "Monte Carlo Methods in Statistical
+//! Mechanics", 1997, section 3; with its bias of a few percent). Independent samples have tau = 1/2; smaller values are
+//! raised to that. A long series is first divided into batches, whose means are the samples. If weights differ, n is
+//! the effective number of equally weighted samples: the square of the sum of the weights over the sum of their squares
+//! (Kish, "Survey Sampling", 1965).
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Most samples of which autocorrelations are made; more are joined in batches.
+/// Largest number of samples for the autocorrelation; longer series are divided into batches.
 const BATCHES: usize = 4096;
-/// The window of the sum over the autocorrelation, in integrated autocorrelation times (Sokal's c).
+/// Window of the sum of the autocorrelation, in integrated autocorrelation times (Sokal's c).
 const WINDOW: f64 = 5.0;
-/// Fewest samples whose mean has an uncertainty.
+/// Least number of samples for an estimate of the uncertainty.
 const FEWEST: usize = 8;
 
-/// The mean of a series.
+/// Mean of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Average {
     /// Mean over time.
     pub mean: f64,
-    /// Root mean square of what differs from it.
+    /// Root mean square of the deviation from the mean.
     pub rms: f64,
-    /// Standard error of the mean; none of fewer than eight samples.
+    /// Standard error of the mean; `None` for fewer than eight samples.
     pub standard_error: Option<f64>,
-    /// How many independent samples would have that error.
+    /// Number of independent samples with the same standard error.
     pub independent_samples: Option<f64>,
-    /// Integral time scale, in samples: the integral of the autocorrelation.
+    /// Integral time scale in samples: the integral of the autocorrelation.
     pub time_scale_in_samples: Option<f64>,
 }
 
-/// Rows that means are taken over: those from a step on, or else the last half; none where there are none.
+/// Rows for averaging: those from step `from` on, or the last half; `None` if there are none.
 pub fn window(steps: &[u64], from: Option<u64>) -> Option<Range<usize>> {
     let start = from.map_or(steps.len() / 2, |from| steps.partition_point(|step| *step < from));
     (start < steps.len()).then_some(start..steps.len())
 }
 
-/// What rows of a table at these steps stand for, in steps.
+/// Weights of rows of a table, in steps. `steps` has the step of each row.
 pub fn weights(steps: &[u64], rows: Range<usize>) -> Vec<f64> {
     let since = |row: usize| if row == 0 { 0.0 } else { (steps[row] - steps[row - 1]) as f64 };
     let weights: Vec<f64> = rows.map(since).collect();
     if weights.iter().all(|weight| *weight == 0.0) { vec![1.0; weights.len()] } else { weights }
 }
 
-/// The mean of values with weights, about the first, so that what is steady has no rounding error; NaN of none.
+/// Weighted mean, computed relative to the first value, so that constant values have no rounding error; NaN without
+/// values.
 pub fn mean(values: &[f64], weights: &[f64]) -> f64 {
     let first = values.first().copied().unwrap_or(f64::NAN);
     let sum: f64 = values.iter().zip(weights).map(|(value, weight)| weight * (value - first)).sum();
     first + sum / weights.iter().sum::<f64>()
 }
 
-/// Of rows with these [`weights`]; `None` where there are none, or some are not finite.
+/// Mean of rows with these [`weights`]; `None` without rows, or if a value is not finite.
 pub fn average(values: &[f64], weights: &[f64]) -> Option<Average> {
     if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
         return None;
@@ -74,7 +78,7 @@ pub fn average(values: &[f64], weights: &[f64]) -> Option<Average> {
     if values.len() < FEWEST {
         return Some(average);
     }
-    // What is steady up to round-off is known.
+    // A series that is constant up to round-off has no uncertainty.
     if average.rms <= 1e-14 * mean.abs() {
         average.standard_error = Some(0.0);
         average.independent_samples = Some(values.len() as f64);
@@ -96,7 +100,7 @@ pub fn average(values: &[f64], weights: &[f64]) -> Option<Average> {
     let of_batches = square / batches.len() as f64;
     let sum = |power: i32| weights.iter().map(|weight| weight.powi(power)).sum::<f64>();
     let equal = sum(1).powi(2) / sum(2);
-    // The mean is that of the same samples, from which their variance lacks that of the mean.
+    // The mean comes from the same samples, whose variance is therefore too small by the variance of the mean.
     let count = batches.len() as f64 * equal / values.len() as f64;
     let error = of_batches * 2.0 * tau / (count - 2.0 * tau).max(1.0);
     average.standard_error = Some(error.sqrt());
@@ -109,7 +113,7 @@ pub fn average(values: &[f64], weights: &[f64]) -> Option<Average> {
 mod tests {
     use super::*;
 
-    /// Of rows at equal times.
+    /// Mean of rows at equal intervals.
     fn average(values: &[f64]) -> Option<Average> {
         super::average(values, &vec![10.0; values.len()])
     }
@@ -121,7 +125,7 @@ mod tests {
         assert_eq!(window(&steps, Some(950)), Some(10..12));
         assert_eq!((window(&steps, Some(1026)), window(&[], None)), (None, None));
         assert_eq!(weights(&steps, 9..12), [100.0, 100.0, 25.0]);
-        // Nothing has gone before the first, unless it is all that there is.
+        // The first row counts only if it is alone.
         assert_eq!((weights(&steps, 0..2), weights(&steps, 0..1)), (vec![0.0, 100.0], vec![1.0]));
         assert_eq!(mean(&[1.0, 6.0], &[100.0, 25.0]), 2.0);
         let rows: Vec<f64> = (0..12).map(|row| if row == 11 { 50.0 } else { f64::from(row % 2) }).collect();
@@ -131,9 +135,9 @@ mod tests {
         assert!((found.rms - square.sqrt()).abs() < 1e-12 && found.standard_error.is_some(), "{found:?}");
     }
 
-    /// `x' = a x + e` with e normal of variance 1: of a mean of n samples the variance is near `1 / (n (1 - a)^2)`.
+    /// `x' = a x + e` with e normal of variance 1. The variance of the mean of n samples is about `1 / (n (1 - a)^2)`.
     fn autoregressive(a: f64, count: usize, seed: u64) -> Vec<f64> {
-        // Far apart in the one sequence that there is.
+        // Seeds that are far apart in the generator's single sequence.
         let mut state = seed.wrapping_mul(0x2545_f491_4f6c_dd1d);
         let mut uniform = || {
             // Vigna's splitmix64.
@@ -161,7 +165,7 @@ mod tests {
             let all: Vec<Average> = series.iter().map(|series| average(series).unwrap()).collect();
             let error = all.iter().map(|of| of.standard_error.unwrap()).sum::<f64>() / all.len() as f64;
             let spread = (all.iter().map(|of| (of.mean - 7.0).powi(2)).sum::<f64>() / all.len() as f64).sqrt();
-            // Of 200 means the spread is known to 5 %.
+            // The spread of 200 means is known to 5 %.
             assert!((error / expected - 1.0).abs() < 0.03, "{a}: {error} {expected}");
             assert!((spread / expected - 1.0).abs() < 0.1, "{a}: {spread} {expected}");
             let independent = all.iter().map(|of| of.independent_samples.unwrap()).sum::<f64>() / all.len() as f64;

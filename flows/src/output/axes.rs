@@ -1,35 +1,36 @@
-//! Frames, ticks and labels around an area of a canvas.
+//! Frames, ticks and labels around a plot area.
 
 use super::canvas::{Align, Canvas, Pixel};
 use super::colours::Colour;
 
-/// Ink of frames and text.
+/// Colour of frames and text.
 pub(super) const INK: Colour = [0.13, 0.14, 0.18];
-/// Ink of what should stand back.
+/// Colour of secondary elements.
 pub(super) const FAINT: Colour = [0.45, 0.47, 0.52];
-/// Paper.
+/// Background colour.
 pub(super) const PAPER: Colour = [1.0, 1.0, 1.0];
 
-/// Height of the text at ticks, in pixels.
+/// Height of tick labels, in pixels.
 const TICK_TEXT: f64 = 22.0;
-/// Height of the text that names an axis.
+/// Height of axis labels, in pixels.
 const LABEL_TEXT: f64 = 25.0;
 const TICK: f64 = 7.0;
-/// Between ticks, in pixels: what is aimed at, and the least for which there is a third one. Along x, where numbers stand side by side, and along y.
+/// Distance between ticks in pixels: the target, and the least for which a third tick is inserted. Along x, where
+/// numbers stand side by side, and along y.
 const ALONG_X: [f64; 2] = [110.0, 75.0];
 const ALONG_Y: [f64; 2] = [90.0, 32.0];
 
-/// Powers of ten of the largest value with which numbers are written as they are.
+/// Range of decimal exponents of the largest value in which numbers are written without a power of ten.
 const PLAIN: std::ops::RangeInclusive<i32> = -3..=4;
-/// Steps in the largest value from which on it is an offset that tells values apart.
+/// If the largest value exceeds this number of tick steps, labels are relative to an offset.
 const SAME: f64 = 2e4;
 
-/// An area of a canvas with a range of values along both axes.
+/// A plot area on a canvas, with a range of values along both axes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     /// Upper left corner, in pixels.
     pub(super) from: Pixel,
-    /// Lower right corner.
+    /// Lower right corner, in pixels.
     pub(super) to: Pixel,
     /// Values at the left and at the right edge.
     pub(super) x: (f64, f64),
@@ -38,7 +39,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// Where a point stands on the canvas.
+    /// Position of a point on the canvas.
     pub(super) fn pixel(&self, x: f64, y: f64) -> Pixel {
         let part = |value: f64, range: (f64, f64)| (value - range.0) / (range.1 - range.0);
         let (right, up) = (part(x, self.x), part(y, self.y));
@@ -58,7 +59,7 @@ impl Area {
         canvas.lines([[a, (b.0, a.1), b, (a.0, b.1), a]], 1.6, INK, 1.0);
     }
 
-    /// Draws ticks and labels below and at the left.
+    /// Draws ticks and labels below and on the left.
     pub(super) fn label(&self, canvas: &mut Canvas, x: &str, y: &str) {
         self.label_below(canvas, x);
         let ticks = Ticks::new(self.y, self.to.1 - self.from.1, ALONG_Y);
@@ -88,7 +89,7 @@ impl Area {
         canvas.text((self.to.0, below), &ticks.factor(), TICK_TEXT, Align::Right, INK, false);
     }
 
-    /// Draws ticks and a label at the right, as beside a colour bar; `log` if values along y are decimal logarithms.
+    /// Draws ticks and a label on the right, as beside a colour bar. `log`: values along y are decimal logarithms.
     pub(super) fn label_right(&self, canvas: &mut Canvas, y: &str, log: bool) {
         let length = self.to.1 - self.from.1;
         let ticks = Ticks::new(self.y, length, ALONG_Y);
@@ -109,26 +110,27 @@ impl Area {
     }
 }
 
-/// Round values inside a range, and how they are written: each is its number times a power of ten, plus an offset.
+/// Tick values inside a range, and their format: value = label times power of ten, plus offset.
 #[derive(Debug, PartialEq)]
 struct Ticks {
     values: Vec<f64>,
-    /// Digits after the point.
+    /// Digits after the decimal point.
     digits: usize,
-    /// The power of ten, where numbers would be very small or very large.
+    /// The power of ten, if numbers would be very small or very large.
     exponent: i32,
-    /// What is added, where all values are nearly the same.
+    /// The offset, if all values are nearly the same.
     offset: f64,
 }
 
-/// The next smaller of steps 1, 2, 5, 10, ...
+/// The next smaller step among 1, 2, 5, 10, ...
 fn finer(step: f64) -> f64 {
     let decade = 10f64.powf((step.log10() - 1e-9).floor());
     [5.0, 2.0, 1.0].map(|step| step * decade).into_iter().find(|finer| *finer < 0.999 * step).unwrap_or(0.5 * decade)
 }
 
 impl Ticks {
-    /// Of a range that takes so many pixels, with ticks about so far apart, and nearer where there would be less than three.
+    /// Ticks for a range that is `length` pixels long, about `apart` pixels apart; closer, but at least `least` pixels
+    /// apart, if there would be fewer than three.
     fn new(range: (f64, f64), length: f64, [apart, least]: [f64; 2]) -> Ticks {
         let span = range.1 - range.0;
         if span.is_nan() || span <= 0.0 || !span.is_finite() {
@@ -150,13 +152,13 @@ impl Ticks {
         Ticks { values: inside(range, step), digits, exponent, offset }
     }
 
-    /// The values and the numbers beside them.
+    /// Values and their labels.
     fn labels(&self) -> Vec<(f64, String)> {
         let text = |value: f64| number((value - self.offset) / 10f64.powi(self.exponent), self.digits);
         self.values.iter().map(|value| (*value, text(*value))).collect()
     }
 
-    /// What numbers are to be multiplied by, and what is to be added: empty where they are the values.
+    /// The common factor and offset of the labels; empty if the labels are the values.
     fn factor(&self) -> String {
         let factor = if self.exponent == 0 { String::new() } else { format!("×{}", power_of_ten(self.exponent)) };
         match self.offset {
@@ -173,19 +175,19 @@ fn inside(range: (f64, f64), step: f64) -> Vec<f64> {
     (0..=(last - first).max(-1.0) as i64).take_while(|_| first <= last).map(|at| (first + at as f64) * step).collect()
 }
 
-/// The value inside a range that has the fewest digits.
+/// The value inside a range with the fewest digits.
 fn roundest(range: (f64, f64)) -> f64 {
     let largest = range.0.abs().max(range.1.abs()).log10().floor() as i32;
     let round = |power: i32| {
         let decade = 10f64.powi(power);
         let value = (range.0 / decade).ceil() * decade;
-        // Without the digits of round-off.
+        // Remove digits that come from round-off.
         format!("{value:.12e}").parse().unwrap_or(value)
     };
     (0..16).map(|digit| round(largest - digit)).find(|value| *value <= range.1).unwrap_or(range.0)
 }
 
-/// Powers of ten inside a range of decimal logarithms, and 2 and 5 times these where there are few; with what stands beside them.
+/// Powers of ten inside a range of decimal logarithms, with their labels; also 2 and 5 times these if there are few.
 fn decades(range: (f64, f64), length: f64, [_, least]: [f64; 2]) -> Vec<(f64, String)> {
     let powers = range.0.floor() as i32..=range.1.ceil() as i32;
     let label = |factor: f64, power: i32| match (PLAIN.contains(&power), factor == 1.0) {
@@ -199,7 +201,7 @@ fn decades(range: (f64, f64), length: f64, [_, least]: [f64; 2]) -> Vec<(f64, St
         all.filter(|(at, _)| (range.0 - 1e-9..=range.1 + 1e-9).contains(at)).collect::<Vec<_>>()
     };
     let (few, many) = (of(&[1.0]), of(&[1.0, 2.0, 5.0]));
-    // 5 to 10 is the shortest of their steps.
+    // The distance between 5 and 10 is the shortest.
     let room = length * 2f64.log10() / (range.1 - range.0) >= least;
     let every = (few.len() as f64 * least / length).ceil().max(1.0) as usize;
     if few.len() < 3 && room { many } else { few.into_iter().step_by(every).collect() }
@@ -219,7 +221,7 @@ fn power_of_ten(power: i32) -> String {
 
 fn number(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
-    // What rounds to zero has no sign.
+    // A value that rounds to zero has no sign.
     let text = if text.trim_start_matches(['-', '0', '.']).is_empty() { text.trim_start_matches('-') } else { &text };
     text.replace('-', "\u{2212}")
 }

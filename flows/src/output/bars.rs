@@ -1,19 +1,19 @@
-//! Bars with published values beside them, and a legend that says where each of these comes from.
+//! Bar charts with published values beside the bars, and a legend with the sources of these values.
 
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas};
 use super::chart::COLOURS;
 
-/// Height of a bar, with what is between it and the next.
+/// Distance between bars, in pixels.
 const ROW: f64 = 36.0;
 const BAR: f64 = 22.0;
 const WIDTH: f64 = 900.0;
 const TOP: f64 = 100.0;
-/// For ticks and the name of the axis.
+/// Space for ticks and the axis label.
 const BELOW: f64 = 100.0;
-/// For the numbers at the right.
+/// Space for the numbers on the right.
 const NUMBERS: f64 = 60.0;
-/// Between the edges, the names and the bars.
+/// Space between edges, names and bars.
 const MARGIN: f64 = 30.0;
 const TEXT: f64 = 20.0;
 const TITLE: f64 = 32.0;
@@ -25,12 +25,12 @@ pub struct Bar {
     pub name: String,
     /// Its length.
     pub value: f64,
-    /// Values of others, each with its place in the legend.
+    /// Published values, each with its index in the legend.
     pub others: Vec<(usize, f64)>,
 }
 
-/// Bars from zero, the first on top, as a PNG file. `ours` says what bars are, `others` what the rings are; the range goes to 1
-/// at least.
+/// Draws bars from zero, the first on top, as a PNG file. `ours` is the legend of the bars, `others` that of the rings.
+/// The range extends at least to 1.
 pub fn draw(title: &str, axis: &str, ours: &str, others: &[String], bars: &[Bar]) -> Vec<u8> {
     let values = bars.iter().flat_map(|bar| std::iter::once(bar.value).chain(bar.others.iter().map(|other| other.1)));
     let most = values.filter(|value| value.is_finite()).fold(1.0, f64::max);
@@ -74,7 +74,7 @@ fn block(canvas: &mut Canvas, from: f64, to: f64, middle: f64) {
     canvas.paint((from, middle - 0.5 * BAR), (to, middle + 0.5 * BAR), |_, _| COLOURS[0]);
 }
 
-/// The ring of a place in the legend: colours come again, and then rings have a dot.
+/// The ring for an index of the legend. When colours repeat, rings have a dot.
 fn ring(canvas: &mut Canvas, at: (f64, f64), place: usize) {
     let colours = &COLOURS[1..];
     canvas.lines([[at]], 14.0, PAPER, 1.0);

@@ -1,7 +1,7 @@
-//! A small drawing surface: areas, smooth lines, markers and text, saved as PNG.
+//! A small drawing surface: areas, anti-aliased lines, markers and text, saved as PNG.
 //!
-//! Positions are in pixels, x to the right and y down; the middle of the first pixel is at (1/2, 1/2). Lines and text are
-//! drawn through masks of coverage, so that a line that crosses itself is not darker there.
+//! Positions are in pixels, x to the right and y down; the centre of the first pixel is at (1/2, 1/2). Lines are drawn
+//! through coverage masks, so that a line that crosses itself is not darker there.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use super::colours::Colour;
 /// A point in pixels.
 pub(super) type Pixel = (f64, f64);
 
-/// Where a text stands with respect to its position.
+/// Alignment of a text relative to its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Align {
     Left,
@@ -20,14 +20,14 @@ pub(super) enum Align {
     Right,
 }
 
-/// An image in the making.
+/// An image.
 pub struct Canvas {
     width: usize,
     height: usize,
     pixels: Vec<Colour>,
 }
 
-/// How much of each pixel of a rectangle is covered, 0 to 1.
+/// Coverage of each pixel in a rectangle, 0 to 1.
 struct Mask {
     left: usize,
     top: usize,
@@ -40,7 +40,8 @@ impl Canvas {
         Canvas { width, height, pixels: vec![background; width * height] }
     }
 
-    /// Fills the rectangle between two corners, on whole pixels, with a colour that depends on the pixel's middle.
+    /// Fills the rectangle between two corners, rounded to whole pixels, with a colour that depends on the centre of
+    /// the pixel.
     pub(super) fn paint(&mut self, from: Pixel, to: Pixel, colour: impl Fn(f64, f64) -> Colour) {
         for y in from.1.round() as usize..(to.1.round() as usize).min(self.height) {
             for x in from.0.round() as usize..(to.0.round() as usize).min(self.width) {
@@ -49,7 +50,8 @@ impl Canvas {
         }
     }
 
-    /// Covers the rectangle between two corners, on whole pixels, with a colour, as much as `cover` says of a pixel by its middle.
+    /// Blends a colour into the rectangle between two corners, rounded to whole pixels; `cover` gives the coverage at
+    /// the centre of a pixel.
     pub(super) fn shade(&mut self, from: Pixel, to: Pixel, colour: Colour, cover: impl Fn(f64, f64) -> f32) {
         for y in from.1.round() as usize..(to.1.round() as usize).min(self.height) {
             for x in from.0.round() as usize..(to.0.round() as usize).min(self.width) {
@@ -59,7 +61,8 @@ impl Canvas {
         }
     }
 
-    /// Covers so many pixels from a corner on, right and down, each by its place there with a colour and as much as is said.
+    /// Blends an image of this width and height into the canvas, with its upper left corner at `from`; `of` gives the
+    /// colour and coverage of its pixels.
     pub(super) fn lay(&mut self, from: Pixel, of: impl Fn(usize, usize) -> (Colour, f32), [width, height]: [usize; 2]) {
         for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
             let (colour, cover) = of(x, y);
@@ -72,7 +75,7 @@ impl Canvas {
         self.pixels[y * self.width + x]
     }
 
-    /// Draws lines of a width, none darker where they cross.
+    /// Draws lines of a given width, no darker where they cross.
     pub(super) fn lines(
         &mut self,
         lines: impl IntoIterator<Item = impl AsRef<[Pixel]>>,
@@ -112,7 +115,7 @@ impl Canvas {
         self.blend(&mask, colour, opacity);
     }
 
-    /// Draws a ring: a circle with a line of that width.
+    /// Draws a ring: a circle with a line of this width.
     pub(super) fn ring(&mut self, centre: Pixel, radius: f64, width: f64, colour: Colour) {
         let reach = radius + width;
         let mut mask =
@@ -121,13 +124,13 @@ impl Canvas {
         self.blend(&mask, colour, 1.0);
     }
 
-    /// Length of a text of a height in pixels.
+    /// Length in pixels of a text of this height.
     pub(super) fn length(text: &str, height: f64) -> f64 {
-        // It is as long where nobody sees it.
+        // The length of a text drawn outside the canvas is the same.
         Canvas::new(1, 1, [1.0; 3]).text((-1e6, -1e6), text, height, Align::Left, [0.0; 3], false)
     }
 
-    /// Writes text of a height in pixels with its baseline at `at`; upwards if `up`. Returns its length.
+    /// Draws text of a height in pixels with its baseline at `at`, vertically if `up`. Returns its length.
     pub(super) fn text(&mut self, at: Pixel, text: &str, height: f64, align: Align, colour: Colour, up: bool) -> f64 {
         let font = font();
         let scaled = font.as_scaled(PxScale::from(height as f32));
@@ -148,7 +151,7 @@ impl Canvas {
             Align::Centre => -0.5 * pen,
             Align::Right => -pen,
         };
-        // Glyphs are drawn along a level line through the origin; upright text then turns by a quarter.
+        // Vertical text is drawn horizontally at the origin and then rotated by 90 degrees.
         for (glyph, offset) in glyphs {
             let origin = if up {
                 ab_glyph::point(offset + shift, 0.0)
@@ -205,7 +208,7 @@ impl Canvas {
 }
 
 impl Mask {
-    /// Covers what is nearer to a segment than half a width.
+    /// Covers the pixels within half a width of a segment.
     fn segment(&mut self, a: Pixel, b: Pixel, width: f64) {
         let reach = 0.5 * width + 1.0;
         let height = self.cover.len().checked_div(self.width).unwrap_or(0);
@@ -236,7 +239,7 @@ impl Mask {
     }
 }
 
-/// DejaVu Sans, which is free and part of the program, so that pictures look the same everywhere.
+/// DejaVu Sans, a free font that is part of the program, so that pictures are the same everywhere.
 fn font() -> &'static FontRef<'static> {
     static FONT: OnceLock<FontRef<'static>> = OnceLock::new();
     FONT.get_or_init(|| FontRef::try_from_slice(dejavu::sans::regular()).expect("the font is sound"))

@@ -1,4 +1,4 @@
-//! Panels of lines and points, side by side.
+//! Charts with panels of lines and points, side by side.
 
 use super::axes::{Area, FAINT, INK, PAPER};
 use super::canvas::{Align, Canvas, Pixel};
@@ -10,14 +10,14 @@ const LEFT: f64 = 140.0;
 const TOP: f64 = 120.0;
 const BOTTOM: f64 = 105.0;
 const RIGHT: f64 = 40.0;
-/// Curves that have their names above a panel; names of more stand in a column at its right, which is so wide.
+/// Up to this number of curves the legend is above the panel; otherwise it is a column of width `COLUMN` on the right.
 const ABOVE: usize = 4;
 const COLUMN: f64 = 420.0;
 const LINE: f64 = 32.0;
-/// Points beyond which rings are drawn small.
+/// Number of points above which rings are small.
 const MANY: usize = 40;
 
-/// Colours that are told apart on paper.
+/// Distinguishable colours for curves.
 pub(super) const COLOURS: [Colour; 8] = [
     [0.16, 0.36, 0.68],
     [0.82, 0.34, 0.16],
@@ -35,7 +35,7 @@ pub(super) struct Chart {
     pub(super) panels: Vec<Panel>,
 }
 
-/// A panel: what its axes are, the range along x, and what is drawn. The range along y holds all of that and zero.
+/// A panel: labels of its axes, the range along x, and curves. The range along y contains all curves and zero.
 pub(super) struct Panel {
     pub(super) x: String,
     pub(super) y: String,
@@ -54,9 +54,9 @@ pub(super) struct Curve {
 /// How a curve is drawn.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Style {
-    /// As a line: computed.
+    /// A line, for computed values.
     Line,
-    /// As rings: published.
+    /// Rings, for published values.
     Rings,
 }
 
@@ -75,7 +75,7 @@ impl Chart {
     }
 }
 
-/// A chart of one curve as a PNG file; the range along y begins at zero.
+/// A chart of one curve as a PNG file. The range along y starts at zero.
 pub fn curve(title: &str, x: &str, y: &str, name: &str, points: &[(f64, f64)]) -> Vec<u8> {
     let positions = || points.iter().map(|point| point.0);
     let (low, high) = (positions().fold(f64::MAX, f64::min), positions().fold(f64::MIN, f64::max));
@@ -85,7 +85,7 @@ pub fn curve(title: &str, x: &str, y: &str, name: &str, points: &[(f64, f64)]) -
     Chart { title: title.into(), panels: vec![panel] }.draw().png()
 }
 
-/// A line through the origin and groups of points as a PNG file; both ranges begin at zero.
+/// A chart of a line through the origin and of groups of points as a PNG file. Both ranges start at zero.
 pub fn slope(title: &str, x: &str, y: &str, line: (&str, f64), groups: &[(String, Vec<(f64, f64)>)]) -> Vec<u8> {
     let right = groups.iter().flat_map(|(_, points)| points.iter().map(|point| point.0)).fold(0.0, f64::max);
     let right = if right > 0.0 { 1.1 * right } else { 1.0 };
@@ -114,7 +114,7 @@ impl Panel {
             .filter(|value| value.is_finite())
             .fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
         let slack = 0.05 * (high - low);
-        // Where all is zero nothing says how large values may be.
+        // If all values are zero, they give no scale.
         let y = if slack == 0.0 { (-1.0, 1.0) } else { (if low < 0.0 { low - slack } else { 0.0 }, high + slack) };
         let area = Area { from, to: (from.0 + PANEL.0, from.1 + PANEL.1), x: self.range, y };
 
@@ -138,7 +138,7 @@ impl Panel {
         self.legend(canvas, from);
     }
 
-    /// One line above the panel, or a column at its right.
+    /// Draws the legend: one line above the panel, or a column on the right.
     fn legend(&self, canvas: &mut Canvas, from: Pixel) {
         let (mut x, mut y) = match self.has_column() {
             true => (from.0 + PANEL.0 + 24.0, from.1 + 24.0),

@@ -1,40 +1,42 @@
-//! Colour maps: those of matplotlib and ColorBrewer, and two made in Oklab (Ottosson, "A perceptual color space for image
-//! processing", 2020).
+//! Colour maps: those of matplotlib and ColorBrewer, and two constructed in Oklab (Ottosson, "A perceptual color space
+//! for image processing", 2020).
 //!
-//! | map | for | path |
-//! | --- | --- | --- |
-//! | [`Map::sequential`] | what has a least value | from deep indigo over teal to pale yellow: a straight line of lightness and of hue with as much chroma as the screen has, walked at constant speed, so that equal steps look equal |
-//! | [`Map::diverging`] | what has a sign | from blue over nearly white to red: both ends are as dark, and equal distances from the middle equally light |
+//! - [`Map::sequential`], for quantities with a minimum: from deep indigo over teal to pale yellow. The path is linear
+//!   in lightness and hue, with as much chroma as the screen can display, and parametrized by arc length, so that equal
+//!   steps look equal.
+//! - [`Map::diverging`], for signed quantities: from blue over nearly white to red. Both ends are equally dark, and
+//!   equal distances from the middle are equally light.
 
 use crate::case::Colours;
 
 /// A colour on the screen (sRGB), each channel 0 to 1.
 pub(super) type Colour = [f32; 3];
 
-/// A table of colours for values 0 to 1.
+/// A colour map: a table of colours for values 0 to 1.
 pub(super) struct Map {
     table: Vec<Colour>,
 }
 
-/// Ends of the path: lightness, and hue in degrees.
+/// End points of the path: lightness, and hue in degrees.
 const LIGHTNESS: (f64, f64) = (0.20, 0.93);
 const HUE: (f64, f64) = (292.0, 102.0);
-/// Most chroma: more is garish and leaves the screen's range at once.
+/// Largest chroma; higher values look garish and soon exceed the gamut of the screen.
 const CHROMA: f64 = 0.15;
-/// Points at which the path is sampled before it is walked at constant speed.
+/// Number of intervals at which the path is sampled before it is reparametrized by arc length.
 const SAMPLES: usize = 1024;
-/// Samples to either side over which chroma is smoothed.
+/// Half-width, in samples, of the window that smooths the chroma.
 const SMOOTH: usize = 90;
 const ENTRIES: usize = 256;
 
-/// A map of two arms: lightness in the middle and at the ends, chroma there, and the hues of what is below and above.
+/// The diverging map: lightness in the middle and at the ends, chroma at the ends, and hues of the negative and the
+/// positive arm.
 const MIDDLE: f64 = 0.96;
 const END: f64 = 0.40;
 const END_CHROMA: f64 = 0.16;
 const ARMS: [f64; 2] = [262.0, 28.0];
 
 impl Map {
-    /// Those of that name: two made here, the others by colorous.
+    /// The map of this name: two are constructed here, the others are those of colorous.
     pub(super) fn of(colours: Colours) -> Map {
         let (gradient, turned) = match colours {
             Colours::Sequential => return Map::sequential(),
@@ -85,7 +87,7 @@ impl Map {
         Map { table: table.collect() }
     }
 
-    /// The colour of a value; values outside 0 to 1 take the colour of the nearer end, NaN that of the lower.
+    /// The colour of a value. Values outside 0 to 1 are clamped; NaN has the colour of 0.
     pub(super) fn at(&self, value: f64) -> Colour {
         let value = if value > 0.0 { value.min(1.0) } else { 0.0 };
         let position = value * (ENTRIES - 1) as f64;
@@ -96,8 +98,8 @@ impl Map {
     }
 }
 
-/// The path in Oklab, `SAMPLES + 1` points. Its chroma follows what the screen has, but smoothly: where the path runs
-/// along a ridge of the screen's range, the eye would take the kink for a contour.
+/// The path in Oklab, `SAMPLES + 1` points. The chroma follows the gamut of the screen smoothly: where the path runs
+/// along a ridge of the gamut, a kink in chroma would look like a contour line.
 fn path() -> Vec<[f64; 3]> {
     let most: Vec<f64> = (0..=SAMPLES).map(most_chroma).collect();
     let window = |at: usize| at.saturating_sub(SMOOTH)..(at + SMOOTH + 1).min(SAMPLES + 1);
@@ -113,7 +115,7 @@ fn point(at: usize, chroma: f64) -> [f64; 3] {
     [lightness, chroma * hue.cos(), chroma * hue.sin()]
 }
 
-/// The largest chroma up to `CHROMA` that the screen can show at a point of the path, by bisection.
+/// The largest chroma up to `CHROMA` that the screen can display at a point of the path, by bisection.
 fn most_chroma(at: usize) -> f64 {
     let (mut low, mut high) = (0.0, CHROMA);
     for _ in 0..40 {
@@ -128,7 +130,7 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
 }
 
-/// From Oklab to sRGB, outside 0 to 1 where the screen cannot show the colour.
+/// Converts Oklab to sRGB. Components lie outside 0 to 1 if the screen cannot display the colour.
 fn srgb([l, a, b]: [f64; 3]) -> [f64; 3] {
     let long = (l + 0.396_337_777_4 * a + 0.215_803_757_3 * b).powi(3);
     let medium = (l - 0.105_561_345_8 * a - 0.063_854_172_8 * b).powi(3);
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn the_map_grows_lighter_in_even_steps() {
         let map = Map::sequential();
-        // Luminance, as a stand-in for lightness that is computed another way.
+        // Luminance as an independent measure of lightness.
         let luminance = |value: f64| {
             let linear = map.at(value).map(|channel| f64::from(channel).powf(2.2));
             (0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]).cbrt()
@@ -202,7 +204,7 @@ mod tests {
         assert!(blue > red && also_red > also_blue);
         let [[red, green, _], [also_red, also_green, _]] = ends(Colours::PurpleGreen);
         assert!(red > green && also_green > also_red);
-        // Published: viridis begins with #440154 and ends with #fde725.
+        // Published end points of viridis: #440154 and #fde725.
         let of = |value: f64| Map::of(Colours::Viridis).at(value).map(|channel| (channel * 255.0).round() as i32);
         let near = |found: [i32; 3], expected: [i32; 3]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 2);
         assert!(near(of(0.0), [0x44, 0x01, 0x54]) && near(of(1.0), [0xfd, 0xe7, 0x25]), "{:?} {:?}", of(0.0), of(1.0));

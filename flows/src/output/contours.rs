@@ -1,7 +1,7 @@
-//! Lines along which a value is constant, on a plane.
+//! Contour lines of a field on a plane.
 //!
-//! The plane is divided into small squares, each into two triangles in which the value is linear, so that a line neither ends inside nor
-//! has to choose between two ways.
+//! The plane is divided into small squares, and each square into two triangles in which the field is linear. A contour
+//! line therefore never ends inside the plane and never has ambiguous connections.
 
 use rayon::prelude::*;
 
@@ -10,10 +10,11 @@ use super::canvas::Pixel;
 /// Side of a square, in pixels.
 const SIDE: f64 = 2.0;
 
-/// Rows of squares that are looked at at once.
+/// Number of rows of squares evaluated together.
 const AT_ONCE: usize = 64;
 
-/// Pieces of the lines on which a value, by its place in `[0, extent]`, is one of the levels, a few rows of them at a time.
+/// Segments of the contour lines at some levels, a few rows of squares at a time. `value` is the field at a position in
+/// `[0, extent]`.
 pub(super) fn contours<'a>(
     extent: [f64; 2],
     value: &'a (impl Fn(f64, f64) -> f64 + Sync),
@@ -46,7 +47,8 @@ pub(super) fn contours<'a>(
     (0..rows).step_by(AT_ONCE).flat_map(of_rows)
 }
 
-/// The piece of the line at a level in a triangle, if it crosses that. A corner at the level counts as above.
+/// The segment of a contour line in a triangle, if it crosses the triangle. A corner exactly at the level counts as
+/// above.
 fn piece(corners: [(Pixel, f64); 3], level: f64) -> Option<[Pixel; 2]> {
     let sides = [(0, 1), (1, 2), (2, 0)].map(|(from, to)| (corners[from], corners[to]));
     let crossing = |((a, of_a), (b, of_b)): ((Pixel, f64), (Pixel, f64))| {

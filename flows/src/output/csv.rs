@@ -1,14 +1,14 @@
-//! What cells of tables have in CSV.
+//! Format of the entries of CSV tables.
 
 use lbm_bundle::plain::shown_line;
 
-/// The shortest text that reads back the same number, in powers of ten where that is short.
+/// The shortest text that reads back as the same number, with a power of ten if that is shorter.
 pub(super) fn number(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
 }
 
-/// A name of somebody's. Programs that show tables take a cell for a formula that begins as one: it gets a mark in front.
+/// A name given by a user. Spreadsheet programs interpret some entries as formulas: such names are prefixed by a quote.
 pub(super) fn name(name: &str) -> String {
     let name = shown_line(name);
     let name = if name.trim_start().starts_with(['=', '+', '-', '@']) { format!("'{name}") } else { name };

@@ -1,4 +1,4 @@
-//! Fields by name on all cells of a snapshot.
+//! Fields by name, evaluated on all cells of a snapshot.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 use lbm_runtime::solver::velocity::Velocity;
@@ -6,22 +6,23 @@ use rayon::prelude::*;
 
 use crate::case::Quantity;
 
-/// Each component of a field on all cells of a snapshot, in its order, in lattice units; `None` where it needs slopes and there is no velocity.
+/// Each component of a field on all cells of a snapshot, in its order, in lattice units; `None` if it needs velocity
+/// gradients and the snapshot has no velocity.
 pub fn columns(snapshot: &Snapshot, field: &Quantity) -> Option<Vec<Vec<f64>>> {
     Derived::new(snapshot, field).map(|derived| derived.columns())
 }
 
-/// A field on the cells of a snapshot, whose components are those of the method's fields.
+/// A field evaluated from the components of a snapshot.
 pub(super) struct Derived<'a> {
     snapshot: &'a Snapshot,
     field: &'a Quantity,
     is_vector: bool,
-    /// Where slopes are needed.
+    /// The velocity, if gradients are needed.
     velocity: Option<Velocity<'a>>,
 }
 
 impl<'a> Derived<'a> {
-    /// `None` where the snapshot has no velocity, and slopes of it are needed.
+    /// `None` if velocity gradients are needed and the snapshot has no velocity.
     pub(super) fn new(snapshot: &'a Snapshot, field: &'a Quantity) -> Option<Derived<'a>> {
         let velocity = match field.needs_slopes() {
             true => Some(Velocity::new(snapshot)?),
@@ -30,20 +31,20 @@ impl<'a> Derived<'a> {
         Some(Derived { snapshot, field, is_vector: field.columns().len() > 1, velocity })
     }
 
-    /// Its components in the cell at a position in the snapshot's values, in lattice units.
+    /// Components in the cell at an index of the snapshot's values, in lattice units.
     pub(super) fn at(&self, position: usize) -> [f64; 3] {
         let gradient = self.velocity.as_ref().map_or([[0.0; 3]; 3], |velocity| velocity.gradient(position));
         let level = self.snapshot.blocks()[position / self.snapshot.block_cells()].level;
         self.field.at(|component| self.snapshot.components[component].data[position], &gradient, level)
     }
 
-    /// What pictures show of it in a cell: of a vector the magnitude.
+    /// The value that pictures show: for a vector, its magnitude.
     pub(super) fn shown(&self, position: usize) -> f64 {
         let values = self.at(position);
         if self.is_vector { values.iter().map(|value| value * value).sum::<f64>().sqrt() } else { values[0] }
     }
 
-    /// Each of its components on all cells.
+    /// Each component on all cells.
     pub(super) fn columns(&self) -> Vec<Vec<f64>> {
         let cells = self.snapshot.blocks().len() * self.snapshot.block_cells();
         let all: Vec<[f64; 3]> = (0..cells).into_par_iter().map(|position| self.at(position)).collect();

@@ -1,4 +1,4 @@
-//! A case and a flow for the tests of this folder: a cavity, and a vortex whose formula is known.
+//! A case and a flow for the tests of this module: a cavity, and a vortex with a known formula.
 
 use lbm_bundle::{ABI, AtFace, Boundary, Direction, Layout, Manifest, Param, Populations, Real, Target, Transport};
 use lbm_runtime::device::{Available, Device};
@@ -13,17 +13,17 @@ use lbm_runtime::solver::snapshot::{Component, Snapshot};
 use super::summary::About;
 use crate::case::{Case, RawCase, SolidBody};
 
-/// What a grid of sixteen blocks takes.
+/// Memory of a grid of sixteen blocks.
 pub(super) fn memory() -> Memory {
     Memory::new(&manifest(), Blocks::uniform(2, 16), false, false, Copies::default())
 }
 
-/// Means of the cavity of 32 x 32 cells: those of the units U = 0.1 and L = 32.
+/// Means of the cavity of 32 x 32 cells, for U = 0.1 and L = 32.
 pub(super) fn means() -> Means {
     Means { mass: 1024.0, energy: 0.05 * 0.01, enstrophy: 2.0 * (0.1f64 / 32.0).powi(2), fastest: 0.095 }
 }
 
-/// D2Q9 BGK as far as a case needs it.
+/// A manifest of D2Q9 BGK, as far as a case needs it.
 pub(super) fn manifest() -> Manifest {
     let velocity = Param { name: "velocity".into(), components: 2, range: None, unit: None, doc: String::new() };
     let rule = |name: &str, code: i32, params: Vec<Param>| Boundary {
@@ -82,7 +82,7 @@ pub(super) fn manifest() -> Manifest {
     }
 }
 
-/// Puts a cylinder into a case.
+/// Adds a cylinder to a case.
 pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
     let shape = Shape::Cylinder { centre: [x, y, 0.0], axis: [0.0, 0.0, 1.0], radius, length: None };
     let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
@@ -97,12 +97,13 @@ pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
     });
 }
 
-/// What ran.
+/// Description of a run.
 pub(super) fn about(case: &Case) -> About {
     About::new(case, &manifest(), &Device::host(1).expect("a host"), &Processes::default())
 }
 
-/// Velocity of the vortex at a position over the cavity's side, in units of the lid's: zero at the walls at rest.
+/// Velocity of the vortex in units of the lid velocity, at a position in units of the cavity side: zero at the
+/// stationary walls.
 pub(super) fn velocity(x: f64, y: f64) -> (f64, f64) {
     let (p, dp) = (x * x * (1.0 - x).powi(2), 2.0 * x * (1.0 - x) * (1.0 - 2.0 * x));
     let (q, dq) = (y * y * (y - 1.0), 3.0 * y * y - 2.0 * y);
@@ -114,7 +115,7 @@ pub(super) fn cavity(n: usize) -> (Case, Snapshot) {
     cavity_under(n, "[0.1, 0]")
 }
 
-/// The same under a lid of another velocity.
+/// A cavity with another lid velocity.
 pub(super) fn cavity_under(n: usize, lid: &str) -> (Case, Snapshot) {
     let text = format!(
         "spec = \"d2q9_bgk\"\n[domain]\nsize = [{n}, {n}]\n[fluid]\nre = 100\n[stop]\nsteps = 10\n[faces]\n\

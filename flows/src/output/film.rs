@@ -1,7 +1,8 @@
-//! Films: the pictures of a sequence one after the other, as an animated GIF, which browsers and slide programs play.
+//! Films: a sequence of pictures as an animated GIF, which browsers and slide programs play.
 //!
-//! It is made at the end of the pictures in the folder, so a run that goes on has those of the parts before. Colours are the 256 of each
-//! picture that are nearest to what it has (NeuQuant: Dekker, Network 5 (1994) 351).
+//! A film is made from the pictures in the folder at the end of a run, so it also has the pictures written before the
+//! run was resumed. Each picture is reduced to the 256 colours that represent it best (NeuQuant: Dekker, Network 5
+//! (1994) 351).
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,22 +11,22 @@ use std::path::Path;
 use gif::{Encoder, Frame, Repeat};
 use rayon::prelude::*;
 
-/// Of pixels, the share from which colours are chosen is one over this.
+/// Colours are chosen from one in this many pixels.
 const SPARSE: i32 = 10;
-/// Most bytes of a picture, which limits what somebody else's file may take.
+/// Largest decoded picture in bytes, which bounds the memory for foreign files.
 const MOST_BYTES: usize = 1 << 28;
-/// Pictures that are looked at at once.
+/// Number of pictures processed together.
 const AT_ONCE: usize = 16;
-/// GIF counts hundredths of a second.
+/// GIF delays are in hundredths of a second.
 const HUNDREDTHS: f64 = 100.0;
 
-/// A picture whose pixels are not read yet.
+/// A picture whose pixels have not been decoded yet.
 struct Picture {
     reader: png::Reader<io::BufReader<fs::File>>,
     size: (u16, u16),
 }
 
-/// A picture from a file, if it is one that runs draw.
+/// Opens a picture, if its format is that of pictures drawn by runs.
 fn open(path: &Path) -> Option<Picture> {
     let file = io::BufReader::new(fs::File::open(path).ok()?);
     let reader = png::Decoder::new_with_limits(file, png::Limits { bytes: MOST_BYTES }).read_info().ok()?;
@@ -36,7 +37,7 @@ fn open(path: &Path) -> Option<Picture> {
 }
 
 impl Picture {
-    /// Three bytes a pixel, rows from the top.
+    /// Decoded pixels: three bytes per pixel, rows from the top.
     fn rgb(mut self) -> Option<Vec<u8>> {
         let mut rgb = vec![0; self.reader.output_buffer_size().filter(|bytes| *bytes <= MOST_BYTES)?];
         self.reader.next_frame(&mut rgb).ok()?;
@@ -44,14 +45,14 @@ impl Picture {
     }
 }
 
-/// Hundredths of a second for which a picture is shown, so that many of them take as long as they should.
+/// Display time of a picture in hundredths of a second, rounded such that the total time is right.
 fn delay(number: usize, per_second: u32) -> u16 {
     let until = |number: usize| (number as f64 * HUNDREDTHS / f64::from(per_second)).round();
     (until(number + 1) - until(number)) as u16
 }
 
-/// Writes a film of pictures in their order, so many a second, that begins again when it has ended. All have the size of the last that is
-/// a picture of a run; the others are left out: how many is returned.
+/// Writes a film of pictures in order, at `per_second` frames per second, which repeats forever. Its size is that of
+/// the last picture that a run has drawn. Pictures of other sizes or formats are omitted; returns their number.
 pub(super) fn write(out: &mut dyn Write, pictures: &[impl AsRef<Path> + Sync], per_second: u32) -> io::Result<usize> {
     let Some(of_all) = pictures.iter().rev().find_map(|path| Some(open(path.as_ref())?.size)) else {
         return Ok(pictures.len());
@@ -92,7 +93,7 @@ mod tests {
 
     const WIDTH: usize = 60;
 
-    /// A bar of all colours that moves, on paper.
+    /// A moving bar of all colours on a white background.
     fn picture(shift: usize, width: usize) -> Vec<u8> {
         let mut canvas = Canvas::new(width, 40, [1.0; 3]);
         let map = Map::sequential();
@@ -120,7 +121,7 @@ mod tests {
         assert_eq!(write(&mut film, &paths, 30).unwrap(), 0);
         let found = frames(&film);
         assert_eq!(found.len(), 20);
-        // 20 at 30 a second are two thirds of one.
+        // 20 frames at 30 per second take two thirds of a second.
         assert_eq!(found.iter().map(|(delay, _)| u32::from(*delay)).sum::<u32>(), 67);
         for (path, (_, rgba)) in paths.iter().zip(&found) {
             let whole = open(path).unwrap().rgb().unwrap();

@@ -1,48 +1,48 @@
-//! What flows through the open faces of the domain, and whether it is what the case says.
+//! Fluxes through the open faces of the domain, and their comparison with the case.
 //!
-//! Fluxes are sums over the outermost cells, `rho u.n` times the area of a cell's face, inwards positive; solid cells have none. A
-//! face is open unless its rule lets nothing through.
+//! Fluxes are sums over the outermost cells, `rho u.n` times the area of a cell's face, positive inwards; solid cells
+//! do not contribute. A face is open unless its boundary rule is impermeable.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, Face, Wall};
 
-/// How much the mean velocity of an inlet may differ from what the case says, and all fluxes together from zero, over the flow
-/// through the domain.
+/// Largest relative deviation of the mean velocity of an inlet from that of the case, and largest net flux relative to
+/// the flow through the domain, without a warning.
 const BOUND: f64 = 0.02;
-/// Below this part of a cell a step, on the average over a face, nothing flows.
+/// Mean velocity on a face, in cells per step, below which there is no flow.
 const STILL: f64 = 1e-9;
 
-/// What flows through the open faces of a domain in the end.
+/// Fluxes through the open faces of a domain at the end of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fluxes {
     /// The open faces.
     pub faces: Vec<Flux>,
-    /// Sum of all, over what comes in or goes out, whichever is more; none where nothing flows.
+    /// Net flux over the total inflow or outflow, whichever is larger; `None` without flow.
     pub imbalance: Option<f64>,
 }
 
-/// What flows through a face, in cells and steps of the coarsest level.
+/// Flux through a face, in cells and steps of the coarsest level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flux {
-    /// The face: `left`.
+    /// Name of the face: `left`.
     pub face: String,
-    /// Its rule.
+    /// Its boundary rule.
     pub rule: String,
-    /// Area through which fluid may pass, in cells^(dimension - 1).
+    /// Area of fluid cells, in cells^(dimension - 1).
     pub area: f64,
-    /// Mass per step; positive if it comes in.
+    /// Mass per step, positive into the domain.
     pub mass: f64,
     /// Mean velocity along the inward normal.
     pub velocity: f64,
-    /// What the case gives as the mean of that, if the rule has a parameter `velocity`.
+    /// Mean of the normal velocity that the case prescribes, if the rule has a parameter `velocity`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub given: Option<f64>,
 }
 
 impl Fluxes {
-    /// Of a snapshot; `None` where no face is open, or there are no density and velocity.
+    /// Fluxes of a snapshot; `None` if no face is open, or if the snapshot has no density or velocity.
     pub fn new(case: &Case, snapshot: &Snapshot) -> Option<Fluxes> {
         let (rho, u) = (snapshot.get("rho")?, snapshot.vector("u")?);
         let open = case.walls.iter().filter(|wall| wall.may_be_open(case.size));
@@ -55,7 +55,7 @@ impl Fluxes {
         (!faces.is_empty()).then_some(Fluxes { faces, imbalance })
     }
 
-    /// What the user should know, a sentence each.
+    /// Warnings for the user, one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = vec![];
         for Flux { face, rule, velocity, given, .. } in &self.faces {
@@ -81,7 +81,7 @@ impl Fluxes {
         warnings
     }
 
-    /// A few lines for people.
+    /// A few lines of text.
     pub fn describe(&self) -> String {
         let mut text = String::new();
         for Flux { face, rule, mass, velocity, .. } in &self.faces {
@@ -97,7 +97,7 @@ impl Fluxes {
     }
 }
 
-/// What flows through a face; `None` where its rule lets nothing through.
+/// Flux through a face; `None` if its boundary rule is impermeable.
 fn flux(case: &Case, snapshot: &Snapshot, wall: &Wall, rho: &[f64], u: &[&[f64]]) -> Option<Flux> {
     let Face { axis, high } = wall.face;
     let (side, inwards) = (snapshot.block(), if high { -1.0 } else { 1.0 });
@@ -110,7 +110,8 @@ fn flux(case: &Case, snapshot: &Snapshot, wall: &Wall, rho: &[f64], u: &[&[f64]]
             continue;
         }
         let of_cell = 0.5f64.powi((block.level * (case.dim - 1)) as i32);
-        // Of the block, the outermost cells alone: rows of them along the axes before that of the face lie apart.
+        // Visit only the outermost cells of the block: rows of `stride` contiguous cells, in which the axes before that
+        // of the face vary.
         let stride: usize = side[..axis].iter().product();
         let rows = snapshot.block_cells() / (stride * side[axis]);
         let outermost = (0..rows).flat_map(|row| {
@@ -151,7 +152,7 @@ mod tests {
     use crate::output::example;
     use lbm_bundle::AtFace;
 
-    /// A channel of 16 x 16 cells, refined at the outlet, with an inlet of a profile.
+    /// A channel of 16 x 16 cells, refined at the outlet, with a velocity profile at the inlet.
     fn channel(outflow: f64) -> (Case, Snapshot) {
         let (mut case, _) = example::cavity(16);
         let (inlet, _) = example::cavity_under(16, "[\"0.01 * x\", 0]");

@@ -1,8 +1,10 @@
-//! What flows through planes over time, as CSV, and its means.
+//! Fluxes through planes over time, as CSV, and their means.
 //!
-//! A plane is cut into squares of the size of a cell of the finest level that there may be. At the middle of each the fields are read as those of
-//! probes are, linear between cell centres, and `u.n`, `rho u.n` and `phi u.n` are summed times the area of the square; squares inside solids have
-//! nothing. What diffuses is the diffusivity times the slope of the scalar against the normal there. On faces of cells of one level the velocity is the mean of that of the cells on both sides: the sum is of second order.
+//! A plane is divided into squares of the cell size of the finest permitted level. At the centre of each square the
+//! fields are interpolated as for probes, linearly between cell centres, and `u.n`, `rho u.n` and `phi u.n` are summed,
+//! times the area of the square. Squares inside solids do not contribute. The diffusive flux is the diffusivity times
+//! the negative normal gradient of the scalar there. On faces between cells of one level the velocity is the mean of
+//! the cells on both sides: the sum is of second order.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -16,63 +18,63 @@ use super::csv;
 use super::profile::{cells, real_name};
 use crate::case::{Case, Dimension, FluxPlane};
 
-/// What a plane has recorded, in lattice units.
+/// Rows recorded for a plane, in lattice units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fluxed {
-    /// The step of each row.
+    /// Step of each row.
     steps: Vec<u64>,
-    /// Index `[row][column]`: the area outside of solids, the volume and the mass per step, what the flow carries of each scalar per step, and
-    /// what diffuses of those that do.
+    /// Index `[row][column]`: area outside solids, volume per step, mass per step, convective flux of each scalar per
+    /// step, and diffusive flux of each scalar with diffusion.
     values: Vec<f64>,
 }
 
-/// The same to the last bit, for a run that goes on.
+/// Bit-exact copy for restart files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SavedFlux {
     name: String,
-    /// Normal, corners and parts.
+    /// Normal, corners and numbers of squares.
     plane: Vec<Bits>,
     columns: usize,
     pub(super) steps: Vec<u64>,
     values: Vec<Bits>,
 }
 
-/// The means of what flows through a plane, in the units of the case.
+/// Mean fluxes through a plane, in the units of the case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FluxMean {
     /// Name of the plane.
     pub name: String,
     /// The axis along which a flux is positive.
     pub normal: String,
-    /// Area outside of solids at the last row.
+    /// Area outside solids at the last row.
     pub area: f64,
-    /// Step of the first row of the means, and of the last.
+    /// First and last step of the averaging window.
     pub window: [u64; 2],
-    /// Rows in it.
+    /// Number of rows in the window.
     pub samples: usize,
     /// Volume per time.
     pub volume: Option<Average>,
     /// Mass per time.
     pub mass: Option<Average>,
-    /// What passes of each scalar.
+    /// Fluxes of the scalars.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub scalars: Vec<ScalarMean>,
 }
 
-/// The means of what passes of a scalar, in its unit times that of the volume.
+/// Mean fluxes of a scalar, in its unit times that of the volume flux.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScalarMean {
     /// Name of the scalar.
     pub name: String,
-    /// What the flow carries per time.
+    /// Convective flux per time.
     pub carried: Option<Average>,
-    /// What diffuses per time, where the diffusivity is known.
+    /// Diffusive flux per time, if the diffusivity is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub diffused: Option<Average>,
 }
 
 impl FluxMean {
-    /// A line for people.
+    /// One line of text.
     pub fn describe(&self, units: &BTreeMap<String, String>) -> String {
         let Some(volume) = &self.volume else { return String::new() };
         let error = volume.standard_error.map_or(String::new(), |error| format!(" +- {error:.2e}"));
@@ -83,25 +85,25 @@ impl FluxMean {
 }
 
 impl SavedFlux {
-    /// Whether it has all values of its rows.
+    /// Whether the number of values matches the number of rows.
     pub(super) fn is_whole(&self) -> bool {
         self.columns.checked_mul(self.steps.len()) == Some(self.values.len())
     }
 }
 
-/// Numbers of a row.
+/// Numbers per row.
 fn width(plane: &FluxPlane) -> usize {
     3 + plane.scalars.len() + plane.diffusing.len()
 }
 
 impl Fluxed {
-    /// Adds what was read at the points of a plane, unless the step is there.
+    /// Adds a row from the readings at the points of a plane. A step that already has a row is ignored.
     pub fn add(&mut self, case: &Case, plane: &FluxPlane, step: u64, readings: &[Reading]) {
         if self.steps.last() == Some(&step) {
             return;
         }
         let mut sums = vec![0.0; width(plane)];
-        // Inside of solids nothing is a number.
+        // Readings inside solids are NaN.
         let diffusivity = |scalar: &usize| case.scalars[*scalar].diffusivity(case, step).unwrap_or(f64::NAN);
         let diffusivities: Vec<f64> = plane.diffusing.iter().map(diffusivity).collect();
         for Reading { values, slopes, .. } in readings.iter().filter(|reading| !reading.values[plane.velocity].is_nan())
@@ -123,7 +125,7 @@ impl Fluxed {
         self.values.extend(sums.into_iter().map(|sum| sum * area));
     }
 
-    /// To the last bit.
+    /// Bit-exact copy for restart files.
     pub(super) fn saved(&self, plane: &FluxPlane) -> SavedFlux {
         let numbers = [plane.normal as f64].into_iter().chain(plane.from).chain(plane.to);
         let parts = plane.parts.iter().map(|parts| *parts as f64);
@@ -136,7 +138,7 @@ impl Fluxed {
         }
     }
 
-    /// What [`Self::saved`] gave of the same plane, if it is there.
+    /// The inverse of [`Self::saved`] for the same plane; empty if `all` does not have it.
     pub(super) fn of_saved(plane: &FluxPlane, all: &[SavedFlux]) -> Fluxed {
         let none = Fluxed::default().saved(plane);
         let same =
@@ -147,7 +149,7 @@ impl Fluxed {
         })
     }
 
-    /// Its means over the rows from a step on, or else over the last half.
+    /// Means over the rows from the step that the case gives, or over the last half.
     pub(super) fn mean(&self, case: &Case, plane: &FluxPlane) -> Option<FluxMean> {
         let rows = window(&self.steps, case.output.average_from)?;
         let weights = weights(&self.steps, rows.clone());
@@ -180,7 +182,7 @@ impl Fluxed {
     }
 }
 
-/// What a lattice unit of each column is in the units of the case, and how that is written.
+/// Factor from lattice units to the units of the case for area, volume flux and mass flux, and the symbol of the unit.
 pub(super) fn scales(case: &Case) -> [(f64, String); 3] {
     let (units, dim) = (&case.units, case.dim as i32);
     let length = units.scale(Dimension::LENGTH);
@@ -203,19 +205,20 @@ pub(super) fn scales(case: &Case) -> [(f64, String); 3] {
     [(length.powi(dim - 1), format!("m{}", if dim == 2 { "" } else { "²" })), (volume, of_volume), mass]
 }
 
-/// How many rows all planes have together.
+/// Total number of rows of all planes.
 pub(super) fn rows(all: &[Fluxed]) -> usize {
     all.iter().map(|fluxed| fluxed.steps.len()).sum()
 }
 
-/// Writes the rows of all planes from one on, in the order of steps, the first after comments that say what they are.
+/// Writes the rows of all planes from number `from` on, in the order of steps; the first is preceded by comments that
+/// describe them.
 pub fn write(case: &Case, all: &[Fluxed], from: usize, out: &mut dyn Write) -> io::Result<()> {
     if from == 0 {
         write_head(case, out)?;
     }
     let scales = scales(case);
     let time = case.units.scale(Dimension::TIME);
-    // No more of a plane than are wanted of all.
+    // No plane contributes more rows than are written in total.
     let wanted = rows(all).saturating_sub(from);
     let of_plane = |(number, fluxed): (usize, &Fluxed)| -> Vec<(u64, usize, usize)> {
         let count = fluxed.steps.len();

@@ -1,12 +1,15 @@
-//! Forces on solids over time, as CSV and as a picture, and what they converge to: means, extremes and the Strouhal number.
+//! Forces on solids over time, as CSV and as a picture, and their converged values: means, extremes and the Strouhal
+//! number.
 //!
-//! Means are those of the rows in a window, which is stated, each weighted with its interval ([`average`](super::average)). Where the force across the flow is periodic, the window is the last
-//! periods that are alike. Elsewhere it is the longest of the last half, quarter, eighth, ... of the samples whose two halves have
-//! the same means; if there is none, it is the last half, and the force has not converged.
+//! Means are taken over the rows in a window, which is reported, each row weighted with its interval
+//! ([`average`](super::average)). If the force across the flow is periodic, the window consists of the last periods
+//! that agree. Otherwise it is the longest of the last half, quarter, eighth, ... of the samples whose two halves have
+//! the same means. If there is none, it is the last half, and the force has not converged.
 //!
-//! The coefficient of a force along an axis is `2 F / (rho U^2 A)` with the density 1, the reference velocity U of the case and
-//! the reference area A of the solid. Drag is the force along x; across that, in two dimensions lift is the force along y. In three
-//! dimensions it depends on the body which of the others is lift and which the side force, so they go by their axes.
+//! The coefficient of a force along an axis is `2 F / (rho U^2 A)` with density 1, the reference velocity U of the case
+//! and the reference area A of the solid. Drag is the force along x. In two dimensions lift is the force along y. In
+//! three dimensions it depends on the body which of the other components is lift and which is side force, so they are
+//! named by their axes.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -23,45 +26,46 @@ use super::profile::real_name;
 use super::series::scales;
 use crate::case::{Body, Case};
 
-/// Names of coefficients, along x, y and z.
+/// Names of the coefficients along x, y and z.
 fn names(dim: usize) -> &'static [&'static str] {
     if dim == 2 { &["cd", "cl"] } else { &["cd", "cy", "cz"] }
 }
 
-/// How much the lengths and the heights of periods may differ from those of the last for the flow to count as periodic.
+/// Largest relative difference of length and height between a period and the last one, in a periodic flow.
 const ALIKE: f64 = 0.02;
-/// Periods that a periodic flow must have shown.
+/// Least number of periods in a periodic flow.
 const PERIODS: usize = 3;
-/// Samples of the shortest window.
+/// Least number of samples in a window.
 const FEWEST: usize = 8;
-/// How much the means of the halves of a window may differ where the force has converged, over the mean.
+/// Largest relative difference of the means of both halves of a window, if the force has converged.
 const CONVERGED: f64 = 1e-4;
-/// A coefficient whose mean is smaller than this part of the drag's is measured by that.
+/// If the mean of a coefficient is smaller than this fraction of the mean drag, differences are relative to that
+/// fraction of the drag.
 const SMALL: f64 = 1e-2;
-/// Swings of the force across the flow below this part of its mean and of the drag are noise, not periods.
+/// Fluctuations of the force across the flow below this fraction of its mean and of the drag are noise, not periods.
 const NOISE: f64 = 1e-4;
 
-/// Forces in time.
+/// Time series of forces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forces {
     rows: Vec<Row>,
 }
 
-/// The forces of one time.
+/// The forces at one step.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     step: u64,
-    /// Of each entry of [`Case::solids`], in lattice units; where solids turn, then the torque on each.
+    /// Force on each entry of [`Case::solids`], in lattice units; if solids rotate, followed by the torque on each.
     forces: Vec<[f64; 3]>,
 }
 
 impl Row {
-    /// The force on a body, in lattice units.
+    /// Force on a body, in lattice units.
     fn force(&self, body: &Body<'_>) -> [f64; 3] {
         sum(&self.forces[body.entries.clone()])
     }
 
-    /// The torque on a body of a case in which solids turn, in lattice units.
+    /// Torque on a body, in lattice units, of a case in which solids rotate.
     fn torque(&self, case: &Case, body: &Body<'_>) -> [f64; 3] {
         sum(&self.forces[case.solids.len()..][body.entries.clone()])
     }
@@ -71,94 +75,94 @@ fn sum(of: &[[f64; 3]]) -> [f64; 3] {
     [0, 1, 2].map(|axis| of.iter().map(|of| of[axis]).sum())
 }
 
-/// Axes along which there are torques.
+/// Axes of the torques.
 fn torques(dim: usize) -> Range<usize> {
     if dim == 2 { 2..3 } else { 0..3 }
 }
 
-/// The reference area of a body.
+/// Reference area of a body.
 fn area(case: &Case, body: &Body<'_>) -> f64 {
     case.solids[body.entries.start].area
 }
 
-/// A coefficient in the end: over the samples in [`Settled::window`].
+/// Statistics of a coefficient over the samples in [`Settled::window`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settling {
     /// Mean over time.
     pub mean: f64,
-    /// Least.
+    /// Minimum.
     pub min: f64,
-    /// Greatest.
+    /// Maximum.
     pub max: f64,
-    /// Root mean square of what differs from the mean.
+    /// Root mean square of the deviation from the mean.
     pub rms: f64,
-    /// At the last step.
+    /// Value at the last step.
     pub last: f64,
-    /// Standard error of the mean because samples are finite and depend on each other; none where the force is periodic, or of fewer than
-    /// eight samples.
+    /// Standard error of the mean due to the finite number of correlated samples; `None` if the force is periodic or
+    /// there are fewer than eight samples.
     #[serde(default)]
     pub standard_error: Option<f64>,
-    /// How many independent samples would have that error.
+    /// Number of independent samples with the same standard error.
     #[serde(default)]
     pub independent_samples: Option<f64>,
 }
 
-/// The samples that means are taken over.
+/// The averaging window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// Step of the first.
+    /// Step of the first sample.
     pub from_step: u64,
-    /// Step of the last.
+    /// Step of the last sample.
     pub to_step: u64,
-    /// Time of the first, in L/U.
+    /// Time of the first sample, in L/U.
     pub from_time: f64,
-    /// Time of the last, in L/U.
+    /// Time of the last sample, in L/U.
     pub to_time: f64,
-    /// How many.
+    /// Number of samples.
     pub samples: usize,
 }
 
-/// The force on a solid in the end.
+/// Converged force on a solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Number of the solid, in the order of the case, from 1.
     pub solid: usize,
-    /// The part of its surface, where parts have boundary conditions of their own; none for the whole.
+    /// The part of its surface, if parts have boundary conditions of their own; `None` for the whole.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<String>,
-    /// Reference area in units of cells of the coarsest level, in two dimensions a length.
+    /// Reference area in units of cells of the coarsest level; a length in two dimensions.
     pub area: f64,
-    /// What the coefficients are means over; none where nothing sets a velocity.
+    /// The averaging window; `None` without a reference velocity.
     pub window: Option<Window>,
-    /// Whether the force has converged: it is periodic, or the means over both halves of the window are the same.
+    /// Whether the force has converged: it is periodic, or both halves of the window have the same means.
     pub converged: bool,
-    /// Largest difference of the means over both halves of the window, over the mean, where the force is not periodic; over a
-    /// hundredth of the drag's where the mean is smaller. None for a single sample.
+    /// Largest relative difference of the means of both halves of the window, if the force is not periodic; relative to
+    /// a hundredth of the drag if the mean is smaller than that. `None` for a single sample.
     pub drift: Option<f64>,
-    /// Coefficient of the force along x; none where nothing sets a velocity.
+    /// Coefficient of the force along x; `None` without a reference velocity.
     pub drag: Option<Settling>,
-    /// In two dimensions, coefficient of the force along y.
+    /// Coefficient of the force along y, in two dimensions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lift: Option<Settling>,
-    /// In three dimensions, coefficient of the force along y.
+    /// Coefficient of the force along y, in three dimensions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cy: Option<Settling>,
-    /// In three dimensions, coefficient of the force along z.
+    /// Coefficient of the force along z, in three dimensions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cz: Option<Settling>,
-    /// Torque on a solid about its pivot, where solids turn, over the samples of the window: about z in two dimensions, about x, y and z in three; in the
-    /// unit of a force times a length.
+    /// Torque on the solid about its pivot over the window, if solids rotate: about z in two dimensions, about x, y and
+    /// z in three; in the unit of force times length.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub torque: Option<Vec<Settling>>,
-    /// Periods of the force across the flow, along the axis on which it swings most, all alike, that these means and the Strouhal
-    /// number rest on; 0 where it is not periodic.
+    /// Number of agreeing periods of the force across the flow, along the axis with the largest fluctuation, on which
+    /// the means and the Strouhal number are based; 0 if it is not periodic.
     pub periods: usize,
-    /// Frequency of that force times the reference length over the reference velocity, if it is periodic.
+    /// Strouhal number: frequency of that force times reference length over reference velocity, if it is periodic.
     pub strouhal: Option<f64>,
 }
 
 impl Settled {
-    /// A line for people.
+    /// One line of text.
     pub fn describe(&self) -> String {
         let part = self.part.as_ref().map_or(String::new(), |part| format!(", {part}"));
         let name = format!("solid {}{part}", self.solid);
@@ -203,20 +207,20 @@ impl Settled {
 }
 
 impl Forces {
-    /// Adds the forces at a step, unless they are there; where solids turn, the torques come after them.
+    /// Adds the forces at a step; if solids rotate, followed by the torques. A step that already has a row is ignored.
     pub fn add(&mut self, step: u64, forces: Vec<[f64; 3]>) {
         if self.rows.last().is_none_or(|last| last.step < step) {
             self.rows.push(Row { step, forces });
         }
     }
 
-    /// What a restart file keeps.
+    /// Rows for a restart file.
     pub fn saved(&self) -> Vec<(u64, Vec<[Bits; 3]>)> {
         let of_row = |row: &Row| (row.step, row.forces.iter().map(|force| force.map(Bits)).collect());
         self.rows.iter().map(of_row).collect()
     }
 
-    /// What a restart file has kept.
+    /// Rows from a restart file.
     pub fn of_saved(rows: &[(u64, Vec<[Bits; 3]>)]) -> Forces {
         let of_row = |(step, forces): &(u64, Vec<[Bits; 3]>)| Row {
             step: *step,
@@ -225,21 +229,21 @@ impl Forces {
         Forces { rows: rows.iter().map(of_row).collect() }
     }
 
-    /// What a force in lattice units is divided by for its coefficient; none where nothing sets a velocity.
+    /// A force in lattice units divided by this factor is its coefficient; `None` without a reference velocity.
     fn unit(case: &Case, body: &Body<'_>) -> Option<f64> {
         let unit = 0.5 * case.scales.velocity.powi(2) * area(case, body);
         (unit > 0.0).then_some(unit)
     }
 
-    /// A coefficient of a body over time, over L/U.
+    /// Time series of a coefficient of a body; times in L/U.
     fn curve(&self, case: &Case, body: &Body<'_>, axis: usize) -> Vec<(f64, f64)> {
         let Some(unit) = Self::unit(case, body) else { return Vec::new() };
         let (u, l) = scales(case);
         self.rows.iter().map(|row| (row.step as f64 * u / l, row.force(body)[axis] / unit)).collect()
     }
 
-    /// The torque on a body of a case in which solids turn over some rows, those of whole periods or not: by axis, in the unit of a force times
-    /// a length; none of no rows.
+    /// Torque on a body over some rows, by axis, in the unit of force times length, for a case in which solids rotate;
+    /// `None` without rows. `periodic`: the rows are whole periods.
     fn torques(&self, case: &Case, body: &Body<'_>, rows: &Range<usize>, periodic: bool) -> Option<Vec<Settling>> {
         let unit = case.units.force(case.dim).0 * case.units.cell;
         let weights = weights(&self.steps(), rows.clone());
@@ -251,17 +255,17 @@ impl Forces {
         torques(case.dim).map(about).collect()
     }
 
-    /// The step of each row.
+    /// Step of each row.
     fn steps(&self) -> Vec<u64> {
         self.rows.iter().map(|row| row.step).collect()
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Writes the rows from one on as CSV, the first after comments that say what they are.
+    /// Writes the rows from number `from` on as CSV; the first is preceded by comments that describe them.
     pub fn write(&self, case: &Case, from: usize, out: &mut dyn Write) -> io::Result<()> {
         let bodies: Vec<Body<'_>> = case.bodies_and_parts().collect();
         let has_parts = bodies.iter().any(|body| body.part.is_some());
@@ -342,8 +346,8 @@ impl Forces {
         writeln!(out, "step,time,solid{part},{},{}{displacements}", of_axes("f"), names(case.dim).join(","))
     }
 
-    /// Draws the coefficients over time. The first tenth, in which a flow that starts with a jolt has forces that hide all others,
-    /// is left out where it has the greatest.
+    /// Draws the coefficients over time. If the first tenth has much larger forces than the rest, as in an impulsive
+    /// start, it is omitted.
     pub fn draw(&self, case: &Case) -> Canvas {
         let panel = |axis: usize, y: &str| {
             let curves = case.bodies_and_parts().enumerate().map(|(at, body)| Curve {
@@ -373,7 +377,7 @@ impl Forces {
         Chart { title: format!("{}{re}: forces", case.name), panels }.draw()
     }
 
-    /// What the force on each solid, and on each of its parts, converges to.
+    /// Converged force on each solid and on each of its parts.
     pub fn settled(&self, case: &Case) -> Vec<Settled> {
         let steps = self.steps();
         let of_body = |body: Body<'_>| {
@@ -390,7 +394,7 @@ impl Forces {
                 _ => None,
             };
             let inside = |time: f64| curves[0].partition_point(|point| point.0 < time);
-            // A window that is asked for is taken, whatever the force does.
+            // A window that the case specifies takes precedence.
             let asked = case.output.average_from.filter(|_| !curves[0].is_empty());
             let asked = asked.map(|from| steps.partition_point(|step| *step < from)..steps.len());
             let length = length.filter(|_| asked.is_none());
@@ -422,7 +426,7 @@ impl Forces {
                 cz: of(2),
                 torque: case.turns().then(|| self.torques(case, &body, &rows, length.is_some())).flatten(),
                 periods: if length.is_some() { periods.len() } else { 0 },
-                // Times are over L/U already.
+                // Times are already in L/U.
                 strouhal: length.map(|(begin, end)| periods.len() as f64 / (end - begin)),
             }
         };
@@ -430,8 +434,8 @@ impl Forces {
     }
 }
 
-/// The samples that curves of the same times are averaged over where nothing is periodic, and how much the means of both halves
-/// differ, if there are two. The first curve is the drag.
+/// The averaging window for curves that are not periodic, and the difference of the means of its halves, if it has two
+/// samples or more. The first curve is the drag.
 fn converged(curves: &[Vec<(f64, f64)>], steps: &[u64]) -> (Range<usize>, Option<f64>) {
     let count = curves[0].len();
     let drift = |rows: &Range<usize>| drift_of(curves, steps, rows);
@@ -443,7 +447,7 @@ fn converged(curves: &[Vec<(f64, f64)>], steps: &[u64]) -> (Range<usize>, Option
     (rows, drift)
 }
 
-/// How much the means of both halves of some samples differ, if there are two.
+/// Largest relative difference of the means of both halves of some samples, if there are two or more.
 fn drift_of(curves: &[Vec<(f64, f64)>], steps: &[u64], rows: &Range<usize>) -> Option<f64> {
     let middle = rows.start + rows.len() / 2;
     let windows = [rows.clone(), rows.start..middle, middle..rows.end];
@@ -466,7 +470,7 @@ fn values(curve: &[(f64, f64)], rows: &Range<usize>) -> Vec<f64> {
     curve[rows.clone()].iter().map(|point| point.1).collect()
 }
 
-/// A curve over some rows with their weights; those of whole periods have no error that is known.
+/// Statistics of a curve over some weighted rows; without an error if they are whole periods.
 fn settling(curve: &[(f64, f64)], rows: &Range<usize>, weights: &[f64], periodic: bool) -> Option<Settling> {
     let last = curve.last()?.1;
     let inside = values(curve, rows);
@@ -479,29 +483,30 @@ fn settling(curve: &[(f64, f64)], rows: &Range<usize>, weights: &[f64], periodic
     Some(Settling { mean: average.mean, min, max, rms: average.rms, last, standard_error, independent_samples })
 }
 
-/// From one rise of a curve through its middle to the next.
+/// From one upward crossing of a curve through its mid-value to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Period {
     begin: f64,
     end: f64,
-    /// From the least value to the greatest.
+    /// Maximum minus minimum.
     height: f64,
 }
 
-/// The least and the greatest value of a curve in its later half, which a transient at the start does not move.
+/// Minimum and maximum of the second half of a curve, which an initial transient does not affect.
 fn swing(curve: &[(f64, f64)]) -> (f64, f64) {
     let later = &curve[curve.len() / 2..];
     later.iter().fold((f64::MAX, f64::MIN), |(low, high), at| (low.min(at.1), high.max(at.1)))
 }
 
-/// The last periods of a curve that are all alike, if they are enough; `scale` is what noise is small against.
+/// The last agreeing periods of a curve; empty if they are too few. Noise is relative to `scale`.
 fn periods(curve: &[(f64, f64)], scale: f64) -> Vec<Period> {
     let (low, high) = swing(curve);
     let middle = 0.5 * (low + high);
     if !(high - low).is_finite() || high - low <= NOISE * scale.max(middle.abs()) {
         return Vec::new();
     }
-    // A rise begins in the lower quarter and ends in the upper one, so that wiggles about the middle count once.
+    // An upward crossing starts in the lower quarter and ends in the upper one, so that small oscillations about the
+    // mid-value count once.
     let quarter = 0.25 * (high - low);
     let (mut armed, mut crossed, mut rises): (bool, Option<f64>, Vec<f64>) = (false, None, Vec::new());
     for pair in curve.windows(2) {
@@ -552,7 +557,7 @@ mod tests {
 
     #[test]
     fn a_periodic_lift_has_its_strouhal_number() {
-        // It grows at first, about a mean, with a third harmonic.
+        // Grows at first, about a mean, with a third harmonic.
         let wave = |phase: f64| phase.sin() + 0.3 * (3.0 * phase).sin();
         let (case, forces) =
             forces(|time| 0.1 + 0.4 * (1.0 - (-time / 6.0).exp()) * wave(2.0 * std::f64::consts::PI * 0.17 * time));
@@ -570,7 +575,7 @@ mod tests {
         let (mut case, plane) = forces(|time| 0.1 + 0.4 * (2.0 * std::f64::consts::PI * 0.17 * time).sin());
         case.dim = 3;
         let mut forces = Forces::default();
-        // What swings along y in the plane does so along z.
+        // A force along z is evaluated like one along y.
         plane
             .rows
             .iter()
@@ -599,7 +604,7 @@ mod tests {
 
     #[test]
     fn what_is_not_periodic_is_averaged_over_a_window_that_is_stated() {
-        // Towards a value: the longest window in which it has converged.
+        // Converges exponentially: the longest window in which it has converged.
         let (case, forces_in_time) = forces(|time| 0.2 - 0.3 * (-0.1 * time).exp());
         let settled = &forces_in_time.settled(&case)[0];
         let (window, lift) = (settled.window.as_ref().unwrap(), settled.lift.as_ref().unwrap());
@@ -607,18 +612,18 @@ mod tests {
         assert!((lift.mean - 0.2).abs() < 2e-5 && lift.rms > 0.0 && lift.min < lift.max, "{settled:?}");
         assert_eq!((window.to_step, window.samples), (39_980, ((39_980 - window.from_step) / 20 + 1) as usize));
         assert!((window.to_time - 39_980.0 * 0.1 / 32.0).abs() < 1e-9, "{window:?}");
-        // What is steady has no error; what drifts has few independent samples.
+        // A constant force has no error; a drifting one has few independent samples.
         let drag = settled.drag.as_ref().unwrap();
         assert_eq!((drag.standard_error, drag.independent_samples), (Some(0.0), Some(window.samples as f64)));
         assert!(lift.standard_error.is_some_and(|error| error > 0.0) && lift.independent_samples.unwrap() < 20.0);
-        // A window that is asked for.
+        // A window that the case specifies.
         let mut asked = case.clone();
         asked.output.average_from = Some(30_000);
         let window = forces_in_time.settled(&asked)[0].window.clone().unwrap();
         assert_eq!((window.from_step, window.samples), (30_000, 500));
         asked.output.average_from = Some(1_000_000);
         assert_eq!(forces_in_time.settled(&asked)[0].window, None);
-        // A rise without end: the last half, and its halves differ.
+        // Grows without bound: the last half, whose halves differ.
         let (case, forces_in_time) = forces(|time| 0.01 * time);
         let settled = &forces_in_time.settled(&case)[0];
         let (window, lift) = (settled.window.as_ref().unwrap(), settled.lift.as_ref().unwrap());

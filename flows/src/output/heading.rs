@@ -1,4 +1,4 @@
-//! What stands above a picture: which flow is shown, what of it, and when.
+//! Heading of a picture: the flow, the field that it shows, and the time.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 
@@ -7,11 +7,11 @@ use super::canvas::{Align, Canvas};
 use super::profile::{cells, real_name};
 use crate::case::Case;
 
-/// Heights of the two lines, in pixels, and where they stand.
+/// Heights of the two lines in pixels, and their baselines.
 const FIRST: f64 = 36.0;
 const SECOND: f64 = 22.0;
 const AT: [f64; 2] = [52.0, 92.0];
-/// Most pixels that a picture is made wider for its heading; what is longer is cut off.
+/// Largest width in pixels to which a picture is extended for its heading; longer text is cut off.
 const WIDEST: f64 = 2000.0;
 /// A step that few runs reach.
 const LATE: u64 = 100_000_000;
@@ -20,12 +20,14 @@ const LATE: u64 = 100_000_000;
 pub(super) struct Heading {
     title: String,
     facts: String,
-    /// The facts of a step with many digits: pictures of a film are all as wide, those after the run went on too.
+    /// The second line for a step with many digits. It fixes the width of a picture, so that all pictures of a film
+    /// have the same width, also after the run is resumed.
     longest: String,
 }
 
 impl Heading {
-    /// The flow and what is `shown` of it, or the title in the place of both; then what it was computed with, and when.
+    /// First line: the flow and `shown`, the field, or else `title`. Second line: parameters of the computation, and
+    /// the time.
     pub(super) fn new(case: &Case, title: Option<&str>, shown: &str, snapshot: &Snapshot) -> Heading {
         let re = case.scales.re.map_or(String::new(), |re| format!(" at Re {re:.0}"));
         let time = |step: u64| match case.units.si {
@@ -43,26 +45,26 @@ impl Heading {
         }
     }
 
-    /// Says one thing more.
+    /// Appends a fact to the second line.
     pub(super) fn add(&mut self, fact: &str) {
         for facts in [&mut self.facts, &mut self.longest] {
             *facts += &format!("  ·  {fact}");
         }
     }
 
-    /// How wide a picture is in which it has room.
+    /// Width of a picture that has room for the heading.
     pub(super) fn width(&self) -> f64 {
         Canvas::length(&self.title, FIRST).max(Canvas::length(&self.longest, SECOND)).min(WIDEST)
     }
 
-    /// Draws it, from `left` on.
+    /// Draws it, starting at `left`.
     pub(super) fn draw(&self, canvas: &mut Canvas, left: f64) {
         canvas.text((left, AT[0]), &self.title, FIRST, Align::Left, INK, false);
         canvas.text((left, AT[1]), &self.facts, SECOND, Align::Left, FAINT, false);
     }
 }
 
-/// Digits in groups of three.
+/// A number with its digits in groups of three.
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

@@ -1,9 +1,10 @@
-//! What solids give of a temperature or another scalar to the fluid over time, as CSV, and its means.
+//! Release of a temperature or another scalar from solids to the fluid over time, as CSV, and its means.
 //!
-//! A link that a surface cuts takes a population of the scalar out of a cell and brings another back: the difference is what the solid gives
-//! in a step, whatever its boundary condition is, as the momentum on the same links is the force (Ladd, J. Fluid Mech. 271 (1994) 285). So no slope is
-//! taken at the surface, and what all solids give is what the fluid gains. The Nusselt number is that per step times the reference length, over the
-//! diffusivity, the area and the difference that the case says.
+//! A cut link takes a population of the scalar out of a cell and returns another. The difference is what the solid
+//! releases in a step, for any boundary condition, just as the momentum exchange on the same links is the force (Ladd,
+//! J. Fluid Mech. 271 (1994) 285). Thus no gradient is evaluated at the surface, and the release of all solids equals
+//! the gain of the fluid. The Nusselt number is the release per step times the reference length, divided by the
+//! diffusivity, the area and the difference that the case gives.
 
 use std::io::{self, Write};
 
@@ -16,44 +17,44 @@ use super::flux_planes;
 use super::profile::real_name;
 use crate::case::{Body, Case, Scalar};
 
-/// What solids have given over time.
+/// Release from solids over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Heat {
     steps: Vec<u64>,
-    /// Per step in lattice units, index `[row][entry of the case's solids][scalar]`.
+    /// Release per step in lattice units, index `[row][entry of the case's solids][scalar]`.
     values: Vec<f64>,
 }
 
-/// The same to the last bit, for a run that goes on.
+/// Bit-exact copy for restart files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SavedHeat {
     pub(super) steps: Vec<u64>,
     values: Vec<Bits>,
 }
 
-/// The mean of what a solid gives.
+/// Mean release from a solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeatMean {
     /// Number of the solid, in the order of the case, from 1.
     pub solid: usize,
-    /// The part of its surface, where parts have boundary conditions of their own; none for the whole.
+    /// The part of its surface, if parts have boundary conditions of their own; `None` for the whole.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<String>,
     /// Name of the scalar.
     pub scalar: String,
-    /// Step of the first row of the means, and of the last.
+    /// First and last step of the averaging window.
     pub window: [u64; 2],
-    /// Rows in it.
+    /// Number of rows in the window.
     pub samples: usize,
-    /// What it gives to the fluid per time, in the units of the case.
+    /// Release to the fluid per time, in the units of the case.
     pub rate: Option<Average>,
-    /// The Nusselt number, where the case says what it refers to.
+    /// Nusselt number, if the case gives its reference quantities.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nusselt: Option<Average>,
 }
 
 impl HeatMean {
-    /// A line for people.
+    /// One line of text.
     pub fn describe(&self) -> String {
         let part = self.part.as_ref().map_or(String::new(), |part| format!(", {part}"));
         let Some(rate) = &self.rate else { return String::new() };
@@ -66,20 +67,21 @@ impl HeatMean {
     }
 }
 
-/// Numbers of a row.
+/// Numbers per row.
 fn width(case: &Case) -> usize {
     case.solids.len() * case.scalars.len()
 }
 
 impl SavedHeat {
-    /// Whether it has all values of its rows.
+    /// Whether the number of values matches the number of rows.
     pub(super) fn fits(&self, case: &Case) -> bool {
         width(case).checked_mul(self.steps.len()) == Some(self.values.len())
     }
 }
 
 impl Heat {
-    /// Adds what each entry of the case's solids has given of each scalar in a step, unless the step is there.
+    /// Adds a row: the release of each scalar from each entry of the case's solids. A step that already has a row is
+    /// ignored.
     pub fn add(&mut self, step: u64, values: Vec<f64>) {
         if self.steps.last().is_none_or(|last| *last < step) {
             self.steps.push(step);
@@ -87,27 +89,27 @@ impl Heat {
         }
     }
 
-    /// To the last bit.
+    /// Bit-exact copy for restart files.
     pub(super) fn saved(&self) -> SavedHeat {
         SavedHeat { steps: self.steps.clone(), values: self.values.iter().copied().map(Bits).collect() }
     }
 
-    /// What [`Self::saved`] gave.
+    /// The inverse of [`Self::saved`].
     pub(super) fn of_saved(saved: &SavedHeat) -> Heat {
         Heat { steps: saved.steps.clone(), values: saved.values.iter().map(|bits| bits.0).collect() }
     }
 
-    /// What a body has given of a scalar, row by row.
+    /// Release of a scalar from a body, row by row.
     fn of(&self, case: &Case, body: &Body<'_>, scalar: usize) -> Vec<f64> {
         self.values.chunks_exact(width(case).max(1)).map(|row| given(case, row, body, scalar)).collect()
     }
 
-    /// How many rows there are of each solid.
+    /// Number of rows per solid.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Writes the rows from one on as CSV, the first after comments that say what they are.
+    /// Writes the rows from number `from` on as CSV; the first is preceded by comments that describe them.
     pub fn write(&self, case: &Case, from: usize, out: &mut dyn Write) -> io::Result<()> {
         let bodies: Vec<Body<'_>> = case.bodies_and_parts().collect();
         let has_parts = bodies.iter().any(|body| body.part.is_some());
@@ -136,7 +138,7 @@ impl Heat {
         Ok(())
     }
 
-    /// The means over the rows from a step on, or else over the last half.
+    /// Means over the rows from the step that the case gives, or over the last half.
     pub(super) fn means(&self, case: &Case) -> Vec<HeatMean> {
         let Some(rows) = window(&self.steps, case.output.average_from) else { return vec![] };
         let weights = weights(&self.steps, rows.clone());
@@ -161,7 +163,7 @@ impl Heat {
     }
 }
 
-/// What a body has given of a scalar in a row.
+/// Release of a scalar from a body in one row.
 fn given(case: &Case, row: &[f64], body: &Body<'_>, scalar: usize) -> f64 {
     body.entries.clone().map(|entry| row[entry * case.scalars.len() + scalar]).sum()
 }
@@ -195,14 +197,14 @@ fn write_head(
     writeln!(out, "{}", columns.join(","))
 }
 
-/// The difference and the area that the Nusselt number of a body refers to.
+/// The difference and the area to which the Nusselt number of a body refers.
 fn refers(case: &Case, body: &Body<'_>) -> Option<(f64, f64)> {
     let of = case.solids[body.entries.start].nusselt?;
     let area = if body.part.is_some() { of.area } else { Some(of.whole) };
     Some((of.difference, area?))
 }
 
-/// What a rate in lattice units is over its Nusselt number at a step.
+/// A rate in lattice units divided by this factor is the Nusselt number at a step.
 fn nusselt(case: &Case, body: &Body<'_>, step: u64) -> Option<f64> {
     let (difference, area) = refers(case, body)?;
     let diffusivity = case.scalars.first().and_then(|scalar: &Scalar| scalar.diffusivity(case, step))?;

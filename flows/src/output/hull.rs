@@ -1,7 +1,8 @@
-//! The surfaces of solids as triangles, of the size of the cells there.
+//! Surfaces of solids as triangles of the size of the local cells.
 //!
-//! A vertex lies where an edge between a node inside and one outside meets the surface, found by halving, so whatever says which points
-//! are inside has a surface. Edges of a body are bevelled by up to a cell.
+//! A vertex lies on an edge between a node inside and a node outside, at the intersection with the surface, which is
+//! found by bisection. Only a test of whether a point is inside is needed. Sharp edges of a body are bevelled by up to
+//! one cell.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -12,10 +13,10 @@ use lbm_runtime::solver::snapshot::Snapshot;
 
 use super::march::{Tile, march};
 
-/// Halvings of an edge, after which a vertex is where it is to 1e-7 of its length.
+/// Number of bisections; the position of a vertex is then exact to 1e-7 of the edge.
 const HALVINGS: usize = 24;
 
-/// A point of a surface and the normal there, of length 1, out of the solid.
+/// A point of a surface and the unit normal there, out of the solid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     /// In cells of the coarsest level.
@@ -23,24 +24,26 @@ pub(super) struct Point {
     pub(super) normal: [f64; 3],
 }
 
-/// The solids of a flow where its leaves are.
+/// The solids of a flow, meshed on its leaves.
 pub(super) struct Hull<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) solids: &'a Solids,
-    /// Whether each ends at the faces of the domain, with a surface there; else it is open where it reaches beyond.
+    /// For each solid, whether it is closed by a surface at the faces of the domain; otherwise it is open where it
+    /// extends beyond.
     pub(super) ends: &'a [bool],
-    /// The only ones whose surface counts, if it is not that of all together.
+    /// Restricts the surface to these solids; `None`: the surface of all solids together.
     pub(super) only: Option<Range<usize>>,
 }
 
-/// A node by its place on the level of a surface.
+/// A node by its position on the level of a surface.
 type Node = [isize; 3];
 
-/// A part of a contour in two dimensions, the solid on its left: the two edges between nodes that it begins and ends on, and where.
+/// A segment of a contour in two dimensions, with the solid on its left. For each end: the edge between two nodes on
+/// which it lies, and its position.
 pub(super) type Segment = [([Node; 2], [f64; 3]); 2];
 
 impl Hull<'_> {
-    /// The solid that a point is inside of.
+    /// The solid that contains a point.
     fn solid(&self, at: [f64; 3]) -> Option<usize> {
         self.solids.at(at).filter(|number| self.only.as_ref().is_none_or(|only| only.contains(number)))
     }
@@ -48,8 +51,8 @@ impl Hull<'_> {
     /// The triangles in a tile, counter-clockwise as seen from the fluid.
     pub(super) fn triangles(&self, tile: &Tile) -> Vec<[Point; 3]> {
         let (size, width) = (self.snapshot.size_of(tile.level).map(|cells| cells as isize), tile.width());
-        // A layer of cells around the tile makes normals the same as those of the next one. Beyond a face it has no thickness: there a
-        // body ends.
+        // A layer of cells around the tile ensures that normals agree with those of the neighbouring tile. Beyond a
+        // face of the domain the layer has zero thickness: bodies are closed there.
         let low = tile.low.map(|at| at as isize);
         let high = [0, 1, 2].map(|axis| low[axis] + tile.size[axis] as isize);
         let (first, end) = (low.map(|at| at - 1), high.map(|at| at + 1));
@@ -100,7 +103,8 @@ impl Hull<'_> {
             let inside = nodes.map(|node| Some(inside[number(node)]));
             march(inside, between, |triangle, sides| found.push((triangle, sides)));
             for ([(a, p), (mut b, q), (mut c, r)], [one, other]) in found {
-                // Which way it turns is seen half-way between the nodes, where a layer without thickness has one, too.
+                // The orientation follows from the midpoints of the edges, which are distinct even in a layer of zero
+                // thickness.
                 let outwards = [0, 1, 2].map(|axis| (nodes[other][axis] - nodes[one][axis]) as f64);
                 if dot(normal([p, q, r]), outwards) < 0.0 {
                     (b, c) = (c, b);
@@ -121,7 +125,7 @@ impl Hull<'_> {
         triangles.into_iter().map(|corners| corners.map(|at| points[at])).collect()
     }
 
-    /// What a tile has of the contours of solids in two dimensions.
+    /// The segments of the contours of solids in a tile, in two dimensions.
     pub(super) fn segments(&self, tile: &Tile) -> Vec<Segment> {
         let width = tile.width();
         let at = |node: Node| node.map(|at| at as f64 * width);
@@ -156,7 +160,7 @@ impl Hull<'_> {
         segments
     }
 
-    /// The points of segments and the curves that they make, as [`chained`] along x.
+    /// The points of segments, and the curves that they form, as [`chained`] along x.
     pub(super) fn curves(segments: &[Segment]) -> (Vec<Point>, Vec<Vec<usize>>) {
         let (mut points, mut known): (Vec<Point>, BTreeMap<[Node; 2], usize>) = (vec![], BTreeMap::new());
         let mut number = |(edge, at): ([Node; 2], [f64; 3])| {
@@ -181,7 +185,8 @@ impl Hull<'_> {
         (points, curves)
     }
 
-    /// Where the surface is met between a point inside and one outside; that one where it is outside only as the domain ends there.
+    /// Intersection of the surface with the edge from a point inside to one outside. If the latter is outside only
+    /// because the domain ends there, it is that point itself.
     fn surface(&self, inside: [f64; 3], outside: [f64; 3]) -> [f64; 3] {
         if self.solid(outside).is_some() {
             return outside;
@@ -196,8 +201,9 @@ impl Hull<'_> {
     }
 }
 
-/// The curves that segments make, each a list of numbers of points: closed ones begin and end with the point that lies farthest along an axis,
-/// others where nothing leads to. Of `count` points, each has one segment at most that begins there.
+/// Chains segments into curves, each a list of point indices. Closed curves start and end at their point that lies
+/// farthest along an axis, open ones at a point to which no segment leads. At most one segment starts at each of the
+/// `count` points.
 pub(super) fn chained(segments: &[[usize; 2]], along: impl Fn(usize) -> f64, count: usize) -> Vec<Vec<usize>> {
     let (mut next, mut is_end) = (vec![None; count], vec![false; count]);
     for [from, to] in segments {
@@ -219,7 +225,7 @@ pub(super) fn chained(segments: &[[usize; 2]], along: impl Fn(usize) -> f64, cou
     curves
 }
 
-/// Twice the area of a triangle, along its normal.
+/// Normal of a triangle, with a length of twice its area.
 pub(super) fn normal([a, b, c]: [[f64; 3]; 3]) -> [f64; 3] {
     let (one, other) = ([0, 1, 2].map(|axis| b[axis] - a[axis]), [0, 1, 2].map(|axis| c[axis] - a[axis]));
     [0, 1, 2].map(|axis| {
@@ -247,7 +253,7 @@ mod tests {
         (0..Tile::count(&snapshot)).flat_map(|tile| hull.triangles(&Tile::new(&snapshot, tile))).collect()
     }
 
-    /// The area, its sum as vectors, which is zero of a closed surface, and the volume within.
+    /// Area, vector sum of areas (zero for a closed surface), and enclosed volume.
     fn measures(triangles: &[[Point; 3]]) -> (f64, [f64; 3], f64) {
         let mut all = (0.0, [0.0; 3], 0.0);
         for corners in triangles {

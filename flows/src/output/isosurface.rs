@@ -1,9 +1,10 @@
-//! The surface on which a field of a snapshot has a value.
+//! Isosurfaces of a field of a snapshot.
 //!
-//! Fields are known in cells; a surface needs them at the nodes between cells, where each is the mean of the cells around: linear between
-//! their centres, so of second order. Solid cells do not count, nor do those behind a wall, so in the outermost half cell a field stays as
-//! it is. A node is one of the coarsest level of the leaves that touch it. What a finer level has between such nodes follows linearly from them,
-//! along edges and diagonals, so a surface has no gap where levels meet.
+//! Fields are known at cell centres; an isosurface needs them at the nodes between cells. A node has the mean of the
+//! adjacent cells, which is of second order. Solid cells and cells beyond a wall do not contribute, so in the outermost
+//! half cell a field is constant. At a refinement interface a node belongs to the coarsest level of the leaves that
+//! touch it. Values of a finer level between such nodes are interpolated linearly along edges and diagonals, so that a
+//! surface has no gap where levels meet.
 
 use lbm_runtime::geometry::{Block, Cell};
 use lbm_runtime::solver::snapshot::Snapshot;
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 use super::derived::Derived;
 use super::march::{Tile, corner, march};
 
-/// A field whose surface is looked for, and one that is read on it, in lattice units.
+/// A field whose isosurface is computed, and a field that colours it, in lattice units.
 pub(super) struct Isosurface<'a> {
     snapshot: &'a Snapshot,
     /// Both on all cells, NaN in solids.
@@ -21,24 +22,24 @@ pub(super) struct Isosurface<'a> {
     level: f64,
 }
 
-/// A place on a surface.
+/// A vertex of the surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vertex {
     /// In cells of the coarsest level.
     pub(super) at: [f64; 3],
-    /// The slope of the field there: the normal, of any length.
+    /// Gradient of the field there: the normal, not normalized.
     pub(super) slope: [f64; 3],
-    /// The other field, 0 where there is none.
+    /// Value of the colouring field; 0 without one.
     pub(super) colour: f64,
 }
 
-/// What is known of a cell.
+/// Values in a cell.
 #[derive(Clone, Copy)]
 struct Sample {
-    /// NaN where there is none.
+    /// NaN if there is none.
     value: f64,
     colour: f64,
-    /// Whether a coarser leaf covers it; there is no value then.
+    /// Whether a coarser leaf covers the cell; then it has no value.
     is_coarse: bool,
 }
 
@@ -46,7 +47,7 @@ impl Sample {
     const NONE: Sample = Sample { value: f64::NAN, colour: 0.0, is_coarse: false };
 }
 
-/// What is known of a node.
+/// Values at a node.
 #[derive(Clone, Copy)]
 struct Node {
     value: f64,
@@ -55,7 +56,7 @@ struct Node {
 }
 
 impl<'a> Isosurface<'a> {
-    /// Where a field, of vectors the magnitude, is `level`.
+    /// The isosurface of a field (for vectors, of the magnitude) at `level`.
     pub(super) fn new(
         snapshot: &'a Snapshot,
         field: &Derived<'_>,
@@ -125,7 +126,7 @@ impl<'a> Isosurface<'a> {
         (0..around.iter().product()).map(sample).collect()
     }
 
-    /// A cell of a level, which may lie beyond a face. `last` is the block that was found the last time.
+    /// Values in a cell of a level, which may lie beyond a face. `last` caches the last block that was looked up.
     fn sample(&self, level: usize, at: [isize; 3], last: &mut Option<(Block, Option<usize>)>) -> Sample {
         let (size, snapshot) = (self.snapshot.size_of(level), self.snapshot);
         let mut cell = Cell { level, at: [0; 3] };
@@ -155,8 +156,8 @@ impl<'a> Isosurface<'a> {
         Sample { value, colour, is_coarse: false }
     }
 
-    /// The lower corner of a cell of a level, on the coarsest level that it is a node of or, where a coarser leaf touches it and it is none of
-    /// that one's, between those that are.
+    /// Values at the lower corner of a cell of a level. If a coarser leaf touches it, they come from the coarser level
+    /// if the corner is also a node there; otherwise they are the mean of the two coarser nodes between which it lies.
     fn node(&self, level: usize, at: [usize; 3]) -> Node {
         let mut last = None;
         let mut sample = |cell: usize| self.sample(level, corner(at, cell).map(|at| at as isize - 1), &mut last);
@@ -171,7 +172,7 @@ impl<'a> Isosurface<'a> {
 }
 
 impl Node {
-    /// Between eight cells of a level; those without a value do not count.
+    /// Mean and gradient from the eight adjacent cells of a level; cells without a value do not contribute.
     fn between(cells: &[Sample; 8], level: usize) -> Node {
         let mean = |of: &dyn Fn(&Sample) -> f64, counts: &dyn Fn(usize) -> bool| {
             let known = cells.iter().enumerate().filter(|(at, cell)| cell.value.is_finite() && counts(*at));
@@ -210,8 +211,8 @@ mod tests {
     use crate::case::Quantity;
     use crate::output::hull::{dot, normal};
 
-    /// Area of a surface of the first field, the sum of its areas as vectors, which is zero where it is closed, and the volume within,
-    /// all by normals against the slope.
+    /// Area of an isosurface of the first field, vector sum of its areas (zero if it is closed) and enclosed volume,
+    /// with normals against the gradient.
     fn measures(snapshot: &Snapshot, level: f64) -> (f64, [f64; 3], f64) {
         let field = Quantity::all(&manifest()).into_iter().find(|field| field.name() == "density").unwrap();
         let derived = Derived::new(snapshot, &field).unwrap();
@@ -230,7 +231,7 @@ mod tests {
         all
     }
 
-    /// 4 less the distance from a centre, of which no node is at one distance.
+    /// 4 minus the distance from a centre that has no two nodes at the same distance.
     fn ball(size: usize) -> impl Fn([f64; 3]) -> f64 {
         let middle = [0.513, 0.482, 0.509].map(|part| part * size as f64);
         move |at| 4.0 - (0..3).map(|axis| (at[axis] - middle[axis]).powi(2)).sum::<f64>().sqrt()
@@ -254,7 +255,7 @@ mod tests {
     #[test]
     fn where_levels_meet_a_surface_has_no_gap() {
         let domain = Domain { dim: 3, size: [16; 3], periodic: [false; 3] };
-        // Two steps of refinement through the ball, along faces, edges and corners.
+        // Two levels of refinement across the ball, at faces, edges and corners.
         let refines = |block: Block| match block.level {
             0 => block.place[0] >= 2 || block.place == [1, 1, 1],
             1 => block.place[0] >= 5 && block.place[1] >= 3 && block.place[2] >= 3,

@@ -1,7 +1,8 @@
-//! One run at a time in a folder.
+//! Ensures that only one run at a time writes to a folder.
 //!
-//! The lock is the system's, on a file in the folder, and the system takes it away when the process ends, however it ends. The file
-//! says who has it. Where a file system has no locks, runs are not kept apart; their files are whole all the same.
+//! This is an advisory lock of the operating system on a file in the folder, which is released when the process ends
+//! for any reason. The file names its holder. On file systems without locks runs are not separated, but their files are
+//! still complete.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, Write};
@@ -11,7 +12,7 @@ use lbm_runtime::file::Folder;
 /// Name of the file.
 pub(super) const NAME: &str = ".lbmc.lock";
 
-/// A folder that no other run writes to while this is there.
+/// A locked folder: no other run writes to it until this is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     folder: Folder,
@@ -19,20 +20,20 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes the folder; an error of the kind `ResourceBusy` says which process has it.
+    /// Locks the folder; an error of kind `ResourceBusy` names the process that holds the lock.
     pub(super) fn take(folder: &Folder) -> io::Result<Lock> {
         loop {
-            // Who has planted a symbolic link there leads nobody elsewhere by it, and who has planted a pipe holds nobody up.
+            // A planted symbolic link is not followed, and a planted pipe does not block.
             let mut file = folder.shared(NAME)?;
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => {
                     let words = format!("another run writes to it ({})", holder(&mut file));
                     return Err(io::Error::new(ErrorKind::ResourceBusy, words));
                 }
-                // Without locks there is nothing to wait for.
+                // Without support for locks, continue.
                 Err(TryLockError::Error(_)) | Ok(()) => {}
             }
-            // Whoever had it before has removed the name when it was done, perhaps since this one opened it.
+            // The previous holder removes the name when it is done, which may have happened since the file was opened.
             if folder.is(NAME, &file)? {
                 file.set_len(0)?;
                 write!(file, "process {}{}", std::process::id(), host())?;
@@ -44,12 +45,13 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While it is locked, so that the name is that of no other run. If it stays, it hinders nobody.
+        // Remove the name while the file is locked, so that it cannot belong to another run. If it remains, it does no
+        // harm.
         let _ = self.folder.remove(NAME);
     }
 }
 
-/// Who has a lock, as far as its file says.
+/// Description of the holder of a lock, from its file.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(100).read_to_string(&mut text));
@@ -57,7 +59,7 @@ fn holder(file: &mut File) -> String {
     if known { text } else { "its process is unknown".to_string() }
 }
 
-/// On which machine this is: folders may be shared by several.
+/// Name of this host: several hosts may share a folder.
 fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     if name.trim().is_empty() { String::new() } else { format!(" on {}", name.trim()) }

@@ -1,9 +1,10 @@
 //! Surfaces between nodes inside and nodes outside, by marching tetrahedra (Doi & Koide, IEICE Trans. E74 (1991) 214).
 //!
-//! Each cell is divided into the six tetrahedra along its diagonal from the lower to the upper corner (Kuhn, IBM J. Res. Dev. 4
-//! (1960) 518), of each of which a plane cuts off the corners inside. The faces of cells are divided along their diagonals from lower to upper
-//! corners, so that surfaces of neighbours meet, and the division of a cell is also one of the eight cells that refine it: where values on a
-//! finer level are linear along the edges and diagonals of a coarser one, so do surfaces of two levels.
+//! Each cell is divided into the six tetrahedra around its diagonal from the lower to the upper corner (Kuhn, IBM J.
+//! Res. Dev. 4 (1960) 518). In each of them a plane separates the corners inside from those outside. Faces of cells are
+//! divided along their diagonals from lower to upper corners, so that the surfaces of neighbouring cells match. The
+//! division of a cell is also consistent with that of the eight cells that refine it: if values on a finer level are
+//! linear along the edges and diagonals of a coarser one, the surfaces of both levels match.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 
@@ -11,10 +12,10 @@ use lbm_runtime::solver::snapshot::Snapshot;
 const TETRAHEDRA: [[usize; 4]; 6] =
     [[0, 1, 3, 7], [0, 1, 5, 7], [0, 2, 3, 7], [0, 2, 6, 7], [0, 4, 5, 7], [0, 4, 6, 7]];
 
-/// Cells along the sides of a tile, at most.
+/// Largest number of cells along a side of a tile.
 const SIDE: usize = 16;
 
-/// Cells of a level: a part of a block.
+/// A box of cells of one level: a section of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tile {
     pub(super) level: usize,
@@ -25,7 +26,7 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// How many tiles the leaves of a snapshot have.
+    /// Number of tiles in the leaves of a snapshot.
     pub(super) fn count(snapshot: &Snapshot) -> usize {
         snapshot.blocks().len() * Tile::of_block(snapshot).iter().product::<usize>()
     }
@@ -34,7 +35,7 @@ impl Tile {
         snapshot.block().map(|side| side.div_ceil(SIDE))
     }
 
-    /// A tile by its number.
+    /// The tile with this number.
     pub(super) fn new(snapshot: &Snapshot, number: usize) -> Tile {
         let (tiles, block) = (Tile::of_block(snapshot), snapshot.block());
         let count: usize = tiles.iter().product();
@@ -48,7 +49,7 @@ impl Tile {
         }
     }
 
-    /// Extent of a cell, in cells of the coarsest level.
+    /// Cell size, in cells of the coarsest level.
     pub(super) fn width(&self) -> f64 {
         0.5f64.powi(self.level as i32)
     }
@@ -57,21 +58,21 @@ impl Tile {
         self.size.iter().product()
     }
 
-    /// Its cells by their place in it, x fastest.
+    /// Positions of its cells inside the tile, x fastest.
     pub(super) fn places(&self) -> impl Iterator<Item = [usize; 3]> + use<> {
         let [width, height, _] = self.size;
         (0..self.cells()).map(move |at| [at % width, at / width % height, at / (width * height)])
     }
 }
 
-/// The place of a corner of a cell.
+/// Position of a corner of a cell.
 pub(super) fn corner(place: [usize; 3], corner: usize) -> [usize; 3] {
     [0, 1, 2].map(|axis| place[axis] + (corner >> axis & 1))
 }
 
-/// The triangles of a cell, from what is known of its corners: whether they are inside, or nothing, which leaves out the tetrahedra around
-/// them. `between` makes a vertex between two corners, the lower number first, the same for each triangle that has it; `emit` takes the
-/// triangle with a corner inside and one outside.
+/// The triangles of a cell. `inside` tells for each corner whether it is inside; `None` excludes the tetrahedra that
+/// have the corner. `between` makes a vertex between two corners, the lower number first; it must give the same result
+/// in all triangles. `emit` receives a triangle, with a corner inside and a corner outside.
 pub(super) fn march<V: Copy>(
     inside: [Option<bool>; 8],
     mut between: impl FnMut(usize, usize) -> V,
@@ -89,7 +90,7 @@ pub(super) fn march<V: Copy>(
         let count = corners.iter().filter(|corner| is_inside(corner)).count();
         let ordered = |first: bool| {
             let mut ordered = corners;
-            // The order among those inside and among those outside stays.
+            // A stable sort: the order inside each group is preserved.
             ordered.sort_by_key(|corner| is_inside(corner) != first);
             ordered
         };

@@ -1,17 +1,18 @@
-//! Whether mass stays what it was, where nothing lets it in or out.
+//! Check of mass conservation in domains without open boundaries.
 //!
-//! A method conserves mass in its cells, and a wall on which populations are turned back gives as much as it takes. What is interpolated between cells, set at
-//! the centres of cells or filled where a solid has been does so approximately: an error of a step is small, and that of many adds up.
+//! A method conserves mass in its cells, and walls that reflect populations are exactly conservative. Boundary
+//! conditions that interpolate between cells, set values at cell centres, or fill cells that a solid has left conserve
+//! mass only approximately: the error per step is small, but accumulates.
 
 use lbm_bundle::Manifest;
 
 use crate::case::Case;
 
-/// Change of mass, over that at the start, from which on the user is told.
+/// Change relative to the initial mass above which the user is warned.
 const BOUND: f64 = 1e-3;
 
-/// Whether mass can neither come in nor go out: all faces are periodic or closed, no solid has a density of its own, and the first set of populations has
-/// the density as its sum.
+/// Whether no mass can enter or leave: all faces are periodic or closed, no solid prescribes a density, and the first
+/// set of populations sums to the density.
 pub fn is_closed(case: &Case, manifest: &Manifest) -> bool {
     let mut names = case.solids.iter().flat_map(|body| {
         body.solid.values.iter().map(|(name, _)| name).chain(body.formulas.iter().map(|(name, _)| name))
@@ -21,7 +22,7 @@ pub fn is_closed(case: &Case, manifest: &Manifest) -> bool {
         && case.walls.iter().all(|wall| case.is_closed(wall))
 }
 
-/// What the user should know of a change in so many steps, if it is large.
+/// A warning about the change of mass over `steps` steps, if it is large.
 pub fn warning(start: f64, end: f64, steps: u64) -> Option<String> {
     let change = end / start - 1.0;
     (change.abs() > BOUND && steps > 0).then(|| {

@@ -1,36 +1,36 @@
-//! What a run leaves behind: fields for ParaView, profiles, pictures, a summary, and a line that says how it goes.
+//! Output of a run: fields for ParaView, profiles, pictures, a summary, and the progress line.
 //!
-//! In: a case and snapshots. After: every file in the folder is whole, tables as far as the run has come; the summary
-//! names them. A folder has the results of one
-//! run: `case.toml` and what it reads, from which they can be made again, and a summary if the run has ended, well or not.
+//! In: a case and snapshots. After: every file in the folder is complete, tables up to the current step; the summary
+//! lists them. A folder has the results of one run: `case.toml` and its input files, from which the results can be
+//! reproduced, and a summary, once the run has ended successfully or not.
 //!
 //! | module | writes |
 //! | --- | --- |
-//! | `lock` | nothing: one run at a time in a folder |
-//! | `owned` | `.lbmc.files`: which files of a folder runs have written |
-//! | [`sink`] | nothing of its own: the folder, without what earlier runs have left, and files that appear only when they are whole |
-//! | [`vtk`] | `fields_*.vti` and `fields.pvd`; refined, `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
-//! | [`profile`] | `profile_x.csv`, ... and how far they are from published ones |
-//! | [`picture`] | pictures of fields by name, also on the way; `velocity.png`: speed and streamlines; `vorticity.png`; `phi.png` and the like |
+//! | `lock` | nothing; ensures that only one run at a time writes to a folder |
+//! | `owned` | `.lbmc.files`: list of the files in a folder that runs have written |
+//! | [`sink`] | nothing of its own: the folder, cleared of earlier results, and files that appear only when they are complete |
+//! | [`vtk`] | `fields_*.vti` and `fields.pvd`; on refined grids `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
+//! | [`profile`] | `profile_x.csv`, ... and their deviation from published profiles |
+//! | [`picture`] | pictures of fields by name; `velocity.png`: speed and streamlines; `vorticity.png`; scalars such as `phi.png` |
 //! | `surfaces` | `surface_*.vtp`, `surface_*.csv`, `section_*.csv`: pressure and friction on solids |
 //! | `film` | films of pictures or views: `NAME.gif` |
 //! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
 //! | [`plot`] | `profiles.png`: profiles and published points |
-//! | [`series`] | `series.csv`, `series.png`: energy, dissipation and the like over time, and how far from published ones |
-//! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and what they are like in the end |
-//! | [`heat`] | `heat.csv`: what solids give of a temperature or another scalar to the fluid over time |
+//! | [`series`] | `series.csv`, `series.png`: time series of energy, dissipation and others, and their deviation from published ones |
+//! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and their means |
+//! | [`heat`] | `heat.csv`: release of a temperature or another scalar from solids to the fluid over time |
 //! | [`probes`] | `probe_*.csv`: fields at points over time; `probe_*.vti` on grids of points |
 //! | [`derived`] | nothing: fields by name on all cells |
-//! | [`flux`] | nothing of its own: what flows through open faces |
-//! | [`mass`] | nothing: whether mass changes where nothing is open |
-//! | [`flux_planes`] | `fluxes.csv`: what flows through planes over time |
-//! | [`average`] | nothing: means in time, and how uncertain they are |
-//! | [`report`] | nothing: what a case makes of its results |
-//! | [`chart`], [`bars`] | nothing of their own: lines and points; bars |
-//! | `tables`, `csv` | nothing of their own: rows of tables as they come; what their cells have |
+//! | [`flux`] | nothing of its own: fluxes through open faces |
+//! | [`mass`] | nothing: check of mass conservation in closed domains |
+//! | [`flux_planes`] | `fluxes.csv`: fluxes through planes over time |
+//! | [`average`] | nothing: time averages and their uncertainty |
+//! | [`report`] | nothing: derived results of a case |
+//! | [`chart`], [`bars`] | nothing of their own: line charts and bar charts |
+//! | `tables`, `csv` | nothing of their own: growing tables; the format of their entries |
 //! | `recorder` | all of these files, each when it is due |
-//! | `recorded` | nothing: what has been written so far, for a run that goes on |
-//! | [`summary`], `units` | `summary.json`, and what its numbers are measured in |
+//! | `recorded` | nothing: list of the output already written, for a resumed run |
+//! | [`summary`], `units` | `summary.json`, and the units of its numbers |
 //! | [`progress`] | the terminal |
 
 pub mod average;

@@ -1,8 +1,9 @@
-//! Which files of a folder runs have written: a list in the folder, with the length and the hash of each.
+//! List of the files in a folder that runs have written, with the length and the hash of each.
 //!
-//! In: a folder of anybody. After [`Owned::read`]: a file is a run's if the list has its name, its length and the hash (BLAKE3) of all
-//! that is in it; so whoever makes up a list takes over only files whose content he knows. A line is added before a file gets its name or
-//! grows, so of a run that is killed at any moment all files are known. Of a name that has several lines, any may be the file's.
+//! In: a folder of unknown origin. After [`Owned::read`]: a file was written by a run if the list has its name, its
+//! length and the hash (BLAKE3) of its content. A forged list can therefore claim only files whose content its author
+//! knows. A line is added before a file gets its name or grows, so that the files of a run that is killed at any moment
+//! are all listed. If a name has several lines, any of them may apply to the file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,14 +13,14 @@ use lbm_runtime::file::Folder;
 
 use crate::case::{INPUTS, LIST};
 
-/// How it begins.
+/// First line of the list.
 const HEADING: &str = "lbmc: files of runs 1\n";
-/// Most bytes of a list: those of half a million files.
+/// Largest list in bytes: half a million files.
 const MOST_BYTES: u64 = 1 << 26;
-/// Lines after which a list is written anew, beside two for each file.
+/// The list is rewritten after this number of lines, in addition to two per file.
 const MOST_LINES: usize = 4096;
 
-/// The content of a file.
+/// Length and hash of a file's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     length: u64,
@@ -27,7 +28,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Of what is there under a name, if that is a file.
+    /// Reads a file to its end.
     fn of(file: &mut File) -> io::Result<Stamp> {
         let mut hasher = Stamper::default();
         let mut piece = vec![0; 1 << 16];
@@ -40,7 +41,7 @@ impl Stamp {
     }
 }
 
-/// Makes a stamp of what is written.
+/// Computes the stamp of a content incrementally.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stamper {
     length: u64,
@@ -48,18 +49,18 @@ pub(super) struct Stamper {
 }
 
 impl Stamper {
-    /// More of the content.
+    /// Appends a piece of the content.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         self.length += bytes.len() as u64;
         self.hasher.update(bytes);
     }
 
-    /// Of the content so far.
+    /// Stamp of the content so far.
     pub(super) fn stamp(&self) -> Stamp {
         Stamp { length: self.length, hash: self.hasher.finalize() }
     }
 
-    /// How much there is of it, in bytes.
+    /// Length of the content so far, in bytes.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
@@ -69,24 +70,24 @@ impl Stamper {
 #[derive(Debug)]
 pub(super) struct Owned {
     folder: Folder,
-    /// The list, to add lines to, once a run has begun.
+    /// The list, open for appending, once a run has begun.
     list: Option<File>,
     lines: usize,
-    /// By their names: the last two contents of each.
+    /// For each name, the last two contents.
     stamps: BTreeMap<String, Vec<Stamp>>,
 }
 
-/// Splits the name of a file in a folder of results: files are in it, and in the folder of inputs in it.
+/// The name inside the folder of inputs, for a file in it; `None` for a file directly in the folder of results.
 pub(super) fn in_inputs(name: &str) -> Option<&str> {
     name.strip_prefix(INPUTS)?.strip_prefix('/')
 }
 
 impl Owned {
-    /// Of a folder that may have been anybody's. A list that is damaged or made up lists what can be read of it.
+    /// Reads the list of a folder of unknown origin. Invalid lines are ignored.
     pub(super) fn read(folder: &Folder) -> Owned {
         let text = folder.bytes(LIST, MOST_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let mut owned = Owned { folder: folder.clone(), list: None, lines: 0, stamps: BTreeMap::new() };
-        // The last line may have been cut off.
+        // The last line may be incomplete.
         let whole = text.as_deref().and_then(|text| text.strip_prefix(HEADING)).map_or("", |lines| {
             let end = lines.rfind('\n').map_or(0, |at| at + 1);
             &lines[..end]
@@ -102,7 +103,7 @@ impl Owned {
         owned
     }
 
-    /// Whether there is a list in a folder.
+    /// Whether a folder has a list.
     pub(super) fn is_listed(folder: &Folder) -> bool {
         let start = folder.read(LIST).and_then(|file| {
             let mut start = vec![];
@@ -126,12 +127,12 @@ impl Owned {
         self.stamps.keys().cloned().collect()
     }
 
-    /// Whether a name is in the list, whatever the file is now.
+    /// Whether a name is in the list, whatever its current content.
     pub(super) fn lists(&self, name: &str) -> bool {
         self.stamps.contains_key(name)
     }
 
-    /// Whether a run has written the file of that name as it is now.
+    /// Whether the file of this name, with its current content, was written by a run.
     pub(super) fn has(&self, name: &str) -> io::Result<bool> {
         let Some(stamps) = self.stamps.get(name) else { return Ok(false) };
         let mut file = match in_inputs(name) {
@@ -149,13 +150,13 @@ impl Owned {
         Ok(stamps.contains(&Stamp::of(&mut file)?))
     }
 
-    /// Begins a list with those of its names that `stay`.
+    /// Starts a new list with those names that `stay`.
     pub(super) fn begin(&mut self, stay: impl Fn(&str) -> bool) -> io::Result<()> {
         self.stamps.retain(|name, _| stay(name));
         self.write()
     }
 
-    /// Writes the list anew.
+    /// Rewrites the list.
     fn write(&mut self) -> io::Result<()> {
         let mut lines = vec![];
         for (name, stamps) in &self.stamps {
@@ -168,7 +169,8 @@ impl Owned {
         Ok(())
     }
 
-    /// Adds what a file is about to be: one that is written anew, `for_good`, on the disk before the file has its name.
+    /// Adds the content that a file is about to have. With `for_good` the line is synchronized to disk before the file
+    /// gets its name.
     pub(super) fn add(&mut self, name: &str, stamp: Stamp, for_good: bool) -> io::Result<()> {
         self.know(name, stamp);
         let Some(list) = &mut self.list else { return Ok(()) };

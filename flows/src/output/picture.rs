@@ -1,6 +1,7 @@
-//! Pictures of the velocity, its magnitude in colour with evenly spaced streamlines on top, of the vorticity (in two dimensions with
-//! its sign, in three its magnitude), and of scalars. On a refined grid the edges of its blocks are drawn over them, unless a case says no. Lengths are the
-//! same along both axes; where a plane is so long that it would be a line, it is drawn wider, and the picture says so.
+//! Pictures of velocity (magnitude in colour, with evenly spaced streamlines), of vorticity (the signed component in
+//! two dimensions, the magnitude in three) and of scalars. On a refined grid the block edges are drawn on top, unless
+//! the case disables it. Both axes have the same scale; only a plane so elongated that it would be a mere line is
+//! stretched, as the heading then states.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
@@ -24,19 +25,19 @@ const SHORTEST: f64 = 60.0;
 const SEPARATION: f64 = 30.0;
 /// Distance between arrows along a streamline, in pixels.
 const ARROWS: f64 = 420.0;
-/// Share of the largest speed below which streamlines end: where an eddy is slower than round-off, they mean nothing.
+/// Fraction of the largest speed below which streamlines end: in eddies slower than round-off they are meaningless.
 const STILL: f64 = 2e-5;
 
-/// Solids: a grey that no value has, and their outlines.
+/// Colour of solids: a grey that no value has.
 pub(super) const SOLID: Colour = [0.72, 0.72, 0.72];
-/// Points along a side of a pixel at which solids are looked for, and along a side of a tile in which they are at once.
+/// Sample points for solids along a side of a pixel, and along a side of a tile in which they are tested together.
 const POINTS: usize = 2;
 const TILE: usize = 16;
 
-/// Lines between blocks: seen on dark and on light colours. Between levels, and between blocks of one level.
+/// Lines between blocks, visible on dark and on light colours. Opacity between levels, and between blocks of one level.
 const OUTLINE: Colour = [0.62, 0.64, 0.68];
 const OPACITY: [f32; 2] = [0.45, 0.2];
-/// Width in pixels of the lines, and of the narrowest blocks that are outlined one by one.
+/// Line width in pixels, and size of the smallest blocks that are outlined individually.
 const HAIR: f64 = 0.8;
 const NARROWEST: f64 = 12.0;
 
@@ -47,17 +48,17 @@ struct Margins {
     bottom: f64,
 }
 
-/// Share of the plane whose vorticity the colours tell apart: where walls meet, it has no bound.
+/// Quantile of the vorticity that the colour range covers: at corners between walls it is unbounded.
 const TOLD_APART: f64 = 0.995;
-/// The least value of a logarithmic colour bar, over the largest, unless a case says more.
+/// Least value of a logarithmic colour bar relative to the largest, unless the case specifies a range.
 const DECADES: f64 = 1e-4;
 
-/// What is drawn of a plane and how large.
+/// What is drawn of a plane, and its size.
 struct Sheet<'a> {
     view: View<'a>,
     /// Pixels along the longer side of the field.
     pixels: f64,
-    /// Whether the edges of blocks are drawn.
+    /// Whether block edges are drawn.
     grid: bool,
     title: Option<&'a str>,
 }
@@ -68,7 +69,7 @@ impl<'a> From<&'a Case> for Sheet<'a> {
     }
 }
 
-/// Draws the velocity of a snapshot; in three dimensions, on a plane through it. `None` if it has none.
+/// Draws the velocity of a snapshot; in three dimensions on a plane through it. `None` if the snapshot has none.
 pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::velocity(case.into(), snapshot)?;
     let fastest = plane.longest();
@@ -90,7 +91,7 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Draws streamlines of a velocity, with arrows.
+/// Draws streamlines of a velocity field, with arrows.
 fn flow_lines(canvas: &mut Canvas, plane: &Plane, cells: &Area) {
     let from = cells.from;
     let (width, height) = (cells.to.0 - from.0, cells.to.1 - from.1);
@@ -105,8 +106,8 @@ fn flow_lines(canvas: &mut Canvas, plane: &Plane, cells: &Area) {
     }
 }
 
-/// Draws the vorticity on the same plane: its component along z in two dimensions, positive where the flow turns to the left, its
-/// magnitude in three.
+/// Draws the vorticity on the same plane: in two dimensions the component along z, positive for counter-clockwise
+/// rotation; in three the magnitude.
 pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let plane = Plane::vorticity(case, snapshot)?;
     let most = plane.quantile(TOLD_APART);
@@ -129,7 +130,7 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// Draws a scalar, from its least value to its largest on the same plane.
+/// Draws a scalar on the same plane, from its minimum to its maximum.
 pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canvas> {
     let (plane, least) = Plane::scalar(case, snapshot, name)?;
     let range = plane.longest();
@@ -142,12 +143,13 @@ pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canva
     Some(canvas)
 }
 
-/// Draws a picture that a case asks for.
+/// Draws a picture that the case requests.
 pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canvas> {
     let view = View { case, slice: picture.slice, window: picture.window };
     let plane = Plane::field(view, snapshot, &picture.field)?;
     let (unit, label) = bar_unit(case, &picture.field);
-    // Where most of the plane is at rest the largest value counts, and where all of it is, a unit of the bar.
+    // If most of the plane is at rest, the range extends to the largest value; if all of it is, to one unit of the
+    // colour bar.
     let most =
         || [plane.quantile(TOLD_APART), plane.longest(), unit].into_iter().find(|most| *most > 0.0).unwrap_or(unit);
     let value = |vector: [f64; 3]| vector[0];
@@ -183,7 +185,7 @@ pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canva
     Some(canvas)
 }
 
-/// Draws lines along which the first component has these values.
+/// Draws contour lines of the first component at these values.
 fn contour_lines(canvas: &mut Canvas, plane: &Plane, cells: &Area, levels: &[f64]) {
     if levels.is_empty() {
         return;
@@ -193,7 +195,7 @@ fn contour_lines(canvas: &mut Canvas, plane: &Plane, cells: &Area, levels: &[f64
         let (x, y) = cells.point((from.0 + x, from.1 + y));
         plane.at(x, y)[0]
     };
-    // Seen on dark and on light colours.
+    // Visible on dark and on light colours.
     for (width, colour, opacity) in [(2.8, PAPER, 0.3), (1.2, INK, 0.8)] {
         let pieces = contours([cells.to.0 - from.0, cells.to.1 - from.1], &value, levels);
         let on_canvas = pieces.map(|ends| ends.map(|(x, y)| (from.0 + x, from.1 + y)));
@@ -201,7 +203,7 @@ fn contour_lines(canvas: &mut Canvas, plane: &Plane, cells: &Area, levels: &[f64
     }
 }
 
-/// A titled canvas with a value of the vectors in colour, and the area where they are.
+/// A canvas with heading, on which a scalar function of the vectors is shown in colour; and its plot area.
 fn paint(
     sheet: &Sheet<'_>,
     snapshot: &Snapshot,
@@ -249,7 +251,7 @@ fn solids(canvas: &mut Canvas, view: View<'_>, step: u64, area: &Area) {
     let spacing = 1.0 / POINTS as f64;
     let pixel = |x: f64, y: f64| (area.from.0 + x * spacing, area.from.1 + y * spacing);
     let place = |x: f64, y: f64| area.point(pixel(x, y));
-    // Rows of tiles; where no surface is near, all points of a tile are alike.
+    // Works in rows of tiles: all points of a tile that no surface crosses are alike.
     let tiles = |band: usize| {
         let rows = band * TILE..((band + 1) * TILE).min(height);
         let mut inside = vec![false; rows.len() * width];
@@ -286,14 +288,14 @@ fn solids(canvas: &mut Canvas, view: View<'_>, step: u64, area: &Area) {
     canvas.lines(&edges, 2.0, INK, 1.0);
 }
 
-/// Velocity in the plane at a position in pixels from the lower left corner.
+/// Velocity in the plane, at a position in pixels from the lower left corner.
 fn on_pixels(plane: &Plane, cells: &Area, x: f64, y: f64) -> (f64, f64) {
     let (x, y) = cells.point((cells.from.0 + x, cells.to.1 - y));
     let velocity = plane.at(x, y);
     (velocity[plane.axes[0]], velocity[plane.axes[1]])
 }
 
-/// Places along a line for arrows, each with the direction there.
+/// Positions of the arrows along a line, each with the direction there.
 fn arrows(line: &[Pixel]) -> Vec<(Pixel, Pixel)> {
     let length: f64 = line.windows(2).map(|pair| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1)).sum();
     let count = (length / ARROWS).round().max(if length > 60.0 { 1.0 } else { 0.0 });
@@ -311,7 +313,7 @@ fn arrows(line: &[Pixel]) -> Vec<(Pixel, Pixel)> {
     places
 }
 
-/// Corners of an arrow head around a place.
+/// Corners of an arrow head at a position.
 fn arrow((x, y): Pixel, (dx, dy): Pixel) -> [Pixel; 3] {
     let (front, back, side) = (8.5, 6.0, 6.0);
     [
@@ -330,7 +332,7 @@ fn frame(canvas: &mut Canvas, case: &Case, plane: &Plane, cells: &Area) {
     area.label(canvas, &format!("{right} / {name}"), &format!("{up} / {name}"));
 }
 
-/// The unit of lengths up to one of so many cells, in cells, and its symbol.
+/// The unit for lengths up to `longest` cells: its size in cells, and its symbol.
 pub(super) fn extent_unit(case: &Case, longest: f64) -> (f64, String) {
     match case.units.si {
         false => (case.scales.length, "L".to_string()),
@@ -345,7 +347,7 @@ pub(super) fn axis(axis: usize) -> &'static str {
     ["x", "y", "z"][axis]
 }
 
-/// Where the plane of a picture lies, in three dimensions.
+/// Position of the plane of a picture, in three dimensions.
 fn plane_shown(view: View<'_>) -> String {
     let case = view.case;
     match view.slice {
@@ -359,7 +361,7 @@ fn plane_shown(view: View<'_>) -> String {
     }
 }
 
-/// The SI prefix in which a value is between 1 and 1000, if there is one at hand.
+/// The SI prefix for which a value is between 1 and 1000, if available.
 fn prefix(value: f64) -> (f64, &'static str) {
     [(1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ")]
         .into_iter()
@@ -396,7 +398,7 @@ mod tests {
             };
             pixel(16.0, 31.0)
         };
-        // Below a lid that moves to the right, the flow turns to the right.
+        // Below a lid that moves to the right, the flow rotates clockwise.
         let [red, _, blue] = colour(&snapshot);
         assert!(blue > red + 0.1, "{red} {blue}");
         snapshot.components[1..].iter_mut().for_each(|part| part.data.iter_mut().for_each(|value| *value = -*value));
@@ -434,7 +436,7 @@ mod tests {
             let reader = png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap();
             assert_eq!(f64::from(reader.info().width), 640.0 + MARGIN.left + MARGIN.right);
         }
-        // Without a range, zero of what has a sign is white, and the least of what has none the darkest.
+        // Without a given range, zero is white for signed fields, and the minimum is darkest for unsigned ones.
         let mut level = snapshot.clone();
         level.components[1].data.fill(0.0);
         level.components[1].data[at] = 0.1;

@@ -1,10 +1,11 @@
 //! Velocity, vorticity or a scalar on a plane through the domain, continuous up to its edges.
 //!
-//! In two dimensions the plane is the domain; in three it is the slice of the case, or the middle plane normal to z. On a
-//! refined grid the plane has the cells of the finest level at which it is not finer than a picture shows; what is coarser
-//! or finer is read as [`Snapshot::read`] says. Between cell centres the vector is bilinear; beyond the outermost ones it
-//! runs to what the rule of the face says there (the velocity that it prescribes; along a symmetry plane that of the cell), to
-//! the cell on the other side of a periodic axis, or stays as it is.
+//! In two dimensions the plane is the domain; in three it is the slice of the case, or the middle plane normal to z. On
+//! a refined grid the plane has the cells of the finest level that does not exceed the resolution of a picture; cells
+//! of other levels are evaluated by [`Snapshot::read`]. Between cell centres the vector is interpolated bilinearly.
+//! Beyond the outermost centres it is interpolated to the value at the face: the velocity that the boundary rule
+//! prescribes; along a symmetry plane that of the cell; along a periodic axis the mean with the opposite cell.
+//! Otherwise it is constant there.
 
 use lbm_runtime::geometry::solid::Solids;
 use lbm_runtime::geometry::{Block, Cell};
@@ -15,34 +16,34 @@ use rayon::prelude::*;
 use super::derived::Derived;
 use crate::case::{Case, Face, Quantity, Slice};
 
-/// Cells along the longer side of the plane of a refined grid, at most, where the coarsest level has not more.
+/// Largest number of cells along the longer side of the plane of a refined grid, unless the coarsest level has more.
 const WIDEST: usize = 1024;
 
-/// A case, and the plane through it that is shown.
+/// A case and a plane through it.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) case: &'a Case,
-    /// `None` for the middle one normal to z.
+    /// `None`: the middle plane normal to z.
     pub(super) slice: Option<Slice>,
-    /// The corners of the part of it that is shown, along its axes in cells; `None` for the whole.
+    /// Corners of the visible section, along the axes of the plane in cells; `None`: the whole plane.
     pub(super) window: Option<[[f64; 2]; 2]>,
 }
 
 impl<'a> From<&'a Case> for View<'a> {
-    /// That of the case.
+    /// The plane that the case specifies.
     fn from(case: &'a Case) -> View<'a> {
         View { case, slice: case.output.slice, window: None }
     }
 }
 
-/// Where a plane lies.
+/// Position of a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cut {
-    /// The axes in the plane: rightwards and upwards.
+    /// The axes in the plane: to the right and upwards.
     axes: [usize; 2],
-    /// The axis normal to it.
+    /// The axis normal to the plane.
     normal: usize,
-    /// Its position along the normal, in cells of the coarsest level.
+    /// Position along the normal, in cells of the coarsest level.
     at: f64,
 }
 
@@ -56,26 +57,26 @@ impl Cut {
     }
 }
 
-/// A vector at the nodes of a grid: the cell centres and one row of nodes on each edge.
+/// A vector field at the nodes of a grid: the cell centres, and one row of nodes on each edge.
 pub(super) struct Plane {
     /// The axes along its sides.
     pub(super) axes: [usize; 2],
-    /// The corners of what is shown, in cells of the coarsest level along both.
+    /// Corners of the visible section along both axes, in cells of the coarsest level.
     pub(super) window: [[f64; 2]; 2],
-    /// The first cell along both.
+    /// The first cell along both axes.
     first: [usize; 2],
-    /// Cells of the plane in one of the coarsest level.
+    /// Cells of the plane per cell of the coarsest level.
     scale: f64,
-    /// Nodes along both: cells plus two.
+    /// Nodes along both axes: cells plus two.
     nodes: [usize; 2],
     /// The vectors, index `x + nodes[0] * y`.
     vectors: Vec<[f64; 3]>,
-    /// Whether each node is in a solid, whose vector says nothing; empty where none is.
+    /// Whether each node lies in a solid, where the vector is meaningless; empty if there are no solids.
     solid: Vec<bool>,
 }
 
 impl Plane {
-    /// The velocity in the units of the snapshot; `None` where it has none. What is no number counts as zero.
+    /// The velocity in the units of the snapshot; `None` if it has none. Non-finite values count as zero.
     pub(super) fn velocity(view: View<'_>, snapshot: &Snapshot) -> Option<Plane> {
         let parts = snapshot.vector("u")?;
         let of = |at: usize| std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at]));
@@ -83,34 +84,34 @@ impl Plane {
         Some(Plane::new(view, snapshot, of, |face, point, beside| case.wall(face)?.velocity_at(point, time, beside)))
     }
 
-    /// The vorticity, per time step; `None` where there is no velocity. What is no number counts as zero.
+    /// The vorticity per time step; `None` if the snapshot has no velocity. Non-finite values count as zero.
     pub(super) fn vorticity(case: &Case, snapshot: &Snapshot) -> Option<Plane> {
         let velocity = Velocity::new(snapshot)?;
         Some(Plane::new(case.into(), snapshot, |at| velocity.vorticity(at), |_, _, _| None))
     }
 
-    /// A field by its name, of vectors the magnitude, along the first axis, in lattice units; `None` where there is no velocity that it
-    /// follows from. What is no number counts as zero.
+    /// A field by name (for vectors, the magnitude), as the first component, in lattice units; `None` if it depends on
+    /// the velocity and the snapshot has none. Non-finite values count as zero.
     pub(super) fn field(view: View<'_>, snapshot: &Snapshot, field: &Quantity) -> Option<Plane> {
         let derived = Derived::new(snapshot, field)?;
         Some(Plane::new(view, snapshot, |at| [derived.shown(at), 0.0, 0.0], |_, _, _| None))
     }
 
-    /// The least and the largest value of the vectors in the fluid.
+    /// Minimum and maximum of a function of the vectors in the fluid.
     pub(super) fn extremes(&self, value: impl Fn([f64; 3]) -> f64) -> [f64; 2] {
         let values = (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| value(self.vectors[at]));
         let [least, most] = values.fold([f64::MAX, f64::MIN], |[least, most], at| [least.min(at), most.max(at)]);
         if least <= most { [least, most] } else { [0.0; 2] }
     }
 
-    /// The least first component in the fluid that is not below a bound; infinite where there is none.
+    /// The smallest first component in the fluid that is not below `bound`; infinite if there is none.
     pub(super) fn least_above(&self, bound: f64) -> f64 {
         let firsts = (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| self.vectors[at][0]);
         firsts.filter(|value| *value >= bound).fold(f64::INFINITY, f64::min)
     }
 
-    /// How far a scalar lies above its least value, along the first axis, and that value; `None` where there is no such
-    /// field. What is no number counts as the least.
+    /// A scalar minus its minimum, as the first component, and the minimum; `None` if there is no such field.
+    /// Non-finite values count as the minimum.
     pub(super) fn scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<(Plane, f64)> {
         let values = snapshot.get(name)?;
         let plane = |least: f64| Plane::new(case.into(), snapshot, |at| [values[at] - least, 0.0, 0.0], |_, _, _| None);
@@ -122,8 +123,8 @@ impl Plane {
         Some((plane(least), least))
     }
 
-    /// From the vector of each cell, by its position in the snapshot's values, and that at a point of a face beside a cell, where
-    /// that is known.
+    /// `of` gives the vector of a cell by its index in the snapshot's values; `wall` gives the vector at a point of a
+    /// face next to a cell, where it is known.
     fn new(
         view: View<'_>,
         snapshot: &Snapshot,
@@ -139,7 +140,8 @@ impl Plane {
         };
         let level = (0..=snapshot.finest()).rev().find(shown).unwrap_or(0);
         let (size, scale) = (snapshot.size_of(level), (1u64 << level) as f64);
-        // Of a part, the cells whose centres are around it: beyond the outermost the plane goes on as in the domain, or is not shown.
+        // A section of the plane needs the cells whose centres surround it. At the edges of the domain the plane
+        // continues as usual; other edges are not visible.
         let first = [0, 1].map(|axis| (window[0][axis] * scale - 1.0).floor().max(0.0) as usize);
         let end = [0, 1].map(|axis| ((window[1][axis] * scale + 1.0).ceil() as usize).min(size[cut.axes[axis]]));
         let [width, height] = [0, 1].map(|axis| end[axis] - first[axis]);
@@ -161,7 +163,7 @@ impl Plane {
             }
             vector.map(|value| if value.is_finite() { value } else { 0.0 })
         };
-        // `along` is the number of the node along the edge.
+        // `along` is the index of the node along the edge.
         let edge = |side: usize, high: bool, along: usize, inner: [f64; 3], opposite: [f64; 3]| {
             let (axis, other) = (cut.axes[side], cut.axes[1 - side]);
             let is_face = if high { end[side] == size[axis] } else { first[side] == 0 };
@@ -207,12 +209,13 @@ impl Plane {
         self.solid.is_empty() || !self.solid[node]
     }
 
-    /// Lengths of the vectors in the fluid.
+    /// Magnitudes of the vectors in the fluid.
     fn lengths(&self) -> impl Iterator<Item = f64> {
         (0..self.vectors.len()).filter(|at| self.is_fluid(*at)).map(|at| length(self.vectors[at]))
     }
 
-    /// The vector at a point, in cells of the coarsest level from the lower left corner; outside, that of the nearest edge.
+    /// The vector at a point, in cells of the coarsest level from the lower left corner; outside, that at the nearest
+    /// edge.
     pub(super) fn at(&self, x: f64, y: f64) -> [f64; 3] {
         let (column, right) = self.place(0, self.scale * x);
         let (row, up) = self.place(1, self.scale * y);
@@ -226,12 +229,12 @@ impl Plane {
         std::array::from_fn(|axis| corners.iter().map(|(vector, weight)| weight * vector[axis]).sum())
     }
 
-    /// The length of the longest vector at a node.
+    /// Largest magnitude at a node.
     pub(super) fn longest(&self) -> f64 {
         self.lengths().fold(0.0, f64::max)
     }
 
-    /// The length that a share of the vectors does not exceed.
+    /// The magnitude that this fraction of the vectors does not exceed.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let mut lengths: Vec<f64> = self.lengths().collect();
         if lengths.is_empty() {
@@ -241,7 +244,8 @@ impl Plane {
         *lengths.select_nth_unstable_by(at, f64::total_cmp).1
     }
 
-    /// The node below a coordinate and the way from there to the next, 0 to 1. The outermost gaps are half a cell.
+    /// The node below a coordinate, and the fraction of the distance from there to the next node, 0 to 1. The outermost
+    /// intervals are half a cell.
     fn place(&self, axis: usize, at: f64) -> (usize, f64) {
         let cells = self.nodes[axis] - 2;
         let at = (at - self.first[axis] as f64).clamp(0.0, cells as f64);
@@ -256,7 +260,7 @@ impl Plane {
     }
 }
 
-/// The solids of a case where the plane cuts them.
+/// The solids of a case on the plane.
 pub(super) struct Section {
     cut: Cut,
     dim: usize,
@@ -264,7 +268,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// At a step; `None` where the case has no solids.
+    /// The solids at a step; `None` if the case has none.
     pub(super) fn new(view: View<'_>, step: u64) -> Option<Section> {
         let case = view.case;
         let solids = || case.solids_at(case.block.map(|side| side as usize), step);
@@ -277,21 +281,23 @@ impl Section {
         std::array::from_fn(|axis| if axis < self.dim { point[axis] } else { 0.0 })
     }
 
-    /// Whether a point of the plane, in cells of the coarsest level, is inside a solid.
+    /// Whether a point of the plane, in cells of the coarsest level, lies in a solid.
     pub(super) fn contains(&self, x: f64, y: f64) -> bool {
         self.solids.at(self.point(x, y)).is_some()
     }
 
-    /// Whether a rectangle is inside solids or outside of all, if it is not both.
+    /// Whether a rectangle lies entirely inside solids (`true`) or entirely outside (`false`); `None` if neither is
+    /// certain.
     pub(super) fn fills(&self, low: [f64; 2], high: [f64; 2]) -> Option<bool> {
         self.solids.fills(self.point(low[0], low[1]), self.point(high[0], high[1]))
     }
 }
 
-/// An edge: its ends, in cells of the coarsest level.
+/// An edge: its end points, in cells of the coarsest level.
 type Edge = [[f64; 2]; 2];
 
-/// The edges of the blocks in the plane of a refined grid: all between levels, and those between blocks of one level that are at least so wide.
+/// The block edges in the plane of a refined grid: all edges between levels, and those between blocks of one level that
+/// are at least `narrowest` wide.
 pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> [Vec<Edge>; 2] {
     let cut = Cut::new(view);
     let [lowest, highest] = view.window.unwrap_or([[0.0; 2], cut.axes.map(|axis| view.case.size[axis] as f64)]);
@@ -336,7 +342,7 @@ pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> [
     edges
 }
 
-/// Length of a vector.
+/// Magnitude of a vector.
 pub(super) fn length(vector: [f64; 3]) -> f64 {
     vector.iter().map(|component| component * component).sum::<f64>().sqrt()
 }
@@ -453,8 +459,8 @@ mod tests {
         let (case, _) = example::cavity(16);
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
         let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place == [1, 1, 0], &[]);
-        // Inside the domain: 20 edges between coarse blocks and 4 between fine ones, met from both sides; at the jump 4 coarse
-        // and 8 fine ones.
+        // Inside the domain: 20 edges between coarse blocks and 4 between fine ones, each found from both sides; at the
+        // refinement interface 4 edges of coarse blocks and 8 of fine ones.
         let [jumps, alike] = outlines((&case).into(), &snapshot, 0.0);
         assert_eq!((jumps.len(), alike.len()), (4 + 8, 2 * 20 + 2 * 4));
         let [wide_jumps, alike] = outlines((&case).into(), &snapshot, 100.0);

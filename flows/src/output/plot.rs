@@ -1,4 +1,4 @@
-//! A plot of the velocity along the centre lines, with published points beside it.
+//! A plot of the velocity along the centre lines, with published points.
 
 use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};

@@ -1,4 +1,4 @@
-//! Fields at points over time, as CSV: a row for each time and point.
+//! Fields at points over time, as CSV: one row per time and point.
 
 use std::io::{self, Write};
 
@@ -18,18 +18,19 @@ pub fn file_name(probe: &Probe) -> String {
     format!("probe_{}.csv", probe.name)
 }
 
-/// Name of the file that a probe on a grid has of a step.
+/// Name of the file of a probe on a grid at a step.
 pub fn frame_name(probe: &Probe, step: u64) -> String {
     format!("probe_{}_{step:08}.vti", probe.name)
 }
 
-/// The step of a file of [`frame_name`].
+/// The step of a file named by [`frame_name`].
 pub fn step_of_frame(probe: &Probe, name: &str) -> Option<u64> {
     let step = name.strip_prefix(&format!("probe_{}_", probe.name))?.strip_suffix(".vti")?.parse().ok()?;
     (frame_name(probe, step) == name).then_some(step)
 }
 
-/// The fields of a probe at all points, in the units of the case: of each its name, and its components one after the other for each point.
+/// The fields of a probe at all points, in the units of the case: for each its name, its number of components, and its
+/// values, the component fastest.
 pub fn columns(case: &Case, probe: &Probe, readings: &[Reading]) -> Vec<(String, usize, Vec<f64>)> {
     let column = |field: &Quantity| {
         let (components, scale) = (field.columns().len(), field.scale(&case.units));
@@ -42,57 +43,57 @@ pub fn columns(case: &Case, probe: &Probe, readings: &[Reading]) -> Vec<(String,
     probe.fields.iter().map(column).collect()
 }
 
-/// What a probe has recorded.
+/// Rows recorded by a probe.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Probed {
-    /// The step of each row.
+    /// Step of each row.
     steps: Vec<u64>,
     /// In lattice units, index `[row][point][component]`.
     values: Vec<f64>,
 }
 
-/// The same to the last bit, for a run that goes on.
+/// Bit-exact copy for restart files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SavedProbe {
     name: String,
     points: Vec<[Bits; 3]>,
-    /// What tells each column from others: its name, and its formula if the case has one.
+    /// Definition of each column: its name, and its formula if the case has one.
     columns: Vec<String>,
     pub(super) steps: Vec<u64>,
     values: Vec<Bits>,
 }
 
-/// Most points of a probe whose means are in the summary.
+/// Largest number of points of a probe whose means are in the summary.
 const FEW: usize = 16;
 
-/// The mean of what a probe has read of a component at a point, in the units of the case.
+/// Mean of a component at a point of a probe, in the units of the case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeMean {
     /// Name of the probe.
     pub probe: String,
-    /// The point.
+    /// Coordinates of the point.
     pub point: Vec<f64>,
-    /// The component.
+    /// Name of the component.
     pub field: String,
-    /// What it is measured in.
+    /// Its unit.
     pub unit: String,
-    /// Step of the first row of the mean, and of the last.
+    /// First and last step of the averaging window.
     pub window: [u64; 2],
-    /// Rows in it.
+    /// Number of rows in the window.
     pub samples: usize,
-    /// The mean, and how uncertain it is.
+    /// The mean and its uncertainty.
     #[serde(flatten)]
     pub average: Average,
 }
 
-/// The columns of a field, that of a formula with the formula.
+/// The columns of a field; that of a formula with the formula.
 fn defined(field: &Quantity) -> Vec<String> {
     let columns = field.columns();
     if columns.len() == 1 { vec![field.definition()] } else { columns }
 }
 
 impl SavedProbe {
-    /// Whether it has all values of its rows, and its name is one that a case may choose.
+    /// Whether the number of values matches the numbers of points, columns and rows.
     pub(super) fn is_whole(&self) -> bool {
         let of_row = self.points.len().checked_mul(self.columns.len());
         of_row.and_then(|of_row| of_row.checked_mul(self.steps.len())) == Some(self.values.len())
@@ -100,7 +101,7 @@ impl SavedProbe {
 }
 
 impl Probed {
-    /// Adds what was read at a step, unless it is there.
+    /// Adds a row. A step that already has one is ignored.
     pub fn add(&mut self, probe: &Probe, step: u64, readings: &[Reading]) {
         if self.steps.last() == Some(&step) {
             return;
@@ -114,7 +115,7 @@ impl Probed {
         }
     }
 
-    /// To the last bit.
+    /// Bit-exact copy for restart files.
     pub(super) fn saved(&self, probe: &Probe) -> SavedProbe {
         SavedProbe {
             name: probe.name.clone(),
@@ -125,7 +126,7 @@ impl Probed {
         }
     }
 
-    /// What [`Self::saved`] gave of a probe of this name, points and fields, if it is there.
+    /// The inverse of [`Self::saved`] for a probe of the same name, points and fields; empty if `all` does not have it.
     pub(super) fn of_saved(probe: &Probe, all: &[SavedProbe]) -> Probed {
         let none = Probed::default().saved(probe);
         let same = |saved: &&SavedProbe| {
@@ -137,7 +138,8 @@ impl Probed {
         })
     }
 
-    /// Means of all that it has read, over the rows from a step on, or else over the last half; nothing of a probe of many points.
+    /// Means of all columns, over the rows from the step that the case gives, or over the last half. Empty for a probe
+    /// of many points.
     pub(super) fn means(&self, case: &Case, probe: &Probe) -> Vec<ProbeMean> {
         let rows = window(&self.steps, case.output.average_from).filter(|_| probe.points.len() <= FEW);
         let Some(rows) = rows else { return vec![] };
@@ -166,12 +168,13 @@ impl Probed {
         means
     }
 
-    /// How many rows there are of each point.
+    /// Number of rows per point.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Writes the rows from one on in the units of the case, the first after comments that say what they are.
+    /// Writes the rows from number `from` on, in the units of the case; the first is preceded by comments that describe
+    /// them.
     pub fn write(&self, case: &Case, probe: &Probe, from: usize, out: &mut dyn Write) -> io::Result<()> {
         if from == 0 {
             Self::write_head(case, probe, out)?;
@@ -237,7 +240,7 @@ mod tests {
         Reading { level: 1, values: vec![density, 0.1, -0.2], gradient, slopes: vec![] }
     }
 
-    /// Whether a row has these numbers, but for round-off.
+    /// Whether a row has these numbers up to round-off.
     fn is_near(row: &str, numbers: &[f64]) -> bool {
         let cells: Vec<f64> = row.split(',').filter_map(|cell| cell.parse().ok()).collect();
         cells.len() == numbers.len() && cells.iter().zip(numbers).all(|(cell, number)| (cell - number).abs() < 1e-13)

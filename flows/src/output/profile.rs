@@ -1,4 +1,4 @@
-//! Profiles along the centre lines of the domain, and how far they are from published ones.
+//! Velocity profiles along the centre lines of the domain, and their deviation from published ones.
 
 use std::io::{self, Write};
 
@@ -13,30 +13,31 @@ use crate::case::{Case, Curve, Face, Reference};
 const AXES: [&str; 3] = ["x", "y", "z"];
 const COMPONENTS: [&str; 3] = ["u", "v", "w"];
 
-/// Velocity along the line through the middle of the domain.
+/// Velocity along a line through the centre of the domain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// Axis along which the line runs.
     pub axis: usize,
-    /// From low to high: the face if its rule prescribes the velocity there, the cell centres, the other face.
+    /// In ascending order: the face, if its boundary rule prescribes the velocity there; the cell centres; the other
+    /// face.
     pub points: Vec<Point>,
 }
 
 /// A point of a profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Position over the domain's extent along the axis, 0 to 1.
+    /// Position relative to the extent of the domain along the axis, 0 to 1.
     pub position: f64,
-    /// Velocity over the reference velocity (in lattice units where that is zero).
+    /// Velocity in units of the reference velocity (in lattice units if that is zero).
     pub velocity: [f64; 3],
 }
 
-/// How far a profile is from a published one, over the published points inside the domain.
+/// Deviation of a profile from a published one, at the published points inside the domain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Who published it.
+    /// Title of the publication.
     pub with: String,
-    /// Which profile: `u(y)`.
+    /// The profile: `u(y)`.
     pub profile: String,
     /// Root mean square of the differences, in reference velocities.
     pub rms: f64,
@@ -45,16 +46,16 @@ pub struct Comparison {
 }
 
 impl Profile {
-    /// The centre line along an axis, if the snapshot has a velocity: at each place a cell of the finest level that touches
-    /// the line there, coarser cells beside it read as [`Snapshot::read`] says. Where the line runs between cells, the mean
-    /// of those beside it.
+    /// The centre line along an axis, if the snapshot has a velocity. At each place it has a cell of the finest level
+    /// that touches the line there; coarser cells next to it are evaluated by [`Snapshot::read`]. If the line runs
+    /// between cells, the adjacent cells are averaged.
     pub fn new(case: &Case, snapshot: &Snapshot, axis: usize) -> Option<Profile> {
         let parts = snapshot.vector("u")?;
         let of = |at: usize| -> [f64; 3] { std::array::from_fn(|axis| parts.get(axis).map_or(0.0, |part| part[at])) };
         let scale = if case.scales.velocity > 0.0 { case.scales.velocity } else { 1.0 };
         let finest = snapshot.finest();
         let wall = |high: bool| {
-            // What slips along a face is the flow's to say.
+            // The velocity on a slip wall is not prescribed.
             let wall = case.wall(Face { axis, high }).filter(|wall| wall.at_face == AtFace::Prescribed)?;
             let mut point = case.size.map(|cells| 0.5 * cells as f64);
             point[axis] = if high { case.size[axis] as f64 } else { 0.0 };
@@ -81,7 +82,7 @@ impl Profile {
         Some(Profile { axis, points })
     }
 
-    /// Writes the profile as CSV, with comments that say what it is.
+    /// Writes the profile as CSV, with comments that describe it.
     pub fn write(&self, case: &Case, step: u64, out: &mut dyn Write) -> io::Result<()> {
         let axis = AXES[self.axis];
         let through: Vec<String> =
@@ -107,7 +108,7 @@ impl Profile {
         Ok(())
     }
 
-    /// A component of the velocity at a position, by the cubic through the four nearest points.
+    /// A component of the velocity at a position, by cubic interpolation between the four nearest points.
     pub fn at(&self, position: f64, component: usize) -> f64 {
         let count = self.points.len().min(4);
         let above = self.points.partition_point(|point| point.position < position);
@@ -134,7 +135,7 @@ impl Profile {
     }
 }
 
-/// The cells of a level that touch the centre line along an axis where a cell is.
+/// The cells of a level that touch the centre line along an axis, at the position of a cell.
 fn beside(snapshot: &Snapshot, axis: usize, cell: Cell) -> Vec<Cell> {
     let size = snapshot.size_of(cell.level);
     let mut cells = vec![cell];
@@ -151,7 +152,7 @@ fn beside(snapshot: &Snapshot, axis: usize, cell: Cell) -> Vec<Cell> {
     cells
 }
 
-/// The differences between profiles and the published ones, if those are profiles.
+/// Deviations of profiles from published ones, if the reference has profiles.
 pub fn compare(profiles: &[Profile], reference: &Reference) -> Vec<Comparison> {
     let Reference::Profiles { title, curves } = reference else { return vec![] };
     let pairs = curves.iter().filter_map(|curve| {
@@ -161,7 +162,7 @@ pub fn compare(profiles: &[Profile], reference: &Reference) -> Vec<Comparison> {
     pairs.collect()
 }
 
-/// `64 x 64 cells`, and how fine they get.
+/// `64 x 64 cells`, with the number of levels on refined grids.
 pub(super) fn cells(case: &Case, times: &str) -> String {
     let size: Vec<String> = case.size[..case.dim].iter().map(usize::to_string).collect();
     let levels = match &case.refinement {

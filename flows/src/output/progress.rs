@@ -1,6 +1,6 @@
-//! The line that says how a run goes: step, speed, fraction of memory bandwidth, residual, time left.
+//! The progress line of a run: step, speed, fraction of memory bandwidth, residual, remaining time.
 //!
-//! On a terminal the line is live. Elsewhere a plain line is printed now and then, so that logs stay short.
+//! On a terminal the line is updated in place. Elsewhere a line is printed from time to time, so that logs stay short.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -11,69 +11,71 @@ use serde::Serialize;
 use super::summary::mlups;
 use crate::case::Stop;
 
-/// Prints a line to standard error. Nobody may read it any more; that ends no run, as the macro of the standard library would.
+/// Prints a line to standard error. If it is closed, the error is ignored; the macro of the standard library would
+/// panic.
 macro_rules! eprintln {
     ($($text:tt)*) => {{ let _ = writeln!(io::stderr(), $($text)*); }};
 }
 
-/// Time between plain lines.
+/// Interval between plain lines.
 const PLAIN: Duration = Duration::from_secs(10);
-/// Time between reports to a function.
+/// Interval between reports to a callback.
 const REPORT: Duration = Duration::from_secs(1);
-/// Residuals from which the time to steady flow is estimated.
+/// Number of residuals used to estimate the time to steady flow.
 const REMEMBERED: usize = 6;
-/// Weight of a new estimate of the steps that are left, in the mean of logarithms with those before: one that is off by ten changes it by two.
+/// Weight of a new estimate of the remaining steps in the running mean of logarithms. An estimate that is off by a
+/// factor of ten changes the mean by a factor of two.
 const NEW: f64 = 0.3;
 
-/// What the line needs to know of a run.
+/// Properties of a run that the line needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
-    /// Cells of the domain.
+    /// Cell updates per step.
     pub updates: usize,
-    /// Bytes that an update of a cell must move.
+    /// Memory traffic of a cell update, in bytes.
     pub bytes_per_update: f64,
     /// Memory bandwidth of the device (device-to-device copy), bytes read and written per second, if measured.
     pub memory_bandwidth: Option<f64>,
-    /// Steps done when the run begins.
+    /// Completed steps at the start of the run.
     pub from: u64,
-    /// When the run ends.
+    /// Stopping criteria of the run.
     pub stop: Stop,
-    /// Length of a time step: 1, or seconds for a case in SI units.
+    /// Time step: 1, or in seconds for a case in SI units.
     pub time_step: f64,
 }
 
-/// How a run goes.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Status {
-    /// Steps done.
+    /// Completed steps.
     pub step: u64,
-    /// Steps after which the run ends at the latest.
+    /// Largest number of steps of the run.
     pub steps: u64,
     /// Time of the flow: in steps, or in seconds for a case in SI units.
     pub time: f64,
-    /// Million cell updates a second, over the last seconds.
+    /// Million cell updates per second, averaged over the last seconds.
     pub mlups: f64,
-    /// Change of velocity at the last check, over the reference velocity.
+    /// Change of velocity at the last check, relative to the reference velocity.
     pub residual: Option<f64>,
-    /// Seconds for which the flow stood still because earlier output was still being written.
+    /// Seconds for which the flow was waiting for earlier output to be written.
     pub seconds_waiting_for_output: f64,
-    /// Seconds until the run probably ends; nothing while that cannot be said.
+    /// Estimated seconds until the run ends; `None` if unknown.
     pub remaining: Option<f64>,
 }
 
-/// Where progress is shown.
+/// How progress is shown.
 #[derive(Clone, Copy, Default)]
 pub enum Show<'a> {
-    /// On standard error.
+    /// As a line on standard error.
     #[default]
     Line,
-    /// Nowhere.
+    /// Not at all.
     Nothing,
-    /// It is given to this function about once a second, and at every check.
+    /// By a call of this function about once per second, and at every check.
     Each(&'a dyn Fn(&Status)),
 }
 
-/// The line.
+/// The progress of a run.
 pub struct Progress<'a> {
     facts: Facts,
     show: Show<'a>,
@@ -83,7 +85,7 @@ pub struct Progress<'a> {
     residuals: Residuals,
     /// Seconds of waiting for output.
     waited: f64,
-    /// Time and step of the update before, for the speed of the moment.
+    /// Time and step of the previous update, for the current speed.
     last: (Instant, u64),
     speed: Speed,
 }
@@ -99,7 +101,7 @@ impl<'a> Progress<'a> {
             bar
         });
         let now = Instant::now();
-        // The first plain line comes soon, so that a log shows life.
+        // The first plain line comes early, to show that the run is alive.
         let printed = now - PLAIN + PLAIN / 5;
         Progress {
             facts,
@@ -114,8 +116,8 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// After `step` steps, on a grid with so many cell updates a step; with the residual if it was just checked, and the seconds for which the
-    /// flow has waited for output.
+    /// Updates the line after `step` steps, on a grid with `updates` cell updates per step; with the residual if it was
+    /// just checked, and the total seconds of waiting for output.
     pub fn update(&mut self, step: u64, updates: usize, residual: Option<f64>, waited: f64) {
         self.facts.updates = updates;
         self.waited = waited;
@@ -147,7 +149,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Does something that prints without disturbing the live line.
+    /// Calls a function that prints, without disturbing the live line.
     pub fn aside(&self, print: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -155,7 +157,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes the live line away; returns the time since the start.
+    /// Removes the live line; returns the time since the start.
     pub fn finish(self) -> Duration {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -163,7 +165,7 @@ impl<'a> Progress<'a> {
         self.start.elapsed()
     }
 
-    /// How it goes after `step` steps.
+    /// State after `step` steps.
     fn status(&self, step: u64) -> Status {
         let Facts { updates, stop, time_step, .. } = self.facts;
         let rate = self.speed.steps_per_second();
@@ -200,7 +202,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Steps per second, smoothed over the last seconds.
+/// Steps per second, averaged over the last seconds.
 #[derive(Debug, Default)]
 struct Speed {
     steps: f64,
@@ -208,9 +210,9 @@ struct Speed {
 }
 
 impl Speed {
-    /// Seconds over which the speed is a mean.
+    /// Time constant of the average, in seconds.
     const MEMORY: f64 = 3.0;
-    /// Seconds of steps from which on it is one: the first take longer.
+    /// Seconds of steps required for an average: the first steps are slower.
     const LEAST: f64 = 1.0;
 
     fn add(&mut self, steps: f64, seconds: f64) {
@@ -219,7 +221,7 @@ impl Speed {
         self.seconds = keep * self.seconds + seconds;
     }
 
-    /// Whether steps to come are likely to be as fast.
+    /// Whether the speed predicts that of future steps.
     fn is_known(&self) -> bool {
         self.seconds >= Self::LEAST && self.steps > 0.0
     }
@@ -233,7 +235,7 @@ impl Speed {
 #[derive(Debug, Default)]
 struct Residuals {
     checks: Vec<(u64, f64)>,
-    /// The step at which the flow is probably steady, smoothed.
+    /// Estimated step at which the flow becomes steady, smoothed.
     steady: Option<f64>,
 }
 
@@ -255,14 +257,14 @@ impl Residuals {
         self.checks.last().map(|(_, residual)| *residual)
     }
 
-    /// The step at which the run probably ends: where the residual, decaying as it did lately, reaches the tolerance, or
-    /// the last step. Nothing while a steady flow is wanted and too little is known of its residual.
+    /// Estimated last step of the run. `None` if a steady flow is required and its residual is not known well enough.
     fn end(&self, stop: Stop, step: u64) -> Option<u64> {
         let end = if stop.steady.is_some() { self.steady?.round() as u64 } else { stop.steps };
         Some(end.max(step))
     }
 
-    /// Where the residual, decaying as it did lately, reaches the tolerance, or the last step.
+    /// The step at which the residual, extrapolated with its recent exponential decay, reaches the tolerance; at most
+    /// the last step.
     fn decayed(&self, stop: Stop) -> Option<f64> {
         let tolerance = stop.steady?.tolerance;
         let points: Vec<(f64, f64)> = self

@@ -1,15 +1,15 @@
-//! Triangles on an image, the nearest in front: several samples to a pixel, each with a depth.
+//! Rasterizer for triangles with a depth buffer and several samples per pixel.
 //!
-//! Bands of rows are drawn at once. Each sample sees triangles in the order in which they are given, and of two as near the first stays, so
-//! an image is the same on any number of threads.
+//! Bands of rows are drawn in parallel. Each sample processes triangles in the given order, and at equal depth the
+//! first one wins, so that the image does not depend on the number of threads.
 
 use rayon::prelude::*;
 
 use super::colours::Colour;
 
-/// Samples along a side of a pixel.
+/// Number of samples along a side of a pixel.
 pub(super) const SAMPLES: usize = 3;
-/// Pixels of a band, one above the other.
+/// Rows of pixels in a band.
 const BAND: usize = 16;
 
 /// A corner of a triangle.
@@ -17,32 +17,32 @@ const BAND: usize = 16;
 pub(super) struct Corner {
     /// In pixels, x to the right and y down.
     pub(super) at: [f32; 2],
-    /// How near it is, in any unit.
+    /// Depth, larger is nearer, in any unit.
     pub(super) near: f32,
-    /// Its colour, with its light.
+    /// Colour after shading.
     pub(super) colour: Colour,
 }
 
 /// A triangle.
 pub(super) type Facet = [Corner; 3];
 
-/// An image in the making.
+/// An image.
 pub(super) struct Raster {
     width: usize,
     height: usize,
-    /// How near the samples are, rows of samples from the top; minus infinity where there is none.
+    /// Depth of the samples, row by row from the top; minus infinity for background.
     near: Vec<f32>,
     colours: Vec<[u8; 3]>,
 }
 
 impl Raster {
-    /// Of so many pixels.
+    /// An empty image of this size in pixels.
     pub(super) fn new(width: usize, height: usize) -> Raster {
         let samples = width * height * SAMPLES * SAMPLES;
         Raster { width, height, near: vec![f32::NEG_INFINITY; samples], colours: vec![[0; 3]; samples] }
     }
 
-    /// Draws triangles, which may lie beyond the image in parts.
+    /// Draws triangles, which may extend beyond the image.
     pub(super) fn draw(&mut self, facets: &[Facet]) {
         let row = self.width * SAMPLES;
         let bands =
@@ -53,7 +53,7 @@ impl Raster {
         });
     }
 
-    /// The mean colour of what covers a pixel, and how much of it.
+    /// Mean colour of the covered samples of a pixel, and the covered fraction.
     pub(super) fn pixel(&self, x: usize, y: usize) -> (Colour, f32) {
         let (mut sum, mut count) = ([0.0; 3], 0.0);
         if x < self.width && y < self.height {
@@ -69,7 +69,7 @@ impl Raster {
     }
 }
 
-/// Draws what a triangle covers of a band of rows of so many samples.
+/// Draws the samples of a triangle in a band that starts at row `first`. `row` is the number of samples per row.
 fn fill(facet: &Facet, row: usize, first: usize, near: &mut [f32], colours: &mut [[u8; 3]]) {
     let samples = SAMPLES as f64;
     let [a, b, c] = facet.map(|corner| corner.at.map(|at| f64::from(at) * samples - 0.5));
@@ -83,7 +83,7 @@ fn fill(facet: &Facet, row: usize, first: usize, near: &mut [f32], colours: &mut
     if twice == 0.0 || !twice.is_finite() {
         return;
     }
-    // Shares of the corners: of areas, linear along a row.
+    // Barycentric coordinates, as ratios of areas.
     let share = |p: [f64; 2], q: [f64; 2], at: [f64; 2]| {
         ((q[0] - p[0]) * (at[1] - p[1]) - (q[1] - p[1]) * (at[0] - p[0])) / twice
     };

@@ -1,4 +1,4 @@
-//! What a run has written so far: from a restart file, a run that goes on knows it.
+//! Output already written by a run, stored in restart files for the resumed run.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::series::Series;
 use super::vtk::frame_name;
 use crate::case::{Case, Vtk, is_plain};
 
-/// A number that JSON keeps to the last bit.
+/// A number that JSON stores bit-exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "u64", into = "u64")]
 pub struct Bits(pub f64);
@@ -26,7 +26,7 @@ impl From<Bits> for u64 {
     }
 }
 
-/// What a recorder has written so far.
+/// Everything that a recorder has written so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
     pub(super) files: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// What no run of this case can have written until a step, if there is something.
+    /// The first entry that no run of this case can have written until a step, if there is one.
     pub(crate) fn wrong(&self, case: &Case, until: u64) -> Option<&'static str> {
         if !self.files.iter().all(|name| is_plain(name) && name.len() < 256) {
             return Some("it lists files that no run writes");
@@ -55,7 +55,7 @@ impl Recorded {
         {
             return Some("its series is not one of this flow");
         }
-        // Where solids turn, with torques.
+        // If solids rotate, rows include torques.
         let wanted = case.solids.len() * if case.turns() { 2 } else { 1 };
         let complete = self.forces.iter().all(|(_, forces)| forces.len() == wanted);
         if !complete || !rises(self.forces.iter().map(|(step, _)| *step), until) {
@@ -76,7 +76,7 @@ impl Recorded {
     }
 }
 
-/// Whether steps follow each other, up to one that may be reached.
+/// Whether steps strictly ascend and do not exceed `until`.
 fn rises(steps: impl Iterator<Item = u64> + Clone, until: u64) -> bool {
     steps.clone().zip(steps.clone().skip(1)).all(|(one, next)| one < next)
         && steps.last().is_none_or(|last| last <= until)

@@ -1,4 +1,4 @@
-//! What a case makes of its results, computed when the run ends.
+//! Results that a case derives by formulas, computed when the run ends.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use super::forces::Settling;
 use super::summary::Summary;
 use crate::case::{Case, Coefficient, Dimension, Source, Through, sources};
 
-/// A number that follows from the results.
+/// A derived result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reported {
     /// Its name in the case.
     pub name: String,
-    /// Its formula there.
+    /// Its formula in the case.
     pub formula: String,
-    /// Its value, in the units of the case; none where one of its names has no value, or where it is not finite.
+    /// Its value, in the units of the case; `None` if a name in the formula has no value, or if it is not finite.
     pub value: Option<f64>,
 }
 
 impl Reported {
-    /// A line for people.
+    /// One line of text.
     pub fn describe(&self) -> String {
         match self.value {
             Some(value) => format!("{}: {value:.6e} = {}\n", self.name, self.formula),
@@ -31,7 +31,7 @@ impl Reported {
     }
 }
 
-/// All that a case asks for, in its order; of the fields at the end, if something is made of them.
+/// All derived results of a case, in order. `snapshot`: the final fields, if formulas need them.
 pub(super) fn all(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>) -> Vec<Reported> {
     let named: BTreeMap<String, Source> = sources(case).into_iter().collect();
     let mut found: Vec<Reported> = vec![];
@@ -47,7 +47,7 @@ pub(super) fn all(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>) -
     found
 }
 
-/// What a run has found, in the units of the case.
+/// Value of a name in a formula, in the units of the case.
 fn value(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>, source: &Source) -> Option<f64> {
     let mean = |average: &Option<Average>| average.as_ref().map(|average| average.mean);
     match source {
@@ -96,7 +96,7 @@ fn value(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>, source: &S
     }
 }
 
-/// The integral over the fluid, and the volumes of the fluid and of the domain.
+/// The integral over the fluid, the volume of the fluid, and the volume of the domain.
 fn over_fluid(snapshot: &Snapshot, value: impl Fn(usize) -> f64) -> (f64, f64, f64) {
     let (mut sum, mut fluid, mut all) = (0.0, 0.0, 0.0);
     let cells = snapshot.components.first().map_or(0, |component| component.data.len());

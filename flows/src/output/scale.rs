@@ -1,36 +1,36 @@
-//! What colours mean: a map between two values, evenly or by logarithms, and the bar that shows it.
+//! Colour scales: a colour map over a range of values, linear or logarithmic, and its colour bar.
 
 use super::axes::{Area, INK};
 use super::canvas::Canvas;
 use super::colours::{Colour, Map};
 use crate::case::{Case, Quantity};
 
-/// Between a picture and its bar, the width of the bar, and its least height, in pixels.
+/// Gap between picture and colour bar, width of the bar, and its least height, in pixels.
 const GAP: f64 = 40.0;
 const WIDTH: f64 = 34.0;
 pub(super) const LEAST_HEIGHT: f64 = 220.0;
 /// Height of the arrows at its ends.
 const ARROW: f64 = 22.0;
-/// What counts as beyond an end, over the range: round-off does not.
+/// Tolerance, relative to the range, before a value counts as beyond an end.
 const BEYOND: f64 = 1e-6;
 
-/// What colours mean.
+/// A colour scale.
 pub(super) struct Scale {
     pub(super) map: Map,
-    /// The values at the ends of the map.
+    /// Values at the ends of the colour map.
     pub(super) least: f64,
     pub(super) most: f64,
-    /// Whether equal ratios are equal steps; the ends are positive then.
+    /// Whether the scale is logarithmic; then both ends are positive.
     pub(super) log: bool,
 }
 
 impl Scale {
-    /// A map with equal differences as equal steps.
+    /// A linear scale.
     pub(super) fn linear(map: Map, [least, most]: [f64; 2]) -> Scale {
         Scale { map, least, most, log: false }
     }
 
-    /// The place of a value along the map: 0 to 1 between the ends.
+    /// Position of a value on the colour map: 0 to 1 between the ends.
     fn place(&self, value: f64) -> f64 {
         match self.log {
             false => (value - self.least) / (self.most - self.least).max(f64::MIN_POSITIVE),
@@ -43,7 +43,7 @@ impl Scale {
         self.map.at(self.place(value))
     }
 
-    /// So many values that divide the map into equal parts.
+    /// `count` values that divide the scale into equal parts.
     pub(super) fn between(&self, count: usize) -> Vec<f64> {
         let at = |number: usize| (number + 1) as f64 / (count + 1) as f64;
         let value = |share: f64| match self.log {
@@ -53,12 +53,13 @@ impl Scale {
         (0..count).map(at).map(value).collect()
     }
 
-    /// Whether values from a least to a largest lie below the map, and above it.
+    /// Whether values in a range lie below the scale, and above it.
     fn exceeded(&self, [least, most]: [f64; 2]) -> [bool; 2] {
         [self.place(least) < -BEYOND, self.place(most) > 1.0 + BEYOND]
     }
 
-    /// Draws the bar beside a picture, in a unit, with arrows at the ends beyond which `shown` values lie, and lines at the values of contours.
+    /// Draws the colour bar beside a picture in a unit, with arrows at the ends beyond which `shown` values lie, and
+    /// with lines at the values of contour lines.
     pub(super) fn bar(
         &self,
         canvas: &mut Canvas,
@@ -89,8 +90,8 @@ impl Scale {
     }
 }
 
-/// The unit of the colour bar of a field, in lattice units, and what stands beside it: SI units, or those of the reference velocity and
-/// length where something sets a velocity.
+/// Unit of the colour bar of a field, in lattice units, and its label: SI units, or reference velocity and length if
+/// there is a reference velocity.
 pub(super) fn bar_unit(case: &Case, field: &Quantity) -> (f64, String) {
     let scales = &case.scales;
     let ([of_velocity, of_length], reference) = field.reference();

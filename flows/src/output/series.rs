@@ -1,8 +1,8 @@
-//! A series in time: mass, energy, enstrophy, dissipation and the largest speed, as CSV and as a picture, and how far it is
-//! from a published one.
+//! Time series of mass, energy, enstrophy, dissipation and largest speed, as CSV and as a picture, and their deviation
+//! from published ones.
 //!
-//! Lengths are in units of the reference length, velocities in units of the reference velocity, or in cells and steps where
-//! nothing sets a velocity.
+//! Lengths are in units of the reference length and velocities in units of the reference velocity, or in cells and
+//! steps without a reference velocity.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -18,7 +18,7 @@ use super::csv;
 use super::profile::{cells, real_name};
 use crate::case::{Case, Moment};
 
-/// A series in time.
+/// A time series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     rows: Vec<Row>,
@@ -28,7 +28,7 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Row {
     step: u64,
-    /// Time over L / U.
+    /// Time in L/U.
     time: f64,
     /// Sum of the density over the fluid cells, in lattice units.
     mass: f64,
@@ -40,29 +40,29 @@ struct Row {
     speed: f64,
 }
 
-/// The largest dissipation and when it is reached, in units of U^3 / L and L / U.
+/// Largest dissipation, and the time at which it occurs, in units of U^3 / L and L / U.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     /// Time.
     pub time: f64,
-    /// Rate at which the energy falls.
+    /// Decay rate of the energy.
     pub dissipation: f64,
 }
 
-/// How far a series is from a published one, at the published times that the run has reached.
+/// Deviation of a time series from a published one, at the published times that the run has reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decay {
-    /// Who published it.
+    /// Title of the publication.
     pub with: String,
-    /// Last time compared, in L / U.
+    /// Last compared time, in L / U.
     pub until: f64,
-    /// Root mean square of the differences of the energy, over the energy at the start.
+    /// Root mean square of the differences of energy, over the initial energy.
     pub energy_rms: f64,
-    /// Root mean square of the differences of the rate at which the energy falls, over its published peak.
+    /// Root mean square of the differences of the energy decay rate, over its published peak.
     pub dissipation_rms: f64,
     /// Computed peak.
     pub peak: Peak,
-    /// Published peak until then.
+    /// Published peak up to the last compared time.
     pub published_peak: Peak,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn scales(case: &Case) -> (f64, f64) {
 }
 
 impl Series {
-    /// The rows to the last bit.
+    /// The rows, bit-exact.
     pub(super) fn saved(&self) -> Vec<[Bits; 6]> {
         let saved = |row: &Row| {
             let step = Bits::from(row.step);
@@ -81,7 +81,7 @@ impl Series {
         self.rows.iter().map(saved).collect()
     }
 
-    /// A series with the rows that [`Self::saved`] gave.
+    /// The inverse of [`Self::saved`].
     pub(super) fn of_saved(rows: &[[Bits; 6]]) -> Series {
         let row = |[step, time, mass, energy, enstrophy, speed]: &[Bits; 6]| Row {
             step: u64::from(*step),
@@ -94,13 +94,13 @@ impl Series {
         Series { rows: rows.iter().map(row).collect() }
     }
 
-    /// Whether the times are those of the steps of a case.
+    /// Whether the times match the steps, in the units of a case.
     pub(super) fn fits(&self, case: &Case) -> bool {
         let (u, l) = scales(case);
         self.rows.iter().all(|row| row.time.to_bits() == (row.step as f64 * u / l).to_bits())
     }
 
-    /// Adds the state of a step, unless it is there.
+    /// Adds the state of a step. A step that already has a row is ignored.
     pub fn add(&mut self, case: &Case, step: u64, means: &Means) {
         if self.rows.last().is_some_and(|last| last.step == step) {
             return;
@@ -116,7 +116,7 @@ impl Series {
         });
     }
 
-    /// Rate at which the energy falls at a row, by the parabola through it and its neighbours; NaN for a single row.
+    /// Decay rate of the energy at a row, from the parabola through it and its neighbours; NaN for a single row.
     fn dissipation(&self, at: usize) -> f64 {
         let count = self.rows.len().min(3);
         let first = at.saturating_sub(1).min(self.rows.len() - count);
@@ -125,7 +125,7 @@ impl Series {
         if count < 2 {
             return f64::NAN;
         }
-        // Slope of the polynomial that is 1 at one node and 0 at the others.
+        // Derivative of the Lagrange polynomial of a node.
         let slope = |node: usize| -> f64 {
             let others = || (0..count).filter(move |other| *other != node);
             let below: f64 = others().map(|other| nodes[node].time - nodes[other].time).product();
@@ -137,23 +137,25 @@ impl Series {
         -(0..count).map(|node| slope(node) * nodes[node].energy).sum::<f64>()
     }
 
-    /// Dissipation that the enstrophy stands for in a periodic incompressible flow, `2 nu Z`.
+    /// Viscous dissipation from the enstrophy, `2 nu Z`, which equals the energy decay rate in a periodic
+    /// incompressible flow.
     fn viscous(&self, case: &Case, at: usize) -> Option<f64> {
         let (u, l) = scales(case);
         Some(2.0 * case.scales.viscosity? / (u * l) * self.rows[at].enstrophy)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many of them do not change by those that come: the dissipation at a row follows from its neighbours, too, at the first from two.
+    /// Number of rows that later rows do not change. The dissipation of a row depends on both neighbours, that of the
+    /// first on two successors.
     pub(super) fn settled(&self) -> usize {
         if self.rows.len() < 3 { 0 } else { self.rows.len() - 1 }
     }
 
-    /// Writes rows of the series as CSV, the first after comments that say what they are.
+    /// Writes some rows as CSV; the first is preceded by comments that describe them.
     pub fn write(&self, case: &Case, rows: Range<usize>, out: &mut dyn Write) -> io::Result<()> {
         if rows.start == 0 {
             Self::write_head(case, out)?;
@@ -182,7 +184,7 @@ impl Series {
         writeln!(out, "step,time,mass,energy,enstrophy,dissipation,viscous,speed")
     }
 
-    /// Draws energy and dissipation over time, with published points beside them.
+    /// Draws energy and dissipation over time, with published points.
     pub fn draw(&self, case: &Case, published: Option<(&str, &[Moment])>) -> Canvas {
         let (time, unit) = match case.scales.velocity > 0.0 {
             true => ("t U / L", [" / U²", " L / U³"]),
@@ -219,13 +221,13 @@ impl Series {
         Chart { title: format!("{}{re}: energy and dissipation", case.name), panels }.draw()
     }
 
-    /// How far the series is from a published one; `None` where they have no time in common.
+    /// Deviation from a published series; `None` if they have no time in common.
     pub fn compare(&self, title: &str, moments: &[Moment]) -> Option<Decay> {
         let (first, last) = (self.rows.first()?, self.rows.last()?);
         let reached: Vec<&Moment> =
             moments.iter().filter(|moment| (first.time..=last.time).contains(&moment.time)).collect();
         let falls: Vec<f64> = (0..self.rows.len()).map(|at| self.dissipation(at)).collect();
-        // Between rows, both are taken as straight.
+        // Linear interpolation between rows.
         let between = |time: f64, value: &dyn Fn(usize) -> f64| {
             let above = self.rows.partition_point(|row| row.time < time).max(1).min(self.rows.len() - 1);
             let (low, high) = (self.rows[above - 1].time, self.rows[above].time);
@@ -263,7 +265,7 @@ mod tests {
     use super::*;
     use crate::output::example;
 
-    /// A series with that energy at uneven times from 0 to 10.
+    /// A series of this energy at non-uniform times from 0 to 10.
     fn series(energy: impl Fn(f64) -> f64) -> Series {
         let times = (0..=40).map(|at| 0.25 * at as f64 + if at % 2 == 1 { 0.05 } else { 0.0 });
         let row = |(step, time): (usize, f64)| Row {
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_comparison_measures_what_differs() {
-        // E = 1 - t^2/200: dissipation t/100, which peaks at the end.
+        // E = 1 - t^2/200: dissipation t/100, with its peak at the end.
         let exact = |time: f64| 1.0 - time * time / 200.0;
         let moment = |at: usize| {
             let time = 0.5 * at as f64;

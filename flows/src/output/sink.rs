@@ -1,11 +1,12 @@
-//! The folder that a run writes to, and owns while it does.
+//! The folder to which a run writes, with exclusive access.
 //!
-//! After `Sink::create`, the folder exists, takes files, and no other run writes to it. After `Sink::begin`, it has no result of
-//! an earlier run, and it has what this run is made from; files that no run has written are as they were, and none of them has a name that
-//! this run may need. A file appears under its name only when it is whole ([`lbm_runtime::file`]), so that an error leaves what was there before
-//! as it was; tables then grow by rows.
+//! After `Sink::create` the folder exists and is writable, and no other run writes to it. After `Sink::begin` it has no
+//! results of earlier runs, and it has the input files of this one. Files not written by a run are unchanged, and none
+//! of them has a name that this run may need. A file appears under its name only when it is complete
+//! ([`lbm_runtime::file`]), so that an error leaves the previous content intact. Tables then grow by rows.
 //!
-//! What an earlier run has written is known from a list in the folder ([`owned`](super::owned)): nothing else is ever replaced or removed.
+//! A list in the folder ([`owned`](super::owned)) records which files earlier runs have written; no other files are
+//! ever replaced or removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,18 +22,19 @@ use super::owned::{Owned, Stamper, in_inputs};
 use crate::case::{INPUTS, InputFile, LIST, Results};
 pub use crate::case::{RESTART, SUMMARY};
 
-/// Names that are listed in a message at most.
+/// Number of names listed in a message.
 const NAMED: usize = 5;
-/// Bytes that are added to a file at a time: the system writes them all or none of them, also of a run that is killed.
+/// Files grow in pieces inside pages of this size. The system writes such a piece completely or not at all, even if the
+/// run is killed.
 const PAGE: u64 = 4096;
 
-/// Where results go.
+/// Destination of results.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'a> {
-    /// The folder that the user named: any, and links on the way to it are followed.
+    /// A folder named by the user: any folder; symbolic links in its path are followed.
     Named(&'a Path),
-    /// The folder that the case names, below the one that the command runs in: no link on the way to it is followed, and it has no files but
-    /// those of runs.
+    /// The folder that the case names, below the current directory. Symbolic links in its path are not followed, and it
+    /// may have only files written by runs.
     OfCase(&'a Path),
 }
 
@@ -59,11 +61,11 @@ pub struct OutputError {
 
 #[derive(Debug)]
 enum Why {
-    /// The system does not do something.
+    /// An operation of the system failed.
     Io(&'static str, io::Error),
-    /// Files that are not of a run, or were changed since, have names that this run needs.
+    /// Files that were not written by a run, or were changed since, have names that this run needs.
     InTheWay(Vec<String>),
-    /// A folder that the case names has files that are not of a run.
+    /// The folder that the case names has files, but no run has written to it.
     NotOfRuns(Vec<String>),
 }
 
@@ -74,7 +76,7 @@ impl OutputError {
     }
 }
 
-/// Names as a message has them.
+/// Names in the form used in messages.
 fn listed(names: &[String]) -> String {
     let first: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{}`", shown_line(name))).collect();
     let more = names.len().saturating_sub(NAMED);
@@ -100,7 +102,7 @@ impl fmt::Display for OutputError {
     }
 }
 
-// What the system says is in the message; as a source it would be printed twice.
+// The message includes the system error; as `source` it would be printed twice.
 impl std::error::Error for OutputError {}
 
 impl Diagnostic for OutputError {
@@ -142,27 +144,27 @@ impl Diagnostic for OutputError {
     }
 }
 
-/// A folder that takes files.
+/// An open folder for results.
 #[derive(Debug)]
 pub struct Sink {
     folder: Folder,
     owned: Owned,
-    /// What this run has written, and may write again.
+    /// Files that this run has written and may overwrite.
     own: BTreeSet<String>,
-    /// What the tables have that grow.
+    /// Stamps of the growing tables.
     tables: BTreeMap<String, Stamper>,
     files: Vec<String>,
     inputs: Vec<String>,
     _lock: Lock,
 }
 
-/// Whether a file is one of those that a run needs while it writes.
+/// Whether a file is the lock or an incomplete file.
 fn is_aside(name: &str) -> bool {
     name == lock::NAME || file::is_partial(name)
 }
 
 impl Sink {
-    /// Creates the folder where it is missing, and makes sure that it takes files, and those of this run alone.
+    /// Creates the folder if missing, and ensures that it is writable and used by this run only.
     pub fn create(place: Place<'_>) -> Result<Sink, OutputError> {
         let path = place.path().to_path_buf();
         let fail = |source| OutputError { path: path.clone(), why: Why::Io("write to", source) };
@@ -178,7 +180,7 @@ impl Sink {
             return Err(OutputError { path, why: Why::NotOfRuns(others) });
         }
         let lock = Lock::take(&folder).map_err(fail)?;
-        // What runs have left that were killed while they wrote.
+        // Incomplete files left by runs that were killed.
         if is_of_runs {
             let partial = names.iter().filter(|name| file::is_partial(name) && folder.has_file(name));
             partial.into_iter().try_for_each(|name| folder.remove(name)).map_err(fail)?;
@@ -188,8 +190,8 @@ impl Sink {
         Ok(Sink { folder, owned, own, tables, files, inputs, _lock: lock })
     }
 
-    /// Removes the results of earlier runs, but for those that `stay`, and writes what this run is made from. A file that no
-    /// run has written is never touched; where one has a name that this run may need, nothing is done.
+    /// Removes the results of earlier runs, except those that `stay`, and writes the input files of this run. Files not
+    /// written by a run are never touched; if one has a name that this run may need, nothing is changed.
     pub fn begin(&mut self, inputs: &[InputFile], results: &Results, stay: &[String]) -> Result<(), OutputError> {
         let path = self.folder.path().to_path_buf();
         let fail = |what| {
@@ -199,7 +201,7 @@ impl Sink {
         let is_input = |name: &str| inputs.iter().any(|input| input.name == name);
         let mut earlier = BTreeSet::new();
         for name in self.owned.names() {
-            // Of what stays the content is looked at when it is replaced, if it is.
+            // The content of a file that stays is checked only if it is replaced.
             if stay.contains(&name) || self.owned.has(&name).map_err(fail("read"))? {
                 earlier.insert(name);
             }
@@ -215,7 +217,7 @@ impl Sink {
         if !there.is_empty() {
             return Err(OutputError { path, why: Why::InTheWay(there) });
         }
-        // What this run is made from is replaced, and not away for a moment: the case may be the one in the folder.
+        // Input files are replaced atomically and not removed first: the case may be the one in this folder.
         let gone: Vec<&String> = earlier.iter().filter(|name| !stay.contains(name) && !is_input(name)).collect();
         for name in &gone {
             self.remove(name).map_err(fail("remove files from"))?;
@@ -230,7 +232,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Removes a file that a run has written, and the folder of inputs with the last of them.
+    /// Removes a file written by a run; with the last input file also the folder of inputs.
     fn remove(&self, name: &str) -> io::Result<()> {
         let Some(inner) = in_inputs(name) else { return self.folder.remove(name) };
         let inputs = self.folder.within(INPUTS)?;
@@ -238,7 +240,7 @@ impl Sink {
         if inputs.names()?.is_empty() { self.folder.remove_folder(INPUTS) } else { Ok(()) }
     }
 
-    /// Writes one file, whole or not at all, and lists it.
+    /// Writes a file, completely or not at all, and lists it.
     pub fn write(
         &mut self,
         name: &str,
@@ -251,7 +253,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes one file, whole or not at all.
+    /// Writes a file, completely or not at all.
     pub fn put(
         &mut self,
         name: &str,
@@ -260,7 +262,7 @@ impl Sink {
         self.place(name, content).map(|_| ())
     }
 
-    /// Writes one file, and gives what makes stamps of it as it grows.
+    /// Writes a file, and returns the state for stamps of its growing content.
     fn place(
         &mut self,
         name: &str,
@@ -284,7 +286,7 @@ impl Sink {
         Ok(stamper)
     }
 
-    /// Writes and lists a file that is going to grow.
+    /// Writes and lists a file that will grow.
     pub fn begin_table(
         &mut self,
         name: &str,
@@ -298,7 +300,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Adds to the end of a table that this run has begun. Where it fails, nothing is added.
+    /// Appends to a table that this run has begun. On failure nothing is appended.
     pub fn append(&mut self, name: &str, content: &[u8]) -> Result<(), OutputError> {
         let path = self.folder.path().join(name);
         let fail = |source| OutputError { path: path.clone(), why: Why::Io("write", source) };
@@ -320,7 +322,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Lists files that an earlier part of this run has written, those that are there, before those of this part.
+    /// Lists files that were written before the run was resumed and still exist, before those written since.
     pub fn list(&mut self, files: &[String]) {
         let earlier: Vec<String> = files.iter().filter(|name| self.has(name)).cloned().collect();
         let own = std::mem::take(&mut self.files);
@@ -328,7 +330,7 @@ impl Sink {
         self.files.extend(own.into_iter().filter(|name| !files.contains(name)));
     }
 
-    /// Whether the folder has a file of that name, and runs have written one.
+    /// Whether the folder has a file of this name and a run has written one.
     pub fn has(&self, name: &str) -> bool {
         self.folder.has_file(name) && self.owned.lists(name)
     }
@@ -338,18 +340,18 @@ impl Sink {
         self.folder.path()
     }
 
-    /// Names of the files that this run is made from.
+    /// Names of the input files of this run.
     pub fn inputs(&self) -> &[String] {
         &self.inputs
     }
 
-    /// Names of the files written, in the order of their first writing.
+    /// Names of the files written, in the order in which they were first written.
     pub fn files(&self) -> &[String] {
         &self.files
     }
 }
 
-/// What is written passes through here.
+/// A writer that stamps its content.
 struct Stamped<'a> {
     out: &'a mut dyn Write,
     stamper: &'a mut Stamper,
@@ -386,7 +388,7 @@ mod tests {
         InputFile { name: name.into(), bytes: text.into() }
     }
 
-    /// The names of a cavity: pictures, profiles, fields.
+    /// The file names of a cavity: pictures, profiles, fields.
     fn results() -> Results {
         example::cavity(8).0.results
     }
@@ -452,7 +454,7 @@ mod tests {
         assert!(error.help().unwrap().to_string().contains("--out DIR"));
         assert_eq!(names(folder.path()), before);
         assert_eq!(fs::read(folder.path().join(CASE)).unwrap(), b"a case");
-        // What a run has written and somebody has changed since is his.
+        // A file that a run has written and the user has changed since belongs to the user.
         mine.iter().for_each(|name| fs::remove_file(folder.path().join(name)).unwrap());
         put("velocity.png");
         assert!(again().to_string().contains("`velocity.png`, which no run has written, or which was changed"));
@@ -474,7 +476,7 @@ mod tests {
         fs::write(&list, fs::read_to_string(&list).unwrap() + &lines).unwrap();
         run(folder.path(), &[], &[]).unwrap();
         assert_eq!(names(folder.path()), [LIST, "thesis.tex"]);
-        // And a case that says what it was made from is a case.
+        // A file that describes a case is a case, whatever it claims to be made from.
         fs::write(folder.path().join(CASE), "# A case as it was run\n# It reads: thesis.tex\n").unwrap();
         assert!(run(folder.path(), &[], &[]).is_err());
         assert_eq!(names(folder.path()), [LIST, CASE, "thesis.tex"]);
@@ -491,7 +493,7 @@ mod tests {
         let one = list();
         sink.write("velocity.png", |out| out.write_all(b"another")).unwrap();
         let both = list();
-        // Killed between the line and the file, and in the middle of the line.
+        // Killed between line and file, and in the middle of the line.
         fs::write(folder.path().join("velocity.png"), "one").unwrap();
         for lines in [&both[..], &both[..both.len() - 3], &one] {
             fs::write(folder.path().join(LIST), lines).unwrap();
@@ -541,7 +543,7 @@ mod tests {
             error.to_string().contains("which the case names") && error.to_string().contains("`thesis.tex`"),
             "{error}"
         );
-        // The user may.
+        // The user may use this folder.
         run(&out, &[], &["velocity.png"]).unwrap();
         Sink::create(Place::OfCase(&out)).unwrap().begin(&[], &results(), &[]).unwrap();
         assert_eq!(names(&out), [LIST, "thesis.tex"]);
@@ -575,7 +577,7 @@ mod tests {
         }
         let mut sink = create(&out);
         assert!(sink.begin(&[], &results(), &[]).unwrap_err().to_string().contains("velocity.png"));
-        // Nor is a file that nobody has foreseen.
+        // The same for a file name that was not expected.
         assert!(sink.write("x.csv", |out| out.write_all(b"results")).unwrap_err().to_string().contains("x.csv"));
         std::os::unix::fs::symlink(folder.path(), out.join("inputs")).unwrap();
         assert!(sink.put("inputs/treasure", |out| out.write_all(b"results")).is_err());

@@ -1,30 +1,32 @@
 //! Evenly spaced streamlines.
 //!
-//! After Jobard & Lefer, "Creating evenly-spaced streamlines of arbitrary density" (1997): new lines start at a fixed distance
-//! from old ones and end where they come nearer than a part of it. A line that comes back to its start is closed. Lines end whatever the flow is:
-//! where one runs beside itself for long, as to and fro across a sink or round and round in a small circle, it has ended where that began; and
-//! what all lines have room for bounds their points.
+//! After Jobard & Lefer, "Creating evenly-spaced streamlines of arbitrary density" (1997): new lines start at a fixed
+//! distance from existing ones, and end where they come closer than a fraction of it. A line that returns to its start
+//! is closed. Termination is guaranteed for any flow: a line that runs beside itself for long, for example to and fro
+//! across a sink or around a small circle, is cut where that began; and the total number of points is limited by what
+//! fits into the field.
 
 /// A point in the units of the field.
 type Point = (f64, f64);
 
-/// Nearest approach, in separations, at which a line ends.
+/// Distance, in separations, at which a line ends.
 const END: f64 = 0.55;
-/// How near to the edge of the field a line may come, in separations.
+/// Least distance of a line from the edge of the field, in separations.
 const EDGE: f64 = 0.3;
-/// How near to its start a line that comes back is closed, in separations.
+/// Distance from its start at which a returning line is closed, in separations.
 const CLOSE: f64 = 0.45;
 /// Step along a line, in separations.
 const STEP: f64 = 0.04;
-/// Shortest line worth drawing, in separations.
+/// Length of the shortest line that is drawn, in separations.
 const SHORTEST: f64 = 1.2;
-/// How far a line goes before it keeps away from what it has left behind, and how far it may run beside itself as it comes home, in separations.
+/// Length of the most recent section of a line from which it need not keep its distance, and length for which it may
+/// run beside itself while it returns to its start, in separations.
 const RECENT: f64 = 3.0;
-/// Points of all lines, over those of lines that fill the field at their nearest: a safeguard.
+/// Limit for the points of all lines, relative to lines that fill the field at their least distance: a safeguard.
 const MOST: f64 = 4.0;
 
-/// Streamlines of a velocity field on `[0, extent]`, at least `END * separation` apart. Where the speed is below `slowest`,
-/// lines end.
+/// Streamlines of a velocity field on `[0, extent]`, at least `END * separation` apart. Lines end where the speed is
+/// below `slowest`.
 pub(super) fn streamlines(
     extent: [f64; 2],
     velocity: impl Fn(f64, f64) -> (f64, f64),
@@ -40,7 +42,7 @@ pub(super) fn streamlines(
     let mut next = 0;
     let rows = (extent[1] / separation).ceil() as usize * 2;
     let columns = (extent[0] / separation).ceil() as usize * 2;
-    // Seeds beside lines first, so that lines run side by side; then the places that were left.
+    // Seeds next to existing lines come first, so that lines run side by side; then the remaining places.
     let mut leftovers = (0..rows * columns).map(|at| {
         let (column, row) = (at % columns, rows - 1 - at / columns);
         ((column as f64 + 0.5) / columns as f64 * extent[0], (row as f64 + 0.5) / rows as f64 * extent[1])
@@ -89,7 +91,7 @@ struct Tracer<F> {
     velocity: F,
     separation: f64,
     slowest: f64,
-    /// Most points of a line.
+    /// Largest number of points of a line.
     most: usize,
 }
 
@@ -99,7 +101,7 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
         x > edge && y > edge && x < self.extent[0] - edge && y < self.extent[1] - edge
     }
 
-    /// The line through a seed, both ways. `own` is for its own points.
+    /// The line through a seed, in both directions. `own` is scratch memory for its points.
     fn line(&self, seed: Point, drawn: &Points, own: &mut Points) -> Vec<Point> {
         own.clear();
         let (mut line, closed) = self.half(seed, 1.0, drawn, own);
@@ -113,14 +115,14 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
         line
     }
 
-    /// From a seed forwards or backwards, and whether the line closed upon the seed.
+    /// The line from a seed forwards or backwards, and whether it closed at the seed.
     fn half(&self, seed: Point, sign: f64, drawn: &Points, own: &mut Points) -> (Vec<Point>, bool) {
         let step = STEP * self.separation;
         let recent = (RECENT / STEP) as usize;
         let mut line = vec![seed];
         let mut at = seed;
         let mut home = 0.0;
-        // Points up to here that are beside older ones of the line.
+        // Number of consecutive points, up to here, that lie next to older ones of the line.
         let mut beside = 0;
         while line.len() < self.most {
             let Some(next) = self.step(at, sign * step) else { break };
@@ -140,7 +142,7 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
                 break;
             }
             line.push(next);
-            // A line keeps away from itself, but not from what it has just left.
+            // A line keeps its distance from itself, except from its most recent section.
             if let Some(old) = line.len().checked_sub(recent) {
                 own.add(line[old]);
             }
@@ -153,7 +155,7 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
         (line, false)
     }
 
-    /// One step of a given length along the flow (Runge-Kutta of fourth order).
+    /// One step of a given length along the flow (fourth-order Runge-Kutta).
     fn step(&self, (x, y): Point, length: f64) -> Option<Point> {
         let heading = |x: f64, y: f64| {
             let (u, v) = (self.velocity)(x, y);
@@ -169,7 +171,7 @@ impl<F: Fn(f64, f64) -> (f64, f64)> Tracer<F> {
     }
 }
 
-/// Makes a line whose end is near its start end there: the gap is spread over the line, since it comes from interpolation.
+/// Closes a line whose end is near its start. The gap, which is due to interpolation, is distributed over the line.
 fn close(line: &mut [Point]) {
     let (start, end) = (line[0], line[line.len() - 1]);
     let count = (line.len() - 1) as f64;
@@ -181,13 +183,13 @@ fn close(line: &mut [Point]) {
     line[last] = start;
 }
 
-/// Points in bins as wide as the separation, so that neighbours are found quickly.
+/// Points in bins as wide as the separation, for fast neighbour search.
 struct Points {
     width: f64,
     columns: usize,
     rows: usize,
     bins: Vec<Vec<Point>>,
-    /// Bins that have had points since the last of them were cleared.
+    /// Bins that have received points since the last clear.
     used: Vec<usize>,
 }
 
@@ -267,7 +269,7 @@ mod tests {
         assert!(closed >= 5, "{closed}");
     }
 
-    /// Lines of a flow, and of all their points the share of what fills the field.
+    /// The lines of a flow, and the number of their points relative to lines that fill the field.
     fn filled(flow: impl Fn(f64, f64) -> (f64, f64)) -> (Vec<Vec<Point>>, f64) {
         let lines = streamlines([20.0, 20.0], flow, 1.0, 1e-9);
         let points: usize = lines.iter().map(Vec::len).sum();
@@ -276,7 +278,7 @@ mod tests {
 
     #[test]
     fn lines_that_swing_across_a_sink_end_there() {
-        // Along y = 10.013 the flow comes from both sides: lines of any length would go to and fro in one bin.
+        // At y = 10.013 the flow converges from both sides: lines of any length would go to and fro in one bin.
         let (lines, filled) = filled(|x, y| (0.02 * (x - 10.0), 10.013 - y - 0.3 * (y - 10.013).signum()));
         assert!(lines.len() > 10 && filled < 1.0, "{} lines, {filled}", lines.len());
         let longest = lines.iter().map(Vec::len).max();
@@ -285,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_line_that_goes_round_in_a_small_circle_ends() {
-        // Every line comes to a cycle whose radius is a tenth of a separation, which is never left.
+        // Every line converges to a limit cycle with a radius of a tenth of the separation.
         let flow = |x: f64, y: f64| {
             let (x, y) = (x - 10.0, y - 10.0);
             let inwards = 0.5 * (0.01 - x * x - y * y).max(-1.0);

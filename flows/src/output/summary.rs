@@ -1,4 +1,4 @@
-//! `summary.json`: what ran, how fast, and why it ended.
+//! `summary.json`: what was run, its performance, its results, and why it ended.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +24,9 @@ use crate::case::Case;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// As the case says.
+    /// As the case specifies.
     Completed,
-    /// It was asked to end: the results are those of the step that it had reached.
+    /// By an interrupt: the results are those of the step that it had reached.
     Interrupted,
     /// With an error.
     Failed,
@@ -36,34 +36,34 @@ pub enum Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The flow was steady.
+    /// The flow became steady.
     Steady,
     /// All steps were done.
     Steps,
-    /// It was asked to end.
+    /// The run was interrupted.
     Interrupted,
 }
 
-/// What a run measured.
+/// Measurements of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Number of cells of each level, the coarsest first.
     pub levels: Vec<usize>,
     /// Cell updates of all steps.
     pub updates: u64,
-    /// What changes of the grid have brought, where there are levels.
+    /// Counts of grid adaptations, if the grid is refined.
     pub adaptations: Option<Adaptations>,
-    /// Mean seconds of each phase in a step, by name; those that take any.
+    /// Mean seconds of each phase per step, by name; phases that take no time are omitted.
     pub phases: BTreeMap<String, f64>,
-    /// Steps done.
+    /// Completed steps.
     pub steps: u64,
     /// Wall time of these steps, without set-up and output, in seconds.
     pub seconds: f64,
-    /// Wall time for which the flow stood still between steps because earlier output was still being written, in seconds.
+    /// Wall time for which the flow was waiting for earlier output to be written, in seconds.
     pub seconds_waiting_for_output: f64,
-    /// Wall time from the kernels' text and the case until the first step of this run is done, in seconds.
+    /// Wall time from reading kernels and case to the end of the first step of this run, in seconds.
     pub first_step: f64,
-    /// What the grid took when it was set up.
+    /// Memory of the grid when it was set up.
     pub memory: Memory,
     /// Memory bandwidth of the device (device-to-device copy), bytes read and written per second, if measured.
     pub memory_bandwidth: Option<f64>,
@@ -71,11 +71,11 @@ pub struct Measured {
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
-    /// Whether nothing lets mass in or out.
+    /// Whether no boundary lets mass in or out.
     pub is_closed: bool,
     /// Sums of further populations.
     pub scalars: Vec<Carried>,
-    /// Change of velocity at the last check, over the reference velocity.
+    /// Change of velocity at the last check, relative to the reference velocity.
     pub residual: Option<f64>,
     /// Why the run ended.
     pub stop: StopReason,
@@ -92,30 +92,30 @@ pub struct Carried {
     pub end: f64,
 }
 
-/// Statistics over time that a run has written.
+/// Statistics that a run has written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accumulated {
     /// Name in the case.
     pub name: String,
     /// Step of the first sample.
     pub from_step: u64,
-    /// Step of the last.
+    /// Step of the last sample.
     pub to_step: u64,
-    /// How many.
+    /// Number of samples.
     pub samples: u64,
 }
 
-/// The mean over the fluid of a component of an observable, in cells and steps of the coarsest level.
+/// Mean over the fluid of a component of an observable, in cells and steps of the coarsest level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
     /// Name: `tau_xy`.
     pub name: String,
-    /// Its mean, by volume.
+    /// Volume-weighted mean.
     pub mean: f64,
 }
 
 impl Observed {
-    /// Of all that a snapshot has.
+    /// Means of all observables in a snapshot.
     pub fn all(manifest: &Manifest, snapshot: &Snapshot) -> Vec<Observed> {
         let observed = manifest.fields.iter().filter(|field| field.observed);
         let mean = |name: String| {
@@ -132,7 +132,7 @@ impl Observed {
     }
 }
 
-/// What ran: the part of a summary that is known when a run begins.
+/// Description of a run: the part of the summary that is known at its start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// Version of lbmc.
@@ -147,9 +147,9 @@ pub struct About {
     pub target: Target,
     /// Device that runs them.
     pub device: String,
-    /// How many parts the flow was divided into.
+    /// Number of subdomains.
     pub parts: usize,
-    /// What compiled them: compiler, version and flags.
+    /// Compiler of the kernels: name, version and flags.
     pub compiler: String,
     /// Precision.
     pub precision: Real,
@@ -159,7 +159,7 @@ pub struct About {
     pub size: Vec<usize>,
     /// Reynolds number.
     pub re: Option<f64>,
-    /// Rate that sets the viscosity.
+    /// Relaxation rate that sets the viscosity.
     pub omega: Option<f64>,
     /// Kinematic viscosity, in lattice units.
     pub viscosity: Option<f64>,
@@ -174,7 +174,7 @@ pub struct About {
 }
 
 impl About {
-    /// Of a case, the kernels of its method, and the device of each of the processes.
+    /// From a case, the kernels of its method, its first device and the processes.
     pub fn new(case: &Case, manifest: &Manifest, device: &Device, processes: &Processes) -> About {
         About {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -204,35 +204,35 @@ pub struct Failure {
     /// The code of the error, for `lbmc explain`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<String>,
-    /// What happened.
+    /// The message.
     pub message: String,
-    /// What can be done.
+    /// Advice.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<String>,
 }
 
-/// The content of `summary.json` after a run that failed.
+/// Content of `summary.json` after a failed run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failed {
-    /// What ran.
+    /// Description of the run.
     #[serde(flatten)]
     pub about: About,
     /// [`Status::Failed`].
     pub status: Status,
-    /// Why.
+    /// The error.
     pub error: Failure,
     /// The last step that the run is known to have reached.
     pub steps: u64,
-    /// Files that make the run again.
+    /// Input files from which the run can be repeated.
     pub inputs: Vec<String>,
     /// Files written besides this one.
     pub files: Vec<String>,
 }
 
-/// The content of `summary.json` after a run that ended as it should.
+/// Content of `summary.json` after a run that completed or was interrupted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// What ran.
+    /// Description of the run.
     #[serde(flatten)]
     pub about: About,
     /// How it ended.
@@ -242,40 +242,41 @@ pub struct Summary {
     /// Number of cells of each level, the coarsest first.
     #[serde(default)]
     pub levels: Vec<usize>,
-    /// Mean seconds of each phase in a step of the coarsest level, from a sample of steps.
+    /// Mean seconds of each phase per step of the coarsest level, from a sample of steps.
     #[serde(default)]
     pub phases: BTreeMap<String, f64>,
-    /// What changes of the grid have brought.
+    /// Counts of grid adaptations.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub adaptations: Option<Adaptations>,
-    /// Steps done.
+    /// Completed steps.
     pub steps: u64,
     /// Wall time of the steps, in seconds.
     pub seconds: f64,
-    /// Wall time for which the flow stood still between steps because earlier output was still being written, in seconds.
+    /// Wall time for which the flow was waiting for earlier output to be written, in seconds.
     #[serde(default)]
     pub seconds_waiting_for_output: f64,
-    /// Wall time from the kernels' text and the case until the first step was done, in seconds: kernels compiled or taken from the
-    /// cache, the grid set up.
+    /// Wall time from reading kernels and case to the end of the first step, in seconds. It includes compiling the
+    /// kernels or loading them from the cache, and setting up the grid.
     #[serde(default)]
     pub first_step_seconds: f64,
-    /// Bytes of each part of what the grid took when it was set up, by name.
+    /// Bytes of each item of the grid's memory when it was set up, by name.
     #[serde(default)]
     pub memory: BTreeMap<String, usize>,
-    /// Bytes of these that the device holds, or each of several GPUs.
+    /// Bytes of these on the device, or on each of several GPUs.
     #[serde(default)]
     pub device_bytes: usize,
-    /// Million cell updates a second.
+    /// Million cell updates per second.
     pub mlups: f64,
-    /// Memory bandwidth of the device (device-to-device copy) in GB/s, bytes read and written; of several GPUs together.
+    /// Memory bandwidth of the device (device-to-device copy) in GB/s, bytes read and written; of several GPUs
+    /// together.
     pub memory_bandwidth_gb_per_s: Option<f64>,
-    /// Bandwidth of the populations alone (each read and written once a step) over the memory bandwidth.
+    /// Bandwidth of the populations alone (each read and written once per step) over the memory bandwidth.
     pub fraction_of_bandwidth: Option<f64>,
     /// Mass at the start: sum of the density over the fluid cells, in lattice units.
     pub mass_start: f64,
     /// Mass at the end.
     pub mass_end: f64,
-    /// Its change in a step over that at the start, the mean of all steps, where nothing lets mass in or out.
+    /// Relative change of mass per step, averaged over all steps, if no boundary lets mass in or out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mass_rate: Option<f64>,
     /// Sums of further populations.
@@ -283,58 +284,58 @@ pub struct Summary {
     pub scalars: Vec<Carried>,
     /// Why the run ended.
     pub stop: StopReason,
-    /// Change of velocity at the last check, over the reference velocity.
+    /// Change of velocity at the last check, relative to the reference velocity.
     pub residual: Option<f64>,
-    /// Differences from published profiles.
+    /// Deviations from published profiles.
     pub compared: Vec<Comparison>,
-    /// Difference from a published series.
+    /// Deviation from a published time series.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub decay: Option<Decay>,
-    /// What flows through open faces in the end.
+    /// Fluxes through open faces at the end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fluxes: Option<Fluxes>,
-    /// Means over the fluid of what is observed, in the end.
+    /// Means of observables over the fluid at the end.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub observed: Vec<Observed>,
-    /// The force on each solid in the end.
+    /// Converged force on each solid.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
-    /// Means of what each solid gives of scalars to the fluid.
+    /// Mean release of scalars from each solid to the fluid.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub heat: Vec<HeatMean>,
-    /// Means of what flows through planes.
+    /// Mean fluxes through planes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub planes: Vec<FluxMean>,
-    /// Means of what probes of few points have read.
+    /// Means of probes with few points.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub probes: Vec<ProbeMean>,
-    /// What the case makes of all these.
+    /// Derived results of the case.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub report: Vec<Reported>,
     /// Statistics over time.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub statistics: Vec<Accumulated>,
-    /// What these numbers are measured in, by their keys from the top: `forces.area`.
+    /// Units of these numbers, by their keys from the top: `forces.area`.
     #[serde(default)]
     pub units: BTreeMap<String, String>,
-    /// Files that make the run again: `lbmc run case.toml`.
+    /// Input files from which the run can be repeated: `lbmc run case.toml`.
     pub inputs: Vec<String>,
-    /// Files written besides these and this one.
+    /// Other files written, besides this one.
     pub files: Vec<String>,
 }
 
-/// Million cell updates a second; zero before any time has passed.
+/// Million cell updates per second; zero if no time has passed.
 pub fn mlups(updates: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { updates as f64 / seconds / 1e6 } else { 0.0 }
 }
 
-/// Bytes that an update of one cell must move: every population read and written once.
+/// Memory traffic of a cell update in bytes: every population read and written once.
 pub fn bytes_per_update(manifest: &Manifest) -> f64 {
     (2 * manifest.values() * manifest.real.stored_bytes()) as f64
 }
 
 impl Summary {
-    /// From what was asked and what was measured.
+    /// From the description and the measurements of a run.
     pub fn new(about: About, manifest: &Manifest, measured: &Measured) -> Summary {
         let mlups = mlups(measured.updates, measured.seconds);
         let interrupted = measured.stop == StopReason::Interrupted;

@@ -1,11 +1,12 @@
-//! Pressure and friction on the surfaces of solids: triangles for ParaView in three dimensions, and tables along the curves in which planes cut
-//! them; the contour as a table in two.
+//! Pressure and friction on the surfaces of solids: in three dimensions as triangles for ParaView, and as tables along
+//! the curves where planes cut the surface; in two dimensions as a table along the contour.
 //!
-//! Points lie on the surface of the shape, as many as its cells cut ([`Hull`]). Away from each, along its normal, the flow is read at one
-//! and at two cells ([`AtPoints`]). The pressure is on the straight line through both, `2 p(1) - p(2)`, of second order in the cell. The
-//! friction is the viscosity times the slope of the velocity along the surface at the wall, `(-3 u(0) + 4 u(1) - u(2)) / 2`, where u(0) is
-//! what the boundary condition prescribes; as the velocity between cells is of second order, its slope is of first. Where one of the places is inside
-//! a solid there is no value, NaN.
+//! Points lie on the surface of the shape, at the resolution of the local cells ([`Hull`]). From each point, the flow
+//! is evaluated along the normal at distances of one and two cells ([`AtPoints`]). The pressure is extrapolated
+//! linearly, `2 p(1) - p(2)`, of second order in the cell size. The friction is the viscosity times the gradient of the
+//! tangential velocity at the wall, `(-3 u(0) + 4 u(1) - u(2)) / 2`, where u(0) is prescribed by the boundary
+//! condition. As the interpolated velocity is of second order, its gradient is of first. If one of the two evaluation
+//! points lies in a solid, the value is NaN.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -24,26 +25,28 @@ use crate::case::{Body, Case, Dimension, Slice, Surfaces};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// How far from a surface, in cells, it is looked for along the normal of a point on it: much farther than a point is off.
+/// Distance from a point, along its normal in cells, within which its surface is searched: far larger than the error of
+/// the point.
 const BESIDE: f64 = 1e-3;
 
-/// What the fluid does at a point of a surface, in lattice units.
+/// Load on a surface at a point, in lattice units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub(super) pressure: f64,
-    /// Force on an area along the surface, 0 across it.
+    /// Tangential force per area; 0 along the normal.
     pub(super) friction: [f64; 3],
 }
 
-/// The surface of a body with what the fluid does there.
+/// The surface of a body with its loads.
 pub(super) struct Loaded {
     pub(super) points: Vec<Point>,
     pub(super) loads: Vec<Load>,
-    /// The entry of the case's solids that each point is of: its body, or the part of it.
+    /// For each point, the entry of the case's solids to which it belongs: the body, or a part of it.
     pub(super) entries: Vec<usize>,
-    /// Corners of triangles, counter-clockwise from the fluid, by the numbers of points.
+    /// Corners of triangles as point indices, counter-clockwise from the fluid.
     pub(super) triangles: Vec<[usize; 3]>,
-    /// In two dimensions curves in their place, the solid on their left: numbers of points, the first again at the end of one that is closed.
+    /// In two dimensions curves instead of triangles, with the solid on their left, as point indices; a closed curve
+    /// repeats its first point.
     pub(super) curves: Vec<Vec<usize>>,
 }
 
@@ -85,7 +88,7 @@ impl<'a> Bodies<'a> {
         self.loaded(body, points, triangles, curves)
     }
 
-    /// Points of the surface of a body with what the fluid does there.
+    /// Adds the loads to the points of the surface of a body.
     fn loaded(
         &self,
         body: &Body<'_>,
@@ -101,12 +104,13 @@ impl<'a> Bodies<'a> {
         Loaded { points, loads, entries, triangles, curves }
     }
 
-    /// The curves in which a plane cuts the surface of a body, the solid on their left as seen against the normal of the plane.
+    /// The curves where a plane cuts the surface of a body, with the solid on their left as seen against the normal of
+    /// the plane.
     fn section(&self, body: &Body<'_>, whole: &Loaded, plane: &Slice) -> Loaded {
         let axis = plane.normal;
         let above = |point: usize| whole.points[point].at[axis] - plane.at;
         let (mut points, mut known): (Vec<Point>, HashMap<[usize; 2], usize>) = (vec![], HashMap::new());
-        // Where an edge meets the plane: the same point for both triangles beside it.
+        // Intersection of an edge with the plane, shared by both adjacent triangles.
         let mut meets = |a: usize, b: usize| {
             let edge = [a.min(b), a.max(b)];
             *known.entry(edge).or_insert_with(|| {
@@ -125,7 +129,8 @@ impl<'a> Bodies<'a> {
             let sides = [[*a, *b], [*b, *c], [*c, *a]];
             let crosses =
                 |from: bool| sides.iter().find(|[a, b]| (above(*a) < 0.0) == from && (above(*b) < 0.0) != from);
-            // Seen from the fluid, its corners go counter-clockwise: from the side that goes down through the plane to the one that comes up.
+            // Corners are counter-clockwise from the fluid: the segment runs from the edge that goes down through the
+            // plane to the edge that comes up.
             if let (Some([a, b]), Some([c, d])) = (crosses(false), crosses(true)) {
                 segments.push([meets(*a, *b), meets(*c, *d)]);
             }
@@ -135,7 +140,7 @@ impl<'a> Bodies<'a> {
         self.loaded(body, points, vec![], curves)
     }
 
-    /// Which part of a body's surface a point is on, in cells of that width.
+    /// The part of a body's surface to which a point belongs. `width` is the cell size there.
     fn entry(&self, body: &Body<'_>, point: &Point, width: f64) -> usize {
         if body.entries.len() == 1 {
             return body.entries.start;
@@ -163,8 +168,8 @@ impl<'a> Bodies<'a> {
         Load { pressure: 2.0 * near.0 - far.0, friction }
     }
 
-    /// The velocity at a point of the surface of an entry of the case's solids: that of its motion, or by the parameter of that name of its
-    /// boundary condition; 0 where it has none.
+    /// Wall velocity at a point on an entry of the case's solids: that of its motion, or the parameter `velocity` of
+    /// its boundary condition; 0 without either.
     fn wall_velocity(&self, entry: usize, at: [f64; 3]) -> [f64; 3] {
         let (body, time) = (&self.case.solids[entry], self.snapshot.step as f64);
         if let Some(motion) = body.motion(self.snapshot.step) {
@@ -178,13 +183,13 @@ impl<'a> Bodies<'a> {
         [0, 1, 2].map(of)
     }
 
-    /// The name of the file of a body at the snapshot's step.
+    /// File name of a body at the step of the snapshot.
     pub(super) fn file_name(&self, body: &Body<'_>) -> String {
         let ending = if self.case.dim == 3 { "vtp" } else { "csv" };
         format!("surface_{}_{:08}.{ending}", body.solid, self.snapshot.step)
     }
 
-    /// The name of the file of a section of a body, by its number.
+    /// File name of a section of a body, by its number.
     pub(super) fn section_name(&self, body: &Body<'_>, number: usize) -> String {
         format!("section_{}_{}_{:08}.csv", body.solid, number + 1, self.snapshot.step)
     }
@@ -229,7 +234,7 @@ impl<'a> Bodies<'a> {
             .scales
             .viscosity
             .map(|_| loaded.loads.iter().map(|load| load.friction.map(|part| part * stress)).collect());
-        // Of a triangle across the border of two parts: the part that has two of its corners.
+        // A triangle across the border of two parts belongs to the one with two of its corners.
         let part = |corners: &[usize; 3]| {
             let [a, b, c] = corners.map(|at| loaded.entries[at]);
             self.case.solids[if b == c { b } else { a }].part.as_ref().map_or(0, |part| part.number as i32)
@@ -240,7 +245,7 @@ impl<'a> Bodies<'a> {
         vtk::write_polygons(out, &surface, &pressure, friction.as_deref(), self.snapshot, units)
     }
 
-    /// Writes curves in a plane with that normal.
+    /// Writes curves in a plane with this normal.
     fn contour(
         &self,
         body: &Body<'_>,
@@ -329,8 +334,8 @@ impl<'a> Bodies<'a> {
     }
 }
 
-/// The direction of a curve that has the solid on its left, in a plane with a normal along an axis, where the surface has this normal:
-/// counter-clockwise from it, of length 1.
+/// Unit tangent of a curve that has the solid on its left, in a plane normal to `axis`, where the surface has this
+/// normal: the normal rotated counter-clockwise by 90 degrees.
 fn along(axis: usize, normal: [f64; 3]) -> [f64; 3] {
     let mut along = [0.0; 3];
     let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -352,7 +357,7 @@ mod tests {
 
     const VISCOSITY: f64 = 0.02;
 
-    /// A flow of given fields around a body, in cells of a level at its surface.
+    /// A flow with given fields around a body, with cells of `level` at its surface.
     fn case(dim: usize, size: [usize; 3], shape: Shape, level: usize, velocity: &[f64]) -> Case {
         let (mut case, _) = example::cavity(16);
         (case.dim, case.size, case.periodic) = (dim, size, [true, false, dim == 2]);
@@ -374,7 +379,7 @@ mod tests {
         Surfaces { every: 1, sections: vec![], density, pressure, velocity }
     }
 
-    /// A density whose pressure has the slopes 0.003, -0.001 and 0.002.
+    /// A density whose pressure has the gradient (0.003, -0.001, 0.002).
     fn density([x, y, z]: [f64; 3]) -> f64 {
         1.0 + 3.0 * (0.003 * x - 0.001 * y + 0.002 * z)
     }
@@ -401,8 +406,8 @@ mod tests {
         assert!(loaded.points.len() < loaded.triangles.len(), "points are shared");
     }
 
-    /// The pressure is linear, so it is exact wherever points lie; the curve is a circle to second order, and its friction that of a shear along z,
-    /// which is along the curve in planes normal to x alone.
+    /// The pressure is linear, so it is exact at any point. The curve is a circle to second order. The friction is that
+    /// of a shear flow along z, which is tangential to the curve only in planes normal to x.
     #[test]
     fn a_plane_cuts_a_sphere_in_a_circle_that_has_the_pressure_there() {
         let (size, centre, radius) = ([24, 24, 24], [12.3, 11.8, 12.1], 5.2);
@@ -442,7 +447,7 @@ mod tests {
             for row in &rows {
                 let place = [row[2], row[3], row[4]];
                 let off = [0, 1, 2].map(|axis| place[axis] - centre[axis]);
-                // A chord of a cell's diagonal is that far from the sphere.
+                // Largest distance from the sphere of a chord as long as the diagonal of a cell.
                 let most = 3.0 / (8.0 * radius);
                 assert!(place[normal] == at && (dot(off, off).sqrt() - radius).abs() < most, "{row:?}");
                 assert!((row[6] - (density(place) - 1.0) / 3.0).abs() < 1e-8, "{row:?}");
@@ -520,7 +525,8 @@ mod tests {
         }
     }
 
-    /// A plate of fluid at rest above a box whose top, a part of its own, moves with the velocity that the fluid has there; its sides are at rest.
+    /// A layer of fluid at rest above a box. The top of the box, a part of its own, moves with the velocity of the
+    /// fluid there; its sides are at rest.
     #[test]
     fn each_part_of_a_surface_has_the_friction_of_its_own_wall() {
         let (low, high) = ([5.3, 6.1, 5.2], [14.6, 13.4, 11.3]);

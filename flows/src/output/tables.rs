@@ -1,25 +1,27 @@
-//! Tables whose files grow while the run goes on, so that a run that is killed leaves its rows.
+//! Tables whose files grow during the run, so that the rows of a run that is killed are preserved.
 //!
-//! A file begins with all rows that there are and the comments above them; further rows are added to its end. A run that goes on from a restart file
-//! begins its files anew, with the rows that the restart file has: those of later steps, which were written before the run was killed, come again.
+//! A file starts with comments and all rows so far; further rows are appended. A run resumed from a restart file writes
+//! its files anew with the rows in the restart file. Rows of later steps, which the killed run had already written, are
+//! then written again.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::sink::{OutputError, Sink};
 
-/// How many rows the file of each table has that this run has written.
+/// Number of rows in the file of each table that this run has written.
 #[derive(Debug, Default)]
 pub(super) struct Tables(BTreeMap<String, usize>);
 
-/// Whether a file of that name is such a table.
+/// Whether a file of this name is a growing table.
 pub(super) fn is_table(name: &str) -> bool {
     ["fluxes.csv", "forces.csv", "heat.csv", "series.csv"].contains(&name)
         || name.starts_with("probe_") && name.ends_with(".csv")
 }
 
 impl Tables {
-    /// Adds to the file of a table what it does not have of its rows; `write` writes those from one on, the first after comments.
+    /// Appends missing rows to the file of a table. `write` writes the rows from a given number on; the first is
+    /// preceded by comments.
     pub(super) fn grow(
         &mut self,
         sink: &mut Sink,
@@ -28,11 +30,11 @@ impl Tables {
         write: impl Fn(usize, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), OutputError> {
         match self.0.get(name) {
-            // What stands above the first row comes with it again.
+            // The comments are written together with the first row.
             None | Some(0) => sink.begin_table(name, |out| write(0, out))?,
             Some(there) if *there < rows => {
                 let mut added = vec![];
-                // Memory takes all that is written.
+                // Writing to memory does not fail.
                 if write(*there, &mut added).is_ok() {
                     sink.append(name, &added)?;
                 }

@@ -1,4 +1,4 @@
-//! What the numbers of `summary.json` are measured in, by their keys.
+//! Units of the numbers in `summary.json`, by key.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use super::flux_planes;
 use super::summary::Summary;
 use crate::case::Case;
 
-/// The unit of each key of a summary that has a value, and one: keys from the top, joined by dots, through lists.
+/// The unit of each key of a summary that has a value and a unit. Keys are paths from the top, joined by dots; lists
+/// are skipped.
 pub(super) fn of(case: &Case, summary: &Summary) -> BTreeMap<String, String> {
     let there = serde_json::to_value(summary).unwrap_or_default();
     let [across, whole] = if case.dim == 2 { ["cells", "cells²"] } else { ["cells²", "cells³"] };
@@ -78,7 +79,7 @@ pub(super) fn of(case: &Case, summary: &Summary) -> BTreeMap<String, String> {
     found.map(|(key, unit)| (key.to_string(), unit.to_string())).collect()
 }
 
-/// Whether a summary has a value under a key, in some entry of the lists on the way.
+/// Whether a summary has a value under a key, in any entry of the lists on the path.
 fn has(value: &Value, key: &str) -> bool {
     if let Value::Array(list) = value {
         return list.iter().any(|entry| has(entry, key));

@@ -1,7 +1,8 @@
-//! Views of surfaces in three dimensions: where a field has a value, in the colours of another, with the solids and the edges of the domain.
+//! Three-dimensional views: isosurfaces of a field, coloured by another field, with the solids and the edges of the
+//! domain.
 //!
-//! The projection is parallel, so lengths along an axis are the same near and far. Light comes from beside the viewer. Surfaces are made
-//! and drawn a few tiles at a time and never kept.
+//! The projection is parallel, so lengths along an axis do not depend on the distance. The light comes from beside the
+//! viewer. Surfaces are generated and drawn a few tiles at a time and never stored.
 
 use lbm_runtime::geometry::solid::Shape;
 use lbm_runtime::solver::snapshot::Snapshot;
@@ -20,31 +21,31 @@ use super::raster::{Corner, Facet, Raster};
 use super::scale::{self, Scale, bar_unit};
 use crate::case::{Case, View};
 
-/// Space around what is seen of the domain, in pixels.
+/// Margins around the image of the domain, in pixels.
 const LEFT: f64 = 90.0;
 const RIGHT: f64 = 230.0;
 const TOP: f64 = 150.0;
 const BOTTOM: f64 = 90.0;
-/// The surface where no field colours it.
+/// Colour of an isosurface without a colouring field.
 const PLAIN: Colour = [0.36, 0.58, 0.74];
-/// Light without a direction; the rest is Lambert's.
+/// Fraction of ambient light; the rest is Lambertian.
 const AMBIENT: f64 = 0.32;
-/// Where the light is: to the right of the viewer, above, towards the viewer.
+/// Direction to the light: to the right, up, towards the viewer.
 const LIGHT: [f64; 3] = [-0.35, 0.45, 0.82];
-/// Cells whose triangles are made at a time.
+/// Number of cells whose triangles are generated at a time.
 const AT_ONCE: usize = 1 << 18;
-/// Distance in pixels of names from the edges that they name.
+/// Distance in pixels of axis labels from the edges.
 const APART: f64 = 30.0;
 
-/// A direction from which the domain is looked at.
+/// A view direction.
 struct Camera {
-    /// Directions of length 1: to the right, up, and towards the viewer.
+    /// Unit vectors to the right, upwards, and towards the viewer.
     axes: [[f64; 3]; 3],
-    /// Where the left upper corner of what is seen lies, in cells to the right and up.
+    /// Upper left corner of the image, in cells to the right and upwards.
     corner: [f64; 2],
-    /// Pixels of a cell.
+    /// Pixels per cell.
     scale: f64,
-    /// What is seen, in pixels.
+    /// Size of the image in pixels.
     size: [f64; 2],
 }
 
@@ -54,7 +55,7 @@ impl Camera {
         let cross = |a: [f64; 3], b: [f64; 3]| {
             [0, 1, 2].map(|at| a[(at + 1) % 3] * b[(at + 2) % 3] - a[(at + 2) % 3] * b[(at + 1) % 3])
         };
-        // Along z, y is up.
+        // When looking along z, y points upwards.
         let along = towards[2].abs() > 1.0 - 1e-9;
         let right = unit(cross(if along { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] }, towards));
         let axes = [right, cross(towards, right), towards];
@@ -74,13 +75,13 @@ impl Camera {
         }
     }
 
-    /// Where a point is seen, in pixels from the left upper corner of what is seen.
+    /// Projection of a point, in pixels from the upper left corner of the image.
     fn place(&self, point: [f64; 3]) -> [f64; 2] {
         let [right, up] = [dot(point, self.axes[0]), dot(point, self.axes[1])];
         [(right - self.corner[0]) * self.scale, (self.corner[1] - up) * self.scale]
     }
 
-    /// A corner of a triangle in a colour, in the light that falls on a surface with that normal, of any length, seen from either side.
+    /// A shaded corner of a triangle. The normal need not be normalized, and both sides of the surface are lit alike.
     fn lit(&self, at: [f64; 3], normal: [f64; 3], colour: Colour) -> Corner {
         let turned = self.axes.map(|axis| dot(axis, normal));
         let norm = dot(turned, turned).sqrt() * if turned[2] < 0.0 { -1.0 } else { 1.0 };
@@ -91,7 +92,7 @@ impl Camera {
     }
 }
 
-/// Draws a view. `None` if the snapshot has no velocity that its fields follow from.
+/// Draws a view. `None` if its fields depend on the velocity and the snapshot has none.
 pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canvas> {
     let field = Derived::new(snapshot, &view.isosurface)?;
     let colour = match &view.colour {
@@ -119,7 +120,7 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
         tiles.each(
             |tile| hull.triangles(tile),
             |triangles| {
-                // What is seen from inside a solid is none of its surface: so one looks through the near wall of a pipe.
+                // Back faces of solids are not drawn, so that one can look through the near wall of a pipe.
                 let facet = |points: &[Point; 3]| {
                     let seen = dot(super::hull::normal(points.map(|point| point.at)), camera.axes[2]) > 0.0;
                     seen.then(|| points.map(|point| camera.lit(point.at, point.normal, SOLID)))
@@ -173,7 +174,7 @@ struct Tiles<'a> {
 }
 
 impl Tiles<'_> {
-    /// Makes what is in each tile, a few at once, and hands it on in their order.
+    /// Generates the content of each tile, a few tiles in parallel, and passes it on in order.
     fn each<T: Send>(&self, make: impl Fn(&Tile) -> Vec<T> + Sync, mut take: impl FnMut(Vec<T>)) {
         let of_tile = Tile::new(self.snapshot, 0).cells().max(1);
         let at_once = (AT_ONCE / of_tile).max(1);
@@ -184,8 +185,8 @@ impl Tiles<'_> {
     }
 }
 
-/// The values of the colour between which it lies on the surface: to both sides of zero for what has a sign, from zero for magnitudes. Where
-/// it is the same everywhere, or there is no surface, at least a unit apart.
+/// Range of the colouring field on the surface: symmetric about zero for signed fields, from zero for magnitudes. If it
+/// is empty, it is extended to one unit.
 fn range(surface: &Isosurface<'_>, tiles: &Tiles<'_>, view: &View, unit: f64) -> [f64; 2] {
     let mut ends = [f64::MAX, f64::MIN];
     tiles.each(|tile| surface.triangles(tile), |triangles| ends = extremes(ends, &triangles));
@@ -203,13 +204,13 @@ fn range(surface: &Isosurface<'_>, tiles: &Tiles<'_>, view: &View, unit: f64) ->
     if most > least { [least, most] } else { [least, least + unit] }
 }
 
-/// The least and the largest value of the colour, of two values and of triangles.
+/// Minimum and maximum of the colouring field over `ends` and some triangles.
 fn extremes(ends: [f64; 2], triangles: &[[Vertex; 3]]) -> [f64; 2] {
     let values = triangles.iter().flatten().map(|vertex| vertex.colour).filter(|value| value.is_finite());
     values.fold(ends, |[least, most], value| [least.min(value), most.max(value)])
 }
 
-/// A corner of the domain, by the bits of a number.
+/// A corner of the domain, encoded in the bits of a number.
 fn box_corner(size: [usize; 3], at: usize) -> [f64; 3] {
     [0, 1, 2].map(|axis| if at >> axis & 1 == 1 { size[axis] as f64 } else { 0.0 })
 }
@@ -218,7 +219,7 @@ fn box_corner(size: [usize; 3], at: usize) -> [f64; 3] {
 struct Edge {
     axis: usize,
     ends: [Pixel; 2],
-    /// Whether it lies behind all that is in the domain.
+    /// Whether it lies behind everything in the domain.
     hidden: bool,
 }
 
@@ -239,7 +240,7 @@ fn edges(camera: &Camera, size: [usize; 3]) -> Vec<Edge> {
     (0..3).flat_map(of_axis).map(edge).collect()
 }
 
-/// Writes beside an edge along each axis which axis that is, and how long.
+/// Labels one edge along each axis with the name of the axis and its length.
 fn name_axes(canvas: &mut Canvas, case: &Case, edges: &[Edge], centre: Pixel) {
     let longest = case.size.iter().copied().max().unwrap_or(1) as f64;
     let (unit, symbol) = extent_unit(case, longest);
@@ -248,7 +249,7 @@ fn name_axes(canvas: &mut Canvas, case: &Case, edges: &[Edge], centre: Pixel) {
             let [a, b] = edge.ends;
             (0.5 * (a.0 + b.0), 0.5 * (a.1 + b.1))
         };
-        // Of edges across the image the lowest is free below, of those upwards that farthest to the left.
+        // The lowest of the horizontal edges has free space below, the leftmost of the vertical ones on the left.
         let outwards = |edge: &&Edge| {
             let (x, y) = middle(edge);
             if along == 2 { -x } else { y }
@@ -262,7 +263,7 @@ fn name_axes(canvas: &mut Canvas, case: &Case, edges: &[Edge], centre: Pixel) {
         if long < APART {
             continue;
         }
-        // Away from the centre, across the edge.
+        // Perpendicular to the edge, away from the centre.
         let side = if -dy * (x - centre.0) + dx * (y - centre.1) < 0.0 { -1.0 } else { 1.0 };
         let at = (x - side * dy / long * APART, y + side * dx / long * APART + 8.0);
         let extent = (case.size[along] as f64 / unit * 1e4).round() / 1e4;
@@ -302,7 +303,7 @@ mod tests {
         case
     }
 
-    /// Falls with the distance from the middle: 0.5 at a distance of 9 cells.
+    /// Decreases with the distance from the centre: 0.5 at a distance of 9 cells.
     fn ball([x, y, z]: [f64; 3]) -> f64 {
         1.4 - 0.1 * [x - 16.0, y - 16.0, z - 16.0].iter().map(|off| off * off).sum::<f64>().sqrt()
     }
@@ -328,7 +329,7 @@ mod tests {
         }
     }
 
-    /// The colour of a pixel of a scene that is seen along y.
+    /// The colour of a pixel in a scene viewed along y.
     fn seen(canvas: &Canvas, x: f64, z: f64) -> Colour {
         canvas.pixel((LEFT + 10.0 * x) as usize, (TOP + 10.0 * (SIZE as f64 - z)) as usize)
     }
@@ -342,7 +343,7 @@ mod tests {
             let on = |radius: f64| seen(&canvas, 16.0 + radius * angle.cos(), 16.0 + radius * angle.sin());
             assert!(!is_paper(on(8.7)) && is_paper(on(9.3)), "{at}: {:?} {:?}", on(8.7), on(9.3));
         }
-        // Blue of one hue, lightest where the light comes from and dark on the other side.
+        // Blue of one hue, brightest on the side of the light and dark on the other.
         let light = |x: f64, z: f64| seen(&canvas, x, z)[2];
         assert!(light(13.0, 20.0) > 0.7 && light(21.0, 10.0) < 0.5 * light(13.0, 20.0), "{}", light(21.0, 10.0));
     }
@@ -350,7 +351,7 @@ mod tests {
     #[test]
     fn colours_are_those_of_the_other_field_and_their_bar() {
         let canvas = draw(&case(), &snapshot(false), &view(Some("uy"))).expect("a view");
-        // The field is x; light changes all channels alike.
+        // The field is x; shading scales all channels equally.
         let map = Map::sequential();
         for x in [9.5, 13.0, 18.0, 22.0] {
             let (found, expected) = (seen(&canvas, x, 16.0), map.at(x / 32.0));
@@ -395,7 +396,7 @@ mod tests {
         case.solids = vec![body(Shape::Sphere { centre: [16.0, 3.5, 16.0], radius: 3.0 })];
         let canvas = draw(&case, &snapshot(false), &view(None)).expect("a view");
         assert!(is_grey(seen(&canvas, 16.0, 16.0)) && !is_grey(seen(&canvas, 20.0, 16.0)));
-        // A pipe along x, and the ball in it.
+        // A pipe along x with the ball inside.
         let pipe = Shape::Cylinder { centre: [16.0; 3], axis: [1.0, 0.0, 0.0], radius: 12.0, length: None };
         case.solids = vec![body(Shape::Outside(Box::new(pipe)))];
         let canvas = draw(&case, &snapshot(false), &view(None)).expect("a view");

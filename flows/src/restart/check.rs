@@ -1,4 +1,5 @@
-//! Whether what a restart file says can be true of a flow. Its hashes show that it is whole, not that a run has written it.
+//! Checks whether the contents of a restart file are possible for a flow. Hashes show that the file is complete, not
+//! that a run has written it.
 
 use std::collections::HashSet;
 
@@ -10,17 +11,17 @@ use super::{CHECKED, Course, FIELDS, Head, LEAVES, POPULATIONS, Sampled, SavedSt
 use crate::case::Case;
 use crate::output::Bits;
 
-/// Beyond every count of steps, updates and the like.
+/// Upper bound for all counts of steps, updates and so on.
 const MOST: u64 = 1 << 53;
 
-/// What a flow lets be true.
+/// What the flow permits.
 pub(super) struct Expected<'a> {
     pub(super) case: &'a Case,
     pub(super) manifest: &'a Manifest,
 }
 
 impl Expected<'_> {
-    /// What cannot be true of a head, if anything.
+    /// The first inconsistency of a head, if there is one.
     pub(super) fn wrong_head(&self, head: &Head) -> Option<&'static str> {
         let names: Vec<&str> = head.sections.iter().map(|section| &section.name[..]).collect();
         let of_fields = [LEAVES, POPULATIONS, CHECKED];
@@ -74,7 +75,7 @@ impl Expected<'_> {
         course.recorded.wrong(self.case, *step)
     }
 
-    /// The blocks that can be leaves of this flow's grid.
+    /// The set of leaves that this flow's grid permits.
     pub(super) fn leaves(&self) -> Option<Leaves> {
         let block = self.manifest.block.map(|cells| cells as usize);
         let roots = mesh::roots(self.case.size, block).ok()?;
@@ -86,18 +87,19 @@ impl Expected<'_> {
     }
 }
 
-/// Blocks that are to fill a box, taken one by one. They need no more memory than that takes, however many are offered.
+/// Collects blocks that must fill a box exactly. Memory is bounded by the number of blocks that fill it, no matter how
+/// many are offered.
 pub(super) struct Leaves {
     roots: [usize; 3],
     finest: usize,
     dim: usize,
-    /// What is not yet filled, in blocks of the finest level.
+    /// Volume that is not yet filled, in blocks of the finest level.
     missing: u128,
     found: HashSet<Block>,
 }
 
 impl Leaves {
-    /// Takes a block that lies in the box, was not there before and still has room; says whether it does.
+    /// Adds a block if it lies in the box, is new and there is room for it; returns whether it was added.
     pub(super) fn take(&mut self, block: Block) -> bool {
         let Block { level, place } = block;
         let inside = |axis: usize| match axis < self.dim {
@@ -117,7 +119,7 @@ impl Leaves {
         }
     }
 
-    /// Whether nothing is left to fill.
+    /// Whether the box is filled.
     pub(super) fn fill(&self) -> bool {
         self.missing == 0
     }

@@ -1,4 +1,4 @@
-//! Why a run cannot go on from a file.
+//! Errors of restart files.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use lbm_runtime::solver::StepError;
 use miette::Diagnostic;
 use thiserror::Error;
 
-/// Why a run cannot go on from a file.
+/// Why a run cannot be resumed from a file.
 #[derive(Debug, Error, Diagnostic)]
 pub enum RestartError {
-    /// It cannot be opened or read.
+    /// The file cannot be opened or read.
     #[error("there is no restart file to go on from: {0}")]
     #[diagnostic(
         code(C0602),
@@ -21,7 +21,7 @@ pub enum RestartError {
     )]
     Unreadable(ReadError),
 
-    /// It is something else.
+    /// The file is not a restart file.
     #[error("`{}` is no restart file", path.display())]
     #[diagnostic(code(C0603), help("name a file that a run has written: `--resume out/cavity/restart.lbmc`"))]
     Foreign {
@@ -29,7 +29,7 @@ pub enum RestartError {
         path: PathBuf,
     },
 
-    /// It is of another version.
+    /// The file has another version of the format.
     #[error("the restart file `{}` has version {found} of the format, this lbmc reads version {own}", path.display())]
     #[diagnostic(code(C0604), help("go on with the lbmc that wrote it, or start anew without `--resume`"))]
     Version {
@@ -41,7 +41,7 @@ pub enum RestartError {
         own: u32,
     },
 
-    /// It is incomplete or was changed.
+    /// The file is incomplete or was changed.
     #[error("the restart file `{}` is broken: {wrong}", path.display())]
     #[diagnostic(
         code(C0605),
@@ -53,11 +53,11 @@ pub enum RestartError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// In what way.
+        /// The defect.
         wrong: String,
     },
 
-    /// It belongs to another flow.
+    /// The file belongs to another flow.
     #[error("the restart file `{}` belongs to another flow: {}", path.display(), differences.join("; "))]
     #[diagnostic(
         code(C0606),
@@ -69,11 +69,11 @@ pub enum RestartError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What differs, a sentence each.
+        /// The differences, one sentence each.
         differences: Vec<String>,
     },
 
-    /// Its kernels were other machine code.
+    /// The run that wrote the file had other machine code.
     #[error("the run of the restart file `{}` had other machine code: {}", path.display(), differences.join("; "))]
     #[diagnostic(
         code(C0607),
@@ -85,11 +85,11 @@ pub enum RestartError {
     Toolchain {
         /// The file.
         path: PathBuf,
-        /// What differs, a sentence each.
+        /// The differences, one sentence each.
         differences: Vec<String>,
     },
 
-    /// The method, the grid or the device.
+    /// An error of the method, the grid or the device.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Step(#[from] StepError),

@@ -1,4 +1,4 @@
-//! Restart files: all that a run needs to go on with the same bits as if it had never stopped.
+//! Restart files: the complete state of a run, from which it resumes with the same bits as an uninterrupted run.
 //!
 //! | bytes | content |
 //! | --- | --- |
@@ -6,25 +6,32 @@
 //! | 4 | version of the format |
 //! | 8 | length of the head |
 //! | | the head: JSON, see [`Head`] |
-//! | 32 | BLAKE3 of all so far |
+//! | 32 | BLAKE3 of all preceding bytes |
 //! | | the sections that the head lists, one after the other |
 //! | 32 | BLAKE3 of the sections |
 //!
-//! Numbers are little-endian. Sections: `leaves`, of each leaf its level and its place as four 32-bit integers;
-//! `populations`, the current ones of each leaf in the same order, `[direction][cell]`, as they are on the device, and
-//! then those that refined blocks hold, if they do; `checked`, if the head says so, the fields of leaves at the last check for
-//! steady flow, in the same order, `[component][cell]`; `statistics NAME`, for each of [`Course::statistics`], accumulators of leaves in
-//! 64 bits, in the same order, `[accumulator][cell]`. They come in this order; a reader skips sections behind them. Behind them is `fields`,
-//! from which [other flows start](crate::case).
+//! Numbers are little-endian. The sections, in this order:
 //!
-//! The same bits come from the same machine code: the identity in the head has the compiler, its flags and the processor.
+//! - `leaves`: for each leaf its level and its position, as four 32-bit integers
+//! - `populations`: the current populations of each leaf in the same order, `[direction][cell]`, in the format of the
+//!   device; then those of refined blocks, if these store any
+//! - `checked`, if the head declares it: the fields of all leaves at the last check for steady flow, in the same order,
+//!   `[component][cell]`
+//! - `statistics NAME`, for each of [`Course::statistics`]: 64-bit accumulators of all leaves in the same order,
+//!   `[accumulator][cell]`
+//! - `fields`, from which [other flows start](crate::case)
 //!
-//! A hash is no signature: whoever can write a file can write its hashes. A reader believes nothing that the file says of
-//! sizes and counts before it has compared it with the flow (`check`).
+//! A reader skips unknown sections after these.
 //!
-//! Populations are not compressed: of those of a cavity zstd saves 9 %, at a tenth of the speed of a disk. An addition to what
-//! a run remembers is a field of [`Course`] with a default, or a section; a change that old readers would misread is a new
-//! version.
+//! The same bits require the same machine code: the identity in the head includes the compiler, its flags and the
+//! processor.
+//!
+//! Hashes are not signatures: anyone who can write a file can write its hashes. The reader therefore compares all sizes
+//! and counts in the file with the flow before it uses them (`check`).
+//!
+//! Populations are not compressed: for a cavity zstd saves 9 %, at a tenth of the speed of a disk. An addition to the
+//! state of a run is a field of [`Course`] with a default, or a section. A change that older readers would misread
+//! requires a new version.
 
 mod check;
 mod error;
@@ -50,29 +57,30 @@ use crate::output::{Bits, Recorded};
 
 const POPULATIONS: &str = "populations";
 const CHECKED: &str = "checked";
-/// Most bytes of the head: a million rows of series and forces, or all numbers that probes may record ([`crate::case::MOST_NUMBERS`]).
+/// Largest head in bytes: a million rows of time series and forces, or all numbers that probes may record
+/// ([`crate::case::MOST_NUMBERS`]).
 const LONGEST_HEAD: u64 = 256 << 20;
-/// Differences that are listed one by one.
+/// Number of differences that are listed individually.
 const LISTED: usize = 8;
 
-/// Which flow it is: what must be the same when a run goes on.
+/// Identity of a flow: everything that must be unchanged when a run is resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     spec: String,
     target: Target,
     precision: Real,
     block: [u32; 3],
-    /// BLAKE3 of the manifest and the sources of the kernels.
+    /// BLAKE3 of the manifest and the kernel sources.
     kernels: String,
-    /// What the case says of the flow.
+    /// Settings of the case that define the flow.
     keys: BTreeMap<String, String>,
-    /// What the kernels are compiled with; another toolchain gives the same flow, but not the same bits.
+    /// The toolchain that compiles the kernels. Another toolchain computes the same flow, but not the same bits.
     #[serde(default)]
     toolchain: Toolchain,
 }
 
 impl Identity {
-    /// Of a case, the kernels of its method and of its criteria, and what compiles them.
+    /// Identity of a case, with the kernels of its method and of its criteria, and their toolchain.
     pub fn new(case: &Case, bundle: &Bundle, criteria: Option<&CriteriaBundle>, toolchain: Toolchain) -> Identity {
         let Manifest { spec, target, real, block, .. } = &bundle.manifest;
         let manifest = serde_json::to_vec(&bundle.manifest).unwrap_or_default();
@@ -98,8 +106,8 @@ impl Identity {
         }
     }
 
-    /// How a flow now differs from the one that was saved, a sentence each. What the file says is shown as a terminal may show it,
-    /// and not at any length.
+    /// Differences between the saved flow and the current one, one sentence each. Text from the file is shortened, and
+    /// escaped for terminals.
     fn differences(&self, now: &Identity, program: &str) -> Vec<String> {
         let mut found = vec![];
         let mut compare = |what: &str, then: String, now: String| {
@@ -125,7 +133,7 @@ impl Identity {
         brief(found)
     }
 
-    /// How the machine code differs from that of the flow that was saved, a sentence each.
+    /// Differences between the saved toolchain and the current one, one sentence each.
     fn other_toolchain(&self, now: &Identity) -> Vec<String> {
         let given = |value: Option<&String>| value.map_or("not known".to_string(), |value| shown(value));
         let names: BTreeSet<&String> = self.toolchain.keys().chain(now.toolchain.keys()).collect();
@@ -139,12 +147,12 @@ impl Identity {
     }
 }
 
-/// What a file says, as a terminal may show it, and not at any length.
+/// Text from a file, shortened, and escaped for terminals.
 fn shown(text: &str) -> String {
     plain::shown(&text.chars().take(200).collect::<String>())
 }
 
-/// Not more sentences than somebody reads.
+/// Limits the number of sentences.
 fn brief(mut found: Vec<String>) -> Vec<String> {
     if found.len() > LISTED {
         let more = found.split_off(LISTED).len();
@@ -153,30 +161,30 @@ fn brief(mut found: Vec<String>) -> Vec<String> {
     found
 }
 
-/// What a run remembers besides its populations.
+/// State of a run besides its populations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Course {
-    /// Steps done.
+    /// Completed steps.
     pub step: u64,
     /// Wall time of these steps, in seconds.
     pub seconds: Bits,
-    /// Wall time for which the flow waited for output, in seconds.
+    /// Wall time spent waiting for output, in seconds.
     #[serde(default)]
     pub waited: Bits,
     /// Cell updates in these steps.
     pub updates: u64,
-    /// What changes of the grid have brought.
+    /// Counts of grid adaptations.
     pub adaptations: Adaptations,
-    /// Blocks that have changed since the data were put into order the last time.
+    /// Number of blocks that have changed since the data were last sorted.
     #[serde(default)]
     pub scattered: usize,
-    /// Sums of all sets of populations at the start, by name.
+    /// Initial sum of each set of populations, by name.
     pub start: Vec<(String, Bits)>,
     /// Change of velocity at the last check for steady flow.
     pub residual: Option<Bits>,
-    /// What has been written.
+    /// Output already written.
     pub recorded: Recorded,
-    /// Sums over steps since the last rows of forces and of heat, where solids move.
+    /// Sums over the steps since the last rows of forces and of heat, if solids move.
     #[serde(default)]
     pub exchanged: Vec<SavedExchanges>,
     /// The statistics that have samples.
@@ -184,23 +192,23 @@ pub struct Course {
     pub statistics: Vec<SavedStatistics>,
 }
 
-/// What solids and the fluid have exchanged over some steps.
+/// Exchange between solids and fluid, summed over some steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedExchanges {
-    /// How many.
+    /// Number of steps.
     pub steps: u64,
-    /// Sums over them of the force, the torque and what each set of populations gains, solid by solid.
+    /// For each solid, the sums of the force, of the torque, and of the gain of each set of populations.
     pub sums: Vec<Bits>,
 }
 
 impl SavedExchanges {
-    /// Whether they are those of so many solids and sets of populations, over no more steps than a run has done.
+    /// Whether the sums are possible for this number of solids, of sets of populations and of completed steps.
     fn fits(&self, solids: usize, sets: usize, steps: u64) -> bool {
         self.steps <= steps && self.sums.len() == solids * (6 + sets)
     }
 }
 
-/// Which steps statistics have samples of.
+/// Range of the sampled steps of a statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampled {
     /// The first.
@@ -209,24 +217,24 @@ pub struct Sampled {
     pub last: u64,
 }
 
-/// Statistics in a file. Their accumulators are a section.
+/// A statistic in a restart file. Its accumulators are a section.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedStatistics {
     name: String,
-    /// What tells them from others of that name.
+    /// Distinguishes it from other statistics of the same name.
     definition: String,
     samples: u64,
     steps: Sampled,
 }
 
 impl SavedStatistics {
-    /// The name of their section.
+    /// Name of its section.
     fn section(&self) -> String {
         format!("statistics {}", self.name)
     }
 }
 
-/// What a file has of those statistics of a case that have samples.
+/// The entries for all statistics of a case that have samples.
 pub fn saved(all: &[Statistics], sampled: &[Option<Sampled>], samples: &[u64]) -> Vec<SavedStatistics> {
     let with_samples = all.iter().zip(sampled).zip(samples).filter_map(|((of, sampled), samples)| {
         let (name, definition) = (of.name.clone(), of.definition());
@@ -241,9 +249,9 @@ struct Head {
     program: String,
     identity: Identity,
     course: Course,
-    /// Step of the last check for steady flow, if it was another.
+    /// Step of the last check for steady flow, if its fields are saved.
     checked: Option<u64>,
-    /// What the section of fields has; files of before it have none.
+    /// Description of the section `fields`; absent in older files.
     #[serde(default)]
     fields: Option<SavedFields>,
     sections: Vec<Section>,

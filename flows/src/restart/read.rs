@@ -1,4 +1,4 @@
-//! Reading.
+//! Reading of restart files.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::case::{Case, Statistics};
 
-/// As long as the disk is: it is read piece by piece, as far as the flow has use for it.
+/// No limit: the file is read in pieces, whose sizes are checked against the flow.
 const ANY: Limit = Limit { what: "a restart file", bytes: u64::MAX };
 
-/// A restart file, its head and its leaves read.
+/// An open restart file, with its head and leaves read.
 pub struct Restart {
     path: PathBuf,
     file: BufReader<File>,
@@ -31,8 +31,8 @@ pub struct Restart {
 }
 
 impl Restart {
-    /// Opens the file and makes sure that it belongs to this flow, and that what it says can be true of it; with `anyway`, machine code
-    /// may have been another, and [`Self::other_toolchain`] says what was.
+    /// Opens a file, and checks that it belongs to this flow and that its contents are possible. With `anyway`,
+    /// differences of the toolchain are accepted; [`Self::other_toolchain`] lists them.
     pub fn open(
         path: &Path,
         identity: &Identity,
@@ -66,7 +66,7 @@ impl Restart {
         if hash.update(&front).update(&text).finalize() != sealed {
             return Err(broken("the checksum of its head does not fit"));
         }
-        // The error quotes what the file says.
+        // The error quotes text from the file.
         let head: Head = serde_json::from_slice(&text).map_err(|error| broken(&shown(&error.to_string())))?;
         let differences = head.identity.differences(identity, &head.program);
         if !differences.is_empty() {
@@ -92,23 +92,24 @@ impl Restart {
         Ok(restart)
     }
 
-    /// What the run remembers.
+    /// State of the run.
     pub fn course(&self) -> &Course {
         &self.head.course
     }
 
-    /// How its machine code was another, a sentence each.
+    /// Differences of the toolchain, one sentence each.
     pub fn other_toolchain(&self) -> &[String] {
         &self.toolchain
     }
 
-    /// The leaves of the grid, level by level along the curve.
+    /// The leaves of the grid, level by level along the space-filling curve.
     pub fn leaves(&self) -> &[Block] {
         &self.leaves
     }
 
-    /// Puts the state into a simulation that has the same leaves, with the fields at the last check for steady flow, if that
-    /// was at another step, and those of the statistics of a case that it has. Returns which steps each of them has samples of.
+    /// Restores the state into a simulation with the same leaves, together with the fields at the last check for steady
+    /// flow, if they were saved, and the statistics of the case that the file has. Returns the range of sampled steps
+    /// of each statistic.
     pub fn restore(
         mut self,
         flow: &mut Simulation,

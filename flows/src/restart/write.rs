@@ -1,4 +1,4 @@
-//! Writing.
+//! Writing of restart files.
 
 use std::io::{self, Write};
 
@@ -11,11 +11,11 @@ use super::{
 };
 use crate::case::{Units, saved};
 
-/// Hashes and counts what passes.
+/// A writer that hashes and counts bytes.
 struct Hashed<'a> {
     out: &'a mut dyn Write,
     hash: blake3::Hasher,
-    /// Bytes since the start, or since the last seal.
+    /// Bytes since the start or the last hash.
     bytes: u64,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Hashed<'a> {
         self.out.write_all(bytes)
     }
 
-    /// Writes the hash of what was written since the start, or since the last time.
+    /// Writes the hash of everything since the start or the last hash.
     fn seal(&mut self) -> io::Result<()> {
         let hash = std::mem::take(&mut self.hash).finalize();
         self.bytes = 0;
@@ -46,7 +46,7 @@ impl<'a> Hashed<'a> {
     }
 }
 
-/// Writes the state of a flow, and its fields at the same step in the units of its case, if they are there.
+/// Writes the state of a flow, and its fields at the same step, if given, in the units of its case.
 pub fn write(
     out: &mut dyn Write,
     identity: &Identity,
@@ -104,7 +104,7 @@ pub fn write(
     if let Some(fields) = fields {
         saved::write(fields, manifest, |bytes| out.write(bytes))?;
     }
-    // A file that no run can read takes no other's place.
+    // An unreadable file must not replace a valid one.
     if out.bytes != promised {
         let words = format!("its sections have {} bytes and its head says {promised}: a fault of lbmc", out.bytes);
         return Err(io::Error::other(words));

@@ -1,4 +1,4 @@
-//! Arrays on a device, whose type is known at run time.
+//! Device arrays whose element type is known only at run time.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use rayon::prelude::*;
 use super::error::DeviceError;
 use super::{cuda, host};
 
-/// Type of the values of an array.
+/// Element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar {
     /// 32-bit integers.
     I32,
-    /// 16-bit floating point, populations or moments times [`lbm_bundle::HALF_SCALE`].
+    /// 16-bit floating point: populations or moments times [`lbm_bundle::HALF_SCALE`].
     F16,
     /// 32-bit floating point.
     F32,
@@ -33,7 +33,7 @@ impl Scalar {
         }
     }
 
-    /// Name as in Rust.
+    /// Rust name of the type.
     pub fn name(self) -> &'static str {
         match self {
             Scalar::I32 => "i32",
@@ -45,7 +45,7 @@ impl Scalar {
 }
 
 impl Scalar {
-    /// What a bundle computes with.
+    /// The type in which the kernels of a bundle compute.
     pub fn computed(precision: Precision) -> Self {
         match precision {
             Precision::F32 | Precision::F16F32 => Scalar::F32,
@@ -53,7 +53,7 @@ impl Scalar {
         }
     }
 
-    /// What a bundle stores populations as.
+    /// The type in which a bundle stores populations.
     pub fn stored(precision: Precision) -> Self {
         match precision {
             Precision::F16F32 => Scalar::F16,
@@ -62,7 +62,7 @@ impl Scalar {
     }
 }
 
-/// Bytes that cross between buffers and the program, counted together for all buffers of a device.
+/// Counter of the bytes transferred between the program and the buffers of a device.
 #[derive(Clone, Default)]
 pub(super) struct Traffic(Arc<AtomicU64>);
 
@@ -76,7 +76,7 @@ impl Traffic {
     }
 }
 
-/// An array on a device, of values of a type that is known at run time.
+/// An array on a device, with an element type known at run time.
 pub struct Array {
     pub(super) scalar: Scalar,
     /// Number of values.
@@ -97,12 +97,12 @@ impl std::fmt::Debug for Array {
 }
 
 impl Array {
-    /// Type of the values.
+    /// Element type.
     pub fn scalar(&self) -> Scalar {
         self.scalar
     }
 
-    /// Where the first value lies in the memory of its device.
+    /// Address of the first value in the memory of its device.
     pub(super) fn address(&self) -> u64 {
         match &self.storage {
             Storage::Host(memory) => memory.address(),
@@ -115,7 +115,7 @@ impl Array {
         self.len * self.scalar.bytes()
     }
 
-    /// Bytes that have memory.
+    /// Bytes backed by memory of their own.
     pub(super) fn own_bytes(&self) -> usize {
         match &self.storage {
             Storage::Host(_) => self.bytes(),
@@ -125,12 +125,12 @@ impl Array {
         }
     }
 
-    /// Whether memory behind values comes and goes.
+    /// Whether the array is backed page by page and pages can be mapped and released.
     pub(crate) fn is_by_page(&self) -> bool {
         matches!(&self.storage, Storage::Cuda(memory) if memory.by_page().is_some())
     }
 
-    /// Where memory comes and goes, puts some behind these values and takes that of others away.
+    /// For an array backed page by page: maps pages for these values and releases all others. Otherwise does nothing.
     pub(crate) fn back_only(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
         let size = self.scalar.bytes();
         match &mut self.storage {
@@ -141,7 +141,7 @@ impl Array {
         }
     }
 
-    /// Puts memory behind values, where it is not there by itself.
+    /// Maps pages for these values, if the array is backed by pages. Otherwise does nothing.
     pub(crate) fn back(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
         let size = self.scalar.bytes();
         match &mut self.storage {
@@ -152,7 +152,7 @@ impl Array {
         }
     }
 
-    /// Values without memory may be written and read.
+    /// Makes unbacked values accessible: they share one page.
     pub(super) fn seal(&mut self) -> Result<(), DeviceError> {
         match &mut self.storage {
             Storage::Host(_) => Ok(()),
@@ -160,12 +160,12 @@ impl Array {
         }
     }
 
-    /// Where the bytes of these values are.
+    /// Byte range of these values.
     pub(super) fn bytes_in(&self, range: &Range<usize>) -> Range<usize> {
         range.start * self.scalar.bytes()..range.end * self.scalar.bytes()
     }
 
-    /// Bytes before a value.
+    /// Byte offset of a value.
     pub(super) fn offset(&self, at: usize) -> u64 {
         (at * self.scalar.bytes()) as u64
     }
@@ -174,7 +174,7 @@ impl Array {
         DeviceError::Buffer { len: self.len, scalar: self.scalar.name(), wrong: wrong.into() }
     }
 
-    /// An error where so many values from `start` on end behind the array.
+    /// An error if the range `start..start + count` exceeds the array.
     pub(super) fn check_range(&self, start: usize, count: usize) -> Result<(), DeviceError> {
         match start.checked_add(count) {
             Some(end) if end <= self.len => Ok(()),
@@ -182,7 +182,7 @@ impl Array {
         }
     }
 
-    /// The bytes of values from position `start` on as they are on the device, after all launches so far.
+    /// Reads raw bytes from value `start` on, after all launches so far.
     pub(crate) fn read_raw(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         self.check_range(start, bytes.len().div_ceil(self.scalar.bytes()))?;
         self.read_bytes(start, bytes)
@@ -199,7 +199,7 @@ impl Array {
         }
     }
 
-    /// Sets every byte of some values to `0xff`.
+    /// Sets every byte of the values in `range` to `0xff`.
     pub(super) fn poison_part(&mut self, range: Range<usize>) -> Result<(), DeviceError> {
         self.check_range(range.start, range.len())?;
         let bytes = self.bytes_in(&range);
@@ -212,7 +212,7 @@ impl Array {
         }
     }
 
-    /// An error where another array has another type or length.
+    /// An error if the arrays differ in type or length.
     pub(super) fn check_same(&self, from: &Array) -> Result<(), DeviceError> {
         if (self.scalar, self.len) == (from.scalar, from.len) {
             Ok(())
@@ -221,7 +221,7 @@ impl Array {
         }
     }
 
-    /// Writes values from position `start` on, which there must be.
+    /// Writes bytes from value `start` on. The caller checks the range.
     pub(super) fn write_bytes(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         let at = start * self.scalar.bytes();
         self.traffic.add(bytes.len());
@@ -234,7 +234,7 @@ impl Array {
         }
     }
 
-    /// Reads values from position `start` on, which there must be, after all launches so far.
+    /// Reads bytes from value `start` on, after all launches so far. The caller checks the range.
     pub(super) fn read_bytes(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let at = start * self.scalar.bytes();
         self.traffic.add(bytes.len());
@@ -248,7 +248,7 @@ impl Array {
     }
 }
 
-/// The reals that bytes are, of a type that is not [`Scalar::F16`] and has no integers.
+/// Interprets bytes as reals of type [`Scalar::F32`] or [`Scalar::F64`].
 pub(super) fn reals_of(scalar: Scalar, bytes: &[u8]) -> Vec<f64> {
     match scalar {
         Scalar::F32 => bytes.as_chunks().0.par_iter().map(|bytes| f64::from(f32::from_ne_bytes(*bytes))).collect(),
@@ -256,23 +256,23 @@ pub(super) fn reals_of(scalar: Scalar, bytes: &[u8]) -> Vec<f64> {
     }
 }
 
-/// Numbers of which every bit pattern is a value and which have no padding.
+/// Numbers without padding, for which every bit pattern is valid.
 pub(super) trait Plain: Copy {}
 impl Plain for i32 {}
 impl Plain for u16 {}
 impl Plain for f32 {}
 impl Plain for f64 {}
 
-/// The bytes of numbers.
+/// The bytes of a slice of numbers.
 #[allow(unsafe_code)]
 pub(super) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: `T` has no padding, so all of the slice's bytes are initialised; `u8` has no alignment; same lifetime.
+    // SAFETY: `T` has no padding, so all bytes are initialised; `u8` needs no alignment; the lifetime is the same.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// The same, to be written.
+/// The bytes of a slice of numbers, writable.
 #[allow(unsafe_code)]
 pub(super) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in `bytes_of`; any bytes written are valid values of `T`; the borrow is exclusive.
+    // SAFETY: as in `bytes_of`; any byte pattern is a valid `T`; the borrow is exclusive.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }

@@ -1,36 +1,37 @@
-//! How fast the device can copy: what the speed of a memory-bound kernel is measured against.
+//! Memory bandwidth of a device, measured by copies. The speed of memory-bound kernels is compared with it.
 
 use lbm_bundle::Target;
 
 use crate::device::{Device, DeviceError};
 
-/// Seconds that the copies should take together.
+/// Seconds of copying that a measurement takes at least.
 const BUDGET: f64 = 0.2;
 
-/// Copies at least.
+/// Least number of copies.
 const REPETITIONS: usize = 5;
 
-/// Bytes of each of the two arrays, far beyond any cache: 256 MiB on the host, 2 GiB on a GPU.
+/// Bytes of each of the two arrays, far larger than any cache: 256 MiB on the host, 2 GiB on a GPU.
 fn array_bytes(target: Target) -> usize {
     if target.is_gpu() { 1 << 31 } else { 1 << 28 }
 }
 
-/// Least bytes of each of them where a copy of some size is asked for: beyond most caches, and there in milliseconds.
+/// Least bytes of each array if the caller limits the size: larger than most caches, yet allocated within milliseconds.
 const LEAST: usize = 16 << 20;
 
-/// Bytes read and written per second by a copy between two large arrays, on all threads of the host or on the GPU; the
-/// best of several copies.
+/// Bytes read and written per second by a copy between two large arrays, on all threads of the host or on the GPU. The
+/// result is that of the fastest copy.
 pub fn copy_bandwidth(device: &Device) -> Result<f64, DeviceError> {
     copy_bandwidth_of(device, array_bytes(device.target()))
 }
 
-/// The same between arrays no larger than so many bytes, unless that is less than what can be measured: for an estimate of what works on as many.
+/// As [`copy_bandwidth`], with arrays of at most `most` bytes (but at least 16 MiB): the bandwidth that kernels on that
+/// much data can reach.
 pub fn copy_bandwidth_of(device: &Device, most: usize) -> Result<f64, DeviceError> {
     let largest = array_bytes(device.target()).min(most.max(LEAST));
     let bytes = device.memory_available().map_or(largest, |available| largest.min(available / 8)).max(1 << 20);
     let mut from = device.alloc_doubles(bytes / 8)?;
     let mut to = device.alloc_doubles(bytes / 8)?;
-    // Pages must exist before they are timed, and pages of zeros may all be one.
+    // Pages must be mapped before they are timed; untouched zero pages may all share one physical page.
     from.poison()?;
     device.copy(&from, &mut to)?;
     let (mut best, mut total, mut copies) = (f64::INFINITY, 0.0, 0);

@@ -1,8 +1,8 @@
-//! Arrays on a device.
+//! Typed arrays on a device.
 //!
-//! A [`Buffer`] has elements of one kind: integers, the real type of a bundle, populations as it stores them, or doubles. Values cross as
-//! `i32` or `f64` and are rounded to what the buffer has. What a buffer holds before it is written is zero. Beneath it is an [`Array`], which knows
-//! its type at run time.
+//! The elements of a [`Buffer`] are of one kind: integers, the real type of a bundle, populations as the bundle stores
+//! them, or doubles. The host reads and writes values as `i32` or `f64`, which are rounded to the type of the buffer.
+//! New buffers are zero. The underlying [`Array`] knows its element type at run time.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use super::error::DeviceError;
 
 /// A kind of elements.
 pub trait Element {
-    /// Their type in a bundle of some precision, where it depends on that.
+    /// Element type in a bundle of this precision, if it depends on the precision.
     fn of_bundle(_precision: Precision) -> Option<Scalar> {
         None
     }
@@ -25,19 +25,19 @@ pub trait Element {
 /// Elements that are real numbers.
 pub trait Floating: Element {}
 
-/// Elements of 32-bit integers.
+/// 32-bit integers.
 #[derive(Debug)]
 pub enum Int {}
 
-/// Elements of a bundle's real type, which is known at run time.
+/// Reals of the type in which a bundle computes, known at run time.
 #[derive(Debug)]
 pub enum Real {}
 
-/// Populations as a bundle stores them.
+/// Populations, in the type in which a bundle stores them.
 #[derive(Debug)]
 pub enum Stored {}
 
-/// Elements of 64-bit floating point, whatever a bundle's real type is.
+/// 64-bit floating point, independent of the bundle.
 #[derive(Debug)]
 pub enum Double {}
 
@@ -61,7 +61,7 @@ impl Floating for Real {}
 impl Floating for Stored {}
 impl Floating for Double {}
 
-/// An array on a device, of elements of one kind.
+/// An array on a device with elements of one kind.
 pub struct Buffer<E> {
     array: Array,
     element: PhantomData<E>,
@@ -74,7 +74,7 @@ impl<E> std::fmt::Debug for Buffer<E> {
 }
 
 impl<E: Element> Buffer<E> {
-    /// An array of the element's type.
+    /// A buffer over an array of the right element type.
     pub(super) fn new(array: Array) -> Self {
         Buffer { array, element: PhantomData }
     }
@@ -94,74 +94,77 @@ impl<E: Element> Buffer<E> {
         self.array.bytes()
     }
 
-    /// Bytes of a value.
+    /// Bytes per value.
     pub fn value_bytes(&self) -> usize {
         self.array.scalar.bytes()
     }
 
-    /// Type of the values.
+    /// Element type.
     pub fn scalar(&self) -> Scalar {
         self.array.scalar
     }
 
-    /// Where the first value lies in the memory of its device.
+    /// Address of the first value in the memory of its device.
     pub fn address(&self) -> u64 {
         self.array.address()
     }
 
-    /// The bytes of values from position `start` on as they are on the device, after all launches so far.
+    /// Reads raw bytes from value `start` on, after all launches so far.
     pub fn read_raw(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         self.array.read_raw(start, bytes)
     }
 
-    /// Writes the bytes of values from position `start` on.
+    /// Writes raw bytes from value `start` on.
     pub fn write_raw(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         self.array.check_range(start, bytes.len().div_ceil(self.array.scalar.bytes()))?;
         self.array.write_bytes(start, bytes)
     }
 
-    /// Sets every byte to `0xff`: reals become NaN, integers -1. What is read before it is written then shows.
+    /// Sets every byte to `0xff`: reals become NaN, integers -1. This reveals reads of values that were never written.
     pub fn poison(&mut self) -> Result<(), DeviceError> {
         self.array.poison()
     }
 
-    /// The same for some values.
+    /// As [`poison`](Self::poison), for the values in `range`.
     pub fn poison_part(&mut self, range: Range<usize>) -> Result<(), DeviceError> {
         self.array.poison_part(range)
     }
 
-    /// Bytes of memory that it takes: of all values, but on a GPU of a [sparse](crate::device::Device::sparse) device.
+    /// Bytes of memory that the buffer takes: all its values, except on a GPU that is a
+    /// [sparse](crate::device::Device::sparse) device.
     pub fn own_bytes(&self) -> usize {
         self.array.own_bytes()
     }
 
-    /// On a GPU of a [sparse](crate::device::Device::sparse) device, puts memory behind some values, zeros; elsewhere there is some.
+    /// On a GPU that is a [sparse](crate::device::Device::sparse) device, maps zero-initialised memory for these
+    /// values. Otherwise does nothing.
     pub fn back(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
         self.array.back(ranges)
     }
 
-    /// On a GPU of a device that is [sparse for now](crate::device::Device::sparse_for_now), puts memory behind some values and takes it away from
-    /// others; elsewhere nothing changes. What had none, and what has none any more, has no meaning.
+    /// On a GPU that is a [`sparse_for_now`](crate::device::Device::sparse_for_now) device, maps memory for these
+    /// values and releases that of all others. Otherwise does nothing. Values that had no memory before, or have none
+    /// any more, are undefined.
     pub fn back_only(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
         self.array.back_only(ranges)
     }
 
-    /// What has no memory yet gets none: from now on it may be written and read like all others, but what is there has no meaning.
+    /// Makes values without memory accessible: they can be written and read, but their contents are undefined.
     pub fn seal(&mut self) -> Result<(), DeviceError> {
         self.array.seal()
     }
 
-    /// Entries of the array, for a kernel.
+    /// A section of the buffer, as an argument of a kernel.
     pub fn part(&self, range: Range<usize>) -> Part<'_, E> {
         Part { buffer: self, range }
     }
 
-    /// What is beneath.
+    /// The underlying array.
     pub(crate) fn array(&self) -> &Array {
         &self.array
     }
 
-    /// What is beneath, to be written.
+    /// The underlying array, writable.
     pub(crate) fn array_mut(&mut self) -> &mut Array {
         &mut self.array
     }
@@ -174,7 +177,7 @@ impl Buffer<Int> {
         self.array.write_bytes(start, bytes_of(values))
     }
 
-    /// The integers in `range`, after all launches so far.
+    /// Reads the integers in `range`, after all launches so far.
     pub fn read_ints(&self, range: Range<usize>) -> Result<Vec<i32>, DeviceError> {
         self.array.check_range(range.start, range.len())?;
         let mut values = vec![0i32; range.len()];
@@ -201,7 +204,7 @@ impl<E: Floating> Buffer<E> {
         }
     }
 
-    /// The reals in `range`, after all launches so far.
+    /// Reads the reals in `range`, after all launches so far.
     pub fn read_reals(&self, range: Range<usize>) -> Result<Vec<f64>, DeviceError> {
         self.array.check_range(range.start, range.len())?;
         match self.array.scalar {
@@ -225,7 +228,7 @@ impl<E: Floating> Buffer<E> {
     }
 }
 
-/// Some entries of an array, one behind the other.
+/// A contiguous section of a buffer.
 #[derive(Debug)]
 pub struct Part<'a, E> {
     pub(crate) buffer: &'a Buffer<E>,
@@ -233,12 +236,12 @@ pub struct Part<'a, E> {
 }
 
 impl<E> Part<'_, E> {
-    /// How many they are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.range.len()
     }
 
-    /// Whether there are none.
+    /// Whether the section is empty.
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }

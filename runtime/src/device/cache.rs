@@ -1,9 +1,9 @@
-//! Generated and compiled kernels on disk, found by content.
+//! Cache of generated and compiled kernels on disk, addressed by content.
 //!
-//! The name of an entry is the hash of everything its bytes depend on. What is read is believed only if it proves to be what was
-//! written: an entry ends with the hash of its name and its bytes, and neither it nor the folder may belong to another user or
-//! be open to others' writing. Anything else is compiled again. A cache that cannot be used is no failure: the user is
-//! told, and the run goes on without.
+//! The name of an entry is the hash of all its inputs. An entry ends with the hash of its name and bytes, and is used
+//! only if that hash matches. Neither the entry nor the folder may belong to another user or be writable by others. Any
+//! other entry is compiled again. An unusable cache is not an error: the user gets a notice and the run continues
+//! without it.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use crate::file;
 
-/// Bytes of the hash at the end of an entry, where the system's loader passes it over.
+/// Bytes of the hash at the end of an entry. The system's loader ignores trailing bytes.
 const SEAL: usize = blake3::OUT_LEN;
-/// Most bytes of an entry that are read: kernels have a few hundred thousand.
+/// Largest entry that is read, in bytes; kernels have a few hundred thousand.
 const LARGEST: u64 = 256 << 20;
 
-/// What an entry depends on, hashed.
+/// Hash of the inputs of an entry.
 pub struct Key(blake3::Hasher);
 
 impl Key {
@@ -27,35 +27,35 @@ impl Key {
         key
     }
 
-    /// Adds something the file depends on.
+    /// Adds an input of the file.
     pub fn add(&mut self, part: impl AsRef<[u8]>) {
         let part = part.as_ref();
         self.0.update(&(part.len() as u64).to_le_bytes());
         self.0.update(part);
     }
 
-    /// File name with that ending.
+    /// File name with this extension.
     pub fn file_name(&self, ending: &str) -> String {
         format!("{}.{ending}", &self.0.finalize().to_hex()[..32])
     }
 }
 
-/// A folder of kernels, and what the user should know about it.
+/// A cache folder, and notices about it for the user.
 pub struct Cache {
     folder: Option<PathBuf>,
-    /// A sentence each.
+    /// One sentence each.
     pub notices: Vec<String>,
 }
 
 impl Cache {
-    /// That of `$LBMC_CACHE`, else of the user's cache folder.
+    /// The cache in `$LBMC_CACHE`, or else in the user's cache folder.
     pub fn find() -> Cache {
         let named = std::env::var_os("LBMC_CACHE").filter(|name| !name.is_empty()).map(PathBuf::from);
         let usual = || directories::ProjectDirs::from("", "", "lbmc").map(|dirs| dirs.cache_dir().join("kernels"));
         named.or_else(usual).map_or(Cache { folder: None, notices: vec![] }, |folder| Cache::open(&folder))
     }
 
-    /// The folder at that path, which is created where it is missing, for this user alone.
+    /// The cache in this folder. A missing folder is created with access for this user only.
     pub fn open(folder: &Path) -> Cache {
         let mut cache = Cache { folder: None, notices: vec![] };
         let there = create(folder).and_then(|()| fs::symlink_metadata(folder));
@@ -70,12 +70,12 @@ impl Cache {
         cache
     }
 
-    /// Where an entry is kept, if it can be.
+    /// Path of an entry, if there is a cache.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(name))
     }
 
-    /// The bytes of an entry, if it is there and is what was written.
+    /// The bytes of an entry, if it exists and passes all checks.
     pub fn fetch(&mut self, name: &str) -> Option<Vec<u8>> {
         let path = self.path(name)?;
         let found = match read(&path) {
@@ -92,7 +92,7 @@ impl Cache {
             .ok()
     }
 
-    /// Keeps the bytes of an entry.
+    /// Stores an entry.
     pub fn store(&mut self, name: &str, bytes: &[u8]) {
         let Some(path) = self.path(name) else { return };
         if let Err(error) = file::replace_private(&path, |out| out.write_all(&seal(name, bytes))) {
@@ -118,14 +118,14 @@ fn unseal(name: &str, sealed: &[u8]) -> Option<Vec<u8>> {
     (digest(name, bytes).as_bytes().as_slice() == hash).then(|| bytes.to_vec())
 }
 
-/// With its name, so that an entry is nothing under another's.
+/// Includes the name, so that an entry is invalid under any other name.
 fn digest(name: &str, bytes: &[u8]) -> blake3::Hash {
     let mut key = Key::new("entry");
     key.add(name);
     key.0.update(bytes).finalize()
 }
 
-/// Bytes of a file, and whose it is: of the very file that was opened, and not of what a symbolic link points to.
+/// Content and metadata of one opened file. Symbolic links are not followed.
 fn read(path: &Path) -> io::Result<(Metadata, Vec<u8>)> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -148,7 +148,7 @@ fn create(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Why something on the disk of which code is made may be another's, if it may.
+/// Why a file or folder cannot be trusted as a source of machine code, if so: another user may control it.
 #[cfg(unix)]
 fn distrust(there: &Metadata, user: u32) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
@@ -168,11 +168,11 @@ fn distrust(there: &Metadata, _: u32) -> Option<&'static str> {
     there.is_symlink().then_some("it is a symbolic link")
 }
 
-/// Who runs this.
+/// Effective user id.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 fn user() -> u32 {
-    // SAFETY: takes nothing, always succeeds.
+    // SAFETY: has no arguments and always succeeds.
     unsafe { libc::geteuid() }
 }
 
@@ -187,7 +187,7 @@ mod tests {
 
     const NAME: &str = "kernel.so";
 
-    /// A cache with an entry, in a folder that is to be kept.
+    /// A cache with one entry, and its temporary folder, which the caller must keep alive.
     fn filled() -> (tempfile::TempDir, Cache) {
         let folder = tempfile::tempdir().unwrap();
         let mut cache = Cache::open(&folder.path().join("deep/kernels"));
@@ -205,7 +205,7 @@ mod tests {
         cache.folder.as_deref().unwrap()
     }
 
-    /// The only notice says this.
+    /// Asserts that there is exactly one notice and that it contains this text.
     fn told(cache: &Cache, expected: &str) {
         assert!(matches!(&cache.notices[..], [one] if one.contains(expected)), "{expected}: {:?}", cache.notices);
     }

@@ -1,19 +1,19 @@
-//! Devices that work together on one thing, each with a part of it.
+//! Several devices that run one simulation, each with its own subdomains.
 //!
-//! On GPUs, launches of one are ordered against those of others by [`Devices::meet`], without the host, or in a recording by what they
-//! access. On the host nothing has to wait: launches are done when they return.
+//! Launches on different GPUs are ordered by [`Devices::meet`], without the host; in a graph capture, by their declared
+//! accesses. On the host no ordering is needed: a launch is complete when it returns.
 
 use super::{Backend, Device, DeviceError, Graph, Mark};
 
-/// Devices, each once; all GPUs, or one host.
+/// Distinct devices: all GPUs, or one host.
 #[derive(Clone)]
 pub struct Devices(Vec<Device>);
 
-/// A mark in the order of work of each of them.
+/// A timing mark on each device.
 pub struct Marks(Vec<Mark>);
 
 impl Devices {
-    /// These devices, of which there is at least one.
+    /// The distinct ones among these devices. There must be at least one.
     pub fn new<'a>(devices: impl IntoIterator<Item = &'a Device>) -> Devices {
         let mut all: Vec<Device> = vec![];
         for device in devices {
@@ -24,17 +24,18 @@ impl Devices {
         Devices(all)
     }
 
-    /// The first.
+    /// The first device.
     pub fn first(&self) -> &Device {
         &self.0[0]
     }
 
-    /// All of them.
+    /// All devices.
     pub fn iter(&self) -> impl Iterator<Item = &Device> {
         self.0.iter()
     }
 
-    /// Lets each reach the memory of all others, and have memory for parts of arrays alone. A sentence for each that cannot.
+    /// Enables peer access between all GPUs, and checks on each that arrays can be backed page by page. Returns a
+    /// notice for each pair without peer access and for each GPU without paged arrays.
     pub fn connect(&self) -> Result<Vec<String>, DeviceError> {
         let mut notices = vec![];
         for device in &self.0 {
@@ -60,14 +61,14 @@ impl Devices {
         Ok(notices)
     }
 
-    /// Whether they are GPUs that have memory for parts of arrays alone; [connects](Self::connect) them.
+    /// Whether all devices are GPUs on which arrays can be backed page by page. [Connects](Self::connect) them first.
     pub fn share_memory(&self) -> Result<bool, DeviceError> {
         self.connect()?;
         let shares = |device: &Device| matches!(&device.backend, Backend::Cuda(cuda) if cuda.has_pages());
         Ok(self.0.iter().all(shares))
     }
 
-    /// Whether each reaches the memory of all others.
+    /// Whether every device has peer access to the memory of all others.
     pub fn reach_each_other(&self) -> Result<bool, DeviceError> {
         for (device, other) in self.0.iter().flat_map(|device| self.0.iter().map(move |other| (device, other))) {
             if let (Backend::Cuda(cuda), Backend::Cuda(peer)) = (&device.backend, &other.backend)
@@ -79,24 +80,24 @@ impl Devices {
         Ok(true)
     }
 
-    /// What any of them does from now on comes after all that all have been given to do. In a recording that is nothing.
+    /// Makes later work of every device wait for all earlier work of all devices. No effect in a graph capture.
     pub fn meet(&self) -> Result<(), DeviceError> {
         let (first, others) = (&self.0[0], &self.0[1..]);
         others.iter().try_for_each(|other| first.wait_for(other))?;
         others.iter().try_for_each(|other| other.wait_for(first))
     }
 
-    /// Waits until all launches have run.
+    /// Blocks until all launches have completed.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.0.iter().try_for_each(Device::synchronize)
     }
 
-    /// Marks in the order of work, to measure time from.
+    /// Timing marks in the streams of all devices.
     pub fn mark(&self) -> Result<Marks, DeviceError> {
         Ok(Marks(self.0.iter().map(Device::mark).collect::<Result<_, _>>()?))
     }
 
-    /// Seconds from marks to later ones, those of the device that took longest; waits for the later ones.
+    /// Seconds between two sets of marks, on the slowest device. Blocks until the later marks are reached.
     pub fn seconds(&self, from: &Marks, to: &Marks) -> Result<f64, DeviceError> {
         let mut longest = 0.0f64;
         for ((device, from), to) in self.0.iter().zip(&from.0).zip(&to.0) {
@@ -105,7 +106,7 @@ impl Devices {
         Ok(longest)
     }
 
-    /// Records the launches that `work` makes on all of them as one, as [`Device::record`] does.
+    /// Captures the launches that `work` makes on all devices as one graph; see [`Device::record`].
     pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
         let gpu = |device: &'_ Device| match &device.backend {
             Backend::Host(_) => None,
@@ -119,7 +120,7 @@ impl Devices {
 }
 
 impl Device {
-    /// Whether another is the same.
+    /// Whether both are the same device.
     pub fn is(&self, other: &Device) -> bool {
         match (&self.backend, &other.backend) {
             (Backend::Host(one), Backend::Host(other)) => std::sync::Arc::ptr_eq(one, other),
@@ -128,12 +129,12 @@ impl Device {
         }
     }
 
-    /// Whether kernels that are loaded on another can be launched where this one's arrays are.
+    /// Whether kernels loaded on `other` can be launched on arrays of this device.
     pub(crate) fn has_kernels_of(&self, other: &Device) -> bool {
         self.is(other) || matches!((&self.backend, &other.backend), (Backend::Host(_), Backend::Host(_)))
     }
 
-    /// Work of this device from now on comes after all that another has been given to do.
+    /// Makes later work of this device wait for all earlier work of `other`.
     fn wait_for(&self, other: &Device) -> Result<(), DeviceError> {
         match (&self.backend, &other.backend) {
             (Backend::Cuda(cuda), Backend::Cuda(other)) => cuda.wait_for(other),

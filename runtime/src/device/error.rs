@@ -1,14 +1,14 @@
-//! What can go wrong on a device, with advice.
+//! Errors of devices, with advice.
 
 use miette::Diagnostic;
 use thiserror::Error;
 
 use super::Bytes;
 
-/// A failure of a device or of the compiler that serves it.
+/// An error of a device or of the compiler of its kernels.
 #[derive(Debug, Error, Diagnostic)]
 pub enum DeviceError {
-    /// The host target needs a C compiler.
+    /// No C compiler for the host target.
     #[error("no C compiler found: `{tried}` cannot be run ({reason})")]
     #[diagnostic(
         code(L0601),
@@ -19,7 +19,7 @@ pub enum DeviceError {
     NoCompiler {
         /// The command that was tried.
         tried: String,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
 
@@ -34,7 +34,7 @@ pub enum DeviceError {
         compiler: String,
         /// Name of the source file.
         file: String,
-        /// What the compiler said.
+        /// Messages of the compiler.
         words: String,
     },
 
@@ -47,23 +47,23 @@ pub enum DeviceError {
         )
     )]
     NoGpu {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 
-    /// An allocation does not fit.
+    /// Not enough memory for an allocation.
     #[error("{device} has not enough memory: {} needed, {} available", Bytes(*.asked), .available.map_or("an unknown amount".to_string(), |bytes| Bytes(bytes).to_string()))]
     #[diagnostic(code(L0604), help("take fewer cells, or end what else uses this memory"))]
     Memory {
-        /// Which device.
+        /// The device.
         device: String,
-        /// Bytes asked.
+        /// Bytes requested.
         asked: usize,
-        /// Bytes available, if the device says so.
+        /// Bytes available, if known.
         available: Option<usize>,
     },
 
-    /// A module lacks a symbol that the manifest names.
+    /// A module lacks a symbol that the manifest lists.
     #[error("the compiled kernels have no symbol `{symbol}`")]
     #[diagnostic(
         code(L0605),
@@ -74,7 +74,7 @@ pub enum DeviceError {
         symbol: String,
     },
 
-    /// Thread blocks of a kernel share more memory than the GPU has for one.
+    /// A kernel needs more shared memory per thread block than the GPU has.
     #[error("thread blocks of `{kernel}` share {} KiB, which is more than this GPU has for one", bytes >> 10)]
     #[diagnostic(
         code(L0606),
@@ -83,21 +83,21 @@ pub enum DeviceError {
     Shared {
         /// The kernel.
         kernel: String,
-        /// What they share.
+        /// Shared memory of a thread block, in bytes.
         bytes: u32,
     },
 
-    /// A launch cannot be made or failed.
+    /// A launch is invalid or failed.
     #[error("launch of `{kernel}` failed: {reason}")]
     #[diagnostic(code(L0607))]
     Launch {
         /// The kernel.
         kernel: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 
-    /// The compiler has no checks for kernels.
+    /// The compiler does not support checked kernels.
     #[error("{compiler} cannot compile kernels with checks")]
     #[diagnostic(code(L0612), help("name GCC in the environment variable CC, or take `target = \"cpu\"`"))]
     NoChecks {
@@ -105,7 +105,7 @@ pub enum DeviceError {
         compiler: String,
     },
 
-    /// A kernel that was compiled with checks does what it may not.
+    /// A kernel compiled with checks made an invalid access.
     #[error("the kernel `{kernel}` is wrong: {what}")]
     #[diagnostic(
         code(L0611),
@@ -116,7 +116,7 @@ pub enum DeviceError {
     Access {
         /// The kernel.
         kernel: String,
-        /// What it does.
+        /// The invalid access.
         what: String,
     },
 
@@ -124,33 +124,33 @@ pub enum DeviceError {
     #[error("{device} failed to {action}: {reason}")]
     #[diagnostic(code(L0608), help("errors of a GPU are often reported late: an earlier kernel may be the cause"))]
     Driver {
-        /// Which device.
+        /// The device.
         device: String,
-        /// What was asked of it.
+        /// The operation that failed.
         action: String,
-        /// What the driver said.
+        /// The error of the driver.
         reason: String,
     },
 
-    /// A buffer was used as what it is not.
+    /// A buffer was used in a way that its type or length does not permit.
     #[error("a buffer of {len} values of {scalar} was used {wrong}")]
     #[diagnostic(code(L0609))]
     Buffer {
         /// Length of the buffer.
         len: usize,
-        /// Its type.
+        /// Its element type.
         scalar: &'static str,
         /// How it was used.
         wrong: String,
     },
 
-    /// A compiled kernel can neither be cached nor stored for the moment.
+    /// A compiled kernel can be stored neither in the cache nor in a temporary file.
     #[error("compiled kernels cannot be stored in {place}: {reason}")]
     #[diagnostic(code(L0610), help("make room, or name a writable directory in the environment variable LBMC_CACHE"))]
     Storage {
-        /// Where it was tried.
+        /// The location.
         place: String,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
 }

@@ -1,10 +1,10 @@
-//! Amounts of memory, and how much there is.
+//! Amounts of memory, and the memory that is available.
 
 use std::fmt;
 
 use super::Device;
 
-/// An amount of memory for people: `1.5 GiB`.
+/// An amount of memory in readable form: `1.5 GiB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes(pub usize);
 
@@ -12,7 +12,7 @@ impl fmt::Display for Bytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
         let (mut amount, mut unit) = (self.0 as f64 / 1024.0, 0);
-        // What rounds to 1024 is one of the next unit.
+        // An amount that would print as 1024.0 is printed in the next unit.
         while amount >= 1023.95 && unit + 1 < UNITS.len() {
             (amount, unit) = (amount / 1024.0, unit + 1);
         }
@@ -20,22 +20,22 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// What can be allocated, in bytes; none where nobody knows.
+/// Memory that can be allocated, in bytes; `None` if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Available {
     /// On the device that runs the kernels.
     pub device: Option<usize>,
-    /// On the host, where fields go to be written.
+    /// On the host, where fields are gathered for output.
     pub host: Option<usize>,
 }
 
 impl Available {
-    /// At this moment.
+    /// The memory available at present.
     pub fn on(device: &Device) -> Available {
         Available::on_each([device])
     }
 
-    /// On each of some devices, at this moment: on that which has least.
+    /// The memory available at present: that of the device with the least, and that of the host.
     pub fn on_each<'a>(devices: impl IntoIterator<Item = &'a Device>) -> Available {
         let device = devices.into_iter().filter_map(Device::memory_available).min();
         Available { device, host: super::host_memory() }

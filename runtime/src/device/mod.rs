@@ -1,29 +1,31 @@
-//! Buffers, compiled modules, launches and timing, on the host's cores or on a GPU.
+//! Devices: memory, compiled modules, kernel launches and timing, on the cores of the host or on a GPU.
 //!
 //! In: kernel sources and argument lists. Out: arrays with the results. This module knows neither blocks nor
-//! populations; it alone imports cudarc and libloading, and all `unsafe` code of the project lies here.
+//! populations. It alone imports cudarc and libloading. All `unsafe` code is here, except calls of the MPI library in
+//! `processes`.
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `error` | what can go wrong, with advice |
-//! | `array` | arrays, their type known at run time |
-//! | `buffer` | the same, their elements known to the compiler |
-//! | `packing` | some values of an array, one after the other, on their way to another array |
-//! | `staging` | copies that leave the device while launches go on |
-//! | `order` | which launches of a recording wait for which others |
-//! | `devices` | several that work together |
-//! | `memory` | amounts of memory, and how much there is |
-//! | `bandwidth` | how fast memory can be copied: what speed is measured against |
-//! | `cache` | generated and compiled kernels on disk, sealed |
+//! | `error` | errors, with advice |
+//! | `array` | arrays whose element type is known at run time |
+//! | `buffer` | arrays whose kind of element is known at compile time |
+//! | `packing` | packs and unpacks selected values of an array, to transfer them to another array |
+//! | `staging` | asynchronous copies to the host |
+//! | `order` | dependencies between the launches of a graph capture |
+//! | `devices` | several devices that work together |
+//! | `memory` | amounts of memory, and available memory |
+//! | `bandwidth` | measured memory bandwidth, the reference for the speed of kernels |
+//! | `cache` | generated and compiled kernels on disk, protected by hashes |
 //! | `host` | C compiler, shared objects, threads; kernels with checks |
-//! | `cuda` | driver, NVRTC, stream, graphs |
+//! | `cuda` | driver, NVRTC, streams, graphs, paged memory, peer access |
 //!
-//! A [`Module`] is machine code made from a bundle's source. Like any compiled code it is trusted to keep to its
-//! signature: `kernels` checks the arguments that its bundle says it has; what a kernel does with them is checked on the host alone, where
-//! that is asked for ([`Device::checked`]).
+//! A [`Module`] is machine code compiled from the source of a bundle. Like any compiled code, it is trusted to match
+//! its signature. `kernels` checks the arguments against the manifest of the bundle. The accesses that a kernel makes
+//! are checked only on the host, and only on request ([`Device::checked`]).
 //!
-//! Work on each GPU is queued on one stream, in order: [`Device::launch`] returns before the kernel has run, reading a
-//! buffer waits for it; a [`Staging`] takes what a buffer has while kernels go on. On the host a launch is done when it returns.
+//! Each GPU executes its work on one stream, in order. [`Device::launch`] returns before the kernel has run, and
+//! reading a buffer waits for it. A [`Staging`] copies a buffer to the host while later kernels run. On the host a
+//! launch is complete when it returns.
 
 mod array;
 mod bandwidth;
@@ -56,44 +58,44 @@ pub use order::{Accesses, Order, Place};
 pub use packing::{Incoming, Outgoing, Packing, Route};
 pub use staging::{Staging, Stagings};
 
-/// Bytes of the host's memory that can still be allocated, within the limits of control groups, if the system says so.
+/// Bytes of host memory that can still be allocated, within the limits of control groups; `None` if unknown.
 pub fn host_memory() -> Option<usize> {
     host::memory_available()
 }
 
-/// Who is told before kernels are compiled.
+/// Callback before kernels are compiled.
 static COMPILES: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Says who is told, by the name of the source, before kernels are compiled, which takes seconds: the first who asks to; before that, nobody.
-/// Nothing is told of kernels that an earlier run has compiled.
+/// Sets the callback that receives the name of a source before its kernels are compiled, which takes seconds. Only the
+/// first call has an effect. Kernels found in the cache are not reported.
 pub fn tell_before_compiling(tell: fn(&str)) {
     COMPILES.get_or_init(|| tell);
 }
 
-/// Kernels are about to be compiled.
+/// Reports that kernels are about to be compiled.
 fn compiles(source: Source<'_>) {
     if let Some(tell) = COMPILES.get() {
         tell(source.name);
     }
 }
 
-/// What kernels run on. Cheap to clone; clones are the same device.
+/// A device that runs kernels. Cheap to clone; clones are the same device.
 #[derive(Clone)]
 pub struct Device {
     backend: Backend,
     traffic: array::Traffic,
-    /// Which memory arrays take.
+    /// Allocation policy for arrays.
     takes: Takes,
 }
 
-/// Which memory arrays take.
+/// Allocation policy for arrays.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
-    /// All that they are long.
+    /// Memory for the whole array.
     All,
-    /// What is needed of it.
+    /// Memory only for the values that are needed.
     Needed,
-    /// The same, which comes and goes, of so many pages of an array at most.
+    /// As `Needed`, and pages are mapped and released as needs change. The number is the most pages of an array.
     NeededForNow(usize),
 }
 
@@ -103,8 +105,9 @@ enum Backend {
     Cuda(Arc<cuda::Cuda>),
 }
 
-/// What decides, beside its text, which machine code a source becomes, and so the last bits of results: the compiler, its flags, on
-/// the host the processor; each by a name for messages. On a GPU the flags have its architecture.
+/// Everything besides its text that determines the machine code of a source, and so the last bits of results: the
+/// compiler, its flags and, on the host, the processor. Keys are names for messages. On a GPU the flags include the
+/// architecture.
 pub type Toolchain = BTreeMap<String, String>;
 
 /// A kernel source.
@@ -112,9 +115,9 @@ pub type Toolchain = BTreeMap<String, String>;
 pub struct Source<'a> {
     /// File name, for messages.
     pub name: &'a str,
-    /// Text.
+    /// Source text.
     pub text: &'a str,
-    /// Whether a multiplication and an addition may become one operation, which is rounded once.
+    /// Whether a multiplication and an addition may be fused into one operation (FMA), which is rounded once.
     pub fuses: bool,
 }
 
@@ -130,12 +133,12 @@ enum Code {
 }
 
 impl Module {
-    /// What the user should know about loading, a sentence each: for example that the cache cannot be written.
+    /// Notices about loading for the user, one sentence each: for example, that the cache cannot be written.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// The kernel with that symbol.
+    /// The kernel with this symbol.
     pub fn kernel(&self, symbol: &str) -> Result<Kernel, DeviceError> {
         let entry = match &self.code {
             Code::Host(library) => Entry::Host(library.kernel(symbol)?),
@@ -146,7 +149,7 @@ impl Module {
 }
 
 impl Kernel {
-    /// The same whose arguments have these names in messages.
+    /// Sets the names of the arguments for messages.
     pub fn naming(mut self, arguments: Vec<String>) -> Kernel {
         if let Entry::Host(entry) = &mut self.entry {
             entry.name_arguments(arguments);
@@ -154,7 +157,7 @@ impl Kernel {
         self
     }
 
-    /// The same whose thread blocks share so many bytes on a GPU, which are refused where it has not as many.
+    /// Sets the bytes of shared memory per thread block on a GPU; an error if the GPU does not have as much.
     pub fn sharing(self, bytes: u32) -> Result<Kernel, DeviceError> {
         if let (Entry::Cuda(entry), true) = (&self.entry, bytes > 0) {
             entry.share(&self.symbol, bytes)?;
@@ -163,7 +166,7 @@ impl Kernel {
     }
 }
 
-/// A kernel that can be launched. Keeps its module loaded.
+/// A kernel that can be launched. It keeps its module loaded.
 pub struct Kernel {
     symbol: String,
     entry: Entry,
@@ -179,59 +182,60 @@ enum Entry {
 pub enum Value<'a> {
     /// `int32_t`
     Int(i32),
-    /// A struct, or another number: its bytes.
+    /// A struct, or a number of another type, as its bytes.
     Struct(&'a [u64]),
-    /// Pointer to what the kernel reads.
+    /// Pointer to an array that the kernel reads.
     Read(&'a Array),
-    /// Pointer to the part of an array that the kernel reads.
+    /// Pointer to a section of an array that the kernel reads.
     Part(&'a Array, Range<usize>),
-    /// Pointer to what the kernel writes.
+    /// Pointer to an array that the kernel writes.
     Write(&'a mut Array),
-    /// Pointer to what the kernel writes in the memory of another GPU, which this one reaches.
+    /// Pointer to an array that the kernel writes in the memory of another GPU, through peer access.
     Peer(&'a mut Array),
 }
 
-/// How the items of a launch are spread.
+/// Launch configuration: how the items are distributed.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Number of items.
     pub items: usize,
-    /// Host: whether the launch may be cut into several, by moving the first argument, a pointer to one `int32_t` per
-    /// item, and setting the second, the count.
+    /// Host: whether the launch may be split into several. Each gets a section of the first argument (a pointer to one
+    /// `int32_t` per item) and the length of that section as the second.
     pub divisible: bool,
-    /// CUDA: threads of a thread block.
+    /// CUDA: threads per thread block.
     pub threads: u32,
-    /// CUDA: items of a thread block.
+    /// CUDA: items per thread block.
     pub items_per_group: u32,
-    /// On a GPU: groups that work on the same items, along y of the grid.
+    /// GPU: thread blocks that work on the same items; the y dimension of the grid.
     pub passes: u32,
-    /// On a GPU: bytes of dynamic shared memory of a group.
+    /// GPU: bytes of dynamic shared memory per thread block.
     pub shared: u32,
 }
 
 impl Device {
-    /// The host, on so many threads (0: one per core).
+    /// The host, with this number of threads (0: one per core).
     pub fn host(threads: usize) -> Result<Self, DeviceError> {
         Ok(Device::new(Backend::Host(Arc::new(host::Host::new(threads, false)?))))
     }
 
-    /// The same, where kernels are compiled with checks, and a launch fails whose kernel reaches outside of the arrays that it was given, writes
-    /// one that it may only read, or reads reals that nobody has written since they were [poisoned](Buffer::poison).
+    /// As [`host`](Self::host), with kernels compiled with checks. A launch fails if its kernel accesses memory outside
+    /// its arrays, writes a read-only array, or reads reals that have not been written since they were
+    /// [poisoned](Buffer::poison).
     pub fn checked(threads: usize) -> Result<Self, DeviceError> {
         Ok(Device::new(Backend::Host(Arc::new(host::Host::new(threads, true)?))))
     }
 
-    /// The GPU with that number.
+    /// The GPU with this number.
     pub fn cuda(ordinal: usize) -> Result<Self, DeviceError> {
         Ok(Device::new(Backend::Cuda(Arc::new(cuda::Cuda::new(ordinal)?))))
     }
 
-    /// How many GPUs there are, of the numbers from 0 on.
+    /// Number of GPUs. They are numbered from 0.
     pub fn gpus() -> Result<usize, DeviceError> {
         cuda::Cuda::count()
     }
 
-    /// The CUDA sources that the devices themselves use: names and texts.
+    /// Names and texts of the CUDA sources that this module itself uses.
     pub fn cuda_sources() -> [(&'static str, &'static str); 1] {
         [(cuda::MOVING.name, cuda::MOVING.text)]
     }
@@ -240,30 +244,31 @@ impl Device {
         Device { backend, traffic: array::Traffic::default(), takes: Takes::All }
     }
 
-    /// The GPU that an array lies on.
+    /// The GPU on which an array lies.
     fn of_gpu(cuda: &Arc<cuda::Cuda>, array: &Array) -> Self {
         Device { backend: Backend::Cuda(cuda.clone()), traffic: array.traffic.clone(), takes: Takes::All }
     }
 
-    /// The same device, on which arrays take memory only where it is needed, for large arrays of which few values are: on the host where
-    /// something is written; on a GPU, where it can do so, where [`Buffer::back`] says, and they must be [sealed](Buffer::seal) before kernels
-    /// work on them.
+    /// The same device, with memory allocated only where needed, for large arrays of which few values are used. On the
+    /// host, pages are allocated when they are written. On a GPU that supports it, an array is an address range:
+    /// [`Buffer::back`] maps pages, and the array must be [sealed](Buffer::seal) before kernels use it.
     pub fn sparse(&self) -> Self {
         Device { takes: Takes::Needed, ..self.clone() }
     }
 
-    /// The same, where it changes what is needed of an array ([`Buffer::back_only`]): memory comes and goes in pages, of which an array has so many at
-    /// most. Few are coarse, and have more that is not needed; many take longer, because the driver takes as long for each, whatever its size.
+    /// As [`sparse`](Self::sparse), for arrays whose needs change ([`Buffer::back_only`]): pages are mapped and
+    /// released. `pages` is the most pages of an array. With few, large pages more memory is mapped than needed. Many
+    /// small pages take longer, because the driver takes the same time to map a page of any size.
     pub fn sparse_for_now(&self, pages: usize) -> Self {
         Device { takes: Takes::NeededForNow(pages), ..self.clone() }
     }
 
-    /// The same device, on which arrays take memory for all that they are long.
+    /// The same device, with memory allocated for whole arrays.
     pub fn whole(&self) -> Self {
         Device { takes: Takes::All, ..self.clone() }
     }
 
-    /// Whether arrays take memory only where it is needed.
+    /// Whether arrays have memory only where needed.
     pub fn is_sparse(&self) -> bool {
         self.takes != Takes::All
             && match &self.backend {
@@ -272,14 +277,15 @@ impl Device {
             }
     }
 
-    /// Gives back memory that arrays [need no more](Buffer::back_only), which is kept for others until then.
+    /// Returns memory to the driver that arrays have [released](Buffer::back_only) and that was retained for reuse.
     pub fn release(&self) {
         if let Backend::Cuda(cuda) = &self.backend {
             cuda.release_put_by();
         }
     }
 
-    /// The first GPU if one can be used, else the host on all its cores; with a sentence that says which and why.
+    /// The first GPU if it is usable, otherwise the host with all its cores; and a sentence that reports the choice and
+    /// the reason.
     pub fn find() -> Result<(Self, String), DeviceError> {
         match Device::cuda(0) {
             Ok(device) => {
@@ -298,7 +304,7 @@ impl Device {
         }
     }
 
-    /// What bundles must be compiled for.
+    /// The target for which bundles must be compiled.
     pub fn target(&self) -> Target {
         match &self.backend {
             Backend::Host(_) => Target::C,
@@ -306,7 +312,7 @@ impl Device {
         }
     }
 
-    /// The number of a GPU; nothing for the host.
+    /// Number of the GPU; `None` for the host.
     pub fn ordinal(&self) -> Option<usize> {
         match &self.backend {
             Backend::Host(_) => None,
@@ -314,7 +320,7 @@ impl Device {
         }
     }
 
-    /// What tells a GPU from all others, whatever its number is; nothing for the host.
+    /// Unique identifier of the GPU, independent of its number; `None` for the host.
     pub fn hardware(&self) -> Option<[u8; 16]> {
         match &self.backend {
             Backend::Host(_) => None,
@@ -330,8 +336,8 @@ impl Device {
         }
     }
 
-    /// What compiles kernels for it, in a line: compiler, version, flags and processor. Empty where there is no compiler, which
-    /// loading says.
+    /// Description of the compiler in one line: name, version, flags and processor. Empty if there is no compiler,
+    /// which [`load`](Self::load) reports.
     pub fn compiler(&self) -> String {
         let toolchain = self.toolchain().unwrap_or_default();
         let of = |name: &str| toolchain.get(name).map_or("", String::as_str);
@@ -343,7 +349,7 @@ impl Device {
         }
     }
 
-    /// Threads of a kernel that are under way at the same time: on a GPU all that it holds; 1 on the host, where none waits.
+    /// Number of threads of a kernel that can be resident at the same time on a GPU; 1 on the host.
     pub fn concurrency(&self) -> usize {
         match &self.backend {
             Backend::Host(_) => 1,
@@ -351,7 +357,7 @@ impl Device {
         }
     }
 
-    /// Bytes that can still be allocated, if the device says so; on the host within the limits of control groups.
+    /// Bytes that can still be allocated, if known; on the host within the limits of control groups.
     pub fn memory_available(&self) -> Option<usize> {
         match &self.backend {
             Backend::Host(_) => host::memory_available(),
@@ -359,33 +365,33 @@ impl Device {
         }
     }
 
-    /// Bytes that have been written into buffers of this device, or read from them, by anything but kernels and copies
-    /// between buffers.
+    /// Bytes written to or read from buffers of this device by the program. Kernels and copies between buffers do not
+    /// count.
     pub fn traffic(&self) -> u64 {
         self.traffic.bytes()
     }
 
-    /// A buffer of so many integers, zeros.
+    /// A zero-initialised buffer of `len` integers.
     pub fn alloc_ints(&self, len: usize) -> Result<Buffer<Int>, DeviceError> {
         Ok(Buffer::new(self.alloc(Scalar::I32, len)?))
     }
 
-    /// A buffer of so many reals, zeros, in the precision of a bundle.
+    /// A zero-initialised buffer of `len` reals in the precision of a bundle.
     pub fn alloc_reals(&self, precision: Precision, len: usize) -> Result<Buffer<Real>, DeviceError> {
         Ok(Buffer::new(self.alloc(Scalar::computed(precision), len)?))
     }
 
-    /// A buffer of so many populations, zeros, as a bundle of that precision stores them.
+    /// A zero-initialised buffer of `len` populations, in the type in which a bundle of that precision stores them.
     pub fn alloc_stored(&self, precision: Precision, len: usize) -> Result<Buffer<Stored>, DeviceError> {
         Ok(Buffer::new(self.alloc(Scalar::stored(precision), len)?))
     }
 
-    /// A buffer of so many doubles, zeros.
+    /// A zero-initialised buffer of `len` doubles.
     pub fn alloc_doubles(&self, len: usize) -> Result<Buffer<Double>, DeviceError> {
         Ok(Buffer::new(self.alloc(Scalar::F64, len)?))
     }
 
-    /// A buffer of so many values as another has, of their type, zeros; with memory where that has some.
+    /// A zero-initialised buffer with the type, length and mapped pages of another.
     pub fn alloc_like<E: Element>(&self, other: &Buffer<E>) -> Result<Buffer<E>, DeviceError> {
         let array = other.array();
         if let (Backend::Cuda(cuda), array::Storage::Cuda(memory)) = (&self.backend, &array.storage)
@@ -419,19 +425,19 @@ impl Device {
         Ok(Array { scalar, len, storage, traffic: self.traffic.clone() })
     }
 
-    /// A buffer that holds these integers.
+    /// A buffer with these integers.
     pub fn ints(&self, values: &[i32]) -> Result<Buffer<Int>, DeviceError> {
         let mut buffer = self.alloc_ints(values.len())?;
         buffer.write_ints(0, values)?;
         Ok(buffer)
     }
 
-    /// The error for an allocation of so many bytes that does not fit.
+    /// The error for a failed allocation of `asked` bytes.
     pub fn out_of_memory(&self, asked: usize) -> DeviceError {
         DeviceError::Memory { device: self.describe(), asked, available: self.memory_available() }
     }
 
-    /// What its kernels are compiled with.
+    /// The toolchain that compiles kernels for this device.
     pub fn toolchain(&self) -> Result<Toolchain, DeviceError> {
         match &self.backend {
             Backend::Host(host) => host.toolchain(),
@@ -439,7 +445,7 @@ impl Device {
         }
     }
 
-    /// Compiles and loads a source, or takes the compiled one from the cache.
+    /// Compiles and loads a source, or loads its kernels from the cache.
     pub fn load(&self, source: Source<'_>) -> Result<Module, DeviceError> {
         match &self.backend {
             Backend::Host(host) => {
@@ -453,7 +459,7 @@ impl Device {
         }
     }
 
-    /// Runs a kernel over `shape.items` items. The arguments must be those of the kernel, in order.
+    /// Runs a kernel over `shape.items` items. The arguments must match the parameters of the kernel, in order.
     pub fn launch(&self, kernel: &Kernel, shape: Shape, args: &[Value<'_>]) -> Result<(), DeviceError> {
         if shape.items == 0 {
             return Ok(());
@@ -475,7 +481,7 @@ impl Device {
         }
     }
 
-    /// Runs work that makes many launches. On the host it runs on one of the device's threads, so that the others need
+    /// Runs work that makes many launches. On the host it runs on a thread of the device's pool, so that the pool need
     /// not be woken for every launch.
     pub fn scope<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.backend {
@@ -484,7 +490,7 @@ impl Device {
         }
     }
 
-    /// Waits until all launches have run.
+    /// Blocks until all launches have completed.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         match &self.backend {
             Backend::Host(_) => Ok(()),
@@ -492,7 +498,7 @@ impl Device {
         }
     }
 
-    /// A mark in the order of work, to measure time from.
+    /// A timing mark in the stream.
     pub fn mark(&self) -> Result<Mark, DeviceError> {
         Ok(match &self.backend {
             Backend::Host(_) => Mark(MarkKind::Host(Instant::now())),
@@ -500,7 +506,7 @@ impl Device {
         })
     }
 
-    /// Seconds from one mark to a later one; waits for the later one.
+    /// Seconds between two marks. Blocks until the later one is reached.
     pub fn seconds(&self, from: &Mark, to: &Mark) -> Result<f64, DeviceError> {
         match (&self.backend, &from.0, &to.0) {
             (Backend::Host(_), MarkKind::Host(from), MarkKind::Host(to)) => Ok(to.duration_since(*from).as_secs_f64()),
@@ -513,8 +519,8 @@ impl Device {
         }
     }
 
-    /// Records the launches that `work` makes, all of them [`accessing`](Self::accessing) something, instead of running them, so that they
-    /// can be repeated at once. `None` on the host, where `work` is not called.
+    /// Captures the launches that `work` makes as a graph that can be replayed, instead of running them. Each launch
+    /// must declare its accesses by [`accessing`](Self::accessing). `None` on the host, where `work` is not called.
     pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
         match &self.backend {
             Backend::Host(_) => Ok(None),
@@ -522,8 +528,8 @@ impl Device {
         }
     }
 
-    /// Calls `work`, whose launches read and write no other places than these, and follow each other. In a
-    /// [recording](Self::record) on a GPU they wait for nothing that does not need; elsewhere launches are in order.
+    /// Calls `work`, whose launches access only these places and run one after another. In a [capture](Self::record) on
+    /// a GPU they wait only for the launches that they depend on; otherwise launches run in stream order.
     pub fn accessing<R>(&self, accesses: &Accesses, work: impl FnOnce() -> R) -> R {
         match &self.backend {
             Backend::Host(_) => work(),
@@ -531,13 +537,13 @@ impl Device {
         }
     }
 
-    /// Copies all values of `from` into `to`, a buffer of the same type and length; on the host with all threads.
+    /// Copies all values of `from` to `to`, a buffer of the same type and length; on the host with all threads.
     pub fn copy<E: Element>(&self, from: &Buffer<E>, to: &mut Buffer<E>) -> Result<(), DeviceError> {
         to.array().check_same(from.array())?;
         self.copy_to(from.array(), to.array_mut())
     }
 
-    /// The first values of a buffer, which has as many, in one of their own.
+    /// A new buffer with the first `len` values of another.
     pub fn first<E: Element>(&self, from: &Buffer<E>, len: usize) -> Result<Buffer<E>, DeviceError> {
         from.array().check_range(0, len)?;
         let mut to = Buffer::new(self.alloc(from.array().scalar(), len)?);
@@ -559,7 +565,7 @@ impl Device {
     }
 }
 
-/// A mark in the order of work of a device.
+/// A timing mark in the stream of a device.
 pub struct Mark(MarkKind);
 
 enum MarkKind {

@@ -1,40 +1,41 @@
-//! The order of a recording: which launches wait for which others.
+//! Dependencies between the launches of a graph capture.
 //!
-//! Launches say which places they read and write. One waits for the last that wrote what it reads or writes, and for all that have
-//! read what it writes since; nothing else keeps it from running at once.
+//! Each launch declares the resources ("places") that it reads and writes. It waits for the last writer of every
+//! resource that it reads or writes, and for all readers, since that write, of every resource that it writes. There are
+//! no other dependencies.
 
-/// Something that launches read and write, by a number of the caller's, which counts from 0: all of an array, or a part that others do not
-/// touch.
+/// A resource that launches read and write: a whole array, or a section of one that is disjoint from all other places.
+/// The caller numbers places from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub u32);
 
-/// What launches work on.
+/// The places that a launch reads and writes.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
-    /// What they read and do not write.
+    /// Places that are read only.
     pub reads: Vec<Place>,
-    /// What they write, or read and write.
+    /// Places that are written, or read and written.
     pub writes: Vec<Place>,
-    /// Whether they go before others that could begin at the same time, because another device waits for what they do.
+    /// Whether the launch has priority over others that are ready, because another device waits for its result.
     pub ahead: bool,
 }
 
-/// Nodes that have been added, by number, as far as later ones may have to wait for them.
+/// For each place, the nodes that later nodes may have to wait for.
 #[derive(Debug, Default)]
 pub struct Order {
-    /// By number.
+    /// Indexed by the number of the place.
     places: Vec<Users>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Users {
     writer: Option<usize>,
-    /// Those that have read since.
+    /// The nodes that have read since `writer`.
     readers: Vec<usize>,
 }
 
 impl Order {
-    /// What a node with these accesses waits for, each once.
+    /// The nodes that a node with these accesses must wait for, sorted and without duplicates.
     pub fn before(&self, accesses: &Accesses) -> Vec<usize> {
         let mut nodes = vec![];
         for users in accesses.reads.iter().filter_map(|place| self.places.get(place.0 as usize)) {
@@ -48,7 +49,7 @@ impl Order {
         nodes
     }
 
-    /// Adds a node behind all others.
+    /// Registers `node` as the latest user of its places.
     pub fn add(&mut self, node: usize, accesses: &Accesses) {
         for place in &accesses.reads {
             self.users(*place).readers.push(node);

@@ -1,9 +1,10 @@
-//! Some values of an array, one after the other, on their way to an array of the same shape.
+//! Packs selected values of an array contiguously, to transfer them to an array of the same shape.
 //!
-//! In: which values, as patterns at places. After [`Buffer::pack`]: their bytes, place by place, in the order of the patterns. After
-//! [`Buffer::unpack`] of these bytes into another array: that has them at the same places, and all others as before. [`Route::send`] does
-//! both at once; between GPUs that reach each other's memory a kernel of the first writes the values where they belong in the second.
-//! Between processes they are bytes on the host, [`Outgoing`] and [`Incoming`].
+//! In: the selection, as patterns at places. After [`Buffer::pack`]: the bytes of the values, place by place, in the
+//! order of the patterns. After [`Buffer::unpack`] of these bytes into another array: the values at the same places are
+//! set, all others are unchanged. [`Route::send`] does both at once; between GPUs with peer access, a kernel of the
+//! first writes the values directly into the memory of the second. Between processes the bytes pass through host memory
+//! ([`Outgoing`], [`Incoming`]).
 
 use std::ops::Range;
 
@@ -14,25 +15,26 @@ use super::buffer::{Buffer, Element, Int};
 use super::error::DeviceError;
 use super::{Backend, Device, Entry, Kernel, Scalar, Shape, Value, cuda};
 
-/// Places that one thread moves at a time.
+/// Number of places that one thread moves at a time.
 const AT_ONCE: usize = 16;
 
-/// Which values of an array are meant.
+/// A selection of values of an array.
 #[derive(Clone, Debug, Default)]
 pub struct Packing {
-    /// Runs of values, as distances from a place.
+    /// Runs of values for each pattern, as offsets from a place.
     patterns: Vec<Vec<Range<u32>>>,
-    /// Where each place is among the values of the array, and its pattern: rising, and no two share a value.
+    /// Index of each place in the array, and its pattern. Places ascend and share no values.
     places: Vec<(usize, usize)>,
 }
 
 impl Packing {
-    /// Of these patterns: runs of values, rising, as distances from a place.
+    /// A selection with these patterns and no places yet. A pattern is a list of ascending runs of values, as offsets
+    /// from a place.
     pub fn new(patterns: Vec<Vec<Range<u32>>>) -> Packing {
         Packing { patterns, places: vec![] }
     }
 
-    /// Adds a pattern at a place, which lies behind those of before.
+    /// Adds a pattern at a place beyond all values of earlier places.
     pub fn push(&mut self, place: usize, pattern: usize) {
         debug_assert!(self.places.last().is_none_or(|last| self.end(last) <= place), "places rise");
         self.places.push((place, pattern));
@@ -49,39 +51,39 @@ impl Packing {
         self.places.iter().map(|(_, pattern)| lengths[*pattern]).sum()
     }
 
-    /// The values of each place, with those between them.
+    /// The range of values that each place spans, gaps included.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         self.places.iter().map(|at| at.0..self.end(at))
     }
 
-    /// The first value behind those of a place.
+    /// Index after the last value of a place.
     fn end(&self, (place, pattern): &(usize, usize)) -> usize {
         place + self.patterns[*pattern].last().map_or(0, |run| run.end as usize)
     }
 
-    /// Places that are moved together, with the number of their values.
+    /// Chunks of places that are moved together, with their numbers of values.
     fn pieces(&self) -> impl Iterator<Item = (&[(usize, usize)], usize)> {
         let length = |places: &[(usize, usize)]| places.iter().map(|(_, at)| values(&self.patterns[*at])).sum();
         self.places.chunks(AT_ONCE).map(move |places| (places, length(places)))
     }
 
-    /// An error where it has values that an array does not.
+    /// An error if the selection exceeds the array.
     fn check(&self, array: &Array) -> Result<(), DeviceError> {
         array.check_range(0, self.places.last().map_or(0, |last| self.end(last)))
     }
 }
 
-/// A packing as kernels read it, in words, which may have several values or be parts of them.
+/// A packing in the form that kernels read: in words, each of which is several values or a fraction of one.
 struct Tables {
     /// Bytes of a word: 2, 4, 8 or 16.
     word: usize,
-    /// Of each place its word of the array, and its first word among those that are packed.
+    /// For each place, its first word in the array, and its first word in the packed array.
     places: Vec<i64>,
     firsts: Vec<i64>,
-    /// Of each place where its words are listed in `offsets`.
+    /// For each place, the section of `offsets` with its words.
     begins: Vec<i32>,
     ends: Vec<i32>,
-    /// Words of each pattern, as distances from a place.
+    /// Words of each pattern, as offsets from a place.
     offsets: Vec<i32>,
 }
 
@@ -89,9 +91,10 @@ struct Tables {
 const LONGEST_WORD: usize = 16;
 
 impl Tables {
-    /// For values of so many bytes.
+    /// Tables for values of `value_bytes` bytes.
     fn new(packing: &Packing, value_bytes: usize) -> Tables {
-        // All places, runs and lengths are whole numbers of words: the bits that any of them has.
+        // The word is the largest power of two, at most 16 bytes, that divides all places, offsets and lengths: it
+        // follows from the lowest bit set in any of them.
         let runs = packing.patterns.iter().flatten().flat_map(|run| [run.start as usize, run.len()]);
         let all = packing.places.iter().map(|(place, _)| *place).chain(runs);
         let bits = all.fold(LONGEST_WORD, |bits, at| bits | (at * value_bytes));
@@ -119,7 +122,7 @@ impl Tables {
     }
 }
 
-/// Threads of a thread block that moves values, a warp for each place.
+/// Threads of a thread block; each warp moves the values of one place.
 const THREADS: u32 = 256;
 
 /// Moves the values of a packing on a GPU.
@@ -128,12 +131,13 @@ struct Moving {
     kernel: Kernel,
     /// Number of places.
     places: usize,
-    /// Its tables one behind the other: places and first words, integers of 64 bits as two each; where words begin and end; the words.
+    /// The tables, concatenated: places and first words (64-bit integers, each as two 32-bit halves), begins, ends,
+    /// offsets.
     tables: Buffer<Int>,
 }
 
 impl Moving {
-    /// None where the device is no GPU.
+    /// `None` if the device is not a GPU.
     fn new(device: &Device, packing: &Packing, value_bytes: usize) -> Result<Option<Moving>, DeviceError> {
         let Backend::Cuda(cuda) = &device.backend else { return Ok(None) };
         let Tables { word, places, firsts, begins, ends, offsets } = Tables::new(packing, value_bytes);
@@ -148,7 +152,7 @@ impl Moving {
         }))
     }
 
-    /// From an array to another, of which one may be packed.
+    /// Moves values from one array to another, of which one may be packed.
     fn launch(&self, (packs, unpacks): (bool, bool), from: &Array, to: Value<'_>) -> Result<(), DeviceError> {
         let (places, groups) = (self.places, THREADS / 32);
         let shape =
@@ -170,14 +174,14 @@ impl Moving {
     }
 }
 
-/// The way that the values of a packing take from arrays of one device to those of another, as often as they have to.
+/// A reusable transfer of the values of a packing from arrays of one device to arrays of another.
 pub struct Route {
-    /// Where the first writes into the memory of the second.
+    /// The kernel of the first device that writes directly into the memory of the second, if that is possible.
     direct: Option<Moving>,
 }
 
 impl Route {
-    /// Of values of so many bytes.
+    /// A transfer of values of `value_bytes` bytes.
     pub fn new(from: &Device, to: &Device, packing: &Packing, value_bytes: usize) -> Result<Route, DeviceError> {
         let direct = match (&from.backend, &to.backend) {
             (Backend::Cuda(cuda), Backend::Cuda(peer)) if cuda.reaches(peer) => {
@@ -188,12 +192,13 @@ impl Route {
         Ok(Route { direct })
     }
 
-    /// Whether values go from GPU to GPU, without the host.
+    /// Whether values go from GPU to GPU without passing through the host.
     pub fn is_direct(&self) -> bool {
         self.direct.is_some()
     }
 
-    /// Gives an array the values of another. Between GPUs it is a launch of the first, which the second does not wait for; else it is done on return.
+    /// Copies the values from one array to the other. Between GPUs this launches a kernel on the first, for which the
+    /// second does not wait by itself; otherwise it is complete on return.
     pub fn send<E: Element>(&self, packing: &Packing, from: &Buffer<E>, to: &mut Buffer<E>) -> Result<(), DeviceError> {
         let Some(moving) = &self.direct else { return to.unpack(packing, &from.pack(packing)?) };
         to.array().check_same(from.array())?;
@@ -202,19 +207,19 @@ impl Route {
     }
 }
 
-/// The values of a packing on their way from arrays of a device to another process, as often as they have to.
+/// A reusable transfer of the values of a packing from arrays of a device to another process.
 pub struct Outgoing(Post);
 
-/// The same on their way from another process.
+/// A reusable transfer of the values of a packing from another process to arrays of a device.
 pub struct Incoming(Post);
 
-/// Where bytes of values are on the host.
+/// Location of the packed values: on the host, or on a GPU with a copy in pinned host memory.
 enum Post {
     Host(Vec<u8>),
     Gpu(Box<Packed>),
 }
 
-/// Values that a GPU packs or unpacks.
+/// Values packed or unpacked by a GPU.
 struct Packed {
     moving: Moving,
     values: Array,
@@ -261,12 +266,12 @@ impl Packed {
 }
 
 impl Outgoing {
-    /// From arrays of that type.
+    /// For arrays of this type.
     pub fn new(device: &Device, packing: &Packing, scalar: Scalar) -> Result<Outgoing, DeviceError> {
         Ok(Outgoing(Post::new(device, packing, scalar)?))
     }
 
-    /// Takes the values as all launches so far leave them; launches from now on need not wait until they are on the host.
+    /// Packs the values as all launches so far leave them. Later launches need not wait for the copy to the host.
     pub fn pack<E: Element>(&mut self, packing: &Packing, from: &Buffer<E>) -> Result<(), DeviceError> {
         packing.check(from.array())?;
         match &mut self.0 {
@@ -276,7 +281,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// The bytes of what was packed last; waits for them.
+    /// The bytes packed last; blocks until they are on the host.
     pub fn bytes(&self) -> Result<&[u8], DeviceError> {
         match &self.0 {
             Post::Host(bytes) => Ok(bytes),
@@ -286,12 +291,12 @@ impl Outgoing {
 }
 
 impl Incoming {
-    /// To arrays of that type.
+    /// For arrays of this type.
     pub fn new(device: &Device, packing: &Packing, scalar: Scalar) -> Result<Incoming, DeviceError> {
         Ok(Incoming(Post::new(device, packing, scalar)?))
     }
 
-    /// Where the bytes of values are to be put, as [`Outgoing::bytes`] has given them.
+    /// Memory to be filled with the bytes that [`Outgoing::bytes`] of the other process returns.
     pub fn room(&mut self) -> Result<&mut [u8], DeviceError> {
         match &mut self.0 {
             Post::Host(bytes) => Ok(bytes),
@@ -299,7 +304,7 @@ impl Incoming {
         }
     }
 
-    /// Sets the values from the bytes that were put there.
+    /// Sets the values from the bytes in that memory.
     pub fn unpack<E: Element>(&mut self, packing: &Packing, to: &mut Buffer<E>) -> Result<(), DeviceError> {
         packing.check(to.array())?;
         match &mut self.0 {
@@ -309,13 +314,13 @@ impl Incoming {
     }
 }
 
-/// Values of a pattern.
+/// Number of values of a pattern.
 fn values(runs: &[Range<u32>]) -> usize {
     runs.iter().map(|run| run.len()).sum()
 }
 
 impl<E: Element> Buffer<E> {
-    /// The bytes of some values.
+    /// The bytes of the selected values.
     pub fn pack(&self, packing: &Packing) -> Result<Vec<u8>, DeviceError> {
         let (array, size) = (self.array(), self.value_bytes());
         packing.check(array)?;
@@ -342,7 +347,7 @@ impl<E: Element> Buffer<E> {
         Ok(bytes)
     }
 
-    /// Sets these values from the bytes that [`Buffer::pack`] has given of them.
+    /// Sets the selected values from the bytes that [`Buffer::pack`] returned.
     pub fn unpack(&mut self, packing: &Packing, bytes: &[u8]) -> Result<(), DeviceError> {
         let (size, array) = (self.value_bytes(), self.array_mut());
         packing.check(array)?;
@@ -378,7 +383,7 @@ impl<E: Element> Buffer<E> {
 }
 
 impl Buffer<Int> {
-    /// The integers of a packing.
+    /// The selected integers.
     pub fn pack_ints(&self, packing: &Packing) -> Result<Vec<i32>, DeviceError> {
         let bytes = self.pack(packing)?;
         Ok(bytes.as_chunks().0.iter().map(|bytes| i32::from_ne_bytes(*bytes)).collect())
@@ -444,7 +449,7 @@ mod tests {
         for round in 1..3 {
             from.write_reals(0, &(0..40).map(|at| f64::from(round * at)).collect::<Vec<_>>()).unwrap();
             outgoing.pack(&packing, &from).unwrap();
-            // What is packed is not changed by what comes after.
+            // Packed values are unaffected by later changes of the array.
             from.poison().unwrap();
             incoming.room().unwrap().copy_from_slice(outgoing.bytes().unwrap());
             incoming.unpack(&packing, &mut to).unwrap();
@@ -453,7 +458,7 @@ mod tests {
         }
     }
 
-    /// What the kernel does with tables.
+    /// Emulates the kernel of `moving.cu`.
     fn moved(tables: &Tables, (packs, unpacks): (bool, bool), from: &[u8], to: &mut [u8]) {
         for at in 0..tables.places.len() {
             for k in tables.begins[at]..tables.ends[at] {
@@ -506,7 +511,7 @@ mod tests {
     #[test]
     fn sparse_arrays_are_zero_and_take_what_is_written() {
         let device = Device::host(1).unwrap().sparse();
-        // More than any machine has.
+        // More memory than any machine has.
         let mut array = device.alloc_doubles(1 << 36).unwrap_or_else(|_| device.alloc_doubles(1 << 20).unwrap());
         array.write_reals(array.len() - 2, &[1.5]).unwrap();
         assert_eq!(array.read_reals(array.len() - 3..array.len()).unwrap(), [0.0, 1.5, 0.0]);

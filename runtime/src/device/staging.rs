@@ -1,10 +1,10 @@
-//! Copies of arrays that leave the device while launches go on.
+//! Asynchronous copies of arrays to the host while kernels continue to run.
 //!
-//! In: parts of arrays. After [`Staging::copy`]: launches may change them. After [`Staging::bytes`]: their bytes as all launches before the
-//! copy have left them, for any thread of the host.
+//! In: ranges of arrays. After [`Staging::copy`]: later launches may overwrite the arrays. After [`Staging::bytes`]:
+//! the bytes of the ranges, as all launches before the copy left them, readable from any host thread.
 //!
-//! On a GPU the parts are copied into spare memory there, in the order of the launches, and from that to pinned memory of the host beside
-//! later launches. On the host they are copied once, by all threads.
+//! On a GPU the ranges are first copied to a device staging buffer in stream order, and from there to pinned host
+//! memory, concurrently with later kernels. On the host they are copied once, by all threads.
 
 use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -13,36 +13,36 @@ use super::array::{Array, Storage};
 use super::error::DeviceError;
 use super::{Backend, Device, Scalar, cuda, host};
 
-/// Memory for so many copies at a time, used again and again.
+/// A pool of staging buffers that are reused.
 pub struct Stagings {
     device: Device,
     free: Receiver<Area>,
     home: Sender<Area>,
 }
 
-/// Memory for one copy, given back when dropped. It grows to the largest copy that it takes.
+/// A staging buffer for one copy. It returns to its pool when dropped, and grows to the size of its largest copy.
 pub struct Staging {
     device: Device,
     area: Area,
     home: Sender<Area>,
 }
 
-/// Where copies go; nothing before the first.
+/// Memory of a staging buffer; `Nothing` before the first copy.
 #[derive(Default)]
 enum Area {
     #[default]
     Nothing,
-    /// Memory, and how much of it the copy takes.
+    /// The memory, and the number of bytes that the current copy takes.
     Host(host::Memory, usize),
     Cuda(cuda::Staging),
 }
 
 impl Device {
-    /// Memory for so many copies at a time.
+    /// A pool of `count` staging buffers.
     pub fn stagings(&self, count: usize) -> Stagings {
         let (home, free) = mpsc::channel();
         for _ in 0..count {
-            // The receiver is there: this does not fail.
+            // The receiver is alive, so this cannot fail.
             let _ = home.send(Area::Nothing);
         }
         Stagings { device: self.clone(), free, home }
@@ -50,12 +50,12 @@ impl Device {
 }
 
 impl Stagings {
-    /// Memory for a copy, if some is free.
+    /// A free staging buffer, or `None` if all are in use.
     pub fn try_take(&self) -> Option<Staging> {
         self.free.try_recv().ok().map(|area| self.staging(area))
     }
 
-    /// Memory for a copy; waits until some is free.
+    /// A free staging buffer; blocks until one is available.
     pub fn take(&self) -> Staging {
         self.staging(self.free.recv().unwrap_or_default())
     }
@@ -67,13 +67,14 @@ impl Stagings {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // Where nobody takes it back, it is freed.
+        // If the pool has been dropped, the memory is freed.
         let _ = self.home.send(std::mem::take(&mut self.area));
     }
 }
 
 impl Staging {
-    /// Copies parts of arrays of the same device, or of several GPUs, one after the other, as all launches so far leave them.
+    /// Copies ranges of arrays one after the other, with the values that all launches so far produce. The arrays lie on
+    /// one device, or on several GPUs.
     pub(crate) fn copy(&mut self, parts: &[(&Array, Range<usize>)]) -> Result<(), DeviceError> {
         for (array, range) in parts {
             array.check_range(range.start, range.len())?;
@@ -89,7 +90,7 @@ impl Staging {
                 let bytes = pieces.iter().map(|piece| piece.len()).sum();
                 let mut memory = match std::mem::take(&mut self.area) {
                     Area::Host(memory, _) if memory.as_slice().len() >= bytes => memory,
-                    // What is too small goes before the new comes.
+                    // Free a buffer that is too small before allocating the larger one.
                     small => {
                         drop(small);
                         host::Memory::new(bytes).ok_or_else(|| self.device.out_of_memory(bytes))?
@@ -121,7 +122,7 @@ impl Staging {
         }
     }
 
-    /// The bytes that were copied, the first part first; waits until they are there.
+    /// The copied bytes, in the order of the ranges; blocks until the copy is complete.
     pub(crate) fn bytes(&self) -> Result<&[u8], DeviceError> {
         match &self.area {
             Area::Nothing => Ok(&[]),
@@ -130,7 +131,7 @@ impl Staging {
         }
     }
 
-    /// Reals among them: values `range` of those that the copy begins with, where all have that type.
+    /// Values `range` of the copy as reals. All copied values up to the end of the range must have type `scalar`.
     pub(crate) fn reals(&self, scalar: Scalar, range: Range<usize>) -> Result<Vec<f64>, DeviceError> {
         let bytes = &self.bytes()?[range.start * scalar.bytes()..range.end * scalar.bytes()];
         Ok(super::array::reals_of(scalar, bytes))

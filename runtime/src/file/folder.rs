@@ -1,7 +1,7 @@
-//! A folder that is open, and the files in it.
+//! An open folder and the files in it.
 //!
-//! In: a path. After: files are reached through the open folder and never through a symbolic link in it, whatever others plant there or make
-//! of its path meanwhile.
+//! In: a path. After: files are accessed relative to the open folder and never through a symbolic link in it, even if
+//! others replace files in it or its path meanwhile.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -16,12 +16,12 @@ use tempfile::NamedTempFile;
 
 use super::{PARTIAL, RANDOM};
 
-/// How folders are opened.
+/// Flags for opening folders.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// A file in a folder is no link, and no pipe that somebody has planted holds anybody up.
+/// Flags for opening files: symbolic links are refused, and opening a planted pipe does not block.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-/// A folder that is open.
+/// An open folder.
 #[derive(Clone, Debug)]
 pub struct Folder {
     handle: Arc<OwnedFd>,
@@ -29,21 +29,22 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A folder that the user named, created with those above it where it is missing. Links on the way to it are followed.
+    /// Opens a folder named by the user, and creates it and its parents if missing. Symbolic links in the path are
+    /// followed.
     pub fn create(path: &Path) -> io::Result<Folder> {
         std::fs::create_dir_all(path)?;
         Folder::open(path)
     }
 
-    /// A folder that is there. Links on the way to it are followed.
+    /// Opens an existing folder. Symbolic links in the path are followed.
     pub fn open(path: &Path) -> io::Result<Folder> {
         let at = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let handle = fs::open(at, FOLDER, Mode::empty())?;
         Ok(Folder { handle: Arc::new(handle), path: path.to_path_buf() })
     }
 
-    /// A folder below the one that the program runs in, created with those above it where it is missing. No link on the way is followed:
-    /// the error is [`io::ErrorKind::NotADirectory`].
+    /// Opens a folder below the current directory, and creates it and its parents if missing. Symbolic links in the
+    /// path are not followed: the error is [`io::ErrorKind::NotADirectory`].
     pub fn create_below(path: &Path) -> io::Result<Folder> {
         let mut folder = Folder::open(Path::new("."))?;
         for part in path.components() {
@@ -56,14 +57,14 @@ impl Folder {
         Ok(Folder { path: path.to_path_buf(), ..folder })
     }
 
-    /// A folder in this one, created where it is missing; a link there is not followed.
+    /// Opens a folder in this one, and creates it if missing; a symbolic link is not followed.
     pub fn within(&self, name: &str) -> io::Result<Folder> {
         match fs::mkdirat(&*self.handle, name, Mode::from_raw_mode(0o777)) {
             Err(error) if error != Errno::EXIST => return Err(error.into()),
             _ => {}
         }
         let handle = fs::openat(&*self.handle, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
-            // What the system says of a link differs.
+            // The system's error for a symbolic link varies.
             let is_link = self.kind(name).is_some_and(|kind| kind == FileType::Symlink);
             let link = || io::Error::new(io::ErrorKind::NotADirectory, format!("`{name}` is a symbolic link"));
             if is_link { link() } else { error.into() }
@@ -71,33 +72,33 @@ impl Folder {
         Ok(Folder { handle: Arc::new(handle), path: self.path.join(name) })
     }
 
-    /// Its path, for messages.
+    /// Path of the folder, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is there under a name, if something is; links are links.
+    /// Type of the entry with this name, if it exists; symbolic links are not followed.
     fn kind(&self, name: &str) -> Option<FileType> {
         let found = fs::statat(&*self.handle, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(FileType::from_raw_mode(found.st_mode))
     }
 
-    /// Whether anything is there under a name: a file, a folder, a link that leads nowhere.
+    /// Whether an entry of this name exists: a file, a folder, or a link, even a dangling one.
     pub fn has(&self, name: &str) -> bool {
         self.kind(name).is_some()
     }
 
-    /// Whether a regular file has that name, which is no link.
+    /// Whether the entry of this name is a regular file and not a link.
     pub fn has_file(&self, name: &str) -> bool {
         self.kind(name) == Some(FileType::RegularFile)
     }
 
-    /// Whether a folder has that name, which is no link.
+    /// Whether the entry of this name is a folder and not a link.
     pub fn has_folder(&self, name: &str) -> bool {
         self.kind(name) == Some(FileType::Directory)
     }
 
-    /// The names of all that is in it, in order; those that are no UTF-8 with signs in their place.
+    /// Names of all entries, sorted. Invalid UTF-8 is replaced.
     pub fn names(&self) -> io::Result<Vec<String>> {
         let mut names = vec![];
         for entry in Dir::read_from(&*self.handle)? {
@@ -119,12 +120,12 @@ impl Folder {
         Ok(file)
     }
 
-    /// A regular file to read.
+    /// Opens a regular file for reading.
     pub fn read(&self, name: &str) -> io::Result<File> {
         self.at(name, OFlags::RDONLY)
     }
 
-    /// The bytes of a regular file that has at most so many.
+    /// The content of a regular file; an error if it has more than `most` bytes.
     pub fn bytes(&self, name: &str, most: u64) -> io::Result<Vec<u8>> {
         let mut bytes = vec![];
         self.read(name)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -132,12 +133,13 @@ impl Folder {
         if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
     }
 
-    /// A regular file to add to the end of.
+    /// Opens a regular file for appending.
     pub fn append(&self, name: &str) -> io::Result<File> {
         self.at(name, OFlags::WRONLY | OFlags::APPEND)
     }
 
-    /// A regular file to read and write, created where there is none. One that has other names too is refused: it may be anybody's.
+    /// Opens a regular file for reading and writing, and creates it if missing. A file with further hard links is
+    /// refused: it may belong to anyone.
     pub fn shared(&self, name: &str) -> io::Result<File> {
         let file = self.at(name, OFlags::RDWR | OFlags::CREATE)?;
         if fs::fstat(&file)?.st_nlink > 1 {
@@ -149,7 +151,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Whether a name is still that of this file.
+    /// Whether this name still refers to `file`.
     pub fn is(&self, name: &str, file: &File) -> io::Result<bool> {
         let own = fs::fstat(file)?;
         match fs::statat(&*self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -159,18 +161,18 @@ impl Folder {
         }
     }
 
-    /// Removes a file, or a link and not what it leads to.
+    /// Removes a file, or a symbolic link without its target.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         Ok(fs::unlinkat(&*self.handle, name, AtFlags::empty())?)
     }
 
-    /// Removes a folder in it that is empty.
+    /// Removes an empty folder from this one.
     pub fn remove_folder(&self, name: &str) -> io::Result<()> {
         Ok(fs::unlinkat(&*self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Puts a file in the place of what has that name, whole or not at all, with the permissions of the file that was there; a link is
-    /// replaced, not followed.
+    /// Replaces the entry of this name by a file, completely or not at all, with the permissions of the previous file.
+    /// A symbolic link is replaced, not followed.
     pub fn replace(
         &self,
         name: impl AsRef<OsStr>,
@@ -179,7 +181,7 @@ impl Folder {
         self.write(name.as_ref(), content)?.rename()
     }
 
-    /// Writes a file that is to have that name, with the permissions of the one that has it.
+    /// Writes a file to be renamed to `name`, with the permissions of the existing file of that name.
     pub fn write(
         &self,
         name: impl AsRef<OsStr>,
@@ -192,14 +194,14 @@ impl Folder {
         self.write_with(name, mode, content)
     }
 
-    /// The same with these permissions, where they are given.
+    /// As [`Folder::write`], with these permissions, if any.
     pub(super) fn write_with(
         &self,
         name: &OsStr,
         mode: Option<Mode>,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Written<'_>> {
-        // From the start: what only the user may read is not for others while it is written either.
+        // Set on creation, so that a private file is never readable by others, not even while it is written.
         let first = mode.unwrap_or(Mode::from_raw_mode(0o666));
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | FILE;
         let mut failed = None;
@@ -211,13 +213,13 @@ impl Folder {
         let prefix = format!(".{}.", name.to_string_lossy());
         let mut builder = tempfile::Builder::new();
         let partial = builder.prefix(&prefix).suffix(PARTIAL).rand_bytes(RANDOM).make_in(&self.path, new);
-        // The error itself, without the name of a file that nobody has asked for.
+        // Report the error without the name of the temporary file, which the user does not know.
         let partial = partial.map_err(|error| failed.map_or(error, io::Error::from))?;
         let mut out = BufWriter::new(partial);
         content(&mut out)?;
         let partial = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         if let Some(mode) = mode {
-            // What creation gave may be fewer: the user's mask took them away.
+            // The umask may have removed permissions on creation.
             fs::fchmod(partial.as_file(), mode)?;
         }
         partial.as_file().sync_all()?;
@@ -225,7 +227,7 @@ impl Folder {
     }
 }
 
-/// A file that is whole and on the disk, and has no name yet. Without one it goes away.
+/// A complete file on disk that does not have its final name yet. It is deleted when dropped.
 #[derive(Debug)]
 pub struct Written<'a> {
     folder: &'a Folder,
@@ -234,14 +236,14 @@ pub struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Gives it its name.
+    /// Gives the file its final name.
     pub fn rename(self) -> io::Result<()> {
         let handle = &*self.folder.handle;
         let own = self.partial.path().file_name().unwrap_or_default();
         fs::renameat(handle, own, handle, &self.name)?;
-        // What had another name is not removed.
+        // The temporary name no longer exists: do not try to remove it.
         self.partial.into_temp_path().keep().ok();
-        // A name is as safe as the folder that holds it.
+        // The new name is durable once the folder is synchronized.
         Ok(fs::fsync(handle)?)
     }
 }
@@ -254,7 +256,7 @@ mod tests {
 
     #[test]
     fn no_link_on_the_way_to_a_folder_below_is_followed_and_none_to_a_file() {
-        // The test runs in the folder of the crate: a path from there.
+        // The test runs in the folder of the crate; the path is relative to it.
         let here = tempfile::Builder::new().tempdir_in(".").unwrap();
         let below = Path::new(here.path().file_name().unwrap());
         std::fs::create_dir(here.path().join("treasure")).unwrap();
@@ -276,7 +278,7 @@ mod tests {
         assert_eq!(folder.bytes("x", 100).unwrap(), b"results");
         assert_eq!(std::fs::read(here.path().join("treasure/gold")).unwrap(), b"gold");
         assert_eq!(folder.bytes("x", 6).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
-        // Whatever becomes of its path: files are in the folder that was opened.
+        // Files stay in the folder that was opened, even if its path changes.
         std::fs::rename(here.path().join("a"), here.path().join("moved")).unwrap();
         symlink("treasure", here.path().join("a")).unwrap();
         folder.replace("y", |out| out.write_all(b"more")).unwrap();

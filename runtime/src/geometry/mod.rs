@@ -1,10 +1,10 @@
-//! Where things are: blocks of cells, the box that they fill with its six faces, and solids in it.
+//! Geometry: blocks of cells, the box that they fill with its six faces, and solids in it.
 //!
-//! Nothing here knows devices, kernels or populations.
+//! This module knows neither devices nor kernels nor populations.
 //!
 //! | module | job |
 //! | --- | --- |
-//! | `solid` | bodies in the flow: shapes, the links that they cut |
+//! | `solid` | solids in the flow: shapes, and the links that they cut |
 
 pub mod solid;
 
@@ -29,7 +29,7 @@ impl Face {
     /// All faces in the order of arrays over faces.
     pub const ALL: [Face; 6] = [Face::XMin, Face::XMax, Face::YMin, Face::YMax, Face::ZMin, Face::ZMax];
 
-    /// The faces of an axis (0, 1, 2), at its low and its high end.
+    /// The faces at the low and at the high end of an axis (0, 1, 2).
     pub fn of_axis(axis: usize) -> [Face; 2] {
         [Face::ALL[2 * axis], Face::ALL[2 * axis + 1]]
     }
@@ -45,7 +45,7 @@ impl Face {
     }
 }
 
-/// The box of a flow.
+/// The domain: the box of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Domain {
     /// Number of axes.
@@ -66,13 +66,13 @@ pub struct Block {
 }
 
 impl Block {
-    /// The block of the coarser level that it is a part of; none on the coarsest.
+    /// The block of the next coarser level that contains it; `None` on the coarsest level.
     pub fn parent(self) -> Option<Block> {
         Some(Block { level: self.level.checked_sub(1)?, place: self.place.map(|at| at / 2) })
     }
 
-    /// Whether it overlaps a box with these corners, in cells of the coarsest level; it has so many cells along each axis, 1
-    /// beyond the dimension.
+    /// Whether it overlaps the box between `from` and `to`, in cells of the coarsest level. `cells`: the cells of a block along each
+    /// axis, 1 beyond the dimension.
     pub fn overlaps(self, cells: [usize; 3], from: &[f64; 3], to: &[f64; 3]) -> bool {
         let width = 0.5f64.powi(self.level as i32);
         let corner = |axis: usize, upper: usize| ((self.place[axis] + upper) * cells[axis]) as f64 * width;

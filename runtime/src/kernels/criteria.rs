@@ -1,4 +1,4 @@
-//! Criterion kernels, loaded, and their launches: a struct for the row of [`lbm_bundle::criterion_kernels!`].
+//! Kernels of refinement criteria, and their launch: a struct for the row of [`lbm_bundle::criterion_kernels!`].
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ macro_rules! of_criteria {
 criterion_kernels!(of_criteria);
 
 impl Family for CriteriaBundle {
-    // The same blocks are to be refined on every device.
+    // Without FMA, so that all devices refine the same blocks.
     const FUSES: bool = false;
 
     fn name(&self) -> &str {
@@ -56,7 +56,7 @@ impl Family for CriteriaBundle {
     }
 }
 
-/// A criterion on a device: which level each block should have. Cheap to clone.
+/// A refinement criterion on a device: it computes the target level of each block. Cheap to clone.
 #[derive(Clone)]
 pub struct Criterion {
     loaded: Arc<Loaded<CriteriaBundle>>,
@@ -64,13 +64,14 @@ pub struct Criterion {
 }
 
 impl Criterion {
-    /// Compiles and loads a bundle's source and checks that the runtime can serve it: its criteria, in their order.
+    /// Compiles and loads the source of a bundle, after checking that this runtime supports it. Returns its criteria in
+    /// order.
     pub fn load(device: &Device, bundle: &CriteriaBundle) -> Result<Vec<Criterion>, KernelError> {
         let loaded = Arc::new(Loaded::new(device, bundle)?);
         Ok((0..bundle.manifest.kernels.len()).map(|number| Criterion { loaded: loaded.clone(), number }).collect())
     }
 
-    /// The same for arrays of a device, loaded there where that is needed.
+    /// The same criterion for arrays on `device`; loads the kernels there if necessary.
     pub(crate) fn on(&self, device: &Device) -> Result<Criterion, KernelError> {
         let Criterion { loaded, number } = self;
         match loaded.is_on(device) {
@@ -79,12 +80,12 @@ impl Criterion {
         }
     }
 
-    /// What the user should know about loading, a sentence each.
+    /// Notices about loading for the user, one sentence each.
     pub fn notices(&self) -> &[String] {
         &self.loaded.notices
     }
 
-    /// Runs its kernel over the blocks that it lists, which have the fields of the method of a manifest.
+    /// Runs the kernel over the blocks in its list, with fields of the method that `method` describes.
     pub fn launch<'a>(
         &self,
         method: &Manifest,

@@ -1,4 +1,4 @@
-//! What can go wrong with kernels, with advice.
+//! Errors of kernels, with advice.
 
 use lbm_bundle::{ABI, Target};
 use miette::Diagnostic;
@@ -6,10 +6,10 @@ use thiserror::Error;
 
 use crate::device::DeviceError;
 
-/// Why a bundle cannot be used or a kernel not be launched.
+/// Why a bundle cannot be used or a kernel cannot be launched.
 #[derive(Debug, Error, Diagnostic)]
 pub enum KernelError {
-    /// The bundle follows another version of the contract.
+    /// The bundle follows another version of the kernel interface.
     #[error("the bundle of `{spec}` follows version {found} of the kernel interface, this program version {ABI}")]
     #[diagnostic(code(L0301), help("generate the bundle again with this version of lbmc"))]
     Abi {
@@ -19,7 +19,7 @@ pub enum KernelError {
         found: u32,
     },
 
-    /// The bundle is for another kind of device.
+    /// The bundle is for another target.
     #[error("the bundle of `{spec}` is for the target {}, the device ({device}) runs {}", found.name(), wanted.name())]
     #[diagnostic(code(L0302), help("generate the bundle with `--target {}`", wanted.name()))]
     WrongTarget {
@@ -41,27 +41,27 @@ pub enum KernelError {
         spec: String,
     },
 
-    /// The manifest contradicts itself or the contract.
+    /// The manifest is inconsistent or violates the kernel interface.
     #[error("the manifest of `{spec}` is wrong: {reason}")]
     #[diagnostic(code(L0304), help("generate the bundle again"))]
     Manifest {
         /// The spec.
         spec: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 
-    /// The bundle has no kernel for a job.
+    /// The bundle has no kernel for a role.
     #[error("the bundle of `{spec}` has no {role} kernel")]
     #[diagnostic(code(L0304), help("generate the bundle again"))]
     MissingRole {
         /// The spec.
         spec: String,
-        /// The job.
+        /// The role.
         role: String,
     },
 
-    /// Arrays or parameters of another bundle were given.
+    /// The arguments belong to another bundle.
     #[error("kernel `{kernel}` of `{spec}` was given arrays or parameters of another bundle")]
     #[diagnostic(code(L0305))]
     OtherBundle {
@@ -71,7 +71,7 @@ pub enum KernelError {
         kernel: String,
     },
 
-    /// The device failed.
+    /// An error of the device.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Device(#[from] DeviceError),

@@ -1,4 +1,4 @@
-//! What a kernel is launched with, from the tables of kernels.
+//! Typed launches, generated from the tables of kernels.
 
 use lbm_bundle::{Manifest, Real as Precision};
 
@@ -6,27 +6,27 @@ use crate::device::{Array, Buffer, Element, Int, Part, Scalar, Value};
 
 /// A kernel with its arguments.
 pub trait Launch<'a> {
-    /// What tells the kernels of a bundle apart.
+    /// Identifies a kernel of a bundle.
     type Role;
 
-    /// Which kernel it is.
+    /// The role of the kernel.
     fn role(&self) -> Self::Role;
 
-    /// Hands the arguments over, in the kernel's order.
+    /// Appends the arguments in the order of the kernel's parameters.
     fn put(self, arguments: &mut Arguments<'a>);
 }
 
-/// The type of some elements in a bundle of a precision, where it depends on that.
+/// Element type in a bundle of some precision, if it depends on the precision.
 type OfBundle = fn(Precision) -> Option<Scalar>;
 
-/// The arguments of a launch, in the kernel's order.
+/// The arguments of a launch, in the order of the kernel's parameters.
 #[derive(Default)]
 pub struct Arguments<'a> {
     values: Vec<Value<'a>>,
-    /// How many items the launch works on.
+    /// Number of items.
     items: Option<usize>,
     params: Option<&'a Params>,
-    /// What types the arrays have, and what they should have.
+    /// Expected and actual types of the arrays.
     typed: Vec<(OfBundle, Scalar)>,
 }
 
@@ -41,12 +41,12 @@ impl<'a> Arguments<'a> {
         &self.values
     }
 
-    /// How many items the launch works on; one where it is no list of them.
+    /// Number of items; one if the kernel has no list of items.
     pub(super) fn items(&self) -> usize {
         self.items.unwrap_or(1)
     }
 
-    /// Whether the arrays and parameters have the types of a bundle, and the parameters are as many as it has.
+    /// Whether arrays and parameters have the real type of a bundle, and the number of parameters matches.
     pub(super) fn are_of(&self, manifest: &Manifest) -> bool {
         let fits = |params: &Params| (params.real, params.members) == (manifest.real, manifest.members.len());
         let same =
@@ -54,7 +54,7 @@ impl<'a> Arguments<'a> {
         self.typed.iter().all(same) && self.params.is_none_or(fits)
     }
 
-    /// What the launch works on.
+    /// Appends the list of items and its length.
     pub(super) fn list(&mut self, list: Part<'a, Int>) {
         self.items = Some(list.len());
         self.slice(list);
@@ -65,7 +65,7 @@ impl<'a> Arguments<'a> {
         self.values.extend([Value::Part(part.buffer.array(), part.range), Value::Int(length)]);
     }
 
-    /// How many items the launch works on.
+    /// Appends the number of items.
     pub(super) fn count(&mut self, count: usize) {
         self.items = Some(count);
         self.value(count as i32);
@@ -97,20 +97,21 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The parameters of a method as its kernels take them: a struct of the bundle's reals, the members of [`Manifest::members`].
+/// The parameters of a method in the form that kernels take: a struct of reals of the bundle's type, with the members
+/// [`Manifest::members`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     real: Precision,
     members: usize,
-    /// The struct, in words so that it is aligned.
+    /// The struct, in words for alignment.
     words: Vec<u64>,
 }
 
 impl Params {
-    /// From the values of each parameter of the method, in the order of the manifest, rounded to the bundle's type.
+    /// Converts the values of all parameters of the method, in the order of the manifest, to the bundle's type.
     ///
     /// # Panics
-    /// Where a parameter has no value, or fewer components than in the manifest.
+    /// If a parameter has no value, or fewer components than in the manifest.
     pub fn new(manifest: &Manifest, values: &[Vec<f64>]) -> Self {
         let value = |member| manifest.param_of(member).map(|(param, component)| values[param][component]);
         let values: Vec<f64> = manifest.members.iter().filter_map(value).collect();
@@ -128,7 +129,7 @@ impl Params {
     }
 }
 
-/// The type of a field, from access and element.
+/// Type of a field, from its access and element.
 #[rustfmt::skip]
 macro_rules! field {
     ($life:lifetime list $element:ident) => { Part<$life, $element> };
@@ -140,14 +141,14 @@ macro_rules! field {
     ($life:lifetime write $element:ident) => { &$life mut Buffer<$element> };
 }
 
-/// Hands a field over, as its access says.
+/// Appends a field as its access requires.
 #[rustfmt::skip]
 macro_rules! put {
     ($to:ident, value Params, $value:expr) => { $to.params($value) };
     ($to:ident, $access:ident $element:ident, $value:expr) => { $to.$access($value) };
 }
 
-/// A struct for each row of a table, its fields the arguments.
+/// A struct for each row of a table, with the arguments as fields.
 macro_rules! launches {
     ($role:ty:
         $($(#[doc = $doc:tt])+ $kernel:ident = $name:tt {

@@ -1,55 +1,57 @@
-//! Where a value lies: (slot, component, cell) to offset, by the bundle's formula.
+//! Memory layout: the offset of a value from its slot, component and cell.
 //!
-//! Populations and fields are both stored as `[slot][component][cell]`, component being the direction or the position
-//! in the list of field components; inside a block, x runs fastest. Behind the cells of a direction the host may leave room
-//! ([`Manifest::pitch`]). Where moments of 16 bits lie side by side, those of a group do before the next cell ([`side_by_side`]).
+//! Populations and fields are both stored as `[slot][component][cell]`. The component is the direction, or the index in
+//! the list of field components. Inside a block, x runs fastest. On the host the cells of a component may be followed
+//! by padding ([`Manifest::pitch`]). Where moments of 16 bits are stored side by side, the moments of a group in one
+//! cell are contiguous, followed by those in the next cell ([`side_by_side`]).
 
 use lbm_bundle::{Manifest, side_by_side};
 
-/// A data slot: the place of one block's values in every per-block array.
+/// A slot: the index of a block in every per-block array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotId(pub u32);
 
 impl SlotId {
-    /// Position in per-block arrays.
+    /// Index in per-block arrays.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A cell of a block, from 0 to the block's number of cells.
+/// A cell of a block, from 0 to the number of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellId(pub u32);
 
-/// An array `[slot][component][cell]`.
+/// Layout of an array `[slot][component][cell]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     block: [usize; 3],
     components: usize,
-    /// Values from a component to the next.
+    /// Distance between components, in values.
     pitch: usize,
-    /// Whether components lie in groups.
+    /// Whether components are stored in groups.
     grouped: bool,
 }
 
 impl Layout {
-    /// Of the populations: a component per direction, or per moment where these are stored in their place.
+    /// Layout of the populations: one component per direction, or per moment if moments are stored in their place.
     pub fn populations(manifest: &Manifest) -> Self {
         let grouped = manifest.is_side_by_side();
         Layout { pitch: manifest.pitch(), grouped, ..Self::of(manifest, manifest.values()) }
     }
 
-    /// Of values that stand for the populations of some blocks: those of an earlier time, or what their links cross.
+    /// Layout of arrays with one value per direction beside the populations: populations of an earlier time, or values
+    /// of cut links.
     pub fn beside_populations(manifest: &Manifest) -> Self {
         Self::of(manifest, manifest.q())
     }
 
-    /// Of the macroscopic fields: their components one after the other.
+    /// Layout of the macroscopic fields: their components one after the other.
     pub fn fields(manifest: &Manifest) -> Self {
         Self::of(manifest, manifest.field_components())
     }
 
-    /// Of so many accumulators of a statistic.
+    /// Layout of `count` accumulators of a statistic.
     pub fn accumulators(manifest: &Manifest, count: usize) -> Self {
         Self::of(manifest, count)
     }
@@ -63,12 +65,12 @@ impl Layout {
         self.block
     }
 
-    /// Components of a cell.
+    /// Components per cell.
     pub fn components(&self) -> usize {
         self.components
     }
 
-    /// Cells of a block.
+    /// Number of cells in a block.
     pub fn cells(&self) -> usize {
         self.block.iter().product()
     }
@@ -78,23 +80,23 @@ impl Layout {
         (0..self.cells() as u32).map(CellId)
     }
 
-    /// Values of one slot.
+    /// Values per slot, padding included.
     pub fn slot_len(&self) -> usize {
         self.components * self.pitch
     }
 
-    /// Bytes of so many slots that stand for cells, where a value has so many: what [`Self::of_cells`] gives of them.
+    /// Bytes of cell data in `slots` slots without padding, as given by [`Self::of_cells`].
     pub fn bytes_of_cells(&self, value_bytes: usize, slots: usize) -> usize {
         self.components * self.cells() * value_bytes * slots
     }
 
-    /// The parts of some slots' bytes that stand for cells, `[component][cell]` for each slot.
+    /// The cell data in the bytes of some slots without padding: `[component][cell]` for each slot.
     pub fn of_cells<'a>(&self, bytes: &'a [u8], value_bytes: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (pitch, filled) = self.parts(bytes.len(), value_bytes);
         bytes.chunks(pitch).map(move |part| &part[..filled])
     }
 
-    /// The same, to be written.
+    /// As [`Self::of_cells`], writable.
     pub fn of_cells_mut<'a>(
         &self,
         bytes: &'a mut [u8],
@@ -104,7 +106,8 @@ impl Layout {
         bytes.chunks_mut(pitch).map(move |part| &mut part[..filled])
     }
 
-    /// How many bytes there are from one part to the next, and how many of them stand for cells: all, where there is no room between.
+    /// Bytes from one section of cell data to the next, and bytes of cell data in each. Without padding all bytes are
+    /// one section.
     fn parts(&self, bytes: usize, value_bytes: usize) -> (usize, usize) {
         if self.pitch == self.cells() {
             return (bytes.max(1), bytes);
@@ -112,18 +115,18 @@ impl Layout {
         (self.pitch * value_bytes, self.cells() * value_bytes)
     }
 
-    /// The cell at a position inside a block.
+    /// The cell at a position in its block.
     pub fn cell(&self, at: [usize; 3]) -> CellId {
         CellId((at[0] + self.block[0] * (at[1] + self.block[1] * at[2])) as u32)
     }
 
-    /// Position inside its block of a cell.
+    /// Position of a cell in its block.
     pub fn position(&self, cell: CellId) -> [usize; 3] {
         let cell = cell.0 as usize;
         [cell % self.block[0], cell / self.block[0] % self.block[1], cell / (self.block[0] * self.block[1])]
     }
 
-    /// Offset of a value.
+    /// Offset of a value, in values.
     pub fn offset(&self, slot: SlotId, component: usize, cell: CellId) -> usize {
         let cell = cell.0 as usize;
         if !self.grouped {
@@ -134,12 +137,12 @@ impl Layout {
         slot.index() * self.slot_len() + first * self.pitch + cell * width + component - first
     }
 
-    /// Whether values lie otherwise than `[slot][component][cell]`.
+    /// Whether components are grouped, so that the order is not `[slot][component][cell]`.
     pub fn is_grouped(&self) -> bool {
         self.grouped
     }
 
-    /// The bytes of some slots as `[component][cell]` for each slot, from those of groups; or the reverse.
+    /// Converts the bytes of some slots between grouped components and `[component][cell]` for each slot.
     pub fn regrouped(&self, bytes: &[u8], value_bytes: usize, into_groups: bool) -> Vec<u8> {
         let mut to = vec![0; bytes.len()];
         let slots = bytes.chunks(self.slot_len() * value_bytes).zip(to.chunks_mut(self.slot_len() * value_bytes));

@@ -1,7 +1,7 @@
-//! The kernels of a bundle on a device, whatever they are for.
+//! The kernels of a bundle of any family, loaded on a device.
 //!
-//! Before: a bundle of one of the families. After: it follows this runtime's contract, each kernel takes what the table of its role says,
-//! and each symbol exists.
+//! In: a bundle of one of the families. After: it follows this runtime's version of the kernel interface, each kernel
+//! has the arguments that the table of its role lists, and each symbol exists.
 
 use lbm_bundle::{ABI, Arg, File, Target};
 
@@ -9,32 +9,32 @@ use super::KernelError;
 use super::launch::Arguments;
 use crate::device::{Device, DeviceError, Kernel, Shape, Source};
 
-/// A bundle of kernels as this runtime sees it.
+/// The common interface of all families of bundles.
 pub(super) trait Family: Clone {
-    /// Whether a multiplication and an addition may become one operation.
+    /// Whether a multiplication and an addition may be fused into one operation (FMA).
     const FUSES: bool;
 
-    /// What its kernels are of: a spec, or the mesh.
+    /// Name of the spec, or `mesh`.
     fn name(&self) -> &str;
 
-    /// The version of the contract, and what it is for.
+    /// Version of the kernel interface, and target.
     fn made_for(&self) -> (u32, Target);
 
-    /// Its source.
+    /// The source.
     fn source(&self) -> &File;
 
-    /// What is wrong with it beside its kernels, in words.
+    /// Checks everything except the kernels; the error is a description in words.
     fn check(&self) -> Result<(), String>;
 
-    /// Its kernels, in its order.
+    /// The kernels, in the order of the bundle.
     fn signatures(&self) -> Vec<Signature<'_>>;
 }
 
-/// What a bundle says of one of its kernels.
+/// A kernel as the manifest describes it.
 pub(super) struct Signature<'a> {
     pub(super) symbol: &'a str,
     pub(super) args: &'a [Arg],
-    /// Whether its arguments are those of its role.
+    /// Whether the arguments are those of its role.
     pub(super) as_declared: bool,
     pub(super) divisible: bool,
     pub(super) threads: u32,
@@ -43,7 +43,7 @@ pub(super) struct Signature<'a> {
     pub(super) shared: u32,
 }
 
-/// The kernels of a bundle on a device.
+/// The kernels of a bundle, loaded on a device.
 pub(super) struct Loaded<B> {
     pub(super) device: Device,
     pub(super) bundle: B,
@@ -52,7 +52,7 @@ pub(super) struct Loaded<B> {
     pub(super) notices: Vec<String>,
 }
 
-/// A kernel on the device, with what its launches have in common.
+/// A kernel on the device, and the properties that its launches share.
 struct Entry {
     kernel: Kernel,
     symbol: String,
@@ -64,7 +64,7 @@ struct Entry {
 }
 
 impl<B: Family> Loaded<B> {
-    /// Compiles and loads a bundle's source and checks that the runtime can serve it.
+    /// Compiles and loads the source of a bundle, after checking that this runtime supports it.
     pub(super) fn new(device: &Device, bundle: &B) -> Result<Self, KernelError> {
         check(device, bundle)?;
         let File { name, text } = bundle.source();
@@ -79,12 +79,12 @@ impl<B: Family> Loaded<B> {
         Ok(Loaded { device: device.clone(), bundle: bundle.clone(), entries, notices: module.notices().to_vec() })
     }
 
-    /// Whether arrays of a device are those that its kernels can reach.
+    /// Whether the kernels can access arrays on `device`.
     pub(super) fn is_on(&self, device: &Device) -> bool {
         device.has_kernels_of(&self.device)
     }
 
-    /// Runs a kernel, by its place in the bundle; `fits` says whether the arguments belong to the bundle.
+    /// Runs the kernel with this index in the bundle. `fits` tells whether the arguments belong to the bundle.
     pub(super) fn launch(
         &self,
         number: usize,
@@ -101,7 +101,7 @@ impl<B: Family> Loaded<B> {
     }
 }
 
-/// Refuses a bundle that this runtime cannot serve on a device.
+/// Refuses a bundle that this runtime does not support on `device`.
 pub(super) fn check(device: &Device, bundle: &impl Family) -> Result<(), KernelError> {
     let (spec, (abi, target)) = (bundle.name().to_string(), bundle.made_for());
     if abi != ABI {

@@ -1,4 +1,4 @@
-//! The mesh kernels, loaded, and their launches: a struct for each row of [`lbm_bundle::mesh_kernels!`].
+//! The mesh kernels, and their launches: a struct for each row of [`lbm_bundle::mesh_kernels!`].
 
 use lbm_bundle::mesh::{MeshBundle, MeshManifest, MeshRole};
 use lbm_bundle::{File, Target, mesh_kernels};
@@ -14,7 +14,7 @@ macro_rules! of_mesh {
 
 mesh_kernels!(of_mesh);
 
-/// The mesh kernels of a dimension, as they are checked in.
+/// The checked-in mesh kernels for a dimension.
 pub fn mesh_bundle(dim: usize, target: Target) -> Result<MeshBundle, KernelError> {
     macro_rules! generated {
         ($name:literal) => {
@@ -71,33 +71,33 @@ impl Family for MeshBundle {
     }
 }
 
-/// Mesh kernels on a device.
+/// The mesh kernels, loaded on a device.
 pub struct MeshProgram {
     loaded: Loaded<MeshBundle>,
 }
 
 impl MeshProgram {
-    /// Compiles and loads the bundle's source and checks that the runtime can serve it.
+    /// Compiles and loads the source of a bundle, after checking that this runtime supports it.
     pub fn load(device: &Device, bundle: &MeshBundle) -> Result<Self, KernelError> {
         Ok(MeshProgram { loaded: Loaded::new(device, bundle)? })
     }
 
-    /// The device it runs on.
+    /// The device on which the kernels run.
     pub fn device(&self) -> &Device {
         &self.loaded.device
     }
 
-    /// Signatures.
+    /// The manifest: signatures.
     pub fn manifest(&self) -> &MeshManifest {
         &self.loaded.bundle.manifest
     }
 
-    /// What the user should know about loading, a sentence each.
+    /// Notices about loading for the user, one sentence each.
     pub fn notices(&self) -> &[String] {
         &self.loaded.notices
     }
 
-    /// Runs a kernel over the items that it lists; one that lists none, once.
+    /// Runs a kernel over the items in its list, or once if it has no list.
     pub fn launch<'a>(&self, kernel: impl Launch<'a, Role = MeshRole>) -> Result<(), KernelError> {
         let (role, manifest) = (kernel.role(), self.manifest());
         let number = manifest.kernels.iter().position(|kernel| kernel.role == role);

@@ -1,4 +1,4 @@
-//! Launches of a method's kernels: a struct for each row of [`lbm_bundle::method_kernels!`].
+//! Launches of the kernels of a method: a struct for each row of [`lbm_bundle::method_kernels!`].
 
 use lbm_bundle::{Role, method_kernels};
 

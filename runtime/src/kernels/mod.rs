@@ -1,8 +1,10 @@
-//! A bundle's kernels, loaded and launched by role: those of a method ([`Program`]), those of the mesh ([`MeshProgram`]), and
-//! those of criteria ([`Criterion`]).
+//! Loads the kernels of a bundle and launches them by role: those of a method ([`Program`]), of the mesh
+//! ([`MeshProgram`]), of refinement criteria ([`Criterion`]), of prescribed wall values ([`Prescribed`]) and of
+//! statistics ([`Statistics`]).
 //!
-//! In: a bundle and a device. After loading: the bundle follows this runtime's contract, every kernel takes what the table
-//! of its role says, and every symbol exists. A launch is a struct of that table, its fields the arguments:
+//! In: a bundle and a device. After loading: the bundle follows this runtime's version of the kernel interface, every
+//! kernel has the arguments that the table of its role lists, and every symbol exists. A launch is a struct generated
+//! from that table, with the arguments as fields:
 //!
 //! ```no_run
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
@@ -12,7 +14,7 @@
 //! # }
 //! ```
 //!
-//! An argument that is missing, unknown or of another kind does not compile: here populations would be integers,
+//! A missing argument, an unknown one or one of the wrong type does not compile. Here the populations are integers:
 //!
 //! ```compile_fail
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
@@ -22,7 +24,7 @@
 //! # }
 //! ```
 //!
-//! here the fields are only lent for reading,
+//! Here the fields are borrowed immutably:
 //!
 //! ```compile_fail
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
@@ -32,7 +34,7 @@
 //! # }
 //! ```
 //!
-//! and here the parameters are missing.
+//! Here the parameters are missing:
 //!
 //! ```compile_fail
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
@@ -42,7 +44,7 @@
 //! # }
 //! ```
 //!
-//! The real type of a bundle is known at run time only: that arrays and parameters have it is checked there.
+//! The real type of a bundle is known only at run time, when the types of arrays and parameters are checked.
 
 pub mod criteria;
 mod error;
@@ -103,13 +105,13 @@ impl Family for Bundle {
     }
 }
 
-/// A method's kernels on a device.
+/// The kernels of a method, loaded on a device.
 pub struct Program {
     loaded: Loaded<Bundle>,
 }
 
 impl Program {
-    /// Compiles and loads the bundle's source and checks that the runtime can serve it.
+    /// Compiles and loads the source of a bundle, after checking that this runtime supports it.
     pub fn load(device: &Device, bundle: &Bundle) -> Result<Self, KernelError> {
         if bundle.manifest.layout != Layout::Blocks {
             return Err(KernelError::WrongLayout { spec: bundle.manifest.spec.clone() });
@@ -117,22 +119,22 @@ impl Program {
         Ok(Program { loaded: Loaded::new(device, bundle)? })
     }
 
-    /// The device it runs on.
+    /// The device on which the kernels run.
     pub fn device(&self) -> &Device {
         &self.loaded.device
     }
 
-    /// Signatures and layout.
+    /// The manifest: signatures and memory layout.
     pub fn manifest(&self) -> &Manifest {
         &self.loaded.bundle.manifest
     }
 
-    /// What the user should know about loading, a sentence each.
+    /// Notices about loading for the user, one sentence each.
     pub fn notices(&self) -> &[String] {
         &self.loaded.notices
     }
 
-    /// Runs a kernel over the items that it lists; nothing where it lists none.
+    /// Runs a kernel over the items in its list; does nothing if the list is empty.
     pub fn launch<'a>(&self, kernel: impl Launch<'a, Role = Role>) -> Result<(), KernelError> {
         let (role, arguments, manifest) = (kernel.role(), Arguments::of(kernel), self.manifest());
         if arguments.items() == 0 {
@@ -144,7 +146,7 @@ impl Program {
     }
 }
 
-/// Refuses a manifest that this runtime cannot serve, whatever its kernels are.
+/// Refuses a manifest that this runtime does not support, independent of its kernels.
 fn check(manifest: &Manifest) -> Result<(), String> {
     if !(2..=3).contains(&manifest.dim) {
         return Err(format!("{} axes", manifest.dim));

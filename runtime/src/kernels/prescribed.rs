@@ -1,4 +1,5 @@
-//! Kernels of prescribed values, loaded, and their launches: a struct for each row of [`lbm_bundle::prescribed_kernels!`].
+//! Kernels of time-dependent wall values, and their launches: a struct for each row of
+//! [`lbm_bundle::prescribed_kernels!`].
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ macro_rules! of_walls {
 prescribed_kernels!(of_walls);
 
 impl Family for PrescribedBundle {
-    // The same values on every device.
+    // Without FMA, so that all devices compute the same values.
     const FUSES: bool = false;
 
     fn name(&self) -> &str {
@@ -55,19 +56,19 @@ impl Family for PrescribedBundle {
     }
 }
 
-/// Formulas of place and time at the walls of a case, on a device. Cheap to clone.
+/// Formulas of position and time for the walls of a case, on a device. Cheap to clone.
 #[derive(Clone)]
 pub struct Prescribed {
     loaded: Arc<Loaded<PrescribedBundle>>,
 }
 
 impl Prescribed {
-    /// Compiles and loads a bundle's source and checks that the runtime can serve it.
+    /// Compiles and loads the source of a bundle, after checking that this runtime supports it.
     pub fn load(device: &Device, bundle: &PrescribedBundle) -> Result<Prescribed, KernelError> {
         Ok(Prescribed { loaded: Arc::new(Loaded::new(device, bundle)?) })
     }
 
-    /// The same for arrays of a device, loaded there where that is needed.
+    /// The same formulas for arrays on `device`; loads the kernels there if necessary.
     pub(crate) fn on(&self, device: &Device) -> Result<Prescribed, KernelError> {
         match self.loaded.is_on(device) {
             true => Ok(self.clone()),
@@ -75,23 +76,23 @@ impl Prescribed {
         }
     }
 
-    /// What the user should know about loading, a sentence each.
+    /// Notices about loading for the user, one sentence each.
     pub fn notices(&self) -> &[String] {
         &self.loaded.notices
     }
 
-    /// How many formulas there are.
+    /// Number of formulas.
     pub fn formulas(&self) -> usize {
         self.loaded.bundle.manifest.formulas
     }
 
-    /// Launches one of the kernels, at walls of the method of a manifest.
+    /// Launches a kernel for walls of the method that `method` describes.
     pub fn launch<'a>(
         &self,
         method: &Manifest,
         kernel: impl Launch<'a, Role = PrescribedRole>,
     ) -> Result<(), KernelError> {
-        // Kernels lie in the order of roles.
+        // Kernels are in the order of roles.
         let (number, arguments) = (kernel.role() as usize, Arguments::of(kernel));
         self.loaded.launch(number, &arguments, |PrescribedBundle { manifest, .. }| {
             (manifest.real, &manifest.spec) == (method.real, &method.spec) && arguments.are_of(method)

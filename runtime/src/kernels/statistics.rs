@@ -1,4 +1,4 @@
-//! Kernels of statistics, loaded, and their launches: a struct for each row of [`lbm_bundle::statistics_kernels!`].
+//! Kernels of statistics, and their launches: a struct for each row of [`lbm_bundle::statistics_kernels!`].
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ macro_rules! of_statistics {
 statistics_kernels!(of_statistics);
 
 impl Family for StatisticsBundle {
-    // The same values on every device.
+    // Without FMA, so that all devices compute the same values.
     const FUSES: bool = false;
 
     fn name(&self) -> &str {
@@ -43,13 +43,13 @@ impl Family for StatisticsBundle {
         }
     }
 
-    /// Of each statistic, in the order of [`StatisticsRole::ALL`].
+    /// For each statistic, its kernels in the order of [`StatisticsRole::ALL`].
     fn signatures(&self) -> Vec<Signature<'_>> {
         let kernels = self.manifest.statistics.iter().flat_map(|statistic| &statistic.kernels);
         let signatures = kernels.map(|kernel| Signature {
             symbol: &kernel.symbol,
             args: &kernel.args,
-            as_declared: true, // those of a statistic are, as a whole
+            as_declared: true, // checked for each statistic as a whole
             divisible: kernel.role.is_divisible(),
             threads: kernel.threads,
             items_per_group: 1,
@@ -60,19 +60,19 @@ impl Family for StatisticsBundle {
     }
 }
 
-/// What a case accumulates over time, on a device. Cheap to clone.
+/// The statistics that a case accumulates over time, on a device. Cheap to clone.
 #[derive(Clone)]
 pub struct Statistics {
     loaded: Arc<Loaded<StatisticsBundle>>,
 }
 
 impl Statistics {
-    /// Compiles and loads a bundle's source and checks that the runtime can serve it.
+    /// Compiles and loads the source of a bundle, after checking that this runtime supports it.
     pub fn load(device: &Device, bundle: &StatisticsBundle) -> Result<Statistics, KernelError> {
         Ok(Statistics { loaded: Arc::new(Loaded::new(device, bundle)?) })
     }
 
-    /// The same for arrays of a device, loaded there where that is needed.
+    /// The same statistics for arrays on `device`; loads the kernels there if necessary.
     pub(crate) fn on(&self, device: &Device) -> Result<Statistics, KernelError> {
         match self.loaded.is_on(device) {
             true => Ok(self.clone()),
@@ -80,27 +80,27 @@ impl Statistics {
         }
     }
 
-    /// What the user should know about loading, a sentence each.
+    /// Notices about loading for the user, one sentence each.
     pub fn notices(&self) -> &[String] {
         &self.loaded.notices
     }
 
-    /// Accumulators of a cell, of each statistic.
+    /// For each statistic, the number of accumulators per cell.
     pub fn accumulators(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.loaded.bundle.manifest.statistics.iter().map(|statistic| statistic.accumulators)
     }
 
-    /// Whether samples of any statistic read slopes of the velocity, and with them which cells beside a block are solid.
+    /// Whether any statistic samples velocity gradients. Samples then also read which cells next to a block are solid.
     pub fn read_slopes(&self) -> bool {
         self.loaded.bundle.manifest.statistics.iter().any(|statistic| statistic.slopes)
     }
 
-    /// Whether samples of a statistic, by its number, read slopes of the velocity.
+    /// Whether the statistic with this number samples velocity gradients.
     pub fn reads_slopes(&self, number: usize) -> bool {
         self.loaded.bundle.manifest.statistics[number].slopes
     }
 
-    /// Launches one of the kernels of a statistic, by its number, on blocks of the method of a manifest.
+    /// Launches a kernel of the statistic with this number, on blocks of the method that `method` describes.
     pub fn launch<'a>(
         &self,
         method: &Manifest,

@@ -1,4 +1,4 @@
-//! Which block to use for a domain.
+//! The block size for a domain.
 
 use lbm_bundle::{Real, Target};
 
@@ -7,19 +7,22 @@ use super::forest::MOST_ROOTS;
 /// Bytes of a block's rows on the host, the fastest first: whole cache lines.
 const ROW_BYTES: [usize; 4] = [512, 256, 128, 64];
 
-/// Blocks that are refined, on every target, and those of small domains on a GPU.
+/// Blocks of refined grids on every target, and of small domains on a GPU.
 pub const SMALL_SQUARE: [u32; 3] = [8, 8, 1];
 /// The same in three dimensions.
 pub const SMALL_CUBE: [u32; 3] = [4, 4, 4];
 
-/// The block to use where the user names none, for a domain of `cells` along x if that is known.
+/// The block to use by default, for a domain of `cells` along x if that is known.
 ///
-/// On a GPU small blocks cost little, and rows of 16 cells (of 64 in two dimensions) nothing: of the copy on an H200, D3Q19 BGK
-/// reaches .92 and .95 in blocks of 4x4x4 (f32 and f64), .95 and .96 in 16x4x4, D3Q27 .90 and .92, .93 and .94, and D2Q9 .94 and .97
-/// in 8x8, .95 and .98 in 64x4. Domains that are shorter than 16 such rows have small blocks, so that few of them touch walls.
-/// On the host rows should fill cache lines, so that a direction's share of them is
-/// stored whole, and be long, because each also reads a line of a neighbour for a single value: on two cores of an EPYC of the
-/// third generation D3Q27 BGK in f32 reaches 43 MLUPS in blocks of 16x4x4, 56 in 32x4x4, 71 in 64x4x4 and 78 in 128x4x4. A domain gets the longest rows of which three or more fill it exactly, so that not every block touches a wall; else the shortest.
+/// On a GPU small blocks cost little, and rows of 16 cells (of 64 in two dimensions) cost nothing. Fractions of the device-to-device copy
+/// bandwidth on an H200: D3Q19 BGK reaches .92 and .95 in blocks of 4x4x4 (f32 and f64), .95 and .96 in 16x4x4; D3Q27 .90 and .92, .93
+/// and .94; and D2Q9 .94 and .97 in 8x8, .95 and .98 in 64x4. Domains shorter than 16 such rows have small blocks, so that few of them
+/// touch walls.
+///
+/// On the host rows should fill cache lines, so that the part of a direction in a row is stored without gaps. They should also be long,
+/// because each row reads a cache line of a neighbour for a single value: on two cores of an EPYC of the third generation D3Q27 BGK in
+/// f32 reaches 43 MLUPS in blocks of 16x4x4, 56 in 32x4x4, 71 in 64x4x4 and 78 in 128x4x4. A domain gets the longest rows of which three
+/// or more fill it exactly, so that not every block touches a wall; else the shortest.
 pub fn preferred_block(target: Target, dim: usize, real: Real, cells: Option<usize>) -> [u32; 3] {
     let fits = |row: usize, least: usize| cells.is_none_or(|cells| cells.is_multiple_of(row) && cells >= least * row);
     let rows = ROW_BYTES.map(|bytes| bytes / real.stored_bytes());
@@ -34,10 +37,10 @@ pub fn preferred_block(target: Target, dim: usize, real: Real, cells: Option<usi
     }
 }
 
-/// A domain that blocks are to fill.
+/// A domain to be filled with blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filled {
-    /// What the kernels run on.
+    /// The target of the kernels.
     pub target: Target,
     /// Floating-point type.
     pub real: Real,
@@ -47,30 +50,30 @@ pub struct Filled {
     pub size: [usize; 3],
     /// Whether an axis is periodic.
     pub periodic: [bool; 3],
-    /// On several levels, the fewest cells of a side, and whether their number must be even. Blocks are what is refined, so they are
-    /// then the same on every target.
+    /// For a grid of several levels, the least number of cells along a side, and whether it must be even. Blocks are the unit of
+    /// refinement, so they are then the same on every target.
     pub levels: Option<(u32, bool)>,
 }
 
-/// A block for a domain.
+/// The block chosen for a domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChosenBlock {
     /// Cells along each axis, 1 beyond the dimension.
     pub sides: [u32; 3],
-    /// The block that serves best where it divides the domain.
+    /// The best block if it divided the domain.
     pub usual: [u32; 3],
-    /// Speed of a cell over that in usual blocks, estimated.
+    /// Estimated speed per cell, relative to the usual block.
     pub speed: f64,
 }
 
-/// Most cells of a plane of a block by the number of axes: the host gathers one at a time, on the stack.
+/// Most cells in a plane of a block, by the number of axes: the host gathers one plane at a time, on the stack.
 const MOST_OF_PLANE: [usize; 2] = [1 << 14, 1 << 12];
 /// Most cells of a block.
 const MOST_OF_BLOCK: usize = 1 << 20;
 
 impl Filled {
-    /// The block that fills the domain: the usual one where it divides every axis, else that which costs least. None where the
-    /// divisors leave no choice, as along two axes whose lengths are large primes on several levels.
+    /// The block that fills the domain: the usual one if it divides every axis, else the one of least cost. `None` if no divisors fit, as
+    /// along two axes whose lengths are large primes on several levels.
     pub fn block(&self) -> Option<ChosenBlock> {
         let usual = match self.levels {
             Some(_) if self.dim == 2 => SMALL_SQUARE,
@@ -97,15 +100,15 @@ impl Filled {
         let all = planes.flat_map(|(x, y)| along_z.iter().map(move |z| [x, y, *z]));
         let all = all.filter(|sides| sides.iter().product::<usize>() <= MOST_OF_BLOCK);
         let best = all.min_by(|a, b| self.cost(*a).total_cmp(&self.cost(*b)))?;
-        // Of a domain of about the same size that usual blocks fill.
+        // For comparison, a domain of about the same size that usual blocks fill.
         let near = Filled { size: [0, 1, 2].map(|axis| self.size[axis].div_ceil(cells[axis]) * cells[axis]), ..*self };
         let speed = (near.cost(cells) / self.cost(best)).min(1.0);
         Some(ChosenBlock { sides: best.map(|side| side as u32), usual, speed })
     }
 
-    /// What a cell costs in such blocks, where 1 is the least that it can: what is read for each block besides cells, lines of
-    /// memory that are used in part at the ends of rows, work beside walls, and what lies idle where blocks are few. A rough
-    /// estimate, to rank shapes: rows as the figures of [`preferred_block`] have it, the rest by judgement.
+    /// The cost per cell of such blocks, 1 at best: data read per block besides its cells, cache lines at the ends of rows that are used
+    /// in part, work beside walls, and idle processors if there are few blocks. A rough estimate to rank shapes: the cost of rows follows
+    /// the figures of [`preferred_block`], the rest is judgement.
     fn cost(&self, sides: [usize; 3]) -> f64 {
         let blocks: [f64; 3] = [0, 1, 2].map(|axis| self.size[axis] as f64 / sides[axis] as f64);
         let cells = sides.iter().product::<usize>() as f64;

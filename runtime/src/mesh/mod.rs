@@ -1,8 +1,8 @@
 //! The grid: blocks of cells that fill a box, on one level or several, and what lies behind each face.
 //!
-//! In: a size in cells, a block and the six faces; which blocks are refined. After [`Grid::new`]: the leaves of the grid's
-//! [`Forest`](forest::Forest) have the slots from 0 on, level by level along a space-filling curve, so that neighbours in
-//! space are near in memory.
+//! In: a size in cells, a block, the six faces, and which blocks are refined. After [`Grid::new`]: the leaves of the grid's
+//! [`Forest`](forest::Forest) have the slots from 0 on, level by level along a space-filling curve, so that neighbours in space are close
+//! in memory.
 //!
 //! ```text
 //! neighbours of a slot in two dimensions:   6 7 8    y
@@ -10,8 +10,8 @@
 //!                                           0 1 2    +-- x
 //! ```
 //!
-//! Where a direction leaves the box through several faces at once, periodic axes wrap first; of the walls that remain,
-//! that of the x-face wins over y, and y over z.
+//! If a direction leaves the box through several faces at once, periodic axes wrap first; of the remaining walls, that of the x-face has
+//! priority over y, and y over z.
 
 mod choice;
 pub mod forest;
@@ -50,7 +50,7 @@ pub enum Behind {
     Wall(WallId),
 }
 
-/// Why there is no such grid.
+/// Why a grid cannot be made.
 #[derive(Debug, Error, Diagnostic)]
 pub enum GridError {
     /// The size is not a multiple of the block.
@@ -75,7 +75,7 @@ pub enum GridError {
         wall: &'static str,
     },
 
-    /// More blocks than a 32-bit index can name.
+    /// More blocks than a 32-bit index can number.
     #[error("the grid has {blocks} blocks, at most {} can be numbered", i32::MAX)]
     #[diagnostic(code(L0403), help("use larger blocks"))]
     Blocks {
@@ -91,16 +91,16 @@ fn suggestion(size: usize, block: usize) -> String {
     }
 }
 
-/// Room for the blocks of a grid.
+/// The memory for the blocks of a grid, in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// Most blocks that there may be, at least one more than roots.
     pub most: usize,
-    /// Whether there is to be room for all of them, for a grid that will change; else for those that it starts with.
+    /// Whether memory is reserved for all of them, for a grid that will change; else only for those that it starts with.
     pub all: bool,
 }
 
-/// Blocks and what is kept for them.
+/// Numbers of blocks and the memory of their tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// Leaves of all levels.
@@ -109,9 +109,9 @@ pub struct Blocks {
     pub slots: usize,
     /// Bytes of tables.
     pub tables: usize,
-    /// Slots that keep something for other levels.
+    /// Slots at refinement interfaces, which store data for other levels.
     pub interfaces: usize,
-    /// Blocks with links that are cut one by one.
+    /// Blocks with cut links.
     pub cut: usize,
 }
 
@@ -130,9 +130,9 @@ pub struct Grid {
     periodic: [bool; 3],
     forest: Forest,
     slots: usize,
-    /// What the host knows of the leaves, once it has asked.
+    /// The leaves, once the host has read them.
     leaves: OnceLock<Arc<[Leaf]>>,
-    /// The same of all nodes.
+    /// The tree of nodes, once the host has read it.
     tree: OnceLock<Arc<Tree>>,
 }
 
@@ -147,8 +147,8 @@ impl Grid {
         Self::refined(device, manifest, size, faces, 1, |_| false)
     }
 
-    /// The same with so many levels; `size` is that of the coarsest. Blocks are refined while `refine` says so, and
-    /// whatever must be so that blocks that touch differ by at most one level.
+    /// The same with `levels` levels; `size` is that of the coarsest. Blocks are refined while `refine` returns true, and where 2:1
+    /// balance requires it.
     pub fn refined(
         device: &Device,
         manifest: &Manifest,
@@ -162,8 +162,8 @@ impl Grid {
             .map(|made| made.0)
     }
 
-    /// The same in some room; `set_up` refines a forest of roots and says how many refinements there was no room for, which
-    /// this says too.
+    /// The same with limited room; `set_up` refines a forest of roots and returns the number of refinements refused for lack of room,
+    /// which is also returned here.
     pub fn with_room(
         device: &Device,
         manifest: &Manifest,
@@ -183,7 +183,7 @@ impl Grid {
         let (forest, refused) = loop {
             let mut forest = Forest::new(device, &bundle, count, faces, Pool::with_slots(dim, roots, slots), holds)?;
             let refused = set_up(&mut forest)?;
-            // Slots that refined nodes hold are behind all others: there should be no more of these than it takes.
+            // Slots of covered blocks lie behind all others, so there should be no more of the others than needed.
             let spare = holds && !room.all && forest.most_used() + 1 < slots;
             if (refused == 0 && !spare) || slots == room.most {
                 forest.reorder(&mut ())?;
@@ -206,7 +206,7 @@ impl Grid {
         Ok(Grid { forest, leaves: self.leaves.clone(), tree: self.tree.clone(), ..*self })
     }
 
-    /// Gives back what only changes of the grid need: it stays as it is.
+    /// Releases what only changes of the grid need: it can no longer change.
     pub fn stay(&mut self) -> Result<(), ForestError> {
         self.forest.stay()?;
         if self.forest.holds() {
@@ -230,7 +230,7 @@ impl Grid {
         self.periodic
     }
 
-    /// The box.
+    /// The domain.
     pub fn domain(&self) -> Domain {
         Domain { dim: self.dim(), size: self.size, periodic: self.periodic }
     }
@@ -245,7 +245,7 @@ impl Grid {
         self.levels().iter().map(|level| level.leaves.len() * self.cells_of_block()).collect()
     }
 
-    /// Cells that are updated in a step of the coarsest level: those of level `l` are `2^l` times.
+    /// Cells updated in a step of the coarsest level: those of level `l` are updated `2^l` times.
     pub fn updates(&self) -> usize {
         self.cells_of_levels().iter().enumerate().map(|(level, cells)| cells << level).sum()
     }
@@ -254,7 +254,7 @@ impl Grid {
         self.block.iter().product()
     }
 
-    /// Data slots: one for each leaf, those that are free, and those that refined nodes hold.
+    /// Data slots: one for each leaf, the free ones, and those of covered blocks with data.
     pub fn slots(&self) -> usize {
         self.slots
     }
@@ -264,7 +264,7 @@ impl Grid {
         self.forest.leaves()
     }
 
-    /// What it has to keep, with so many blocks whose links are cut one by one.
+    /// The numbers of blocks and the bytes of tables, with `cut` blocks that have cut links.
     pub(crate) fn blocks(&self, cut: usize) -> Blocks {
         Blocks {
             leaves: self.leaf_count(),
@@ -275,7 +275,7 @@ impl Grid {
         }
     }
 
-    /// The first slot that refined blocks hold and the number of roots, if they hold any.
+    /// The first slot of covered blocks and the number of roots, if covered blocks have data.
     pub(crate) fn held(&self) -> Option<[usize; 2]> {
         self.forest.holds().then(|| [self.forest.pool().slots, self.levels()[0].nodes.len()])
     }
@@ -285,7 +285,7 @@ impl Grid {
         &self.forest
     }
 
-    /// The same to be changed; what the host knew of it is forgotten.
+    /// The forest, to be changed; copies on the host are discarded.
     pub fn forest_mut(&mut self) -> &mut Forest {
         self.forget();
         &mut self.forest
@@ -295,7 +295,7 @@ impl Grid {
         (self.leaves, self.tree) = (OnceLock::new(), OnceLock::new());
     }
 
-    /// [`Forest::adapt`]; what the host knows of the forest is forgotten where that has changed.
+    /// [`Forest::adapt`]; copies on the host are discarded if the forest has changed.
     pub fn adapt(&mut self, levels: RangeInclusive<usize>, carry: &mut impl Carry) -> Result<Outcome, ForestError> {
         let outcome = self.forest.adapt(levels, carry);
         if outcome.as_ref().map_or(true, Outcome::changed) {
@@ -324,7 +324,7 @@ impl Grid {
         self.known_leaves().map(|leaves| &leaves[..])
     }
 
-    /// The same for whoever needs them after the grid has changed.
+    /// The same, shared, for use after the grid has changed.
     pub fn shared_leaves(&self) -> Result<Arc<[Leaf]>, DeviceError> {
         self.known_leaves().cloned()
     }
@@ -339,7 +339,7 @@ impl Grid {
         }
     }
 
-    /// What the host knows of its nodes.
+    /// The tree of nodes on the host.
     pub fn tree(&self) -> Result<Arc<Tree>, DeviceError> {
         match self.tree.get() {
             Some(tree) => Ok(tree.clone()),
@@ -350,22 +350,22 @@ impl Grid {
         }
     }
 
-    /// The same as another grid knows, whose forest has changed alike.
+    /// Takes the tree from another grid whose forest has undergone the same changes.
     pub fn know(&self, tree: &Arc<Tree>) {
         self.tree.get_or_init(|| tree.clone());
     }
 
-    /// Where the leaves of each level are listed, coarsest first.
+    /// The ranges of each level in the list of leaves, coarsest first.
     pub fn levels(&self) -> &[Level] {
         self.forest.levels()
     }
 
-    /// What kernels read.
+    /// The tables that kernels read.
     pub fn tables(&self) -> &Tables {
         self.forest.tables()
     }
 
-    /// Number of blocks that have populations: leaves, and refined nodes if they hold data.
+    /// Number of blocks that have populations: leaves, and covered blocks if they have data.
     pub fn blocks_with_populations(&self) -> usize {
         let held = self.levels().iter().map(|level| level.held.len()).sum::<usize>();
         self.leaf_count() + if self.forest.holds() { held } else { 0 }
@@ -382,12 +382,12 @@ impl Grid {
     }
 }
 
-/// Whether refined blocks hold data, for ghosts.
+/// Whether covered blocks have data, for ghosts.
 pub(crate) fn holds(manifest: &Manifest) -> bool {
     manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0)
 }
 
-/// Blocks along each axis of a box of so many cells.
+/// Blocks along each axis of a box of `size` cells. Refuses sizes that are not multiples of the block.
 pub fn roots(size: [usize; 3], block: [usize; 3]) -> Result<[usize; 3], GridError> {
     for axis in 0..3 {
         if size[axis] == 0 || !size[axis].is_multiple_of(block[axis]) {
@@ -397,7 +397,7 @@ pub fn roots(size: [usize; 3], block: [usize; 3]) -> Result<[usize; 3], GridErro
     Ok(std::array::from_fn(|axis| size[axis] / block[axis]))
 }
 
-/// Refines what is to be, on so many levels; says how many refinements there was no room for.
+/// Refines all blocks that `refine` selects, on `levels` levels; returns the number of refinements refused for lack of room.
 pub(crate) fn refine_all(
     forest: &mut Forest,
     levels: usize,

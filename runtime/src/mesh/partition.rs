@@ -1,7 +1,7 @@
-//! Which part of several has which leaves of a grid: the space-filling curve, cut where each part has about the same work.
+//! The partition of the leaves into subdomains: the space-filling curve is cut into sections of about equal work.
 //!
-//! All parts have the tables of the whole grid and number nodes and slots alike. What a part has of a level is a run of the curve, and so
-//! of each group in the list of the level: kernels take parts of a list as they take the list.
+//! All subdomains have the tables of the whole grid and number nodes and slots alike. The leaves of a subdomain on a level, and in each
+//! group of the list of a level, are contiguous, so kernels run on a section of a list as on the list.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,38 +13,38 @@ use super::forest::{Leaf, Level};
 use crate::device::DeviceError;
 use crate::kernels::layout::SlotId;
 
-/// In the place of the part that has a slot: it is free.
+/// Entry of free slots in owner tables.
 pub const NOBODY: u16 = u16::MAX;
 
-/// Most parts that there may be.
+/// Most subdomains.
 pub const MOST_PARTS: usize = NOBODY as usize;
 
-/// A grid in parts.
+/// The partition of a grid into subdomains.
 #[derive(Default)]
 pub struct Partition {
-    /// The part that has each slot.
+    /// The owner of each slot.
     owner: Arc<Vec<u16>>,
     parts: Vec<Owned>,
 }
 
-/// What a part has of a grid.
+/// The part of a grid that a subdomain owns.
 #[derive(Clone)]
 pub struct Owned {
-    /// Which part.
+    /// Number of the subdomain.
     pub number: usize,
     /// Its lists on each level.
     pub levels: Vec<OwnedLevel>,
-    /// The part that has each slot.
+    /// The owner of each slot.
     owner: Arc<Vec<u16>>,
 }
 
 impl Owned {
-    /// Whether the part has a slot.
+    /// Whether the subdomain owns a slot.
     pub fn has(&self, slot: SlotId) -> bool {
         self.owner.get(slot.index()).is_some_and(|owner| *owner as usize == self.number)
     }
 
-    /// Those of the leaves of the grid that it has, in their order.
+    /// Its own leaves among those of the grid, in their order.
     pub fn leaves(&self, grid: &Grid) -> Result<Arc<[Leaf]>, DeviceError> {
         Ok(grid.leaves()?.iter().filter(|leaf| self.has(leaf.slot)).copied().collect())
     }
@@ -54,23 +54,23 @@ impl Owned {
         self.levels.iter().map(OwnedLevel::leaf_count).sum()
     }
 
-    /// The same with each leaf as often as it is updated in a step of the coarsest level.
+    /// The same, with each leaf counted as often as it is updated in a step of the coarsest level.
     pub fn updates(&self) -> usize {
         let of_level = |(level, owned): (usize, &OwnedLevel)| owned.leaf_count() << level;
         self.levels.iter().enumerate().map(of_level).sum()
     }
 }
 
-/// What a part has of a level.
+/// The part of a level that a subdomain owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedLevel {
     groups: [Range<usize>; 4],
-    /// What its refined nodes hold, if they hold data, in [`Tables::held`](super::forest::Tables::held).
+    /// Its covered blocks with data, in [`Tables::held`](super::forest::Tables::held).
     pub held: Range<usize>,
 }
 
 impl OwnedLevel {
-    /// All that the level has.
+    /// The whole level.
     pub fn all(level: &Level) -> OwnedLevel {
         OwnedLevel { groups: level.groups.clone(), held: level.held.clone() }
     }
@@ -85,7 +85,7 @@ impl OwnedLevel {
         self.groups.iter().map(Range::len).sum()
     }
 
-    /// All its leaves there, in as few runs as that takes.
+    /// All its leaves there, in the fewest runs.
     pub fn runs(&self) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = vec![];
         for group in self.groups.iter().filter(|group| !group.is_empty()) {
@@ -99,7 +99,8 @@ impl OwnedLevel {
 }
 
 impl Partition {
-    /// A grid in so many parts of about the same work: cells, each as often as it is updated in a step of the coarsest level.
+    /// Divides a grid into subdomains of about the same work: cells, weighted by the number of their updates in a step of the coarsest
+    /// level.
     pub fn new(grid: &Grid, parts: usize) -> Result<Partition, DeviceError> {
         let tree = grid.tree()?;
         let of_level = |(level, listed): (usize, &Level)| (listed.leaves.len() as u64) << level;
@@ -107,15 +108,15 @@ impl Partition {
         let (mut owner, mut before) = (vec![NOBODY; tree.slots()], 0);
         tree.along_curve(|slot, level| {
             let work = 1u64 << level;
-            // A leaf goes where its middle lies.
+            // A leaf belongs to the section that contains its middle.
             owner[slot.index()] = ((2 * before + work) * parts as u64 / (2 * total)) as u16;
             before += work;
         });
         Self::of_owners(grid, parts, owner)
     }
 
-    /// A grid in so many parts, each of which has what is said of each slot of a leaf; along the curve the numbers of parts do not fall.
-    /// What a refined node holds, the part of its first leaf has.
+    /// A partition with given owners of the slots of leaves, whose numbers do not decrease along the curve. A covered block belongs to
+    /// the owner of its first descendant leaf.
     pub fn of_owners(grid: &Grid, parts: usize, owner: Vec<u16>) -> Result<Partition, DeviceError> {
         let tree = grid.tree()?;
         let mut owner = owner;
@@ -139,29 +140,29 @@ impl Partition {
         Ok(Partition { parts: (0..parts).map(own).collect(), owner })
     }
 
-    /// What each part has.
+    /// The subdomains.
     pub fn parts(&self) -> &[Owned] {
         &self.parts
     }
 
-    /// The part that has a slot, if a leaf has it, or a refined node holds it.
+    /// The owner of a slot, if a leaf or a covered block has it.
     pub fn owner(&self, slot: SlotId) -> Option<usize> {
         self.owner.get(slot.index()).filter(|owner| **owner != NOBODY).map(|owner| *owner as usize)
     }
 
-    /// The part that has each slot, up to the last that is in use; [`NOBODY`] where none does.
+    /// The owner of each slot, up to the last that is in use; [`NOBODY`] for free slots.
     pub fn owners(&self) -> &[u16] {
         &self.owner
     }
 
-    /// The work of the part that has most, over the mean.
+    /// The largest work of a subdomain over the mean.
     pub fn imbalance(&self) -> f64 {
         let all: Vec<usize> = self.parts.iter().map(Owned::updates).collect();
         let (most, sum) = (all.iter().copied().max().unwrap_or(0), all.iter().sum::<usize>());
         if sum > 0 { (most * all.len()) as f64 / sum as f64 } else { 1.0 }
     }
 
-    /// Slots in runs of those that one part has. What no leaf has counts as the part's before it.
+    /// Divides slots into runs of one owner each. Free slots belong to the run before them.
     pub fn runs(&self, slots: Range<usize>) -> Vec<(usize, Range<usize>)> {
         let mut runs: Vec<(usize, Range<usize>)> = vec![];
         for slot in slots {

@@ -9,7 +9,7 @@ pub(super) struct Roots {
     pub(super) positions: Vec<[usize; 3]>,
     /// `near[root * places + (dx+1) + 3 (dy+1) + 9 (dz+1)]`: a root, or `-(w + 1)` for the wall `w`.
     pub(super) near: Vec<i32>,
-    /// Places around a block, its own included: 3^dim.
+    /// Places around a block, including its own: 3^dim.
     pub(super) places: usize,
 }
 
@@ -34,7 +34,7 @@ impl Roots {
     }
 }
 
-/// Refuses boxes that there are not: half periodic ones, and those of more blocks than a 32-bit index can name.
+/// Refuses invalid boxes: half periodic ones, and those of more blocks than a 32-bit index can number.
 pub(super) fn check(dim: usize, count: [usize; 3], faces: [Behind; 6]) -> Result<(), GridError> {
     for axis in 0..dim {
         let [low, high] = Face::of_axis(axis);
@@ -61,7 +61,7 @@ pub(super) fn offsets(dim: usize) -> impl Iterator<Item = [i64; 3]> {
     depth.flat_map(|dz| (-1..=1).flat_map(move |dy| (-1..=1).map(move |dx| [dx, dy, dz])))
 }
 
-/// The block at an offset from another, or the wall that is in the way.
+/// The block at an offset from another, or the wall between them.
 pub(super) fn beyond(
     at: [usize; 3],
     offset: [i64; 3],

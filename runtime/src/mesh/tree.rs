@@ -1,9 +1,9 @@
-//! What the host knows of a forest, once it has changed: the tree of its nodes, and what is around the leaves where parts of it meet.
+//! The host's copy of a forest after a change: the tree of its nodes, and the surroundings of leaves at subdomain boundaries.
 //!
-//! Nodes are known by their places in [`Tables::order`](super::forest::Tables::order): level by level, each along the curve, so that the
-//! children of refined nodes follow each other in the order of these. It takes no more than the slots of nodes to know the tree, and what
-//! is near a node follows from what is near its parent. Whatever has neighbours of its own part alone is passed over with all that is
-//! beneath it, so that there is little to do but where parts meet.
+//! Nodes are identified by their positions in [`Tables::order`](super::forest::Tables::order): level by level, each along the curve, so
+//! that the children of refined nodes are consecutive in the order of their parents. The tree follows from the slots of nodes alone, and
+//! the neighbours of a node follow from those of its parent. Subtrees whose neighbours all belong to the same subdomain are skipped, so
+//! the work is proportional to the subdomain boundaries.
 
 use std::ops::Range;
 
@@ -14,16 +14,16 @@ use super::partition::NOBODY;
 use crate::device::DeviceError;
 use crate::kernels::layout::SlotId;
 
-/// Most places around a node, its own included.
+/// Most places around a node, including its own.
 const MOST_NEAR: usize = 27;
 
-/// Roots whose trees one thread walks at a time.
+/// Roots whose trees one thread traverses at a time.
 const ROOTS_AT_ONCE: usize = 16;
 
-/// The nodes of a forest, by their places in its list of all nodes.
+/// The nodes of a forest, by their positions in its list of all nodes.
 pub struct Tree {
     dim: usize,
-    /// Where the nodes of each level are, the coarsest first.
+    /// The range of nodes of each level, the coarsest first.
     levels: Vec<Range<usize>>,
     /// The number of each node in the tables.
     nodes: Vec<i32>,
@@ -35,35 +35,35 @@ pub struct Tree {
     listed: Vec<i32>,
     /// Slots up to the last that a leaf has.
     slots: usize,
-    /// Where refined nodes hold data: the slot and the node that stand for the first family.
+    /// If covered blocks have data: the slot and the node of the first family.
     held: Option<(i32, i32)>,
 }
 
-/// A leaf where parts meet.
+/// A leaf at a subdomain boundary.
 pub struct Meeting<'a> {
-    /// Its place.
+    /// Its node.
     pub node: usize,
     /// Its level.
     pub level: usize,
-    /// Nodes of its level around it, its own included; negative where there is none.
+    /// Nodes of its level around it, including itself; negative where there is none.
     pub near: &'a [i32],
-    /// At which places of these are leaves of other parts, a bit each.
+    /// Bit mask of the places in `near` with leaves of other subdomains.
     pub others: u32,
-    /// Nodes of its parent's level around that; none around a root.
+    /// Nodes of its parent's level around the parent; empty for a root.
     pub near_parent: &'a [i32],
-    /// At which places of these there may be leaves of other parts, a bit each.
+    /// Bit mask of the places in `near_parent` that may have leaves of other subdomains.
     pub others_of_parent: u32,
-    /// Nodes of its level within two blocks of it, where they are asked for.
+    /// Nodes of its level within two blocks of it, if requested.
     pub wide: &'a [i32],
 }
 
 impl Meeting<'_> {
-    /// Of a node without anything around it.
+    /// A node without surroundings.
     fn of(node: usize, level: usize) -> Self {
         Meeting { node, level, near: &[], others: 0, near_parent: &[], others_of_parent: 0, wide: &[] }
     }
 
-    /// Nodes with leaves of other parts around it, and their places.
+    /// Nodes around it with leaves of other subdomains, and their places.
     pub fn near_others(&self) -> impl Iterator<Item = (usize, usize)> {
         at_places(self.near, self.others)
     }
@@ -74,7 +74,7 @@ impl Meeting<'_> {
     }
 }
 
-/// The nodes at places that are bits of a mask, and these places.
+/// The nodes at the places of a mask, with these places.
 fn at_places(near: &[i32], mut places: u32) -> impl Iterator<Item = (usize, usize)> {
     std::iter::from_fn(move || {
         let place = (places != 0).then(|| places.trailing_zeros() as usize)?;
@@ -83,10 +83,11 @@ fn at_places(near: &[i32], mut places: u32) -> impl Iterator<Item = (usize, usiz
     })
 }
 
-/// Where the nodes around a child are, seen from its parent: a place near that, and the child of what is there.
+/// How the nodes around a child follow from those around its parent: for each, a place around the parent, and the child of the node
+/// there.
 type Links = Vec<(usize, usize)>;
 
-/// Those within so many blocks of each child.
+/// The links to nodes within `reach` blocks of each child.
 fn links(dim: usize, reach: i64) -> Vec<Links> {
     let side = 2 * reach + 1;
     let link = |octant: usize, place: i64| {
@@ -102,7 +103,7 @@ fn links(dim: usize, reach: i64) -> Vec<Links> {
 }
 
 impl Tree {
-    /// That of a forest as it is.
+    /// The tree of a forest in its present state.
     pub(super) fn read(forest: &Forest) -> Result<Tree, DeviceError> {
         let (tables, parts) = (forest.tables(), 1 << forest.dim());
         let levels: Vec<Range<usize>> = forest.levels().iter().map(|level| level.nodes.clone()).collect();
@@ -144,7 +145,7 @@ impl Tree {
         })
     }
 
-    /// The slot of a node's data: of a leaf, or of a refined node where these hold data.
+    /// The data slot of a node: of a leaf, or of a covered block if these have data.
     pub fn data_slot(&self, node: usize) -> Option<SlotId> {
         match usize::try_from(self.child[node]) {
             Err(_) => Some(SlotId(self.slot[node] as u32)),
@@ -155,13 +156,13 @@ impl Tree {
         }
     }
 
-    /// The slots that refined nodes of a level hold, as [`Tables::held`](super::forest::Tables::held) lists them.
+    /// The slots of covered blocks of a level, as [`Tables::held`](super::forest::Tables::held) lists them.
     pub fn held(&self, level: usize) -> impl Iterator<Item = SlotId> {
         let nodes = self.levels.get(level).filter(|_| self.held.is_some()).cloned().unwrap_or_default();
         nodes.filter(|node| !self.is_leaf(*node)).filter_map(|node| self.data_slot(node))
     }
 
-    /// Refined nodes that hold data with each of their children: the level and the slot of the child, and the slot of the parent.
+    /// Covered blocks with data and each of their children: the level and the slot of the child, and the slot of the parent.
     pub fn children(&self) -> impl Iterator<Item = (usize, SlotId, SlotId)> {
         let levels = self.levels.iter().enumerate().filter(|_| self.held.is_some());
         let nodes = levels.flat_map(|(level, nodes)| nodes.clone().map(move |node| (level, node)));
@@ -173,7 +174,7 @@ impl Tree {
         )
     }
 
-    /// Gives what refined nodes hold to the part that has their first leaf: `owner[slot]` has each leaf.
+    /// Assigns covered blocks to the owner of their first descendant leaf: `owner[slot]` has the owner of each leaf.
     pub fn give_held(&self, owner: &mut Vec<u16>) {
         let Some((first, _)) = self.held else { return };
         owner.truncate(first as usize);
@@ -196,14 +197,14 @@ impl Tree {
         self.child[node] < 0
     }
 
-    /// The slot of a leaf, or those of the children of a refined node that are leaves.
+    /// The slot of a leaf, or the slots of those children of a refined node that are leaves.
     pub fn leaves_of(&self, node: usize) -> impl Iterator<Item = SlotId> {
         let first = usize::try_from(self.child[node]);
         let nodes = first.map_or(node..node + 1, |first| first..first + (1 << self.dim));
         self.slot[nodes].iter().filter_map(|slot| Some(SlotId(u32::try_from(*slot).ok()?)))
     }
 
-    /// Calls something with the slot and the level of each leaf, along the curve.
+    /// Calls `each` with the slot and the level of each leaf, along the curve.
     pub fn along_curve(&self, mut each: impl FnMut(SlotId, usize)) {
         let roots = self.levels.first().cloned().unwrap_or_default();
         roots.for_each(|root| self.along(root, 0, &mut each));
@@ -216,7 +217,7 @@ impl Tree {
         }
     }
 
-    /// The part that has all leaves of each node, [`NOBODY`] where several have some; `owner[slot]` has each leaf.
+    /// The owner of all leaves of each node, [`NOBODY`] if there are several; `owner[slot]` has the owner of each leaf.
     fn holders(&self, owner: &[u16]) -> Vec<u16> {
         let mut holder = vec![NOBODY; self.slot.len()];
         for node in (0..self.slot.len()).rev() {
@@ -231,8 +232,9 @@ impl Tree {
         holder
     }
 
-    /// Visits all leaves of the forest around which are leaves of other parts, and some more: what is found, in an order that does not depend
-    /// on threads. `owner[slot]` has each leaf. Where `is_wide`, what is within two blocks of a leaf matters as well.
+    /// Visits all leaves with leaves of other subdomains around them, and possibly more; returns what the visits find, in an order that
+    /// does not depend on threads. `owner[slot]` has the owner of each leaf. If `is_wide`, blocks within two blocks of a leaf count as
+    /// well.
     pub fn meetings<Found: Default + Send>(
         &self,
         forest: &Forest,
@@ -263,7 +265,7 @@ impl Tree {
     }
 }
 
-/// A way through a tree to the leaves where parts meet.
+/// A traversal of a tree to the leaves at subdomain boundaries.
 struct Walk<'a, Visit> {
     tree: &'a Tree,
     holder: Vec<u16>,
@@ -284,7 +286,7 @@ impl<Visit> Walk<'_, Visit> {
             }
             return;
         };
-        // What is around leaves beneath a node is near the node.
+        // The surroundings of a node include those of all leaves beneath it.
         if others == 0 {
             return;
         }
@@ -298,7 +300,7 @@ impl<Visit> Walk<'_, Visit> {
         }
     }
 
-    /// The nodes of these links, of a node with that near it.
+    /// The nodes of these links, for a node with these nodes around it.
     fn linked(&self, near: &[i32], links: &[(usize, usize)]) -> impl Iterator<Item = i32> {
         links.iter().map(|(place, part)| match usize::try_from(near[*place]).map(|node| self.tree.child[node]) {
             Ok(first @ 0..) => first + *part as i32,
@@ -306,7 +308,8 @@ impl<Visit> Walk<'_, Visit> {
         })
     }
 
-    /// At which places around a node, its own included, there are not only leaves of the part that has all of its own; all, where none has.
+    /// Bit mask of the places around a node, including its own, whose leaves do not all belong to the owner of the node; all places, if
+    /// it has several owners.
     fn others(&self, at: &Meeting<'_>) -> u32 {
         let own = self.holder[at.node];
         let is_other = |near: &i32| *near >= 0 && (own == NOBODY || self.holder[*near as usize] != own);
@@ -322,7 +325,7 @@ mod tests {
 
     #[test]
     fn links_lead_to_what_a_child_is_next_to() {
-        // What is left of the child at the right is the one at the left; left of that is the right child of what is left of the parent.
+        // Left of the right child is the left child; left of that is the right child of the parent's left neighbour.
         let links = links(2, 1);
         assert_eq!((links[1][3], links[0][3]), ((4, 0), (3, 1)));
         assert_eq!(links[3][8], (8, 0));

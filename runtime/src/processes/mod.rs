@@ -1,11 +1,11 @@
-//! The processes of a flow, and the bytes that go from one to others.
+//! The processes of a flow and their communication.
 //!
-//! A flow in several processes is one program in each of them, started together by `mpirun`. All do the same, each with data of its own:
-//! in every call here a process waits for the others, which must make the same call. A process that cannot go on ends all
-//! ([`Processes::abort`]); where one dies, `mpirun` ends the others.
+//! A flow in several processes is one program that `mpirun` starts several times. All processes execute the same calls,
+//! each on its own data. Calls are collective: a process waits for the others, which must make the same call. A process
+//! that cannot continue aborts all ([`Processes::abort`]); if one dies, `mpirun` ends the others.
 //!
-//! The library of an MPI (Open MPI, MPICH or its kin) is loaded when it runs, so the program is built without it, and a process that was
-//! started alone needs none.
+//! The MPI library (Open MPI, MPICH or a compatible one) is loaded at run time. The program is therefore built without
+//! it, and a process started alone does not need it.
 
 mod mpi;
 
@@ -20,7 +20,7 @@ use mpi::{Launcher, Mpi};
 /// Why processes cannot run a flow together.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ProcessError {
-    /// The library is not there, or another one.
+    /// The MPI library is missing, or it is the wrong one.
     #[error(
         "this is one of several processes that mpirun has started, and the library of its MPI cannot be loaded: {reason}"
     )]
@@ -32,11 +32,11 @@ pub enum ProcessError {
         )
     )]
     NoLibrary {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 
-    /// Another MPI has started the process.
+    /// The process was started by another MPI.
     #[error(
         "mpirun has started {started} processes, and the library that was found knows of {known}: it is of another MPI"
     )]
@@ -45,13 +45,13 @@ pub enum ProcessError {
         help("start them with the `mpirun` of that library, or name the folder of the other in `LD_LIBRARY_PATH`")
     )]
     OtherMpi {
-        /// How many the launcher says.
+        /// Number of processes according to the launcher.
         started: usize,
-        /// How many the library does.
+        /// Number of processes according to the library.
         known: usize,
     },
 
-    /// Processes that are to run different flows.
+    /// The processes would run different flows.
     #[error("process {number} of {count} has another case, restart file, program or kind of device than the first")]
     #[diagnostic(
         code(C0803),
@@ -60,40 +60,40 @@ pub enum ProcessError {
         )
     )]
     Disagree {
-        /// Which process.
+        /// Number of the process.
         number: usize,
-        /// How many there are.
+        /// Number of processes.
         count: usize,
     },
 }
 
-/// The processes that run a flow together, as one of them sees them. Clones are the same processes.
+/// The processes of a flow, as seen by one of them. Clones are the same processes.
 #[derive(Clone)]
 pub struct Processes {
     number: usize,
     count: usize,
-    /// Those on the host of this one.
+    /// Processes on the same host.
     on_host: usize,
-    /// Which of them this one is.
+    /// Rank of this process among those on its host.
     place: usize,
-    /// Threads of this one, 0 for one per core.
+    /// Threads for this process; 0 for one per core.
     threads: usize,
     mpi: Option<Arc<Mpi>>,
 }
 
 impl Default for Processes {
-    /// This process alone.
+    /// A single process.
     fn default() -> Processes {
         Processes { number: 0, count: 1, on_host: 1, place: 0, threads: 0, mpi: None }
     }
 }
 
-/// A number that somebody has put into the environment.
+/// A number in an environment variable.
 fn said(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Which MPI has started this process beside others, and how many of them, where it says so.
+/// Which MPI has started this process together with others, and the number of processes if the launcher reports it.
 fn started_by() -> Option<(Launcher, Option<usize>)> {
     match (said("OMPI_COMM_WORLD_SIZE"), said("PMI_SIZE")) {
         (Some(count), _) => (count > 1).then_some((Launcher::Open, Some(count))),
@@ -103,7 +103,7 @@ fn started_by() -> Option<(Launcher, Option<usize>)> {
 }
 
 impl Processes {
-    /// Those that were started with this one; this one alone, if it was. To be called once.
+    /// The processes started together with this one; a single process if it was started alone. To be called once.
     pub fn join() -> Result<Processes, ProcessError> {
         let Some((launcher, started)) = started_by() else { return Ok(Processes::default()) };
         let mpi = Mpi::load(launcher).map_err(|reason| ProcessError::NoLibrary { reason })?;
@@ -123,62 +123,62 @@ impl Processes {
         Ok(processes)
     }
 
-    /// Which of them this one is.
+    /// Rank of this process.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// How many there are.
+    /// Number of processes.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How many of them are on the host of this one.
+    /// Number of processes on the host of this one.
     pub fn on_host(&self) -> usize {
         self.on_host
     }
 
-    /// Which of those on its host this one is, from 0 on.
+    /// Rank of this process among those on its host, from 0.
     pub fn place_on_host(&self) -> usize {
         self.place
     }
 
-    /// Threads that this one may run, so that each core has one; 0 for one per core.
+    /// Number of threads for this process, such that the processes of a host use each core once; 0 for one per core.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Whether there are others.
+    /// Whether there are other processes.
     pub fn are_several(&self) -> bool {
         self.count > 1
     }
 
-    /// Whether this one speaks for all: prints, and writes files.
+    /// Whether this is the first process, which prints and writes files.
     pub fn is_first(&self) -> bool {
         self.number == 0
     }
 
-    /// A number of the first process, for all.
+    /// The number that the first process passes, on all processes.
     pub fn broadcast(&self, own: u64) -> u64 {
         self.numbers(own)[0]
     }
 
-    /// The least of the numbers that processes have.
+    /// The minimum over all processes, on all processes.
     pub fn min(&self, own: u64) -> u64 {
         self.numbers(own).into_iter().min().unwrap_or(own)
     }
 
-    /// The sum of the numbers that processes have, in their order.
+    /// The sum over all processes, added in the order of ranks, on all processes.
     pub fn sum(&self, own: f64) -> f64 {
         self.numbers(own.to_bits()).into_iter().map(f64::from_bits).sum()
     }
 
-    /// Whether something is so in any of them.
+    /// Whether `own` is true in any process.
     pub fn any(&self, own: bool) -> bool {
         self.numbers(u64::from(own)).into_iter().any(|is| is != 0)
     }
 
-    /// An error where something is not the same in all.
+    /// An error if `own` is not the same in all processes.
     pub fn agree(&self, own: &[u8]) -> Result<(), ProcessError> {
         let all = self.allgather(own);
         match all.iter().position(|other| *other != all[0]) {
@@ -187,12 +187,12 @@ impl Processes {
         }
     }
 
-    /// A number of each process, in their order, for all.
+    /// The numbers of all processes in the order of ranks, on all processes.
     pub fn numbers(&self, own: u64) -> Vec<u64> {
         self.mpi.as_ref().map_or(vec![own], |mpi| mpi.all_gather(own))
     }
 
-    /// The bytes of each process, in their order, for all.
+    /// The bytes of all processes in the order of ranks, on all processes.
     pub fn allgather(&self, own: &[u8]) -> Vec<Vec<u8>> {
         let lengths = self.numbers(own.len() as u64);
         let others = || (0..self.count).filter(|other| *other != self.number);
@@ -203,7 +203,7 @@ impl Processes {
         all
     }
 
-    /// The bytes of each process, in their order, for the first.
+    /// The bytes of all processes in the order of ranks, on the first process; `None` on the others.
     pub fn gather(&self, own: &[u8]) -> Option<Vec<Vec<u8>>> {
         let lengths = self.numbers(own.len() as u64);
         if !self.is_first() {
@@ -216,15 +216,16 @@ impl Processes {
         Some(all)
     }
 
-    /// Sends bytes to other processes, and fills places with what these send to this one: of which process, and as many bytes as there are.
-    /// Of two processes, what is sent first arrives first.
+    /// Sends bytes to other processes and receives bytes from others. Entries are pairs of a rank and its bytes; a
+    /// receive buffer must be as long as the matching message. Messages between two processes arrive in the order in
+    /// which they are sent.
     pub fn exchange(&self, sent: &[(usize, &[u8])], expected: &mut [(usize, &mut [u8])]) {
         if let Some(mpi) = &self.mpi {
             mpi.exchange(sent, expected);
         }
     }
 
-    /// The same, with places for so many bytes of each.
+    /// As [`exchange`](Self::exchange), into new buffers: `expected` has ranks and lengths.
     pub fn exchanged(&self, sent: &[(usize, &[u8])], expected: &[(usize, usize)]) -> Vec<Vec<u8>> {
         let mut received: Vec<Vec<u8>> = expected.iter().map(|(_, length)| vec![0; *length]).collect();
         let from = expected.iter().map(|(from, _)| *from);
@@ -233,7 +234,7 @@ impl Processes {
         received
     }
 
-    /// Ends all processes, at once.
+    /// Aborts all processes immediately.
     pub fn abort(&self, status: u8) -> ! {
         if let Some(mpi) = &self.mpi {
             mpi.abort(i32::from(status));
@@ -242,17 +243,17 @@ impl Processes {
     }
 }
 
-/// Where a process may run.
+/// The host and cores on which a process may run.
 #[derive(Debug, PartialEq)]
 struct Place {
-    /// What tells a host from others.
+    /// Unique identifier of the host.
     host: String,
-    /// The numbers of the cores that it may use; none where they are not known.
+    /// Numbers of the cores that it may use; empty if unknown.
     cores: BTreeSet<usize>,
 }
 
 impl Place {
-    /// Of this process. Systems but Linux do not say: all processes are on one host then.
+    /// Of this process. Only Linux provides this; elsewhere all processes appear to be on one host.
     fn here() -> Place {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let status = read("/proc/self/status");
@@ -271,14 +272,15 @@ impl Place {
         Place { host: host.to_string(), cores: listed(cores) }
     }
 
-    /// Its part of so many cores, beside others of its host, itself among them: each core counts for those that may use it alike.
+    /// Number of threads for this process out of `cores` cores. `near` are the processes on its host, including itself.
+    /// Each core is divided equally among the processes that may use it.
     fn threads(&self, near: &[&Place], cores: usize) -> usize {
         let users = |core: &usize| near.iter().filter(|other| other.cores.contains(core)).count().max(1);
         let share = match self.cores.len() {
             0 => 1.0 / near.len().max(1) as f64,
             all => self.cores.iter().map(|core| 1.0 / users(core) as f64).sum::<f64>() / all as f64,
         };
-        // A third thrice is not quite one.
+        // Tolerance for rounding: three times one third is slightly less than one.
         ((cores as f64 * share + 1e-6) as usize).max(1)
     }
 }

@@ -1,8 +1,9 @@
-//! The functions of an MPI that are called, in its library as it is found at run time.
+//! The MPI functions in use, from a library found at run time.
 //!
-//! Libraries have one of two binary interfaces: that of Open MPI, where handles are pointers to objects of the library, the predefined ones
-//! under names of their own; and that of MPICH and those that agreed on it (Intel MPI, MVAPICH, Cray MPI), where handles are numbers. The
-//! library's own handler of errors ends all processes, so calls return what they are to or do not return.
+//! MPI libraries have one of two binary interfaces. In that of Open MPI, handles are pointers to objects of the
+//! library, and predefined handles are symbols. In that of MPICH and compatible libraries (Intel MPI, MVAPICH, Cray
+//! MPI), handles are integers. The library's default error handler aborts all processes, so a call either succeeds or
+//! does not return.
 
 use std::error::Error;
 use std::ffi::{c_int, c_void};
@@ -13,19 +14,19 @@ use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
-/// Which MPI has started processes.
+/// The MPI that has started the processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Launcher {
-    /// That of Open MPI.
+    /// Open MPI.
     Open,
-    /// That of MPICH, or of its kin.
+    /// MPICH or a compatible library.
     Mpich,
-    /// One that serves either.
+    /// A launcher that serves both.
     Either,
 }
 
 impl Launcher {
-    /// Names of libraries: of Linux, of macOS.
+    /// Names of the library on Linux and macOS.
     fn names(self) -> Vec<&'static str> {
         let open = ["libmpi.so.40", "libmpi.40.dylib"];
         let mpich = ["libmpi.so.12", "libmpich.so.12", "libmpi.12.dylib", "libmpich.12.dylib"];
@@ -37,28 +38,28 @@ impl Launcher {
         }
     }
 
-    /// Whether a library is of the MPI whose processes it starts.
+    /// Whether a library belongs to the MPI that has started the processes.
     #[allow(unsafe_code)]
     fn has_started(self, library: &Library) -> bool {
-        // SAFETY: nothing is done with the symbol.
+        // SAFETY: the symbol is not used.
         let is_open = unsafe { library.get::<*mut c_void>(OPEN_WORLD) }.is_ok();
         self == Launcher::Either || is_open == (self == Launcher::Open)
     }
 }
 
-/// An object of Open MPI alone.
+/// A symbol that only Open MPI has.
 const OPEN_WORLD: &[u8] = b"ompi_mpi_comm_world";
 
-/// Any thread calls, one at a time: `MPI_THREAD_SERIALIZED`.
+/// `MPI_THREAD_SERIALIZED`: any thread may call, one at a time.
 const SERIALIZED: c_int = 2;
 
-/// Bytes of a message at most: counts are 32-bit integers.
+/// Largest message in bytes: counts are 32-bit integers.
 const MOST_BYTES: usize = 1 << 30;
 
-/// `MPI_COMM_WORLD`, `MPI_BYTE` and `MPI_STATUSES_IGNORE` of the interface of MPICH.
+/// `MPI_COMM_WORLD`, `MPI_BYTE` and `MPI_STATUSES_IGNORE` in the MPICH interface.
 const MPICH: (c_int, c_int, *mut c_void) = (0x4400_0000, 0x4c00_010d, ptr::without_provenance_mut(1));
 
-/// The functions with the types that `mpi.h` gives them, and predefined handles, of type `H`.
+/// The functions, with the types in `mpi.h`, and predefined handles, which have type `H`.
 struct Calls<H> {
     rank: unsafe extern "C" fn(H, *mut c_int) -> c_int,
     size: unsafe extern "C" fn(H, *mut c_int) -> c_int,
@@ -76,7 +77,7 @@ struct Calls<H> {
     ignored: *mut c_void,
 }
 
-/// What is called, whatever handles are.
+/// The calls in use, independent of the type of handles.
 trait Called {
     fn rank(&self) -> usize;
     fn size(&self) -> usize;
@@ -88,9 +89,9 @@ trait Called {
 
 #[allow(unsafe_code)]
 impl<H: Copy> Calls<H> {
-    /// Of a library, with its predefined handles.
+    /// Looks up the functions in a library; the predefined handles are given.
     fn new(library: &Library, (world, byte, ignored): (H, H, *mut c_void)) -> Result<Calls<H>, libloading::Error> {
-        // SAFETY: the symbols have these types in `mpi.h` of the library, whose handles are of type `H`.
+        // SAFETY: the symbols have these types in the library's `mpi.h`, with handles of type `H`.
         unsafe {
             Ok(Calls {
                 rank: *library.get(b"MPI_Comm_rank")?,
@@ -110,7 +111,7 @@ impl<H: Copy> Calls<H> {
 
     fn asked(&self, function: unsafe extern "C" fn(H, *mut c_int) -> c_int) -> usize {
         let mut found = 0;
-        // SAFETY: it writes one integer.
+        // SAFETY: the function writes one integer.
         unsafe { function(self.world, &mut found) };
         found as usize
     }
@@ -128,7 +129,7 @@ impl<H: Copy> Called for Calls<H> {
 
     fn all_gather(&self, own: u64, all: &mut [u64]) {
         let bytes = size_of::<u64>() as c_int;
-        // SAFETY: it reads the bytes of one number and writes those of as many as there are processes.
+        // SAFETY: reads the bytes of one number and writes one number per process.
         unsafe {
             let (from, to) = (ptr::from_ref(&own).cast(), all.as_mut_ptr().cast());
             (self.all_gather)(from, bytes, self.byte, to, bytes, self.byte, self.world)
@@ -143,8 +144,8 @@ impl<H: Copy> Called for Calls<H> {
             // SAFETY: the library has written a handle there.
             requests.push(unsafe { request.assume_init() });
         };
-        // SAFETY: a message is no longer than the bytes that it is read from or written to; these stay where they are, and are not
-        // touched, until all requests are done. What is expected is as long as what is sent.
+        // SAFETY: each message is exactly as long as its buffer. The buffers are neither moved nor accessed until all
+        // requests are complete. Send and receive lengths match.
         for (from, bytes) in expected {
             for piece in bytes.chunks_mut(MOST_BYTES) {
                 let (to, length) = (piece.as_mut_ptr().cast(), piece.len() as c_int);
@@ -161,42 +162,42 @@ impl<H: Copy> Called for Calls<H> {
                 });
             }
         }
-        // SAFETY: these are the requests, each once; nobody asks for what became of them.
+        // SAFETY: each request is passed once; statuses are ignored.
         unsafe { (self.wait_all)(requests.len() as c_int, requests.as_mut_ptr(), self.ignored) };
     }
 
     fn abort(&self, status: c_int) {
-        // SAFETY: it may be called while another call waits, and does not return.
+        // SAFETY: may be called while another call blocks; does not return.
         unsafe { (self.abort)(self.world, status) };
     }
 
     fn finalize(&self) {
-        // SAFETY: nothing is called after it.
+        // SAFETY: no MPI call follows.
         unsafe { (self.finalize)() };
     }
 }
 
-/// An MPI, from its beginning to its end.
+/// An initialised MPI library; finalized when dropped.
 pub(super) struct Mpi {
     calls: Box<dyn Called>,
-    /// Held in each call.
+    /// Locked during each call.
     one_at_a_time: Mutex<()>,
 }
 
-// SAFETY: handles are numbers, or pointers to objects of the library that stay where they are; it was asked for calls from any thread, one
-// at a time, and the lock sees to that.
+// SAFETY: handles are integers, or pointers to objects of the library that do not move. The library was initialised for
+// calls from any thread, one at a time, which the lock ensures.
 #[allow(unsafe_code)]
 unsafe impl Send for Mpi {}
 // SAFETY: as above.
 #[allow(unsafe_code)]
 unsafe impl Sync for Mpi {}
 
-/// What the system says of an error.
+/// The system's message for an error.
 fn why(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), |source| source.to_string())
 }
 
-/// The folder of libraries beside the `mpirun` that is found first: of an MPI that was installed into a folder of its own.
+/// The library folder next to the first `mpirun` in `PATH`, for an MPI installed in a folder of its own.
 fn beside_mpirun() -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     let folder = std::env::split_paths(&paths).find(|folder| folder.join("mpirun").is_file())?;
@@ -205,10 +206,10 @@ fn beside_mpirun() -> Option<PathBuf> {
 
 #[allow(unsafe_code)]
 impl Mpi {
-    /// Loads the library and begins; says why that is not possible.
+    /// Loads and initialises the library; returns the reason on failure.
     pub(super) fn load(launcher: Launcher) -> Result<Mpi, String> {
-        // SAFETY: whoever started the program with mpirun lets it run the library that belongs to it. Parts of the library that it loads
-        // itself look for its symbols among those of the program.
+        // SAFETY: a user who starts the program with mpirun permits it to run the library that belongs to mpirun.
+        // `RTLD_GLOBAL`: plugins that the library loads look up its symbols globally.
         let open = |path: PathBuf| unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) };
         let names = launcher.names();
         let folders = beside_mpirun().into_iter().chain([PathBuf::new()]);
@@ -223,7 +224,7 @@ impl Mpi {
         });
         let Some(library) = library else { return Err(reason.unwrap_or_default()) };
         let missing = |error: libloading::Error| format!("it is no MPI: {}", why(&error));
-        // SAFETY: the symbols are objects and a function of Open MPI and of MPICH.
+        // SAFETY: these symbols are objects and a function in Open MPI and MPICH.
         let (init, predefined) = unsafe {
             let init: unsafe extern "C" fn(*mut c_int, *mut c_void, c_int, *mut c_int) -> c_int =
                 *library.get(b"MPI_Init_thread").map_err(missing)?;
@@ -235,9 +236,9 @@ impl Mpi {
             Err(_) => Box::new(Calls::new(&library, MPICH).map_err(missing)?),
         };
         let mut provided = 0;
-        // SAFETY: it is called once, and asks for no arguments of the program.
+        // SAFETY: called once, without program arguments.
         let failed = unsafe { init(ptr::null_mut(), ptr::null_mut(), SERIALIZED, &mut provided) } != 0;
-        // It stays where it is: what it has started may outlast its end.
+        // The library is never unloaded: its threads or handlers may outlive `MPI_Finalize`.
         std::mem::forget(library);
         let mpi = Mpi { calls, one_at_a_time: Mutex::new(()) };
         if failed || provided < SERIALIZED {
@@ -246,38 +247,38 @@ impl Mpi {
         Ok(mpi)
     }
 
-    /// The functions, for one call.
+    /// Makes one call while holding the lock.
     fn call<R>(&self, call: impl FnOnce(&dyn Called) -> R) -> R {
         let _one = self.one_at_a_time.lock().unwrap_or_else(PoisonError::into_inner);
         call(&*self.calls)
     }
 
-    /// The number of this process.
+    /// Rank of this process.
     pub(super) fn rank(&self) -> usize {
         self.call(|calls| calls.rank())
     }
 
-    /// How many there are.
+    /// Number of processes.
     pub(super) fn size(&self) -> usize {
         self.call(|calls| calls.size())
     }
 
-    /// A number of each process.
+    /// The numbers of all processes.
     pub(super) fn all_gather(&self, own: u64) -> Vec<u64> {
         let mut all = vec![0u64; self.size()];
         self.call(|calls| calls.all_gather(own, &mut all));
         all
     }
 
-    /// Sends bytes to processes and receives from others as many as there is room for; those of two processes arrive in the order in which
-    /// they were sent.
+    /// Sends bytes to processes and receives bytes from others; lengths are those of the buffers. Messages between two
+    /// processes arrive in the order in which they are sent.
     pub(super) fn exchange(&self, sent: &[(usize, &[u8])], expected: &mut [(usize, &mut [u8])]) {
         self.call(|calls| calls.exchange(sent, expected));
     }
 
-    /// Ends all processes.
+    /// Aborts all processes.
     pub(super) fn abort(&self, status: c_int) {
-        // Another call may wait.
+        // Without the lock: another call may be blocked.
         self.calls.abort(status);
     }
 }
@@ -285,7 +286,7 @@ impl Mpi {
 impl Drop for Mpi {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // Others may wait for this one.
+            // Other processes may be waiting for this one.
             self.abort(101);
         }
         self.calls.finalize();

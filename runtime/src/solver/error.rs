@@ -1,4 +1,4 @@
-//! Why a simulation cannot be set up or go on.
+//! Errors that prevent a simulation from being set up or continued.
 
 use miette::Diagnostic;
 use thiserror::Error;
@@ -7,40 +7,40 @@ use crate::device::DeviceError;
 use crate::kernels::KernelError;
 use crate::mesh::forest::ForestError;
 
-/// Why a simulation cannot be set up or go on.
+/// Why a simulation cannot be set up or continued.
 #[derive(Debug, Error, Diagnostic)]
 pub enum StepError {
-    /// A solid has a rule that its surface cannot have.
+    /// The method has no such boundary condition for solids.
     #[error("the method has no boundary condition `{rule}` for solids")]
     #[diagnostic(code(L0501), help("it has: {known}"))]
     SolidRule {
-        /// The rule asked for.
+        /// The requested rule.
         rule: String,
-        /// The rules there are.
+        /// The available rules.
         known: String,
     },
 
-    /// Devices for which kernels become different machine code.
+    /// Kernels become different machine code on these devices, so results would depend on the number of subdomains.
     #[error("parts of a flow on `{first}` and on `{other}` would not have the bits of one")]
     #[diagnostic(code(C0136), help("take GPUs of one architecture, by their numbers: `devices = [0, 1]`"))]
     UnlikeDevices {
-        /// The first.
+        /// The first device.
         first: String,
-        /// One that differs.
+        /// A device that differs from it.
         other: String,
     },
 
-    /// More parts than blocks.
+    /// More subdomains than blocks.
     #[error("{parts} parts need as many blocks, and the grid has {blocks}")]
     #[diagnostic(code(C0136), help("take fewer parts, or smaller blocks"))]
     ManyParts {
-        /// Parts asked for.
+        /// Requested number of subdomains.
         parts: usize,
-        /// Blocks that there are.
+        /// Number of blocks.
         blocks: usize,
     },
 
-    /// Values vary along a face whose rule takes one value for all of it.
+    /// Parameters vary along a face whose rule takes the same values everywhere on the face.
     #[error("{face}: the parameters of `{rule}` cannot vary along a face")]
     #[diagnostic(
         code(L0506),
@@ -56,7 +56,7 @@ pub enum StepError {
         rule: String,
     },
 
-    /// A parameter of a wall that depends on time, without its formula.
+    /// A parameter of a wall depends on time, and its formula is missing.
     #[error("`{name}` of `{rule}` depends on time, and there is no formula {number}")]
     #[diagnostic(code(L0508), help("give the grid the kernels of the formulas: `GridSpec::prescribed`"))]
     NoFormula {
@@ -68,8 +68,8 @@ pub enum StepError {
         number: usize,
     },
 
-    /// A solid that moves with a rule that takes no velocity, or one that varies over its surface; or one that turns with a rule whose
-    /// parameters depend on time.
+    /// The rule of a moving solid has no velocity parameter, or has parameters that vary over the surface; or the rule of a rotating solid
+    /// has parameters that depend on time.
     #[error("`{rule}` cannot be the boundary condition of a solid that moves")]
     #[diagnostic(
         code(L0507),
@@ -83,12 +83,12 @@ pub enum StepError {
         rule: String,
     },
 
-    /// A solid that comes to too many places of a refined grid.
+    /// The motion of a solid on a refined grid needs more than [`MOST_PLACES`](crate::geometry::solid::MOST_PLACES) positions.
     #[error("a solid that moves comes to more than {} places of a refined grid", crate::geometry::solid::MOST_PLACES)]
     #[diagnostic(code(L0509), help("take a grid of one level, or a coarser level at the surface of the solid"))]
     LongWay,
 
-    /// A solid moves to where the grid cannot be made as fine as its surface needs.
+    /// A moving solid reaches a place where the grid cannot be refined to the level that its surface needs.
     #[error(
         "a solid moves to the block of level {level} at ({}, {}, {}), in blocks of its level, which cannot be refined",
         place[0], place[1], place[2]
@@ -107,7 +107,7 @@ pub enum StepError {
         place: [usize; 3],
     },
 
-    /// A wet-node boundary condition where there are too few cells between two faces.
+    /// A wet-node boundary condition with too few cells between two opposite faces.
     #[error("`{rule}` at {face} needs three cells along its axis, and the domain has {cells}")]
     #[diagnostic(code(L0511), help("take more cells, or a link-wise boundary condition such as `bounce_back`"))]
     Thin {
@@ -118,7 +118,7 @@ pub enum StepError {
         /// Cells along the axis.
         cells: usize,
     },
-    /// A rule that works on one level only, and several levels.
+    /// A rule that works on one level only, on a grid of several levels.
     #[error("{face}: `{rule}` works on one level only, and the grid has several")]
     #[diagnostic(
         code(L0512),
@@ -135,7 +135,7 @@ pub enum StepError {
         rule: String,
     },
 
-    /// The bundle has no kernels for solids.
+    /// The bundle has no kernels for solids or for values that vary along a face.
     #[error("the bundle of `{spec}` has no kernels for solids, or for values that vary along a face")]
     #[diagnostic(code(L0513), help("generate it with `--solids`"))]
     NoSolids {
@@ -143,24 +143,24 @@ pub enum StepError {
         spec: String,
     },
 
-    /// Links cannot be cut.
+    /// Links are cut where this is not supported.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Solid(#[from] crate::geometry::solid::SolidError),
 
-    /// There is no such boundary condition.
+    /// The method has no such boundary condition.
     #[error("{face}: the method has no boundary condition `{rule}`")]
     #[diagnostic(code(L0501), help("it has: {known}, and `periodic`"))]
     Rule {
         /// Name of the face.
         face: &'static str,
-        /// The rule asked for.
+        /// The requested rule.
         rule: String,
-        /// The rules there are.
+        /// The available rules.
         known: String,
     },
 
-    /// A parameter was given that does not exist.
+    /// A given parameter does not exist.
     #[error("{owner} has no parameter `{name}`")]
     #[diagnostic(code(L0502), help("it has: {known}"))]
     SurplusParam {
@@ -168,11 +168,11 @@ pub enum StepError {
         owner: String,
         /// The parameter.
         name: String,
-        /// The parameters there are.
+        /// The available parameters.
         known: String,
     },
 
-    /// A parameter was not given.
+    /// A required parameter is missing.
     #[error("{owner} needs the parameter `{name}`{}", if .doc.is_empty() { String::new() } else { format!(" ({doc})") })]
     #[diagnostic(code(L0503), help("its parameters are: {known}"))]
     MissingParam {
@@ -180,13 +180,13 @@ pub enum StepError {
         owner: String,
         /// The parameter.
         name: String,
-        /// What it is.
+        /// Its description.
         doc: String,
-        /// The parameters there are.
+        /// The available parameters.
         known: String,
     },
 
-    /// A parameter has another number of components.
+    /// A parameter has the wrong number of components.
     #[error("`{name}` of {owner} has {wanted} component(s), given: {found}")]
     #[diagnostic(code(L0504))]
     Components {
@@ -194,13 +194,13 @@ pub enum StepError {
         owner: String,
         /// The parameter.
         name: String,
-        /// Components it has.
+        /// Number of components that it has.
         wanted: usize,
-        /// Components given.
+        /// Number of components given.
         found: usize,
     },
 
-    /// A parameter is outside its range or no finite number.
+    /// A parameter is outside its range or not finite.
     #[error("`{name}` of {owner} is {value}")]
     #[diagnostic(code(L0505), help("it must be {allowed}"))]
     Range {
@@ -208,21 +208,21 @@ pub enum StepError {
         owner: String,
         /// The parameter.
         name: String,
-        /// Value given.
+        /// The given value.
         value: f64,
-        /// What is allowed.
+        /// The allowed values.
         allowed: String,
     },
 
-    /// The grid has several levels, and the bundle no kernels for the jumps between them.
+    /// The grid has several levels, and the bundle has no kernels for refinement interfaces.
     #[error("the kernels of `{spec}` are for one level, the grid has several")]
     #[diagnostic(code(L0514), help("generate the bundle with a coupling: `--coupling volumetric_shifted`"))]
     NoCoupling {
-        /// The spec.
+        /// The method.
         spec: String,
     },
 
-    /// A snapshot is of another grid.
+    /// A snapshot has another size than the grid.
     #[error("the snapshot has {found:?} cells, the grid {wanted:?}")]
     #[diagnostic(code(L0515))]
     SnapshotSize {
@@ -238,16 +238,16 @@ pub enum StepError {
     SnapshotComponent {
         /// The component.
         name: String,
-        /// Components that are needed.
+        /// The required components.
         known: String,
     },
 
-    /// A fixed grid is to change.
+    /// A grid without room for other blocks cannot be adapted.
     #[error("the grid of this simulation cannot change: there is no room for other blocks")]
     #[diagnostic(code(L0517), help("make the simulation with `Adaptivity::during`"))]
     StaysAsItIs,
 
-    /// There is no such grid.
+    /// The grid is invalid.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Grid(#[from] ForestError),
@@ -264,7 +264,7 @@ pub enum StepError {
 }
 
 impl StepError {
-    /// Says on which level a parameter is wrong.
+    /// Adds the level on which a parameter is out of range.
     pub(crate) fn on_level(self, level: usize) -> StepError {
         match self {
             StepError::Range { owner, name, value, allowed } => {

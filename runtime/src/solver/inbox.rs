@@ -1,13 +1,14 @@
-//! The inbox: what enters blocks at refinement interfaces from other levels, for couplings of packets.
+//! The inbox: the populations that enter blocks at refinement interfaces from other levels, for packet couplings.
 //!
-//! A block at an interface has a row in each of two arrays: a step that is the first of two in one of the coarser level reads the first,
-//! the second step, and every step of the coarsest level, the second. Each value of a row that is read has been written by one thread
-//! before the block streams:
+//! A block at an interface has a row in each of two arrays. The first of two steps within a step of the coarser level reads the first
+//! array. The second step, and every step of the coarsest level, reads the second array. One thread writes each value of a row that is
+//! read, before the block streams:
 //!
-//! 1. *to fine*, when a step of level `l` begins, before the first of level `l + 1`: all that level `l` sends there in both
-//! 2. *to coarse*, after that first step: what comes out of level `l + 1` into level `l`
+//! 1. *to fine*, when a step of level `l` begins, before the first step of level `l + 1`: all that level `l` sends to level `l + 1` for
+//!    both of its steps
+//! 2. *to coarse*, after that first step: what leaves level `l + 1` into level `l`
 //!
-//! Blocks that touch walls as well are served by kernels of their own: there things come back, and there are few of them.
+//! Blocks that also touch walls have kernels of their own, because walls send packets back. Such blocks are few.
 
 use std::ops::Range;
 
@@ -24,35 +25,35 @@ use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
 
-/// A level whose cells are less than one in so many of those that the device works on at a time streams in one launch.
+/// A level streams in one launch if it has fewer than 1/`FEW` of the cells that the device processes at the same time.
 const FEW: usize = 8;
 
-/// What a part has of a grid, and the slots of others' coarse blocks of each level that send something into its blocks.
+/// What a subdomain owns of a grid, and for each level the slots of other subdomains' coarse blocks that send populations into its blocks.
 pub(crate) type Own<'a> = (&'a Owned, &'a [Vec<SlotId>]);
 
-/// What blocks at interfaces read, and what it is made from.
+/// The inbox of a grid, and the tables from which kernels fill it.
 pub(crate) struct Inbox {
-    /// What enters, for a first step and for a second one `[row][value]`.
+    /// Values that enter blocks, in a first step and in a second step `[row][value]`.
     rows: [Buffer<Real>; 2],
-    /// From which neighbours each block reads its row `[row]`.
+    /// The neighbours whose populations each block reads from its row, a bit each `[row]`.
     masks: Buffer<Int>,
-    /// Where the cells of each block begin in `cells` `[row]`.
+    /// Offset of the cells of each block in `cells` `[row]`.
     begins: Buffer<Int>,
-    /// What is around blocks of all levels but the finest `[row][value]`.
+    /// Slots and inbox rows around blocks of all levels but the finest ([`Manifest::around`]) `[row][value]`.
     tables: Buffer<Int>,
-    /// Which coarse cells are refined around each cell of these blocks `[row][cell]`.
+    /// For each cell of these blocks, the coarse cells around it that are refined, a bit each `[row][cell]`.
     cell_masks: Buffer<Int>,
-    /// Cells beside refined ones, level by level, each as `row * cells of a block + cell`.
+    /// Cells next to refined cells, level by level, each as `row * cells of a block + cell`.
     cells: Buffer<Int>,
-    /// Where those of each level are listed.
+    /// The range of each level in `cells`.
     of_levels: Vec<Range<usize>>,
-    /// The phase in which all blocks of a level stream, in one launch: where there are few, launches cost more than what they do.
+    /// The phase in which all blocks of a level stream in one launch. If a level has few blocks, a launch costs more than its work.
     together: Vec<Option<Phase>>,
 }
 
 impl Inbox {
-    /// That of a grid, full of NaN; none for a coupling of ghosts, or without levels. A part of a flow has what enters its blocks, and says
-    /// which blocks of others send something there, on each level.
+    /// The inbox of a grid, filled with NaN; `None` for a ghost coupling or a method without a coupling. In a divided flow it contains what
+    /// enters the subdomain's blocks, and `own` lists for each level the blocks of other subdomains that send populations into these.
     pub(crate) fn new(
         (program, of_rows): (&Program, &Device),
         grid: &mut Grid,
@@ -78,7 +79,7 @@ impl Inbox {
         Ok(Some(inbox))
     }
 
-    /// After the grid has changed. Nothing is kept between steps.
+    /// Rebuilds the tables after the grid has changed. No value is kept between steps.
     pub(crate) fn follow(
         &mut self,
         (program, of_rows): (&Program, &Device),
@@ -94,7 +95,7 @@ impl Inbox {
             |level: &Level| level.leaves.len() < few && level.group(Group::Interior).len() < level.leaves.len();
         let with_walls = !manifest.boundaries.is_empty();
         let general = if with_walls { Phase::StreamCollideInterfaceWalls } else { Phase::StreamCollideInterface };
-        // The same in all parts, whatever they have of the level: kernels may differ in the last bits.
+        // The same in all subdomains, whatever they own of the level, because kernels may differ in the last bits.
         self.together = grid.levels().iter().map(|level| together(level).then_some(general)).collect();
         let before: Vec<usize> = levels
             .iter()
@@ -103,7 +104,7 @@ impl Inbox {
                 Some(*next - level.len())
             })
             .collect();
-        // Nothing is finer than the finest level.
+        // The finest level has no finer level to send to.
         let (all, senders) = (grid.interfaces(), before.last().copied().unwrap_or(0));
         let own_rows = own.map(|(owned, _)| rows_of(owned, &levels, &before));
         if all > self.masks.len() {
@@ -126,7 +127,7 @@ impl Inbox {
         let others = match own {
             None => vec![],
             Some((_, senders)) => {
-                // Blocks of which nothing is needed have no cells.
+                // Blocks that send nothing into this subdomain have no cells: their count is 0.
                 self.begins.write_ints(0, &vec![0; all])?;
                 let slots = |of: &Vec<SlotId>| of.iter().map(|slot| slot.0 as i32).collect::<Vec<_>>();
                 senders.iter().map(|of| device.ints(&slots(of))).collect::<Result<Vec<_>, _>>()?
@@ -152,7 +153,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Masks of the listed blocks, and how many of their cells are beside refined ones.
+    /// Sets the masks of the listed blocks, and counts their cells next to refined cells.
     fn set_masks(
         &mut self,
         program: &Program,
@@ -173,7 +174,7 @@ impl Inbox {
         })
     }
 
-    /// These cells, and what is around the listed blocks.
+    /// Lists these cells, and fills the tables of what lies around the listed blocks.
     fn set_cells(&mut self, program: &Program, grid: &Grid, ids: Part<'_, Int>) -> Result<(), KernelError> {
         let tables = grid.tables();
         program.launch(kernels::InterfaceCells {
@@ -191,18 +192,19 @@ impl Inbox {
         })
     }
 
-    /// The phase in which all blocks of a level stream, in one launch, if they do.
+    /// The phase in which all blocks of a level stream in one launch, if there is one.
     pub(crate) fn together(&self, level: usize) -> Option<Phase> {
         self.together[level]
     }
 
-    /// The cells of a level beside refined ones.
+    /// The cells of a level next to refined cells.
     pub(crate) fn cells_of(&self, level: usize) -> Part<'_, Int> {
         self.cells.part(self.of_levels[level].clone())
     }
 
-    /// What a level sends to the next finer one for both of its steps, or gets from it after the first; `start`: whether the step of the
-    /// level is itself the first of two. `ids`: blocks that touch walls, for the phases that are theirs.
+    /// Writes to the inbox what a level sends to the next finer level for both of its steps, or what it receives from that level after the
+    /// first step; `start`: whether the step of the level is itself the first of two. `ids`: blocks that touch walls, for the phases on
+    /// such blocks.
     pub(crate) fn exchange(
         &mut self,
         (program, grid, walls): (&Program, &Grid, &Walls),
@@ -213,7 +215,7 @@ impl Inbox {
     ) -> Result<(), KernelError> {
         let (params, tables) = (levels[level].params.packed(), grid.tables());
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
-        // After its first step, what the finer level had before is in the other set.
+        // After the first step of the finer level, the other set has its populations from before that step.
         let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);
         let Walls { rules: wall_rules, values: wall_values } = walls;
         let (nodes, near, children, slots, rows) =
@@ -275,18 +277,18 @@ impl Inbox {
         }
     }
 
-    /// Sets all that enters to NaN.
+    /// Sets all values of the inbox to NaN.
     pub(crate) fn poison(&mut self) -> Result<(), DeviceError> {
         self.rows.iter_mut().try_for_each(Buffer::poison)
     }
 
-    /// Masks and rows that blocks read in a step; `start`: the first of two.
+    /// The masks and rows that blocks read in a step; `start`: whether it is the first of two.
     pub(crate) fn read(&self, start: bool) -> (&Buffer<Int>, &Buffer<Real>) {
         (&self.masks, &self.rows[usize::from(!start)])
     }
 }
 
-/// Two sets of rows, full of NaN; of a part there is memory for its own.
+/// Two arrays of rows, filled with NaN. A subdomain has memory for its own rows only.
 fn rows(
     device: &Device,
     manifest: &Manifest,
@@ -308,13 +310,14 @@ fn rows(
     Ok([set()?, set()?])
 }
 
-/// Where the values of some rows are.
+/// The ranges of the values of some rows.
 fn values_of<'a>(manifest: &Manifest, rows: &'a [Range<usize>]) -> impl Iterator<Item = Range<usize>> + 'a {
     let values = manifest.inbox_row();
     rows.iter().map(move |run| run.start * values..run.end * values)
 }
 
-/// The rows of a part, where those of each level are listed, and how many rows there are before each.
+/// The rows that a subdomain owns, from the ranges in which blocks at interfaces are listed on each level, and the number of rows before
+/// each level.
 fn rows_of(owned: &Owned, levels: &[Range<usize>], before: &[usize]) -> Vec<Range<usize>> {
     let of_level = |((own, level), before): ((&OwnedLevel, &Range<usize>), &usize)| {
         let row = |at: usize| before + at - level.start;
@@ -324,12 +327,12 @@ fn rows_of(owned: &Owned, levels: &[Range<usize>], before: &[usize]) -> Vec<Rang
     all.filter(|run| !run.is_empty()).collect()
 }
 
-/// Room for more than there was, with some to spare: where it has grown it may grow again.
+/// The capacity of an array that must have `needed` entries. One that has grown gets a quarter more, because it may grow again.
 fn room(before: usize, needed: usize) -> usize {
     if before == 0 { needed } else { needed + needed / 4 }
 }
 
-/// Room for so many integers.
+/// Makes room for `length` integers. A buffer that grows loses its content.
 fn grow(device: &Device, buffer: &mut Buffer<Int>, length: usize) -> Result<(), DeviceError> {
     if length > buffer.len() {
         let room = room(buffer.len(), length);

@@ -1,4 +1,5 @@
-//! What a flow is judged by: conserved sums, change towards steady state, the first value that is no number.
+//! Measured quantities as plain data: conserved sums, exchange with solids, change towards steady state, the first value that is not
+//! finite.
 
 use crate::geometry::Cell;
 
@@ -13,57 +14,58 @@ pub struct Conserved {
     pub momentum: [f64; 3],
 }
 
-/// What a solid and the fluid exchange in a step, in lattice units of the coarsest level.
+/// Exchange between a solid and the fluid in one step, in lattice units of the coarsest level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
     /// Force of the fluid on the solid, 0 beyond the dimension.
     pub force: [f64; 3],
-    /// Torque of the fluid on a solid that turns, about its pivot; along z in two dimensions. 0 of others.
+    /// Torque of the fluid on a rotating solid, about its pivot; along z in two dimensions. 0 for other solids.
     pub torque: [f64; 3],
-    /// What the sum of each set of populations gains from the solid, in the order of the manifest.
+    /// The gain of each set of populations from the solid: the change of their sum. In the order of the manifest.
     pub gains: Vec<f64>,
 }
 
 impl Exchange {
-    /// Nothing, of so many sets of populations.
+    /// No exchange, for this number of sets of populations.
     pub(crate) fn none(sets: usize) -> Exchange {
         Exchange { force: [0.0; 3], torque: [0.0; 3], gains: vec![0.0; sets] }
     }
 
-    /// Its numbers: the force, the torque and the gains.
+    /// All values: the force, the torque and the gains.
     pub fn numbers(&self) -> impl Iterator<Item = f64> {
         self.force.iter().chain(&self.torque).chain(&self.gains).copied()
     }
 
-    /// The same, to be changed.
+    /// Mutable references to all values.
     pub fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f64> {
         self.force.iter_mut().chain(&mut self.torque).chain(&mut self.gains)
     }
 }
 
-/// What solids and the fluid have exchanged in some steps.
+/// Exchange between solids and the fluid, accumulated over steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchanged {
-    /// How many steps.
+    /// Number of steps.
     pub steps: u64,
-    /// The sums over these steps, solid by solid.
+    /// The sums over these steps, one entry for each solid.
     pub sums: Vec<Exchange>,
 }
 
-/// Means over the domain, of which solids have nothing, by volume, and the mass, in lattice units of the coarsest level.
+/// Means over the volume of the box, to which solids contribute nothing, and the mass; in lattice units of the coarsest level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Means {
-    /// Sum of the density `rho` over the fluid cells, each times its volume in cells of the coarsest level; NaN where there is no such field.
+    /// Mass: sum of the density `rho` over the fluid cells, each weighted by its volume in cells of the coarsest level; NaN if the method
+    /// has no such field.
     pub mass: f64,
     /// Kinetic energy: half the mean square of the velocity.
     pub energy: f64,
     /// Enstrophy: half the mean square of the vorticity.
     pub enstrophy: f64,
-    /// Largest speed.
+    /// Largest speed in the fluid.
     pub fastest: f64,
 }
 
-/// A sum whose rounding errors are carried along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
+/// A sum with compensation of rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum {
     total: f64,
@@ -85,7 +87,7 @@ impl Sum {
         self.add(other.carried);
     }
 
-    /// A sum that a kernel has made.
+    /// A sum computed by a kernel, with its compensation.
     pub fn new(total: f64, carried: f64) -> Sum {
         Sum { total, carried }
     }
@@ -104,25 +106,24 @@ impl FromIterator<f64> for Sum {
     }
 }
 
-/// Where a field is not finite.
+/// The first place where a field is not finite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotFinite {
-    /// Name of the component.
+    /// Name of the component of the field.
     pub component: String,
     /// The cell.
     pub cell: Cell,
 }
 
-/// What a look at a flow tells.
+/// Result of a check of the fields of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Look {
-    /// The first value that is infinite or no number: level by level, on a level the blocks without walls and level jumps first,
-    /// then those at walls, at jumps, at both, each along the curve, cell by cell, component by component. Where the fields are looked at
-    /// in pieces, all blocks of a level along the curve.
+    /// The first value that is infinite or NaN. The order is level by level; on a level first blocks away from walls and refinement
+    /// interfaces, then those at walls, at interfaces, at both; in each group along the space-filling curve, then cell by cell, component
+    /// by component. If the fields are checked in pieces, the blocks of a level are not grouped.
     pub not_finite: Option<NotFinite>,
-    /// Largest change of the velocity vector's length since the fields were kept, `max |u - u'|` over all cells, in cells of the
-    /// coarsest level per its time step. `None` where nothing was kept, the fields have no velocity `u`, or some value is not
-    /// finite.
+    /// Largest change of the velocity since the reference fields, `max |u - u'|` over all cells, in cells of the coarsest level per time
+    /// step of that level. `None` if there are no reference fields, if the fields have no velocity `u`, or if a value is not finite.
     pub change: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! What a user says of a flow: its box, what lies behind the faces, solids, and how the grid is refined.
+//! What a user specifies for a flow: its box, the boundary conditions of the faces, solids, and how the grid is refined.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::geometry::{Block, Face};
 use crate::kernels::criteria::Criterion;
 use crate::kernels::{Prescribed, Statistics};
 
-/// A number at each time, in steps of the coarsest level.
+/// A function of time, in steps of the coarsest level.
 pub type Course = Arc<dyn Fn(f64) -> f64 + Send + Sync>;
 
 /// Lower and upper corner of a box, in cells of the coarsest level.
@@ -20,23 +20,24 @@ pub(crate) type Corners = ([f64; 3], [f64; 3]);
 pub struct Adaptivity {
     /// Levels that leaves may have.
     pub levels: RangeInclusive<usize>,
-    /// What refines before the first step; it reads positions only.
+    /// The criterion of the initial refinement; it reads positions only.
     pub start: Criterion,
-    /// Steps of the coarsest level between two changes of the grid, and what they follow besides solids that move; none for a grid that
-    /// stays. With [`u64::MAX`] steps it changes when it is told alone.
+    /// The interval of adaptations, in steps of the coarsest level, and the criterion that they follow besides moving solids; `None` for a
+    /// fixed grid. With [`u64::MAX`] steps the grid changes [on request](crate::solver::Simulation::adapt_to) only.
     pub during: Option<(u64, Criterion)>,
-    /// Boxes, in cells of the coarsest level, whose blocks stay as they are at the start: lower and upper corners.
+    /// Boxes whose blocks are pinned: they keep their initial level. Lower and upper corners, in cells of the coarsest level.
     pub frozen: Vec<([f64; 3], [f64; 3])>,
-    /// Bytes that the grid may take on each device, with all its data; none for as much as the device has.
+    /// Memory for the grid and all its data on each device, in bytes; `None` for a share of the available memory ([`SHARE_OF_MEMORY`]).
     pub memory: Option<usize>,
-    /// How many GPUs may share what lies in blocks, each of which has the tables of all: see [`Self::on`].
+    /// How many GPUs may share the data of blocks; each of them has the tables of all blocks. See [`Self::on`].
     pub sharing: usize,
-    /// Whether there is to be room for [`Simulation::keep`] among these.
+    /// Whether these data include reference fields, for [`Simulation::keep`](crate::solver::Simulation::keep).
     pub keeps: bool,
 }
 
 impl Adaptivity {
-    /// The same for the parts of a flow on these devices: its blocks may lie in the memory of all GPUs together, where these can do so.
+    /// The same for a flow whose subdomains are on these devices: its blocks may be spread over the memory of all GPUs, if the devices
+    /// support it.
     pub fn on(self, devices: &[Device]) -> Result<Adaptivity, DeviceError> {
         if devices.len() < 2 || !Devices::new(devices).share_memory()? {
             return Ok(self);
@@ -46,29 +47,29 @@ impl Adaptivity {
     }
 }
 
-/// Whether a block of so many cells along each axis (1 beyond the dimension) overlaps a box whose blocks stay.
+/// Whether a block overlaps a box of pinned blocks; `cells`: the cells of a block along each axis, 1 beyond the dimension.
 pub(crate) fn freezes(frozen: &[Corners], block: Block, cells: [usize; 3]) -> bool {
     frozen.iter().any(|(from, to)| block.overlaps(cells, from, to))
 }
 
-/// A grid and what lies behind its faces.
+/// The box of a flow: its size, boundary conditions and solids, with the formulas and statistics that are compiled for it.
 #[derive(Clone)]
 pub struct GridSpec {
-    /// Cells along each axis, multiples of the block; 1 beyond the dimension.
+    /// Cells along each axis, multiples of the block size; 1 beyond the dimension.
     pub size: [usize; 3],
-    /// Faces in the order of [`Face::ALL`]; those beyond the dimension are not looked at.
+    /// Faces in the order of [`Face::ALL`]; those beyond the dimension are ignored.
     pub faces: [FaceSpec; 6],
     /// Solids in the box.
     pub solids: Vec<Solid>,
-    /// What varies at their surfaces, in the same order; nothing at those for which there is no entry.
+    /// Parameters that vary over the surfaces of solids, in the same order as the solids; a solid without an entry has none.
     pub surfaces: Vec<Varying>,
-    /// Walls at parts of faces, in the place of the face's own; where several are, the first.
+    /// Walls on regions of faces, where they replace the wall of the face. Where several overlap, the first applies.
     pub patches: Vec<Patch>,
-    /// How they move, in the same order; those for which there is none stay.
+    /// Motions of the solids, in the same order; a solid without an entry is at rest.
     pub motions: Vec<Option<Motion>>,
-    /// The formulas of what depends on time.
+    /// The kernels of the time-dependent formulas.
     pub prescribed: Option<Prescribed>,
-    /// What is accumulated over time.
+    /// The statistics that are accumulated over time.
     pub statistics: Option<Statistics>,
 }
 
@@ -101,7 +102,7 @@ impl GridSpec {
         self
     }
 
-    /// The same where the last solid moves.
+    /// The same with a motion of the last solid.
     pub fn moving(mut self, motion: Motion) -> Self {
         self.motions.resize(self.solids.len().saturating_sub(1), None);
         self.motions.push(Some(motion));
@@ -109,27 +110,28 @@ impl GridSpec {
     }
 }
 
-/// What lies behind a face.
+/// The boundary condition of a face.
 #[derive(Clone)]
 pub enum FaceSpec {
-    /// The opposite end of the box.
+    /// Periodic: the opposite end of the box lies behind the face.
     Periodic,
     /// A wall.
     Wall(WallSpec),
 }
 
-/// A number at each place of a face, `[x, y, z]` in cells of the coarsest level.
+/// A function of the position on a face, `[x, y, z]` in cells of the coarsest level.
 pub type Profile = Arc<dyn Fn([f64; 3]) -> f64 + Send + Sync>;
 
-/// Which points of a face are meant, `[x, y, z]` in cells of the coarsest level.
+/// A region of a face: whether it contains a point, `[x, y, z]` in cells of the coarsest level.
 pub type Region = Arc<dyn Fn([f64; 3]) -> bool + Send + Sync>;
 
-/// A wall at a part of a face. It and the face have link-wise rules, because each link across the face gets a wall of its own.
+/// A wall on a region of a face. Both it and the wall of the face must have link-wise rules, because each link across the face has a wall
+/// of its own.
 #[derive(Clone)]
 pub struct Patch {
     /// The face.
     pub face: Face,
-    /// The places at which links cross the face that have this wall.
+    /// The region: a link has this wall if it crosses the face there.
     pub region: Region,
     /// The wall.
     pub wall: WallSpec,
@@ -142,21 +144,21 @@ pub struct WallSpec {
     pub rule: String,
     /// Its parameters by name, each with all its components.
     pub values: Vec<(String, Vec<f64>)>,
-    /// What varies of them.
+    /// Those that vary in space or time.
     pub varying: Varying,
 }
 
-/// Parameters of a boundary rule that are not the same everywhere and at all times, by name, each with all its components.
+/// Parameters of a boundary rule that vary in space or time, by name, each with all its components.
 #[derive(Clone, Default)]
 pub struct Varying {
-    /// Those that vary along the face or over the surface, whatever other values they have.
+    /// Those that vary along the face or over the surface. They replace constant values.
     pub profiles: Vec<(String, Vec<Profile>)>,
-    /// Those that depend on time, which `profiles` or other values have at its beginning: the number of the formula of each component in
-    /// [`GridSpec::prescribed`].
+    /// Those that depend on time: for each component, the number of its formula in [`GridSpec::prescribed`]. The initial values come from
+    /// `profiles` or are the constant values.
     pub timed: Vec<(String, Vec<usize>)>,
 }
 
-/// Bytes that a grid may take on a device.
+/// Memory that a grid may use on a device, in bytes.
 pub(crate) fn memory_for(device: &Device, adaptivity: &Adaptivity) -> usize {
     match (adaptivity.memory, device.memory_available()) {
         (Some(memory), _) => memory,
@@ -165,5 +167,5 @@ pub(crate) fn memory_for(device: &Device, adaptivity: &Adaptivity) -> usize {
     }
 }
 
-/// Share of the memory available that a grid takes that may change, unless it is told.
+/// The share of the available memory that an adaptive grid uses by default.
 pub const SHARE_OF_MEMORY: f64 = 0.8;

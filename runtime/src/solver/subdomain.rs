@@ -1,8 +1,8 @@
-//! The part of a simulation that one device has.
+//! A subdomain: the part of a simulation on one device.
 //!
-//! All that lies on the device is here: kernels, blocks, populations, what is around them, and steps that were recorded. What time
-//! it is on each level, how often the grid changes and which walls there are belongs to the [`Simulation`](crate::solver::simulation::Simulation),
-//! which tells a subdomain what to do.
+//! It has all that lies on the device: kernels, blocks, populations, the tables that describe the neighbourhood of blocks, and recorded
+//! steps. The number of steps, the parameters of each level and the interval of adaptations are the same on all devices. They belong to the
+//! [`Simulation`](crate::solver::simulation::Simulation), which controls the subdomains.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -31,13 +31,14 @@ use crate::solver::solids::bodies::Bodies;
 use crate::solver::spec::Corners;
 
 impl Subdomain {
-    /// The blocks whose cells have their places, for [`Self::give_places`]; none where the method has none.
+    /// The blocks whose cells already have their place values, so that [`Self::give_places`] can skip them; `None` if the method has no
+    /// place values.
     pub(crate) fn placed(&self) -> Result<Option<HashSet<Block>>, DeviceError> {
         let of_leaves = |leaves: &[Leaf]| leaves.iter().map(|leaf| leaf.block).collect();
         self.places.as_ref().map(|_| self.grid.leaves().map(of_leaves)).transpose()
     }
 
-    /// Gives the cells of some leaves their places, in the sets that are current on each level.
+    /// Writes the place values of the cells of some leaves, into the set of populations that is current on their level.
     pub(crate) fn give_places(&mut self, current: &[usize], to: impl Fn(&Leaf) -> bool) -> Result<(), DeviceError> {
         let Subdomain { program, grid, fields, places: Some(places), .. } = self else { return Ok(()) };
         let layout = Layout::populations(program.manifest());
@@ -57,61 +58,62 @@ impl Subdomain {
     }
 }
 
-/// Blocks of a grid on a device, with all that their kernels read and write.
+/// The blocks of a grid on one device, with all data that their kernels read and write.
 pub(crate) struct Subdomain {
     pub(crate) program: Program,
-    /// Its device, on which the inbox takes what memory it needs.
+    /// The same device as the inbox allocates on it; it may be [sparse](Device::sparse).
     pub(crate) of_rows: Device,
     pub(crate) grid: Grid,
-    /// What it has of the grid, where that is not all.
+    /// What the subdomain owns of the grid; `None` if it owns all of it.
     pub(crate) owned: Option<Owned>,
-    /// Its blocks as phases stream them, where it is one of several parts.
+    /// Its edge blocks and interior blocks, as phases stream them, if the flow has several subdomains.
     pub(crate) edges: Option<Edges>,
     pub(crate) walls: Walls,
     pub(crate) prescribed: Option<Prescribed>,
     pub(crate) bodies: Option<Bodies>,
     pub(crate) fields: Fields,
     pub(crate) inbox: Option<Inbox>,
-    /// Whether the macroscopic fields are those of the current populations.
+    /// Whether the macroscopic fields belong to the current populations.
     pub(crate) sampled: bool,
-    /// Fields of an earlier step, to compare with.
+    /// Reference fields: those of an earlier step, to compare with.
     pub(crate) reference: Option<Buffer<Real>>,
-    /// What is accumulated over time.
+    /// Statistics over time.
     pub(crate) statistics: Option<Statistics>,
-    /// What cells keep for parameters that vary, if it is known.
+    /// Constants of cells for parameters that vary in space, if known.
     pub(crate) places: Option<Places>,
-    /// What the grid follows, if it changes.
+    /// The refinement criterion, if the grid is adapted.
     pub(crate) criterion: Option<Criterion>,
-    /// Boxes whose blocks stay as they are, in cells of the coarsest level: lower and upper corners.
+    /// Boxes whose blocks are pinned, in cells of the coarsest level: lower and upper corners.
     pub(crate) frozen: Vec<Corners>,
     pub(crate) recording: Option<Recording>,
 }
 
-/// Steps that can be repeated.
+/// Recorded steps, which can be replayed.
 pub(crate) struct Recording {
     pub(crate) graph: Graph,
-    /// How many they are, an even number.
+    /// Number of steps, which is even.
     pub(crate) steps: u64,
 }
 
 impl Subdomain {
-    /// Sets the clock of formulas of time: how many steps of level 0 are done.
+    /// Sets the clock of the time-dependent formulas to the number of completed steps of level 0.
     pub(crate) fn set_clock(&mut self, step: u64) -> Result<(), StepError> {
         self.prescribed.as_mut().map_or(Ok(()), |prescribed| Ok(prescribed.set_clock(step)?))
     }
 
-    /// Computes what walls have in a step of a level; `half`: halves of its steps from the last tick to its middle.
+    /// Evaluates the time-dependent parameters of walls for a step of a level; `half`: the time from the last tick to the middle of the
+    /// step, in half steps of the level.
     pub(crate) fn prescribe(&mut self, level: usize, half: i32) -> Result<(), KernelError> {
         let Subdomain { program, prescribed: Some(prescribed), walls, .. } = self else { return Ok(()) };
         prescribed.compute(program.manifest(), (level, half), &mut walls.values)
     }
 
-    /// Its lists on a level.
+    /// The lists of its blocks on a level.
     pub(crate) fn own_level(&self, level: usize) -> OwnedLevel {
         own_level(&self.grid, self.owned.as_ref(), level)
     }
 
-    /// Its leaves, level by level, each level along the curve.
+    /// Its leaves, level by level, each level along the space-filling curve.
     pub(crate) fn own_leaves(&self) -> Result<Arc<[Leaf]>, DeviceError> {
         match &self.owned {
             Some(owned) => owned.leaves(&self.grid),
@@ -119,7 +121,7 @@ impl Subdomain {
         }
     }
 
-    /// Where its leaves of all levels are listed, in as few runs as that takes.
+    /// The ranges of its leaves in the lists of all levels, merged into as few runs as possible.
     pub(crate) fn own_runs(&self) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = vec![];
         for run in (0..self.grid.levels().len()).flat_map(|level| self.own_level(level).runs()) {
@@ -131,12 +133,12 @@ impl Subdomain {
         runs
     }
 
-    /// The phase in which all blocks of a level stream, in one launch, if they do.
+    /// The phase in which all blocks of a level stream in one launch, if there is one.
     pub(crate) fn together(&self, level: usize) -> Option<Phase> {
         self.inbox.as_ref().and_then(|inbox| inbox.together(level))
     }
 
-    /// Computes the macroscopic fields of the current sets of populations, unless they are known; makes room for all of them.
+    /// Computes the macroscopic fields of the current populations, unless they are up to date. Makes room for the fields of all slots.
     pub(crate) fn sample(&mut self, levels: &[Level]) -> Result<(), StepError> {
         if self.sampled {
             return Ok(());
@@ -162,7 +164,7 @@ impl Subdomain {
         Ok(())
     }
 
-    /// Computes those of one of the [windows](Self::windows).
+    /// Computes the fields in one of the [windows](Self::windows).
     pub(crate) fn sample_window(&mut self, levels: &[Level], window: &Range<usize>) -> Result<(), StepError> {
         if self.is_whole() {
             return self.sample(levels);
@@ -180,28 +182,29 @@ impl Subdomain {
         Ok(())
     }
 
-    /// Runs of slots whose macroscopic fields there is room for at a time, in the order of memory: all leaves have theirs in one.
+    /// Ranges of slots whose macroscopic fields fit in memory at the same time, in the order of memory. One window covers all leaves if the
+    /// fields of all slots fit.
     pub(crate) fn windows(&self) -> Vec<Range<usize>> {
         let room = self.room_for_fields();
         let slots = if self.is_whole() { room } else { self.grid.leaf_count() };
         (0..slots).step_by(room.max(1)).map(|first| first..slots.min(first + room)).collect()
     }
 
-    /// Whether there is room for the macroscopic fields of all slots. Else the grid stays as it is, and the leaves of each level have the
-    /// slots of the numbers under which they are listed, in the order of the curve.
+    /// Whether there is memory for the macroscopic fields of all slots. Otherwise the grid is fixed, and the slot of each leaf is its
+    /// position in the list of leaves: level by level, along the space-filling curve.
     pub(crate) fn is_whole(&self) -> bool {
         self.room_for_fields() >= self.grid.slots()
     }
 
-    /// Slots whose macroscopic fields there is room for.
+    /// Number of slots whose macroscopic fields fit in their array.
     fn room_for_fields(&self) -> usize {
         let of_slot = Layout::fields(self.program.manifest()).slot_len();
         self.fields.macroscopic.len().checked_div(of_slot).unwrap_or(self.grid.slots())
     }
 
-    /// Makes room for the macroscopic fields of all slots; an error where they do not fit.
+    /// Makes room for the macroscopic fields of all slots; an error if they do not fit.
     pub(crate) fn make_whole(&mut self) -> Result<(), StepError> {
-        // Parts have it from the beginning, and it takes memory for their own blocks.
+        // Subdomains of a divided flow have room for them from the start, with memory for their own blocks.
         if !self.is_whole() {
             let (device, manifest) = (self.program.device(), self.program.manifest());
             let length = self.grid.slots() * Layout::fields(manifest).slot_len();
@@ -215,7 +218,7 @@ impl Subdomain {
     }
 }
 
-/// What a part has of a level: all of it, where it has all of the grid.
+/// What a subdomain owns of a level; all of the level if it owns the whole grid.
 pub(crate) fn own_level(grid: &Grid, owned: Option<&Owned>, level: usize) -> OwnedLevel {
     match owned {
         Some(owned) => owned.levels[level].clone(),
@@ -223,26 +226,26 @@ pub(crate) fn own_level(grid: &Grid, owned: Option<&Owned>, level: usize) -> Own
     }
 }
 
-/// The slots of leaves of a level that are in a window.
+/// The slots of those leaves of a level that lie in a window.
 pub(crate) fn ids_in<'a>(grid: &'a Grid, leaves: &Range<usize>, window: &Range<usize>) -> Part<'a, Int> {
     let start = leaves.start.max(window.start);
     grid.forest().every().part(start..leaves.end.min(window.end).max(start))
 }
 
 impl Subdomain {
-    /// Whether solids move.
+    /// Whether any solid moves.
     pub(crate) fn moves(&self) -> bool {
         self.bodies.as_ref().is_some_and(|bodies| bodies.moving.is_some())
     }
 }
 
 impl Subdomain {
-    /// Whether its memory comes and goes.
+    /// Whether memory of its arrays is mapped and released while the grid changes.
     pub(crate) fn is_by_page(&self) -> bool {
         self.fields.populations[0].array().is_by_page()
     }
 
-    /// All its arrays of blocks.
+    /// All its arrays that have values for each slot.
     pub(crate) fn arrays(&mut self) -> Arrays<'_> {
         let Subdomain { program, fields, reference, statistics, .. } = self;
         let of_fields = std::iter::once(&mut fields.macroscopic).chain(reference);

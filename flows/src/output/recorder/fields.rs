@@ -1,5 +1,5 @@
-//! Fields for ParaView: on all cells, on grids of probes, on solids. After each call there is a file of this step, and the file that lists
-//! the files of all steps, where there is one, has it.
+//! Fields for ParaView: on all cells, on grids of probes, on solids. After each call the file of this step exists and
+//! is listed in the file that collects all steps, if there is one.
 
 use std::io::{self, Write};
 
@@ -28,10 +28,10 @@ pub(super) fn write_vtk(
 }
 
 impl Recorder<'_> {
-    /// Records the fields of a step.
+    /// Writes the fields of a step.
     pub fn fields(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         let case = self.case;
-        // Fields that are not finite are written even where none are asked for.
+        // Non-finite fields are written even if the case requests none.
         let format = case.output.vtk.unwrap_or_else(|| Vtk::default_for(case.refinement.is_some(), case.dim));
         let name = vtk::frame_name(snapshot.step, format);
         if self.frames.last().is_some_and(|(_, last)| *last == name) {
@@ -48,7 +48,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Writes what a probe on a grid has read.
+    /// Writes the readings of a probe on a grid.
     pub(super) fn probe_frame(
         &mut self,
         probe: &Probe,
@@ -75,7 +75,7 @@ impl Recorder<'_> {
         self.sink.write(&format!("probe_{}.pvd", probe.name), |out| vtk::write_series(out, &frames))
     }
 
-    /// Writes pressure and friction on solids, if they are wanted.
+    /// Writes pressure and friction on solids, if requested.
     pub(super) fn surfaces(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         let case = self.case;
         let Some(surfaces) = &case.output.surfaces else { return Ok(()) };

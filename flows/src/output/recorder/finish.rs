@@ -1,5 +1,5 @@
-//! What belongs to the end of a run: after [`Recorder::finish`] all files are there, and the summary names them; after
-//! [`Recorder::broken`] and [`Recorder::fail`] those of a run that failed.
+//! Final output of a run. After [`Recorder::finish`] all files exist and the summary lists them; after
+//! [`Recorder::broken`] and [`Recorder::fail`] the files of a failed run.
 
 use lbm_bundle::Manifest;
 use lbm_runtime::solver::snapshot::Snapshot;
@@ -14,7 +14,7 @@ use crate::output::summary::{Failed, Failure, Measured, Observed, Status, Summar
 use crate::output::{plot, report, units};
 
 impl Recorder<'_> {
-    /// Writes everything that belongs to the end, the summary last. `snapshot` is needed where
+    /// Writes the final output, the summary last. `snapshot` is required if the case
     /// [`ends_with_fields`](crate::case::Case::ends_with_fields).
     pub fn finish(
         &mut self,
@@ -77,8 +77,8 @@ impl Recorder<'_> {
         Ok(summary)
     }
 
-    /// Writes the fields of a snapshot that is not finite, if there is one, those of the last one that was, the series until then, and
-    /// the pictures.
+    /// Writes the fields of a snapshot that is not finite, if given, those of the last finite one, the time series
+    /// until then, and the pictures.
     pub fn broken(
         &mut self,
         snapshot: Option<&Snapshot>,
@@ -90,7 +90,8 @@ impl Recorder<'_> {
         }
         self.tables()?;
         self.draw_forces()?;
-        // Frames are in the order of time, and those on the way may be later than the one that was kept.
+        // Frames are in the order of time, and frames written during the run may be later than the last finite
+        // snapshot.
         let later = |good: &&Snapshot| self.frames.last().is_none_or(|(step, _)| *step < good.step);
         if let Some(good) = good.filter(later) {
             self.fields(good)?;
@@ -100,7 +101,7 @@ impl Recorder<'_> {
         self.pictures_at_end(snapshot, manifest)
     }
 
-    /// Writes the films of what was drawn, and the summary of a run that failed.
+    /// Writes the films of existing pictures, and the summary of a failed run.
     pub fn fail(&mut self, error: &dyn miette::Diagnostic) -> Result<(), OutputError> {
         let films = self.films();
         let text = |part: Option<Box<dyn std::fmt::Display + '_>>| part.map(|part| part.to_string());
@@ -122,7 +123,7 @@ impl Recorder<'_> {
         })
     }
 
-    /// Draws the coefficients of forces over time.
+    /// Draws the force coefficients over time.
     fn draw_forces(&mut self) -> Result<(), OutputError> {
         if self.case.output.forces.is_none() {
             return Ok(());

@@ -1,14 +1,14 @@
-//! What writes the files of a run, each when it is due: rows and fields on the way, and what belongs to the end. After each call all files
-//! in the folder are whole, and the recorder knows which it has written.
+//! Writes the files of a run, each when it is due: rows and fields during the run, and the final output. After each
+//! call all files in the folder are complete, and the recorder knows which ones it has written.
 //!
 //! | module | writes |
 //! | --- | --- |
 //! | `fields` | fields for ParaView: on all cells, on grids of probes, on solids |
-//! | `rows` | rows of tables as they come |
+//! | `rows` | rows of growing tables |
 //! | `pictures` | pictures, views and films |
-//! | `statistics` | statistics, and their pictures |
-//! | `resume` | what a run goes on with that was interrupted |
-//! | `finish` | what belongs to the end of a run, well or not; the summary last |
+//! | `statistics` | statistics and their pictures |
+//! | `resume` | restores the state of the recorder for a resumed run |
+//! | `finish` | final output of a run, successful or not; the summary last |
 
 mod fields;
 mod finish;
@@ -30,33 +30,33 @@ use crate::output::sink::{OutputError, Place, RESTART, Sink};
 use crate::output::summary::{About, Accumulated};
 use crate::output::tables::Tables;
 
-/// Writes what a case asks for.
+/// Writes the output that a case requests.
 #[derive(Debug)]
 pub struct Recorder<'a> {
     case: &'a Case,
     about: About,
     sink: Sink,
-    /// The last step that it was told of.
+    /// The last step reached, as reported by [`Recorder::reach`].
     reached: u64,
     /// Steps and names of the VTK files so far.
     frames: Vec<(u64, String)>,
     series: Series,
     forces: Forces,
     heat: Heat,
-    /// What the probes of the case have recorded, in their order.
+    /// Rows of the probes of the case, in order.
     probes: Vec<Probed>,
-    /// What the user should know.
+    /// Notices for the user.
     notices: Vec<String>,
-    /// What has flowed through the planes of the case, in their order.
+    /// Rows of the flux planes of the case, in order.
     fluxes: Vec<Fluxed>,
-    /// The statistics that have been written.
+    /// The statistics written so far.
     statistics: Vec<Accumulated>,
-    /// Tables that grow.
+    /// State of growing tables.
     tables: Tables,
 }
 
 impl<'a> Recorder<'a> {
-    /// Makes sure, before anything runs, that the folder takes files. It is as it was.
+    /// Checks, before anything runs, that the folder is writable. Its contents do not change.
     pub fn create(case: &'a Case, about: About, folder: Place<'_>) -> Result<Recorder<'a>, OutputError> {
         Ok(Recorder {
             case,
@@ -75,17 +75,17 @@ impl<'a> Recorder<'a> {
         })
     }
 
-    /// Begins a run: takes the results of earlier ones away, and writes what this one is made from.
+    /// Starts a run: removes the results of earlier runs, and writes the input files of this one.
     pub fn begin(&mut self, inputs: &[InputFile]) -> Result<(), OutputError> {
         self.sink.begin(inputs, &self.case.results, &[])
     }
 
-    /// Notes that a step was reached.
+    /// Records the last step reached.
     pub fn reach(&mut self, step: u64) {
         self.reached = step;
     }
 
-    /// Writes the restart file in the place of the last one.
+    /// Writes the restart file, in place of the previous one.
     pub fn restart(&mut self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), OutputError> {
         self.sink.put(RESTART, content)
     }
@@ -95,7 +95,7 @@ impl<'a> Recorder<'a> {
         self.sink.folder()
     }
 
-    /// What the user should know of what was written.
+    /// Takes the notices for the user.
     pub fn notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }

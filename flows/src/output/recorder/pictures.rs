@@ -1,5 +1,5 @@
-//! Pictures and views, and films of them. After each call every picture that was due is a file, and each film has all its pictures that
-//! are there.
+//! Pictures, views, and films of them. After each call every picture that was due exists as a file, and each film has
+//! all its existing pictures.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::output::sink::OutputError;
 use crate::output::{film, picture, views};
 
 impl Recorder<'_> {
-    /// Draws those pictures and views of the case that are due at a step on the way, and writes what is due on solids.
+    /// Draws the pictures and views that are due at a step during the run, and writes surface data if due.
     pub fn pictures_on_the_way(&mut self, snapshot: &Snapshot) -> Result<(), OutputError> {
         if self.case.output.wants_surfaces(snapshot.step) {
             self.surfaces(snapshot)?;
@@ -21,7 +21,7 @@ impl Recorder<'_> {
         self.pictures(snapshot, |frames| frames.wants(snapshot.step))
     }
 
-    /// Draws what a case shows of its last step.
+    /// Draws the pictures of the last step.
     pub(super) fn pictures_at_end(&mut self, snapshot: &Snapshot, manifest: &Manifest) -> Result<(), OutputError> {
         let case = self.case;
         if case.output.picture {
@@ -29,7 +29,7 @@ impl Recorder<'_> {
                 ("velocity".to_string(), picture::draw_velocity(case, snapshot)),
                 ("vorticity".to_string(), picture::draw_vorticity(case, snapshot)),
             ];
-            // The density says little that the velocity does not; any other scalar is there to be seen.
+            // The density adds little to the velocity; all other scalars are shown.
             let scalars =
                 (manifest.fields.iter()).filter(|field| field.components == 1 && field.name != "rho" && field.is_own());
             pictures
@@ -62,7 +62,7 @@ impl Recorder<'_> {
         self.sink.write(&frames.file_name(step), |out| out.write_all(&image))
     }
 
-    /// Writes the films of the pictures that there are.
+    /// Writes films of the existing pictures.
     pub(super) fn films(&mut self) -> Result<(), OutputError> {
         let frames: Vec<&Frames> = self.case.output.frames().collect();
         let films = frames.into_iter().filter_map(|frames| Some((frames, frames.every?, frames.film?)));

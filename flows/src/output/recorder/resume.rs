@@ -1,5 +1,5 @@
-//! A run that goes on: what the parts before it have written. After [`Recorder::resume`] with what [`Recorder::recorded`] has returned,
-//! the recorder writes what that of an uninterrupted run does.
+//! State of the recorder in resumed runs. After [`Recorder::resume`] with the result of [`Recorder::recorded`], the
+//! recorder writes the same output as that of an uninterrupted run.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ use crate::output::sink::OutputError;
 use crate::output::tables;
 
 impl Recorder<'_> {
-    /// Begins the next part of a run that goes on from `file`, with what the parts before have written. What is not in the folder
-    /// of that file is not there.
+    /// Starts a run that is resumed from `file`, given the output written before. Files that are not in the folder of
+    /// `file` are considered absent.
     pub fn resume(&mut self, inputs: &[InputFile], file: &Path, recorded: &Recorded) -> Result<(), OutputError> {
         let real = |path: &Path| path.canonicalize().ok();
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let is_here = real(file).is_some_and(|file| real(&self.sink.folder().join(&name)) == Some(file));
-        // Tables may have rows of steps that the restart file does not know, and are written again.
+        // Tables may have rows beyond the step of the restart file, so they are rewritten.
         let stays = recorded.files.iter().filter(|name| !tables::is_table(name)).cloned();
         let stay = if is_here { stays.chain([name]).collect() } else { vec![] };
         self.sink.begin(inputs, &self.case.results, &stay)?;
@@ -41,7 +41,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// What has been written so far.
+    /// The output written so far.
     pub fn recorded(&self) -> Recorded {
         Recorded {
             files: self.sink.files().to_vec(),

@@ -1,4 +1,5 @@
-//! Rows of tables. After each call the table has all rows so far, but for the last row of the series, which changes with the next one.
+//! Rows of tables. After each call the table has all rows so far, except the last row of the time series, which depends
+//! on the next one.
 
 use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::probe::Reading;
@@ -14,13 +15,13 @@ impl Recorder<'_> {
         self.forces_table()
     }
 
-    /// Records what each entry of the case's solids gives of each scalar in a step, in lattice units.
+    /// Records the release of each scalar from each entry of the case's solids in a step, in lattice units.
     pub fn heat(&mut self, step: u64, values: Vec<f64>) -> Result<(), OutputError> {
         self.heat.add(step, values);
         self.heat_table()
     }
 
-    /// Records what a probe of the case, by its number, has read.
+    /// Records the readings of the probe with this number.
     pub fn probe(&mut self, number: usize, step: u64, readings: &[Reading]) -> Result<(), OutputError> {
         let probe = &self.case.output.probes[number];
         if let Some(grid) = probe.grid {
@@ -30,19 +31,19 @@ impl Recorder<'_> {
         self.probe_table(number)
     }
 
-    /// Records what was read at the points of a plane of the case, by its number.
+    /// Records the readings at the points of the flux plane with this number.
     pub fn flux(&mut self, number: usize, step: u64, readings: &[Reading]) -> Result<(), OutputError> {
         self.fluxes[number].add(self.case, &self.case.output.fluxes[number], step, readings);
         self.fluxes_table()
     }
 
-    /// Records a row of the series.
+    /// Records a row of the time series.
     pub fn row(&mut self, step: u64, means: &Means) -> Result<(), OutputError> {
         self.series.add(self.case, step, means);
         self.series_table()
     }
 
-    /// Brings the tables that grow up to their last rows.
+    /// Appends missing rows to all growing tables.
     pub(super) fn tables(&mut self) -> Result<(), OutputError> {
         let case = self.case;
         if case.output.forces.is_some() {
@@ -59,7 +60,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Without the last row, which has another dissipation when the next one is known.
+    /// Omits the last row: its dissipation depends on the next one.
     pub(super) fn series_table(&mut self) -> Result<(), OutputError> {
         let (case, series) = (self.case, &self.series);
         match series.settled() {

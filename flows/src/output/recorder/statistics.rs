@@ -1,4 +1,4 @@
-//! Statistics at the end of a run: after each call there are their file and their pictures, or the user is told why not.
+//! Statistics at the end of a run. After each call their file and their pictures exist, or a notice gives the reason.
 
 use lbm_runtime::solver::snapshot::Snapshot;
 
@@ -10,8 +10,8 @@ use crate::output::sink::OutputError;
 use crate::output::summary::Accumulated;
 
 impl Recorder<'_> {
-    /// Writes statistics of the case, by their number, and draws their pictures: from what was accumulated in so many samples, the
-    /// first and the last of these steps.
+    /// Writes the statistics with this number and draws their pictures, from accumulated sums over `samples` samples
+    /// between these steps.
     pub fn statistics(
         &mut self,
         number: usize,
@@ -31,7 +31,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Notes that there are no samples of statistics of the case, by their number, in a run that has ended at a step.
+    /// Adds a notice that the statistics with this number have no samples in a run that ended at `step`.
     pub fn lacks_samples(&mut self, number: usize, step: u64) {
         let of = &self.case.output.statistics[number];
         let drawn = self.case.output.pictures.iter().filter(|picture| picture.statistics == Some(number));

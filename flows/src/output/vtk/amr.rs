@@ -1,10 +1,10 @@
-//! Overlapping AMR in one file (VTKHDF): on each level boxes of cells that nest in those of the next coarser one.
+//! Overlapping AMR in one file (VTKHDF): on each level boxes of cells, nested in those of the next coarser level.
 //!
-//! Where a cell is refined it holds the mean over what refines it; a reader blanks it. Blocks are merged into boxes: along
-//! x, then what has the same extent along y, then along z. Data are not compressed.
+//! A refined cell has the mean over the cells that refine it; readers blank it. Blocks are merged into boxes: along x,
+//! then those of equal extent along y, then along z. Data are not compressed.
 //!
-//! Readers know three dimensions only, so a flow of two is a slab that is one cell of the coarsest level thick: on level `l`,
-//! its values stand there `2^l` times.
+//! Readers support only three dimensions. A two-dimensional flow is therefore written as a slab with a thickness of one
+//! cell of the coarsest level: on level `l` its values are repeated `2^l` times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -18,10 +18,10 @@ use super::hdf5::{self, Attribute, Group, Node, Type};
 use super::{HIDDEN, Kind, kinds};
 use crate::case::{Dimension, Quantity, Units};
 
-/// Rows of cells that are written at a time.
+/// Number of rows of cells written at a time.
 const ROWS_AT_ONCE: usize = 1024;
 
-/// Cells of one level: from a corner up to, and not with, another.
+/// A box of cells of one level, from a corner to another one (exclusive).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Region {
     from: [usize; 3],
@@ -90,7 +90,7 @@ pub fn write_amr(
         let shape = vec![regions.len() as u64, 6];
         group.add("AMRBox", Node::Data { ty: Type::I32, shape, values: Box::new(boxes) });
         group.add("CellData", Node::Group(fields));
-        // The reader of VTK 9.3 complains where these are missing.
+        // The reader of VTK 9.3 warns if these are missing.
         group.add("PointData", Node::Group(Group::default()));
         group.add("FieldData", Node::Group(Group::default()));
         main.add(&format!("Level{level}"), Node::Group(group));
@@ -134,7 +134,7 @@ fn write_field(
     Ok(())
 }
 
-/// A value where a cell is solid, else 0, in the order of `write_field`. What is refined is blanked anyway.
+/// `value` for solid cells and 0 for others, in the order of `write_field`. Refined cells are blanked by readers.
 fn write_solid(
     out: &mut dyn Write,
     snapshot: &Snapshot,
@@ -157,12 +157,12 @@ fn write_solid(
     Ok(())
 }
 
-/// The cells of a level that there are or that are refined, as few boxes.
+/// The cells of a level, present or refined, as few boxes.
 fn regions(snapshot: &Snapshot, level: usize) -> Vec<Region> {
     if level == 0 {
         return vec![Region { from: [0; 3], to: snapshot.size() }];
     }
-    // Families of blocks, by the places of their parents: z, y, x.
+    // Families of sibling blocks, by the position of the parent: z, y, x.
     let family = |block: &Block| {
         let [x, y, z] = block.place.map(|at| at >> (block.level - level + 1));
         [z, y, x]
@@ -181,10 +181,10 @@ fn regions(snapshot: &Snapshot, level: usize) -> Vec<Region> {
 
 type Corners = ([usize; 3], [usize; 3]);
 
-/// Boxes in order, with those that follow each other along an axis and are otherwise alike made one.
+/// Merges boxes that are adjacent along an axis and otherwise equal; sorted.
 fn merged(boxes: Vec<Corners>, axis: usize) -> Vec<Corners> {
     let mut found = BTreeSet::new();
-    // A box that is still open, by its corners with the axis left out, and where it began.
+    // A box that may still grow, by its corners without the axis: where it begins and ends.
     let mut open: BTreeMap<Corners, (usize, usize)> = BTreeMap::new();
     let mut sorted = boxes;
     sorted.sort_unstable_by_key(|(from, _)| from[axis]);
@@ -223,7 +223,7 @@ mod tests {
             .count()
     }
 
-    /// The messages of an object header, whose checksum must fit: type and body.
+    /// The messages of an object header, with verified checksum: type and body.
     fn messages(file: &[u8], address: usize) -> Vec<(u8, &[u8])> {
         let length = number(&file[address + 6..], 4);
         assert_eq!(&file[address..address + 6], b"OHDR\x02\x02");
@@ -242,7 +242,7 @@ mod tests {
         bytes[..length].iter().rev().fold(0, |sum, byte| 256 * sum + *byte as usize)
     }
 
-    /// The bytes of a dataset, found by the names of groups and its own.
+    /// The bytes of a dataset, found by the names of its groups and its own.
     fn dataset<'a>(file: &'a [u8], path: &[&str]) -> &'a [u8] {
         assert_eq!(number(&file[44..], 4), hdf5::checksum(&file[..44]) as usize);
         assert_eq!(number(&file[28..], 8), file.len(), "the end that the file tells");
@@ -279,7 +279,7 @@ mod tests {
             for (z, y) in (region[4]..=region[5]).flat_map(|z| (region[2]..=region[3]).map(move |y| (z, y))) {
                 for x in region[0]..=region[1] {
                     let centre = [x, y, z].map(|along| (along as f64 + 0.5) * width);
-                    // Refined cells hold means, which for a linear field are the values at their centres.
+                    // Refined cells have means, which for a linear field are the values at their centres.
                     assert!((density[at] - 2.0 * linear(centre)).abs() < 1e-9, "level {level}, {centre:?}");
                     assert_eq!(velocity[3 * at..][..3], [2.0, 2.0 * centre[1], -2.0]);
                     at += 1;

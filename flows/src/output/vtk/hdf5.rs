@@ -1,16 +1,16 @@
-//! A small part of HDF5: groups, attributes and contiguous datasets, written from front to back.
+//! A small subset of HDF5: groups, attributes and contiguous datasets, written sequentially.
 //!
-//! After the "HDF5 File Format Specification Version 3.0": superblock of version 2, object headers of version 2 with all
-//! links in them, little-endian. Data come first, headers last, those of members before those of their groups, so that every
-//! address is known when it is written.
+//! After the "HDF5 File Format Specification Version 3.0": superblock version 2, object headers version 2 that contain
+//! all links, little-endian. Data come first and headers last, those of members before those of their groups, so that
+//! every address is known when it is written.
 
 use std::io::{self, Write};
 
-/// An address that leads nowhere.
+/// The undefined address.
 const NOWHERE: [u8; 8] = [0xff; 8];
 /// Length of the superblock.
 const FRONT: u64 = 48;
-/// Data begin at multiples of this.
+/// Alignment of data.
 const ALIGNED: u64 = 8;
 
 /// Type of a value.
@@ -20,7 +20,7 @@ pub(super) enum Type {
     I32,
     F32,
     F64,
-    /// ASCII text of that length.
+    /// ASCII text of this length.
     Text(usize),
 }
 
@@ -35,15 +35,15 @@ impl Type {
         }
     }
 
-    /// The datatype message: version 1 with the class, bits of the class, size, properties.
+    /// The datatype message: version 1 with the class, class bit field, size, properties.
     fn message(self) -> Vec<u8> {
         let size = self.bytes() as u32;
         let (class, bits, properties): (u8, [u8; 3], Vec<u8>) = match self {
-            // Signed.
+            // Bit 3: signed.
             Type::U8 => (0, [0, 0, 0], vec![0, 0, 8, 0]),
             Type::I32 => (0, [8, 0, 0], vec![0, 0, 32, 0]),
-            // The first bit of the mantissa is implied; the place of the sign. Then offset and precision, place and size of
-            // the exponent and of the mantissa, the bias.
+            // Implied leading bit of the mantissa; position of the sign. Then offset and precision, position and size
+            // of the exponent and of the mantissa, and the exponent bias.
             Type::F32 => (1, [0x20, 31, 0], [&[0, 0, 32, 0, 23, 8, 0, 23][..], &127u32.to_le_bytes()].concat()),
             Type::F64 => (1, [0x20, 63, 0], [&[0, 0, 64, 0, 52, 11, 0, 52][..], &1023u32.to_le_bytes()].concat()),
             Type::Text(_) => (3, [1, 0, 0], vec![]),
@@ -56,7 +56,7 @@ impl Type {
 pub(super) struct Attribute {
     pub(super) name: &'static str,
     pub(super) ty: Type,
-    /// Values along each axis; none for a single value.
+    /// Number of values along each axis; empty for a single value.
     pub(super) shape: Vec<u64>,
     pub(super) bytes: Vec<u8>,
 }
@@ -67,7 +67,7 @@ type Values<'a> = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + 'a>;
 /// A member of a group.
 pub(super) enum Node<'a> {
     Group(Group<'a>),
-    /// Its values are written when it is their turn, as many as its shape says.
+    /// The values are written in their turn; their number must match the shape.
     Data {
         ty: Type,
         shape: Vec<u64>,
@@ -89,7 +89,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Writes a file with that root.
+/// Writes a file with this root group.
 pub(super) fn write(out: &mut dyn Write, root: &Group<'_>) -> io::Result<()> {
     let mut plan = Plan { end: FRONT, data: vec![], headers: vec![] };
     plan.place_data(root);
@@ -110,10 +110,10 @@ pub(super) fn write(out: &mut dyn Write, root: &Group<'_>) -> io::Result<()> {
     out.write_all(&plan.headers)
 }
 
-/// Where everything goes.
+/// Layout of the file.
 struct Plan<'p, 'a> {
     end: u64,
-    /// Address, length and values of each dataset, in their order.
+    /// Address, length and values of each dataset, in order.
     data: Vec<(u64, u64, &'p Values<'a>)>,
     headers: Vec<u8>,
 }
@@ -132,16 +132,17 @@ impl<'p, 'a> Plan<'p, 'a> {
         }
     }
 
-    /// The headers of a group and all below it, from an address on; returns the group's own address.
+    /// Adds the headers of a group and of all its descendants, starting at an address; returns the address of the
+    /// group's own header.
     fn group(&mut self, group: &Group<'_>, headers: u64) -> u64 {
         let mut next = 0;
         self.group_from(group, headers, &mut next)
     }
 
-    /// `next` is the number of the next dataset.
+    /// `next` is the index of the next dataset.
     fn group_from(&mut self, group: &Group<'_>, headers: u64, next: &mut usize) -> u64 {
         let mut messages = vec![];
-        // Links are in the header itself: there is neither a heap nor an index of them.
+        // Links are stored in the header itself: there is neither a heap nor an index.
         message(&mut messages, 0x02, &[&[0, 0][..], &NOWHERE, &NOWHERE].concat());
         message(&mut messages, 0x0a, &[0, 0]);
         for Attribute { name, ty, shape, bytes } in &group.attributes {
@@ -197,14 +198,14 @@ fn message(messages: &mut Vec<u8>, ty: u8, body: &[u8]) {
     messages.extend(body);
 }
 
-/// The dataspace message, version 2: without axes for a single value.
+/// The dataspace message, version 2; without dimensions for a single value.
 fn dataspace(shape: &[u64]) -> Vec<u8> {
     let mut body = vec![2, shape.len() as u8, 0, u8::from(!shape.is_empty())];
     shape.iter().for_each(|length| body.extend(length.to_le_bytes()));
     body
 }
 
-/// Checksum of metadata: Bob Jenkins' `lookup3`, of bytes, from 0.
+/// Checksum of metadata: Bob Jenkins' `lookup3` of the bytes, with initial value 0.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32);
     let [mut a, mut b, mut c] = [start; 3];

@@ -1,8 +1,9 @@
-//! Fields for ParaView: image data (`.vti`) of a grid of one level, overlapping AMR (`.vtkhdf`) or an unstructured grid
-//! (`.vtu`) of a refined one, and time series (`.pvd`, `.series`).
+//! Fields for ParaView: image data (`.vti`) on grids of one level, overlapping AMR (`.vtkhdf`) or unstructured grids
+//! (`.vtu`) on refined ones, and time series (`.pvd`, `.series`).
 //!
-//! Image data and unstructured grids are XML followed by raw data, little-endian; before each array stands its number of bytes, as a
-//! 64-bit integer. Nothing is compressed: zlib takes a fifth off the fields of a flow, and all processors meanwhile.
+//! Image data and unstructured grids are XML followed by raw little-endian data. Each array is preceded by its number
+//! of bytes as a 64-bit integer. Data are not compressed: zlib saves only a fifth for the fields of a flow, and keeps
+//! all processors busy.
 
 mod amr;
 mod hdf5;
@@ -30,35 +31,35 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use super::derived::Derived;
 use crate::case::{Dimension, Quantity, Units, Vtk};
 
-/// Cells that are encoded at a time, by all threads, while those before are written.
+/// Number of cells encoded together, by all threads, while the previous ones are written.
 const CELLS_AT_ONCE: usize = 1 << 20;
-/// Cells that a thread encodes at a time.
+/// Number of cells that a thread encodes at a time.
 const CELLS_OF_THREAD: usize = 1 << 13;
 
-/// Name of the fields of a step.
+/// File name of the fields of a step.
 pub(super) fn frame_name(step: u64, format: Vtk) -> String {
     format!("fields_{step:08}.{}", format.ending())
 }
 
-/// An array: its values with the component running fastest.
+/// An array; the component runs fastest.
 struct Array<'a> {
     name: String,
     components: usize,
-    /// Type of the values as VTK calls it.
+    /// VTK name of the type.
     ty: &'static str,
     values: Values<'a>,
 }
 
 /// The values of an array.
 enum Values<'a> {
-    /// As they are written.
+    /// Bytes as they are written.
     Bytes(Vec<u8>),
-    /// Those of a field, rounded to a type.
+    /// A field, rounded to a type.
     Field(Kind<'a>, Real),
 }
 
 impl Values<'_> {
-    /// How many bytes they are.
+    /// Length in bytes.
     fn len(&self) -> usize {
         match self {
             Values::Bytes(bytes) => bytes.len(),
@@ -74,7 +75,7 @@ impl Values<'_> {
     }
 }
 
-/// Arrays behind the XML.
+/// Arrays appended after the XML.
 #[derive(Default)]
 struct Appended<'a> {
     arrays: Vec<Values<'a>>,
@@ -109,7 +110,7 @@ impl<'a> Appended<'a> {
         xml + "      </CellData>\n"
     }
 
-    /// Writes a file of a type: the time, the XML of its content with its opening and closing tag, the arrays.
+    /// Writes a file of a type: the time, the XML of its content with its opening and closing tag, and the arrays.
     fn write(self, out: &mut dyn Write, ty: &str, time: f64, opening: &str, content: &str) -> io::Result<()> {
         writeln!(out, r#"<?xml version="1.0"?>"#)?;
         writeln!(out, r#"<VTKFile type="{ty}" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#)?;
@@ -133,7 +134,8 @@ impl<'a> Appended<'a> {
     }
 }
 
-/// A text as an attribute of XML has it: <https://www.w3.org/TR/xml/#NT-AttValue>. What XML cannot have is shown as a sign.
+/// Escapes text for an XML attribute: <https://www.w3.org/TR/xml/#NT-AttValue>. Characters not permitted in XML are
+/// replaced.
 fn attribute(text: &str) -> String {
     let mut written = String::new();
     for letter in shown_line(text).chars() {
@@ -153,8 +155,8 @@ fn time(snapshot: &Snapshot, units: &Units) -> f64 {
     snapshot.step as f64 * units.scale(Dimension::TIME)
 }
 
-/// Writes a snapshot of one level in the units of the case: these fields, or else all that it has; scalars, and vectors with three
-/// components. `rho` is called `density` and `u` is called `velocity`.
+/// Writes a snapshot of one level in the units of the case: the given fields, or all fields of the snapshot. Vectors
+/// have three components. `rho` is named `density` and `u` is named `velocity`.
 pub fn write_image(
     out: &mut dyn Write,
     snapshot: &Snapshot,
@@ -185,7 +187,7 @@ pub fn write_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<
     writeln!(out, r#"</VTKFile>"#)
 }
 
-/// Writes a time series of files of any format (`.series`), likewise.
+/// Writes a time series of files of any format (`.series`) in the same way.
 pub fn write_file_series(out: &mut dyn Write, entries: &[(f64, &str)]) -> io::Result<()> {
     let files: Vec<Value> = entries.iter().map(|(time, name)| json!({ "name": name, "time": time })).collect();
     serde_json::to_writer_pretty(&mut *out, &json!({ "file-series-version": "1.0", "files": files }))?;
@@ -198,12 +200,12 @@ struct Kind<'a> {
     components: usize,
     /// Factor to the units of the case.
     scale: f64,
-    /// Values for each axis that there is.
+    /// Values for each axis of the grid.
     parts: Vec<Cow<'a, [f64]>>,
 }
 
 impl Kind<'_> {
-    /// How many cells there are.
+    /// Number of cells.
     fn cells(&self) -> usize {
         self.parts[0].len()
     }
@@ -224,7 +226,7 @@ impl Kind<'_> {
         out.write_all(&ready)
     }
 
-    /// The bytes of the values of some cells.
+    /// Encodes the values of some cells.
     fn encode(&self, cells: Range<usize>, real: Real, bytes: &mut Vec<u8>) {
         let of_cell = self.components * real.bytes();
         bytes.resize(cells.len() * of_cell, 0);
@@ -248,7 +250,7 @@ impl Kind<'_> {
     }
 }
 
-/// Fields by name; or, where none are named, those of a snapshot: components `ax`, `ay` (and `az`) make a vector `a`.
+/// The given fields by name, or else all fields of a snapshot: components `ax`, `ay` (and `az`) form a vector `a`.
 fn kinds<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units) -> Vec<Kind<'a>> {
     let mut kinds = vec![];
     if let Some(fields) = fields {
@@ -283,11 +285,11 @@ fn kinds<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units)
     kinds
 }
 
-/// Set in `vtkGhostType` for a cell that readers hide (vtkDataSetAttributes).
+/// Flag in `vtkGhostType` for a hidden cell (vtkDataSetAttributes).
 const HIDDEN: u8 = 32;
 
-/// The fields on all cells. On a refined grid each cell also tells its level; where there are solids, whether it is one, and
-/// those that are are hidden.
+/// The fields on all cells. On a refined grid also the level of each cell; with solids also whether a cell is solid,
+/// and solid cells are hidden.
 fn arrays<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units, real: Real) -> Vec<Array<'a>> {
     let array = |kind: Kind<'a>| Array {
         name: kind.name.clone(),
@@ -311,7 +313,7 @@ fn arrays<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units
     arrays
 }
 
-/// Whether a component is the y or z part of a vector.
+/// Whether a component is the y or z component of a vector.
 fn is_later_component(snapshot: &Snapshot, name: &str) -> bool {
     name.strip_suffix(['y', 'z']).is_some_and(|stem| snapshot.vector(stem).is_some())
 }
@@ -357,7 +359,7 @@ pub(super) mod tests {
         Snapshot::uniform(20, Domain { dim, size, periodic: [true; 3] }, components)
     }
 
-    /// Reads an array back, knowing nothing of the writer but the format.
+    /// Reads an array back, independently of the writer.
     pub(crate) fn read(file: &[u8], name: &str) -> (usize, Vec<u8>) {
         let marker = b"<AppendedData encoding=\"raw\">_";
         let start = file.windows(marker.len()).position(|window| window == marker).unwrap() + marker.len();

@@ -7,9 +7,9 @@ use lbm_bundle::Real;
 use super::{Appended, Array, Values, real_name};
 use crate::case::{Case, Dimension};
 
-/// Writes fields at the points of a grid with so many of them along each axis, x fastest, from its first to its last in cells: of each field its
-/// name, how many components it has, and its values in the units of the case, the component fastest. A vector has three components in the
-/// file.
+/// Writes fields at the points of a grid with `grid` points along each axis, x fastest, from its first to its last
+/// point in cells. Each field has its name, its number of components, and its values in the units of the case, the
+/// component fastest. Vectors are written with three components.
 pub fn write_points(
     out: &mut dyn Write,
     (grid, [first, last]): ([usize; 3], [[f64; 3]; 2]),

@@ -1,4 +1,4 @@
-//! Surfaces of triangles with values at their points (`.vtp`).
+//! Triangulated surfaces with values at their points (`.vtp`).
 
 use std::io::{self, Write};
 
@@ -7,19 +7,19 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use super::{Appended, Array, Values, time};
 use crate::case::Units;
 
-/// A surface of triangles.
+/// A triangulated surface.
 pub struct Polygons<'a> {
-    /// Where points lie, in the units of the file.
+    /// Positions of the points, in the units of the file.
     pub points: &'a [[f64; 3]],
-    /// Corners of triangles by the numbers of points.
+    /// Corners of triangles as point indices.
     pub triangles: &'a [[usize; 3]],
-    /// At the points, of length 1.
+    /// Unit normals at the points.
     pub normals: &'a [[f64; 3]],
-    /// The number of the part that each triangle is of, where there are several.
+    /// Number of the part to which each triangle belongs, if there are several.
     pub parts: Option<&'a [i32]>,
 }
 
-/// Writes a surface with the pressure and the friction at its points, in the units of the file.
+/// Writes a surface with pressure and friction at its points, in the units of the file.
 pub fn write_polygons(
     out: &mut dyn Write,
     surface: &Polygons<'_>,

@@ -1,6 +1,7 @@
-//! An unstructured grid: every cell of every level is a pixel or a voxel, cells that touch share points.
+//! An unstructured grid: every cell of every level is a pixel or a voxel, and adjacent cells share points.
 //!
-//! Along a level jump the corners of fine cells lie on faces of coarse ones without being points of them.
+//! At refinement interfaces the corners of fine cells lie on faces of coarse ones without being points of these
+//! (hanging nodes).
 
 use std::io::{self, Write};
 
@@ -12,11 +13,11 @@ use rayon::prelude::*;
 use super::{Appended, Array, Values, time};
 use crate::case::{Dimension, Quantity, Units};
 
-/// Cell types of VTK; their points follow x, then y, then z.
+/// VTK cell types; their points are ordered by x, then y, then z.
 const PIXEL: u8 = 8;
 const VOXEL: u8 = 11;
 
-/// A point in cells of the finest level: z, y, x, in the order in which points are numbered.
+/// A point in cells of the finest level: z, y, x, the order in which points are numbered.
 type Point = [u32; 3];
 
 /// Writes the fields of a snapshot in the units of the case, named as in `write_image`, and the level of each cell.
@@ -66,7 +67,7 @@ fn of_block(snapshot: &Snapshot, block: &Block) -> impl Iterator<Item = Point> +
         .flat_map(move |z| (0..=y_end).flat_map(move |y| (0..=x_end).map(move |x| [at(2, z), at(1, y), at(0, x)])))
 }
 
-/// All corners of cells, each once, in order.
+/// All corners of cells, sorted and without duplicates.
 fn points(snapshot: &Snapshot) -> Vec<Point> {
     let mut points: Vec<Point> =
         snapshot.blocks().par_iter().flat_map_iter(|block| of_block(snapshot, block)).collect();
@@ -75,7 +76,7 @@ fn points(snapshot: &Snapshot) -> Vec<Point> {
     points
 }
 
-/// For each cell the numbers of its corners, as bytes.
+/// For each cell the indices of its corners, as bytes.
 fn connectivity(snapshot: &Snapshot, points: &[Point]) -> Vec<u8> {
     let (side, corners) = (snapshot.block(), 1usize << snapshot.dim());
     let (width, height) = (side[0] + 1, side[1] + 1);
@@ -116,7 +117,7 @@ mod tests {
             |block| block.level + block.place[0] == 0,
             &[("rho", &|[x, y, z]| x + 10.0 * (y + 10.0 * z))],
         );
-        // The points of the coarsest lattice, and those that a refined block has besides.
+        // The points of the coarsest lattice, and the additional points of a refined block.
         for (snapshot, points) in [(two, 17 * 9 + 2 * (81 - 25)), (three, 9 * 5 * 5 + 9 * 9 * 9 - 5 * 5 * 5)] {
             let units = Units { si: true, cell: 0.5, step: 1.0, density: None };
             let mut file = vec![];

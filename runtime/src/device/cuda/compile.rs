@@ -1,6 +1,6 @@
-//! NVRTC: from a kernel source to a cubin for the very GPU at hand.
+//! NVRTC: compiles a kernel source to a cubin for the architecture of the GPU.
 //!
-//! The cubin is cached under the hash of source, flags, architecture and NVRTC's version.
+//! The cubin is cached under the hash of source, flags, architecture and NVRTC version.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -14,26 +14,26 @@ use super::super::compiles;
 use super::super::error::DeviceError;
 use super::Source;
 
-/// How kernels are compiled, beside the architecture and what becomes of a multiplication and an addition. Subnormal numbers are kept.
-/// Division and square root in f32 may be off by two units in the last place (2.4e-7), which
-/// spares every division a slow path and its registers; in f64 they stay exactly rounded.
+/// Compiler flags, except architecture and contraction (`--fmad`). Subnormal numbers are kept. Division and square root
+/// in f32 may have an error of two units in the last place (2.4e-7), which avoids a slow path and its registers in
+/// every division; in f64 they are correctly rounded.
 const FLAGS: [&str; 4] = ["--std=c++17", "--ftz=false", "--prec-div=false", "--prec-sqrt=false"];
 
-/// Makes sure that NVRTC can be called; says why not otherwise. Once it can, it stays loaded.
+/// Loads NVRTC, or returns the reason for the failure. NVRTC then stays loaded.
 pub(super) fn nvrtc() -> Result<(), String> {
     static FOUND: OnceLock<bool> = OnceLock::new();
     let found = *FOUND.get_or_init(|| present() || folders().iter().any(|folder| preload(folder)));
     if found { Ok(()) } else { Err("no NVRTC library found (libnvrtc.so, libnvrtc.so.13)".to_string()) }
 }
 
-/// Whether cudarc finds NVRTC by one of the names it knows.
+/// Whether cudarc finds NVRTC under one of the names that it tries.
 #[allow(unsafe_code)]
 fn present() -> bool {
-    // SAFETY: loads and closes NVRTC's library, whose initialisers are made for that.
+    // SAFETY: loads and closes the NVRTC library, whose initialisers permit that.
     unsafe { sys::is_culib_present() }
 }
 
-/// Folders where toolkits put their libraries although the loader does not look there.
+/// Library folders of CUDA toolkits that the dynamic loader does not search.
 fn folders() -> Vec<PathBuf> {
     let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
     let usual = std::iter::once(PathBuf::from("/usr/local/cuda"));
@@ -52,9 +52,9 @@ fn folders() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Loads NVRTC and what it needs from a folder and leaves it loaded: the loader then knows it by its plain name.
+/// Loads NVRTC and its dependencies from a folder and keeps them loaded, so that the dynamic loader finds them by name.
 fn preload(folder: &Path) -> bool {
-    // The builtins come first: NVRTC asks for them by name.
+    // The builtins come first: NVRTC loads them by name.
     for start in ["libnvrtc-builtins.so", "libnvrtc.so"] {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let names = entries
@@ -67,11 +67,11 @@ fn preload(folder: &Path) -> bool {
 
 #[allow(unsafe_code)]
 fn open(path: &Path) -> Option<libloading::Library> {
-    // SAFETY: a library of the CUDA toolkit, whose initialisers are made for being loaded.
+    // SAFETY: a library of the CUDA toolkit, whose initialisers permit loading.
     unsafe { libloading::Library::new(path) }.ok()
 }
 
-/// The cubin of a source for an architecture (`90` for `sm_90`), with notices for the user.
+/// The cubin of a source for an architecture (`90` for `sm_90`), and notices for the user.
 pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>, Vec<String>), DeviceError> {
     nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
     let (version, flags) = (named_version(), flags(architecture, source.fuses));
@@ -92,13 +92,13 @@ pub(super) fn compile(source: Source<'_>, architecture: i32) -> Result<(Vec<u8>,
 
 fn flags(architecture: i32, fuses: bool) -> Vec<String> {
     let own = FLAGS.iter().map(|flag| flag.to_string());
-    // Functions are optimized side by side, on all cores.
+    // Functions are optimized in parallel, on all cores.
     let side_by_side = version().is_some_and(|(major, _)| major >= 13).then(|| "--split-compile=0".to_string());
     let fuses = format!("--fmad={fuses}");
     own.chain([fuses]).chain(side_by_side).chain([format!("--gpu-architecture=sm_{architecture}")]).collect()
 }
 
-/// What decides which machine code a source becomes.
+/// Everything that determines the machine code of a source.
 pub(super) fn toolchain(architecture: i32) -> Result<Toolchain, DeviceError> {
     nvrtc().map_err(|reason| DeviceError::NoGpu { reason })?;
     let named = |name: &str, value: String| (name.to_string(), value);
@@ -116,7 +116,7 @@ fn named_version() -> String {
     }
 }
 
-/// Major and minor version, if NVRTC tells.
+/// Major and minor version, if NVRTC reports them.
 #[allow(unsafe_code)]
 fn version() -> Option<(i32, i32)> {
     let (mut major, mut minor) = (0, 0);
@@ -125,13 +125,13 @@ fn version() -> Option<(i32, i32)> {
     answer.result().ok().map(|()| (major, minor))
 }
 
-/// A program that is destroyed when it goes.
+/// A program that is destroyed when dropped.
 struct Program(sys::nvrtcProgram);
 
 #[allow(unsafe_code)]
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: created by `create_program` and destroyed here only. A failure leaks memory, no more.
+        // SAFETY: created by `create_program` and destroyed only here. A failure only leaks memory.
         let _ = unsafe { result::destroy_program(self.0) };
     }
 }
@@ -149,7 +149,7 @@ fn run(source: Source<'_>, flags: &[String], version: &str) -> Result<Vec<u8>, D
     let program = Program(result::create_program(&text, Some(&name)).map_err(plain)?);
     // SAFETY: the program is live.
     if let Err(error) = unsafe { result::compile_program(program.0, flags) } {
-        // SAFETY: the program is live; its log may be asked for after a failed compile.
+        // SAFETY: the program is live; its log is available after a failed compilation.
         let log = unsafe { result::get_program_log(program.0) }.unwrap_or_default();
         let log: Vec<u8> = log.into_iter().map(|byte| byte as u8).filter(|byte| *byte != 0).collect();
         return Err(refused(format!("{error}\n{}", String::from_utf8_lossy(&log))));
@@ -158,7 +158,7 @@ fn run(source: Source<'_>, flags: &[String], version: &str) -> Result<Vec<u8>, D
     // SAFETY: the program is live and compiled for a real architecture, so it has a cubin.
     unsafe { sys::nvrtcGetCUBINSize(program.0, &mut size) }.result().map_err(plain)?;
     let mut cubin = vec![0u8; size];
-    // SAFETY: `cubin` has the size that NVRTC asked for.
+    // SAFETY: `cubin` has the size that NVRTC reported.
     unsafe { sys::nvrtcGetCUBIN(program.0, cubin.as_mut_ptr().cast()) }.result().map_err(plain)?;
     Ok(cubin)
 }

@@ -1,5 +1,5 @@
-//! Launches that are recorded as a graph: each waits for those alone whose work it needs, and the whole is repeated at once. They may be of
-//! several GPUs, in one graph: a function says on which GPU its node runs.
+//! Graph capture and replay: each launch waits only for the launches that it depends on, and all are replayed at once.
+//! One graph may have kernels of several GPUs: the function of a node determines its GPU.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,37 +9,38 @@ use super::{Cuda, Held, driver_error};
 use crate::device::error::DeviceError;
 use crate::device::order::{Accesses, Order};
 
-/// A graph that is being made.
+/// A graph under construction.
 pub(super) struct Recorder {
     graph: sys::CUgraph,
     nodes: Vec<sys::CUgraphNode>,
-    /// What each node waits for.
+    /// For each node, the nodes that it waits for.
     waits: Vec<Vec<usize>>,
     order: Order,
-    /// What the next launch waits for; `None` outside [`Cuda::accessing`].
+    /// The nodes that the next launch waits for; `None` outside [`Cuda::accessing`].
     after: Option<Vec<usize>>,
-    /// Whether it goes before others that could begin at the same time.
+    /// Whether the next launches have priority over others that are ready.
     ahead: bool,
-    /// Whether any does.
+    /// Whether any launch has priority.
     has_ahead: bool,
     kept: Vec<Kept>,
 }
 
-/// Something that a recorded launch needs for as long as it can be repeated.
+/// A resource that must stay alive as long as the graph can be replayed.
 pub(super) enum Kept {
     Memory { _held: Arc<Held> },
     Kernel { _function: CudaFunction },
 }
 
-/// Launches that were recorded and can be repeated as one.
+/// Captured launches that can be replayed as one.
 pub struct Graph {
     graph: sys::CUgraphExec,
-    /// Those of its GPUs; it is launched into the first.
+    /// Streams of its GPUs; the graph is launched into the first.
     streams: Vec<Arc<CudaStream>>,
     _kept: Vec<Kept>,
 }
 
-// SAFETY: the driver lets any thread use a graph, one at a time; neither type is `Sync`, and what they keep is `Send`.
+// SAFETY: the driver permits any thread to use a graph, one at a time. Neither type is `Sync`, and the resources that
+// they keep alive are `Send`.
 #[allow(unsafe_code)]
 unsafe impl Send for Recorder {}
 #[allow(unsafe_code)]
@@ -49,7 +50,7 @@ unsafe impl Send for Graph {}
 impl Recorder {
     fn new() -> Result<Self, DeviceError> {
         let mut graph = std::ptr::null_mut();
-        // SAFETY: writes a handle to a place of its type.
+        // SAFETY: writes a handle to a variable of its type.
         unsafe { sys::cuGraphCreate(&mut graph, 0) }.result().map_err(driver_error("record launches"))?;
         let (nodes, waits, order) = (vec![], vec![], Order::default());
         Ok(Recorder { graph, nodes, waits, order, after: None, ahead: false, has_ahead: false, kept: vec![] })
@@ -58,7 +59,7 @@ impl Recorder {
     /// Adds a launch.
     ///
     /// # Safety
-    /// As for launching it: `args` must point to values of the kernel's parameters, in order.
+    /// As for a launch: `args` must point to the values of the kernel's parameters, in order.
     pub(super) unsafe fn add(
         &mut self,
         function: &CudaFunction,
@@ -86,15 +87,16 @@ impl Recorder {
         };
         let before: Vec<sys::CUgraphNode> = after.iter().map(|node| self.nodes[*node]).collect();
         let mut node = std::ptr::null_mut();
-        // SAFETY: graph and nodes are this recorder's; the driver copies the parameters' values before it returns, by the caller's
-        // promise as many as the kernel has.
+        // SAFETY: graph and nodes belong to this recorder. The driver copies the values of all parameters before it
+        // returns; the caller guarantees that there is one for each.
         unsafe { sys::cuGraphAddKernelNode_v2(&mut node, self.graph, before.as_ptr(), before.len(), &params) }
             .result()
             .map_err(|error| error.to_string())?;
         if self.ahead {
             self.has_ahead = true;
             let (mut least, mut greatest) = (0, 0);
-            // SAFETY: the node is this recorder's, of a kernel of the context that is bound, and the values have the attribute's type.
+            // SAFETY: the node belongs to this recorder, its kernel to the bound context, and the values have the type
+            // of the attribute.
             unsafe {
                 sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest).result().and_then(|()| {
                     let value = sys::CUkernelNodeAttrValue { priority: greatest };
@@ -111,7 +113,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// What a node with these accesses waits for, without what others of these wait for.
+    /// The nodes that a node with these accesses waits for, without those that another of them waits for directly.
     fn before(&self, accesses: &Accesses) -> Vec<usize> {
         let before = self.order.before(accesses);
         let waited_for = |node: &usize| before.iter().any(|other| self.waits[*other].contains(node));
@@ -126,7 +128,7 @@ impl Recorder {
             true => sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY,
             false => sys::CUgraphInstantiate_flags(0),
         };
-        // SAFETY: the graph is whole, and what is made of it needs it no more.
+        // SAFETY: the graph is complete, and its instance does not depend on it.
         let graph =
             unsafe { result::graph::instantiate(self.graph, flags) }.map_err(driver_error("record launches"))?;
         Ok(Some(Graph { graph, streams, _kept: std::mem::take(&mut self.kept) }))
@@ -136,12 +138,12 @@ impl Recorder {
 #[allow(unsafe_code)]
 impl Drop for Recorder {
     fn drop(&mut self) {
-        // SAFETY: the handle is this recorder's own. There is nobody to tell of an error.
+        // SAFETY: this recorder owns the handle. An error cannot be reported here.
         let _ = unsafe { result::graph::destroy(self.graph) };
     }
 }
 
-/// What is being recorded.
+/// Locks a mutex, even if a thread has panicked while holding it.
 pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -151,7 +153,7 @@ impl Cuda {
         lock(&self.recorder).clone()
     }
 
-    /// Calls `work`, whose launches work on no other places than these: in a recording, what they wait for.
+    /// Calls `work`, whose launches access only these places. In a capture, the accesses determine what they wait for.
     pub(in crate::device) fn accessing<R>(&self, accesses: &Accesses, work: impl FnOnce() -> R) -> R {
         let Some(recorder) = self.recorder() else { return work() };
         let begun = {
@@ -163,7 +165,7 @@ impl Cuda {
         let done = work();
         let mut recorder = lock(&recorder);
         recorder.after = None;
-        // The launches of `work` follow each other.
+        // The launches of `work` run one after another.
         if let Some(last) = recorder.nodes.len().checked_sub(1).filter(|last| *last >= begun) {
             recorder.order.add(last, accesses);
         }
@@ -171,7 +173,7 @@ impl Cuda {
     }
 }
 
-/// Records what `work` launches on some GPUs. `None` if it launches nothing.
+/// Captures the launches that `work` makes on these GPUs. `None` if there are none.
 pub(in crate::device) fn record(
     all: &[Arc<Cuda>],
     work: impl FnOnce() -> Result<(), DeviceError>,
@@ -188,13 +190,13 @@ pub(in crate::device) fn record(
 
 #[allow(unsafe_code)]
 impl Graph {
-    /// Queues the recorded launches once more, behind all work of their GPUs so far.
+    /// Replays the captured launches, after all earlier work of their GPUs.
     pub fn launch(&self) -> Result<(), DeviceError> {
         let failed = || driver_error("repeat recorded launches");
         let Some((first, others)) = self.streams.split_first() else { return Ok(()) };
         others.iter().try_for_each(|other| first.join(other)).map_err(failed())?;
         first.context().bind_to_thread().map_err(failed())?;
-        // SAFETY: graph and stream are of the same context, which the stream keeps.
+        // SAFETY: graph and stream have the same context, which the stream keeps alive.
         unsafe { result::graph::launch(self.graph, first.cu_stream()) }.map_err(failed())?;
         others.iter().try_for_each(|other| other.join(first)).map_err(failed())
     }
@@ -204,7 +206,8 @@ impl Graph {
 impl Drop for Graph {
     fn drop(&mut self) {
         let _ = self.streams.first().map(|first| first.context().bind_to_thread());
-        // SAFETY: the handle is this graph's own; one that still runs is destroyed when it is done. There is nobody to tell of an error.
+        // SAFETY: this graph owns the handle; the driver destroys a running graph once it has finished. An error cannot
+        // be reported here.
         let _ = unsafe { result::graph::exec_destroy(self.graph) };
     }
 }

@@ -1,9 +1,10 @@
-//! A GPU as a device: driver, modules, a stream, and graphs of launches.
+//! A GPU as a device: driver, modules, streams, and graphs of launches.
 //!
-//! cudarc loads the driver and NVRTC when they are first used and panics where they are missing, so their presence is
-//! asked before anything else ([`Cuda::new`], `compile::nvrtc`). Everything runs on one stream of our own for each GPU, but for copies to the
-//! host ([`Staging`]), which events order; cudarc's tracking of events between streams is off. `graph` says what runs beside what
-//! inside a [`Graph`], `peers` how GPUs reach each other's memory and wait for each other, [`Mail`] how values get to other processes.
+//! cudarc loads the driver and NVRTC when they are first used and panics if they are missing. Their presence is
+//! therefore checked before anything else ([`Cuda::new`], `compile::nvrtc`). All work of a GPU runs on one stream of
+//! our own, except copies to the host ([`Staging`]), which events order. cudarc's event tracking between streams is
+//! disabled. `graph` defines the dependencies inside a [`Graph`], `peers` the access of GPUs to each other's memory and
+//! their synchronization, [`Mail`] the transfer of values to other processes.
 
 mod compile;
 mod graph;
@@ -34,30 +35,30 @@ pub(super) use mail::Mail;
 pub(super) use peers::MOVING;
 pub(super) use staging::Staging;
 
-/// A GPU with its stream.
+/// A GPU with its streams.
 pub(super) struct Cuda {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
-    /// Stream of copies to the host beside the kernels.
+    /// Stream for copies to and from the host, concurrent with kernels.
     transfer: Arc<CudaStream>,
     name: String,
     /// `90` for `sm_90`.
     architecture: i32,
-    /// What launches are added to instead of being run, with those of other GPUs; `None` outside [`Cuda::record`].
+    /// The graph capture that receives launches, shared with other GPUs; `None` outside [`record`].
     recorder: Mutex<Option<Arc<Mutex<Recorder>>>>,
-    /// The numbers of GPUs whose memory it reaches.
+    /// Numbers of the GPUs to whose memory this one has peer access.
     peers: Mutex<BTreeSet<usize>>,
-    /// GPUs that reach its memory.
+    /// GPUs that have peer access to the memory of this one.
     reached_by: Mutex<BTreeSet<sys::CUdevice>>,
-    /// Whether arrays may have memory for parts of them alone, once that is known.
+    /// Whether arrays can be backed page by page, once checked.
     has_pages: OnceLock<bool>,
-    /// Pages of memory that nothing needs for now, by their bytes.
+    /// Unused pages retained for reuse, by their size in bytes.
     put_by: Mutex<BTreeMap<usize, Vec<pages::Handle>>>,
-    /// Kernels that move listed values.
+    /// Kernels that copy listed values (`moving.cu`).
     moving: OnceLock<Module>,
 }
 
-/// Memory on the GPU.
+/// An allocation on the GPU.
 pub(super) struct Memory {
     held: Arc<Held>,
     pub(super) address: sys::CUdeviceptr,
@@ -65,7 +66,7 @@ pub(super) struct Memory {
     pub(super) cuda: Arc<Cuda>,
 }
 
-/// What lies behind an address.
+/// The memory behind an address.
 enum Held {
     Slice { _slice: CudaSlice<u8> },
     Pages(Pages),
@@ -74,10 +75,10 @@ enum Held {
 /// Loaded kernels.
 pub(super) struct Module(Arc<CudaModule>);
 
-/// A kernel of a module, which it keeps loaded.
+/// A kernel, which keeps its module loaded.
 pub(super) struct Entry(CudaFunction);
 
-/// A point on the stream's time line.
+/// An event in the stream.
 pub(super) struct Event(CudaEvent);
 
 fn driver_error(action: &str) -> impl FnOnce(DriverError) -> DeviceError + use<> {
@@ -89,15 +90,15 @@ fn unusable(error: DriverError) -> DeviceError {
     DeviceError::NoGpu { reason: format!("the CUDA driver says: {error}") }
 }
 
-/// Whether the driver's library can be loaded.
+/// Whether the driver library can be loaded.
 #[allow(unsafe_code)]
 fn driver_present() -> bool {
-    // SAFETY: loads and closes the CUDA driver's library, whose initialisers are made for that.
+    // SAFETY: loads and closes the CUDA driver library, whose initialisers permit that.
     unsafe { sys::is_culib_present() }
 }
 
 impl Cuda {
-    /// How many GPUs the driver knows.
+    /// Number of GPUs that the driver finds.
     pub(super) fn count() -> Result<usize, DeviceError> {
         if !driver_present() {
             return Err(DeviceError::NoGpu { reason: "no CUDA driver found (libcuda.so)".into() });
@@ -114,8 +115,8 @@ impl Cuda {
         }
         compile::nvrtc().map_err(no_gpu)?;
         let context = CudaContext::new(ordinal).map_err(unusable)?;
-        // SAFETY: all work goes to one stream, or to copies whose events `Staging` orders, or to other GPUs, for which it waits, and they
-        // for it, where they work on its memory; so there is nothing to be tracked.
+        // SAFETY: all work runs on one stream; copies on the transfer stream are ordered by the events of `Staging` and
+        // `Mail`; GPUs that access each other's memory wait for each other. So there is nothing to track.
         unsafe { context.disable_event_tracking() };
         let stream = context.new_stream().map_err(unusable)?;
         let name = context.name().map_err(unusable)?;
@@ -140,7 +141,7 @@ impl Cuda {
         self.context.ordinal()
     }
 
-    /// Its UUID, if the driver says it.
+    /// UUID of the GPU, if the driver reports it.
     pub(super) fn hardware(&self) -> Option<[u8; 16]> {
         Some(self.context.uuid().ok()?.bytes.map(|byte| byte as u8))
     }
@@ -161,7 +162,7 @@ impl Cuda {
         self.context.mem_get_info().ok().map(|(free, _)| free)
     }
 
-    /// Zeroed memory.
+    /// Allocates zero-initialised memory.
     pub(super) fn alloc(self: &Arc<Self>, bytes: usize) -> Result<Memory, DeviceError> {
         let slice = self.stream.alloc_zeros::<u8>(bytes.max(1)).map_err(|error| match error.0 {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
@@ -173,33 +174,34 @@ impl Cuda {
         Ok(Memory { held: Arc::new(Held::Slice { _slice: slice }), address, bytes, cuda: self.clone() })
     }
 
-    /// Whether arrays may have memory for parts of them alone: [`Cuda::check_pages`] has found so.
+    /// Whether arrays can be backed page by page, as found by [`Cuda::check_pages`].
     pub(super) fn has_pages(&self) -> bool {
         self.has_pages.get().copied().unwrap_or(false)
     }
 
-    /// Finds out whether arrays may have memory for parts of them alone; why not otherwise.
+    /// Checks whether arrays can be backed page by page; otherwise returns the reason.
     pub(super) fn check_pages(&self) -> Result<(), DeviceError> {
         let checked = Pages::check(self);
-        // The first answer stays.
+        // The first result is final.
         let _ = self.has_pages.set(checked.is_ok());
         checked
     }
 
-    /// An address range that has memory where it is [backed](Memory::back), and is to be [sealed](Memory::seal) before it is used. `pages`:
-    /// where memory comes and goes, of how many pages it may be.
+    /// Reserves an address range of `bytes` bytes. Pages must be [mapped](Memory::back) and the range
+    /// [sealed](Memory::seal) before use. `pages`: if pages are to be mapped and released later, the most pages of the
+    /// range.
     pub(super) fn alloc_pages(self: &Arc<Self>, bytes: usize, pages: Option<usize>) -> Result<Memory, DeviceError> {
         let pages = Pages::reserve(self, bytes, pages)?;
         let address = pages.start;
         Ok(Memory { held: Arc::new(Held::Pages(pages)), address, bytes, cuda: self.clone() })
     }
 
-    /// What decides which machine code a source becomes.
+    /// Everything that determines the machine code of a source.
     pub(super) fn toolchain(&self) -> Result<Toolchain, DeviceError> {
         compile::toolchain(self.architecture)
     }
 
-    /// Compiles and loads a source, or loads what an earlier run has compiled; with notices for the user.
+    /// Compiles and loads a source, or loads its kernels from the cache; with notices for the user.
     pub(super) fn load(&self, source: Source<'_>) -> Result<(Module, Vec<String>), DeviceError> {
         let (cubin, notices) = compile::compile(source, self.architecture)?;
         let image = cudarc::nvrtc::Ptx::from_binary(cubin);
@@ -227,7 +229,7 @@ impl Cuda {
             }
             _ => Err(failed("an array belongs to another device".into())),
         };
-        // The bytes of a struct lie where they are, those of other arguments in a cell.
+        // Structs are passed in place; every other argument is copied into an 8-byte cell.
         let mut cells = Vec::with_capacity(args.len());
         for arg in args {
             cells.push(match arg {
@@ -244,10 +246,10 @@ impl Cuda {
             block_dim: (shape.threads, 1, 1),
             shared_mem_bytes: shape.shared,
         };
-        // SAFETY, of both: the arguments are those of the table that the manifest was checked against when its source was loaded;
-        // each lies where its pointer leads to, from where the driver copies as many bytes as the kernel's parameter has.
-        // Buffers are freed in the stream's order, after the kernel, or kept by the recording. That the code keeps to its signature is
-        // the trust put in a bundle.
+        // SAFETY, for both launches: the arguments match the table against which the manifest was checked when its
+        // source was loaded. Each pointer leads to a value with as many bytes as the parameter has, which the driver
+        // copies. Buffers are freed in stream order, after the kernel, or are kept alive by the graph capture. Bundles
+        // are trusted to have code that matches its signature.
         if let Some(recorder) = self.recorder() {
             let mut pointers: Vec<*mut std::ffi::c_void> = (args.iter().zip(&cells))
                 .map(|(arg, cell)| match (arg, cell) {
@@ -270,7 +272,7 @@ impl Cuda {
         unsafe { launch.launch(config) }.map(|_| ()).map_err(|error| failed(error.to_string()))
     }
 
-    /// Whether another is the same, with the same stream.
+    /// Whether both are the same GPU with the same stream.
     pub(super) fn is(&self, other: &Cuda) -> bool {
         self.stream == other.stream
     }
@@ -296,12 +298,12 @@ impl Cuda {
 
 #[allow(unsafe_code)]
 impl Memory {
-    /// Its bytes.
+    /// Size in bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes
     }
 
-    /// The ranges of bytes that have memory of their own, where that is not all.
+    /// Byte ranges with mapped memory of their own; `None` if that is the whole allocation.
     pub(super) fn own(&self) -> Option<Vec<Range<usize>>> {
         match &*self.held {
             Held::Slice { .. } => None,
@@ -309,7 +311,7 @@ impl Memory {
         }
     }
 
-    /// Puts memory behind ranges of bytes that have none, zeros.
+    /// Maps zero-initialised memory for byte ranges that have none.
     pub(super) fn back(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
         match &*self.held {
             Held::Slice { .. } => Ok(()),
@@ -317,7 +319,8 @@ impl Memory {
         }
     }
 
-    /// Puts memory behind ranges of bytes that have none, and takes it away from others. Nothing where memory does not come and go.
+    /// Maps memory for these byte ranges and releases all other pages. Does nothing unless pages can be mapped and
+    /// released.
     pub(super) fn back_only(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
         match &*self.held {
             Held::Pages(pages) if pages.by_page().is_some() => pages.back_only(&self.cuda, ranges),
@@ -325,7 +328,7 @@ impl Memory {
         }
     }
 
-    /// Where memory comes and goes, of how many pages it is.
+    /// Number of pages, if pages can be mapped and released.
     pub(super) fn by_page(&self) -> Option<usize> {
         match &*self.held {
             Held::Slice { .. } => None,
@@ -333,7 +336,7 @@ impl Memory {
         }
     }
 
-    /// What has no memory of its own may be written and read from now on; what is there has no meaning.
+    /// Makes unbacked addresses accessible. Their contents are undefined.
     pub(super) fn seal(&mut self) -> Result<(), DeviceError> {
         match &*self.held {
             Held::Slice { .. } => Ok(()),
@@ -344,7 +347,7 @@ impl Memory {
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
         self.cuda.bind("write memory")?;
-        // SAFETY: the range lies inside the allocation; `bytes` outlives the copy, which is waited for.
+        // SAFETY: the range lies inside the allocation; `bytes` outlives the copy, for which this function waits.
         unsafe { result::memcpy_htod_async(self.address + at as u64, bytes, self.cuda.stream.cu_stream()) }
             .and_then(|()| self.cuda.stream.synchronize())
             .map_err(driver_error("write memory"))
@@ -353,7 +356,7 @@ impl Memory {
     pub(super) fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
         self.cuda.bind("read memory")?;
-        // SAFETY: as in `write`; the stream's order puts the copy after all kernels that write the range.
+        // SAFETY: as in `write`; stream order puts the copy after all kernels that write the range.
         unsafe { result::memcpy_dtoh_async(bytes, self.address + at as u64, self.cuda.stream.cu_stream()) }
             .and_then(|()| self.cuda.stream.synchronize())
             .map_err(driver_error("read memory"))
@@ -377,7 +380,8 @@ impl Memory {
             });
         }
         self.cuda.bind("copy memory")?;
-        // SAFETY: the one is a whole allocation, the other as much of one, and distinct since one is borrowed exclusively.
+        // SAFETY: the target is a whole allocation and the source is at least as large; they are distinct because the
+        // target is borrowed exclusively.
         unsafe { result::memcpy_dtod_async(self.address, from.address, self.bytes, self.cuda.stream.cu_stream()) }
             .map_err(driver_error("copy memory"))
     }
@@ -396,7 +400,7 @@ impl Module {
 }
 
 impl Entry {
-    /// Lets thread blocks have so many bytes of dynamic shared memory.
+    /// Sets the limit of dynamic shared memory per thread block.
     pub(super) fn share(&self, symbol: &str, bytes: u32) -> Result<(), DeviceError> {
         let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         self.0
@@ -471,7 +475,7 @@ mod tests {
         device.synchronize().unwrap();
     }
 
-    /// Two streams of one GPU are as two GPUs that reach each other.
+    /// Two streams of one GPU behave like two GPUs with peer access.
     #[test]
     fn values_go_to_the_same_places_of_an_array_of_another_device_at_once_or_recorded() {
         let (here, there) = (Device::cuda(0).unwrap(), Device::cuda(0).unwrap());
@@ -521,7 +525,7 @@ mod tests {
         assert_eq!(array.own_bytes(), 24 * PART);
         assert_eq!(array.read_reals(part(0).end - 1..part(0).end).unwrap(), [1.5]);
         assert_eq!(array.read_reals(part(15).start..part(15).start + 1).unwrap(), [2.5]);
-        // What nobody needs may be written and read all the same.
+        // Unbacked values may still be written and read.
         array.poison().unwrap();
         let like = device.alloc_like(&array).unwrap();
         assert_eq!(like.own_bytes(), array.own_bytes());

@@ -1,6 +1,7 @@
-// Listed values of an array go to the same places of another, which may be on another GPU; or one behind the other to a packed array, or
-// from one. A warp moves the values of a place: value k of it, begins <= k < ends, lies offsets[k] behind the place, and packed at
-// firsts + k - begins. Values are of 2, 4, 8 or 16 bytes.
+// Copies listed values of an array to the same places of another array, which may lie on another GPU; or packs them
+// into a contiguous array, or unpacks them from one. One warp moves the values of one place. Value k of a place (begins
+// <= k < ends) lies at place + offsets[k], and in the packed array at firsts + k - begins. Values have 2, 4, 8 or 16
+// bytes.
 
 template <typename Value>
 __device__ void move(const long long *places, const long long *firsts, const int *begins, const int *ends, const int *offsets,

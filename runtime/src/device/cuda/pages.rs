@@ -1,11 +1,13 @@
-//! Memory of a GPU of which parts alone are there: the address range is that of the whole, pages lie behind what is needed of it.
+//! Virtual address ranges of a GPU with memory mapped only where needed.
 //!
-//! After [`Pages::back`]: memory of its own lies behind some ranges, zeros where that was before [`Pages::seal`]. After [`Pages::seal`]: one page
-//! lies behind all others, again and again. What is written there is lost, and what is read of it has no meaning; but no kernel that does so fails.
-//! After [`Pages::back_only`]: memory lies behind these ranges, and no longer behind others but for a few pages.
+//! After [`Pages::back`]: some ranges have mapped memory of their own, zero-initialised if that was before
+//! [`Pages::seal`]. After [`Pages::seal`]: all other pages of the range map to one shared page. Values written there
+//! are lost and values read there are undefined, but no access faults. After [`Pages::back_only`]: these ranges have
+//! memory, and others no longer do, except for a few pages.
 //!
-//! What lies behind an address changes while nothing works on the range: whoever calls has let this GPU wait for others that write there, and here
-//! the host waits for this GPU. Memory that one range needs no more is for the next that needs some, until [`Cuda::release_put_by`].
+//! Mappings change only while nothing accesses the range: the caller has made this GPU wait for others that write
+//! there, and the functions here make the host wait for this GPU. Released pages are retained for reuse by other
+//! ranges, until [`Cuda::release_put_by`].
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,35 +19,36 @@ use super::graph::lock;
 use super::{Cuda, driver_error};
 use crate::device::error::DeviceError;
 
-/// An address range with pages behind it.
+/// An address range and its mapped pages.
 pub(super) struct Pages {
     context: Arc<CudaContext>,
     pub(super) start: sys::CUdeviceptr,
-    /// Bytes of a page: as few as the driver gives, or where memory comes and goes a multiple of that.
+    /// Bytes of a page: the driver's granularity, or a multiple of it if pages are mapped and released individually.
     page: usize,
-    /// Pages of the range.
+    /// Number of pages in the range.
     count: usize,
-    /// Whether memory comes and goes page by page; else a run of pages is one piece.
+    /// Whether pages are allocated individually, so that they can be released; otherwise a run of pages is one
+    /// allocation.
     by_page: bool,
     mapped: Mutex<Mapped>,
 }
 
-/// Memory that is not needed any more stays where it is while it is less than one in so many pages: it may be needed again.
+/// Unneeded pages stay mapped while they are at most one in this many of all mapped pages: they may be needed again.
 const FEW: usize = 16;
 
-/// Taken by whoever changes what lies behind pages of any GPU: the driver takes longer where it is at work for two at the same time.
+/// Held while mappings of any GPU change: the driver is slower if it works on two at a time.
 static AT_WORK: Mutex<()> = Mutex::new(());
 
-/// What lies behind a range.
+/// The mappings of a range.
 #[derive(Default)]
 struct Mapped {
     /// Pages with memory of their own.
     own: Runs<Handle>,
-    /// What lies behind all others, once they are sealed.
+    /// The shared page to which all other pages map, once the range is sealed.
     shared: Option<Handle>,
 }
 
-/// Runs of pages by their first: how many each has, and something of its own.
+/// Runs of pages by their first page: the number of pages, and a value.
 struct Runs<T>(BTreeMap<usize, (usize, T)>);
 
 impl<T> Default for Runs<T> {
@@ -59,7 +62,7 @@ impl<T> Runs<T> {
         self.0.iter().map(|(first, (count, _))| *first..first + count)
     }
 
-    /// All of them, in as few ranges as that takes.
+    /// All pages, as the fewest ranges possible.
     fn ranges(&self) -> Vec<Range<usize>> {
         merged(self.iter().collect())
     }
@@ -68,7 +71,7 @@ impl<T> Runs<T> {
         self.0.insert(run.start, (run.len(), of));
     }
 
-    /// The parts of some ranges, rising, that no run has.
+    /// The sections of some ascending ranges that no run covers.
     fn gaps(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let mut found = vec![];
         for range in ranges {
@@ -87,7 +90,7 @@ impl<T> Runs<T> {
         found
     }
 
-    /// Takes the runs out of which no page is in any of some ranges, rising; none where they are few of all.
+    /// Removes the runs that are disjoint from some ascending ranges; none if they are few compared with all runs.
     fn take_many_outside(&mut self, ranges: &[Range<usize>]) -> Vec<(Range<usize>, T)> {
         let is_outside = |run: &Range<usize>| {
             let after = ranges.partition_point(|range| range.end <= run.start);
@@ -102,7 +105,7 @@ impl<T> Runs<T> {
     }
 }
 
-/// The same ranges, rising, none of which touches another; without empty ones.
+/// The same ranges in ascending order, with adjacent and overlapping ones merged and empty ones removed.
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
@@ -116,7 +119,7 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// Memory of a GPU, by the page.
+/// Properties of memory allocations on a GPU.
 fn properties(cuda: &Cuda) -> sys::CUmemAllocationProp {
     sys::CUmemAllocationProp {
         type_: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -136,7 +139,7 @@ fn location(device: sys::CUdevice) -> sys::CUmemLocation {
     sys::CUmemLocation { type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
 }
 
-/// A part of the memory of a GPU, given back when it is mapped nowhere and this is dropped.
+/// An allocation of device memory. It is freed when this is dropped and no address maps to it.
 pub(super) struct Handle(sys::CUmemGenericAllocationHandle);
 
 #[allow(unsafe_code)]
@@ -156,20 +159,21 @@ impl Handle {
 #[allow(unsafe_code)]
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: the handle is this one's own; what it is mapped to keeps the memory. There is nobody to tell of an error.
+        // SAFETY: this value owns the handle; mappings keep the memory alive. An error cannot be reported here.
         let _ = unsafe { sys::cuMemRelease(self.0) };
     }
 }
 
 #[allow(unsafe_code)]
 impl Pages {
-    /// A range of so many bytes, with nothing behind it. `pages`: where memory behind it will come and go, of how many pages it may be.
+    /// Reserves a range of `bytes` bytes without memory. `pages`: if pages are to be mapped and released individually,
+    /// the most pages of the range.
     pub(super) fn reserve(cuda: &Cuda, bytes: usize, pages: Option<usize>) -> Result<Pages, DeviceError> {
         let failed = || driver_error("reserve an address range");
         cuda.bind("reserve an address range")?;
         let (mut page, mut start) = (0, 0);
         let least = sys::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
-        // SAFETY: all pointers are to live values.
+        // SAFETY: all pointers lead to live values.
         unsafe { sys::cuMemGetAllocationGranularity(&mut page, &properties(cuda), least) }.result().map_err(failed())?;
         if let Some(pages) = pages {
             page *= bytes.max(1).div_ceil(page * pages.max(1));
@@ -181,24 +185,24 @@ impl Pages {
         Ok(Pages { context: cuda.context.clone(), start, page, count, by_page, mapped: Mutex::default() })
     }
 
-    /// Where memory behind it comes and goes, of how many pages it is.
+    /// Number of pages, if they are mapped and released individually.
     pub(super) fn by_page(&self) -> Option<usize> {
         self.by_page.then_some(self.count)
     }
 
-    /// The ranges of bytes with memory of their own.
+    /// Byte ranges with memory of their own.
     pub(super) fn own(&self) -> Vec<Range<usize>> {
         let in_bytes = |run: Range<usize>| run.start * self.page..run.end * self.page;
         lock(&self.mapped).own.ranges().into_iter().map(in_bytes).collect()
     }
 
-    /// The pages of some ranges of bytes.
+    /// The pages of some byte ranges.
     fn pages_of(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let pages = |range: &Range<usize>| range.start / self.page..range.end.div_ceil(self.page).min(self.count);
         merged(ranges.iter().filter(|range| !range.is_empty()).map(pages).collect())
     }
 
-    /// Puts memory behind the pages of some ranges of bytes that have none yet: zeros, where they are not sealed.
+    /// Maps memory for the pages of some byte ranges that have none; zero-initialised unless the range is sealed.
     pub(super) fn back(&self, cuda: &Cuda, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
         let mut mapped = lock(&self.mapped);
         let gaps = mapped.own.gaps(&self.pages_of(ranges));
@@ -213,7 +217,7 @@ impl Pages {
         self.fill(cuda, &mut mapped, gaps)
     }
 
-    /// The same, and takes memory away from all other pages, unless these are few. They must be sealed.
+    /// As [`Pages::back`], and releases all other pages, unless they are few. The range must be sealed.
     pub(super) fn back_only(&self, cuda: &Cuda, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
         let (mut mapped, wanted) = (lock(&self.mapped), self.pages_of(ranges));
         let (gaps, gone) = (mapped.own.gaps(&wanted), mapped.own.take_many_outside(&wanted));
@@ -234,7 +238,7 @@ impl Pages {
         self.fill(cuda, &mut mapped, gaps)
     }
 
-    /// Puts one page behind all that have none.
+    /// Maps all unbacked pages to one shared page.
     pub(super) fn seal(&self, cuda: &Cuda) -> Result<(), DeviceError> {
         let mut mapped = lock(&self.mapped);
         if mapped.shared.is_some() {
@@ -247,7 +251,7 @@ impl Pages {
         self.share(cuda, &mapped, left)
     }
 
-    /// Puts memory behind runs of pages that have none of their own.
+    /// Maps memory for runs of pages that have none of their own.
     fn fill(&self, cuda: &Cuda, mapped: &mut Mapped, runs: Vec<Range<usize>>) -> Result<(), DeviceError> {
         for run in runs {
             let pages = if self.by_page { 1 } else { run.len() };
@@ -266,7 +270,7 @@ impl Pages {
             self.allow(cuda, run.clone())?;
             if mapped.shared.is_none() {
                 let (first, bytes) = self.in_bytes(&run);
-                // SAFETY: the pages are mapped and this GPU may write them.
+                // SAFETY: the pages are mapped, and this GPU may write them.
                 unsafe { result::memset_d8_async(first, 0, bytes, cuda.stream.cu_stream()) }
                     .map_err(driver_error("fill memory"))?;
             }
@@ -274,7 +278,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Puts the page of all others behind runs of pages that have none.
+    /// Maps runs of unbacked pages to the shared page, if there is one.
     fn share(&self, cuda: &Cuda, mapped: &Mapped, runs: Vec<Range<usize>>) -> Result<(), DeviceError> {
         let Some(shared) = &mapped.shared else { return Ok(()) };
         for run in runs {
@@ -284,30 +288,30 @@ impl Pages {
         Ok(())
     }
 
-    /// The address of a run of pages, and its bytes.
+    /// Address and bytes of a run of pages.
     fn in_bytes(&self, run: &Range<usize>) -> (sys::CUdeviceptr, usize) {
         (self.start + (run.start * self.page) as u64, run.len() * self.page)
     }
 
     fn map(&self, run: Range<usize>, handle: &Handle) -> Result<(), DeviceError> {
         let (first, bytes) = self.in_bytes(&run);
-        // SAFETY: the pages are of this range and nothing is mapped there; the handle has as many bytes.
+        // SAFETY: the pages belong to this range and are unmapped; the handle has this many bytes.
         unsafe { sys::cuMemMap(first, bytes, 0, handle.0, 0) }.result().map_err(driver_error("map memory"))
     }
 
-    /// Of pages that were mapped together.
+    /// Unmaps pages that were mapped together.
     fn unmap(&self, run: Range<usize>) -> Result<(), DeviceError> {
         let (first, bytes) = self.in_bytes(&run);
-        // SAFETY: the pages are of this range, and whoever changes what lies behind them has waited for all that works on it.
+        // SAFETY: the pages belong to this range, and the caller has waited for all work that accesses it.
         unsafe { sys::cuMemUnmap(first, bytes) }.result().map_err(driver_error("map memory"))
     }
 
-    /// Waits for all that this GPU does.
+    /// Blocks until this GPU is idle.
     fn wait(&self) -> Result<(), DeviceError> {
         self.context.synchronize().map_err(driver_error("run the kernels"))
     }
 
-    /// Whether this GPU can do all this, and why not otherwise: with two pages, of which one or the other has memory of its own.
+    /// Tests whether this GPU supports all of this, with a range of two pages; otherwise returns the reason.
     pub(super) fn check(cuda: &Cuda) -> Result<(), DeviceError> {
         let pages = Pages::reserve(cuda, 1, Some(2))?;
         let pages = Pages::reserve(cuda, 2 * pages.page, Some(2))?;
@@ -318,13 +322,13 @@ impl Pages {
         cuda.synchronize()
     }
 
-    /// Lets this GPU and those that reach it read and write some pages.
+    /// Grants read and write access to some pages, to this GPU and to those with peer access to it.
     fn allow(&self, cuda: &Cuda, run: Range<usize>) -> Result<(), DeviceError> {
         let flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         let access = |device: i32| sys::CUmemAccessDesc { location: location(device), flags };
         let all: Vec<_> = cuda.reached_by().into_iter().chain([cuda.context.cu_device()]).map(access).collect();
         let (first, bytes) = self.in_bytes(&run);
-        // SAFETY: the pages are mapped, and the descriptions are as many as is said.
+        // SAFETY: the pages are mapped, and the number of access descriptors is that of the list.
         unsafe { sys::cuMemSetAccess(first, bytes, all.as_ptr(), all.len()) }
             .result()
             .map_err(driver_error("map memory"))
@@ -332,14 +336,14 @@ impl Pages {
 }
 
 impl Cuda {
-    /// A page of so many bytes: one that another range has needed no more, if there is one.
+    /// A page of `bytes` bytes: a retained one, if there is one.
     fn page(&self, bytes: usize) -> Result<Handle, DeviceError> {
         if let Some(page) = lock(&self.put_by).get_mut(&bytes).and_then(Vec::pop) {
             return Ok(page);
         }
         match Handle::new(self, bytes) {
             Err(DeviceError::Memory { .. }) => {
-                // What there is may have been put by in pages of other sizes.
+                // Retained pages of other sizes may occupy the memory.
                 self.release_put_by();
                 Handle::new(self, bytes)
             }
@@ -347,7 +351,7 @@ impl Cuda {
         }
     }
 
-    /// Gives back pages that nobody has needed.
+    /// Returns retained pages to the driver.
     pub(in crate::device) fn release_put_by(&self) {
         lock(&self.put_by).clear();
     }
@@ -359,13 +363,14 @@ impl Drop for Pages {
         if self.context.bind_to_thread().is_err() {
             return;
         }
-        // Nothing works on it any more: other GPUs have been waited for by this one's stream. There is nobody to tell of an error.
+        // No work accesses the range any more: the stream of this GPU has waited for other GPUs. An error cannot be
+        // reported here.
         let _ = self.context.synchronize();
         let mapped = lock(&self.mapped);
         let others = mapped.own.gaps(std::slice::from_ref(&(0..self.count)));
         let shared = others.into_iter().flatten().filter(|_| mapped.shared.is_some()).map(|page| page..page + 1);
         mapped.own.iter().chain(shared).for_each(|run| drop(self.unmap(run)));
-        // SAFETY: the range is this one's own, and nothing is mapped to it.
+        // SAFETY: this value owns the range, and nothing is mapped to it.
         let _ = unsafe { sys::cuMemAddressFree(self.start, self.count * self.page) };
     }
 }

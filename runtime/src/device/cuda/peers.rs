@@ -1,4 +1,5 @@
-//! GPUs of one host: which of them reach each other's memory, how one waits for another, and the kernels that move values between them.
+//! GPUs of one host: peer access to each other's memory, synchronization between them, and the kernels that copy values
+//! between them.
 
 use cudarc::driver::sys;
 
@@ -6,12 +7,12 @@ use super::graph::lock;
 use super::{Cuda, Entry, Source, driver_error};
 use crate::device::error::DeviceError;
 
-/// Kernels that move listed values of an array.
+/// Kernels that copy listed values of an array.
 pub(in crate::device) const MOVING: Source<'static> =
     Source { name: "moving.cu", text: include_str!("moving.cu"), fuses: false };
 
 impl Cuda {
-    /// Lets kernels of this GPU read and write the memory of another; false where they cannot.
+    /// Enables access of this GPU's kernels to the memory of another; `false` if the hardware does not permit it.
     #[allow(unsafe_code)]
     pub(in crate::device) fn reach(&self, other: &Cuda) -> Result<bool, DeviceError> {
         if self.ordinal() == other.ordinal() {
@@ -20,7 +21,7 @@ impl Cuda {
         let failed = |error| driver_error("reach the memory of another GPU")(error);
         let (own, others) = (self.context.cu_device(), other.context.cu_device());
         let mut can = 0;
-        // SAFETY: both devices are the driver's, and the answer goes to an integer.
+        // SAFETY: both devices come from the driver, and the result is written to an integer.
         unsafe { sys::cuDeviceCanAccessPeer(&mut can, own, others) }.result().map_err(failed)?;
         if can == 0 {
             return Ok(false);
@@ -31,13 +32,13 @@ impl Cuda {
             sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => {}
             answer => answer.result().map_err(failed)?,
         }
-        // Memory of a pool is not the context's: access to it is given by the pool.
+        // Memory from a pool does not belong to the context: the pool grants access to it.
         if other.context.has_async_alloc() {
             let location = sys::CUmemLocation { type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: own };
             let flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
             let access = sys::CUmemAccessDesc { location, flags };
             let mut pool = std::ptr::null_mut();
-            // SAFETY: the pool is that from which the other GPU allocates, and there is one description.
+            // SAFETY: the pool is the one from which the other GPU allocates; there is one access descriptor.
             unsafe {
                 sys::cuDeviceGetMemPool(&mut pool, others)
                     .result()
@@ -50,18 +51,18 @@ impl Cuda {
         Ok(true)
     }
 
-    /// GPUs that reach its memory.
+    /// GPUs that have peer access to the memory of this one.
     pub(super) fn reached_by(&self) -> Vec<sys::CUdevice> {
         lock(&self.reached_by).iter().copied().collect()
     }
 
-    /// Whether kernels of this GPU may work on the memory of another.
+    /// Whether kernels of this GPU may access the memory of `other`.
     pub(in crate::device) fn reaches(&self, other: &Cuda) -> bool {
         self.ordinal() == other.ordinal() || lock(&self.peers).contains(&other.ordinal())
     }
 
-    /// What this GPU does from now on comes after all that another has been given to do. Nothing where launches are recorded: there
-    /// accesses say what comes after what.
+    /// Makes later work of this GPU wait for all earlier work of `other`. No effect during a capture, in which the
+    /// declared accesses define the order.
     pub(in crate::device) fn wait_for(&self, other: &Cuda) -> Result<(), DeviceError> {
         if self.recorder().is_some() {
             return Ok(());
@@ -69,12 +70,12 @@ impl Cuda {
         self.stream.join(&other.stream).map_err(driver_error("wait for another GPU"))
     }
 
-    /// The kernel that moves values of so many bytes.
+    /// The kernel that copies values of `bytes` bytes.
     pub(in crate::device) fn moving(&self, bytes: usize) -> Result<Entry, DeviceError> {
         let module = match self.moving.get() {
             Some(module) => module,
             None => {
-                // What there is to say of the cache, other kernels have said.
+                // Other kernels have already reported the notices about the cache.
                 let (module, _) = self.load(MOVING)?;
                 self.moving.get_or_init(|| module)
             }

@@ -1,4 +1,4 @@
-//! Copies from the GPU to the host beside the kernels.
+//! Asynchronous copies from GPUs to the host.
 //!
 //! ```text
 //! kernels    ──▶ arrays ──▶ spare memory ──● kernels may change the arrays
@@ -6,9 +6,10 @@
 //! host                                                         └──▶ reads
 //! ```
 //!
-//! An array is copied into spare memory in the order of the kernels; then, after an event, from there to pinned memory of the host on
-//! the transfer stream; then comes the event that whoever reads waits for. Neither memory is used again before that event. Where the GPU
-//! has little room, there is no spare memory: arrays are copied to the host at once, and the kernels wait for the event.
+//! An array is copied to spare device memory on the stream of the kernels. After an event, the transfer stream copies
+//! it from there to pinned host memory and records the event `copied`, for which the reader waits. Neither memory is
+//! reused before that event. If the GPU has too little memory for the spare copy, arrays are copied directly to the
+//! host, and later kernels wait for `copied`.
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -19,47 +20,47 @@ use cudarc::driver::{CudaContext, CudaEvent, result, sys};
 use super::{Cuda, Memory, driver_error};
 use crate::device::DeviceError;
 
-/// Share of the memory available on the GPU that spare memory takes at most: the rest is for grids that grow.
+/// Spare memory takes at most the available memory of the GPU divided by this number; the rest is for grids that grow.
 const SHARE_FOR_SPARE: usize = 4;
 
-/// Memory for one copy at a time, of arrays of one GPU or of several.
+/// Memory for one copy at a time, of arrays of one or several GPUs.
 #[derive(Default)]
 pub(in crate::device) struct Staging {
     pinned: Option<Pinned>,
-    /// Of each GPU that has taken part.
+    /// One for each GPU that has taken part in a copy.
     lanes: Vec<Lane>,
-    /// Bytes of the copy.
+    /// Bytes of the current copy.
     bytes: usize,
 }
 
-/// How a GPU takes part in copies.
+/// Resources of one GPU for its section of a copy.
 struct Lane {
     cuda: Arc<Cuda>,
     spare: Option<Memory>,
-    /// Its share of the copy is on the host.
+    /// Event: the data of this GPU have arrived on the host.
     copied: CudaEvent,
 }
 
-/// Bytes that lie one behind the other: where they begin among those of the lane, where in the copy, and how many they are.
+/// A contiguous run of bytes: its offset in the spare memory, its offset in the copy, and its length.
 type Run = (usize, usize, usize);
 
-/// Memory of the host that the GPU copies to by itself.
+/// Pinned (page-locked) host memory.
 pub(super) struct Pinned {
     start: NonNull<u8>,
     bytes: usize,
     context: Arc<CudaContext>,
 }
 
-// SAFETY: `Pinned` owns its bytes alone, as a `Vec<u8>` does.
+// SAFETY: `Pinned` has exclusive ownership of its bytes, like a `Vec<u8>`.
 #[allow(unsafe_code)]
 unsafe impl Send for Pinned {}
 
 #[allow(unsafe_code)]
 impl Pinned {
-    /// Zeros.
+    /// Allocates zero-initialised pinned memory.
     pub(super) fn new(context: &Arc<CudaContext>, bytes: usize) -> Result<Self, DeviceError> {
         context.bind_to_thread().map_err(driver_error("pin memory of the host"))?;
-        // SAFETY: the size is not zero. All GPUs may copy to it.
+        // SAFETY: the size is not zero. The memory is portable: all GPUs may copy to it.
         let start =
             unsafe { result::malloc_host(bytes.max(1), sys::CU_MEMHOSTALLOC_PORTABLE) }.map_err(
                 |error| match error.0 {
@@ -76,7 +77,7 @@ impl Pinned {
             action: "pin memory of the host".into(),
             reason: "the driver gave none".into(),
         })?;
-        // SAFETY: so many bytes were allocated there.
+        // SAFETY: the allocation has this many bytes.
         unsafe { start.as_ptr().write_bytes(0, bytes) };
         Ok(Pinned { start, bytes, context: context.clone() })
     }
@@ -94,7 +95,7 @@ impl Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         if self.context.bind_to_thread().is_ok() {
-            // SAFETY: allocated in `new`; `Staging` has waited for the last copy into it. An error leaves it allocated.
+            // SAFETY: allocated in `new`; the owner has waited for the last copy into it. On an error the memory leaks.
             let _ = unsafe { result::free_host(self.start.as_ptr().cast()) };
         }
     }
@@ -102,13 +103,13 @@ impl Drop for Pinned {
 
 impl Lane {
     fn new(cuda: &Arc<Cuda>) -> Result<Lane, DeviceError> {
-        // Whoever waits for it sleeps: cores are for those who write.
+        // A blocking event: the waiting thread sleeps, so that its core is free for threads that write output.
         let flags = Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC);
         let copied = cuda.context.new_event(flags).map_err(driver_error("create an event"))?;
         Ok(Lane { cuda: cuda.clone(), spare: None, copied })
     }
 
-    /// Spare memory for so many bytes if there is room; what is too small goes first.
+    /// Allocates spare memory for a copy if the GPU has room. A buffer that is too small is freed first.
     fn make_room(&mut self, bytes: usize) -> Result<(), DeviceError> {
         let fits = |available: usize| bytes <= available / SHARE_FOR_SPARE;
         if self.spare.as_ref().is_none_or(|spare| spare.bytes < bytes) {
@@ -120,16 +121,17 @@ impl Lane {
         Ok(())
     }
 
-    /// Copies what belongs to this GPU, each part with its place in the copy.
+    /// Copies the ranges that lie on this GPU, each to its offset in the copy.
     #[allow(unsafe_code)]
     fn copy(&mut self, pinned: &Pinned, parts: &[(&Memory, Range<usize>, usize)]) -> Result<(), DeviceError> {
         let failed = || driver_error("copy to the host");
         self.make_room(parts.iter().map(|(_, range, _)| range.len()).sum())?;
         self.cuda.bind("copy to the host")?;
         let (stream, transfer) = (&self.cuda.stream, &self.cuda.transfer);
-        // SAFETY, of all copies below: ranges lie inside their allocations, which `copy` and `make_room` have made large enough; nothing
-        // reads or writes the pinned memory until `wait` has seen the event behind the copy. Arrays are freed in the order of the
-        // kernels' stream: after copies on that stream, and after those on the other, which it waits for.
+        // SAFETY of all copies below: the ranges lie inside their allocations, which `copy` and `make_room` have made
+        // large enough. Nothing accesses the pinned memory until `wait` has seen the event recorded after the copy.
+        // Arrays are freed in the order of the kernel stream: after the copies on that stream, and after those on the
+        // transfer stream, for which it waits.
         let to_host = |from: u64, at: usize, bytes: usize| {
             let to = unsafe { std::slice::from_raw_parts_mut(pinned.start.as_ptr().add(at).cast(), bytes) };
             unsafe { result::memcpy_dtoh_async::<std::mem::MaybeUninit<u8>>(to, from, transfer.cu_stream()) }
@@ -167,7 +169,7 @@ impl Lane {
 }
 
 impl Staging {
-    /// Copies parts of memory, one after the other, as all kernels so far leave them.
+    /// Copies ranges of memory one after the other, with the contents that all kernels so far produce.
     pub(in crate::device) fn copy(&mut self, parts: &[(&Memory, Range<usize>)]) -> Result<(), DeviceError> {
         self.wait()?;
         self.bytes = parts.iter().map(|(_, range)| range.len()).sum();
@@ -199,11 +201,11 @@ impl Staging {
         Ok(())
     }
 
-    /// The bytes of the copy; waits until they are there.
+    /// The copied bytes; blocks until the copy is complete.
     #[allow(unsafe_code)]
     pub(in crate::device) fn bytes(&self) -> Result<&[u8], DeviceError> {
         self.wait()?;
-        // SAFETY: the copy has filled so many bytes, and is over; the next needs `self` exclusively.
+        // SAFETY: the copy has filled this many bytes and is complete; the next one needs `self` exclusively.
         let bytes = |pinned: &Pinned| unsafe { std::slice::from_raw_parts(pinned.start.as_ptr(), self.bytes) };
         Ok(self.pinned.as_ref().map_or(&[], bytes))
     }
@@ -216,7 +218,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // All copies of the streams, should the event not be behind the last: after an error the memory is of no use either.
+        // Wait for the whole stream: after an error the event may not follow the last copy. Its data are useless then.
         for lane in &self.lanes {
             let _ = lane.cuda.transfer.synchronize();
         }

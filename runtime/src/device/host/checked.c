@@ -1,31 +1,32 @@
-// Behind a kernel source that is compiled with checks: what the compiler calls before each load and store, and how kernels are called.
+// Appended to a kernel source that is compiled with checks: the functions that the compiler calls before each load and
+// store, and the function that calls a kernel.
 //
-// The compiler's flags (`checked.rs`) are those of the sanitizer of addresses as kernels of operating systems use it: it calls the
-// functions below and has no library of its own. They know the arrays of the launch at hand. The first access that is none of a kernel's
-// business ends the kernel.
+// The compiler flags (`checked.rs`) select the address sanitizer for operating system kernels: the compiler calls the
+// functions below and links no library of its own. They know the arrays of the current launch. The first invalid access
+// ends the kernel.
 
 #include <setjmp.h>
 #include <stdint.h>
 #include <string.h>
 
-// An array of a launch, or other memory that the caller lends; `checked.rs` declares the same.
+// An array of a launch, or other memory that the launch may access; declared identically in `checked.rs`.
 typedef struct {
     const char *begin;
     size_t bytes;
-    int32_t argument;  // its place among the arguments; -1 of memory that is no array
+    int32_t argument;  // index among the arguments; -1: not an array
     int32_t written;   // whether the kernel may write there
-    int32_t size;      // bytes of a real of which all bits set say that nothing was written there; 0: of other types
+    int32_t size;      // bytes of a real whose set bits mark it as never written; 0: other types
 } LbmcArray;
 
-// What went wrong; `checked.rs` declares the same.
+// A detected error; declared identically in `checked.rs`.
 enum { LBMC_FINE, LBMC_OUTSIDE, LBMC_READ_ONLY, LBMC_UNWRITTEN, LBMC_INDEX };
 typedef struct {
     int32_t kind;
-    int32_t store;     // whether it was a store
-    int32_t argument;  // of the array, the next one where it is in none; -1: no array
-    int32_t line;      // of an index
-    int64_t at;        // byte in the array, or the index
-    char type[64];     // of what was indexed
+    int32_t store;     // whether the access was a store
+    int32_t argument;  // index of the array, or of the nearest one if outside all; -1: no array
+    int32_t line;      // source line of an index
+    int64_t at;        // byte offset in the array, or the index
+    char type[64];     // type of the indexed array
 } LbmcFault;
 
 static __thread const LbmcArray *lbmc_arrays;
@@ -36,7 +37,7 @@ static __thread jmp_buf lbmc_out;
 #define LBMC_PLAIN __attribute__((no_sanitize("kernel-address", "undefined")))
 #define LBMC_HOOK LBMC_PLAIN __attribute__((visibility("hidden")))
 
-// Calls a kernel; says by `fault->kind` whether it came to its end.
+// Calls a kernel. Afterwards `fault->kind` is `LBMC_FINE` if it ran to its end.
 LBMC_PLAIN void lbmc_checked(
     void (*kernel)(void *const *), void *const *args, const LbmcArray *arrays, const int32_t count, LbmcFault *fault)
 {
@@ -48,7 +49,7 @@ LBMC_PLAIN void lbmc_checked(
     lbmc_arrays = 0;
 }
 
-// Memory of the source itself: tables.
+// Memory of the shared object itself: constant tables.
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -61,7 +62,7 @@ LBMC_PLAIN static void lbmc_wrong(const int kind, const int store, const LbmcArr
     longjmp(lbmc_out, 1);
 }
 
-// `copied`: what nothing has written may be read, for a copy of it.
+// `copied`: the access is part of a copy, which may read values that were never written.
 LBMC_PLAIN static void lbmc_access(const char *address, const size_t bytes, const int store, const int copied)
 {
     if (!lbmc_arrays) return;
@@ -101,7 +102,7 @@ LBMC_HOOK void __asan_loadN_noabort(const char *address, const size_t bytes) { l
 LBMC_HOOK void __asan_storeN_noabort(const char *address, const size_t bytes) { lbmc_access(address, bytes, 1, 1); }
 LBMC_HOOK void __asan_handle_no_return(void) {}
 
-// The source calls this one in the place of `memcpy`.
+// The source calls this function instead of `memcpy`.
 #undef memcpy
 LBMC_HOOK void *lbmc_copy(void *to, const void *from, const size_t bytes)
 {
@@ -110,7 +111,7 @@ LBMC_HOOK void *lbmc_copy(void *to, const void *from, const size_t bytes)
     return memmove(to, from, bytes);
 }
 
-// An index of an array of a size that the compiler knows; the layout of what it hands over is that of its own library.
+// Descriptor of an index into an array of known size, in the layout of the compiler's sanitizer library.
 typedef struct {
     const char *file;
     uint32_t line, column;

@@ -1,10 +1,12 @@
-//! Kernels that are compiled with checks: each load and store is compared with the arrays of the launch.
+//! Kernels compiled with checks: each load and store is compared with the arrays of the launch.
 //!
-//! In: a source, as for any host. After: an access outside of a launch's arrays, a store to one that is only read, a load of a real that
-//! nothing has written since its buffer was poisoned, and an index outside of a local array each end the kernel, and are told with
-//! the array and the place in it. What lies in the wrong place of the right array is not found.
+//! In: a source, as for any host kernel. After: an access outside the arrays of a launch, a store to a read-only array,
+//! a load of a real that has not been written since its buffer was poisoned, or an index outside a local array ends the
+//! kernel and is reported with the array and the index. An access to the wrong value of the right array is not
+//! detected.
 //!
-//! The compiler puts the checks in, as its sanitizer of addresses does for kernels of operating systems; what it calls is in `checked.c`.
+//! The compiler inserts the checks with its address sanitizer, in the mode for operating system kernels. The functions
+//! that it calls are in `checked.c`.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -13,7 +15,7 @@ use super::super::array::{Array, Scalar};
 use super::super::error::DeviceError;
 use super::{Entry, Function, Packed, Value};
 
-/// How kernels are compiled with checks. One access is one operation, so nothing is for vectors.
+/// Compiler flags for checked kernels. Vectorization is not enabled, so that each access is a separate operation.
 pub(super) const FLAGS: &[&str] = &[
     "-std=c11",
     "-O1",
@@ -31,13 +33,13 @@ pub(super) const FLAGS: &[&str] = &[
     "--param=asan-globals=0",
 ];
 
-/// What follows a source.
+/// Text appended to a source.
 pub(super) const HOOKS: &str = include_str!("checked.c");
 
 /// The symbol that calls a kernel.
 pub(super) const CALL: &[u8] = b"lbmc_checked";
 
-/// An array of a launch, or other memory that is lent to it; `checked.c` declares the same.
+/// An array of a launch, or other memory that the launch may access; declared identically in `checked.c`.
 #[repr(C)]
 pub(super) struct Lent {
     begin: *const u8,
@@ -47,7 +49,7 @@ pub(super) struct Lent {
     size: i32,
 }
 
-/// What went wrong; `checked.c` declares the same.
+/// A detected error; declared identically in `checked.c`.
 #[repr(C)]
 pub(super) struct Wrong {
     kind: i32,
@@ -58,15 +60,15 @@ pub(super) struct Wrong {
     of: [u8; 64],
 }
 
-/// `lbmc_checked`.
+/// Type of `lbmc_checked`.
 pub(super) type Call = unsafe extern "C" fn(Function, *const *mut c_void, *const Lent, i32, *mut Wrong);
 
-/// What a launch may reach.
+/// The memory that a launch may access.
 pub(super) struct Reach {
     lent: Vec<Lent>,
 }
 
-// SAFETY: addresses of memory that is borrowed for the launch; nothing is reached through them in Rust.
+// SAFETY: addresses of memory that is borrowed for the launch; Rust code does not dereference them.
 #[allow(unsafe_code)]
 unsafe impl Sync for Reach {}
 
@@ -91,7 +93,7 @@ impl Reach {
         Reach { lent: lent.collect() }
     }
 
-    /// Calls a kernel with arguments, to which there are pointers.
+    /// Calls a kernel; `pointers` lead to its arguments.
     #[allow(unsafe_code)]
     pub(super) fn call(
         &self,
@@ -111,14 +113,14 @@ impl Reach {
             [plain(args.as_ptr().cast(), size_of_val(args)), plain(pointers.as_ptr().cast(), size_of_val(pointers))];
         let lent: Vec<Lent> = of_arrays.chain(of_call).chain(structs).collect();
         let mut wrong = Wrong { kind: 0, store: 0, argument: -1, line: 0, at: 0, of: [0; 64] };
-        // SAFETY: as for a kernel that is called without checks; between the call and its end there are frames of C alone, so none of
-        // Rust is skipped where it ends early.
+        // SAFETY: as for a kernel without checks. Only C frames lie between this call and the kernel, so the `longjmp`
+        // of a failed check skips no Rust frame.
         unsafe { call(entry.packed, pointers.as_ptr(), lent.as_ptr(), lent.len() as i32, &mut wrong) }
         wrong.told(&entry.arguments, values)
     }
 }
 
-/// The array of an argument, which of its values are lent, and whether they may be written.
+/// The array of an argument, the range of its values that the kernel may access, and whether it may write them.
 fn array_of<'a>(arg: &'a Value<'_>) -> Option<(&'a Array, Range<usize>, bool)> {
     match arg {
         Value::Read(array) => Some((array, 0..array.len, false)),
@@ -151,7 +153,7 @@ impl Wrong {
     }
 }
 
-/// Refuses compilers that do not take [`FLAGS`], by what they say of themselves: all but GCC.
+/// Refuses compilers that do not support [`FLAGS`], by their version text: all but GCC.
 pub(super) fn refuse_others(version: &str, compiler: String) -> Result<(), DeviceError> {
     match version.contains("Free Software Foundation") {
         true => Ok(()),

@@ -1,7 +1,7 @@
 //! The system's C compiler: from a kernel source to a loaded shared object.
 //!
-//! The object is cached under the hash of source, flags, compiler and processor, because it is compiled for the very
-//! processor it runs on.
+//! The object is cached under the hash of source, flags, compiler and processor, because it is compiled for the
+//! processor on which it runs.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,13 +15,14 @@ use super::super::compiles;
 use super::super::error::DeviceError;
 use super::{Library, Source, checked};
 
-/// How kernels are compiled. Sums keep their order and divisions stay divisions; what is given up (errno, traps, the
-/// sign of zero) does not change a digit. A multiplication and an addition may become one operation, unless a source forbids it.
+/// Compiler flags. Sums keep their order and divisions remain divisions; the relaxed semantics (errno, traps, sign of
+/// zero) do not change any digit. A multiplication and an addition may be fused into an FMA, unless the source forbids
+/// it.
 const FLAGS: &[&str] = &[
     "-std=c11",
     "-O3",
     "-march=native",
-    // By themselves compilers stop at 256 bits, for programs that use vectors now and then.
+    // By default compilers use vectors of at most 256 bits, for programs that use vectors only occasionally.
     #[cfg(target_arch = "x86_64")]
     "-mprefer-vector-width=512",
     "-fno-math-errno",
@@ -30,11 +31,11 @@ const FLAGS: &[&str] = &[
     "-ffp-contract=fast",
     "-shared",
     "-fPIC",
-    // A kernel is called by the name of its spec, which may be one that a library of the system has, such as `sem_init`.
+    // A kernel has the name of its spec, which may collide with a symbol of a system library, such as `sem_init`.
     "-fno-semantic-interposition",
 ];
 
-/// The flag, behind the others, of sources that fuse nothing.
+/// Additional flag, after the others, for sources that forbid FMA.
 const UNFUSED: &[&str] = &["-ffp-contract=off"];
 
 /// The compiler and its version.
@@ -50,9 +51,9 @@ impl Compiler {
         Self::named(if named.trim().is_empty() { "cc" } else { &named })
     }
 
-    /// A command with its arguments, divided at blanks.
+    /// A command with its arguments, separated by whitespace.
     fn named(command: &str) -> Result<Self, DeviceError> {
-        // A flow loads several sources, and its compiler stays the same.
+        // A flow loads several sources with the same compiler: its version is queried once.
         static VERSIONS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
         let mut versions = VERSIONS.lock().unwrap_or_else(PoisonError::into_inner);
         let named: Vec<String> = command.split_whitespace().map(str::to_string).collect();
@@ -63,7 +64,7 @@ impl Compiler {
         Ok(Compiler { command: named, version })
     }
 
-    /// What decides which machine code a source becomes, compiled with checks or not.
+    /// Everything that determines the machine code of a source, compiled with or without checks.
     fn toolchain(&self, checks: bool) -> Toolchain {
         let named = |name: &str, value: String| (name.to_string(), value);
         let (words, options) = self.arguments();
@@ -78,12 +79,13 @@ impl Compiler {
         ])
     }
 
-    /// First line of the version.
+    /// First line of the version text.
     fn title(&self) -> String {
         self.version.lines().next().unwrap_or(&self.command[0]).trim().to_string()
     }
 
-    /// What comes behind the program: other words of its name, as in `ccache gcc`, then its options, which come behind those here: they win.
+    /// The arguments in the command: further words of its name, as in `ccache gcc`, and options. The options follow our
+    /// own flags, so they take precedence.
     fn arguments(&self) -> (&[String], &[String]) {
         let words = &self.command[1..];
         words.split_at(words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len()))
@@ -114,7 +116,7 @@ impl Compiler {
     }
 }
 
-/// What a compiler says of itself.
+/// Output of `--version`.
 fn version_of(command: &[String]) -> Result<String, DeviceError> {
     let missing = |reason: String| DeviceError::NoCompiler { tried: command.join(" "), reason };
     let output = Command::new(&command[0])
@@ -132,7 +134,7 @@ fn flags(checks: bool) -> &'static [&'static str] {
     if checks { checked::FLAGS } else { FLAGS }
 }
 
-/// Compiles and loads a source, or loads what an earlier run has compiled; with notices for the user.
+/// Compiles and loads a source, or loads its object from the cache; with notices for the user.
 pub(super) fn load(source: Source<'_>, checks: bool) -> Result<(Library, Vec<String>), DeviceError> {
     load_with(source, checks, Cache::find())
 }
@@ -165,17 +167,19 @@ fn load_with(source: Source<'_>, checks: bool, mut cache: Cache) -> Result<(Libr
     compiles(source);
     compiler.compile(source, checks, &text, &object)?;
     cache.store(&name, &std::fs::read(&object).map_err(nowhere)?);
-    // It stays loaded although its file goes. Where temporary files lie, nothing may be executable.
+    // The library stays loaded after its file is deleted. The temporary folder may be mounted without execute
+    // permission; the cached file is used then.
     let library = open(&object).or_else(|error| cache.path(&name).map_or(Err(error), |path| open(&path)))?;
     Ok((library, cache.notices))
 }
 
 #[allow(unsafe_code)]
 fn open(path: &Path) -> Result<Library, DeviceError> {
-    // SAFETY: loading runs the object's initialisers. It was compiled from a bundle's source: templates, in which there are none, and
-    // what a spec says. That is formulas, whose names are identifiers and whose constants are printed numbers, and lines of
-    // comment, which `emit::text::Comment` of the compiler keeps from ending early; `tests/injection.rs` gives it the worst.
-    // An object of the cache has just proved to be what the compiler wrote, and no other user can change it.
+    // SAFETY: loading runs the object's initialisers. The object was compiled from the source of a bundle: templates,
+    // which have no initialisers, and text from a spec. That text is formulas, whose names are identifiers and whose
+    // constants are printed numbers, and comment lines, which `emit::text::Comment` of the compiler keeps from ending
+    // early; `tests/injection.rs` tests hostile input. An object from the cache was verified to be what the compiler
+    // wrote, and no other user can change it.
     unsafe { libloading::Library::new(path) }
         .map(|library| Library(Arc::new(library)))
         .map_err(|error| DeviceError::Storage { place: path.display().to_string(), reason: error.to_string() })
@@ -186,7 +190,7 @@ pub(super) fn toolchain(checks: bool) -> Result<Toolchain, DeviceError> {
     Ok(Compiler::find()?.toolchain(checks))
 }
 
-/// What `-march=native` depends on: the processor's name and its features.
+/// What `-march=native` depends on: name and features of the processor.
 fn processor() -> (String, String) {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = |start: &str| {
@@ -194,7 +198,7 @@ fn processor() -> (String, String) {
         Some(line.split_once(':')?.1.trim().to_string())
     };
     let name = line("model name").unwrap_or_else(|| std::env::consts::ARCH.to_string());
-    // Arm says Features.
+    // The key on Arm is `Features`.
     (name, line("flags").or_else(|| line("Features")).unwrap_or_default())
 }
 
@@ -232,7 +236,7 @@ mod tests {
             let (library, notices) =
                 load_with(Source { name: "half.c", text, fuses: true }, false, Cache::open(folder.path())).unwrap();
             #[allow(unsafe_code)]
-            // SAFETY: it has that type.
+            // SAFETY: the function has this type.
             let half = unsafe { library.0.get::<extern "C" fn(f64) -> f64>(b"half") }.unwrap();
             assert_eq!(half(3.0), 1.5);
             notices

@@ -1,12 +1,12 @@
-//! How much memory the host still gives: what Linux has available, and what control groups allow.
+//! Available host memory: what Linux reports as available, within the limits of control groups.
 
 use std::path::{Path, PathBuf};
 
-/// Where control groups are mounted.
+/// Mount point of control groups.
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// Bytes that can still be allocated without swapping and within every control group of this process; none where the system does
-/// not say.
+/// Bytes that can still be allocated without swapping, and within the limits of every control group of this process;
+/// `None` if unknown.
 pub(in crate::device) fn available() -> Option<usize> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     [of_system(), of_groups(Path::new(GROUPS), &groups)].into_iter().flatten().min()
@@ -19,8 +19,9 @@ fn of_system() -> Option<usize> {
     Some(kibibytes * 1024)
 }
 
-/// The least that the groups of `/proc/self/cgroup` and those around them leave; lines are `number:controllers:path`. A container may
-/// see the path of its group from outside while its own group is mounted at the root, which is looked at in any case.
+/// The least memory that the groups in `/proc/self/cgroup` and their ancestors leave. Lines have the form
+/// `number:controllers:path`. In a container the path may be that on the host, while the container's own group is
+/// mounted at the root; the root is therefore always checked too.
 fn of_groups(root: &Path, groups: &str) -> Option<usize> {
     let group = |line: &str| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -38,7 +39,7 @@ fn of_groups(root: &Path, groups: &str) -> Option<usize> {
     groups.lines().filter_map(group).min()
 }
 
-/// What a group and those around it leave: the limit less what is used, but for pages of files that can be dropped.
+/// The least memory that a group and its ancestors leave: the limit minus the usage, not counting droppable file pages.
 fn left(root: &Path, path: &Path, [limit, used]: [&str; 2], droppable: &str) -> Option<usize> {
     let of_group = |folder: PathBuf| {
         let number = |name: &str| std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<usize>().ok();

@@ -17,25 +17,25 @@ use checked::Reach;
 
 pub(super) use memory::available as memory_available;
 
-/// Alignment of memory: a page, so that no two buffers share a cache line or a vector register's load.
+/// Alignment of memory: one page, so that no two buffers share a cache line or a vector load.
 const ALIGNMENT: usize = 4096;
 
-/// Alignment of memory that is at least as large: a huge page. Kernels touch many places of a large array in short
-/// order, more than there are translations of small pages at hand.
+/// Alignment of memory of at least this size: a huge page. Kernels access many places of a large array in short
+/// succession, more than the TLB has entries for small pages.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Pieces per thread that a launch is cut into, so that a thread that is held up does not hold up the rest.
+/// Number of chunks per thread into which a launch is split, so that one delayed thread does not delay the rest.
 const PIECES_PER_THREAD: usize = 4;
 
-/// Zeroed memory, page-aligned; large memory asks for huge pages.
+/// Zero-initialised, page-aligned memory. Large allocations request huge pages.
 pub(super) struct Memory {
     start: NonNull<u8>,
     bytes: usize,
-    /// What was allocated, of which it is a part.
+    /// The allocation that contains this memory.
     allocated: (NonNull<u8>, Layout),
 }
 
-// SAFETY: `Memory` owns its bytes alone, as a `Vec<u8>` does.
+// SAFETY: `Memory` has exclusive ownership of its bytes, like a `Vec<u8>`.
 #[allow(unsafe_code)]
 unsafe impl Send for Memory {}
 // SAFETY: shared access only reads; kernels write through `&mut Array` arguments.
@@ -44,15 +44,15 @@ unsafe impl Sync for Memory {}
 
 #[allow(unsafe_code)]
 impl Memory {
-    /// `None` if there is not enough.
+    /// Allocates memory; `None` if there is not enough.
     pub(super) fn new(bytes: usize) -> Option<Self> {
         let layout = Self::layout(bytes)?;
         // SAFETY: the size is not zero.
         let start = NonNull::new(unsafe { alloc(layout) })?;
         #[cfg(target_os = "linux")]
         if layout.align() == HUGE_PAGE {
-            // SAFETY: the range is the allocation, nothing has been written to it, and the advice keeps its contents.
-            // Without huge pages it stays as it is, so the answer does not matter.
+            // SAFETY: the range is the allocation, nothing has been written to it, and the advice preserves its
+            // contents. If the system has no huge pages, nothing changes, so the result is ignored.
             let _ = unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
         }
         // SAFETY: the range is the allocation.
@@ -60,13 +60,14 @@ impl Memory {
         Some(Memory { start, bytes, allocated: (start, layout) })
     }
 
-    /// The same where the system gives memory when something is written to it: what is not written takes none. (The system's allocator
-    /// gives zeros without touching them only where no alignment is asked for.)
+    /// Allocates memory whose pages the system provides when they are first written; pages never written take no
+    /// memory. The system allocator returns untouched zero pages only if no alignment is requested.
     pub(super) fn sparse(bytes: usize) -> Option<Self> {
         let layout = Layout::from_size_align(bytes.checked_add(ALIGNMENT)?, 1).ok()?;
         // SAFETY: the size is not zero.
         let all = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        // SAFETY: there are `ALIGNMENT` bytes more than `bytes`, and the first multiple of it is less than that away.
+        // SAFETY: the allocation has `ALIGNMENT` bytes more than `bytes`, and the next aligned address is less than
+        // that away.
         let start = unsafe { all.add(all.align_offset(ALIGNMENT)) };
         Some(Memory { start, bytes, allocated: (all, layout) })
     }
@@ -77,7 +78,7 @@ impl Memory {
     }
 
     pub(super) fn as_slice(&self) -> &[u8] {
-        // SAFETY: `bytes` initialised bytes from `start` on belong to `self`.
+        // SAFETY: the `bytes` bytes from `start` on are initialised and belong to `self`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
     }
 
@@ -100,16 +101,16 @@ impl Drop for Memory {
     }
 }
 
-/// `<symbol>_packed`: takes pointers to the arguments.
+/// `<symbol>_packed`: takes an array of pointers to the arguments.
 type Function = unsafe extern "C" fn(*const *mut c_void);
 
 /// A loaded shared object.
 pub(super) struct Library(Arc<libloading::Library>);
 
-/// A kernel of a shared object, which it keeps loaded.
+/// A kernel of a shared object, which stays loaded.
 pub(super) struct Entry {
     packed: Function,
-    /// Calls it with checks, where it was compiled with them.
+    /// Function that calls the kernel with checks, if it was compiled with them.
     checks: Option<checked::Call>,
     /// Names of the arguments, for messages.
     arguments: Vec<String>,
@@ -126,17 +127,17 @@ impl Library {
     #[allow(unsafe_code)]
     pub(super) fn kernel(&self, symbol: &str) -> Result<Entry, DeviceError> {
         let name = format!("{symbol}_packed");
-        // SAFETY: the contract of bundles gives every symbol of that form the type `Function`.
+        // SAFETY: by the contract of bundles, every symbol of this form has the type `Function`.
         let packed = unsafe { self.0.get::<Function>(name.as_bytes()) }
             .map(|found| *found)
             .map_err(|_| DeviceError::MissingKernel { symbol: name })?;
-        // SAFETY: `checked.c` gives this symbol that type.
+        // SAFETY: `checked.c` defines this symbol with that type.
         let checks = unsafe { self.0.get::<checked::Call>(checked::CALL) }.ok().map(|found| *found);
         Ok(Entry { packed, checks, arguments: vec![], _library: self.0.clone() })
     }
 }
 
-/// The cores of this machine.
+/// The cores of this machine, as a pool of threads.
 pub(super) struct Host {
     pool: rayon::ThreadPool,
     /// Whether kernels are compiled with checks.
@@ -144,7 +145,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// `threads` threads, 0 for one per core; kernels are compiled with checks, or not.
+    /// A pool of `threads` threads, 0 for one per core. `checks`: whether kernels are compiled with checks.
     pub(super) fn new(threads: usize, checks: bool) -> Result<Self, DeviceError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -207,8 +208,8 @@ impl Host {
         self.pool.install(work)
     }
 
-    /// Copies bytes with all threads, in one piece each: the C library then knows that a large copy is large, and stores
-    /// past the caches.
+    /// Copies bytes with all threads, one piece each. The pieces are so large that the C library uses non-temporal
+    /// stores.
     pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
         let piece = to.len().div_ceil(self.pool.current_num_threads()).max(1);
         self.pool.install(|| {
@@ -221,20 +222,20 @@ impl Host {
 
 /// Why a launch failed.
 pub(super) enum Failed {
-    /// What is wrong with its arguments.
+    /// Invalid arguments.
     Arguments(&'static str),
-    /// What the kernel does beside what it may.
+    /// An invalid access by the kernel.
     Access(String),
 }
 
-/// A value at the start of eight bytes, as a pointer to it sees it.
+/// A value at the start of an 8-byte cell, so that a pointer to the cell is a pointer to the value.
 pub(super) fn cell(bytes: &[u8]) -> u64 {
     let mut cell = [0u8; 8];
     cell[..bytes.len()].copy_from_slice(bytes);
     u64::from_ne_bytes(cell)
 }
 
-/// An argument: a value, which the kernel reads through a pointer to it, or the bytes of a struct.
+/// An argument: a value, which the kernel reads through a pointer to its cell, or the bytes of a struct.
 #[derive(Clone, Copy)]
 enum Packed<'a> {
     Cell(u64),
@@ -260,7 +261,7 @@ fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, Failed> {
         .collect()
 }
 
-/// Calls a kernel with these arguments; where it has checks, says what it does beside what it may.
+/// Calls a kernel with these arguments. A kernel with checks may report an invalid access.
 #[allow(unsafe_code)]
 fn call(
     entry: &Entry,
@@ -276,9 +277,9 @@ fn call(
     if let Some((call, reach)) = checks {
         return reach.call(entry, *call, args, &pointers, values).map_err(Failed::Access);
     }
-    // SAFETY: the arguments are those of the table that the manifest was checked against when its source was loaded, and
-    // every pointer among them is to an array borrowed for the launch, exclusively if it is written. Pieces of one launch
-    // work on different items. That the code keeps to its signature is the trust put in a bundle.
+    // SAFETY: the arguments match the table against which the manifest was checked when its source was loaded. Every
+    // pointer leads to an array that is borrowed for the launch, exclusively if it is written. The chunks of one launch
+    // work on different items. Bundles are trusted to have code that matches its signature.
     unsafe { (entry.packed)(pointers.as_ptr()) }
     Ok(())
 }

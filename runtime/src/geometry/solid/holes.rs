@@ -1,4 +1,4 @@
-//! Holes of surfaces, closed on request.
+//! Closes holes of surfaces on request.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use super::surface::{Surface, Triangle};
 pub struct Hole {
     /// The mean of its corners.
     pub at: Vector,
-    /// How many edges were around it.
+    /// Number of edges around it.
     pub edges: usize,
-    /// The longest side of the box around it.
+    /// The longest side of its bounding box.
     pub extent: f64,
 }
 
 impl Surface {
-    /// The surface with those holes closed, each by a fan of triangles around the mean of its corners, whose extent is at most `most`.
+    /// The surface with all holes closed whose extent is at most `most`, each by a fan of triangles around the mean of its corners.
     pub fn close(&self, most: f64) -> (Surface, Vec<Hole>) {
         // Fans belong to the first part.
         let part = self.parts().map(|(_, part)| part).min().unwrap_or(0);
@@ -30,7 +30,7 @@ impl Surface {
         }
         let mut triangles: Vec<(Triangle, u16)> = self.parts().map(|(corners, part)| (*corners, part)).collect();
         let mut holes = vec![];
-        // As many edges lead to a corner as away from it, so every way comes back to where it begins.
+        // Each corner has as many incoming as outgoing edges, so every path returns to its start.
         while let Some(start) = next.keys().next().copied() {
             let (mut ring, mut here) = (vec![], start);
             while let Some(ends) = next.get_mut(&here) {

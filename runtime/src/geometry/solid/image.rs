@@ -1,22 +1,22 @@
-//! Voxel images: cubes of one size, each of them solid or not. What is beyond an image is not solid.
+//! Voxel images: cubes of equal size, each solid or not. Outside an image nothing is solid.
 //!
-//! The surface lies on faces of voxels, and a voxel has its lower faces: so of a point on a face one voxel is known.
+//! The surface consists of faces of voxels. A voxel includes its lower faces, so a point on a face belongs to exactly one voxel.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::shape::Vector;
 
-/// Places that are so near are the same, in voxels or in parts of a way.
+/// Positions closer than this are equal; in voxels, or as a fraction of a path.
 const SLACK: f64 = 1e-9;
 
-/// Voxels that are read at once, whole words of them.
+/// Voxels that are read at a time, a multiple of the word size.
 const PIECE: usize = 4096;
 
 /// Which voxels of an image are solid.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Voxels {
-    /// How many there are along each axis, 1 beyond the dimension.
+    /// Number of voxels along each axis, 1 beyond the dimension.
     size: [usize; 3],
     /// Words of a row along x.
     words: usize,
@@ -30,8 +30,8 @@ fn word(solid: &[bool]) -> u64 {
 }
 
 impl Voxels {
-    /// Of what `fill` says of each voxel, piece after piece with x fastest: it is given as many places as it is to fill, which end with a row or
-    /// before it. Its first error ends it.
+    /// Reads voxels with `fill`, piece by piece with x fastest: each call gets the entries to fill, which end with a row or before it.
+    /// Stops at the first error.
     pub fn new<E>(size: [usize; 3], mut fill: impl FnMut(&mut [bool]) -> Result<(), E>) -> Result<Voxels, E> {
         let words = size[0].div_ceil(64);
         let mut bits = vec![0; words * size[1] * size[2]];
@@ -48,7 +48,7 @@ impl Voxels {
         Ok(Voxels { size, words, bits })
     }
 
-    /// Of as many values as it has voxels, x fastest.
+    /// From an iterator of one value per voxel, x fastest.
     #[cfg(test)]
     pub(super) fn of(size: [usize; 3], solid: &mut dyn Iterator<Item = bool>) -> Voxels {
         let fill = |piece: &mut [bool]| {
@@ -58,17 +58,17 @@ impl Voxels {
         Voxels::new(size, fill).expect("no error")
     }
 
-    /// How many there are along each axis.
+    /// Number of voxels along each axis.
     pub fn size(&self) -> [usize; 3] {
         self.size
     }
 
-    /// How many are solid.
+    /// Number of solid voxels.
     pub fn count(&self) -> usize {
         self.bits.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Solid ones for others, and others for solid ones.
+    /// Exchanges solid voxels and others.
     pub fn opposite(mut self) -> Voxels {
         let last = self.size[0] % 64;
         for row in self.bits.chunks_mut(self.words) {
@@ -80,7 +80,7 @@ impl Voxels {
         self
     }
 
-    /// Whether each is solid, x fastest.
+    /// Whether each voxel is solid, x fastest.
     pub fn solid(&self) -> impl Iterator<Item = bool> {
         let [width, height, depth] = self.size;
         (0..width * height * depth).map(move |at| self.at([at % width, at / width % height, at / (width * height)]))
@@ -95,7 +95,7 @@ impl Voxels {
         self.row(y, z)[x / 64] >> (x % 64) & 1 == 1
     }
 
-    /// Whether a range of voxels, its ends included, has solid ones, and others.
+    /// Whether a range of voxels, including its ends, has solid voxels, and whether it has others.
     fn kinds(&self, low: [usize; 3], high: [usize; 3]) -> (bool, bool) {
         let (mut solid, mut fluid) = (false, false);
         let words = low[0] / 64..=high[0] / 64;
@@ -115,7 +115,7 @@ impl Voxels {
         (solid, fluid)
     }
 
-    /// The lowest of the solid voxels along each axis, and the ones behind the highest.
+    /// The lowest solid voxel along each axis, and one beyond the highest.
     fn extent(&self) -> ([usize; 3], [usize; 3]) {
         let mut along_x = vec![0; self.words];
         let (mut low, mut high) = ([usize::MAX; 3], [0; 3]);
@@ -143,7 +143,7 @@ impl fmt::Debug for Voxels {
     }
 }
 
-/// A voxel image at its place.
+/// A voxel image at its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     voxels: Arc<Voxels>,
@@ -151,13 +151,13 @@ pub struct Image {
     from: Vector,
     /// Width of a voxel.
     width: f64,
-    /// Corners of the box around the solid voxels.
+    /// Bounding box of the solid voxels.
     bounds: (Vector, Vector),
 }
 
 impl Image {
-    /// An image with its lower corner at `from` and voxels of a width, in cells of the coarsest level. In two dimensions it is one voxel
-    /// thick, with z = 0 in its middle.
+    /// An image with its lower corner at `from` and voxels of `width`, in cells of the coarsest level. In two dimensions it is one voxel
+    /// thick, with z = 0 in the middle.
     pub fn new(voxels: Arc<Voxels>, from: Vector, width: f64) -> Image {
         let (low, high) = voxels.extent();
         let corner = |at: [usize; 3]| [0, 1, 2].map(|axis| from[axis] + at[axis] as f64 * width);
@@ -184,7 +184,7 @@ impl Image {
         [0, 1, 2].map(|axis| (at[axis] - self.from[axis]) / self.width)
     }
 
-    /// Number of the voxel at a place along an axis: -1 below the first, and as many as there are above the last.
+    /// Index of the voxel at a position along an axis: -1 below the first, and the number of voxels above the last.
     fn index(&self, axis: usize, place: f64) -> i64 {
         (place.floor() as i64).clamp(-1, self.voxels.size[axis] as i64)
     }
@@ -199,18 +199,18 @@ impl Image {
         self.is_solid([0, 1, 2].map(|axis| self.index(axis, place[axis])))
     }
 
-    /// The part of a way at which it first goes from one kind of voxel into the other: from face to face of voxels (Amanatides & Woo,
-    /// Eurographics 1987, p. 3).
+    /// The fraction of a path at which it first passes from a solid voxel to another one or back, found by traversal from face to face
+    /// (Amanatides & Woo, Eurographics 1987, p. 3).
     pub(super) fn crossing(&self, from: Vector, to: Vector) -> Option<f64> {
         let (from, to) = (self.place(from), self.place(to));
         let mut voxel = [0, 1, 2].map(|axis| self.index(axis, from[axis]));
         let begin = self.is_solid(voxel);
-        // Where the way meets the next face of an axis; beyond the image there is none.
+        // The fraction at which the path meets the next face of an axis; `None` outside the image.
         let next = |voxel: [i64; 3], axis: usize| {
             let way = to[axis] - from[axis];
             let face = if way > 0.0 { voxel[axis] + 1 } else { voxel[axis] };
             let is_face = way != 0.0 && (0..=self.voxels.size[axis] as i64).contains(&face);
-            // A way that ends on the lower face of a voxel ends in it.
+            // A path that ends on the lower face of a voxel ends in that voxel.
             let part = (face as f64 - from[axis]) / way;
             (is_face && (part < 1.0 || part == 1.0 && way > 0.0)).then_some(part)
         };
@@ -231,8 +231,8 @@ impl Image {
         }
     }
 
-    /// Whether a way through fluid voxels leads from one to the one a step along each of some axes from it, from face to face: voxels that touch at
-    /// an edge leave nothing between them.
+    /// Whether a path from face to face through fluid voxels leads from a voxel to the one that is a step away along each of some axes:
+    /// solid voxels that touch at an edge leave no gap.
     fn leads(&self, from: [i64; 3], step: [i64; 3]) -> bool {
         let along = |axis: usize| {
             let (mut next, mut rest) = (from, step);
@@ -243,7 +243,7 @@ impl Image {
     }
 
     pub(super) fn near(&self, from: Vector, to: Vector) -> bool {
-        // A face of voxels on a side of the box is in it.
+        // Faces of voxels on a side of the box belong to the box.
         let (from, to) = (self.place(from), self.place(to));
         let low = [0, 1, 2].map(|axis| self.index(axis, from[axis] - SLACK));
         let high = [0, 1, 2].map(|axis| self.index(axis, to[axis] + SLACK));
@@ -284,7 +284,7 @@ mod tests {
         Arc::new(Voxels::of(size, &mut all))
     }
 
-    /// A porous lump that is wider than a word.
+    /// A porous body that is wider than a word.
     fn lump() -> Image {
         let solid = |[x, y, z]: [usize; 3]| (x * 7 + y * 5 + z * 3 + x * y * z) % 11 < 4 && x > 2 && y < 8;
         Image::new(voxels([70, 9, 8], solid), [-1.3, 2.1, 0.7], 0.6)
@@ -301,7 +301,7 @@ mod tests {
             let at = |part: f64| [0, 1, 2].map(|axis| from[axis] + part * way[axis]);
             let begin = image.contains(from);
             let found = image.crossing(from, at(1.0));
-            // Nothing changes before it.
+            // The kind does not change before the crossing.
             let until = found.unwrap_or(1.0);
             let samples = (0..=200).map(|sample| until * f64::from(sample) / 200.0);
             assert!(

@@ -1,19 +1,19 @@
-//! Solids in the flow: which cells they fill, which links they cut, and the force that the fluid exerts on them.
+//! Solids in the flow: the cells that they fill, and the links that they cut.
 //!
-//! In: shapes with a boundary rule each, and the blocks of a grid. After: a cell is solid if its centre is inside; each link between
-//! a fluid and a solid cell has the number of the wall that is the surface there, and its distance.
+//! In: shapes with a boundary rule each, and the blocks of a grid. After: a cell is solid if its centre is inside a solid; each link
+//! between a fluid and a solid cell has the number of the wall that is the surface there, and the distance of the surface.
 //!
 //! | module | job |
 //! | --- | --- |
 //! | `shape` | spheres, boxes, cylinders |
-//! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds those near a place |
-//! | `section`, `holes`, `weld` | surfaces cut by a plane, small holes of them closed, and corners that nearly meet made one |
-//! | `image` | images of voxels |
-//! | `motion` | where solids are that move |
-//! | `ways` | where ways between cells meet solids, those between two fluid cells too |
-//! | `tables` | links and distances, block by block |
+//! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds triangles near a place |
+//! | `section`, `holes`, `weld` | sections of surfaces by a plane; small holes closed; nearly coincident corners merged |
+//! | `image` | voxel images |
+//! | `motion` | positions of moving solids |
+//! | `ways` | intersections of paths between cells with solids, also between two fluid cells |
+//! | `tables` | cut links and distances, block by block |
 //!
-//! Blocks with cut links and all that touch them are of one level: see [`Solids::level`].
+//! Blocks with cut links and all blocks that touch them are on one level: see [`Solids::level`].
 
 mod holes;
 mod image;
@@ -48,24 +48,24 @@ pub struct Solid {
     pub shape: Shape,
     /// The boundary rule of its surface.
     pub rule: String,
-    /// The rule's parameters by name, each with all its components, without that which the geometry gives.
+    /// The rule's parameters by name, each with all its components, without those that the geometry gives.
     pub values: Vec<(String, Vec<f64>)>,
     /// Level of the cells at its surface.
     pub level: usize,
-    /// Where around it other levels begin.
+    /// The shells around it in which cells have a minimum level.
     pub shells: Vec<Shell>,
 }
 
-/// What lies within a distance of a surface.
+/// A region within a distance of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shell {
-    /// The level that cells have there at least.
+    /// The minimum level of cells there.
     pub level: usize,
-    /// Along each axis, in cells of the coarsest level.
+    /// Distance along each axis, in cells of the coarsest level.
     pub within: f64,
 }
 
-/// All solids of a domain, repeated along periodic axes, but for those that are outside of a shape.
+/// All solids of a domain, with their periodic images, except for shapes of the form [`Shape::Outside`].
 #[derive(Clone, Debug)]
 pub struct Solids {
     dim: usize,
@@ -73,49 +73,49 @@ pub struct Solids {
     block: [usize; 3],
     periodic: [bool; 3],
     count: usize,
-    /// The level of each.
+    /// The level of the cells at the surface of each.
     levels: Vec<usize>,
     /// The shells of each.
     shells: Vec<Vec<Shell>>,
-    /// Every shape that reaches into the domain or touches it: those that stay first.
+    /// All shapes that reach into the domain or touch it, fixed ones first.
     images: Vec<Placed>,
-    /// How many of them stay.
+    /// Number of fixed shapes.
     still: usize,
-    /// Those that move.
+    /// Moving solids.
     moving: Vec<Moving>,
-    /// The shapes of solids that move, wherever these come in an interval, near enough: what levels of blocks are told by.
+    /// The shapes of moving solids at sample positions that cover an interval of their motion, for the levels of blocks.
     places: Arc<[Placed]>,
 }
 
-/// The shape of a solid at a place.
+/// The shape of a solid at a position.
 #[derive(Clone, Debug, PartialEq)]
 struct Placed {
-    /// The solid.
+    /// The number of the solid.
     number: usize,
     shape: Shape,
-    /// What it turns about, if it does.
+    /// The pivot, if it rotates.
     pivot: Option<Vector>,
 }
 
-/// A solid that moves.
+/// A moving solid.
 #[derive(Clone, Debug)]
 struct Moving {
     number: usize,
     shape: Arc<Shape>,
     motion: Motion,
-    /// Where it was last.
+    /// Its last position.
     pose: Pose,
 }
 
 impl Placed {
-    /// How far a point is from the pivot; 0 if there is none.
+    /// Vector from the pivot to a point; 0 if there is no pivot.
     fn arm(&self, at: Vector) -> Vector {
         self.pivot.map_or([0.0; 3], |pivot| shape::minus(at, pivot))
     }
 }
 
 impl Solids {
-    /// Those of a domain of `size` cells of the coarsest level (1 beyond the dimension).
+    /// The solids of a domain of `size` cells of the coarsest level (1 beyond the dimension).
     pub fn new(solids: &[Solid], dim: usize, size: [usize; 3], block: [usize; 3], periodic: [bool; 3]) -> Self {
         let mut all = Solids {
             dim,
@@ -138,7 +138,7 @@ impl Solids {
         all
     }
 
-    /// The same where some of them move, at time 0: the motion of each that does.
+    /// The same with moving solids, at time 0: `motions` has the motion of each solid that moves.
     pub fn moving(mut self, solids: &[Solid], motions: &[Option<Motion>]) -> Self {
         for (number, (solid, motion)) in solids.iter().zip(motions).enumerate() {
             let Some(motion) = motion else { continue };
@@ -151,8 +151,8 @@ impl Solids {
         self
     }
 
-    /// From now on levels of blocks are those of moving surfaces wherever these come in an interval, or in all of the run; `None` where
-    /// that takes more than [`MOST_PLACES`] of one.
+    /// From now on the levels of blocks cover all positions of moving surfaces in an interval, or in the whole run; `None` if that takes
+    /// more than [`MOST_PLACES`] positions of a solid.
     pub fn reserve(&mut self, times: Option<Range<f64>>) -> Option<()> {
         let mut places = Vec::new();
         for moving in &self.moving {
@@ -163,13 +163,13 @@ impl Solids {
                 places.extend(self.placed(moving, pose));
             }
         }
-        // What is round may turn in its place.
+        // Shapes that rotate into themselves give equal entries.
         places.dedup();
         self.places = places.into();
         Some(())
     }
 
-    /// Puts solids of a level that move where they are at a time, in steps of the coarsest level.
+    /// Moves the solids of a level to their positions at a time, in steps of the coarsest level.
     pub fn set_time(&mut self, level: usize, time: f64) {
         let levels = &self.levels;
         let of_level = self.moving.iter_mut().filter(|moving| levels[moving.number] == level);
@@ -177,13 +177,13 @@ impl Solids {
         self.place();
     }
 
-    /// The solids of a level that move, with their motions.
+    /// The moving solids of a level, with their motions.
     pub fn motions(&self, level: usize) -> impl Iterator<Item = (usize, &Motion)> {
         let of_level = move |moving: &&Moving| self.levels[moving.number] == level;
         self.moving.iter().filter(of_level).map(|moving| (moving.number, &moving.motion))
     }
 
-    /// Blocks of a level that its moving solids may touch, where they are, in order.
+    /// The blocks of a level that its moving solids may touch at their present positions, sorted.
     pub fn touched(&self, level: usize) -> Vec<Block> {
         let width = 0.5f64.powi(level as i32);
         let mut blocks = Vec::new();
@@ -195,7 +195,7 @@ impl Solids {
                     return 0..1;
                 }
                 let count = (self.size[axis] / self.block[axis]) << level;
-                // Links reach a cell beyond the block. The cast takes what is out of range to the nearest number.
+                // Links reach one cell beyond the block. The cast saturates values out of range.
                 let place = |at: f64| (at / width / self.block[axis] as f64).floor();
                 (place(low[axis] - width).max(0.0) as usize).min(count)
                     ..((place(high[axis] + width) + 1.0).max(0.0) as usize).min(count)
@@ -211,7 +211,7 @@ impl Solids {
         blocks
     }
 
-    /// Puts the images of moving solids where these were last.
+    /// Updates the images of moving solids to their present positions.
     fn place(&mut self) {
         self.images.truncate(self.still);
         for moving in &self.moving {
@@ -220,7 +220,7 @@ impl Solids {
         }
     }
 
-    /// A displacement without whole domains along periodic axes.
+    /// A displacement modulo the domain size along periodic axes.
     fn seen(&self, by: Vector) -> Vector {
         [0, 1, 2].map(|axis| match axis < self.dim && self.periodic[axis] {
             true => by[axis] - (by[axis] / self.size[axis] as f64).round() * self.size[axis] as f64,
@@ -228,12 +228,12 @@ impl Solids {
         })
     }
 
-    /// The images of a solid that moves, at a place.
+    /// The images of a moving solid at a position.
     fn placed(&self, moving: &Moving, pose: Pose) -> Vec<Placed> {
         let Moving { number, shape, motion, .. } = moving;
         let mut by = self.seen(pose.by);
         if motion.turns() {
-            // A turn may take it out of the domain as well.
+            // A rotation may move it out of the domain as well.
             let (low, high) = motion.placed(shape, Pose { by, ..pose }).bounds();
             for axis in (0..self.dim).filter(|axis| self.periodic[*axis]) {
                 let turns = (0.5 * (low[axis] + high[axis]) / self.size[axis] as f64).floor();
@@ -246,12 +246,12 @@ impl Solids {
         })
     }
 
-    /// The images of a shape along periodic axes, `at` so far from it, that reach into the domain or touch it.
+    /// The periodic images of a shape that reach into the domain or touch it; `at` places the shape at a displacement.
     fn repeated(&self, number: usize, shape: &Shape, at: impl Fn(Vector) -> Placed) -> Vec<Placed> {
-        // What is outside of one image is not outside of all.
+        // The outside of one image is not the outside of all images.
         let repeats = !matches!(shape, Shape::Outside(_));
         let turns = |axis: usize| if repeats && axis < self.dim && self.periodic[axis] { -1..=1 } else { 0..=0 };
-        // Links reach a cell beyond the domain, and a surface needs its level in the blocks that touch those that it cuts.
+        // Links reach one cell beyond the domain, and blocks that touch cut blocks need the level of the surface.
         let side = self.block.into_iter().max().unwrap_or(1) as f64;
         let levels = (side + 1.0) * self.slack(number);
         let reach = self.shells[number].iter().map(|shell| shell.within).fold(levels, f64::max) + self.slack(number);
@@ -264,24 +264,23 @@ impl Solids {
         placed.filter(reaches).collect()
     }
 
-    /// What the level of blocks depends on: shapes that stay, and those that move wherever they come.
+    /// The shapes that determine the levels of blocks: fixed shapes, and moving ones at all sample positions; each with its tolerance.
     fn lasting(&self) -> impl Iterator<Item = (usize, &Shape, f64)> {
         let still = self.images[..self.still].iter().map(|placed| (placed.number, &placed.shape, 0.0));
         still.chain(self.places.iter().map(|placed| (placed.number, &placed.shape, self.slack(placed.number))))
     }
 
-    /// How far a moving surface may be from the nearest of its places along each axis: a cell of its level.
+    /// The largest distance along each axis between a moving surface and its nearest sample position: a cell of its level.
     fn slack(&self, number: usize) -> f64 {
         0.5f64.powi(self.levels[number] as i32)
     }
 
-    /// How many solids there are.
+    /// Number of solids.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The level that a block must have, or whose descendants must, because a surface cuts it or a block of that level that
-    /// touches it.
+    /// The level that a block or its descendants must have, because a surface cuts it or a block of that level that touches it.
     pub fn level(&self, block: Block) -> Option<usize> {
         let wanted = self.lasting().filter(|(number, shape, slack)| {
             let level = self.levels[*number];
@@ -291,7 +290,7 @@ impl Solids {
         wanted.map(|(number, ..)| self.levels[number]).max()
     }
 
-    /// The level that a block must have at least, or its descendants, because shells reach into it.
+    /// The minimum level of a block or its descendants, because shells reach into it.
     pub fn level_of_shells(&self, block: Block) -> Option<usize> {
         let all = self.lasting().flat_map(|(number, shape, slack)| {
             self.shells[number].iter().map(move |shell| (shell, shape, shell.within + slack))
@@ -300,9 +299,9 @@ impl Solids {
         reaching.map(|(shell, ..)| shell.level).max()
     }
 
-    /// Whether a surface that needs a level comes within a distance along each axis of a block of that level. A coarser block only
-    /// has what one of its parts has: [`Shape::near`] may be wrong for the whole and right for all parts, which would then be
-    /// wanted and not.
+    /// Whether a surface that requires a level comes within a distance along each axis of a block of that level. For a coarser block, one
+    /// of its children must be reached too: [`Shape::near`] may be wrong for the whole block and right for all its children, which would
+    /// then be created and not needed.
     fn reaches(&self, shape: &Shape, far: [f64; 3], level: usize, block: Block) -> bool {
         let width = 0.5f64.powi(block.level as i32);
         let corner = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
@@ -320,7 +319,7 @@ impl Solids {
             && (block.level >= level || (0..1 << self.dim).any(|octant| self.reaches(shape, far, level, part(octant))))
     }
 
-    /// Whether a box is inside solids (`Some(true)`), outside of all (`Some(false)`), or may have both.
+    /// Whether a box is inside solids (`Some(true)`), outside all solids (`Some(false)`), or may have both (`None`).
     pub fn fills(&self, low: Vector, high: Vector) -> Option<bool> {
         let touches = |placed: &&Placed| {
             let (from, to) = placed.shape.bounds();
@@ -336,7 +335,7 @@ impl Solids {
         if inside { Some(true) } else { (!near).then_some(false) }
     }
 
-    /// Which cells of a block are solid, x fastest; `None` if none is. A cell is solid if its centre is.
+    /// Which cells of a block are solid, x fastest; `None` if there are none. A cell is solid if its centre is inside a solid.
     pub fn mask(&self, block: Block) -> Option<Vec<bool>> {
         let [width, height, depth] = self.block;
         let centre = |at: [usize; 3]| -> Vector {
@@ -356,24 +355,24 @@ impl Solids {
         }
     }
 
-    /// Which of some solids has the surface that a short way from inside of it meets, nearest to its middle.
+    /// The solid among some whose surface a short path starting inside it crosses, closest to the middle of the path.
     pub fn crossed(&self, among: Range<usize>, from: Vector, to: Vector) -> Option<usize> {
         let of = |Placed { number, shape, .. }: &Placed| Some((*number, (shape.crossing(from, to)? - 0.5).abs()));
         let all = self.images.iter().filter(|placed| among.contains(&placed.number)).filter_map(of);
         all.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(number, _)| number)
     }
 
-    /// The solid whose inside a point is.
+    /// The solid that contains a point.
     pub fn at(&self, point: Vector) -> Option<usize> {
         self.inside(point).map(|placed| placed.number)
     }
 
-    /// The one whose inside a point is.
+    /// The placed shape that contains a point.
     fn inside(&self, point: Vector) -> Option<&Placed> {
         self.images.iter().find(|placed| placed.shape.contains(point))
     }
 
-    /// How far a point of the surface of a solid, or near it, is from the pivot about which this turns; 0 if it does not.
+    /// Vector from the pivot of a rotating solid to a point on or near its surface; 0 if the solid does not rotate.
     pub fn arm(&self, number: usize, at: Vector) -> Vector {
         let beside = |placed: &Placed| {
             let (low, high) = placed.shape.bounds();
@@ -392,7 +391,7 @@ mod tests {
     fn a_mask_has_the_cells_whose_centres_are_inside() {
         let solid = |shape: Shape| Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
         let ball = Shape::Sphere { centre: [14.3, 9.0, 7.0], radius: 6.2 };
-        // Reaches across a periodic axis.
+        // Extends across a periodic axis.
         let slab = Shape::Box { from: [-1.0, 0.0, 0.0], to: [2.0, 16.0, 16.0] };
         let solids = Solids::new(&[solid(ball), solid(slab)], 3, [24, 16, 16], [4; 3], [true, false, false]);
         let mut seen = [false; 3];

@@ -1,8 +1,8 @@
-//! Motions of solids, prescribed: where a solid is from where its shape is given, at each time.
+//! Prescribed motions of solids: displacement and rotation from the given shape, at each time.
 //!
-//! A solid moves as a whole: it is displaced, and may turn about an axis through a pivot, which is displaced with it. Over a step it has the
-//! displacement in it and the angle by which it turns, over its length, central differences in the middle of the step: the fluid that a surface
-//! displaces is then what it sweeps over.
+//! A solid is rigid: it is displaced, and may rotate about an axis through a pivot, which is displaced with it. Its velocities in a step
+//! are the displacement and the rotation angle in the step over its length, which are central differences at the middle of the step: so
+//! the fluid that a surface displaces is the volume that it sweeps over.
 
 use std::collections::BTreeSet;
 use std::f64::consts::TAU;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use super::shape::{Turn, cross, plus};
 use super::{Shape, Vector};
 
-/// Most places that stand for a way.
+/// Most sample positions of a path.
 pub const MOST_PLACES: usize = 4096;
 
-/// Most times at which a way is looked at.
+/// Most times at which a path is sampled.
 const MOST_TIMES: u64 = 1 << 20;
 
 /// A motion.
@@ -27,36 +27,36 @@ pub struct Motion {
     steps: u64,
 }
 
-/// How a solid turns.
+/// The rotation of a solid.
 #[derive(Clone)]
 struct Turning {
     angle: Arc<dyn Fn(f64) -> f64 + Send + Sync>,
     /// Of length 1.
     axis: Vector,
-    /// A point of the axis, where the shape is given.
+    /// A point of the axis, relative to the given shape.
     pivot: Vector,
 }
 
-/// Where a solid is, from where its shape is given.
+/// Position of a solid, relative to the given shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pose {
-    /// How far it is displaced, and its pivot with it.
+    /// Displacement of the solid and its pivot.
     pub by: Vector,
-    /// The angle by which it has turned about its axis, in radians.
+    /// Angle of rotation about its axis, in radians.
     pub angle: f64,
 }
 
-/// How fast a solid moves.
+/// Velocity of a solid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rate {
     /// Velocity of its pivot.
     pub velocity: Vector,
-    /// Angle in a step of the coarsest level, along its axis.
+    /// Angular velocity along its axis, in radians per step of the coarsest level.
     pub rotation: Vector,
 }
 
 impl Rate {
-    /// The velocity of a point of the solid, which lies so far from the pivot.
+    /// Velocity of a point of the solid; `arm` is the vector from the pivot.
     pub fn at(&self, arm: Vector) -> Vector {
         plus(self.velocity, cross(self.rotation, arm))
     }
@@ -69,13 +69,13 @@ impl fmt::Debug for Motion {
 }
 
 impl Motion {
-    /// By a displacement in cells of the coarsest level at each time, in its steps; it lasts for so many of them.
+    /// A motion with a displacement in cells of the coarsest level as a function of time in its steps; it lasts for `steps` steps.
     pub fn new(displacement: impl Fn(f64) -> Vector + Send + Sync + 'static, steps: u64) -> Motion {
         Motion { displacement: Arc::new(displacement), turning: None, steps }
     }
 
-    /// The same of a solid that turns besides: by an angle in radians at each time, to the left about an axis of length 1 through a pivot,
-    /// which is given where the shape is.
+    /// The same with a rotation: by an angle in radians as a function of time, counter-clockwise about an axis of length 1 through a
+    /// pivot, which is given relative to the shape.
     pub fn turning(
         mut self,
         angle: impl Fn(f64) -> f64 + Send + Sync + 'static,
@@ -86,18 +86,18 @@ impl Motion {
         self
     }
 
-    /// Whether the solid turns.
+    /// Whether the solid rotates.
     pub fn turns(&self) -> bool {
         self.turning.is_some()
     }
 
-    /// Where the solid is at a time.
+    /// Position of the solid at a time.
     pub fn at(&self, time: f64) -> Pose {
         let angle = self.turning.as_ref().map_or(0.0, |turning| (turning.angle)(time));
         Pose { by: (self.displacement)(time), angle }
     }
 
-    /// How fast it moves, in the mean from one time to another.
+    /// Mean velocity between two times.
     pub fn rate(&self, from: f64, to: f64) -> Rate {
         let (before, after) = (self.at(from), self.at(to));
         let velocity = [0, 1, 2].map(|axis| (after.by[axis] - before.by[axis]) / (to - from));
@@ -105,17 +105,17 @@ impl Motion {
         Rate { velocity, rotation: self.turning.as_ref().map_or([0.0; 3], of_turn) }
     }
 
-    /// From its beginning to its end, in steps of the coarsest level.
+    /// The time interval of the motion, in steps of the coarsest level.
     pub fn duration(&self) -> Range<f64> {
         0.0..self.steps as f64
     }
 
-    /// Where the pivot is, if the solid turns.
+    /// Position of the pivot, if the solid rotates.
     pub(super) fn pivot(&self, pose: Pose) -> Option<Vector> {
         self.turning.as_ref().map(|turning| plus(turning.pivot, pose.by))
     }
 
-    /// A shape where it then is.
+    /// A shape at a position.
     pub(super) fn placed(&self, shape: &Arc<Shape>, pose: Pose) -> Shape {
         match &self.turning {
             None => Shape::Moved { shape: shape.clone(), by: pose.by },
@@ -125,13 +125,13 @@ impl Motion {
         }
     }
 
-    /// How far a shape reaches from the axis about which it turns; 0 if it does not turn.
+    /// The largest distance of a shape from its axis of rotation; 0 if it does not rotate.
     pub fn reach(&self, shape: &Shape) -> f64 {
         self.turning.as_ref().map_or(0.0, |Turning { axis, pivot, .. }| shape.reach(*pivot, *axis))
     }
 
-    /// Places of which one at least has each point of the shape nearer than `width` along each axis to where it is at any time of an interval; none
-    /// where more than [`MOST_PLACES`] are needed. `reach` is that of the shape, and `seen` where the solid is seen with a displacement, for
+    /// Sample positions such that at any time of an interval one of them has each point of the shape within `width` along each axis;
+    /// `None` if more than [`MOST_PLACES`] are needed. `reach` is that of the shape. `seen` maps a displacement to its equivalent on
     /// periodic axes.
     pub fn places(
         &self,
@@ -140,9 +140,9 @@ impl Motion {
         reach: f64,
         seen: impl Fn(Vector) -> Vector,
     ) -> Option<Vec<Pose>> {
-        // Of a solid that turns, half of the width is for the turn.
+        // For a rotating solid half of the width is reserved for the rotation.
         let room = if self.turns() { 0.5 * width } else { width };
-        // How many angles there are to a whole turn.
+        // Number of angles per full turn.
         let angles = (TAU * reach / room).ceil().max(1.0);
         if angles > MOST_PLACES as f64 {
             return None;
@@ -156,7 +156,7 @@ impl Motion {
             let after = self.at(time(number));
             let displaced = (0..3).map(|axis| (after.by[axis] - before.by[axis]).abs()).fold(0.0, f64::max);
             let apart = displaced + reach * (after.angle - before.angle).abs();
-            // Straight between two times.
+            // Linear interpolation between two times.
             let parts = (2.0 * apart / room).ceil().max(1.0);
             if parts > MOST_PLACES as f64 {
                 return None;

@@ -1,14 +1,14 @@
 //! Sections of surfaces: the polygons in which a plane cuts them, for flows in two dimensions.
 //!
-//! A corner in the plane counts as above it, so that every triangle has none or two sides that the plane cuts, and a plane through a
-//! flat part cuts just below it. A side is cut at the same point, to the last bit, in both of its triangles: polygons are closed.
+//! A corner in the plane counts as above it, so every triangle has none or two sides that the plane cuts, and a plane through a flat part
+//! cuts just below it. Both triangles of a side compute the same intersection, to the last bit, so polygons are closed.
 
 use super::shape::Vector;
 use super::surface::{Surface, Triangle};
 
 impl Surface {
-    /// The section with the plane at a place along an axis, as a surface again: the walls on its polygons from z = -1 to z = 1, where x
-    /// and y are the other two axes in their order. It winds around what is inside of the polygons at z = 0. None if nothing is cut.
+    /// The section with the plane at a position along an axis, as a surface: walls on its polygons from z = -1 to z = 1, where x and y
+    /// are the other two axes in their order. It winds around the inside of the polygons at z = 0. `None` if nothing is cut.
     pub fn section(&self, normal: usize, at: f64) -> Option<Surface> {
         let [one, other] = [[1, 2], [0, 2], [0, 1]][normal];
         let is_above = |corner: Vector| corner[normal] >= at;
@@ -38,7 +38,7 @@ mod tests {
     use super::super::surface::tests::{ball, cuboid};
     use super::*;
 
-    /// Whether points of a plane are inside of a section, against what they should be, but for a distance from the outline.
+    /// Checks which points of a plane are inside a section, against a signed distance from the outline, except close to it.
     fn agrees(section: &Surface, inside: impl Fn(f64, f64) -> f64) {
         let mut seen = [0; 2];
         for at in 0..60 * 60 {
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_plane_through_corners_and_sides_cuts_closed_polygons() {
-        // Corners of the ball lie in these planes: its middle, its poles, and rings of corners.
+        // Corners of the ball lie in these planes: its centre, its poles, and rings of corners.
         let surface = ball([6.0, 6.0, 6.0], 4.0, 3);
         for at in surface.corners().iter().flatten().map(|corner| corner[2]).collect::<Vec<_>>() {
             let Some(section) = surface.section(2, at) else { continue };

@@ -1,7 +1,7 @@
-//! Shapes of solids: which points are inside, and where a straight way first meets the surface.
+//! Shapes of solids: which points are inside, and where a straight path first meets the surface.
 //!
-//! Lengths are in cells of the coarsest level, from the lower corner of the domain. In two dimensions every z is 0, and a
-//! cylinder along z is a circle.
+//! Lengths are in cells of the coarsest level, from the lower corner of the domain. In two dimensions every z is 0, and a cylinder along
+//! z is a circle.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub type Vector = [f64; 3];
 /// The shape of a solid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// All points nearer to the centre than the radius.
+    /// All points closer to the centre than the radius.
     Sphere {
         /// Its centre.
         centre: Vector,
@@ -29,40 +29,40 @@ pub enum Shape {
         /// The upper corner.
         to: Vector,
     },
-    /// All points nearer to a line than the radius.
+    /// All points closer to a line than the radius.
     Cylinder {
-        /// A point of the line, half-way between the ends.
+        /// The point of the line half-way between the ends.
         centre: Vector,
         /// Direction of the line, of length 1.
         axis: Vector,
         /// Its radius.
         radius: f64,
-        /// From end to end; infinite if not given.
+        /// Distance between the ends; infinite if not given.
         length: Option<f64>,
     },
-    /// What a closed surface of triangles encloses.
+    /// The inside of a closed surface of triangles.
     Surface(Surface),
     /// The solid voxels of an image.
     Image(Image),
-    /// All that another shape does not contain.
+    /// The complement of another shape.
     Outside(Box<Shape>),
-    /// Another shape elsewhere, which shares what that is made of.
+    /// Another shape at a displacement, sharing its data.
     Moved {
         /// The shape.
         shape: Arc<Shape>,
-        /// How far it is from there.
+        /// The displacement.
         by: Vector,
     },
-    /// Another shape, turned, which shares what that is made of.
+    /// Another shape, rotated, sharing its data.
     Turned {
         /// The shape.
         shape: Arc<Shape>,
-        /// The turn.
+        /// The rotation.
         turn: Turn,
     },
 }
 
-/// A turn about a point, which is then elsewhere.
+/// A rotation about a point, followed by a displacement of that point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turn {
     rows: [Vector; 3],
@@ -71,7 +71,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// By an angle in radians about an axis of length 1 through a point, which goes to another: the formula of Rodrigues.
+    /// Rotation by an angle in radians about an axis of length 1 through `from`, which moves to `to`: Rodrigues' formula.
     pub fn new(axis: Vector, angle: f64, from: Vector, to: Vector) -> Turn {
         let (sine, cosine) = angle.sin_cos();
         let entry = |row: usize, column: usize| {
@@ -86,17 +86,17 @@ impl Turn {
         Turn { rows: [0, 1, 2].map(|row| [0, 1, 2].map(|column| entry(row, column))), from, to }
     }
 
-    /// Where a point goes.
+    /// The image of a point.
     pub fn forth(&self, at: Vector) -> Vector {
         plus(self.to, self.direction(minus(at, self.from)))
     }
 
-    /// Where a point comes from.
+    /// The preimage of a point.
     pub fn back(&self, at: Vector) -> Vector {
         self.inverse().forth(at)
     }
 
-    /// A direction, turned.
+    /// A direction, rotated.
     fn direction(&self, along: Vector) -> Vector {
         self.rows.map(|row| dot(row, along))
     }
@@ -106,11 +106,11 @@ impl Turn {
         Turn { rows, from: self.to, to: self.from }
     }
 
-    /// A box around a box, turned; each is infinite where the other is.
+    /// Bounding box of a rotated box; infinite along axes where the box is.
     fn bounds(&self, (low, high): (Vector, Vector)) -> (Vector, Vector) {
         let of = |pick: fn(f64, f64) -> f64| {
             [0, 1, 2].map(|row| {
-                // Of an axis along which nothing goes, an infinite extent is nothing.
+                // Axes that do not contribute may be infinite.
                 let along = (0..3).filter(|axis| self.rows[row][*axis] != 0.0).map(|axis| {
                     let end = |end: Vector| self.rows[row][axis] * (end[axis] - self.from[axis]);
                     pick(end(low), end(high))
@@ -141,8 +141,8 @@ impl Shape {
         }
     }
 
-    /// Area of the surface, of a surface of triangles that of the parts that ways meet; in two dimensions a length. None where it is not finite, or
-    /// not known: of an image, and of a section.
+    /// Area of the surface; for a surface of triangles, of the parts that paths can meet; in two dimensions a length. `None` if it is
+    /// infinite or unknown: for an image, and for a section.
     pub fn area(&self, dim: usize) -> Option<f64> {
         match self {
             Shape::Sphere { radius, .. } => Some(4.0 * PI * radius * radius),
@@ -159,7 +159,7 @@ impl Shape {
         }
     }
 
-    /// The part of the way from one point to another, 0 to 1, at which the surface is met first, if it is.
+    /// The fraction of the path from one point to another, 0 to 1, at which the surface is first met; `None` if it is not met.
     pub fn crossing(&self, from: Vector, to: Vector) -> Option<f64> {
         let way = minus(to, from);
         match self {
@@ -203,7 +203,7 @@ impl Shape {
         }
     }
 
-    /// A box that holds it, infinite where it is.
+    /// Bounding box, infinite where the shape is.
     pub fn bounds(&self) -> (Vector, Vector) {
         match self {
             Shape::Sphere { centre, radius } => (centre.map(|at| at - radius), centre.map(|at| at + radius)),
@@ -227,11 +227,12 @@ impl Shape {
         }
     }
 
-    /// How far its surface reaches at most from a line through a point along an axis of length 1; infinite where it has no end.
+    /// The largest distance of its surface from a line through a point along an axis of length 1; infinite if the shape is unbounded
+    /// across the line.
     pub fn reach(&self, from: Vector, axis: Vector) -> f64 {
         let distance = |at: Vector| {
             let off = minus(at, from);
-            // Along an axis that is the line's it may have no end.
+            // Along an axis parallel to the line the shape may be unbounded.
             let off = [0, 1, 2].map(|side| if axis[side].abs() == 1.0 { 0.0 } else { off[side] });
             let along = dot(off, axis);
             if off.iter().all(|off| off.is_finite()) {
@@ -261,7 +262,7 @@ impl Shape {
         }
     }
 
-    /// Whether the surface may have points in a box; false only if it has none.
+    /// Whether the surface may have points in a box; if false, it has none.
     pub fn near(&self, from: Vector, to: Vector) -> bool {
         let nearest = |centre: Vector| [0, 1, 2].map(|axis| centre[axis].clamp(from[axis], to[axis]) - centre[axis]);
         let farthest = |centre: Vector| {
@@ -302,8 +303,7 @@ impl Shape {
         }
     }
 
-    /// The shortest extent across it, in cells of the coarsest level; not known for a surface of triangles, for an image and for
-    /// what is outside.
+    /// The shortest extent, in cells of the coarsest level; `None` for surfaces of triangles, images and complements.
     pub fn thickness(&self) -> Option<f64> {
         match self {
             Shape::Sphere { radius, .. } => Some(2.0 * radius),
@@ -314,7 +314,7 @@ impl Shape {
         }
     }
 
-    /// The diameter of what is round all over: of a sphere, and of a cylinder without ends.
+    /// The diameter of a shape without edges: of a sphere, and of an infinite cylinder.
     pub(super) fn diameter(&self) -> Option<f64> {
         match self {
             Shape::Sphere { radius, .. } | Shape::Cylinder { radius, length: None, .. } => Some(2.0 * radius),
@@ -323,7 +323,7 @@ impl Shape {
         }
     }
 
-    /// The same shape elsewhere.
+    /// The same shape, displaced.
     pub fn shifted(&self, by: Vector) -> Shape {
         match self {
             Shape::Sphere { centre, radius } => Shape::Sphere { centre: plus(*centre, by), radius: *radius },
@@ -341,7 +341,7 @@ impl Shape {
         }
     }
 
-    /// The same shape, turned. What is round stays so.
+    /// The same shape, rotated. Spheres and cylinders remain such.
     pub fn turned(self: &Arc<Shape>, turn: &Turn) -> Shape {
         match &**self {
             Shape::Sphere { centre, radius } => Shape::Sphere { centre: turn.forth(*centre), radius: *radius },
@@ -377,7 +377,7 @@ fn square(a: Vector) -> f64 {
     dot(a, a)
 }
 
-/// Where `a x^2 + 2 b x + c` is zero, the lesser first.
+/// The roots of `a x^2 + 2 b x + c`, the smaller first for positive `a`.
 fn roots(a: f64, b: f64, c: f64) -> [Option<f64>; 2] {
     let under = b * b - a * c;
     if a == 0.0 || under < 0.0 {
@@ -386,7 +386,7 @@ fn roots(a: f64, b: f64, c: f64) -> [Option<f64>; 2] {
     [-1.0, 1.0].map(|sign| Some((-b + sign * under.sqrt()) / a))
 }
 
-/// The least of those from 0 to 1.
+/// The smallest of those from 0 to 1.
 fn first(parts: impl Iterator<Item = f64>) -> Option<f64> {
     parts.filter(|part| (0.0..=1.0).contains(part)).min_by(f64::total_cmp)
 }
@@ -466,13 +466,13 @@ mod tests {
         for at in points(1.0) {
             let (forth, way) = (turn.forth(at), minus(turn.back(turn.forth(at)), at));
             assert!(square(way) < 1e-28, "{way:?}");
-            // The length along the axis and the distance from it stay.
+            // The component along the axis and the distance from it do not change.
             let (one, other) = (minus(at, [4.0; 3]), minus(forth, [5.1, 6.0, 7.2]));
             assert!(
                 (dot(minus(one, other), [0.6, 0.0, 0.8])).abs() < 1e-13 && (square(one) - square(other)).abs() < 1e-12
             );
         }
-        // In two dimensions a box has no end along z.
+        // In two dimensions a box is unbounded along z.
         let flat = Shape::Box { from: [0.0, 0.0, f64::NEG_INFINITY], to: [2.0, 1.0, f64::INFINITY] };
         let (low, high) =
             Arc::new(flat.clone()).turned(&Turn::new([0.0, 0.0, 1.0], 0.3, [1.0, 0.5, 0.0], [1.0, 0.5, 0.0])).bounds();

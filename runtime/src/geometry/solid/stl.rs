@@ -1,8 +1,9 @@
-//! Triangles from STL files.
+//! Reads triangles from STL files.
 //!
-//! A binary file has 80 bytes of anything, the number of triangles, and 50 bytes for each; so its length says that it is one, whatever
-//! it begins with. All else is text, in which only corners and names matter: `vertex` and three numbers, three times in each `facet`. Words may be
-//! in capitals, and a file may have several solids, `solid NAME` to `endsolid`. What normals and attributes say is not used.
+//! A binary file has a header of 80 arbitrary bytes, the number of triangles, and 50 bytes per triangle; so it is identified by its
+//! length, whatever its header contains. All other files are text, in which only corners and names matter: `vertex` and three numbers,
+//! three times in each `facet`. Keywords may be in upper case, and a file may have several solids, `solid NAME` to `endsolid`. Normals
+//! and attributes are ignored.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +11,21 @@ use super::surface::Triangle;
 
 /// Bytes before the triangles of a binary file.
 const FRONT: usize = 84;
-/// Bytes of a triangle.
+/// Bytes per triangle.
 const EACH: usize = 50;
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Stl {
     /// Its triangles.
     pub(super) triangles: Vec<Triangle>,
-    /// The number of the solid of each, in `names`.
+    /// The index in `names` of the solid of each triangle.
     pub(super) parts: Vec<u16>,
-    /// Names of solids, each once, in the order of the file; of a binary file one without letters.
+    /// Names of solids, without repetition, in the order of the file; a single empty name for a binary file.
     pub(super) names: Vec<String>,
 }
 
-/// What is in a file, or why there is nothing.
+/// The content of a file, or an error message.
 pub(super) fn read(bytes: &[u8]) -> Result<Stl, String> {
     let text = || bytes.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"solid"));
     let found = match counted(bytes) {
@@ -52,12 +53,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Stl, String> {
     }
 }
 
-/// How many triangles a binary file says that it has.
+/// The number of triangles that a binary file states.
 fn counted(bytes: &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(*bytes.get(FRONT - 4..)?.first_chunk()?))
 }
 
-/// Length of a binary file.
+/// Length of a binary file with `count` triangles.
 fn length(count: u32) -> Option<usize> {
     (count as usize).checked_mul(EACH)?.checked_add(FRONT)
 }

@@ -1,9 +1,9 @@
-//! Closed surfaces of triangles, from STL files.
+//! Closed (watertight) surfaces of triangles, from STL files.
 //!
-//! A point is inside if the surface winds around it: if a ray from it along x leaves more often than it enters, or less often. So shells
-//! that overlap are one body, and a shell whose normals point inwards is a cavity of the shell around it. A triangle is crossed where its
-//! shadow along x covers the point; an edge belongs to the shadow of one of the two triangles that share it, so rays through edges count
-//! once, and what a whole line enters it leaves.
+//! A point is inside if the winding number of the surface around it is not zero: if a ray from it along x leaves more often than it
+//! enters, or less often. So overlapping shells are one body, and a shell whose normals point inwards is a cavity of the shell around it.
+//! A ray crosses a triangle if the projection of the triangle along x covers the point. A projected edge belongs to only one of the two
+//! triangles that share it, so rays through edges count once, and an infinite line leaves as often as it enters.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::tree::Tree;
 #[derive(Clone)]
 pub struct Surface {
     mesh: Arc<Mesh>,
-    /// The parts that ways meet, if not all: what is inside is the same.
+    /// The parts that paths can meet, if not all; the inside does not depend on that.
     met: Option<Arc<[u16]>>,
 }
 
@@ -34,32 +34,32 @@ pub(super) type Triangle = [Vector; 3];
 /// Edges that do not have one triangle on each side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Open {
-    /// How many there are.
+    /// Number of such edges.
     pub edges: usize,
-    /// The middle of one of them.
+    /// The midpoint of one of them.
     pub at: Vector,
 }
 
-/// How the inside of a surface lies to a grid.
+/// How a grid resolves the inside of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thickness {
     /// Cells whose centres are inside.
     pub cells: usize,
-    /// Cells whose centres are inside of several shells, and the centre of one of them.
+    /// Number of cells whose centres are inside several shells, and the centre of one of them.
     pub overlaps: (usize, Option<Vector>),
-    /// Whether there are cells inside of shells whose normals point outwards, and of such whose normals point inwards.
+    /// Whether there are cells inside shells whose normals point outwards, and inside shells whose normals point inwards.
     pub turned: [bool; 2],
-    /// Lines of cells that cross a part without a centre inside.
+    /// Number of lines of cells that cross a part of the body with no cell centre inside.
     pub thin: usize,
-    /// The thinnest such place, and how thick it is there, in units of the surface.
+    /// A point in the thinnest such part, and its thickness there, in units of the surface.
     pub thinnest: Option<(Vector, f64)>,
 }
 
-/// Sides of a thin part have an angle with at least this cosine between them.
+/// The normals of the two sides of a thin part have an angle with at least this cosine between them, up to sign.
 const PARALLEL: f64 = 0.9;
 
 impl Surface {
-    /// The triangles of an STL file, text or binary, and the names of its solids; triangles without area are left out.
+    /// The triangles of an STL file, text or binary, and the names of its solids; degenerate triangles are dropped.
     pub fn from_stl(bytes: &[u8]) -> Result<(Surface, Vec<String>), String> {
         let found = stl::read(bytes)?;
         let surface = Surface::of_parts(found.triangles.into_iter().zip(found.parts));
@@ -81,13 +81,13 @@ impl Surface {
         Surface { mesh: Arc::new(Mesh { triangles, parts, tree }), met: None }
     }
 
-    /// The same surface, of which ways meet these parts alone, in rising order. None if it has no triangle of them.
+    /// The same surface, restricted for paths to these parts, in ascending order. `None` if it has no triangle of them.
     pub fn only(&self, parts: &[u16]) -> Option<Surface> {
         let has = self.mesh.parts.iter().any(|part| parts.contains(part));
         has.then(|| Surface { mesh: self.mesh.clone(), met: Some(parts.into()) })
     }
 
-    /// The area of the parts that ways meet.
+    /// The area of the parts that paths can meet.
     pub fn area(&self) -> f64 {
         let is_met = |part: u16| self.met.as_ref().is_none_or(|met| met.contains(&part));
         let triangles = self.parts().filter(|(_, part)| is_met(*part));
@@ -115,10 +115,10 @@ impl Surface {
         self.mesh.triangles.len()
     }
 
-    /// The bits of the corners of edges without a triangle on each side, turned the same way, the lesser corner first, and how many more
-    /// triangles go from the lesser to the greater corner than back.
+    /// Edges without one consistently oriented triangle on each side: the bits of their corners, the lesser corner first, and the number
+    /// of triangles that traverse them from the lesser to the greater corner minus those that traverse them back.
     pub(super) fn open_edges(&self) -> Vec<([[u64; 3]; 2], i64)> {
-        // Corners are equal or not: neighbours have the same numbers in a file.
+        // Corners are compared exactly: adjacent triangles have the same numbers in a file.
         let key = |at: Vector| at.map(|at| (at + 0.0).to_bits());
         let mut edges: BTreeMap<[[u64; 3]; 2], i64> = BTreeMap::new();
         for triangle in &self.mesh.triangles {
@@ -131,7 +131,7 @@ impl Surface {
         edges.into_iter().filter(|(_, turns)| *turns != 0).collect()
     }
 
-    /// Edges without a triangle on each side, turned the same way; none if the surface is closed.
+    /// Edges without one consistently oriented triangle on each side; `None` if the surface is closed.
     pub fn open(&self) -> Option<Open> {
         let open = self.open_edges();
         let (edge, _) = open.first()?;
@@ -142,7 +142,7 @@ impl Surface {
         })
     }
 
-    /// How many triangles have the corners of another.
+    /// The number of triangles that have the same corners as another.
     pub fn doubled(&self) -> usize {
         let mut all: Vec<[[u64; 3]; 3]> =
             self.mesh.triangles.iter().map(|corners| corners.map(|at| at.map(|at| (at + 0.0).to_bits()))).collect();
@@ -167,7 +167,8 @@ impl Surface {
         windings != 0
     }
 
-    /// Where a line along an axis crosses the surface, whether it leaves there (1) or enters (-1), and the normal, of length 1.
+    /// For each crossing of a line along an axis with the surface: its position, whether the line leaves there (1) or enters (-1), and
+    /// the normal, of length 1.
     fn ray(&self, axis: usize, through: Vector, mut each: impl FnMut(f64, i32, Vector)) {
         let (one, other) = ((axis + 1) % 3, (axis + 2) % 3);
         let (from, to) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
@@ -181,7 +182,7 @@ impl Surface {
             let normal = normal(corners);
             let (low, high) = bounds(corners);
             let off = minus(through, corners[0]);
-            // Of a triangle along the axis the place is anywhere on it.
+            // For a triangle parallel to the axis, the position may be anywhere on it.
             let place = through[axis] - dot(normal, off) / normal[axis];
             let place = if place.is_finite() { place.clamp(low[axis], high[axis]) } else { low[axis] };
             let length = dot(normal, normal).sqrt();
@@ -205,7 +206,7 @@ impl Surface {
         nearest
     }
 
-    /// Its lower and upper corner.
+    /// Bounding box: its lower and upper corner.
     pub fn bounds(&self) -> (Vector, Vector) {
         self.mesh.tree.bounds()
     }
@@ -213,7 +214,7 @@ impl Surface {
     pub(super) fn near(&self, from: Vector, to: Vector) -> bool {
         let mut found = false;
         self.mesh.tree.overlapping(from, to, &mut |number| {
-            // The box has corners on both sides of the triangle's plane.
+            // Whether the box has corners on both sides of the triangle's plane.
             let corners = &self.mesh.triangles[number];
             let normal = normal(corners);
             let middle = [0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis]));
@@ -228,11 +229,11 @@ impl Surface {
         if by == [0.0; 3] { self.clone() } else { self.map(|at| [0, 1, 2].map(|axis| at[axis] + by[axis])) }
     }
 
-    /// How it lies to cells of that width in a box from the origin to `end`, one of which has its lower corner in the origin.
+    /// How cells of `width` resolve the surface in a box from the origin to `end`; the origin is the lower corner of a cell.
     pub fn thickness(&self, width: f64, end: Vector) -> Thickness {
         use rayon::prelude::*;
         let (low, high) = self.bounds();
-        // Of cells whose centres lie in an extent: the first, and the one behind the last.
+        // Cells whose centres lie in an extent: the first, and one beyond the last.
         let first =
             |axis: usize, from: f64| (from.max(0.0) / width - 0.5).ceil().max(0.0).min(end[axis] / width) as usize;
         let range = |axis: usize, from: f64, to: f64| (first(axis, from), first(axis, to.min(end[axis])));
@@ -246,7 +247,7 @@ impl Surface {
                 through[other] = ((along.0 + at / count) as f64 + 0.5) * width;
                 let mut crossed = Vec::new();
                 self.ray(axis, through, |place, leaves, normal| crossed.push((place, leaves, normal)));
-                // What leaves comes before what enters at the same place: bodies that touch do not overlap.
+                // At equal positions, leaving comes before entering: bodies that touch do not overlap.
                 crossed.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
                 let mut found = Thickness::NONE;
                 let (mut windings, mut begin) = (0, (0.0, [0.0; 3]));
@@ -266,7 +267,7 @@ impl Surface {
                         continue;
                     }
                     let ((from, enters), (to, leaves)) = (begin, (*place, *normal));
-                    // What a line cuts off an edge or a rounded part is no thin part: its sides are nearly parallel.
+                    // Where a line cuts an edge or a rounded part, the body is not thin: sides of thin parts are nearly parallel.
                     let (steep, parallel) = (enters[axis].abs(), -dot(enters, leaves));
                     let empty = (from / width - 0.5).ceil() == (to / width - 0.5).ceil();
                     let outside = to < 0.0 || from > end[axis];
@@ -288,7 +289,7 @@ impl Surface {
 impl Thickness {
     const NONE: Thickness = Thickness { cells: 0, overlaps: (0, None), turned: [false; 2], thin: 0, thinnest: None };
 
-    /// Of so many cells that the surface winds around so often, one of them with this centre.
+    /// Cells with this winding number, one of them with this centre.
     fn inside(cells: usize, windings: i32, centre: Vector) -> Thickness {
         let overlaps = if windings.abs() > 1 { (cells, Some(centre)) } else { (0, None) };
         Thickness { cells, overlaps, turned: [windings > 0, windings < 0], ..Thickness::NONE }
@@ -334,13 +335,13 @@ fn normal(corners: &Triangle) -> Vector {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// Whether a flat triangle covers a point: 1 if it turns counter-clockwise, -1 if clockwise, and 0 if it does not. Of triangles that
-/// share an edge, one covers each point of it.
+/// Whether a projected triangle covers a point: 1 if it is counter-clockwise, -1 if clockwise, and 0 if it does not. Of triangles that
+/// share an edge, exactly one covers each point of it.
 fn covers(corners: [[f64; 2]; 3], at: [f64; 2]) -> i32 {
     let mut covered = 0;
     for corner in 0..3 {
         let (one, other) = (corners[corner], corners[(corner + 1) % 3]);
-        // The same formula whichever way the edge goes.
+        // The same formula for both orientations of an edge.
         let (low, high, up) = if one[1] < other[1] { (one, other, 1) } else { (other, one, -1) };
         if low[1] <= at[1] && at[1] < high[1] {
             let cut = low[0] + (at[1] - low[1]) / (high[1] - low[1]) * (high[0] - low[0]);
@@ -350,7 +351,7 @@ fn covers(corners: [[f64; 2]; 3], at: [f64; 2]) -> i32 {
     covered
 }
 
-/// The part of a way at which it goes through a triangle, edges included (Möller & Trumbore, J. Graphics Tools 2 (1997) 21).
+/// The fraction of a path at which it intersects a triangle, edges included (Möller & Trumbore, J. Graphics Tools 2 (1997) 21).
 fn pierces(corners: &Triangle, from: Vector, way: Vector) -> Option<f64> {
     const SLACK: f64 = 1e-9;
     let cross =
@@ -378,7 +379,7 @@ pub(super) mod tests {
         faces.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).map(|face| face.map(corner)).collect()
     }
 
-    /// A sphere as an octahedron whose faces are divided.
+    /// A sphere, by subdivision of an octahedron.
     pub(in super::super) fn ball(centre: Vector, radius: f64, rounds: usize) -> Surface {
         let unit = |at: Vector| {
             let norm = dot(at, at).sqrt();
@@ -472,7 +473,7 @@ pub(super) mod tests {
         assert_eq!(ball([5.0; 3], 3.1, 4).thickness(0.5, all).thin, 0);
     }
 
-    /// The same triangles, turned over.
+    /// The same triangles with opposite orientation.
     fn inwards(triangles: Vec<Triangle>) -> Vec<Triangle> {
         triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect()
     }

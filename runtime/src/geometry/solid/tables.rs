@@ -1,7 +1,7 @@
-//! Links that are cut one by one, in rows of blocks: what [`lbm_bundle`] says of solids, made on the host.
+//! Tables of cut links, in rows of blocks, computed on the host; [`lbm_bundle`] defines their layout.
 //!
-//! Besides the surfaces of solids these are the faces along which values vary. There, and at solids over whose surface they do, each link has
-//! a wall of its own. At a face of nodes each cell has one: that of the link straight through the face.
+//! Links are cut by surfaces of solids and by faces along which values vary. At such faces, and at solids over whose surface values vary,
+//! each link has a wall of its own. At a face with a wet-node rule each cell has one wall, that of the link normal to the face.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,10 +15,10 @@ use super::ways::{Steps, barred, first, parts, through};
 use super::{Placed, Solids, Vector};
 use crate::geometry::{Block, Face};
 
-/// Distances are at least this: rules may divide by twice the distance.
+/// Least distance, because rules may divide by twice the distance.
 const LEAST_DISTANCE: f64 = 1e-6;
 
-/// Why links cannot be cut.
+/// Errors of cutting links.
 #[derive(Debug, Error, Diagnostic)]
 pub enum SolidError {
     /// A refinement interface beside a block with cut links.
@@ -31,7 +31,7 @@ pub enum SolidError {
         )
     )]
     Jump {
-        /// What cuts the links.
+        /// The cutter of the links.
         by: By,
         /// The cells of the block.
         cells: Cells,
@@ -90,24 +90,24 @@ impl fmt::Display for Cells {
     }
 }
 
-/// What links are cut by.
+/// Everything that cuts links.
 #[derive(Clone, Debug)]
 pub struct Cutters {
     /// Solids.
     pub solids: Solids,
-    /// Number of the wall that is the surface of the first solid; the others follow.
+    /// Number of the wall of the first solid; the others follow.
     pub first: usize,
     /// Whether values vary along each face, in the order of [`Face::ALL`].
     pub varying: [bool; 6],
     /// The solids over whose surfaces values vary.
     pub varying_solids: BTreeSet<usize>,
-    /// Whether each face is a mirror.
+    /// Whether each face is a symmetry plane.
     pub mirrors: [bool; 6],
-    /// Whether the wall at each face lies on the centres of the outermost cells.
+    /// Whether the wall at each face lies on the centres of the outermost cells (wet-node rules).
     pub nodes: [bool; 6],
 }
 
-/// What a link crosses, where values vary along it.
+/// The face or surface that a link crosses where values vary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossed {
     /// A face of the domain.
@@ -116,59 +116,59 @@ pub enum Crossed {
     Solid(usize),
 }
 
-/// The point at which a link crosses a face or a surface; at a face of nodes, the centre of the cell.
+/// The point at which a link crosses a face or a surface; at a face with a wet-node rule, the centre of the cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// What it crosses.
     pub of: Crossed,
     /// Level of the cell.
     pub level: usize,
-    /// In cells of the coarsest level.
+    /// Position in cells of the coarsest level.
     pub at: Vector,
 }
 
-/// A row for each block that has solid cells or cut links.
+/// Rows of all blocks that have solid cells or cut links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables {
-    /// The row of each block, -1 for none; 0 for all that are solid throughout.
+    /// The row of each block, -1 for none; 0 for all blocks that are completely solid.
     pub rows: Vec<i32>,
     /// `links[(row * q + direction) * cells + cell]`: 0, the number of a wall plus 1, or -1 where the cell is solid.
     pub links: Vec<i32>,
-    /// The distances of the surfaces, in the same order; 1/2 where there are none.
+    /// The distances of the surfaces, in the same order; 1/2 for links that are not cut.
     pub distances: Vec<f64>,
-    /// The walls after those of solids: one for each link that crosses a face or a surface along which values vary.
+    /// Further walls, numbered after those of solids: one for each link that crosses a face or a surface along which values vary.
     pub crossings: Vec<Crossing>,
 }
 
-/// One row; entries of links that cross varying faces are made when all rows are.
+/// A row; links that cross faces or surfaces along which values vary get their entries when all rows are known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// As [`Tables::links`] has them.
+    /// In the format of [`Tables::links`].
     pub links: Vec<i32>,
-    /// As [`Tables::distances`] has them.
+    /// In the format of [`Tables::distances`].
     pub distances: Vec<f64>,
-    /// Links that meet a solid which turns; as [`Row::links`] has them they meet its wall, which all of it has.
+    /// Links that meet a rotating solid; in [`Row::links`] they refer to the wall of its whole surface.
     pub arms: Vec<Arm>,
     crossings: Vec<(usize, Crossing)>,
 }
 
-/// A link that meets a solid which turns.
+/// A link that meets a rotating solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arm {
-    /// Where it is among the links of the row.
+    /// Index of the link in the row.
     pub link: usize,
     /// The solid.
     pub solid: usize,
-    /// How far the surface is there from the pivot, in cells of the coarsest level.
+    /// Vector from the pivot to the surface there, in cells of the coarsest level.
     pub arm: Vector,
 }
 
-/// What a block has of cut links.
+/// The cut links of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cut {
     /// No solid and no cut link.
     Nothing,
-    /// Solid cells alone.
+    /// Only solid cells.
     All,
     /// A row.
     Some(Row),
@@ -184,23 +184,23 @@ impl Cut {
         }
     }
 
-    /// Whether a link of a fluid cell, as [`Row::links`] counts them, is cut by a solid.
+    /// Whether a link of a fluid cell, by its index in [`Row::links`], is cut by a solid.
     pub fn is_link_cut(&self, link: usize) -> bool {
         matches!(self, Cut::Some(row) if row.links[link] > 0)
     }
 }
 
-/// What reaches into a block.
+/// The surfaces near a block.
 enum Reach<'a> {
     Nothing,
-    /// A solid, which has all of it inside.
+    /// The block is completely inside a solid.
     All,
-    /// Surfaces, with the numbers of their solids, or a face along which values vary.
+    /// Surfaces of solids, or a face along which values vary.
     Near(Vec<&'a Placed>),
 }
 
 impl Cutters {
-    /// The tables of some blocks of a grid, which has `all`.
+    /// The tables of some blocks of a grid; `all`: all leaves of the grid.
     pub fn tables(&self, blocks: &[Block], all: &[Block], directions: &[Direction]) -> Result<Tables, SolidError> {
         let cells: usize = self.solids.block.iter().product();
         let length = directions.len() * cells;
@@ -230,7 +230,7 @@ impl Cutters {
         Ok(tables)
     }
 
-    /// Refuses leaves of a grid with cut links at refinement interfaces, as [`Self::tables`] does, where that is all that is asked.
+    /// Refuses cut links at refinement interfaces like [`Self::tables`], without making tables.
     pub fn check(&self, leaves: &[Block], directions: &[Direction]) -> Result<(), SolidError> {
         let known: BTreeSet<Block> = leaves.iter().copied().collect();
         let is_refused = |block: &&Block| {
@@ -240,7 +240,7 @@ impl Cutters {
         leaves.par_iter().find_first(is_refused).map_or(Ok(()), |block| Err(self.jump(*block)))
     }
 
-    /// What is wrong with a block that has cut links and lies at a refinement interface.
+    /// The error for a block with cut links at a refinement interface.
     fn jump(&self, block: Block) -> SolidError {
         let solid = match self.reach(block) {
             Reach::Near(near) => near.first().map(|placed| By::Solid(placed.number)),
@@ -265,7 +265,7 @@ impl Cutters {
         }
     }
 
-    /// What blocks have of cut links that moving solids touch, or did before. `known` says whether there is a block.
+    /// The cut links of blocks that moving solids touch or have touched before. `known` says whether a block exists.
     pub fn cut_moved(
         &self,
         blocks: Vec<Block>,
@@ -286,7 +286,7 @@ impl Cutters {
         blocks.into_par_iter().map(of_block).collect()
     }
 
-    /// The next cell along a direction, where it is in the domain or seen across a periodic axis: its block and its index there.
+    /// The neighbour of a cell along a direction, across periodic axes too: its block and its index there; `None` outside the domain.
     pub fn next(&self, block: Block, cell: usize, direction: &Direction) -> Option<(Block, usize)> {
         let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
         let inside = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])];
@@ -305,24 +305,24 @@ impl Cutters {
         Some((Block { level: block.level, place }, next))
     }
 
-    /// The solid that has the centre of a cell of a block inside.
+    /// The solid that contains the centre of a cell of a block.
     pub fn solid_at(&self, block: Block, cell: usize) -> Option<usize> {
         self.solids.at(self.centre(block, self.inside(cell)))
     }
 
-    /// The same, with how far the centre is from the pivot about which that solid turns; 0 if it does not.
+    /// The same, with the vector from the pivot of the solid to the centre of the cell; 0 if the solid does not rotate.
     pub fn arm_at(&self, block: Block, cell: usize) -> Option<(usize, Vector)> {
         let centre = self.centre(block, self.inside(cell));
         self.solids.inside(centre).map(|placed| (placed.number, placed.arm(centre)))
     }
 
-    /// The position of a cell from its block's lowest.
+    /// The position of a cell relative to the lowest cell of its block.
     fn inside(&self, cell: usize) -> [i32; 3] {
         let sides = self.solids.block;
         [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32)
     }
 
-    /// Whether a block must stay as it is, because links of it, or of one that touches it, are cut one by one.
+    /// Whether a block is pinned, because links of it, or of a block that touches it, are cut.
     pub fn holds(&self, block: Block) -> bool {
         let Solids { dim, size, block: sides, .. } = &self.solids;
         let near_face = |face: usize| {
@@ -333,7 +333,7 @@ impl Cutters {
         self.solids.level(block).is_some() || (0..2 * dim).any(near_face)
     }
 
-    /// The blocks of the same level that touch a block, where no wall is.
+    /// The blocks of the same level that touch a block, including itself, except behind walls.
     fn around(&self, block: Block) -> impl Iterator<Item = Block> {
         let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
         let counts = [0, 1, 2].map(|axis| ((size[axis] / sides[axis]) << block.level) as i64);
@@ -351,12 +351,12 @@ impl Cutters {
         })
     }
 
-    /// How many blocks have rows of their own, at most.
+    /// Upper bound of the number of blocks with rows of their own.
     pub fn rows_at_most(&self, blocks: &[Block]) -> usize {
         blocks.par_iter().filter(|block| matches!(self.reach(**block), Reach::Near(_))).count()
     }
 
-    /// Centre of a cell by its position from a block's lowest.
+    /// Centre of a cell by its position relative to the lowest cell of a block.
     fn centre(&self, block: Block, at: [i32; 3]) -> Vector {
         let Solids { dim, block: sides, .. } = &self.solids;
         let width = 0.5f64.powi(block.level as i32);
@@ -364,7 +364,7 @@ impl Cutters {
         [0, 1, 2].map(|axis| if axis < *dim { place(axis) } else { 0.0 })
     }
 
-    /// What reaches into a block or the layer of cells around it.
+    /// The surfaces near a block or the layer of cells around it.
     fn reach(&self, block: Block) -> Reach<'_> {
         let Solids { dim, block: sides, images, .. } = &self.solids;
         let centre = |at: [i32; 3]| self.centre(block, at);
@@ -374,7 +374,7 @@ impl Cutters {
             (0..*dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
         };
         let near: Vec<&Placed> = images.iter().filter(touches).collect();
-        // Where no surface is near, all of the block is inside or outside.
+        // If no surface is near, the whole block is inside or outside.
         let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|placed| placed.shape.near(low, high));
         if far.iter().any(|placed| placed.shape.contains(centre([0; 3]))) {
             return Reach::All;
@@ -383,7 +383,7 @@ impl Cutters {
         if near.is_empty() && !at_varying_face { Reach::Nothing } else { Reach::Near(near) }
     }
 
-    /// What a block has of cut links.
+    /// The cut links of a block.
     pub fn cut(&self, block: Block, directions: &[Direction]) -> Cut {
         let near = match self.reach(block) {
             Reach::Nothing => return Cut::Nothing,
@@ -395,8 +395,8 @@ impl Cutters {
         let cells: usize = sides.iter().product();
         let lowest = |axis: usize| block.place[axis] * sides[axis];
         let centre = |at: [i32; 3]| self.centre(block, at);
-        // The wall through which a way to a cell leaves the domain; where there are several, that of the first axis. Mirrors let
-        // it go on, inside.
+        // The wall through which a path to a cell leaves the domain; if there are several, that of the first axis. Paths through symmetry
+        // planes continue inside.
         let left = |at: [i32; 3]| {
             (0..dim).find_map(|axis| {
                 let place = lowest(axis) as i64 + i64::from(at[axis]);
@@ -413,7 +413,7 @@ impl Cutters {
             };
             [0, 1, 2].map(|axis| if axis < dim { image(axis) } else { point[axis] })
         };
-        // The face of nodes that says what a cell is given, and the link straight through it.
+        // The face with a wet-node rule that determines a cell, and the link normal to it.
         let node = |at: [i32; 3]| {
             (0..dim).find_map(|axis| {
                 let place = lowest(axis) + at[axis] as usize;
@@ -440,7 +440,7 @@ impl Cutters {
                 if self.nodes[face] && !periodic[axis] { Some((face, straight()?)) } else { None }
             })
         };
-        // Which cells of the block and of one layer around it are solid.
+        // Whether each cell of the block and of one layer around it is solid.
         let border = [0, 1, 2].map(|axis| i32::from(axis < dim));
         let around = [0, 1, 2].map(|axis| sides[axis] + 2 * border[axis] as usize);
         let is_solid: Vec<bool> = (0..around.iter().product::<usize>())
@@ -579,7 +579,7 @@ mod tests {
         assert!(cut > 50 && solid > 25, "{cut} {solid}");
     }
 
-    /// Blocks of 8 x 8 (x 8) cells, 4 of them along each axis, with a solid in them.
+    /// 4 blocks of 8 x 8 (x 8) cells along each axis, with a solid in them.
     fn around(shape: Shape, motion: Option<Motion>, dim: usize) -> (Cutters, Vec<Block>) {
         let (size, block) = (
             [0, 1, 2].map(|axis| if axis < dim { 32 } else { 1 }),
@@ -592,7 +592,7 @@ mod tests {
         (Cutters { solids, first: 2, ..channel([false; 6]) }, blocks.collect())
     }
 
-    /// That both cut the same links at the same distances, and how many.
+    /// Checks that both cut the same links at the same distances; returns their number.
     fn same_links(one: (Cutters, Vec<Block>), other: (Cutters, Vec<Block>)) -> usize {
         let directions = manifest().directions;
         let mut cut = 0;
@@ -636,7 +636,7 @@ mod tests {
                 assert!(same_links(around(opposite, Some(motion(axis)), dim), around(at_rest, None, dim)) > 60);
             }
         }
-        // An image, by a right angle.
+        // An image, rotated by a right angle.
         let voxels = |turned: bool| {
             let all =
                 (0..10 * 10).map(|at| (at % 10, at / 10)).map(move |(x, y)| if turned { (y, 9 - x) } else { (x, y) });
@@ -653,7 +653,7 @@ mod tests {
 
     #[test]
     fn a_link_that_meets_a_body_which_turns_knows_how_far_its_pivot_is() {
-        // The pivot lies beyond the end of the domain, across which the body is seen.
+        // The pivot lies beyond the end of the domain, so the body is seen across the periodic axis.
         let pivot = [33.0, 16.0, 0.0];
         let motion = Motion::new(|_| [0.0; 3], 10).turning(|time| 0.1 * time, [0.0, 0.0, 1.0], pivot);
         let circle = Shape::Cylinder { centre: pivot, axis: [0.0, 0.0, 1.0], radius: 4.3, length: None };

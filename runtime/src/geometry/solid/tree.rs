@@ -1,19 +1,19 @@
-//! A tree of boxes around boxes, to find those that overlap another.
+//! A bounding volume hierarchy of boxes, to find those that overlap another box.
 
 use super::Vector;
 
-/// Boxes that a leaf holds at most.
+/// Most boxes of a leaf.
 const LEAF: usize = 4;
 
-/// The tree; things are known by their numbers.
+/// The tree; objects are identified by their numbers.
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// Numbers of all things, those of a leaf together.
+    /// Numbers of all objects, those of a leaf contiguous.
     order: Vec<usize>,
     boxes: Vec<(Vector, Vector)>,
 }
 
-/// A box around things `from..to` of `order`. Its first child is the next node.
+/// The bounding box of the objects `from..to` of `order`. Its first child is the next node.
 struct Node {
     bounds: (Vector, Vector),
     from: usize,
@@ -23,7 +23,7 @@ struct Node {
 }
 
 impl Tree {
-    /// Of these boxes, each a lower and an upper corner.
+    /// The tree of these boxes, each a lower and an upper corner.
     pub(super) fn new(boxes: &[(Vector, Vector)]) -> Self {
         let mut tree = Tree { nodes: Vec::new(), order: (0..boxes.len()).collect(), boxes: boxes.to_vec() };
         tree.node(0, boxes.len());
@@ -44,7 +44,7 @@ impl Tree {
         if to - from <= LEAF {
             return;
         }
-        // Halves along the longest side, by the middles of the boxes.
+        // Split in halves along the longest side, by the centres of the boxes.
         let length = |axis: &usize| bounds.1[*axis] - bounds.0[*axis];
         let axis = (0..3).max_by(|a, b| length(a).total_cmp(&length(b))).unwrap_or(0);
         let middle = |number: &usize| self.boxes[*number].0[axis] + self.boxes[*number].1[axis];
@@ -55,12 +55,12 @@ impl Tree {
         self.node(from + half, to);
     }
 
-    /// A box around all.
+    /// Bounding box of all objects.
     pub(super) fn bounds(&self) -> (Vector, Vector) {
         self.nodes[0].bounds
     }
 
-    /// Calls `each` with every thing whose box overlaps a box, until it returns false.
+    /// Calls `each` with every object whose box overlaps a box, until it returns false.
     pub(super) fn overlapping(&self, low: Vector, high: Vector, each: &mut dyn FnMut(usize) -> bool) {
         let overlaps =
             |(from, to): &(Vector, Vector)| (0..3).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis]);

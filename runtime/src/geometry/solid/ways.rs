@@ -1,24 +1,25 @@
-//! Ways between cells: where they meet solids.
+//! Paths between cells, and their intersections with solids.
 //!
-//! A link between a fluid and a solid cell meets the surface of that. A link between two fluid cells may meet a solid, too, that has no cell
-//! between them: a plate thinner than a cell, or a slanted one that is thinner than the diagonal of a cell, whose cells touch at their corners
-//! alone. Such a link is cut at both of its ends, each at its own distance, where the solid parts the two cells: where no short way from one to the
-//! other goes from cell to cell along the axes. A link that only clips a corner or a bulge, around which the fluid goes, is none of these.
+//! A link between a fluid and a solid cell meets the surface of the solid. A link between two fluid cells may also meet a solid, if no
+//! cell centre of the solid lies between them: a plate thinner than a cell, or a slanted plate thinner than the diagonal of a cell, whose
+//! solid cells touch at corners only. Such a link is cut at both ends, each at its own distance, if the solid separates the two cells: if
+//! no short path from one to the other leads from cell to cell along the axes. A link that only clips a corner or a bulge, around which
+//! the fluid can flow, is not cut.
 
 use super::{Placed, Vector};
 
-/// A way that is this part of its length inside of a solid only touches it.
+/// A path that is inside a solid for less than this fraction of its length only touches the solid.
 const TOUCH: f64 = 1e-9;
 
-/// Where mirrors, half-way, have a point that is beyond them.
+/// Maps a point beyond a symmetry plane, which lies half-way between cells, to its mirror image.
 pub(super) trait Seen: Fn(Vector) -> Vector + Copy {}
 impl<S: Fn(Vector) -> Vector + Copy> Seen for S {}
 
-/// The solid whose surface is first on the way from a cell to another, and its distance over that of the cells.
+/// The solid whose surface is first on the path from one cell to another, and its distance as a fraction of the path.
 fn met<'a>(near: &[&'a Placed], [from, to]: [Vector; 2], seen: impl Seen) -> Option<(&'a Placed, f64)> {
     let square = |one: Vector, other: Vector| (0..3).map(|axis| (one[axis] - other[axis]).powi(2)).sum::<f64>();
     let (begin, end) = (seen(from), seen(to));
-    // A way through a mirror is shorter as it is seen; coordinates of cells are exact.
+    // A path through a symmetry plane is shorter after reflection; coordinates of cells are exact.
     let is_straight = square(begin, end) == square(from, to);
     let cut = |placed: &&'a Placed| {
         let shape = &placed.shape;
@@ -32,42 +33,43 @@ fn met<'a>(near: &[&'a Placed], [from, to]: [Vector; 2], seen: impl Seen) -> Opt
     near.iter().filter_map(cut).min_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// The solid whose surface is first on the way from a fluid cell to a solid one, and its distance over that of the cells.
+/// The solid whose surface is first on the path from a fluid cell to a solid one, and its distance as a fraction of the path.
 pub(super) fn first<'a>(near: &[&'a Placed], way: [Vector; 2], seen: impl Seen) -> (&'a Placed, f64) {
     let inside = || near.iter().find(|placed| placed.shape.contains(seen(way[1]))).unwrap_or(&near[0]);
-    // A centre that lies on a surface to the last digit may be counted as inside without a crossing.
+    // A cell centre on a surface may count as inside without a crossing, because of round-off.
     met(near, way, seen).unwrap_or_else(|| (inside(), 1.0))
 }
 
-/// The same from a fluid cell to another, if the way goes through a solid: none where it only touches one. It is so in both directions or in none.
+/// The same for two fluid cells, if the path passes through a solid; `None` if it only touches one. The result is the same in both
+/// directions.
 pub(super) fn through<'a>(near: &[&'a Placed], way: [Vector; 2], seen: impl Seen) -> Option<(&'a Placed, f64)> {
     let (placed, distance) = met(near, way, seen)?;
     let (_, back) = met(near, [way[1], way[0]], seen)?;
     (distance + back < 1.0 - TOUCH).then_some((placed, distance))
 }
 
-/// The same where no [`Steps`] lead from one to the other: solids that touch on the way leave nothing between them.
+/// The same if no [`Steps`] connect the two cells: solids that touch on the path leave no gap.
 pub(super) fn barred<'a>(near: &[&'a Placed], way: [Vector; 2], seen: impl Seen) -> Option<(&'a Placed, f64)> {
     met(near, [way[1], way[0]], seen).and(met(near, way, seen))
 }
 
-/// Whether solids may part cells, of this diagonal, with none of their own between them: not a single one that is round and more than two diagonals
-/// across, which only clips the ways of others.
+/// Whether solids may separate cells without solid cells between them. `diagonal`: that of a cell. A single sphere or infinite cylinder
+/// of more than two diagonals across cannot: it only clips links.
 pub(super) fn parts(near: &[&Placed], diagonal: f64) -> bool {
     let is_wide = |placed: &Placed| placed.shape.diameter().is_some_and(|across| across > 2.0 * diagonal);
     !matches!(near, [one] if is_wide(one))
 }
 
-/// Steps along the axes between cells of a box, and which of them the fluid can take.
+/// Steps along the axes between the cells of a box, and which of them the fluid can take.
 pub(super) struct Steps {
     lowest: [i32; 3],
     sides: [usize; 3],
-    /// Of each cell, x fastest, that to the next one along each axis.
+    /// For each cell, x fastest, whether the step to the next one along each axis is open.
     open: Vec<[bool; 3]>,
 }
 
 impl Steps {
-    /// Of a box of cells from the lowest on; `is_open` says of two cells beside each other whether the fluid goes from one to the other.
+    /// For a box of cells from `lowest` on; `is_open` says whether the fluid can flow between two adjacent cells.
     pub(super) fn new(lowest: [i32; 3], sides: [usize; 3], is_open: impl Fn([i32; 3], [i32; 3]) -> bool) -> Steps {
         let [width, height, depth] = sides;
         let of_cell = |cell: usize| {
@@ -83,7 +85,7 @@ impl Steps {
         Steps { lowest, sides, open: (0..width * height * depth).map(of_cell).collect() }
     }
 
-    /// Whether no way along the axes leads from a cell to another: no shortest one, and none a step aside.
+    /// Whether no path along the axes leads from one cell to another: neither a shortest one nor one with a step aside.
     pub(super) fn bar(&self, from: [i32; 3], to: [i32; 3]) -> bool {
         let leads_aside = |(axis, step): (usize, i32)| {
             let [here, there] = [from, to].map(|mut at| {
@@ -96,7 +98,7 @@ impl Steps {
         !self.lead(from, to) && !across.flat_map(|axis| [(axis, -1), (axis, 1)]).any(leads_aside)
     }
 
-    /// Whether a shortest way along the axes leads from a cell to another.
+    /// Whether a shortest path along the axes leads from one cell to another.
     fn lead(&self, from: [i32; 3], to: [i32; 3]) -> bool {
         let step = |axis: usize| {
             let mut next = from;
@@ -135,8 +137,8 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// The fluid cells of a closed box, 16 wide along each axis, around a shape, those together between which links lead that are not cut;
-    /// and how many links between fluid cells are cut.
+    /// The connected components of the fluid cells of a closed box, 16 cells wide along each axis, around a shape: cells are connected by
+    /// links that are not cut. Also the number of cut links between fluid cells.
     fn parted(shape: Shape, dim: usize) -> (Vec<Vec<[i32; 3]>>, usize) {
         let along = |wide: usize| [0, 1, 2].map(|axis| if axis < dim { wide } else { 1 });
         let solid = Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
@@ -189,7 +191,7 @@ mod tests {
         (found, count)
     }
 
-    /// That no cell is together with one on the other side of a shape.
+    /// Checks that no connected component has cells on both sides of a shape.
     fn parts(shape: Shape, dim: usize, side: impl Fn([f64; 3]) -> bool, what: &str) -> usize {
         let (found, count) = parted(shape, dim);
         let centre = |at: [i32; 3]| [0, 1, 2].map(|axis| if axis < dim { f64::from(at[axis]) + 0.5 } else { 0.0 });
@@ -241,7 +243,7 @@ mod tests {
             let depth = if dim == 3 { 16 } else { 1 };
             let mut all = (0..16 * 16 * depth).map(|at| at % 16 + at / 16 % 16 + at / 256 == sum);
             let voxels = Arc::new(Voxels::of([16, 16, depth], &mut all));
-            // Once with voxels at cells, and once where round-off decides on which side of an edge a way is.
+            // Once with voxels aligned with cells, and once where round-off decides on which side of an edge a path passes.
             for from in [0.0, 0.1 + 0.2 - 0.3] {
                 let image = Image::new(voxels.clone(), [from, from, if dim == 3 { from } else { -0.5 }], 1.0);
                 let side = |at: [f64; 3]| at[..dim].iter().map(|at| at.floor()).sum::<f64>() > sum as f64;

@@ -1,7 +1,7 @@
-//! Surfaces whose triangles do not meet exactly, as programs for construction write them: corners that are nearly at the same place, triangles
-//! that are there twice, and corners on the edges of other triangles.
+//! Repairs surfaces whose triangles do not meet exactly, as CAD programs write them: nearly coincident corners, duplicate triangles, and
+//! corners on edges of other triangles.
 //!
-//! Only what lies at open edges is changed, so a closed surface stays as it is.
+//! Only triangles at open edges are changed, so a closed surface does not change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +10,22 @@ use super::shape::{dot, minus};
 use super::surface::{Surface, Triangle};
 use super::tree::Tree;
 
-/// How often corners are welded and triangles divided: each of these may show others.
+/// Most rounds of welding and dividing: each may reveal further defects.
 const ROUNDS: usize = 8;
 
-/// Most corners on edges, of each open edge in the mean: beyond that the edges lie on each other, and dividing them helps nobody.
+/// Most corners on edges, per open edge on average: beyond that edges overlap, and dividing them does not help.
 const MOST_ON_EDGE: usize = 64;
 
-/// What has been changed of a surface.
+/// The repairs of a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Welds {
-    /// Corners that were moved to others.
+    /// Number of corners that were merged with others.
     pub corners: usize,
-    /// The farthest that one was moved.
+    /// The largest distance by which a corner was moved.
     pub farthest: f64,
-    /// Triangles that were left out, as there were others with the same corners, turned the same way.
+    /// Number of triangles removed as duplicates: with the same corners and the same orientation as another.
     pub doubled: usize,
-    /// Triangles that were divided at the corners of others on their edges.
+    /// Number of triangles divided at corners of others on their edges.
     pub divided: usize,
 }
 
@@ -41,7 +41,7 @@ fn place(key: Key) -> Vector {
 }
 
 impl Surface {
-    /// The surface with corners at open edges welded that are at most so far apart.
+    /// The surface after repair; corners at open edges that are at most `within` apart are merged.
     pub fn weld(&self, within: f64) -> (Surface, Welds) {
         let (mut surface, mut welds) = (self.clone(), Welds::default());
         for _ in 0..ROUNDS {
@@ -60,10 +60,10 @@ impl Surface {
         (surface, welds)
     }
 
-    /// Corners of edges go to the first of those that are near.
+    /// Merges each corner of open edges with the nearest of the earlier ones within the distance.
     fn merged(&self, edges: &[[Key; 2]], within: f64, welds: &mut Welds) -> Surface {
         let corners: BTreeSet<Key> = edges.iter().flatten().copied().collect();
-        // Boxes as wide as corners may be apart, and the corners in them that others go to.
+        // Boxes as wide as the distance, with the corners in them that others are merged with.
         let mut boxes: BTreeMap<[i64; 3], Vec<Vector>> = BTreeMap::new();
         let mut moved: BTreeMap<Key, Vector> = BTreeMap::new();
         for corner in corners {
@@ -87,7 +87,7 @@ impl Surface {
         if moved.is_empty() { self.clone() } else { self.map(|at| moved.get(&key(at)).copied().unwrap_or(at)) }
     }
 
-    /// Of triangles with the same corners, turned the same way, the first.
+    /// Keeps the first of triangles with the same corners and the same orientation.
     fn once(&self, _: &[[Key; 2]], _: f64, welds: &mut Welds) -> Surface {
         let mut seen = BTreeSet::new();
         let is_new = |(corners, _): &(&Triangle, u16)| {
@@ -104,7 +104,7 @@ impl Surface {
         Surface::of_parts(kept.into_iter())
     }
 
-    /// Triangles are divided at those corners of open edges that lie on an open edge of theirs, on one at a time.
+    /// Divides triangles at corners of open edges that lie on one of their own open edges, one edge at a time.
     fn divided(&self, edges: &[[Key; 2]], within: f64, welds: &mut Welds) -> Surface {
         let corners: BTreeSet<Key> = edges.iter().flatten().copied().collect();
         let corners: Vec<Vector> = corners.into_iter().map(place).collect();
@@ -165,7 +165,7 @@ mod tests {
     use super::super::surface::tests::{ball, cuboid};
     use super::*;
 
-    /// Each corner of each triangle somewhere else, by so much at most.
+    /// All corners of all triangles, each displaced by at most `by` along each axis.
     fn shaken(triangles: &[Triangle], by: f64) -> Vec<Triangle> {
         let mut state = 1u64;
         let mut random = move || {
@@ -182,13 +182,13 @@ mod tests {
         assert_eq!(open.open().map(|open| open.edges), Some(3 * whole.triangles()));
         let (closed, welds) = open.weld(1e-4);
         assert!(closed.open().is_none() && closed.triangles() == whole.triangles());
-        // Each triangle had three corners of its own, and the surface has half as many corners as triangles, and two.
+        // Each triangle had three corners of its own; a closed surface has half as many corners as triangles, plus two.
         assert_eq!(welds.corners, 3 * whole.triangles() - (whole.triangles() / 2 + 2));
         assert!(
             welds.farthest > 1e-6 && welds.farthest < 4e-6 && welds.doubled == 0 && welds.divided == 0,
             "{welds:?}"
         );
-        // What is too far apart stays open.
+        // Corners that are too far apart are not merged.
         assert!(open.weld(1e-8).0.open().is_some());
     }
 
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn triangles_are_divided_where_others_have_corners() {
-        // Two sides of a box, and their edges are divided, and the triangles beyond are not.
+        // The triangles of two sides of a box, and so their edges, are divided; the adjacent triangles are not.
         let mut triangles = cuboid([0.0; 3], [4.0; 3]);
         let fine: Vec<Triangle> = triangles
             .drain(..4)

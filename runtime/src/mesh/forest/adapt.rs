@@ -1,4 +1,4 @@
-//! Changes of a forest: its module's page says in which order.
+//! Changes of a forest; the documentation of the module gives their order.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -9,17 +9,17 @@ use crate::device::{Buffer, Int};
 use crate::kernels::mesh as kernels;
 use crate::kernels::{KernelError, MeshProgram};
 
-/// Length of what `rank` tells of classes: their begins on each level, and how many nodes have one.
+/// Length of the class table that `rank` writes: the begin of each class on each level, and the number of nodes that have a class.
 pub(super) const BEGINS: usize = TOTAL + 1;
 
 /// Position of that number.
 const TOTAL: usize = LEVELS * KINDS;
 
-/// Blocks whose data must follow a change of the forest.
+/// Blocks whose data must be transferred in a change of the forest.
 pub struct Change<'a> {
     /// Slots of the coarse blocks, `count` of them.
     pub slots: &'a Buffer<Int>,
-    /// How many.
+    /// Number of coarse blocks.
     pub count: usize,
     /// `parts[slot * 2^dim + octant]`: slots of their children.
     pub parts: &'a Buffer<Int>,
@@ -28,7 +28,7 @@ pub struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// The same for some of its coarse blocks alone, if they are listed.
+    /// The same for some of its coarse blocks only, if they are listed.
     pub fn of(self, listed: Option<&'a Buffer<Int>>) -> Change<'a> {
         match listed {
             Some(slots) => Change { slots, count: slots.len(), ..self },
@@ -39,22 +39,22 @@ impl<'a> Change<'a> {
 
 /// Blocks whose data move to other slots.
 pub struct Moves<'a> {
-    /// The slots that are filled: 0 to `count`, or some of these.
+    /// The destination slots: 0 to `count`, or some of them.
     pub slots: &'a Buffer<Int>,
-    /// How many: one for each leaf, or fewer.
+    /// Their number: one for each leaf, or fewer.
     pub count: usize,
-    /// `from[slot]`: the slot where the data were.
+    /// `from[slot]`: the slot that has the data before the move.
     pub from: &'a Buffer<Int>,
-    /// The slots of refined nodes that hold data, which stay where they are.
+    /// The slots of covered blocks with data, which do not move.
     pub held: &'a Buffer<Int>,
-    /// How many: none where refined nodes hold no data.
+    /// Their number: 0 if covered blocks have no data.
     pub held_count: usize,
     /// `every[slot]` is that slot.
     pub every: &'a Buffer<Int>,
 }
 
 impl<'a> Moves<'a> {
-    /// The same for some of the slots alone, if they are listed.
+    /// The same for some of the slots only, if they are listed.
     pub fn of(self, listed: Option<&'a Buffer<Int>>) -> Moves<'a> {
         match listed {
             Some(slots) => Moves { slots, count: slots.len(), ..self },
@@ -63,12 +63,12 @@ impl<'a> Moves<'a> {
     }
 }
 
-/// What moves data when a forest changes. `()` moves none.
+/// Transfers data when a forest changes. `()` transfers none.
 pub trait Carry {
-    /// Fills coarse blocks from their children, which go.
+    /// Fills coarse blocks from their children, which are then removed.
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError>;
 
-    /// Fills new children from the coarse blocks, which go.
+    /// Fills new children from the coarse blocks, whose slots are then freed.
     fn fill(&mut self, change: Change<'_>) -> Result<(), KernelError>;
 
     /// Moves the data of all leaves at once, so that no slot is overwritten before it is read.
@@ -89,50 +89,50 @@ impl Carry for () {
     }
 }
 
-/// What a change has brought.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Leaves that were to be refined, for their target level or for balance.
+    /// Leaves that were to be refined, for their target level or for 2:1 balance.
     pub asked: usize,
     /// Leaves that were refined.
     pub refined: usize,
-    /// Families that were taken away.
+    /// Families that were removed.
     pub coarsened: usize,
 }
 
 impl Outcome {
-    /// Refinements that there was no room for.
+    /// Refinements that were refused for lack of room.
     pub fn refused(&self) -> usize {
         self.asked - self.refined
     }
 
-    /// Adds what a further change has brought; what was asked for and had no room is that of the last.
+    /// Adds the outcome of a further change; the refused refinements are those of the last.
     pub fn add(&mut self, next: Outcome) {
         self.asked = self.refined + next.asked;
         self.refined += next.refined;
         self.coarsened += next.coarsened;
     }
 
-    /// Whether the forest is another than before.
+    /// Whether the forest has changed.
     pub fn changed(&self) -> bool {
         self.refined + self.coarsened > 0
     }
 }
 
-/// Numbers of nodes that change, of each level.
+/// Numbers of nodes that change, for each level.
 struct Decision {
     /// Leaves to be refined, as far as there is room.
     refined: Vec<usize>,
-    /// Nodes to lose their children.
+    /// Nodes whose children are removed.
     coarsened: Vec<usize>,
     outcome: Outcome,
 }
 
-/// What nodes are sorted by.
+/// The keys by which nodes are sorted.
 enum Class {
-    /// What becomes of them.
+    /// How they change.
     Mark,
-    /// What they are.
+    /// Their kind.
     Kind,
     /// Whether they have a slot.
     Slot,
@@ -141,8 +141,8 @@ enum Class {
 }
 
 impl Forest {
-    /// Changes the forest towards the target levels of its leaves, with leaves of these levels only; the data follow by `carry`.
-    /// Each leaf changes by one level at most. After an error the forest is not to be used any more.
+    /// Changes the forest towards the target levels of its leaves, within `levels`; `carry` transfers the data. Each leaf changes by one
+    /// level at most. After an error the forest must not be used any more.
     pub fn adapt(&mut self, levels: RangeInclusive<usize>, carry: &mut impl Carry) -> Result<Outcome, ForestError> {
         if self.stays {
             return Err(ForestError::Stays);
@@ -174,8 +174,8 @@ impl Forest {
         Ok(outcome)
     }
 
-    /// Gives the leaves the slots from 0 on in the order of the curve, level by level, after many changes have
-    /// scattered them: kernels are faster where neighbours are near in memory.
+    /// Moves the leaves to the slots from 0 on in the order of the curve, level by level, after many changes have fragmented them:
+    /// kernels are faster if neighbours are close in memory.
     pub fn reorder(&mut self, carry: &mut impl Carry) -> Result<(), ForestError> {
         if self.stays {
             return Err(ForestError::Stays);
@@ -207,7 +207,7 @@ impl Forest {
         self.renew(&nodes)
     }
 
-    /// How many nodes are listed.
+    /// Number of listed nodes.
     fn nodes(&self) -> usize {
         self.levels.last().map_or(0, |level| level.nodes.end)
     }
@@ -225,7 +225,8 @@ impl Forest {
             finest: finest as i32,
             mark: &mut self.work.mark,
         })?;
-        // A level yields to the next coarser one; what spreads or dissolves has consequences on that one.
+        // Vetoes of pinned leaves pass from coarse to fine levels; refinement for 2:1 balance and coarsening pass from fine to coarse
+        // levels.
         let parents = &self.levels[..self.levels.len().saturating_sub(1)];
         let (Tables { order, near, child, .. }, mark) = (&self.tables, &mut self.work.mark);
         for level in parents {
@@ -256,7 +257,7 @@ impl Forest {
         };
         let (asked, coarsened) = (counts(0), counts(1));
         let gone: usize = coarsened.iter().sum();
-        // Each family that goes frees its slots and takes one.
+        // Each family that is removed frees its slots and takes one.
         let slots = self.free.slots + gone * (self.parts() - 1);
         let mut room = (self.free.families + gone).min(slots.saturating_sub(1) / self.parts());
         let grant = |asked: &usize| {
@@ -270,7 +271,7 @@ impl Forest {
         Ok(Decision { refined, coarsened, outcome })
     }
 
-    /// Takes the children away from the nodes with these ranks, as many at a time as there are slots for.
+    /// Removes the children of the nodes with these ranks, as many at a time as there are free slots for the coarse blocks.
     fn coarsen(&mut self, mut ranks: Range<usize>, carry: &mut impl Carry) -> Result<(), ForestError> {
         while !ranks.is_empty() {
             let count = ranks.len().min(self.free.slots);
@@ -309,7 +310,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Gives children to the leaves with ranks below `count`.
+    /// Creates the children of the leaves with ranks below `count`.
     fn refine(&mut self, count: usize, carry: &mut impl Carry) -> Result<(), ForestError> {
         if count == 0 {
             return Ok(());
@@ -348,7 +349,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Links, neighbours, kinds and lists, from the roots down; `nodes` says how many each level has.
+    /// Updates links, neighbours, kinds and lists, from the roots down; `nodes` is the number of nodes on each level.
     pub(super) fn renew(&mut self, nodes: &[usize]) -> Result<(), ForestError> {
         let mut levels: Vec<Level> = vec![];
         let (mut first, mut first_leaf, mut first_held) = (0, 0, 0);
@@ -391,7 +392,7 @@ impl Forest {
         self.number_interfaces()
     }
 
-    /// Slots and neighbours of what has data, where refined nodes have.
+    /// Updates slots and neighbours of all blocks with data, for ghost couplings, where covered blocks have data.
     fn hold(&mut self) -> Result<(), KernelError> {
         let all = self.nodes();
         self.program.launch(kernels::Hold {
@@ -411,7 +412,7 @@ impl Forest {
         })
     }
 
-    /// The places of slots among those at refinement interfaces.
+    /// Numbers the slots at refinement interfaces.
     fn number_interfaces(&mut self) -> Result<(), ForestError> {
         let all = self.nodes();
         self.rank(0..all, Class::Interface)?;
@@ -426,7 +427,7 @@ impl Forest {
         Ok(())
     }
 
-    /// What the children of listed nodes have near.
+    /// Updates the adjacent nodes of the children of listed nodes.
     fn link(&mut self, listed: Range<usize>) -> Result<(), KernelError> {
         self.program.launch(kernels::Link {
             nodes: self.tables.order.part(listed.clone()),
@@ -435,7 +436,7 @@ impl Forest {
         })
     }
 
-    /// Neighbours of listed leaves, and kinds.
+    /// Updates the neighbours of listed leaves, and kinds.
     fn classify(&mut self, listed: Range<usize>) -> Result<(), KernelError> {
         self.program.launch(kernels::Classify {
             nodes: self.tables.order.part(listed.clone()),
@@ -448,7 +449,7 @@ impl Forest {
         })
     }
 
-    /// The rank of each of the listed nodes that has a class, and where classes begin on each level.
+    /// Computes the rank of each listed node that has a class, and where classes begin on each level.
     fn rank(&mut self, listed: Range<usize>, class: Class) -> Result<(), KernelError> {
         let (code, classes) = match class {
             Class::Mark => (&self.work.mark, CHANGES),
@@ -481,20 +482,20 @@ impl Forest {
         })
     }
 
-    /// The sum of all before each of the first numbers of an array, in place; that of all is given back.
+    /// Exclusive prefix sum of the first `size` numbers of an array, in place; returns the total.
     pub fn scan(&mut self, counts: &mut Buffer<Int>, size: usize) -> Result<usize, ForestError> {
         scan(&self.program, counts, size, &mut self.work.begins, TOTAL)?;
         Ok(self.begins()?[TOTAL])
     }
 
-    /// What `rank` has told of classes.
+    /// The class table that `rank` has written.
     fn begins(&self) -> Result<Vec<usize>, ForestError> {
         let begins = self.work.begins.read_ints(0..BEGINS)?;
         Ok(begins.into_iter().map(|at| at as usize).collect())
     }
 }
 
-/// Of an array of so many numbers, the sum of all before each, in place; that of all at a place of another array.
+/// Exclusive prefix sum of the first `size` numbers of an array, in place; the total is written to position `total` of another array.
 fn scan(
     program: &MeshProgram,
     counts: &mut Buffer<Int>,

@@ -1,4 +1,4 @@
-//! What can go wrong with a forest.
+//! Errors of forests.
 
 use miette::Diagnostic;
 use thiserror::Error;
@@ -8,7 +8,7 @@ use crate::device::DeviceError;
 use crate::kernels::KernelError;
 use crate::mesh::GridError;
 
-/// Why there is no such forest, or no such change of it.
+/// Why a forest cannot be made, or a change of it is refused.
 #[derive(Debug, Error, Diagnostic)]
 pub enum ForestError {
     /// The roots fill no box.
@@ -16,7 +16,7 @@ pub enum ForestError {
     #[diagnostic(transparent)]
     Roots(#[from] GridError),
 
-    /// The box is empty, or deeper than the kernels' dimension.
+    /// The box is empty, or extends along an axis beyond the dimension of the kernels.
     #[error("{roots} roots along {axis} in {dim} dimensions")]
     #[diagnostic(code(L0403), help("use at least 1 along each axis, and 1 beyond the dimension"))]
     Box {
@@ -36,7 +36,7 @@ pub enum ForestError {
         axis: &'static str,
         /// Roots along it.
         roots: usize,
-        /// How many there may be.
+        /// Most roots that are possible.
         most: usize,
     },
 
@@ -60,7 +60,7 @@ pub enum ForestError {
         finest: usize,
     },
 
-    /// The forest has given back what a change needs.
+    /// The memory that changes need has been released.
     #[error("the forest stays as it is")]
     #[diagnostic(code(L0406))]
     Stays,

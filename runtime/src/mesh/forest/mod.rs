@@ -1,41 +1,39 @@
-//! A forest of blocks: trees of quadrants or octants over a box of roots, on the device, that changes there.
+//! A forest of blocks: quadtrees or octrees over a box of roots, stored and changed on the device.
 //!
-//! In: mesh kernels, a box of roots, the six faces, and how many families and data slots there may be. After
-//! [`Forest::new`] and every [`Forest::adapt`]: each place of the box is covered by exactly one leaf; leaves that
-//! touch, corners included and across periodic faces, differ by one level at most (2:1 balance); leaves have data
-//! slots, refined nodes have none; links, neighbours, kinds and lists are those of [`lbm_bundle::mesh`]. What the
-//! forest becomes depends on its history of target levels alone, not on the device or the number of its threads.
+//! In: mesh kernels, a box of roots, the six faces, and the number of families and data slots. After [`Forest::new`] and every
+//! [`Forest::adapt`]: each place of the box is covered by exactly one leaf; leaves that touch, at corners and across periodic faces too,
+//! differ by at most one level (2:1 balance); leaves have data slots, refined nodes have none; links, neighbours, kinds and lists are
+//! those of [`lbm_bundle::mesh`]. The forest depends on its history of target levels alone, not on the device or the number of its
+//! threads.
 //!
-//! Nodes of all levels are counted together, and so are slots: a [`Pool`] has a fixed number of both.
+//! Nodes of all levels are numbered together, and so are slots: a [`Pool`] has a fixed number of both.
 //!
 //! # Lists
 //!
-//! [`Tables::leaves`] holds the slots of all leaves: first those of level 0, and of these first the ones of the group
-//! `Interior`, along the curve. [`Forest::levels`] tells where each level and each group begins and ends, to launch
-//! with a part of the list. It is all that the host knows of a forest.
+//! [`Tables::leaves`] has the slots of all leaves: first those of level 0, and of these first the group `Interior`, along the
+//! space-filling curve. [`Forest::levels`] gives the range of each level and each group, so that kernels can be launched on a part of the
+//! list. Other tables are copied to the host on request only.
 //!
-//! # A change, step by step
+//! # The stages of a change
 //!
 //! The caller has written the target level of each leaf ([`Targets`]). [`Forest::adapt`] then
 //!
-//! 1. decides. A leaf is refined by one level if its target level is higher, and wherever a finer neighbour demands it;
-//!    but not if that would demand it of one whose [`Bound`] is its level. A family is taken away if all its members
-//!    are leaves of a lower target level and no neighbour of a member has or gets children; the children of a neighbour
-//!    that go in the same change do not count. Coarsening gives way to refinement.
-//! 2. gives slots to the parents of families that go, and calls [`Carry::average`]: `parts` tells the slots of the
-//!    children of what has a slot in `slots`. Of the tables, `slot` and `node` know the new slots; nothing else has
-//!    changed. Then the families and their slots are free. If there are too few free slots to do so at once, it is
-//!    done in several rounds.
-//! 3. renews links, neighbours and kinds: those of the forest after coarsening, before refinement. Lists still are
-//!    the old ones.
-//! 4. gives nodes and slots to the children of leaves that are refined, and calls [`Carry::fill`]: `slots` lists the
-//!    slots of these leaves, `parts` those of their children. `neighbours` and `near` know nothing of the new nodes
-//!    yet, so what they lead to from a leaf has data, but for `child`, which tells that the leaf has children now.
-//! 5. takes the slots of the refined leaves away, and renews links, neighbours, kinds and lists.
+//! 1. decides. A leaf is refined by one level if its target level is higher, or if 2:1 balance with a finer neighbour requires it,
+//!    unless balance would then require the refinement of a leaf whose [`Bound`] is its level. A family is removed if all its members
+//!    are leaves with a lower target level and no neighbour of a member has or gets children; children of a neighbour that are
+//!    removed in the same change do not count. Refinement has priority over coarsening.
+//! 2. assigns slots to the parents of families that are removed, and calls [`Carry::average`]: `parts` gives the slots of the
+//!    children of each slot in `slots`. Of the tables, only `slot` and `node` have the new slots; nothing else has changed. Then
+//!    the families and their slots are freed. If there are too few free slots to do so at once, it is done in several rounds.
+//! 3. updates links, neighbours and kinds: those of the forest after coarsening and before refinement. Lists are still the old
+//!    ones.
+//! 4. assigns nodes and slots to the children of leaves that are refined, and calls [`Carry::fill`]: `slots` lists the slots of
+//!    these leaves, `parts` those of their children. `neighbours` and `near` do not refer to the new nodes yet, so the nodes that
+//!    a leaf finds there have data. Only `child` already shows that the leaf has children.
+//! 5. frees the slots of the refined leaves, and updates links, neighbours, kinds and lists.
 //!
-//! If nodes or slots are too few for all refinements, they are granted to coarse levels first, and on a level along
-//! the curve: a refinement that needs another, for balance, comes after it. One slot stays free, so that coarsening
-//! is always possible.
+//! If nodes or slots are too few for all refinements, coarse levels get them first, and on a level the leaves along the curve: a
+//! refinement that requires another one, for balance, comes after it. One slot always stays free, so that coarsening is always possible.
 
 mod adapt;
 mod error;
@@ -62,13 +60,13 @@ use crate::mesh::{Behind, GridError};
 
 use tables::Work;
 
-/// Levels that a forest can have.
+/// Most levels of a forest.
 pub const LEVELS: usize = 16;
 
-/// Roots along an axis that a forest can have: positions on the finest level fit into 32 bits.
+/// Most roots along an axis: positions on the finest level fit into 32 bits.
 pub const MOST_ROOTS: usize = (i32::MAX as usize >> (LEVELS - 1)) + 1;
 
-/// Where the nodes and leaves of a level are listed.
+/// The ranges of a level in the lists of nodes and leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Level {
     /// Its nodes, in [`Tables::order`].
@@ -88,21 +86,21 @@ impl Level {
     }
 }
 
-/// A leaf, as the host sees it.
+/// A leaf, for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// Where its data are.
+    /// The slot of its data.
     pub slot: SlotId,
-    /// What it covers.
+    /// The block that it covers.
     pub block: Block,
 }
 
-/// What a block may not do, whatever its target level.
+/// A bound on level changes of a block, whatever its target level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Change. What would have to be refined with it is not refined either.
+    /// The block is pinned. Other blocks whose refinement would require its refinement are not refined either.
     Level = 1,
-    /// Become coarser.
+    /// The block may not become coarser.
     LeastLevel = 2,
 }
 
@@ -116,19 +114,19 @@ pub struct Forest {
     tables: Tables,
     targets: Targets,
     work: Work,
-    /// Whether it stays as it is.
+    /// Whether it can no longer change.
     stays: bool,
     levels: Vec<Level>,
-    /// Whether refined nodes hold data.
+    /// Whether covered blocks have data, for ghosts.
     holds: bool,
-    /// Slots of what is at refinement interfaces.
+    /// Number of slots at refinement interfaces.
     interfaces: usize,
-    /// Fewest slots that were free at a time.
+    /// The smallest number of free slots so far.
     least_free: usize,
 }
 
 impl Forest {
-    /// A forest of `roots` along each axis (1 beyond the dimension), all leaves. Where `holds`, refined nodes have data too, in
+    /// A forest of `roots` along each axis (1 beyond the dimension), all leaves. If `holds`, covered blocks have data too, for ghosts, in
     /// slots behind those of the pool, one for each family.
     pub fn new(
         device: &Device,
@@ -186,13 +184,13 @@ impl Forest {
         Ok(Forest { program, tables, targets, work, levels: self.levels.clone(), ..*self })
     }
 
-    /// Gives back what only changes need, and the room for blocks that there are not: no change is possible any more. Its data must be in
-    /// order, as [`Forest::reorder`] leaves them.
+    /// Releases what only changes need, and the memory for blocks that do not exist: no change is possible any more. The data must be in
+    /// order, as after [`Forest::reorder`].
     pub fn stay(&mut self) -> Result<(), ForestError> {
         let listed = self.levels.last().map_or(0, |level| level.nodes.end);
         let last = self.tables.order.read_ints(0..listed)?.into_iter().max().unwrap_or(0) as usize;
         let families = (last + 1).saturating_sub(self.roots) / self.parts();
-        // Where refined nodes hold data, these are behind all slots of leaves.
+        // Covered blocks with data have slots behind those of all leaves.
         self.pool = Pool { families, slots: if self.holds { self.pool.slots } else { self.leaves() } };
         (self.free, self.least_free) = (Pool { families: 0, slots: 0 }, 0);
         self.stays = true;
@@ -201,7 +199,7 @@ impl Forest {
         Ok(())
     }
 
-    /// Whether it stays as it is.
+    /// Whether it can no longer change.
     pub fn stays(&self) -> bool {
         self.stays
     }
@@ -211,7 +209,7 @@ impl Forest {
         self.program.manifest().dim as usize
     }
 
-    /// Where each level is listed, level 0 first; the last one is the finest that has nodes.
+    /// The range of each level in the lists, level 0 first; the last one is the finest that has nodes.
     pub fn levels(&self) -> &[Level] {
         &self.levels
     }
@@ -243,7 +241,7 @@ impl Forest {
         Ok(self.levels.iter().enumerate().flat_map(of_level).collect())
     }
 
-    /// The block whose data are in a slot, which a leaf must have.
+    /// The block whose data are in a slot; a leaf must have the slot.
     pub fn block(&self, slot: SlotId) -> Result<Block, DeviceError> {
         let Tables { node, level, place, .. } = &self.tables;
         let node = node.read_ints(slot.index()..slot.index() + 1)?[0] as usize;
@@ -251,8 +249,8 @@ impl Forest {
         Ok(Block { level: level as usize, place: std::array::from_fn(|axis| place[axis] as usize) })
     }
 
-    /// Lists the slots of leaves that are known by their nodes, and tells the row that each has: `rows[slot]`. A leaf keeps its
-    /// node as long as it does not change, wherever its data are.
+    /// Lists the slots of leaves that are given by their nodes, and writes the row of each: `rows[slot]`. The node of a leaf does not
+    /// change, even if its data move.
     pub fn follow(
         &self,
         nodes: &Buffer<Int>,
@@ -270,7 +268,8 @@ impl Forest {
         })
     }
 
-    /// Replaces the target levels of leaves from the host by what `level` makes of them: to set a forest up.
+    /// Replaces the target levels of leaves on the host by `level(block, target)`. Copies tables, so it is meant for setup and for moving
+    /// solids.
     pub fn overrule(&mut self, level: impl Fn(Block, usize) -> usize + Sync) -> Result<(), DeviceError> {
         let leaves = self.read_leaf_nodes()?;
         let mut all = self.targets.level.read_ints(0..self.targets.level.len())?;
@@ -280,7 +279,8 @@ impl Forest {
         self.targets.level.write_ints(0, &all)
     }
 
-    /// Says what blocks may not do from now on, whatever their target levels; refined ones when they are leaves again: to set a forest up.
+    /// Sets the bounds on level changes of blocks, whatever their target levels. Bounds of refined blocks take effect when they become
+    /// leaves.
     pub fn bind(&mut self, bound: impl Fn(Block) -> Option<Bound> + Sync) -> Result<(), DeviceError> {
         let leaves = self.read_leaf_nodes()?;
         let parent = self.tables.parent.read_ints(0..self.tables.parent.len())?;
@@ -301,8 +301,7 @@ impl Forest {
         self.targets.bound.write_ints(0, &all)
     }
 
-    /// The slots of refined nodes that hold data, level by level, each level along the curve. Copies a table to the host: for
-    /// output.
+    /// The slots of covered blocks with data, level by level, each level along the curve. Copies a table to the host: for output.
     pub fn read_held(&self) -> Result<Vec<(usize, SlotId)>, DeviceError> {
         if !self.holds {
             return Ok(vec![]);
@@ -314,28 +313,28 @@ impl Forest {
         Ok(self.levels.iter().enumerate().flat_map(of_level).collect())
     }
 
-    /// Whether refined nodes hold data.
+    /// Whether covered blocks have data, for ghosts.
     pub fn holds(&self) -> bool {
         self.holds
     }
 
-    /// Most slots of leaves that were in use at a time.
+    /// The largest number of slots of leaves in use so far.
     pub fn most_used(&self) -> usize {
         self.pool.slots - self.least_free
     }
 
-    /// Number of slots with a place in [`Tables::rows`]: those of leaves at refinement interfaces, and of refined nodes there that hold
+    /// Number of slots with a place in [`Tables::rows`]: those of leaves at refinement interfaces, and of covered blocks there that have
     /// data.
     pub fn interfaces(&self) -> usize {
         self.interfaces
     }
 
-    /// How many families and slots there are.
+    /// The number of families and slots in all.
     pub fn pool(&self) -> Pool {
         self.pool
     }
 
-    /// How many of them are free.
+    /// The number of families and slots that are free.
     pub fn free(&self) -> Pool {
         self.free
     }
@@ -345,17 +344,17 @@ impl Forest {
         tables::bytes(&self.tables, &self.targets, &self.work)
     }
 
-    /// What kernels read.
+    /// The tables that kernels read.
     pub fn tables(&self) -> &Tables {
         &self.tables
     }
 
-    /// What kernels read, and what they write before the next [`Forest::adapt`].
+    /// The tables that kernels read, and the target levels that they write before the next [`Forest::adapt`].
     pub fn targets(&mut self) -> (&Tables, &mut Targets) {
         (&self.tables, &mut self.targets)
     }
 
-    /// Every number from 0 on: a table that lists all slots, or leads from each slot to itself.
+    /// Every number from 0 on: a table that lists all slots, or maps each slot to itself.
     pub fn every(&self) -> &Buffer<Int> {
         &self.work.every
     }
@@ -365,7 +364,7 @@ impl Forest {
         self.program.notices()
     }
 
-    /// Children of a refined node.
+    /// Number of children of a refined node.
     fn parts(&self) -> usize {
         1 << self.dim()
     }

@@ -1,10 +1,10 @@
-//! How many blocks a forest can have, and the memory that it takes.
+//! The number of blocks that a forest can have, and the memory that it takes.
 
 use lbm_bundle::mesh::{CHUNK, KINDS};
 
 use super::adapt::BEGINS;
 
-/// How many families of nodes and data slots there are: in all, or free.
+/// The number of families of nodes and of data slots: in all, or free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Families of `2^dim` siblings.
@@ -14,9 +14,9 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// So many slots, and as many families as it takes to fill them with leaves, above so many roots.
+    /// `slots` slots, and the families needed to fill them with leaves, above `roots` roots.
     pub fn with_slots(dim: usize, roots: usize, slots: usize) -> Pool {
-        // Where a leaf gets children, there are 2^dim - 1 leaves more.
+        // Refining a leaf adds 2^dim - 1 leaves.
         Pool { families: slots.saturating_sub(roots) / ((1 << dim) - 1), slots }
     }
 
@@ -36,26 +36,26 @@ impl Pool {
         Pool::with_slots(dim, roots, low)
     }
 
-    /// Slots for data, where refined nodes hold some one more for each family.
+    /// Data slots; if covered blocks have data, one more for each family.
     pub fn data_slots(self, holds: bool) -> usize {
         self.slots.saturating_add(if holds { self.families } else { 0 })
     }
 
-    /// Nodes, with so many roots.
+    /// Number of nodes, with `roots` roots.
     pub(super) fn nodes(self, dim: usize, roots: usize) -> usize {
         self.families.saturating_mul(1 << dim).saturating_add(roots)
     }
 
-    /// Room for the counts of chunks of a list.
+    /// Length of the array of counts per chunk of a list.
     pub(super) fn counts(self, dim: usize, roots: usize) -> usize {
         KINDS * self.nodes(dim, roots).div_ceil(CHUNK)
     }
 
-    /// Bytes of the tables of a forest that stays as it is; the largest number where there are more.
+    /// Bytes of the tables of a forest that no longer changes; saturates at the largest number.
     pub fn bytes_that_stay(self, dim: usize, roots: usize, holds: bool) -> usize {
         let (nodes, places) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32));
         let (data, slots, families) = (self.data_slots(holds) as u128, self.slots as u128, self.families as u128);
-        // Per node: near, place, and five numbers. Per slot two numbers; with those of refined nodes, neighbours and one.
+        // Per node: near, place, and five numbers. Per slot two numbers; with those of covered blocks, neighbours and one.
         let ints = nodes * (places + 3 + 5)
             + slots * 2
             + data * (places + 1)
@@ -66,11 +66,11 @@ impl Pool {
         usize::try_from(ints * size_of::<i32>() as u128).unwrap_or(usize::MAX)
     }
 
-    /// Bytes of the tables of a forest; the largest number where there are more.
+    /// Bytes of the tables of a forest; saturates at the largest number.
     pub fn bytes(self, dim: usize, roots: usize, holds: bool) -> usize {
         let (nodes, places, parts) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32), 1u128 << dim);
         let (data, slots, families) = (self.data_slots(holds) as u128, self.slots as u128, self.families as u128);
-        // Per node: near, place, and twelve numbers. Per slot: parts and four numbers; with those of refined nodes, neighbours and one.
+        // Per node: near, place, and twelve numbers. Per slot: parts and four numbers; with those of covered blocks, neighbours and one.
         let ints = nodes * (places + 3 + 12)
             + slots * (parts + 4)
             + data * (places + 1)

@@ -5,9 +5,9 @@ use super::adapt::BEGINS;
 use crate::device::{Buffer, Device, DeviceError, Int};
 use crate::mesh::roots::Roots;
 
-/// What kernels read of a forest. Contents as [`lbm_bundle::mesh`] says; `dim` is the number of axes.
+/// The tables of a forest that kernels read. [`lbm_bundle::mesh`] defines their contents; `dim` is the number of axes.
 pub struct Tables {
-    /// Nodes around each node `[node][3^dim]`.
+    /// Nodes of the same level around each node `[node][3^dim]`.
     pub near: Buffer<Int>,
     /// First child of each node `[node]`.
     pub child: Buffer<Int>,
@@ -27,57 +27,57 @@ pub struct Tables {
     pub neighbours: Buffer<Int>,
     /// Place of each slot among those at refinement interfaces `[slot]`.
     pub rows: Buffer<Int>,
-    /// Where refined nodes hold data: slot of each node, refined or not `[node]`.
+    /// For ghost couplings: data slot of each node, refined or not `[node]`.
     pub data: Buffer<Int>,
-    /// Where refined nodes hold data: at which places around each slot the level changes `[slot]`.
+    /// For ghost couplings: a bit for each place around a slot where the level changes `[slot]`.
     pub sides: Buffer<Int>,
-    /// Where refined nodes hold data: slots of their children `[family][2^dim]`.
+    /// For ghost couplings: slots of the children of covered blocks `[family][2^dim]`.
     pub parts: Buffer<Int>,
-    /// Where refined nodes hold data: slot of the parent and octant of each slot `[slot]`.
+    /// For ghost couplings: slot of the parent and octant of each slot `[slot]`.
     pub uppers: Buffer<Int>,
-    /// Slots of all refined nodes, if they hold data, level by level, each level along the curve.
+    /// For ghost couplings: slots of all covered blocks, level by level, each level along the curve.
     pub held: Buffer<Int>,
     /// All nodes, level by level, each level along the curve.
     pub order: Buffer<Int>,
     /// Slots of all leaves, level by level, each level group by group, each group along the curve.
     pub leaves: Buffer<Int>,
-    /// Families without nodes, as many as are free, the next one last.
+    /// Free families, the next one to be used last.
     pub free_families: Buffer<Int>,
-    /// Slots without nodes, as many as are free, the next one last.
+    /// Free slots, the next one to be used last.
     pub free_slots: Buffer<Int>,
 }
 
-/// What the next change of a forest is made from. Whoever adapts writes it, on the device.
+/// The input of the next change of a forest, written on the device by the caller of `adapt`.
 pub struct Targets {
     /// Target level of each leaf `[node]`.
     pub level: Buffer<Int>,
-    /// What a node may not do, whatever `level` says `[node]`: bits of [`Bound`](super::Bound), none for new children.
+    /// Bound on level changes of each node `[node]`: bits of [`Bound`](super::Bound), none for new children.
     pub bound: Buffer<Int>,
 }
 
-/// What changes need beside the tables.
+/// Arrays that changes need besides the tables.
 pub(super) struct Work {
     /// Every number from 0 on, to list positions.
     pub(super) every: Buffer<Int>,
-    /// What becomes of each node `[node]`.
+    /// How each node changes `[node]`.
     pub(super) mark: Buffer<Int>,
     /// Whether each node is at a refinement interface `[node]`.
     pub(super) interface: Buffer<Int>,
-    /// Position of each node that has a class `[node]`.
+    /// Rank of each node that has a class `[node]`.
     pub(super) rank: Buffer<Int>,
-    /// Nodes of each class in each chunk of a list.
+    /// Number of nodes of each class in each chunk of a list.
     pub(super) counts: Buffer<Int>,
-    /// Position of the first of each class and level, and at the end how many there are in all.
+    /// Position of the first node of each class and level, and at the end the total number.
     pub(super) begins: Buffer<Int>,
     /// Nodes that change, by rank.
     pub(super) picked: Buffer<Int>,
-    /// Slots that are averaged into, filled from, or moved from.
+    /// Slots of coarse blocks that are averaged into or filled from; source slots of a move.
     pub(super) coarse: Buffer<Int>,
-    /// Slots of the children of what has each slot `[slot][2^dim]`.
+    /// Slots of the children of each slot `[slot][2^dim]`.
     pub(super) parts: Buffer<Int>,
 }
 
-/// All arrays of a forest of nothing but roots, each with a slot, without links and lists.
+/// All arrays of a forest that has only roots, each with a slot; links and lists are not yet set.
 pub(super) fn new(
     device: &Device,
     dim: usize,
@@ -180,7 +180,7 @@ pub(super) fn on(
     Ok((tables, targets, work))
 }
 
-/// Gives back what only changes need, and what lies behind the nodes, slots and families of a pool.
+/// Releases the arrays that only changes need, and truncates the others to the nodes, slots and families of a pool.
 pub(super) fn stay(
     device: &Device,
     dim: usize,
@@ -208,7 +208,7 @@ pub(super) fn stay(
         .chain(rest)
         .chain([(held_parts, pool.families << dim)]);
     for (table, length) in lengths {
-        // Those of refined nodes are empty where these hold no data.
+        // Tables of covered blocks are empty if these have no data.
         if length < table.len() {
             *table = device.first(table, length)?;
         }
@@ -216,7 +216,7 @@ pub(super) fn stay(
     Ok(())
 }
 
-/// Bytes of all of them.
+/// Bytes of all arrays.
 pub(super) fn bytes(tables: &Tables, targets: &Targets, work: &Work) -> usize {
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
     let Tables { free_families, free_slots, data, sides, parts: held_parts, uppers, held, .. } = tables;

@@ -1,4 +1,4 @@
-//! Arrays of blocks, cell by cell: filled, changed and visited on the host.
+//! Per-block arrays, cell by cell: filled, changed and visited on the host.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::Grid;
 use crate::mesh::forest::Leaf;
 
-/// Slots that cross between device and host at a time: some megabytes, for which the same memory is taken each time.
+/// Slots that are copied between device and host at a time: some megabytes, so that the allocator reuses the same memory for each copy.
 pub(crate) const SLOTS_AT_ONCE: usize = 1024;
 
-/// Leaves whose slots follow each other, as many as cross between device and host at a time.
+/// Runs of leaves with consecutive slots, each of at most [`SLOTS_AT_ONCE`] leaves.
 pub(crate) fn runs(leaves: &[Leaf]) -> impl Iterator<Item = &[Leaf]> {
     leaves.chunk_by(|one, next| one.slot.0 + 1 == next.slot.0).flat_map(|run| run.chunks(SLOTS_AT_ONCE))
 }
 
-/// Where the values of these leaves are.
+/// The range of the values of such a run in an array.
 pub(crate) fn range(run: &[Leaf], layout: Layout) -> Range<usize> {
     let first = run.first().map_or(0, |leaf| leaf.slot.index() * layout.slot_len());
     first..first + run.len() * layout.slot_len()
 }
 
-/// Fills an array `[slot - first][component][cell]` from the values of the cells of some leaves: `value(cell, out)` writes one value
-/// per component for the cell; what it does not write is 0. Blocks are filled in parallel.
+/// Fills an array `[slot - first][component][cell]` for the cells of some leaves. `value(cell, out)` writes one value per component;
+/// components that it does not write are 0. Blocks are filled in parallel.
 pub fn scatter<E: Floating>(
     to: &mut Buffer<E>,
     layout: Layout,
@@ -42,7 +42,7 @@ pub fn scatter<E: Floating>(
     Ok(())
 }
 
-/// Changes what some leaves have in an array `[slot][component][cell]`, cell by cell: `change(cell, values)` has the components of the
+/// Changes the values of some leaves in an array `[slot][component][cell]`, cell by cell: `change(cell, values)` gets the components of the
 /// cell. Blocks are changed in parallel.
 pub fn update<E: Floating>(
     array: &mut Buffer<E>,
@@ -60,7 +60,7 @@ pub fn update<E: Floating>(
     Ok(())
 }
 
-/// Changes the values of some leaves whose slots follow each other.
+/// Changes the values of leaves with consecutive slots.
 fn change_cells(
     values: &mut [f64],
     run: &[Leaf],
@@ -85,8 +85,8 @@ fn change_cells(
     });
 }
 
-/// Every cell of an array `[slot][component][cell]`, `read` range by range, block by block: `each(cell, values)`; none of a range of which
-/// nothing is read.
+/// Visits every cell of an array `[slot][component][cell]`, block by block: `each(cell, values)`. `read` returns the values of a range; if
+/// it returns none, the cells of that range are skipped.
 pub fn visit<E: From<DeviceError>>(
     read: impl Fn(Range<usize>) -> Result<Vec<f64>, E>,
     layout: Layout,

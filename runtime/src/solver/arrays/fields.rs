@@ -1,4 +1,4 @@
-//! Populations and macroscopic arrays of a grid, and their way to dense arrays on the host.
+//! Populations and macroscopic fields of a grid: allocation, size, rest values and names.
 
 use lbm_bundle::Manifest;
 
@@ -7,29 +7,30 @@ use crate::kernels::layout::Layout;
 use crate::mesh::{self, Grid, Owned, OwnedLevel};
 use crate::solver::arrays::cells::{SLOTS_AT_ONCE, range, runs};
 
-/// Bytes of fields that are computed at a time where not those of all slots are kept: enough to keep a device busy.
+/// Bytes of macroscopic fields that are computed at a time if those of all slots are not stored: enough to keep a device busy.
 const WINDOW: usize = 32 << 20;
 
 /// The per-block arrays of a grid.
 pub struct Fields {
-    /// Two sets of post-collision populations; which one is current on a level is known to the stepper.
+    /// Two sets of post-collision populations. The stepper knows which set is current on each level.
     pub populations: [Buffer<Stored>; 2],
-    /// For a coupling of ghosts, what blocks at refinement interfaces keep for other levels, `[row][direction][cell]`.
+    /// For a ghost coupling: populations that blocks at refinement interfaces save for other levels, `[row][direction][cell]`.
     pub saved: Buffer<Real>,
-    /// Macroscopic fields: of all slots, or of as many that follow each other as it has room for.
+    /// Macroscopic fields: of all slots, or of as many consecutive slots as fit.
     pub macroscopic: Buffer<Real>,
 }
 
-/// Slots whose macroscopic fields there is room for, of so many: all of them if `whole`.
+/// Number of slots, out of `slots`, whose macroscopic fields are stored: all if `whole`.
 pub(crate) fn slots_of_fields(manifest: &Manifest, slots: usize, whole: bool) -> usize {
     let window = WINDOW / (Layout::fields(manifest).slot_len() * manifest.real.bytes()).max(1);
     if whole { slots } else { slots.min(window.max(SLOTS_AT_ONCE)) }
 }
 
 impl Fields {
-    /// Arrays for a grid, populations full of NaN; with room for the macroscopic fields of all slots if `whole`. Says what is missing
-    /// before it allocates. Of a part, arrays that are written where its own blocks are; on [sparse](Device::sparse) devices they take no more memory,
-    /// and are to be [sealed](Self::seal).
+    /// Allocates the arrays of a grid. Populations are NaN at first. `whole`: whether to store the macroscopic fields of all slots. If
+    /// memory does not suffice, the error states the bytes that are needed, and nothing is allocated. For a subdomain, arrays are written
+    /// where its own blocks are; on [sparse](Device::sparse) devices they take memory for these blocks only, and must be
+    /// [sealed](Self::seal).
     pub fn new(
         device: &Device,
         manifest: &Manifest,
@@ -79,20 +80,20 @@ impl Fields {
         Ok(Fields { populations, saved, macroscopic })
     }
 
-    /// Makes room for what a part gets of another's populations and fields.
+    /// Maps memory for the populations and fields that a subdomain receives from another.
     pub fn make_room_for(&mut self, populations: &Packing, fields: &Packing) -> Result<(), DeviceError> {
         self.populations.iter_mut().try_for_each(|set| set.back(populations.ranges()))?;
         self.macroscopic.back(fields.ranges())
     }
 
-    /// There is room for all that a part has and gets.
+    /// Ends the mapping of memory: all data that the subdomain owns or receives have some.
     pub fn seal(&mut self) -> Result<(), DeviceError> {
         self.populations.iter_mut().try_for_each(Buffer::seal)?;
         self.macroscopic.seal()
     }
 
-    /// Bytes for the data of a slot, with its part of what blocks at refinement interfaces have: that may be all blocks where they
-    /// have ghosts; of others about half. GPUs share the first, and each has all of the second.
+    /// Bytes for the data of a slot, including a share of the data at refinement interfaces: with a ghost coupling all blocks may lie
+    /// there, otherwise about half of them do. Several GPUs share the first number; each GPU has all of the second.
     pub fn bytes_of_slot(manifest: &Manifest) -> [usize; 2] {
         let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
         let share = if mesh::holds(manifest) { 1 } else { 2 };
@@ -101,7 +102,7 @@ impl Fields {
         [own + shared / share, tables / share]
     }
 
-    /// After the grid has changed: room for what is kept at interfaces. Nothing is kept between steps.
+    /// Makes room for saved populations after the grid has changed. No value is kept between steps.
     pub fn make_room(&mut self, device: &Device, manifest: &Manifest, grid: &Grid) -> Result<(), DeviceError> {
         let interfaces = grid.interfaces();
         if mesh::holds(manifest) && interfaces * Layout::beside_populations(manifest).slot_len() > self.saved.len() {
@@ -112,29 +113,30 @@ impl Fields {
     }
 }
 
-/// Bytes of what blocks at refinement interfaces have.
+/// Bytes of the data of blocks at refinement interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AtInterfaces {
-    /// What parts have of their own blocks alone.
+    /// Data that a subdomain has for its own blocks only.
     pub(crate) shared: usize,
-    /// What they have of all.
+    /// Data that every subdomain has for all blocks.
     pub(crate) tables: usize,
 }
 
 impl AtInterfaces {
-    /// All together.
+    /// The sum of both.
     pub(crate) fn all(self) -> usize {
         self.shared.saturating_add(self.tables)
     }
 }
 
-/// What so many blocks at refinement interfaces have: populations that they keep for ghosts, or two rows of the inbox and what these are
-/// made from.
+/// Bytes for a number of blocks at refinement interfaces: saved populations for ghosts, or two rows of the inbox and the tables from which
+/// these are filled.
 pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> AtInterfaces {
     let [shared, tables] = match (mesh::holds(manifest), &manifest.coupling) {
         (true, _) => [0, Layout::beside_populations(manifest).slot_len() * manifest.real.bytes()],
         (false, Some(_)) => {
-            // Rows, a mask and a place; and, but on the finest level, what is around, masks of cells, and a list of them.
+            // Per row a mask and an offset; on all levels but the finest also the table of neighbours, the masks of cells and a list of
+            // cells.
             let ints = 2 + manifest.around() + 2 * manifest.cells();
             [2 * manifest.inbox_row() * manifest.real.bytes(), ints * size_of::<i32>()]
         }
@@ -143,7 +145,7 @@ pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> AtInterfa
     AtInterfaces { shared: interfaces.saturating_mul(shared), tables: interfaces.saturating_mul(tables) }
 }
 
-/// Each part has all of it.
+/// Every subdomain has the saved populations of all blocks.
 fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer<Real>, DeviceError> {
     let kept = if mesh::holds(manifest) { interfaces * Layout::beside_populations(manifest).slot_len() } else { 0 };
     let mut saved = device.whole().alloc_reals(manifest.real, kept)?;
@@ -151,13 +153,13 @@ fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<
     Ok(saved)
 }
 
-/// What each population is at rest, or each moment that is stored in their place: it is stored without that.
+/// The value at rest of each population, or of each moment that is stored in their place. Arrays store the difference from it.
 pub fn rest(manifest: &Manifest) -> Vec<f64> {
     let populations: Vec<f64> = manifest.directions.iter().map(lbm_bundle::Direction::rest_value).collect();
     if manifest.moments.is_empty() { populations } else { in_moments(manifest, |pop| populations[pop]) }
 }
 
-/// The moments that are stored of populations.
+/// The stored moments of populations.
 pub fn in_moments(manifest: &Manifest, population: impl Fn(usize) -> f64) -> Vec<f64> {
     let of = |moment: &lbm_bundle::Moment| {
         moment.share_values().iter().enumerate().map(|(pop, share)| share * population(pop)).sum()

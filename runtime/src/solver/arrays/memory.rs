@@ -1,4 +1,4 @@
-//! What a grid takes in memory, counted before its arrays are there.
+//! The memory that a grid needs, computed before its arrays are allocated.
 
 use std::fmt;
 
@@ -9,34 +9,34 @@ use crate::kernels::layout::Layout;
 use crate::mesh::Blocks;
 use crate::solver::arrays::fields;
 
-/// How many copies there are at a time, on their way to files while the flow goes on.
+/// Copies that exist at the same time while they are written to files and the flow goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copies {
-    /// Of the macroscopic fields.
+    /// Number of copies of the macroscopic fields.
     pub fields: usize,
-    /// Of all that a restart file has: populations, and fields of an earlier step if they are kept.
+    /// Number of copies of all data of a restart file: populations, and the reference fields if there are any.
     pub states: usize,
-    /// Whether the fields of all cells come to the host, in double precision, to be written.
+    /// Whether the fields of all cells are copied to the host, in double precision, for output.
     pub outputs: bool,
 }
 
-/// What each GPU has of what lies in the blocks of a flow in parts.
+/// How much of the data of blocks each GPU has in a flow with several subdomains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {
-    /// Its own blocks: the grid stays.
+    /// Its own blocks: the grid is fixed.
     Evenly,
-    /// Its own blocks, and some spare room: the grid follows the flow.
+    /// Its own blocks and spare room: the grid is adaptive.
     WithSpare,
     /// As much as one GPU alone.
     No,
 }
 
-/// Room of a part of a grid that follows the flow, over that of its share of all blocks: parts differ in work, and each has room for its halo
-/// and for blocks that come before others go.
+/// Memory of a subdomain of an adaptive grid over its equal share of all blocks. Subdomains differ in work, and each needs room for its
+/// halo and for blocks that arrive before others leave.
 const WITH_SPARE: f64 = 1.1 * UNEVEN;
 
 impl Shared {
-    /// So many bytes in blocks, on each of so many GPUs.
+    /// The bytes of the data of blocks on each of several GPUs, from the `bytes` of all blocks.
     pub(crate) fn of(self, bytes: usize, gpus: usize) -> usize {
         match self {
             Shared::Evenly => bytes.div_ceil(gpus.max(1)),
@@ -46,35 +46,35 @@ impl Shared {
     }
 }
 
-/// What a grid takes, in bytes; beyond what can be counted it is `usize::MAX`. In parts on GPUs it is what each of them takes.
+/// The memory of a grid in bytes; `usize::MAX` if the count overflows. With several subdomains on GPUs: the memory of each GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     target: Target,
-    /// GPUs that take it.
+    /// Number of GPUs that need this memory.
     devices: usize,
     /// Two sets of populations.
     pub populations: usize,
-    /// The inbox of blocks at refinement interfaces, or what they keep for ghosts.
+    /// The inbox of blocks at refinement interfaces, or the populations that they save for ghosts.
     pub interfaces: usize,
-    /// What parts have of that of their own blocks alone.
+    /// The part of `interfaces` that a subdomain has for its own blocks only.
     of_interfaces_shared: usize,
-    /// Macroscopic fields, of all cells or of some at a time, and those of an earlier step to compare with.
+    /// Macroscopic fields, of all cells or of some at a time, and reference fields.
     pub fields: usize,
-    /// Accumulators of statistics, and where the grid follows the flow as much again as one of them has, to move it.
+    /// Accumulators of statistics; on an adaptive grid also a second copy of the largest one, in order to move it.
     pub statistics: usize,
-    /// Neighbours and all other tables of blocks.
+    /// The neighbours and all other tables of blocks.
     pub tables: usize,
-    /// Links that solids and faces along which values vary cut, and their distances.
+    /// Cut links of solids and of faces along which values vary, with their distances.
     pub solids: usize,
-    /// Fields on the host, in double precision, from which files are written.
+    /// Fields for output on the host, in double precision.
     pub outputs: usize,
-    /// Copies on their way to files, on the host. A GPU has as much for them besides, where there is room for it.
+    /// Copies for output on the host. A GPU has as much for them in addition, if there is room.
     pub copies: usize,
 }
 
 impl Memory {
-    /// Of a grid without statistics. `whole` is whether the fields of all cells are needed at a time, `reference` whether those of an earlier step are kept
-    /// besides.
+    /// The memory of a grid without statistics. `whole`: whether the fields of all cells are needed at a time; `reference`: whether there
+    /// are reference fields in addition.
     pub fn new(manifest: &Manifest, blocks: Blocks, whole: bool, reference: bool, copies: Copies) -> Memory {
         let (real, stored) = (manifest.real.bytes(), manifest.real.stored_bytes());
         let product = |factors: &[usize]| factors.iter().fold(1usize, |all, factor| all.saturating_mul(*factor));
@@ -107,13 +107,13 @@ impl Memory {
         }
     }
 
-    /// The same with statistics of so many bytes, of which so many more are on their way to files.
+    /// The same with `statistics` bytes of accumulators, and `copied` bytes of copies of these.
     pub(crate) fn with_statistics(self, statistics: usize, copied: usize) -> Memory {
         Memory { statistics, copies: self.copies.saturating_add(copied), ..self }
     }
 
-    /// The same in so many parts, each of which has the tables of all blocks. On GPUs each has its share of other arrays: where the grid stays,
-    /// without its halo; where it follows the flow, the most that it takes while parts are about even.
+    /// The same for several subdomains, each of which has the tables of all blocks. On GPUs each has its share of the other arrays: on a
+    /// fixed grid without its halo, on an adaptive grid the most that it needs while the work is about balanced.
     pub fn in_parts(self, parts: usize, shared: Shared) -> Memory {
         let of = |bytes: usize| shared.of(bytes, parts);
         match self.target.is_gpu() {
@@ -130,7 +130,7 @@ impl Memory {
         }
     }
 
-    /// Each part by its name, none of nothing.
+    /// The memory of each kind of data, with its name; kinds that need none are left out.
     pub fn parts(&self) -> Vec<(&'static str, usize)> {
         let parts = [
             ("populations", self.populations),
@@ -145,19 +145,19 @@ impl Memory {
         parts.into_iter().filter(|(_, bytes)| *bytes > 0).collect()
     }
 
-    /// All that the device holds, or each of several GPUs. On the host that is all.
+    /// The memory on the device, or on each of several GPUs. On the host this is the total.
     pub fn on_device(&self) -> usize {
         let parts = [self.populations, self.interfaces, self.fields, self.statistics, self.tables, self.solids];
         let outputs = if self.target.is_gpu() { 0 } else { self.for_output() };
         parts.into_iter().fold(outputs, usize::saturating_add)
     }
 
-    /// How many GPUs there are, in all processes; 1 on the host.
+    /// Number of GPUs in all processes; 1 on the host.
     pub fn devices(&self) -> usize {
         self.devices
     }
 
-    /// All together, on the devices and on the host.
+    /// The total on the devices and on the host.
     pub fn total(&self) -> usize {
         match self.target.is_gpu() {
             false => self.on_device(),
@@ -165,12 +165,12 @@ impl Memory {
         }
     }
 
-    /// What output takes on the host.
+    /// The memory for output on the host.
     fn for_output(&self) -> usize {
         self.outputs.saturating_add(self.copies)
     }
 
-    /// What there is not enough of, if so: where, how much is needed there, and how much there is.
+    /// Where memory does not suffice, if anywhere: the bytes needed there, and the bytes available.
     pub fn lack(&self, available: Available) -> Option<Lack> {
         let lack = |device: bool, needed: usize, available: Option<usize>| {
             let available = available.filter(|available| needed > *available)?;
@@ -184,7 +184,7 @@ impl Memory {
 /// Too little memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lack {
-    /// Whether on the device that runs the kernels, else on the host beside it.
+    /// Whether it is that of the device that runs the kernels; otherwise that of the host beside it.
     pub device: bool,
     /// Bytes needed there.
     pub needed: usize,
@@ -199,7 +199,7 @@ impl fmt::Display for Lack {
     }
 }
 
-/// Work of a part over the mean of all from which on blocks go to other parts.
+/// Work of a subdomain over the mean of all subdomains above which blocks migrate.
 pub(crate) const UNEVEN: f64 = 1.1;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Arrays of blocks on a device, what kernels read beside them, and what all of that takes in memory.
+//! Per-block arrays on a device, other data that kernels read, and the memory of all these.
 
 pub(crate) mod cells;
 pub mod fields;

@@ -1,9 +1,10 @@
-//! Memory of a part on a GPU, where the grid follows the flow: behind the slots of its own blocks and of what it gets of others', in all arrays that
-//! have values for each slot.
+//! Memory of a subdomain on a GPU, where the grid is adaptive. In all arrays that have values for each slot, memory is mapped for the slots
+//! of the subdomain's own blocks and of the blocks that it receives from others.
 //!
-//! What is written to a slot without memory is lost. So there is room before anything comes to a slot: to blocks of other parts
-//! ([`Parts::transfer`](crate::solver::parts::Parts)), to coarse blocks and children that a change brings, and to all blocks where they are put into order
-//! ([`Populations`](crate::solver::remesh::carry::Populations)). When the halo is known after a change, memory goes of what is neither a part's own nor in its halo.
+//! Writes to slots without memory are lost. Memory is therefore mapped before data come to a slot: for blocks of other subdomains
+//! ([`Parts::transfer`](crate::solver::parts::Parts)), for coarse blocks and children that an adaptation creates, and for all blocks before
+//! they are sorted ([`Populations`](crate::solver::remesh::carry::Populations)). When the halo is known after an adaptation, memory is
+//! released that belongs neither to the subdomain's own blocks nor to its halo.
 
 use std::ops::Range;
 
@@ -12,12 +13,12 @@ use lbm_bundle::Manifest;
 use crate::device::{Array, Buffer, DeviceError, Double, Element, Real, Stored};
 use crate::kernels::layout::Layout;
 
-/// Arrays whose memory comes and goes, each with how many values it has for a slot.
+/// Arrays whose memory is mapped and released during a run, each with the number of its values for a slot.
 #[derive(Default)]
 pub(crate) struct Arrays<'a>(Vec<(&'a mut Array, usize)>);
 
 impl<'a> Arrays<'a> {
-    /// Those of a part.
+    /// The arrays of a subdomain.
     pub(crate) fn new(
         manifest: &Manifest,
         populations: &'a mut [Buffer<Stored>; 2],
@@ -31,30 +32,30 @@ impl<'a> Arrays<'a> {
         arrays
     }
 
-    /// One more, if its memory comes and goes.
+    /// Adds an array, if its memory is mapped and released during a run.
     pub(crate) fn add<E: Element>(&mut self, buffer: &'a mut Buffer<E>, layout: Layout) {
         if buffer.array().is_by_page() {
             self.0.push((buffer.array_mut(), layout.slot_len()));
         }
     }
 
-    /// From now on there is room for these slots too.
+    /// Maps memory for these slots in addition.
     pub(crate) fn more(self, slots: &[Range<usize>]) -> Result<(), DeviceError> {
         self.0.into_iter().try_for_each(|(array, values)| array.back(of(slots, values)))
     }
 
-    /// From now on there is room for these slots and no others. What an array gives is for those behind it.
+    /// Maps memory for these slots and releases the memory of all others. Arrays later in the list can use what an earlier one releases.
     pub(crate) fn only(self, slots: &[Range<usize>]) -> Result<(), DeviceError> {
         self.0.into_iter().try_for_each(|(array, values)| array.back_only(of(slots, values)))
     }
 }
 
-/// Where the values of slots are.
+/// The ranges of the values of slots.
 fn of(slots: &[Range<usize>], values: usize) -> impl Iterator<Item = Range<usize>> + '_ {
     slots.iter().map(move |run| run.start * values..run.end * values)
 }
 
-/// Slots in runs that follow each other.
+/// Slots as runs of consecutive slots.
 pub(crate) fn runs(slots: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut slots: Vec<usize> = slots.into_iter().collect();
     slots.sort_unstable();

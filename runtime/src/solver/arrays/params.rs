@@ -6,9 +6,9 @@ use crate::kernels;
 use crate::solver::arrays::walls::{list, resolve, valid};
 use crate::solver::error::StepError;
 
-/// A level in the course of time.
+/// The state of a level that changes with time.
 pub(crate) struct Level {
-    /// The method's parameters on it.
+    /// The parameters of the method on this level.
     pub(crate) params: Params,
     /// Which of the two sets of populations is current.
     pub(crate) current: usize,
@@ -30,7 +30,7 @@ impl Params {
         Params { packed: kernels::Params::new(manifest, &values), values }
     }
 
-    /// As kernels take them.
+    /// The parameters in the form that kernels take.
     pub(crate) fn packed(&self) -> &kernels::Params {
         &self.packed
     }
@@ -49,7 +49,7 @@ impl Params {
         Ok(())
     }
 
-    /// Those of so many levels, from those of the coarsest.
+    /// The parameters of several levels, computed from those of the coarsest level.
     pub(crate) fn of_levels(self, manifest: &Manifest, levels: usize) -> Result<Vec<Params>, StepError> {
         let mut all = vec![self];
         while all.len() < levels {

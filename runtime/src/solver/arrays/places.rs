@@ -1,7 +1,9 @@
-//! Numbers that cells keep for parameters of the method that vary: states that a field gives at the start, and that nothing changes.
+//! Place values: constants of cells, for parameters of the method that vary in space. They are states of the cell that a field sets at the
+//! start and nothing changes later.
 //!
-//! They follow from the place of a cell alone. So cells that come into being later, where the grid changes or a solid has left them, do not
-//! get them from others, but as at the start, from the host: all cells always have what a formula says of their centres, to the last bit.
+//! They depend on the position of a cell alone. Cells that are created by an adaptation, or that a moving solid leaves, therefore do not
+//! get them from other cells but from the host, as at the start. Every cell always has the value of the formula at its centre, to the last
+//! bit.
 
 use std::sync::Arc;
 
@@ -11,13 +13,14 @@ use crate::device::{Buffer, DeviceError, Stored};
 use crate::geometry::Cell;
 use crate::kernels::layout::{CellId, Layout, SlotId};
 
-/// What the places of the method are at a position, in cells of the coarsest level: a number for each field of the manifest that is one, in its order.
+/// Evaluates the place values of the method at a position, in cells of the coarsest level: a number for each field of the manifest that is
+/// a place value, in the order of the manifest.
 pub type PlaceValues = Arc<dyn Fn([f64; 3], &mut [f64]) + Send + Sync>;
 
-/// The places of a method.
+/// The place values of a method.
 #[derive(Clone)]
 pub(crate) struct Places {
-    /// Where they are among the values of a cell.
+    /// The components of a cell that store them.
     pub(crate) components: Vec<usize>,
     values: PlaceValues,
 }
@@ -31,7 +34,7 @@ impl Places {
         Places { components, values }
     }
 
-    /// Those of some cells of a block, place by place.
+    /// The place values of some cells of a block, `[place][cell]`.
     pub(crate) fn of(&self, layout: Layout, origin: Cell, cells: &[CellId]) -> Vec<Vec<f64>> {
         let mut values = vec![vec![0.0; cells.len()]; self.components.len()];
         let mut of_cell = vec![0.0; self.components.len()];
@@ -44,7 +47,7 @@ impl Places {
         values
     }
 
-    /// Writes those of a cell of the block at `origin`.
+    /// Writes the place values of one cell of the block at `origin`.
     pub(crate) fn write_cell(
         &self,
         layout: Layout,

@@ -1,4 +1,4 @@
-//! Parameters of walls that formulas of place and time give: computed on the device before what reads them.
+//! Parameters of walls given by formulas of position and time: evaluated on the device before kernels read them.
 
 use std::ops::Range;
 
@@ -9,26 +9,26 @@ use crate::kernels::{self, KernelError, prescribed};
 use crate::solver::error::StepError;
 use crate::solver::spec::{GridSpec, Varying};
 
-/// A component of a parameter of a wall.
+/// A component of a time-dependent parameter of a wall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Item {
     /// The wall.
     pub(crate) instance: usize,
-    /// Where the component is among the wall's values.
+    /// Index of the component among the values of the wall.
     pub(crate) component: usize,
-    /// Number of its formula.
+    /// The number of its formula.
     pub(crate) formula: usize,
-    /// Where the wall is, in cells of level 0; anywhere for one that is the same all along its face.
+    /// The position of the wall, in cells of level 0; arbitrary for a wall that is uniform along its face.
     pub(crate) place: [f64; 3],
-    /// Whether its value is that at the end of a step, as rules of nodes take it; link-wise ones take that in the middle, when what has
-    /// left a cell meets the wall.
+    /// Whether the formula is evaluated at the end of a step, as wet-node rules need it. Link-wise rules need the value in the middle of
+    /// the step, when populations that have left a cell meet the wall.
     pub(crate) late: bool,
-    /// The level whose cells it is at, if that is one.
+    /// The level of the cells at the wall; `None` for a wall at cells of all levels.
     pub(crate) level: Option<usize>,
 }
 
 impl Item {
-    /// What formulas give of a wall, which has the number `instance`.
+    /// The items of the wall with the number `instance`.
     pub(crate) fn of_wall(
         spec: &GridSpec,
         varying: &Varying,
@@ -42,7 +42,7 @@ impl Item {
             if let Some(missing) = numbers.iter().find(|number| **number >= formulas) {
                 return Err(StepError::NoFormula { rule: rule.name.clone(), name: name.clone(), number: *missing });
             }
-            // That the rule has such a parameter, and of how many components, has been checked with its first values.
+            // The initial values have been checked: the rule has this parameter, with this number of components.
             let before = rule.params.iter().take_while(|param| param.name != *name);
             let first: u32 = before.map(|param| param.components).sum();
             items.extend(numbers.iter().enumerate().map(|(at, formula)| Item {
@@ -58,21 +58,21 @@ impl Item {
     }
 }
 
-/// The items of a grid on its device.
+/// The items of a grid, on its device.
 pub(crate) struct Prescribed {
     kernels: kernels::Prescribed,
     formulas: Buffer<Int>,
     places: Buffer<Double>,
     late: Buffer<Int>,
     entries: Buffer<Int>,
-    /// Those of each level, one level after the other.
+    /// The items of each level, one level after the other.
     lists: Buffer<Int>,
     levels: Vec<Range<usize>>,
     clock: Buffer<Double>,
 }
 
 impl Prescribed {
-    /// None where nothing depends on time.
+    /// `None` if no parameter depends on time.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
@@ -104,12 +104,13 @@ impl Prescribed {
         }))
     }
 
-    /// Sets the clock: how many steps of level 0 are done.
+    /// Sets the clock to the number of completed steps of level 0.
     pub(crate) fn set_clock(&mut self, step: u64) -> Result<(), DeviceError> {
         self.clock.write_reals(0, &[step as f64])
     }
 
-    /// Computes what a step of a level reads into the values of walls; `half`: halves of its steps from the last tick to its middle.
+    /// Evaluates the items that a step of a level reads, into the values of walls; `half`: the time from the last tick to the middle of the
+    /// step, in half steps of the level.
     pub(crate) fn compute(
         &self,
         manifest: &Manifest,
@@ -125,12 +126,12 @@ impl Prescribed {
         )
     }
 
-    /// A step of level 0 is done.
+    /// Advances the clock by one step of level 0.
     pub(crate) fn tick(&mut self, manifest: &Manifest) -> Result<(), KernelError> {
         self.kernels.launch(manifest, prescribed::Tick { clock: &mut self.clock })
     }
 
-    /// Whether a level has any.
+    /// Whether a level has items.
     pub(crate) fn has(&self, level: usize) -> bool {
         !self.levels[level].is_empty()
     }

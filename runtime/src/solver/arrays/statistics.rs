@@ -1,4 +1,4 @@
-//! Statistics over time: accumulated on the device from the fields of some steps, and carried along when the forest changes.
+//! Statistics over time: accumulated on the device from the fields of some steps, and remapped when the forest changes.
 
 use std::ops::Range;
 
@@ -13,16 +13,16 @@ use crate::solver::arrays::cells;
 use crate::solver::arrays::pages::Arrays;
 use crate::solver::error::StepError;
 
-/// What is accumulated of a grid.
+/// The statistics of a grid.
 pub(crate) struct Statistics {
     pub(crate) kernels: kernels::Statistics,
-    /// Of each statistic, `[slot][accumulator][cell]`.
+    /// The accumulators of each statistic, `[slot][accumulator][cell]`.
     pub(crate) values: Vec<Buffer<Double>>,
-    /// How many samples each has.
+    /// The number of samples of each statistic.
     pub(crate) samples: Vec<u64>,
 }
 
-/// Bytes of the accumulators of a slot, and of those of the statistic that has most of them.
+/// Bytes of all accumulators of a slot, and of those of the statistic with the most accumulators.
 pub(crate) fn bytes_of_slot(manifest: &Manifest, kernels: Option<&kernels::Statistics>) -> [usize; 2] {
     let of = |accumulators: usize| Layout::accumulators(manifest, accumulators).slot_len() * size_of::<f64>();
     let all = || kernels.iter().flat_map(|kernels| kernels.accumulators()).map(of);
@@ -30,7 +30,8 @@ pub(crate) fn bytes_of_slot(manifest: &Manifest, kernels: Option<&kernels::Stati
 }
 
 impl Statistics {
-    /// Accumulators of all slots of a grid, without a sample. Says what is missing before it allocates.
+    /// Accumulators for all slots of a grid, without samples. If memory does not suffice, the error states the bytes that are needed, and
+    /// nothing is allocated.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
@@ -58,28 +59,28 @@ impl Statistics {
         Ok(Statistics { kernels, samples: vec![0; values.len()], values })
     }
 
-    /// Accumulators of a cell, of each statistic.
+    /// The number of accumulators of a cell, for each statistic.
     pub(crate) fn accumulators(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.kernels.accumulators()
     }
 
-    /// How the accumulators of each statistic lie.
+    /// The layout of the accumulators of each statistic.
     pub(crate) fn layouts(&self, manifest: &Manifest) -> impl Iterator<Item = Layout> {
         self.accumulators().map(|accumulators| Layout::accumulators(manifest, accumulators))
     }
 
-    /// The accumulators of each statistic, and how they lie.
+    /// The accumulators of each statistic, with their layout.
     pub(crate) fn arrays(&mut self, manifest: &Manifest) -> impl Iterator<Item = (&mut Buffer<Double>, Layout)> {
         let layouts: Vec<Layout> = self.layouts(manifest).collect();
         self.values.iter_mut().zip(layouts)
     }
 
-    /// How the accumulators of a statistic lie.
+    /// The layout of the accumulators of one statistic.
     pub(crate) fn layout(&self, manifest: &Manifest, number: usize) -> Layout {
         Layout::accumulators(manifest, self.accumulators().nth(number).unwrap_or(0))
     }
 
-    /// Blocks that come in the place of their parts have what these have.
+    /// Computes the accumulators of blocks that replace their children, from those of the children.
     pub(crate) fn average(&mut self, method: &Manifest, change: &Change<'_>) -> Result<(), KernelError> {
         for (number, values) in self.values.iter_mut().enumerate() {
             let (ids, parts) = (change.slots.part(0..change.count), change.parts);
@@ -88,7 +89,8 @@ impl Statistics {
         Ok(())
     }
 
-    /// Parts that come in the place of their blocks have what these have. Refined blocks have nothing from the slot `held` on.
+    /// Computes the accumulators of children that replace their block, from those of the block. Slots from `held` on belong to covered
+    /// blocks, which have no accumulators.
     pub(crate) fn fill(&mut self, method: &Manifest, change: &Change<'_>, held: i32) -> Result<(), KernelError> {
         for (number, values) in self.values.iter_mut().enumerate() {
             let (ids, parts) = (change.slots.part(0..change.count), change.parts);
@@ -102,7 +104,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// All blocks move to other slots, of a part to these. Takes as much memory again as one statistic has, while it works.
+    /// Moves all blocks to other slots, those of a subdomain to `slots`. Temporarily needs as much memory again as one statistic.
     pub(crate) fn reorder(
         &mut self,
         device: &Device,

@@ -1,4 +1,4 @@
-//! Wall instances: boundary rules with their parameters, checked by name, and as kernels read them.
+//! Wall instances: boundary rules with their parameters, checked by name, and the form in which kernels read them.
 
 use lbm_bundle::{Boundary, Manifest, Param};
 
@@ -6,7 +6,7 @@ use crate::device::{Buffer, Device, DeviceError, Int, Real};
 use crate::geometry::Face;
 use crate::solver::error::StepError;
 
-/// A wall instance as kernels see it.
+/// A wall instance as kernels read it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Instance {
     pub(crate) rule: i32,
@@ -26,7 +26,7 @@ pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     if names.is_empty() { "none".to_string() } else { names.join(", ") }
 }
 
-/// The values of `params` in their order, every one given once and valid.
+/// The values of `params` in their order. An error if a value is missing, invalid, or of no such parameter.
 pub(crate) fn resolve(owner: &str, params: &[Param], given: &[(String, Vec<f64>)]) -> Result<Vec<Vec<f64>>, StepError> {
     let known = || list(params.iter().map(|param| param.name.as_str()));
     if let Some((name, _)) = given.iter().find(|(name, _)| !params.iter().any(|param| param.name == *name)) {

@@ -1,5 +1,5 @@
-//! Blocks of a part of a flow as phases stream them: those at its edge, which read blocks of others or are read by them, and those inside,
-//! which wait for no other part.
+//! Edge blocks and interior blocks of a subdomain, as phases stream them. Edge blocks read blocks of other subdomains or are read by them;
+//! interior blocks wait for no other subdomain.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use crate::solver::error::StepError;
 use crate::solver::halo::Halo;
 use crate::solver::plan::task::Side;
 
-/// The blocks of a part, listed on its device.
+/// The blocks of a subdomain, listed on its device.
 pub(crate) struct Edges {
-    /// Their slots: level by level, group by group, of each group first those at the edge.
+    /// Their slots: level by level, group by group; edge blocks come first in each group.
     list: Buffer<Int>,
-    /// Where those of each group of a level are listed, and how many of them are at the edge.
+    /// For each level and group, its range in the list and the number of its edge blocks.
     levels: Vec<[(Range<usize>, usize); 4]>,
 }
 
 impl Edges {
-    /// Of a part of a grid, whose halo is known.
+    /// Lists the blocks of a subdomain whose halo is known.
     pub(crate) fn new(device: &Device, grid: &Grid, owned: &Owned, halo: &Halo) -> Result<Edges, StepError> {
         let tree = grid.tree()?;
         let (mut list, mut levels) = (vec![], vec![]);

@@ -1,18 +1,18 @@
-//! The halo of each part of a flow: what it reads of blocks that other parts have.
+//! The halo of each subdomain: what it reads of blocks that other subdomains own.
 //!
-//! A part reads a neighbour's block in the slot that the block has everywhere. Before a phase that reads a level, populations of its
-//! current set cross (`Phase::Halo`), contiguous for each pair of parts:
+//! A subdomain stores the data of a neighbouring block in the slot that the block has everywhere. Before a phase that reads a level, the
+//! halo exchange copies populations of the current set (`Phase::Halo`). They are packed contiguously for each pair of subdomains:
 //!
-//! - between blocks of one level away from walls, solids and refinement interfaces: those that stream across, and what cells expose to
-//!   those across,
-//! - into blocks at walls, or with solids in them: all of the cells that touch the block, because boundary conditions read more,
-//! - into blocks at refinement interfaces, and across these: all of the block.
+//! - between blocks of one level away from walls, solids and refinement interfaces: the populations that stream across, and the values that
+//!   cells expose to their neighbours across
+//! - into blocks at walls or with solids: all populations of the cells that touch the block, because boundary conditions read more
+//! - into blocks at refinement interfaces, and across these: whole blocks
 //!
-//! Of a method whose cells read values of neighbours they cross once more after these have been computed (`Phase::Expose`).
+//! If cells of the method read values of neighbours, the exchange is repeated after these values have been computed (`Phase::Expose`).
 //!
-//! Fields cross as whole blocks. What refined blocks hold for a coupling of ghosts crosses like blocks of its level; and before means are
-//! taken of what blocks save for other levels, or ghosts interpolated from it, that crosses too (`Phase::HaloSaved`): of children to the part
-//! that has what their parent holds, and of all around the parent of a block that may have ghosts to the part that has this.
+//! Fields are exchanged as whole blocks. Data of covered blocks (ghost coupling) are exchanged like blocks of their level. Saved
+//! populations are exchanged before they are averaged or ghosts are interpolated from them (`Phase::HaloSaved`): those of children go to
+//! the owner of the covered block, and those of all blocks around the parent of a block that may have ghosts go to the owner of this block.
 
 pub(crate) mod edges;
 pub(crate) mod transfer;
@@ -29,7 +29,7 @@ use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::{Grid, Meeting, Partition};
 use crate::solver::error::StepError;
 
-/// What one part gives another of the blocks of a level.
+/// Data of the blocks of a level that one subdomain sends to another.
 pub(crate) struct Lane {
     pub(crate) from: usize,
     pub(crate) to: usize,
@@ -37,36 +37,37 @@ pub(crate) struct Lane {
     pub(crate) fields: Packing,
 }
 
-/// What blocks of a level save for other levels, and one part gives another.
+/// Saved populations of the blocks of a level that one subdomain sends to another.
 pub(crate) struct SavedLane {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) saved: Packing,
 }
 
-/// What parts give each other.
+/// All data that subdomains exchange.
 pub(crate) struct Halo {
     levels: Vec<Vec<Lane>>,
-    /// What is saved for ghosts `[level][lane]`.
+    /// Exchange of saved populations for ghosts `[level][lane]`.
     saved: Vec<Vec<SavedLane>>,
-    /// Slots of coarse blocks at refinement interfaces that others have and that send something into blocks of a part `[part][level]`.
+    /// Slots of coarse blocks at refinement interfaces that other subdomains own and that send populations into blocks of a subdomain
+    /// `[part][level]`.
     senders: Vec<Vec<Vec<SlotId>>>,
-    /// Of each slot that is in use, whether its block reads blocks of other parts or is read by them.
+    /// For each slot in use, whether its block reads blocks of other subdomains or is read by them.
     edge: Vec<AtomicBool>,
 }
 
-/// What is needed of a block: neighbours are numbered as in the tables, a bit each.
+/// The values of a block that are needed. Neighbours have a bit each and are numbered as in the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Need {
     /// Neighbours into which populations stream.
     streaming: u32,
     /// Neighbours that read all populations of the cells that touch them.
     rim: u32,
-    /// Whether all of the block is needed.
+    /// Whether the whole block is needed.
     whole: bool,
 }
 
-/// A block of which another part needs something. In order: by level, pair of parts and slot.
+/// A block that another subdomain reads. Ordered by level, pair of subdomains and slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Crossing {
     level: usize,
@@ -76,25 +77,25 @@ struct Crossing {
     need: Need,
 }
 
-/// What a block saves for other levels and another part needs: level, parts that it comes from and goes to, and its place among blocks at
-/// refinement interfaces.
+/// Saved populations that another subdomain needs: the level, the subdomains that they come from and go to, and the row of the block among
+/// blocks at refinement interfaces.
 type Saved = (usize, u16, u16, usize);
 
-/// What is found where parts meet.
+/// What is found at subdomain boundaries.
 #[derive(Default)]
 struct Found {
-    /// Each leaf and part once.
+    /// Leaves, once for each subdomain that reads them.
     crossings: Vec<Crossing>,
-    /// What refined nodes hold, more than once.
+    /// Covered blocks, with duplicates.
     held: Vec<Crossing>,
-    /// For ghosts, more than once.
+    /// Saved populations for ghosts, with duplicates.
     saved: Vec<Saved>,
-    /// Coarse blocks at refinement interfaces that send something into blocks of a part: part, level, slot.
+    /// Coarse blocks at refinement interfaces that send populations into blocks of a subdomain: subdomain, level, slot.
     senders: Vec<(u16, usize, SlotId)>,
 }
 
 impl Halo {
-    /// Of a grid in parts. `has_links`: whether a block of a slot has links that are cut one by one.
+    /// Finds the halo of a partitioned grid. `has_links`: whether the block of a slot has cut links.
     pub(crate) fn new(
         manifest: &Manifest,
         grid: &Grid,
@@ -116,7 +117,7 @@ impl Halo {
         let rows = if holds { grid.tables().rows.read_ints(0..owner.len())? } else { vec![] };
         let row = |slot: SlotId| usize::try_from(rows[slot.index()]).ok();
         let whole = Need { whole: true, ..Need::default() };
-        // Rules of nodes in blocks of one cell, and slopes beside walls, read the second block.
+        // In blocks one cell wide, wet-node rules and slopes at walls read the second block.
         let is_thin = manifest.block[..grid.dim()].contains(&1);
         let visit = |at: Meeting<'_>, found: &mut Found| {
             let Some(slot) = tree.leaves_of(at.node).next() else { return };
@@ -172,7 +173,7 @@ impl Halo {
                     add(other, &|need| need.whole = true);
                 }
             }
-            // What refined nodes around it hold streams into it, and into what others of them hold.
+            // Covered blocks around the leaf stream into it, and into each other.
             let near = at.near.iter().filter_map(|near| usize::try_from(*near).ok()).filter(|_| holds && sends);
             let around = near.filter(|near| !tree.is_leaf(*near)).filter_map(|near| tree.data_slot(near));
             let around: Vec<SlotId> = around.collect();
@@ -197,7 +198,7 @@ impl Halo {
             lanes.into_par_iter().map(|of_lane| (of_lane[0].level, Lane::new(&shapes, of_lane))).collect();
         let mut levels: Vec<Vec<Lane>> = grid.levels().iter().map(|_| vec![]).collect();
         lanes.into_iter().for_each(|(level, lane)| levels[level].push(lane));
-        // Means are of children.
+        // Restriction averages over children, at the owner of their parent.
         let of_means = tree.children().filter_map(|(level, slot, parent)| {
             row(parent)?;
             let (from, to) = (owner[slot.index()], owner[parent.index()]);
@@ -213,33 +214,33 @@ impl Halo {
         Ok(Halo { levels, saved, senders, edge })
     }
 
-    /// What crosses of a level.
+    /// The halo exchange of a level.
     pub(crate) fn of_level(&self, level: usize) -> &[Lane] {
         self.levels.get(level).map_or(&[], |lanes| &lanes[..])
     }
 
-    /// What crosses of what blocks of a level save for ghosts.
+    /// The exchange of saved populations of a level.
     pub(crate) fn saved_of_level(&self, level: usize) -> &[SavedLane] {
         self.saved.get(level).map_or(&[], |lanes| &lanes[..])
     }
 
-    /// What crosses of all levels.
+    /// The halo exchange of all levels.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = &Lane> + Clone {
         self.levels.iter().flatten()
     }
 
-    /// Whether a block reads blocks of other parts, or is read by them.
+    /// Whether a block reads blocks of other subdomains, or is read by them.
     pub(crate) fn is_at_edge(&self, slot: SlotId) -> bool {
         self.edge[slot.index()].load(Ordering::Relaxed)
     }
 
-    /// Slots of coarse blocks of each level that others have and that send something into blocks of a part.
+    /// For each level, the slots of coarse blocks that other subdomains own and that send populations into blocks of a subdomain.
     pub(crate) fn senders(&self, part: usize) -> &[Vec<SlotId>] {
         &self.senders[part]
     }
 }
 
-/// Lanes of so many levels for what blocks save.
+/// The lanes of saved populations, for each level.
 fn saved_lanes(manifest: &Manifest, levels: usize, mut saved: Vec<Saved>) -> Vec<Vec<SavedLane>> {
     saved.sort_unstable();
     saved.dedup();
@@ -255,7 +256,7 @@ fn saved_lanes(manifest: &Manifest, levels: usize, mut saved: Vec<Saved>) -> Vec
 }
 
 impl Lane {
-    /// Of blocks whose level and parts are the same, rising by their slots.
+    /// The lane of blocks with the same level and the same pair of subdomains, in ascending order of their slots.
     fn new(shapes: &Shapes, crossings: &[Crossing]) -> Lane {
         let mut patterns: Vec<Need> = crossings.iter().map(|crossing| crossing.need).collect();
         patterns.sort_unstable();
@@ -277,12 +278,12 @@ impl Lane {
     }
 }
 
-/// Where the populations of a block go, and which blocks its cells touch.
+/// Which neighbouring blocks read the values of a block.
 struct Shapes {
-    /// Of each value of a block, as numbers of blocks around it, a bit each: into which it streams, and which its cell touches. None for what
-    /// is room between components.
+    /// For each value of a block, neighbouring blocks as a bit each: those that it streams into (or that read it, if it is exposed), and
+    /// those that its cell touches. `None` for padding between components.
     reached: Vec<Option<Need>>,
-    /// Values of the fields of a block.
+    /// Number of values of the fields of a block.
     fields: usize,
 }
 
@@ -293,7 +294,7 @@ impl Shapes {
         let mut reached = vec![None; layout.slot_len()];
         for cell in layout.all_cells() {
             let here = layout.position(cell).map(|along| along as i32);
-            // The block that lies there, as seen from this one.
+            // The block at an offset from the cell, as seen from the block of the cell.
             let block_at = |offset: [i32; 3]| {
                 let along = |axis: usize| {
                     let at = here[axis] + offset[axis];
@@ -306,7 +307,7 @@ impl Shapes {
             let rim = offsets.fold(0, |all, offset| all | block_at(flat(offset)));
             let streams = |direction: &Direction| block_at(direction.c);
             let all = manifest.directions.iter().map(streams).fold(0, |all, block| all | block);
-            // What a cell exposes is read by the cells of which it is the next along a direction.
+            // An exposed value is read by those cells that have this cell as their neighbour along a direction.
             let read = |number: usize| {
                 let seen =
                     manifest.seen.iter().filter(|seen| manifest.shown[seen.shown as usize].value as usize == number);
@@ -314,7 +315,7 @@ impl Shapes {
                 from.fold(0, |all, offset| all | block_at(offset))
             };
             for number in 0..layout.components() {
-                // Of moments all are needed where anything streams.
+                // If moments are stored, all of them are needed where any population streams.
                 let streaming = match manifest.moments.is_empty() {
                     true => streams(&manifest.directions[number]) | read(number),
                     false => all,
@@ -325,7 +326,7 @@ impl Shapes {
         Shapes { reached, fields: Layout::fields(manifest).slot_len() }
     }
 
-    /// The values of a block that are needed, in runs.
+    /// The values of a block that are needed, as runs.
     fn values_of(&self, need: Need) -> Vec<Range<u32>> {
         let mut runs: Vec<Range<u32>> = vec![];
         for (at, reached) in (0..).zip(&self.reached) {

@@ -1,9 +1,9 @@
-//! Data of blocks that go from part to part while the grid follows the flow.
+//! Migration: block data that go from subdomain to subdomain while the grid is adapted.
 //!
-//! All parts change their forests alike. A part computes what its own blocks become: a family that goes becomes a block of the part that
-//! has its first child, and children are where their parent was. For that it gets beforehand, as whole blocks, what is next to its own
-//! blocks and the families that these belong to. Afterwards the curve is cut anew where parts have come to differ too much in work, and
-//! blocks go to the parts that have them then.
+//! All subdomains change their forests in the same way. A subdomain computes the new data of its own blocks. Children that are coarsened
+//! become a block of the owner of the first child; children of a refined block have the owner of that block. Beforehand each subdomain
+//! receives, as whole blocks, the neighbours of its own blocks and of the families that these belong to. Afterwards, if the work of
+//! subdomains has become uneven, the space-filling curve is cut again, and blocks migrate to their new owners.
 
 use crate::device::Packing;
 use crate::kernels::KernelError;
@@ -12,12 +12,12 @@ use crate::mesh::forest::{Change, Moves};
 use crate::mesh::{Grid, Meeting, NOBODY, Partition};
 use crate::solver::error::StepError;
 
-/// Whole blocks of a level that a part gives another.
+/// Whole blocks of a level that one subdomain sends to another.
 pub(crate) struct Transfer {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) level: usize,
-    /// Rising.
+    /// In ascending order.
     pub(crate) slots: Vec<SlotId>,
 }
 
@@ -31,10 +31,10 @@ impl Transfer {
     }
 }
 
-/// A block that goes to another part, by these, its level and its slot.
+/// A block that migrates: the subdomains that it leaves and enters, its level and its slot.
 type Going = (u16, u16, usize, SlotId);
 
-/// Transfers of these blocks, by the parts and the level.
+/// Groups blocks into transfers by pair of subdomains and level.
 fn transfers(mut going: Vec<Going>) -> Vec<Transfer> {
     going.sort_unstable();
     going.dedup();
@@ -47,13 +47,13 @@ fn transfers(mut going: Vec<Going>) -> Vec<Transfer> {
     together.map(transfer).collect()
 }
 
-/// What parts need to compute what their blocks become.
+/// The blocks that subdomains need in order to compute the new data of their own blocks.
 pub(crate) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Transfer>, StepError> {
     let (tree, owner) = (grid.tree()?, partition.owners());
     let visit = |at: Meeting<'_>, going: &mut Vec<Going>| {
         let Some(slot) = tree.leaves_of(at.node).next() else { return };
         let (from, first) = (owner[slot.index()], going.len());
-        // What refined nodes hold next to it, it gets.
+        // Its owner receives the data of covered blocks next to it.
         for held in
             at.near_others().filter(|(_, near)| !tree.is_leaf(*near)).filter_map(|(_, near)| tree.data_slot(near))
         {
@@ -61,7 +61,7 @@ pub(crate) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Tr
                 going.push((owner[held.index()], from, at.level, held));
             }
         }
-        // Leaves that get it: those of its level next to it, and coarser ones next to its parent.
+        // Owners of these leaves receive it: of leaves of its level next to it, and of coarser leaves next to its parent.
         let near = at.near_others().map(|(_, near)| near).chain(at.near_others_of_parent());
         for near in near.filter(|near| tree.is_leaf(*near)) {
             for other in tree.leaves_of(near) {
@@ -76,7 +76,7 @@ pub(crate) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Tr
     Ok(transfers(found.concat()))
 }
 
-/// The children of refined nodes that hold data, where another part has these; level by level.
+/// The children of covered blocks, where another subdomain owns the covered block; level by level.
 pub(crate) fn families(grid: &Grid, partition: &Partition) -> Result<Vec<Transfer>, StepError> {
     let (tree, owner) = (grid.tree()?, partition.owners());
     let going = tree.children().map(|(level, slot, parent)| (owner[slot.index()], owner[parent.index()], level, slot));
@@ -85,7 +85,7 @@ pub(crate) fn families(grid: &Grid, partition: &Partition) -> Result<Vec<Transfe
     Ok(families)
 }
 
-/// Blocks that another part has from now on.
+/// The blocks whose owner changes.
 pub(crate) fn moved(grid: &Grid, before: &Partition, after: &Partition) -> Result<Vec<Transfer>, StepError> {
     let (tree, before, after) = (grid.tree()?, before.owners(), after.owners());
     let held = (0..grid.levels().len()).flat_map(|level| tree.held(level).map(move |slot| (level, slot)));
@@ -94,17 +94,17 @@ pub(crate) fn moved(grid: &Grid, before: &Partition, after: &Partition) -> Resul
     Ok(transfers(going.filter(|(from, to, ..)| from != to).collect()))
 }
 
-/// Which part has which slots, and of which a part knows the data, while the forest changes: parts change theirs alike.
+/// The owners of slots, and the slots whose data a subdomain has, while the forest changes. All subdomains change theirs in the same way.
 pub(crate) struct Reach {
     part: u16,
-    /// The part that has each slot, up to the last that a leaf has had.
+    /// The owner of each slot, up to the last slot that a leaf has had.
     owner: Vec<u16>,
-    /// Slots of these whose data the part has, its own and others.
+    /// Whether the subdomain has the data of each of these slots, its own or received ones.
     known: Vec<bool>,
 }
 
 impl Reach {
-    /// Of a part, which has got these transfers.
+    /// The reach of a subdomain that has received the transfers `got`.
     pub(crate) fn new(part: usize, partition: &Partition, got: &[Transfer]) -> Reach {
         let owner = partition.owners().to_vec();
         let slots = got.iter().filter(|transfer| transfer.to == part).flat_map(|transfer| &transfer.slots);
@@ -114,17 +114,18 @@ impl Reach {
         Reach { part, owner, known }
     }
 
-    /// Whether the part has a slot.
+    /// Whether the subdomain owns a slot.
     pub(crate) fn has(&self, slot: SlotId) -> bool {
         self.owner[slot.index()] == self.part
     }
 
-    /// The part that has each slot.
+    /// The owner of each slot.
     pub(crate) fn owners(self) -> Vec<u16> {
         self.owner
     }
 
-    /// The coarse blocks of a change whose children are all known: they are from now on, and the children go.
+    /// Coarsening: returns those coarse blocks of a change whose children are all known. They are known from now on, and the slots of all
+    /// children become free. The owner of the first child owns the coarse block.
     pub(crate) fn average(&mut self, change: &Change<'_>, children: usize) -> Result<Vec<i32>, KernelError> {
         let (slots, parts) = read(change, children)?;
         let mut found = vec![];
@@ -137,7 +138,8 @@ impl Reach {
         Ok(found)
     }
 
-    /// The coarse blocks of a change that the part has, and their children, which it has from now on.
+    /// Refinement: returns the coarse blocks of a change that the subdomain owns, and their children, which it owns from now on. The slots
+    /// of all coarse blocks become free.
     pub(crate) fn fill(&mut self, change: &Change<'_>, children: usize) -> Result<(Vec<i32>, Vec<i32>), KernelError> {
         let (slots, parts) = read(change, children)?;
         let (mut found, mut fine) = (vec![], vec![]);
@@ -154,7 +156,7 @@ impl Reach {
         Ok((found, fine))
     }
 
-    /// The slots that the part's blocks move to, and those that refined blocks hold there, which stay where they are.
+    /// Sorting: returns the slots that the subdomain's blocks move to, and the slots of its covered blocks, which stay in place.
     pub(crate) fn reorder(&mut self, moves: &Moves<'_>) -> Result<[Vec<i32>; 2], KernelError> {
         let from = moves.from.read_ints(0..moves.count)?;
         let mut held = moves.held.read_ints(0..moves.held_count)?;
@@ -173,7 +175,7 @@ impl Reach {
     }
 }
 
-/// The slots of the coarse blocks of a change, rising, and those of their children, `[block][octant]`.
+/// The slots of the coarse blocks of a change, in ascending order, and those of their children, `[block][octant]`.
 fn read(change: &Change<'_>, children: usize) -> Result<(Vec<i32>, Vec<i32>), KernelError> {
     let mut slots = change.slots.read_ints(0..change.count)?;
     slots.sort_unstable();

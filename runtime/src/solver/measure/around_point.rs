@@ -1,11 +1,11 @@
-//! Which cells the value at a point is made of, and with which weights.
+//! Interpolation stencils: the cells that the value at a point is computed from, and their weights.
 //!
-//! A value is linear between the cell centres around its point, along each axis, on the level of the leaf that has the point; between
-//! the outermost centres and a wall it goes on with the slope that it has there. Cells of other levels are read as
-//! [`Snapshot::read`] says, so that what is linear in space is exact everywhere. Where one of the cells around is solid, the value is
-//! that of a plane through the fluid cells near the point, by least squares, the nearer ones with more weight.
+//! A value is linear along each axis between the cell centres around its point, on the level of the leaf that contains the point. Between
+//! the outermost centres and a wall it is extrapolated with the slope there. Cells of other levels are read as in [`Snapshot::read`], so
+//! linear fields are exact everywhere. If one of the surrounding cells is solid, the value is that of a plane through the fluid cells
+//! near the point, fitted by weighted least squares with larger weights for nearer cells.
 //!
-//! Slopes at a point are those of the same cells with the same weights, each by the differences of
+//! Slopes at a point use the same cells with the same weights, and in each cell the differences of
 //! [`Velocity`](super::velocity::Velocity).
 
 use std::collections::BTreeMap;
@@ -14,33 +14,33 @@ use crate::geometry::Cell;
 use crate::geometry::solid::Solids;
 use crate::solver::measure::snapshot::Snapshot;
 
-/// Positions in the arrays of a [`Snapshot`], rising, and the weights of the values there.
+/// Positions in the arrays of a [`Snapshot`], ascending, and the weights of the values there.
 pub(crate) type Weights = Vec<(usize, f64)>;
 
-/// What the values at a point are made of.
+/// The interpolation stencil of a point.
 pub(crate) struct Stencil {
-    /// Level of the leaf that has the point.
+    /// Level of the leaf that contains the point.
     pub(crate) level: usize,
-    /// Of a value.
+    /// Weights of the value.
     pub(crate) value: Weights,
-    /// Of its slope along each axis, per cell of the coarsest level; empty unless asked for.
+    /// Weights of the slope along each axis, per cell of the coarsest level; empty unless requested.
     pub(crate) slopes: [Weights; 3],
 }
 
-/// Blocks and solids around points. Of the snapshot only the blocks matter.
+/// Blocks and solids around points. Of the snapshot only the blocks are used.
 pub(crate) struct Around<'a> {
     pub(crate) blocks: &'a Snapshot,
     pub(crate) solids: Option<&'a Solids>,
 }
 
-/// Squared distance, in cells, below which nearness counts no more.
+/// Squared distance, in cells, that is added in the denominator of weights, so that they are finite.
 const NEAR: f64 = 0.25;
 
-/// Pivots below this part of the largest entry are round-off.
+/// Pivots below this fraction of the largest entry are round-off.
 const SINGULAR: f64 = 1e-9;
 
 impl Around<'_> {
-    /// Of a point in cells of the coarsest level; `None` inside a solid.
+    /// The stencil of a point in cells of the coarsest level; `None` inside a solid.
     pub(crate) fn stencil(&self, point: [f64; 3], with_slopes: bool) -> Option<Stencil> {
         let dim = self.blocks.dim();
         let point: [f64; 3] = std::array::from_fn(|axis| if axis < dim { point[axis] } else { 0.0 });
@@ -66,7 +66,7 @@ impl Around<'_> {
         Some(Stencil { level, value: listed(value), slopes: slopes.map(listed) })
     }
 
-    /// Level of the leaf that has a point.
+    /// Level of the leaf that contains a point.
     fn level(&self, point: [f64; 3]) -> usize {
         let finest = self.blocks.finest();
         let size = self.blocks.size_of(finest);
@@ -75,8 +75,8 @@ impl Around<'_> {
         self.blocks.cover(cell).map_or(0, |(_, leaf)| leaf.level)
     }
 
-    /// The lower of the two cells of a level along an axis that a point lies between, or that are nearest to it beside a wall, and how
-    /// far from its centre, in cells of the level, the point lies. Across a periodic face the lower one may be -1.
+    /// The lower of the two cells of a level along an axis between whose centres a point lies, or of the two nearest ones beside a wall,
+    /// and the distance of the point from its centre in cells of the level. Across a periodic face the lower cell may be -1.
     fn below(&self, point: [f64; 3], level: usize, axis: usize) -> (isize, f64) {
         if axis >= self.blocks.dim() {
             return (0, 0.0);
@@ -92,7 +92,7 @@ impl Around<'_> {
         (below, if single { 0.0 } else { place - below as f64 })
     }
 
-    /// The cell at a place of a level that may lie across a periodic face; `None` behind a wall.
+    /// The cell at a position of a level that may lie across a periodic face; `None` behind a wall.
     fn cell(&self, level: usize, place: [isize; 3]) -> Option<Cell> {
         let (size, periodic) = (self.blocks.size_of(level), self.blocks.domain.periodic);
         let inside = |axis: usize| (0..size[axis] as isize).contains(&place[axis]);
@@ -101,7 +101,7 @@ impl Around<'_> {
         there.then(|| Cell { level, at: std::array::from_fn(at) })
     }
 
-    /// The cells around a point, and the weight of each; none of weight 0.
+    /// The cells around a point with their weights, without those of weight 0.
     fn corners(&self, point: [f64; 3], level: usize) -> Vec<(Cell, f64)> {
         let dim = self.blocks.dim();
         let below: [(isize, f64); 3] = std::array::from_fn(|axis| self.below(point, level, axis));
@@ -114,8 +114,8 @@ impl Around<'_> {
         (0..1usize << dim).filter_map(corner).collect()
     }
 
-    /// The fluid cells of a level within two of a point along each axis, with the weights of the plane through them at the point; of their
-    /// mean where they lie on no plane. `None` where there are none.
+    /// The fluid cells of a level within two cells of a point along each axis, with the weights of the plane through them at the point,
+    /// or of their mean if they define no plane. `None` if there are none.
     fn plane(&self, point: [f64; 3], level: usize) -> Option<Vec<(Cell, f64)>> {
         let dim = self.blocks.dim();
         let below: [(isize, f64); 3] = std::array::from_fn(|axis| self.below(point, level, axis));
@@ -146,7 +146,7 @@ impl Around<'_> {
         (!shares.is_empty()).then_some(shares)
     }
 
-    /// The cells that the slope along an axis at a cell is made of, with their weights.
+    /// The cells from which the slope along an axis at a cell is computed, with their weights.
     fn slope(&self, cell: Cell, axis: usize) -> Vec<(Cell, f64)> {
         let fluid = |cell: &Cell| !self.is_solid(*cell);
         let beside = |cell: Cell, high: bool| self.blocks.beside(cell, axis, high).filter(fluid);
@@ -171,7 +171,7 @@ impl Around<'_> {
     }
 }
 
-/// Solves a system of equations, by elimination with the largest pivots; `None` where it has no single solution.
+/// Solves a linear system by Gauss-Jordan elimination with partial pivoting; `None` if it is singular.
 fn solve(mut matrix: [[f64; 4]; 4], mut right: [f64; 4]) -> Option<[f64; 4]> {
     let scale = matrix.iter().flatten().fold(0.0_f64, |most, entry| most.max(entry.abs()));
     for column in 0..4 {

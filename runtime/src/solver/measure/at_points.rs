@@ -4,20 +4,20 @@ use crate::geometry::solid::Solids;
 use crate::solver::measure::around_point::Around;
 use crate::solver::measure::snapshot::Snapshot;
 
-/// A snapshot that is read between cells: linear along each axis, and beside solids by the plane through the fluid cells near the point,
-/// as a [`Probe`](crate::solver::measure::probe::Probe) reads.
+/// Interpolates a snapshot at any point: linear along each axis, and beside solids on the plane through the fluid cells near the point,
+/// as a [`Probe`](crate::solver::measure::probe::Probe) does.
 pub struct AtPoints<'a> {
     around: Around<'a>,
 }
 
 impl<'a> AtPoints<'a> {
-    /// Of a flow around these solids.
+    /// Interpolates a snapshot of a flow around these solids.
     pub fn new(snapshot: &'a Snapshot, solids: Option<&'a Solids>) -> AtPoints<'a> {
         AtPoints { around: Around { blocks: snapshot, solids } }
     }
 
-    /// The components of the fields at a point in cells of the coarsest level, in their order; `None` inside a solid. What lies beyond
-    /// a periodic face is read on the other side, what lies beyond a wall, at the wall.
+    /// The components of the fields, in their order, at a point in cells of the coarsest level; `None` inside a solid. A point beyond a
+    /// periodic face is wrapped to the other side, and a point beyond a wall is moved to the wall.
     pub fn read(&self, point: [f64; 3]) -> Option<Vec<f64>> {
         let blocks = self.around.blocks;
         let inside = |axis: usize| {

@@ -1,4 +1,4 @@
-//! Macroscopic fields of a step on their way to the host, while the flow goes on.
+//! Asynchronous copies of the macroscopic fields of a step to the host, while the flow goes on.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::solver::measure::gather;
 use crate::solver::measure::snapshot::Snapshot;
 use crate::solver::simulation::Simulation;
 
-/// Fields of a step, with the grid that they belong to. Any thread may make a snapshot of them.
+/// Fields of a step, with their grid. Any thread may make a snapshot of them.
 pub struct Capture(Fields);
 
 enum Fields {
-    /// On their way to the host.
+    /// A copy that may still be in progress.
     Copied(Box<Copied>),
-    /// Those of several processes are there at once.
+    /// A finished snapshot: in several processes fields are gathered at once.
     There(Box<Snapshot>),
 }
 
@@ -37,8 +37,8 @@ struct Copied {
 }
 
 impl Simulation {
-    /// Copies the macroscopic fields of the current step; the flow may go on before they are on the host. In several processes the first has
-    /// them, and others have zeros.
+    /// Starts a copy of the macroscopic fields of the current step; the flow may go on before it is complete. In several processes the
+    /// first has the fields, and others have zeros.
     pub fn capture(&mut self, mut staging: Staging) -> Result<Capture, StepError> {
         if self.parts.processes().is_some() {
             return Ok(Capture(Fields::There(Box::new(self.snapshot()?))));
@@ -66,8 +66,8 @@ impl Simulation {
 }
 
 impl Capture {
-    /// The fields on the host, the same as [`Simulation::snapshot`] had given; waits until they are there. The memory for the copy is
-    /// free then.
+    /// The fields on the host, as [`Simulation::snapshot`] would have given them; waits for the copy. The memory of the copy is then
+    /// free.
     pub fn snapshot(self) -> Result<Snapshot, StepError> {
         let Copied { step, manifest, domain, leaves, cutters, first, staging } = match self.0 {
             Fields::Copied(copied) => *copied,

@@ -1,4 +1,4 @@
-//! Arrays of blocks become dense arrays on the host.
+//! Converts arrays of blocks into dense arrays on the host.
 
 use std::ops::Range;
 
@@ -13,13 +13,13 @@ use crate::solver::arrays::cells::SLOTS_AT_ONCE;
 use crate::solver::arrays::fields::component_names;
 use crate::solver::measure::snapshot::{Component, Snapshot};
 
-/// How the macroscopic fields lie, and what their components are called.
+/// The layout of the macroscopic fields, and the names of their components.
 pub(crate) fn of_fields(manifest: &Manifest) -> (Layout, Vec<String>) {
     (Layout::fields(manifest), component_names(manifest))
 }
 
-/// An array of the leaves that cover a domain, with its layout and the names of its components, `read` range by range in the order of
-/// memory. One level becomes a single block. Where nothing is read, there are zeros.
+/// Gathers an array of the leaves that cover a domain, given its layout and the names of its components. `read` gives its values range by
+/// range in memory order. A grid of one level becomes a single block. Where `read` gives nothing, values are zero.
 pub fn gather<E>(
     mut read: impl FnMut(Range<usize>) -> Result<Vec<f64>, E>,
     (layout, names): (Layout, Vec<String>),
@@ -43,7 +43,7 @@ pub fn gather<E>(
         let [x, y, z]: [usize; 3] = std::array::from_fn(|axis| leaf.block.place[axis] * side[axis]);
         x + width * (y + domain.size[1] * z)
     };
-    // Memory is read in its order, whatever that of the leaves is.
+    // Memory is read in order, whatever the order of the leaves.
     let mut order: Vec<usize> = (0..leaves.len()).collect();
     order.sort_by_key(|at| leaves[*at].slot);
     let mut rest = &order[..];
@@ -60,7 +60,7 @@ pub fn gather<E>(
             &values[((leaf.slot.index() - first) * layout.components() + component) * cells..][..cells]
         };
         if uniform {
-            // Rows of blocks along the last axis that there is lie apart in the values of a component.
+            // Layers of blocks along the last axis are contiguous in the values of a component, so they are filled in parallel.
             let mut leaves_of_layers: Vec<Vec<&Leaf>> = vec![vec![]; domain.size[last_axis] / side[last_axis]];
             run.iter().for_each(|at| leaves_of_layers[leaves[*at].block.place[last_axis]].push(&leaves[*at]));
             snapshot.components.par_iter_mut().enumerate().for_each(|(component, to)| {
@@ -86,13 +86,13 @@ pub fn gather<E>(
     Ok(snapshot)
 }
 
-/// Says in a snapshot of these leaves which cells are solid.
+/// Marks the solid cells in a snapshot of these leaves.
 pub fn mark_solid(snapshot: &mut Snapshot, manifest: &Manifest, leaves: &[Leaf], cutters: Option<&Cutters>) {
     let side = manifest.block.map(|side| side as usize);
     snapshot.solid = cutters.map_or(vec![], |cutters| solid_cells(snapshot, side, leaves, &cutters.solids));
 }
 
-/// Which cells of a snapshot of these leaves are solid, in the order of its values; nothing if none is.
+/// Which cells of a snapshot of these leaves are solid, in the order of its values; empty if none is.
 fn solid_cells(snapshot: &Snapshot, side: [usize; 3], leaves: &[Leaf], solids: &Solids) -> Vec<bool> {
     let masks: Vec<Option<Vec<bool>>> = leaves.par_iter().map(|leaf| solids.mask(leaf.block)).collect();
     if masks.iter().all(Option::is_none) {

@@ -1,4 +1,4 @@
-//! What is measured in a flow, and macroscopic fields on the host.
+//! Measured quantities, and macroscopic fields on the host.
 
 pub(crate) mod around_point;
 pub mod at_points;

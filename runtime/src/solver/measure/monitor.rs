@@ -1,4 +1,4 @@
-//! What is measured in a flow: kernels sum it up where it is, and a few numbers visit the host.
+//! Measured quantities: kernels reduce them on the device, and only a few numbers are copied to the host.
 
 use std::ops::Range;
 
@@ -18,14 +18,15 @@ use crate::solver::simulation::Simulation;
 use crate::solver::step::timing::Timings;
 use crate::solver::subdomain::Subdomain;
 
-/// How a list of so many entries is cut, where what is found does not depend on how: the number of shares, and the entries of each.
+/// Divides a list of `entries` entries into shares, for results that do not depend on the division: the number of shares, and the entries
+/// of each.
 fn shares(entries: usize) -> (usize, usize) {
     let per = entries.div_ceil(SHARES).max(1);
     (entries.div_ceil(per), per)
 }
 
 impl Simulation {
-    /// Looks at the fields of the current step.
+    /// Checks the fields of the current step for values that are not finite, and for their change since the reference.
     pub fn look(&mut self) -> Result<Look, StepError> {
         let (not_finite, change) = self.parts.look(&self.stepper.levels)?;
         let dim = self.grid().dim() as u32;
@@ -34,9 +35,9 @@ impl Simulation {
         Ok(Look { not_finite, change: compares.then_some(change) })
     }
 
-    /// Keeps the fields of the current step, on the device, for looks to come to compare with. Where the grid changes they follow: what is
-    /// coarsened has the mean of its parts, what is refined lies on the plane through the coarser cell and those leaves of its level that
-    /// are beside it. What refined blocks hold does not follow, and nothing reads it.
+    /// Stores the fields of the current step on the device, as the reference of later [`look`](Self::look)s. When the grid changes they
+    /// are transferred: a coarsened cell gets the mean of its children, and refined cells lie on the plane through the coarse cell and
+    /// the adjacent leaves of its level. Fields of covered blocks are not transferred, and nothing reads them.
     pub fn keep(&mut self) -> Result<(), StepError> {
         self.sample()?;
         self.parts.iter_mut().try_for_each(Subdomain::keep)?;
@@ -44,14 +45,15 @@ impl Simulation {
         Ok(())
     }
 
-    /// The step whose fields are kept.
+    /// The step of the reference fields.
     pub fn kept(&self) -> Option<u64> {
         self.monitor.reference
     }
 
-    /// Mass, energy, enstrophy and the largest speed of the fluid at the current step; `None` where the fields have no velocity `u`. Sums are as those
-    /// of [`Self::sums`]. Slopes are those of [`Velocity`](crate::solver::measure::velocity::Velocity) but where a cell beside a finer level reads off
-    /// the plane through a coarser one that has a still coarser one beside it: there that plane has a one-sided slope.
+    /// Mass, energy, enstrophy and the largest speed of the fluid at the current step; `None` if the fields have no velocity `u`. Sums
+    /// are computed as in [`Self::sums`]. Slopes are those of [`Velocity`](crate::solver::measure::velocity::Velocity) with one
+    /// exception: where the value beside a cell lies on the plane through a coarser cell that borders a still coarser one, the slope of
+    /// that plane is one-sided.
     pub fn means(&mut self) -> Result<Option<Means>, StepError> {
         if self.manifest().kernel(Role::Means).is_none() {
             return Ok(None);
@@ -61,10 +63,10 @@ impl Simulation {
         self.parts.means().map(Some)
     }
 
-    /// Mass and momentum of each set of populations in the fluid, in the order of the manifest; cells inside solids do not count. Volumes are counted in cells of the coarsest
-    /// level. Sums are in double precision and carry their rounding errors along (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39), so
-    /// they are as good as those in twice that precision, rounded once. Blocks are summed up by themselves and added in the order of their
-    /// list: the same bits on any number of threads, and in any number of parts.
+    /// Mass and momentum of each set of populations in the fluid, in the order of the manifest; solid cells do not count. Volumes are in
+    /// cells of the coarsest level. Sums are in double precision with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54
+    /// (1974) 39), so they are as accurate as sums in twice that precision, rounded once. Each block is summed on its own, and the blocks
+    /// are added in the order of their list: the bits depend neither on the number of threads nor on the number of subdomains.
     pub fn sums(&self) -> Result<Vec<Conserved>, StepError> {
         let (manifest, dim) = (self.manifest(), self.grid().dim());
         let mut totals = vec![Sum::default(); manifest.populations.len() * (1 + dim)];
@@ -77,25 +79,25 @@ impl Simulation {
         Ok(manifest.populations.iter().zip(totals.chunks(1 + dim)).map(of).collect())
     }
 
-    /// Mass and momentum of the first populations, as [`Self::sums`].
+    /// Mass and momentum of the first set of populations, as [`Self::sums`].
     pub fn conserved(&self) -> Result<Conserved, StepError> {
         Ok(self.sums()?.swap_remove(0))
     }
 
-    /// Mass of the first populations, as [`Self::sums`].
+    /// Mass of the first set of populations, as [`Self::sums`].
     pub fn mass(&self) -> Result<f64, StepError> {
         Ok(self.conserved()?.mass)
     }
 
-    /// The force of the fluid on each solid in the step that comes next, in lattice units of the coarsest level, by the exchange of
-    /// momentum along cut links (Ladd, J. Fluid Mech. 271 (1994) 285), relative to the velocity of solids that move (Wen, Zhang, Tu, Wang & Fang,
-    /// J. Comput. Phys. 266 (2014) 161). The pressure counts from that of a fluid at rest of density 1.
+    /// The force of the fluid on each solid in the next step, in lattice units of the coarsest level, by momentum exchange along cut
+    /// links (Ladd, J. Fluid Mech. 271 (1994) 285), relative to the velocity of moving solids (Wen, Zhang, Tu, Wang & Fang, J. Comput.
+    /// Phys. 266 (2014) 161). The pressure is relative to that of a fluid at rest of density 1.
     pub fn forces(&mut self) -> Result<Vec<[f64; 3]>, StepError> {
         Ok(self.exchanges()?.into_iter().map(|exchange| exchange.force).collect())
     }
 
-    /// What each solid and the fluid exchange in the step that comes next, along cut links: the force, as [`Self::forces`], the torque on those
-    /// that turn, and what each set of populations gains.
+    /// The exchange between each solid and the fluid along cut links in the next step: the force, as [`Self::forces`], the torque on
+    /// rotating solids, and the gain of each set of populations.
     pub fn exchanges(&mut self) -> Result<Vec<Exchange>, StepError> {
         let mut total = self.no_exchanges();
         let Simulation { parts, stepper, .. } = self;
@@ -110,25 +112,26 @@ impl Simulation {
         vec![Exchange::none(self.manifest().populations.len()); self.solids()]
     }
 
-    /// From now on sums up what solids and the fluid exchange over all steps, those of finer levels too, so many times beside each other. After some
-    /// steps a device then waits until the host has a few numbers of each block with cut links; on a GPU steps are not recorded.
+    /// From now on accumulates the exchanges between solids and the fluid over all steps, those of finer levels too, in `times`
+    /// independent sums. After some steps a device then waits until the host has read a few numbers per block with cut links; on a GPU
+    /// steps are not recorded.
     pub fn sum_exchanges(&mut self, times: usize) {
         self.forget();
         self.parts.exchanged = vec![Exchanged { steps: 0, sums: self.no_exchanges() }; times];
     }
 
-    /// The sums over steps.
+    /// The accumulated sums.
     pub fn exchanged(&self) -> &[Exchanged] {
         &self.parts.exchanged
     }
 
-    /// Goes on with sums that [`Self::exchanged`] gave.
+    /// Continues the sums that [`Self::exchanged`] gave.
     pub fn restore_exchanged(&mut self, exchanged: &[Exchanged]) {
         self.parts.exchanged = exchanged.to_vec();
     }
 
-    /// What solids and the fluid have exchanged in a step, the mean of those since one of the sums was last taken; it begins anew. `None` where
-    /// there were no steps, or nothing is summed up.
+    /// The mean exchange per step between solids and the fluid since one of the sums was last taken, and resets that sum. `None` if there
+    /// were no steps, or nothing is accumulated.
     pub fn take_exchanges(&mut self, number: usize) -> Option<Vec<Exchange>> {
         let none = self.no_exchanges();
         let Exchanged { steps, sums } = self.parts.exchanged.get_mut(number).filter(|of| of.steps > 0)?;
@@ -142,18 +145,18 @@ impl Simulation {
         self.cutters().map_or(0, |cutters| cutters.solids.count())
     }
 
-    /// Time spent so far.
+    /// Timings so far.
     pub fn timings(&self) -> &Timings {
         &self.monitor.timings
     }
 
-    /// Million cell updates per second, over all of [`run`](Self::run) so far; 0 before.
+    /// Million cell updates per second (MLUPS), over all of [`run`](Self::run) so far; 0 before.
     pub fn mlups(&self) -> f64 {
         self.timings().updates_per_second() / 1e6
     }
 
-    /// Share of a copy bandwidth (bytes per second) that `mlups` million cell updates per second are, counting every
-    /// population read and written once.
+    /// The fraction of a copy bandwidth (bytes per second) that `mlups` million cell updates per second use, if every population is read
+    /// and written once.
     pub fn share_of_copy(&self, mlups: f64, bandwidth: f64) -> f64 {
         let bytes = 2 * self.manifest().values() * self.manifest().real.stored_bytes();
         mlups * 1e6 * bytes as f64 / bandwidth
@@ -169,7 +172,7 @@ impl Parts {
     /// The first value of the fields that is not finite, and the largest change since the reference.
     fn look(&mut self, levels: &[Level]) -> Result<(Option<NotFinite>, f64), StepError> {
         let mut largest = 0.0_f64;
-        // The same in all parts.
+        // The windows are the same in all subdomains.
         for window in self.first().windows() {
             let mut first = f64::INFINITY;
             for subdomain in self.iter_mut() {
@@ -197,7 +200,7 @@ impl Parts {
         let mut totals = [Sum::default(); 3];
         let mut fastest = 0.0_f64;
         for at in 0..grid.levels().len() {
-            // A slope is per cell of the level: twice as large per cell of the next coarser one.
+            // Slopes are per cell of the level, so twice as large per cell of the next coarser level.
             let volume = 0.5f64.powi((at * grid.dim()) as i32);
             let factors = [volume, volume, volume * 4.0f64.powi(at as i32)];
             for of_block in self.of_blocks(at, 7, Subdomain::means)?.chunks(7) {
@@ -233,8 +236,8 @@ impl Parts {
 }
 
 impl Subdomain {
-    /// The first value of its fields in a window that is not finite, by its place in the order of all, and the square of the largest
-    /// change since the reference.
+    /// The position of the first value of its fields in a window that is not finite, in the order of all values, and the square of the
+    /// largest change since the reference.
     fn look(&self, window: &Range<usize>) -> Result<(Option<usize>, f64), StepError> {
         let slot_len = Layout::fields(self.program.manifest()).slot_len();
         let (fields, forest) = (&self.fields.macroscopic, self.grid.forest());
@@ -263,7 +266,7 @@ impl Subdomain {
         Ok((None, largest))
     }
 
-    /// What means are made of, for each block in a run of the list of leaves.
+    /// The sums of which means are made, for each block in a run of the list of leaves.
     fn means(&self, run: Range<usize>) -> Result<Vec<f64>, StepError> {
         let (tables, count) = (self.grid.tables(), run.len());
         let mut means = self.program.device().alloc_doubles(7 * count)?;
@@ -286,7 +289,7 @@ impl Subdomain {
         Ok(means.read_reals(0..7 * count)?)
     }
 
-    /// So many sums of one set of populations, for each block in a run of the list of leaves.
+    /// The sums over the cells of one set of populations, for each block in a run of the list of leaves.
     fn sums(&self, run: Range<usize>, set: usize, sums: usize) -> Result<Vec<f64>, StepError> {
         let count = run.len();
         let mut found = self.program.device().alloc_doubles(2 * sums * count)?;
@@ -304,7 +307,7 @@ impl Subdomain {
         Ok(found.read_reals(0..2 * sums * count)?)
     }
 
-    /// What says which cells are solid: rows of blocks, links, and whether there are any.
+    /// The mask of solid cells: rows of blocks, links, and whether there are solids.
     fn mask(&self) -> (&Buffer<Int>, &Buffer<Int>, i32) {
         match &self.bodies {
             Some(bodies) => (&bodies.rows, &bodies.links, 1),
@@ -312,12 +315,12 @@ impl Subdomain {
         }
     }
 
-    /// The list of leaves in whose order it is looked at fields.
+    /// The list of slots whose order defines positions of values in `look`.
     fn listed(&self) -> &Buffer<Int> {
         if self.is_whole() { &self.grid.tables().leaves } else { self.grid.forest().every() }
     }
 
-    /// The value at a place in that order.
+    /// The value at a position in that order.
     fn place(&self, place: usize) -> Result<NotFinite, StepError> {
         let layout = Layout::fields(self.program.manifest());
         let (cell, component) = (place / layout.components(), place % layout.components());
@@ -342,7 +345,7 @@ impl Subdomain {
     }
 }
 
-/// Another array of fields.
+/// Allocates another array of fields.
 pub(crate) fn room_to_keep(device: &Device, fields: &Buffer<Real>) -> Result<Buffer<Real>, StepError> {
     if device.memory_available().is_some_and(|available| fields.own_bytes() > available) {
         return Err(device.out_of_memory(fields.own_bytes()).into());

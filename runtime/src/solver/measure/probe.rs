@@ -1,4 +1,4 @@
-//! Fields at points while the flow goes on. Only those of the blocks that the points need are computed and visit the host.
+//! Fields at points while the flow goes on. Only the fields of blocks in the stencils of the points are computed and copied to the host.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,55 +19,56 @@ use crate::solver::parts::collect::For;
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::Subdomain;
 
-/// Points at which fields are read, and how on the grid as it was the last time.
+/// Points at which fields are read, with their stencils on the last known grid.
 pub struct Probe {
     /// In cells of the coarsest level, from the lower corner of the domain.
     points: Vec<[f64; 3]>,
-    /// Whether slopes are asked for.
+    /// Whether slopes are requested.
     slopes: bool,
-    /// Components of the fields whose slopes are read beside those of the velocity.
+    /// Components of the fields whose slopes are read besides those of the velocity.
     scalars: Vec<usize>,
     plan: Option<Plan>,
 }
 
-/// What the fields are at a point, in lattice units of the coarsest level. Inside a solid all values are NaN.
+/// The fields at a point, in lattice units of the coarsest level. Inside a solid all values are NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// Level of the leaf that has the point.
+    /// Level of the leaf that contains the point.
     pub level: usize,
     /// The components of the fields in the order of the manifest.
     pub values: Vec<f64>,
-    /// Slopes of the velocity `u`, index `[axis][component]`, per cell; 0 where they are not asked for, or there is no velocity.
+    /// Slopes of the velocity `u`, index `[axis][component]`, per cell; 0 if they are not requested, or there is no velocity.
     pub gradient: [[f64; 3]; 3],
-    /// Slopes of the scalars that were asked for, index `[scalar][axis]`, per cell.
+    /// Slopes of the requested scalars, index `[scalar][axis]`, per cell.
     pub slopes: Vec<[f64; 3]>,
 }
 
-/// How points are read on a grid.
+/// The stencils of points on a grid.
 struct Plan {
     leaves: Arc<[Leaf]>,
-    /// Of each part of the flow in this process, the blocks that are read.
+    /// For each subdomain of this process, the blocks that are read.
     lists: Vec<List>,
-    /// The part that has each block that is read.
+    /// The owner of each block that is read.
     owners: Vec<usize>,
-    /// By position in the values of those blocks' first component; `None` inside a solid.
+    /// The stencil of each point, by position in the values of those blocks' first component; `None` inside a solid.
     points: Vec<Option<Stencil>>,
 }
 
-/// Blocks of a part of the flow that are read.
+/// The blocks of a subdomain that are read.
 struct List {
-    /// Their slots, level by level, rising on each.
+    /// Their slots, level by level, ascending on each.
     slots: Vec<SlotId>,
-    /// The place of each among all blocks that are read.
+    /// The index of each among all blocks that are read.
     places: Vec<usize>,
     /// The slots on the device.
     ids: Buffer<Int>,
-    /// Those of each level.
+    /// The range of each level in `slots`.
     levels: Vec<Range<usize>>,
 }
 
 impl Probe {
-    /// At points in cells of the coarsest level from the lower corner of the domain; coordinates beyond the dimension do not matter.
+    /// A probe at points in cells of the coarsest level from the lower corner of the domain; coordinates beyond the dimension are
+    /// ignored.
     pub fn new(points: Vec<[f64; 3]>, slopes: bool) -> Probe {
         Probe { points, slopes, scalars: vec![], plan: None }
     }
@@ -140,7 +141,7 @@ impl Simulation {
         let read: BTreeSet<(usize, SlotId)> =
             weights.flatten().map(|(position, _)| (leaf(*position).block.level, leaf(*position).slot)).collect();
         let places: BTreeMap<SlotId, usize> = read.iter().enumerate().map(|(at, (_, slot))| (*slot, at)).collect();
-        // From the position among all leaves to that among those which are read. The order stays, and with it the last bits of sums.
+        // Positions among all leaves become positions among those that are read. The order does not change, nor do the last bits of sums.
         for stencil in points.iter_mut().flatten() {
             for (position, _) in stencil.slopes.iter_mut().chain([&mut stencil.value]).flatten() {
                 *position = places[&leaf(*position).slot] * layout.slot_len() + *position % layout.cells();
@@ -164,7 +165,7 @@ impl Simulation {
 }
 
 impl Subdomain {
-    /// Writes the macroscopic fields of its blocks that are read to where they are among all that are, `[block][component][cell]`.
+    /// Copies the macroscopic fields of its blocks that are read to their place in `values`, `[block][component][cell]`.
     fn fields_of(&mut self, levels: &[Level], plan: &List, values: &mut [f64]) -> Result<(), StepError> {
         let slot_len = Layout::fields(self.program.manifest()).slot_len();
         for window in self.windows() {

@@ -1,4 +1,4 @@
-//! Macroscopic fields on the host, for output and for tests: every cell of every level, and how to read them on any level.
+//! Macroscopic fields on the host, for output and tests: every cell of every level, and interpolation between levels.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,17 +15,17 @@ pub struct Component {
 
 /// Fields of the whole domain at one time.
 ///
-/// Blocks cover the domain, each place once. A grid of one level is a single block of the size of the domain, so that its
-/// cells have the index `x + size[0] * (y + size[1] * z)`.
+/// Blocks cover the domain, each place once. A grid of one level is a single block of the size of the domain, so its cells have the index
+/// `x + size[0] * (y + size[1] * z)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// Time step, 0 before the first.
     pub step: u64,
     /// The domain.
     pub domain: Domain,
-    /// Fields, a component each. Solid cells have density 1 and are at rest, which says nothing.
+    /// The components of the fields. Solid cells have density 1 and are at rest; these values have no meaning.
     pub components: Vec<Component>,
-    /// Which cells are solid, in the order of the values; empty where none is.
+    /// Which cells are solid, in the order of the values; empty if none is.
     pub solid: Vec<bool>,
     block: [usize; 3],
     blocks: Vec<Block>,
@@ -34,12 +34,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Of a grid of one level: values have the index `x + size[0] * (y + size[1] * z)`.
+    /// A snapshot of a grid of one level: values have the index `x + size[0] * (y + size[1] * z)`.
     pub fn uniform(step: u64, domain: Domain, components: Vec<Component>) -> Snapshot {
         Snapshot::new(step, domain, domain.size, vec![Block { level: 0, place: [0; 3] }], components)
     }
 
-    /// Of blocks of so many cells along each axis, which cover the domain.
+    /// A snapshot of blocks that cover the domain, with `block` cells along each axis.
     pub fn new(
         step: u64,
         domain: Domain,
@@ -76,7 +76,7 @@ impl Snapshot {
         self.block.iter().product()
     }
 
-    /// The finest level that there is.
+    /// The finest level of any block.
     pub fn finest(&self) -> usize {
         self.blocks.iter().map(|block| block.level).max().unwrap_or(0)
     }
@@ -96,12 +96,12 @@ impl Snapshot {
         self.components.iter().find(|component| component.name == name).map(|component| &component.data[..])
     }
 
-    /// Values of the vector with that name, a slice for each axis: of `ux`, `uy` (and `uz`) for `u`.
+    /// Values of the vector with that name, a slice for each axis: those of `ux`, `uy` (and `uz`) for `u`.
     pub fn vector(&self, name: &str) -> Option<Vec<&[f64]>> {
         ["x", "y", "z"][..self.dim()].iter().map(|axis| self.get(&format!("{name}{axis}"))).collect()
     }
 
-    /// Sum of the component with that name over the cells, each times its volume in cells of the coarsest level.
+    /// Sum of the component with that name over the cells, each weighted by its volume in cells of the coarsest level.
     pub fn integral(&self, name: &str) -> Option<f64> {
         let mut sum = 0.0;
         for (at, values) in self.get(name)?.chunks(self.block_cells()).enumerate() {
@@ -125,12 +125,12 @@ impl Snapshot {
         Cell { level, at: std::array::from_fn(|axis| place[axis] * self.block[axis] + inside[axis]) }
     }
 
-    /// Position in a block of a cell from its position along each axis.
+    /// Index of a cell in its block from its position along each axis.
     pub(crate) fn inside(&self, [x, y, z]: [usize; 3]) -> usize {
         x + self.block[0] * (y + self.block[1] * z)
     }
 
-    /// Position of a block in the order of the values, if there is such a block.
+    /// Position of a block in the order of the values; `None` if there is no such block.
     pub fn find(&self, block: Block) -> Option<usize> {
         self.places.get(&block).map(|at| *at as usize)
     }
@@ -140,8 +140,7 @@ impl Snapshot {
         std::array::from_fn(|axis| if axis < self.dim() { self.size()[axis] << level } else { 1 })
     }
 
-    /// The cell that covers a cell, itself or a coarser one, with its position in `Component::data`; `None` where the cell
-    /// is refined.
+    /// The cell that covers a cell, itself or a coarser one, with its position in `Component::data`; `None` where the cell is refined.
     pub fn cover(&self, cell: Cell) -> Option<(usize, Cell)> {
         (0..=cell.level).rev().find_map(|level| {
             let at = self.coarsened(cell, level).at;
@@ -156,9 +155,9 @@ impl Snapshot {
         Cell { level, at: cell.at.map(|at| at >> (cell.level - level)) }
     }
 
-    /// Values at a cell of any level, from `of` the positions in `Component::data` of the cells that there are: their mean
-    /// where the cell is refined; on the plane through the coarser cell that covers it, with slopes from that one's
-    /// neighbours (central; one-sided beside a wall).
+    /// Values at a cell of any level; `of` gives those at a position in `Component::data`. Where the cell is refined, they are the mean
+    /// over the finer cells. Where a coarser cell covers it, they lie on the plane through that cell, with slopes from its neighbours
+    /// (central; one-sided beside a wall).
     pub fn read<const N: usize>(&self, cell: Cell, of: &impl Fn(usize) -> [f64; N]) -> [f64; N] {
         let Some((position, around)) = self.cover(cell) else { return self.mean(cell, of) };
         let mut values = of(position);
@@ -176,7 +175,7 @@ impl Snapshot {
         values
     }
 
-    /// The mean over what refines a cell.
+    /// The mean over the cells that refine a cell.
     fn mean<const N: usize>(&self, cell: Cell, of: &impl Fn(usize) -> [f64; N]) -> [f64; N] {
         let (mut sum, parts) = ([0.0; N], self.parts(cell).len());
         for part in self.parts(cell) {
@@ -185,7 +184,8 @@ impl Snapshot {
         sum.map(|sum| sum / parts as f64)
     }
 
-    /// Adds to `weights`, by position in `Component::data`, those with which [`Self::read`] takes values for a cell, times a factor.
+    /// Adds the weights with which [`Self::read`] combines values for a cell, times a factor, to `weights`, by position in
+    /// `Component::data`.
     pub(crate) fn weigh(&self, cell: Cell, factor: f64, weights: &mut BTreeMap<usize, f64>) {
         let Some((position, around)) = self.cover(cell) else {
             let share = factor / self.parts(cell).len() as f64;
@@ -201,7 +201,7 @@ impl Snapshot {
         }
     }
 
-    /// The cells of the next finer level in a cell.
+    /// The children of a cell: its cells of the next finer level.
     fn parts(&self, cell: Cell) -> impl ExactSizeIterator<Item = Cell> + use<> {
         let dim = self.dim();
         (0..1usize << dim).map(move |part| {
@@ -210,7 +210,7 @@ impl Snapshot {
         })
     }
 
-    /// The cell of the same level next to a cell along an axis; `None` behind a wall.
+    /// The neighbour of a cell on the same level along an axis; `None` behind a wall.
     pub fn beside(&self, cell: Cell, axis: usize, high: bool) -> Option<Cell> {
         let (size, at) = (self.size_of(cell.level)[axis], cell.at[axis]);
         let next = match (high, self.domain.periodic[axis]) {

@@ -1,4 +1,4 @@
-//! Samples of statistics over time: taken on the device, read from the host.
+//! Samples of statistics over time: accumulated on the device, read from the host.
 
 use crate::kernels::statistics;
 use crate::solver::arrays::params::Level;
@@ -11,7 +11,8 @@ use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::Subdomain;
 
 impl Simulation {
-    /// Adds the fields of the current step to some statistics, by their numbers in [`GridSpec::statistics`](crate::solver::GridSpec::statistics).
+    /// Adds the fields of the current step to some statistics, by their numbers in
+    /// [`GridSpec::statistics`](crate::solver::GridSpec::statistics).
     pub fn accumulate(&mut self, due: &[usize]) -> Result<(), StepError> {
         if due.is_empty() {
             return Ok(());
@@ -19,21 +20,21 @@ impl Simulation {
         let Simulation { parts, stepper, .. } = self;
         let known = parts.first().statistics.as_ref();
         if known.is_some_and(|statistics| due.iter().any(|number| statistics.kernels.reads_slopes(*number))) {
-            // Slopes are of fields beside blocks, too.
+            // Slopes also read fields of adjacent blocks.
             parts.iter_mut().try_for_each(|subdomain| subdomain.sample(&stepper.levels))?;
             parts.exchange_fields()?;
         }
         parts.iter_mut().try_for_each(|subdomain| subdomain.accumulate(&stepper.levels, due))
     }
 
-    /// How many samples each statistic has.
+    /// Number of samples of each statistic.
     pub fn samples(&self) -> &[u64] {
         self.parts.first().statistics.as_ref().map_or(&[], |statistics| &statistics.samples)
     }
 
     /// The accumulators of a statistic in every cell, in lattice units, the components in the order of
-    /// [`Statistic`](lbm_bundle::statistics::Statistic); they have no names. `None` where there is no such statistic. In several processes the
-    /// first has them, and others have zeros.
+    /// [`Statistic`](lbm_bundle::statistics::Statistic); they have no names. `None` if there is no such statistic. In several processes
+    /// the first has the values, and others have zeros.
     pub fn accumulators(&self, number: usize) -> Result<Option<Snapshot>, StepError> {
         let Some(statistics) = self.parts.first().statistics.as_ref().filter(|all| number < all.values.len()) else {
             return Ok(None);

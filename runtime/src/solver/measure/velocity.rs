@@ -1,23 +1,23 @@
-//! What follows from the velocity of a snapshot: its slopes, and the vorticity.
+//! Quantities derived from the velocity of a snapshot: its gradient and the vorticity.
 //!
-//! Slopes are central differences over the two neighbours of the same level, across periodic axes too; in the outermost
-//! cells of an axis with walls and beside solid cells, one-sided differences of second order over three cells. Where there is no such neighbour,
-//! its place is read as [`Snapshot::read`] says: a mean over finer cells, or on the plane through the coarser one. There
-//! slopes are of first order, in cells along jumps only; their integrals stay of second order.
+//! Slopes are central differences over the two neighbours of the same level, across periodic axes too. In the outermost cells of an axis
+//! with walls and beside solid cells they are one-sided differences of second order over three cells. If there is no neighbour of the
+//! same level, its value is read as in [`Snapshot::read`]: a mean over finer cells, or on the plane through the coarser one. In cells
+//! along refinement interfaces slopes are therefore of first order only; their integrals are still of second order.
 
 use rayon::prelude::*;
 
 use crate::geometry::Block;
 use crate::solver::measure::snapshot::Snapshot;
 
-/// In the place of a neighbour: there is a wall, or no block of the same level.
+/// Entry of `across` for a wall, or where there is no block of the same level.
 const NO_BLOCK: u32 = u32::MAX;
 
 /// The velocity of a snapshot, in cells of the coarsest level per its time step.
 pub struct Velocity<'a> {
     snapshot: &'a Snapshot,
     components: Vec<&'a [f64]>,
-    /// For each block those of the same level across its faces, in the order x-, x+, y-, y+, z-, z+.
+    /// For each block its neighbours of the same level across its faces, in the order x-, x+, y-, y+, z-, z+.
     across: Vec<[u32; 6]>,
 }
 
@@ -29,7 +29,7 @@ struct Place {
 }
 
 impl<'a> Velocity<'a> {
-    /// `None` where the snapshot has no velocity `u`.
+    /// `None` if the snapshot has no velocity `u`.
     pub fn new(snapshot: &'a Snapshot) -> Option<Self> {
         let components = snapshot.vector("u")?;
         let across = |block: &Block| {
@@ -51,7 +51,7 @@ impl<'a> Velocity<'a> {
         Some(Velocity { snapshot, components, across })
     }
 
-    /// Values of a component at a distance along an axis from a cell; `None` behind a wall and in a solid.
+    /// Value of a component at a distance along an axis from a cell; `None` behind a wall and in a solid.
     fn value(&self, component: usize, axis: usize, place: Place, by: isize) -> Option<f64> {
         let (data, snapshot) = (self.components[component], self.snapshot);
         let (side, mut place) = (snapshot.block()[axis] as isize, place);
@@ -112,7 +112,7 @@ impl<'a> Velocity<'a> {
         Place { block: position / cells, inside: [inside % width, inside / width % height, inside / (width * height)] }
     }
 
-    /// Slopes of the velocity in the cell at a position in the components' values, index `[axis][component]`.
+    /// Gradient of the velocity in the cell at a position in the components' values, index `[axis][component]`.
     pub fn gradient(&self, position: usize) -> [[f64; 3]; 3] {
         self.gradient_at(self.place(position))
     }
@@ -131,7 +131,7 @@ mod tests {
     use crate::solver::measure::snapshot::Component;
     use std::f64::consts::TAU;
 
-    /// What solid cells hold is no velocity.
+    /// Values in solid cells are not velocities.
     #[test]
     fn slopes_beside_a_solid_are_those_of_the_fluid() {
         let mut snapshot = snapshot([8, 8, 1], [true, true, true], |[_, y, _]| [0.1 * y * y, 0.0, 0.0]);
@@ -140,7 +140,7 @@ mod tests {
             snapshot.components[0].data[at] = 1e3;
         }
         let velocity = Velocity::new(&snapshot).unwrap();
-        // At y = 3.5, of 0.1 y^2; the row below it is solid.
+        // The slope of 0.1 y^2 at y = 3.5; the row below is solid.
         assert!((velocity.gradient(3 * 8 + 2)[1][0] - 0.7).abs() < 1e-12, "{:?}", velocity.gradient(3 * 8 + 2));
     }
 
@@ -158,7 +158,7 @@ mod tests {
         Snapshot::uniform(0, Domain { dim, size, periodic }, (0..dim).map(component).collect())
     }
 
-    /// Half the mean square of the vorticity, by volume.
+    /// Half the mean square of the vorticity, weighted by volume.
     fn enstrophy(snapshot: &Snapshot) -> f64 {
         let velocity = Velocity::new(snapshot).unwrap();
         let of = |at: usize| {
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn across_jumps_the_enstrophy_is_of_second_order() {
-        // Taylor-Green over a periodic box, an L of it refined: half the mean square of the vorticity is (U k)^2 / 2.
+        // Taylor-Green vortices in a periodic box, refined in an L-shaped region: half the mean square of the vorticity is (U k)^2 / 2.
         let error = |n: usize| {
             let k = TAU / n as f64;
             let domain = Domain { dim: 2, size: [n, n, 1], periodic: [true; 3] };
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_enstrophy_of_a_vortex_is_that_of_its_formula() {
-        // Taylor-Green: enstrophy 3 (U k)^2 / 8 with k replaced by that of central differences, sin k.
+        // Taylor-Green vortices: the enstrophy is 3 (U k)^2 / 8 with k replaced by that of central differences, sin k.
         let n = 16;
         let k = TAU / n as f64;
         let of = |[x, y, z]: [f64; 3]| {

@@ -1,4 +1,4 @@
-//! Collective calls: numbers that all processes, or the first of them, get from the subdomains that have them.
+//! Collective calls: all processes, or the first of them, gather values from the subdomains that own them.
 
 use std::ops::Range;
 
@@ -12,19 +12,19 @@ use crate::solver::error::StepError;
 use crate::solver::parts::{Division, Parts};
 use crate::solver::subdomain::Subdomain;
 
-/// For which processes something is.
+/// The processes that receive a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum For {
-    /// The first.
+    /// The first process.
     First,
-    /// All.
+    /// All processes.
     All,
 }
 
 /// Numbers that a thread copies at a time.
 const PIECE: usize = 1 << 16;
 
-/// The bytes of numbers.
+/// The bytes of numbers, in the native order.
 pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     let mut bytes = vec![0; size_of_val(numbers)];
     let pieces = bytes.par_chunks_mut(PIECE * size_of::<f64>()).zip(numbers.par_chunks(PIECE));
@@ -34,7 +34,7 @@ pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     bytes
 }
 
-/// Sets numbers to those whose bytes these are.
+/// Sets numbers from their bytes.
 fn set(numbers: &mut [f64], bytes: &[u8]) {
     let pieces = numbers.par_chunks_mut(PIECE).zip(bytes.par_chunks(PIECE * size_of::<f64>()));
     pieces.for_each(|(numbers, bytes)| {
@@ -42,13 +42,13 @@ fn set(numbers: &mut [f64], bytes: &[u8]) {
     });
 }
 
-/// The numbers whose bytes these are.
+/// The numbers with these bytes.
 pub(crate) fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = f64> {
     bytes.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes))
 }
 
 impl Parts {
-    /// Gives all parts the target levels of each other's leaves.
+    /// Allgathers the target levels of all leaves.
     pub(crate) fn gather_targets(&mut self) -> Result<(), StepError> {
         let Some(division) = &self.division else { return Ok(()) };
         let tree = self.here[0].grid.tree()?;
@@ -56,7 +56,7 @@ impl Parts {
         let leaves: Vec<(usize, usize)> =
             tree.leaves().map(|(_, node, slot)| (owner[slot.index()].into(), node)).collect();
         let nodes = leaves.iter().map(|(_, node)| node + 1).max().unwrap_or(0);
-        // Those of refined nodes mean nothing.
+        // The target levels of refined nodes are not used.
         let mut gathered = vec![0; nodes];
         for (number, subdomain) in division.here.clone().zip(&mut self.here) {
             let (_, targets) = subdomain.grid.targets();
@@ -81,7 +81,8 @@ impl Parts {
         Ok(())
     }
 
-    /// Gives processes those numbers that others have: at the places of each part, in an order that is the same in all processes.
+    /// Gathers numbers on the processes that `to` selects. Each process contributes the numbers at the places of its own subdomains;
+    /// `places` has the same order in all processes.
     pub(crate) fn gather(&self, numbers: &mut [f64], places: &[(usize, Range<usize>)], to: For) {
         let Some(division) = self.division.as_ref().filter(|division| division.processes.are_several()) else { return };
         let is_here = |part: usize| division.place(part).is_some();
@@ -103,8 +104,8 @@ impl Parts {
         }
     }
 
-    /// Values of an array of all slots in a range of them, each from the part that has it: whole slots of a layout. Nothing in processes
-    /// that it is not for.
+    /// Reads a range of a per-slot array, each slot from its owner. The range must consist of whole slots of the layout. Empty in processes
+    /// that `to` excludes.
     pub(crate) fn read<E: Floating>(
         &self,
         layout: Layout,
@@ -133,7 +134,8 @@ impl Parts {
         Ok(if is_meant { values } else { vec![] })
     }
 
-    /// Sets what some slots have in an array, in each of the part that has it if that is here, to bytes that lie as on the device.
+    /// Writes bytes, laid out as on the device, to a range of slots of an array, each slot in the subdomain that owns it, if that is in
+    /// this process.
     pub(crate) fn write_raw<E: Element>(
         &mut self,
         layout: Layout,
@@ -153,8 +155,8 @@ impl Parts {
         Ok(())
     }
 
-    /// What kernels give for each block in a list of a level, so many numbers, in the order of the list: `of(part, run)` gives those of
-    /// a part for a run of the list. All processes get them.
+    /// Gathers what kernels compute for each block in the list of a level, `numbers` values per block, in the order of the list:
+    /// `of(part, run)` computes those of a subdomain for a run of the list. All processes get the result.
     pub(crate) fn of_blocks(
         &self,
         level: usize,

@@ -1,4 +1,4 @@
-//! Blocks go from subdomain to subdomain: before the grid changes, and when it is divided again.
+//! Migration: blocks go from subdomain to subdomain, before the grid changes and when it is partitioned again.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::solver::parts::{Division, Parts, halo_of, routes, routes_of};
 use crate::solver::subdomain::Subdomain;
 
 impl Division {
-    /// Sends packed values of an array from part to part.
+    /// Sends packed values of an array between subdomains, inside this process and to others.
     fn send<'a, E: Element>(
         &self,
         all: &mut [Subdomain],
@@ -51,13 +51,14 @@ impl Division {
     }
 }
 
-/// Packed values, and the parts that they go from and to.
+/// Packings, with the subdomains that their values come from and go to.
 fn lanes(packed: &[(usize, usize, Packing)]) -> impl Iterator<Item = (usize, usize, &Packing)> {
     packed.iter().map(|(from, to, packing)| (*from, *to, packing))
 }
 
 impl Parts {
-    /// Gives all parts what they need to compute what their blocks become, and says what they have then.
+    /// Sends all subdomains the blocks that they need to compute the new data of their own blocks. Returns the reach of the subdomains of
+    /// this process.
     pub(crate) fn get_before_change(&mut self, current: &[usize]) -> Result<Vec<Reach>, StepError> {
         let Some(Division { partition, .. }) = &self.division else { return Ok(vec![]) };
         let transfers = transfer::before_change(&self.first().grid, partition)?;
@@ -65,20 +66,20 @@ impl Parts {
         Ok(self.reaches(&transfers))
     }
 
-    /// What each of several parts has, with what it has got: those of this process.
+    /// The reach of each subdomain of this process after these transfers; empty for an undivided flow.
     pub(crate) fn reaches(&self, got: &[Transfer]) -> Vec<Reach> {
         let Some(Division { partition, here, .. }) = &self.division else { return vec![] };
         here.clone().map(|part| Reach::new(part, partition, got)).collect()
     }
 
-    /// After the grid has changed: which part has what.
+    /// Sets the owners of blocks after the grid has changed.
     pub(crate) fn take_over(&mut self, reaches: Vec<Reach>) -> Result<(), StepError> {
         let Some(owner) = reaches.into_iter().next().map(Reach::owners) else { return Ok(()) };
         let partition = Partition::of_owners(&self.first().grid, self.count(), owner)?;
         self.set_partition(partition)
     }
 
-    /// Divides the grid again, in parts of about the same work; blocks go where they belong then.
+    /// Partitions the grid again, into subdomains of about equal work. Blocks migrate to their new owners.
     pub(crate) fn divide_again(&mut self, current: &[usize]) -> Result<(), StepError> {
         let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
         let grid = &self.first().grid;
@@ -88,7 +89,7 @@ impl Parts {
         self.set_partition(after)
     }
 
-    /// After blocks have changed or gone to other parts: what parts read of each other's.
+    /// Computes halo, routes and lists of edge blocks again, after blocks have changed or migrated.
     pub(crate) fn renew_halo(&mut self) -> Result<(), StepError> {
         let Some(division) = &mut self.division else { return Ok(()) };
         division.halo = halo_of(&self.here, &division.partition, &division.processes)?;
@@ -97,7 +98,7 @@ impl Parts {
         self.list_edges()
     }
 
-    /// Where memory comes and goes, each part has room for its own blocks and its halo, and no more.
+    /// If memory is mapped and released during a run, keeps that of the own blocks and of the halo of each subdomain, and no more.
     fn keep_to_halo(&mut self) -> Result<(), StepError> {
         let Some(Division { partition, halo, here, .. }) = &self.division else { return Ok(()) };
         if !self.here.iter().any(Subdomain::is_by_page) {
@@ -112,7 +113,7 @@ impl Parts {
             pages::runs(needed.into_iter().enumerate().filter_map(|(slot, needed)| needed.then_some(slot)))
         };
         let mut slots: Vec<Vec<Range<usize>>> = here.clone().map(slots_of).collect();
-        // Others may still write there.
+        // Other devices may still write there.
         self.devices.meet()?;
         self.at_once(&mut slots, |subdomain, slots| {
             subdomain.arrays().only(slots)?;
@@ -121,7 +122,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Gives parts the populations of blocks of others, of the sets that are current.
+    /// Sends populations of blocks to other subdomains, from the sets that are current.
     pub(crate) fn send_populations(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
         let layout = Layout::populations(self.first().program.manifest());
         let Some(division) = &self.division else { return Ok(()) };
@@ -135,7 +136,7 @@ impl Parts {
         Ok(self.devices.meet()?)
     }
 
-    /// Gives parts all data of blocks of others, populations of the sets that are current.
+    /// Sends all data of blocks to other subdomains: current populations, reference fields and statistics.
     fn transfer(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
         let manifest = self.first().program.manifest().clone();
         let Some(division) = &self.division else { return Ok(()) };

@@ -1,12 +1,12 @@
-//! The parts of a flow: a subdomain each, and what they have to do with each other.
+//! The subdomains of a flow and their communication. The code calls a subdomain a *part*.
 //!
-//! A flow in one part is its subdomain. In several, each has the tables of the whole grid and the data of its own blocks; all do the same
-//! phases of a step, and between them get what they read of others' blocks ([`halo`](crate::solver::halo)). Nodes and slots have the same numbers in
-//! all of them, so what is read of a flow, set or summed up does not depend on the number of parts: it goes by slots, and by blocks in
-//! the order of the lists.
+//! An undivided flow has one subdomain. In a divided flow, each subdomain has the tables of the whole grid and the data of its own blocks.
+//! All subdomains run the same phases of a step, with halo exchanges between them ([`halo`](crate::solver::halo)). Nodes and slots have the
+//! same numbers in all subdomains. Values are therefore read and set by slot, and sums follow the order of blocks in the lists, so results
+//! do not depend on the number of subdomains.
 //!
-//! Parts may lie in several processes ([`Processes`]), as many in each. Each process has the subdomains of its own parts and does all
-//! that is done to these; what it needs of others is sent, in calls that all processes make alike.
+//! Subdomains may lie in several processes ([`Processes`]), the same number in each. Each process has its own subdomains and does all
+//! operations on these. It gets data of others by collective calls, which all processes make in the same order.
 
 pub(crate) mod collect;
 pub(crate) mod exchange;
@@ -29,23 +29,23 @@ use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::Task;
 use crate::solver::subdomain::Subdomain;
 
-/// All parts of a flow.
+/// All subdomains of a flow.
 pub(crate) struct Parts {
-    /// Those of this process.
+    /// The subdomains of this process.
     pub(crate) here: Vec<Subdomain>,
-    /// What they are on.
+    /// The devices of these.
     devices: Devices,
-    /// Of a flow in several parts: which has what, and what each gets of the others.
+    /// Partition, halo and routes, if the flow is divided.
     pub(crate) division: Option<Division>,
-    /// What solids and the fluid have exchanged, as many times as it is summed up.
+    /// Accumulated exchange between solids and the fluid: one entry for each independent accumulation.
     pub(crate) exchanged: Vec<Exchanged>,
-    /// The levels whose steps have left more of it on the devices.
+    /// The levels of steps whose exchange is still on the devices, in the order of the steps.
     pub(crate) left: Vec<usize>,
 }
 
-/// What parts read of each other's blocks.
+/// The halo of all subdomains; a collective call.
 pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> Result<Halo, StepError> {
-    // Solids that move come to other blocks.
+    // Solids that move reach other blocks.
     let mut has_links = match here.iter().any(|part| part.bodies.is_some()) {
         true => vec![u8::from(here.iter().any(Subdomain::moves)); here[0].grid.slots()],
         false => vec![],
@@ -61,12 +61,12 @@ pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Pro
     Halo::new(here[0].program.manifest(), &here[0].grid, partition, has_links)
 }
 
-/// The place of a part among these, if it is one of them.
+/// The index of a subdomain among those of this process, if it is one of them.
 pub(crate) fn place(here: &Range<usize>, part: usize) -> Option<usize> {
     here.contains(&part).then(|| part - here.start)
 }
 
-/// The ways that values take between parts, of which these are in this process, as many as in each.
+/// The routes between subdomains. `numbers`: the subdomains of this process; every process has the same number of them.
 pub(crate) fn routes_of(here: &[Subdomain], numbers: &Range<usize>, halo: &Halo) -> Result<Routes, StepError> {
     Routes::new(here, halo, |part| (part / numbers.len(), place(numbers, part)))
 }
@@ -77,12 +77,12 @@ pub(crate) struct Division {
     halo: Halo,
     routes: Routes,
     pub(crate) processes: Processes,
-    /// The parts of this process.
+    /// The numbers of the subdomains of this process.
     here: Range<usize>,
 }
 
 impl Division {
-    /// How many lanes there are of what crosses in a task.
+    /// Number of lanes of the communication in a task.
     pub(crate) fn lanes(&self, task: Task) -> usize {
         match task.phase {
             Phase::HaloSaved => self.halo.saved_of_level(task.level).len(),
@@ -90,7 +90,7 @@ impl Division {
         }
     }
 
-    /// The parts that one of them goes from and to.
+    /// The subdomains that one of these lanes comes from and goes to.
     pub(crate) fn ends(&self, task: Task, lane: usize) -> (usize, usize) {
         let (saved, lanes) = (self.halo.saved_of_level(task.level), self.halo.of_level(task.level));
         match task.phase {
@@ -99,25 +99,25 @@ impl Division {
         }
     }
 
-    /// The place of a part among those of this process, if it is one.
+    /// The index of a subdomain among those of this process, if it is one of them.
     fn place(&self, part: usize) -> Option<usize> {
         place(&self.here, part)
     }
 
-    /// The process that has a part.
+    /// The process of a subdomain.
     fn process(&self, part: usize) -> usize {
         part / self.here.len()
     }
 }
 
 impl Parts {
-    /// A flow in one part.
+    /// A flow in one subdomain.
     pub(crate) fn one(subdomain: Subdomain) -> Parts {
         let devices = Devices::new([subdomain.program.device()]);
         Parts { here: vec![subdomain], devices, division: None, exchanged: vec![], left: vec![] }
     }
 
-    /// A flow in several, as many in each process, of which these are in this one; their inboxes are still to come.
+    /// A flow in several subdomains, the same number in each process. `here`: those of this process, which have no inbox yet.
     pub(crate) fn several(
         mut here: Vec<Subdomain>,
         partition: Partition,
@@ -148,48 +148,48 @@ impl Parts {
         Ok(parts)
     }
 
-    /// What is the same in all parts is read from the first.
+    /// The first subdomain of this process, for data that are the same in all.
     pub(crate) fn first(&self) -> &Subdomain {
         &self.here[0]
     }
 
-    /// The devices of all of them.
+    /// The devices of the subdomains of this process.
     pub(crate) fn devices(&self) -> &Devices {
         &self.devices
     }
 
-    /// Whether steps can be recorded: what crosses does so without the host.
+    /// Whether steps can be recorded: the halo exchange does not involve the host.
     pub(crate) fn records(&self) -> bool {
         self.division.as_ref().is_none_or(|division| division.routes.are_direct())
     }
 
-    /// The same, to be changed.
+    /// The first subdomain of this process, mutable.
     pub(crate) fn first_mut(&mut self) -> &mut Subdomain {
         &mut self.here[0]
     }
 
-    /// How many there are, in all processes.
+    /// Number of subdomains in all processes.
     pub(crate) fn count(&self) -> usize {
         self.division.as_ref().map_or(1, |division| division.partition.parts().len())
     }
 
-    /// The processes that parts are in, where they are several.
+    /// The processes, if there are several.
     pub(crate) fn processes(&self) -> Option<&Processes> {
         self.division.as_ref().map(|division| &division.processes).filter(|processes| processes.are_several())
     }
 
-    /// The process that has a part.
+    /// The process of a subdomain.
     pub(crate) fn process(&self, part: usize) -> usize {
         self.division.as_ref().map_or(0, |division| division.process(part))
     }
 
-    /// Those of this process, with their numbers.
+    /// The subdomains of this process, with their numbers.
     pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &Subdomain)> {
         let first = self.division.as_ref().map_or(0, |division| division.here.start);
         (first..).zip(&self.here)
     }
 
-    /// A part by its number, if this process has it.
+    /// A subdomain by its number, if it is in this process.
     pub(crate) fn part(&self, number: usize) -> Option<&Subdomain> {
         match &self.division {
             None => self.here.get(number),
@@ -197,17 +197,17 @@ impl Parts {
         }
     }
 
-    /// Those of this process.
+    /// The subdomains of this process.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Subdomain> {
         self.here.iter_mut()
     }
 
-    /// The part that has a slot.
+    /// The owner of a slot.
     pub(crate) fn owner(&self, slot: SlotId) -> usize {
         self.division.as_ref().and_then(|division| division.partition.owner(slot)).unwrap_or(0)
     }
 
-    /// Slots in runs of those that one part has.
+    /// Splits a range of slots into runs with one owner each.
     pub(crate) fn runs(&self, slots: Range<usize>) -> Vec<(usize, Range<usize>)> {
         match &self.division {
             None => vec![(0, slots)],
@@ -215,7 +215,7 @@ impl Parts {
         }
     }
 
-    /// Which part has what, where there are several.
+    /// The partition, if the flow is divided.
     pub(crate) fn partition(&self) -> Option<&Partition> {
         self.division.as_ref().map(|division| &division.partition)
     }
@@ -233,7 +233,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Lists the blocks of each part anew: those at its edge, and those inside.
+    /// Lists the edge blocks and interior blocks of each subdomain again.
     fn list_edges(&mut self) -> Result<(), StepError> {
         let Some(Division { halo, .. }) = &self.division else { return Ok(()) };
         let tree = self.here[0].grid.tree()?;
@@ -246,7 +246,8 @@ impl Parts {
         Ok(())
     }
 
-    /// Calls something for each part with what it has of the grid and which blocks of others send something into its own.
+    /// Calls `each` for every subdomain of this process, with what it owns of the grid and the blocks of others that send populations into
+    /// its own.
     pub(crate) fn each_with_senders(
         &mut self,
         each: impl Fn(&mut Subdomain, Option<Own<'_>>) -> Result<(), StepError> + Sync,
@@ -263,13 +264,13 @@ impl Parts {
         done.map(|_| ())
     }
 
-    /// How many parts this process has.
+    /// Number of subdomains in this process.
     pub(crate) fn here(&self) -> usize {
         self.here.len()
     }
 
-    /// Calls something for each part of this process with a thing of its own. GPUs do it at the same time: one waits for the host while
-    /// others work.
+    /// Calls `each` for every subdomain of this process with one element of `things`. On GPUs the calls run concurrently: one GPU waits for
+    /// the host while others work.
     pub(crate) fn at_once<T: Send, R: Send>(
         &mut self,
         things: &mut [T],
@@ -287,7 +288,8 @@ impl Parts {
         })
     }
 
-    /// Sets to NaN what parts have in the place of others' blocks, and what enters blocks: nothing of it may be read before it is got anew.
+    /// Sets to NaN what subdomains have in the slots of others' blocks, and what enters blocks: none of it may be read before the next
+    /// exchange.
     pub(crate) fn poison(&mut self) -> Result<(), StepError> {
         let Some(Division { partition, here, .. }) = &self.division else { return Ok(()) };
         for (number, subdomain) in here.clone().zip(&mut self.here) {

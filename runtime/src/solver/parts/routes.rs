@@ -1,4 +1,4 @@
-//! The ways that values take between the devices of the parts of a flow.
+//! Routes: how values travel between the devices of subdomains.
 
 use crate::device::{Buffer, Device, Element, Incoming, Outgoing, Packing, Route, Scalar};
 use crate::processes::Processes;
@@ -6,19 +6,19 @@ use crate::solver::error::StepError;
 use crate::solver::halo::Halo;
 use crate::solver::subdomain::Subdomain;
 
-/// What takes a lane's values from part to part.
+/// How the values of a lane travel from one subdomain to another.
 enum Way {
-    /// Both parts are in this process, at these places among its parts.
+    /// Both subdomains are in this process, with these indices.
     Here { route: Route, from: usize, to: usize },
-    /// The other part is in that process.
+    /// The receiver is in another process.
     Out { post: Outgoing, from: usize, process: usize },
-    /// That process has the part that they come from.
+    /// The sender is in another process.
     In { post: Incoming, to: usize, process: usize },
     /// Neither is in this process.
     Elsewhere,
 }
 
-/// Where parts are: the process that has one, and its place among the parts of this process if that is it.
+/// The process of a subdomain, and its index among the subdomains of this process if it is one of them.
 pub(crate) trait Places: Fn(usize) -> (usize, Option<usize>) {}
 
 impl<P: Fn(usize) -> (usize, Option<usize>)> Places for P {}
@@ -48,15 +48,15 @@ impl Way {
     }
 }
 
-/// The ways of a halo.
+/// The routes of a halo.
 pub(crate) struct Routes {
-    /// Those of populations `[level][lane]`.
+    /// Routes of populations `[level][lane]`.
     populations: Vec<Vec<Way>>,
-    /// Those of fields, lane by lane of all levels.
+    /// Routes of fields, lane by lane over all levels.
     fields: Vec<Way>,
-    /// Those of what is saved for ghosts `[level][lane]`.
+    /// Routes of saved populations for ghosts `[level][lane]`.
     saved: Vec<Vec<Way>>,
-    /// Of each level the set whose populations are on their way to other processes already.
+    /// For each level, the set whose populations are already in transit to other processes.
     posted: Vec<Option<usize>>,
 }
 
@@ -81,13 +81,13 @@ impl Routes {
         Ok(Routes { posted: vec![None; populations.len()], populations, fields, saved })
     }
 
-    /// Whether populations go from GPU to GPU on all of them, without the host.
+    /// Whether populations go from GPU to GPU on all routes, without the host.
     pub(crate) fn are_direct(&self) -> bool {
         let is_direct = |way: &Way| matches!(way, Way::Here { route, .. } if route.is_direct());
         self.populations.iter().chain(&self.saved).flatten().all(is_direct)
     }
 
-    /// Gives a part the populations of a set that it reads of another's blocks, in a lane of a level between parts of this process.
+    /// Sends populations of a set along a lane of a level, if both subdomains are in this process.
     pub(crate) fn cross(
         &self,
         here: &mut [Subdomain],
@@ -99,7 +99,7 @@ impl Routes {
         self.populations[level][lane].cross(here, packing, |part| &mut part.fields.populations[set])
     }
 
-    /// Gives a part what another's blocks save for ghosts, in a lane of a level between parts of this process.
+    /// Sends saved populations for ghosts along a lane of a level, if both subdomains are in this process.
     pub(crate) fn cross_saved(
         &self,
         here: &mut [Subdomain],
@@ -110,7 +110,7 @@ impl Routes {
         self.saved[level][lane].cross(here, packing, |part| &mut part.fields.saved)
     }
 
-    /// Gives all parts what others' blocks save for ghosts, where parts are in several processes.
+    /// Exchanges saved populations for ghosts between all subdomains, in several processes.
     pub(crate) fn exchange_saved(
         &mut self,
         here: &mut [Subdomain],
@@ -125,7 +125,7 @@ impl Routes {
         complete(&mut self.saved[level], packings, here, processes, |part| &mut part.fields.saved)
     }
 
-    /// Begins to send other processes what they read of a level's blocks, as all launches so far leave them.
+    /// Begins to send the halo of a level to other processes, as it is after all launches so far.
     pub(crate) fn post(
         &mut self,
         here: &mut [Subdomain],
@@ -140,12 +140,12 @@ impl Routes {
         Ok(())
     }
 
-    /// What was posted is old.
+    /// Discards what was posted, which is out of date.
     pub(crate) fn forget(&mut self) {
         self.posted.iter_mut().for_each(|posted| *posted = None);
     }
 
-    /// Gives all parts the populations of a set that they read of others' blocks of a level, where parts are in several processes.
+    /// Exchanges the halo of a level between all subdomains, for a set of populations, in several processes.
     pub(crate) fn exchange(
         &mut self,
         here: &mut [Subdomain],
@@ -161,7 +161,7 @@ impl Routes {
         complete(&mut self.populations[level], packings, here, processes, |part| &mut part.fields.populations[set])
     }
 
-    /// The same for their fields, in one process or several.
+    /// Exchanges the halo of the fields, in one process or several.
     pub(crate) fn exchange_fields(
         &mut self,
         here: &mut [Subdomain],
@@ -177,7 +177,7 @@ impl Routes {
 }
 
 impl Way {
-    /// Between parts of this process.
+    /// Sends values between subdomains of this process.
     fn cross<E: Element>(
         &self,
         here: &mut [Subdomain],
@@ -189,7 +189,7 @@ impl Way {
         Ok(route.send(packing, array(from), array(to))?)
     }
 
-    /// What goes to another process.
+    /// Packs values for another process.
     fn pack<E: Element>(
         &mut self,
         here: &mut [Subdomain],
@@ -201,7 +201,7 @@ impl Way {
     }
 }
 
-/// Brings what was packed to where it belongs, and what crosses inside this process.
+/// Completes an exchange: sends values inside this process, exchanges packed values with other processes and unpacks them.
 fn complete<'a, E: Element>(
     ways: &mut [Way],
     packings: impl Iterator<Item = &'a Packing> + Clone,
@@ -230,7 +230,7 @@ fn complete<'a, E: Element>(
     Ok(())
 }
 
-/// Gives an array of a device values of one of another, once.
+/// Sends values of an array to an array of another device, once.
 pub(crate) fn send<E: Element>(
     packing: &Packing,
     (from_device, from): (&Device, &Buffer<E>),

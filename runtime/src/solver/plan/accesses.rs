@@ -1,44 +1,44 @@
-//! What each phase of a step reads and writes: all that decides which phases of a recorded step run at the same time.
+//! What each phase of a step reads and writes. This alone decides which phases of a recorded step may run at the same time.
 //!
-//! Levels depend on each other only through the inbox: what a level sends to the next finer one needs nothing of what that one gets from
-//! still finer ones, and a level streams while a finer one takes its second step. So four levels, which take fifteen steps of their
-//! own in one of the coarsest, are done in sixteen passes that follow each other (a test, `order`, counts
-//! them).
+//! Levels depend on each other only through the exchange at refinement interfaces. A level sends to the next finer level without waiting
+//! for what that level receives from still finer ones, and a level streams during the second step of the next finer level. Four levels take
+//! fifteen level steps in one step of the coarsest level; the critical path of these has sixteen phases (a test, `order`, counts them).
 //!
-//! Parts of a flow have places of their own. Blocks of a part at its edge have others than those inside, and what it gets of others has one
-//! for each of them: so blocks inside stream while it is on its way, and it goes as soon as blocks at the edge have streamed.
+//! Each subdomain has its own resources, called [places](Place). Edge blocks and interior blocks are separate places, and so is the copy of
+//! the data of each other subdomain. Interior blocks therefore stream during the communication, and the communication begins as soon as the
+//! edge blocks have streamed.
 
 use crate::device::{Accesses, Place};
 use crate::mesh::forest::LEVELS;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::{Side, Task};
 
-/// A part of the data that phases touch as a whole.
+/// A part of the data that phases access as a whole.
 #[derive(Clone, Copy)]
 enum Part {
-    /// Populations of a level, in one of the two sets, of the blocks that a phase streams, at the edge of a part or inside.
+    /// Populations of a level, in one of the two sets, of the blocks that a phase streams: edge blocks or interior blocks of a subdomain.
     Populations { level: usize, set: usize, of: Phase, edge: bool },
-    /// What a part has of another's populations of a level, in one of the two sets.
+    /// The copy that a subdomain has of another's populations of a level, in one of the two sets.
     Halo { level: usize, set: usize, from: usize },
-    /// What enters the blocks of a level in a first or a second step, as one of the phases of an interface puts it there.
+    /// What enters the blocks of a level in a first or a second step, as written by one phase of the exchange at interfaces.
     Inbox { level: usize, second: bool, by: Phase },
-    /// What the blocks of a level save for ghosts, by the phase that streams them, at the edge of a part or inside.
+    /// What the blocks of a level save for ghosts, by the phase that streams them: edge blocks or interior blocks of a subdomain.
     Saved { level: usize, of: Phase, edge: bool },
-    /// What a part has of what another's blocks of a level save.
+    /// The copy that a subdomain has of what another's blocks of a level save.
     SavedHalo { level: usize, from: usize },
     /// Parameters of walls.
     Walls,
-    /// The time of their formulas.
+    /// The clock of the formulas of walls.
     Clock,
 }
 
-/// Kinds of places that a part has for itself on a level.
+/// Kinds of places that a subdomain has on each level, besides copies of others' data.
 const KINDS: usize = 5;
 
-/// Places that a part has for itself.
+/// Number of places that a subdomain has, besides copies of others' data.
 const OWN: usize = LEVELS * KINDS * 2 * Phase::ALL.len();
 
-/// A part of a flow, by its number, of so many.
+/// A subdomain by its number, out of several.
 #[derive(Clone, Copy)]
 pub(crate) struct OfPart {
     pub(crate) part: usize,
@@ -63,7 +63,7 @@ impl OfPart {
         } as u32)
     }
 
-    /// Each once: kernels of a phase may take the same data.
+    /// The numbers of places, each once: several kernels of a phase may access the same data.
     fn places(self, of: Vec<Part>) -> Vec<Place> {
         let mut places: Vec<Place> = of.into_iter().map(|of| self.place(of)).collect();
         places.sort_unstable();
@@ -71,23 +71,23 @@ impl OfPart {
         places
     }
 
-    /// All others.
+    /// All other subdomains.
     fn others(self) -> impl Iterator<Item = usize> {
         (0..self.parts).filter(move |from| *from != self.part)
     }
 
-    /// What the part has of all others.
+    /// The copies of the populations of all other subdomains.
     fn halo(self, level: usize, set: usize) -> impl Iterator<Item = Part> {
         self.others().map(move |from| Part::Halo { level, set, from })
     }
 
-    /// What is saved for ghosts on a level, by its own blocks and by those of others.
+    /// What is saved for ghosts on a level, by own blocks and by blocks of others.
     fn all_saved(self, level: usize) -> impl Iterator<Item = Part> {
         saved(level).chain(self.others().map(move |from| Part::SavedHalo { level, from }))
     }
 }
 
-/// Phases that stream blocks of their own. Those with solids belong to other phases as well, which stream them first.
+/// Phases that stream disjoint sets of blocks. Blocks with solids are also among the blocks of these phases, which stream them first.
 const STREAMING: [Phase; 5] = [
     Phase::StreamCollide,
     Phase::StreamCollideWalls,
@@ -100,7 +100,7 @@ fn populations(level: usize, set: usize) -> impl Iterator<Item = Part> {
     [false, true].into_iter().flat_map(move |edge| at(edge, level, set))
 }
 
-/// Those at the edge of a part, or inside.
+/// Populations of edge blocks, or of interior blocks.
 fn at(edge: bool, level: usize, set: usize) -> impl Iterator<Item = Part> {
     STREAMING.into_iter().map(move |of| Part::Populations { level, set, of, edge })
 }
@@ -114,7 +114,7 @@ fn inbox(level: usize, second: bool, by: &[Phase]) -> impl Iterator<Item = Part>
     by.iter().map(move |by| Part::Inbox { level, second, by: *by })
 }
 
-/// What crosses from a part to another in a task.
+/// The accesses of one lane of a halo exchange.
 pub(crate) fn of_lane(task: Task, (from, to): (usize, usize), parts: usize) -> Accesses {
     let (level, set) = (task.level, task.current(task.level));
     let (reads, writes) = match task.phase {
@@ -128,7 +128,8 @@ pub(crate) fn of_lane(task: Task, (from, to): (usize, usize), parts: usize) -> A
     }
 }
 
-/// What a part does of a task on some of its blocks. `together`: the phase in which all blocks of the level stream, if they do in one.
+/// The accesses of a subdomain in a task on some of its blocks. `together`: the phase in which all blocks of the level stream in one
+/// launch, if there is one.
 pub(crate) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: OfPart) -> Accesses {
     let Task { phase, level, .. } = task;
     let current = |level: usize| task.current(level);
@@ -142,7 +143,7 @@ pub(crate) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
         }
     }
     match phase {
-        // Means of what finer blocks have saved go to what coarser ones save.
+        // Restriction averages what finer blocks have saved into what coarser blocks save.
         Phase::Restrict => reads.extend(of_part.all_saved(level)),
         // The host cuts links and writes the velocities of surfaces.
         Phase::Move => writes.push(Part::Walls),
@@ -151,14 +152,14 @@ pub(crate) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
     if side != Side::Inside {
         for of in phase.reads_blocks_around(level) {
             reads.extend(of_part.halo(of, current(of)));
-            // What a finer level had before its step is in the other set.
+            // The other set has the populations of a finer level from before its step.
             reads.extend((of > level).then(|| of_part.halo(of, 1 - current(of))).into_iter().flatten());
         }
     }
     Accesses { reads: of_part.places(reads), writes: of_part.places(writes), ahead: side == Side::Edge }
 }
 
-/// The data that an array of a kernel is in a task, by its name; nothing for tables, which stay as they are while the grid does.
+/// The data that an array of a kernel refers to in a task, by its name; nothing for tables, which are constant while the grid is.
 fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: OfPart) -> Vec<Part> {
     let Task { phase, level, start, .. } = task;
     let (second, current, other) = (!start, |level| task.current(level), |level| 1 - task.current(level));
@@ -169,12 +170,12 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: Of
     };
     match (name, phase) {
         ("src" | "coarse" | "populations", _) => populations(level, current(level)).collect(),
-        // Before the first of its steps in this one, or after it.
+        // Either before the first step of the finer level in this one, or after it.
         ("fine" | "after", _) => populations(level + 1, current(level + 1)).collect(),
         ("before", _) => populations(level + 1, other(level + 1)).collect(),
         ("dst", Phase::Restrict) => populations(level - 1, other(level - 1)).collect(),
         ("dst", Phase::Prolong) => populations(level + 1, current(level + 1)).collect(),
-        // Blocks with solids are among those of other phases, which stream them first.
+        // Blocks with solids are among the blocks of other phases, which stream them first.
         ("dst", Phase::StreamCollideSolid) => populations(level, other(level)).collect(),
         ("dst", of) if together == Some(of) => populations(level, other(level)).collect(),
         ("dst", of) => {
@@ -192,7 +193,7 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: Of
             .iter()
             .flat_map(|by| inbox(level, second, by).collect::<Vec<_>>())
             .collect(),
-        // Packets that meet no fine cell end in coarse ones.
+        // Packets that meet no fine cell end in coarse cells.
         ("inbox_0", Phase::ToFine) => {
             inbox(level + 1, false, &[phase]).chain(inbox(level, second, &[Phase::ToCoarse])).collect()
         }
@@ -210,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// Numbers that a task gets from the host for itself alone, or leaves for it.
+    /// Values that the host passes to one task alone, or reads from it.
     const OF_ONE_TASK: [&str; 3] = ["exchanged", "velocities", "places"];
 
     #[test]

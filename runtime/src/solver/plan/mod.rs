@@ -1,4 +1,4 @@
-//! A time step as plain data: its phases, the tasks that they are cut into, and what each reads and writes.
+//! A time step as plain data: its phases, its tasks, and what each of these reads and writes.
 
 pub(crate) mod accesses;
 pub(crate) mod phase;

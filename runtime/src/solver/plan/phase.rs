@@ -1,4 +1,4 @@
-//! The phases of a time step, a row each: what is known of a phase without a flow.
+//! The phases of a time step, one row each: all properties of a phase that do not depend on a flow.
 
 use std::ops::Range;
 
@@ -10,52 +10,52 @@ use Around::{Both, Level, Nothing};
 use Items::{AtBoth, Cells, Cut, Held, Leaves, Own};
 use Kernels::{Method, Prescribed};
 
-/// A part of a time step.
+/// A phase of a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Blocks away from walls.
+    /// Streams and collides blocks away from walls and refinement interfaces.
     StreamCollide,
-    /// Blocks that touch walls.
+    /// Streams and collides blocks at walls.
     StreamCollideWalls,
-    /// Blocks beside coarser or finer ones.
+    /// Streams and collides blocks at refinement interfaces.
     StreamCollideInterface,
-    /// Blocks beside coarser or finer ones that touch walls.
+    /// Streams and collides blocks at refinement interfaces and walls.
     StreamCollideInterfaceWalls,
-    /// Blocks with solids in them.
+    /// Streams and collides blocks with solids.
     StreamCollideSolid,
-    /// Cells that refined blocks hold.
+    /// Streams and collides cells of covered blocks.
     StreamCollideHeld,
-    /// What cells show to those around them.
+    /// Computes the values that cells expose to their neighbours.
     Expose,
-    /// What solids and the fluid exchange.
+    /// Sums the exchange between solids and the fluid.
     Exchange,
-    /// What coarse blocks send to finer ones.
+    /// Fills the inbox of finer blocks with what coarse cells send.
     ToFine,
-    /// What enters fine blocks that touch walls, from coarser ones.
+    /// Fills the inbox of fine blocks at walls with what enters from coarser blocks.
     ToFineWalls,
-    /// What comes out of fine blocks into coarser ones.
+    /// Fills the inbox of coarse blocks with what leaves fine cells.
     ToCoarse,
-    /// What enters coarse blocks that touch walls, beside finer ones.
+    /// Fills the inbox of coarse blocks at walls with what enters from finer blocks.
     ToCoarseWalls,
-    /// Means over finer cells.
+    /// Averages over finer cells, into covered blocks.
     Restrict,
-    /// What is to be interpolated to ghosts.
+    /// Computes the populations from which ghosts are interpolated.
     Send,
-    /// Ghosts.
+    /// Interpolates ghosts.
     Prolong,
-    /// What formulas say of walls.
+    /// Evaluates the formulas of walls.
     Prescribe,
-    /// Solids that move: links that are cut anew, cells that are filled.
+    /// Moves solids: cuts links again, fills the cells that solids have left.
     Move,
-    /// The clock of these formulas.
+    /// Advances the clock of the formulas of walls.
     Tick,
-    /// What parts of a flow read of each other's blocks.
+    /// Halo exchange between subdomains.
     Halo,
-    /// What they read of what these save for ghosts.
+    /// Exchange of saved populations for ghosts between subdomains.
     HaloSaved,
 }
 
-/// What a phase launches: kernels of the method, of which a bundle has those that it needs, or a kernel of formulas of time.
+/// What a phase launches: kernels of the method, of which a bundle has those that it needs, or a kernel that evaluates formulas of time.
 enum Kernels {
     Method(&'static [Role]),
     Prescribed(PrescribedRole),
@@ -64,34 +64,34 @@ enum Kernels {
 /// What a phase works on in each subdomain.
 #[derive(Clone, Copy)]
 pub(crate) enum Items {
-    /// Leaves of its level, by what is around them.
+    /// Leaves of its level in one group.
     Leaves(Group),
-    /// Those that touch walls and another level, of the level or of the next finer one.
+    /// Blocks at walls and refinement interfaces, of its level or of the next finer level.
     AtBoth { finer: bool },
     /// Blocks with cut links.
     Cut,
-    /// Refined blocks that hold ghosts.
+    /// Covered blocks.
     Held,
-    /// Cells beside refined ones.
+    /// Cells next to refined cells.
     Cells,
-    /// Items that it lists itself, or none.
+    /// Items that the phase lists itself, or none.
     Own,
 }
 
-/// Of which levels a phase reads blocks beside others, as neighbours do.
+/// The levels on which a phase reads neighbouring blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     Nothing,
-    /// Its own.
+    /// Its own level.
     Level,
-    /// Its own and the next finer one.
+    /// Its own level and the next finer one.
     Both,
 }
 
 struct Row(Phase, &'static str, Items, Around, Kernels);
 
-/// The phases in the order of a step: each with its name in reports, what it works on, of which levels it reads blocks beside others, and its
-/// kernels.
+/// The phases in the order of a step: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
+/// blocks, and its kernels.
 const ROWS: [Row; 20] = [
     Row(Phase::StreamCollide, "stream_collide", Leaves(Group::Interior), Level, Method(&[Role::StreamCollide])),
     Row(
@@ -145,7 +145,7 @@ impl Phase {
         let mut all = [Phase::StreamCollide; ROWS.len()];
         let mut at = 0;
         while at < ROWS.len() {
-            // A row is found by the number of its phase.
+            // The index of a row is the number of its phase.
             assert!(ROWS[at].0 as usize == at);
             all[at] = ROWS[at].0;
             at += 1;
@@ -153,11 +153,12 @@ impl Phase {
         all
     };
 
-    /// Those that fill the inbox before the first step of the next finer level, and after it.
+    /// The phases that fill the inbox before the first step of the next finer level, and after that step.
     pub(crate) const TO_FINE: [Phase; 2] = [Phase::ToFine, Phase::ToFineWalls];
     pub(crate) const TO_COARSE: [Phase; 2] = [Phase::ToCoarse, Phase::ToCoarseWalls];
 
-    /// Those in which populations stream: in leaves, each in blocks of its own; then again in some of these blocks, or in refined ones.
+    /// The phases in which populations stream. The first four stream disjoint groups of leaves. The others stream some of these blocks
+    /// again, or covered blocks.
     pub(crate) const STREAMING: [Phase; 6] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
@@ -171,17 +172,17 @@ impl Phase {
         &ROWS[self as usize]
     }
 
-    /// Name as in reports.
+    /// Its name in reports.
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// What it works on.
+    /// The items that it works on.
     pub(crate) fn items(self) -> Items {
         self.row().2
     }
 
-    /// Levels of whose blocks it reads those beside others, of the set that is current.
+    /// The levels on which it reads neighbouring blocks, in the current set of populations.
     pub(crate) fn reads_blocks_around(self, level: usize) -> Range<usize> {
         match self.row().3 {
             Nothing => level..level,
@@ -190,7 +191,7 @@ impl Phase {
         }
     }
 
-    /// The arrays that its kernels take, by their names.
+    /// The arrays that its kernels take, with their names.
     pub(crate) fn arrays(self) -> impl Iterator<Item = (&'static str, ArgType)> {
         let (method, prescribed) = match self.row().4 {
             Method(roles) => (roles, None),
@@ -199,12 +200,12 @@ impl Phase {
         method.iter().flat_map(|role| role.arrays()).chain(prescribed.into_iter().flat_map(PrescribedRole::arrays))
     }
 
-    /// Whether it reads what blocks of its level save for ghosts, those of other subdomains too.
+    /// Whether it reads saved populations of its level, including those of other subdomains.
     pub(crate) fn reads_saved(self) -> bool {
         matches!(self, Phase::Restrict | Phase::Prolong)
     }
 
-    /// Whether it is what crosses between subdomains.
+    /// Whether it is communication between subdomains.
     pub(crate) fn crosses(self) -> bool {
         matches!(self, Phase::Halo | Phase::HaloSaved)
     }

@@ -1,43 +1,43 @@
-//! Tasks: phases of a step of a level in the course of a step of the grid, and what each device does of them.
+//! Tasks: phases of level steps within a step of the grid, and the share of each device.
 
 use crate::solver::plan::phase::Phase;
 
-/// Which blocks of a part are meant.
+/// Which blocks of a subdomain a task works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     All,
-    /// Blocks that read others' blocks, or that others read.
+    /// Edge blocks: they read blocks of other subdomains, or are read by them.
     Edge,
-    /// All others.
+    /// Interior blocks: all others.
     Inside,
 }
 
-/// A phase of a step of a level, in the course of a step of the grid.
+/// A phase of a step of a level, within a step of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
     pub(crate) phase: Phase,
     pub(crate) level: usize,
-    /// Whether the step is the first of two in one of the coarser level.
+    /// Whether the step is the first of two within a step of the coarser level.
     pub(crate) start: bool,
-    /// Halves of steps of the level from the beginning of the grid's step to the middle of this one.
+    /// The time from the beginning of the grid's step to the middle of this step, in half steps of the level.
     pub(crate) half: i32,
-    /// Which set of populations is current on each level at that time, a bit for each.
+    /// The current set of populations of each level at that time: bit `l` for level `l`.
     pub(crate) sets: u64,
 }
 
-/// What one device does of a task.
+/// The share of one device in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
-    /// A part, on some of its blocks.
+    /// A subdomain, on some of its blocks.
     Part(usize, Side),
-    /// The device that has what crosses, in the lane of that number of the task's level.
+    /// One lane of the communication on the task's level, by its number; done by the device of the sender.
     Lane(usize),
-    /// What crosses on the task's level, where parts are in several processes.
+    /// All communication on the task's level, if subdomains lie in several processes.
     Processes,
 }
 
 impl Task {
-    /// Which set of populations is current on a level at that time.
+    /// The current set of populations of a level at that time.
     pub(crate) fn current(&self, level: usize) -> usize {
         (self.sets >> level & 1) as usize
     }

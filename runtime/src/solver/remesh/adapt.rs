@@ -1,4 +1,4 @@
-//! The grid follows the flow: target levels, changes of the forest, and the data in them.
+//! Adaptation of the grid: target levels, changes of the forest, and the transfer of data.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -22,20 +22,20 @@ use crate::solver::spec::freezes;
 use crate::solver::step::Stepper;
 use crate::solver::subdomain::Subdomain;
 
-/// What changes of the grid have brought so far.
+/// Statistics of the adaptations so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Adaptations {
-    /// How often the grid was looked at.
+    /// How often the grid was checked.
     pub looks: u64,
     /// How often it changed.
     pub changes: u64,
     /// How often there was no room for all refinements.
     pub refusals: u64,
-    /// Most refinements that there was no room for at a time.
+    /// The largest number of refinements refused at a time for lack of room.
     pub most_refused: usize,
     /// Blocks that there is room for.
     pub room: usize,
-    /// How often the data were put into order again.
+    /// How often the data were reordered along the curve.
     pub reorderings: u64,
 }
 
@@ -48,12 +48,12 @@ impl Adaptations {
     }
 }
 
-/// Steps between two changes of the grid that are known; none where it changes when it is told.
+/// Steps between two adaptations, if that is fixed; `None` for a grid that changes on request only.
 pub(crate) fn interval(every: u64) -> Option<u64> {
     (every > 0 && every < u64::MAX).then_some(every)
 }
 
-/// Writes the target levels of some of the listed leaves of a forest after so many steps of level 0.
+/// Writes the target levels of some of the listed leaves of a forest after `steps` steps of level 0.
 pub(crate) fn target(
     criterion: &Criterion,
     program: &Program,
@@ -77,13 +77,13 @@ pub(crate) fn target(
     )
 }
 
-/// Passes that set a grid up, each of which refines by one level. One that goes on changing, because its target levels are finer
-/// where it is coarse and coarser where it is fine, stays as the last has left it, with a [`warning`](unsettled).
+/// The passes that set a grid up, each of which refines by one level. A grid that keeps changing, because its target levels are finer
+/// where it is coarse and coarser where it is fine, is used as the last pass has left it, with a [`warning`](unsettled).
 pub(crate) fn first_looks(levels: &RangeInclusive<usize>) -> std::ops::Range<usize> {
     0..2 * (levels.end() + 1)
 }
 
-/// What the user is told of a grid that still changed in the last of the passes that set it up.
+/// The warning that the grid still changed in the last of the passes that set it up.
 pub(crate) fn unsettled(levels: &RangeInclusive<usize>, outcome: Outcome) -> String {
     format!(
         "the grid that the flow starts with is not settled: after {} passes {} blocks are still refined or coarsened in turn, and it is \
@@ -94,16 +94,16 @@ pub(crate) fn unsettled(levels: &RangeInclusive<usize>, outcome: Outcome) -> Str
     )
 }
 
-/// How often the grid follows the flow, and what that has brought: the same on all devices.
+/// How often the grid is adapted, and the statistics of that: the same on all devices.
 pub(crate) struct Adapter {
-    /// Steps of the coarsest level between two changes, if the grid changes.
+    /// Steps of the coarsest level between two adaptations, if the grid changes.
     pub(crate) every: Option<u64>,
     /// Levels that leaves may have.
     pub(crate) range: RangeInclusive<usize>,
     pub(crate) adaptations: Adaptations,
-    /// Whether the last look at the flow has changed nothing.
+    /// Whether the last adaptation has changed nothing.
     pub(crate) settled: bool,
-    /// Blocks that have changed since the data were put into order.
+    /// Blocks that have changed since the data were last reordered.
     pub(crate) scattered: usize,
 }
 
@@ -112,15 +112,15 @@ impl Adapter {
         Adapter { every, range, adaptations, settled: true, scattered: 0 }
     }
 
-    /// Steps from one until the grid changes, if it does.
+    /// Steps from `step` until the next adaptation, if there is one.
     pub(crate) fn steps_until_change(&self, step: u64) -> Option<u64> {
         self.every.map(|every| every - step % every)
     }
 }
 
 impl Parts {
-    /// Changes the forest as a criterion, or else that of the grid, says of the fields of the current step, and as solids that move need it until the next change,
-    /// an interval `ahead`, or as long as they do; populations and the reference go with it.
+    /// Adapts the forest to the target levels of a criterion, by default that of the grid, for the fields of the current step, and to
+    /// moving solids within the interval `ahead`, or during their whole motion. Populations and reference fields are transferred.
     pub(crate) fn change(
         &mut self,
         criterion: Option<&Criterion>,
@@ -167,7 +167,7 @@ impl Parts {
         self.gather_targets()?;
         self.iter_mut().try_for_each(Subdomain::overrule)?;
         let current = stepper.current();
-        // What steps do not give of what refined blocks hold may be read from now on.
+        // The transfer may read cells of covered blocks that steps do not fill: fill them from the finer blocks.
         self.hold(&current, false)?;
         let reaches = self.get_before_change(&current)?;
         let mut reaches: Vec<Option<Reach>> = reaches.into_iter().map(Some).collect();
@@ -178,7 +178,7 @@ impl Parts {
         Ok(outcomes.into_iter().next_back().unwrap_or_default())
     }
 
-    /// Puts the data of all blocks into the order of the curve; says which set is then current on all levels.
+    /// Sorts the data of all blocks along the curve; returns the set of populations that is then current on all levels.
     pub(crate) fn reorder(&mut self, current: &[usize]) -> Result<usize, StepError> {
         let mut reaches = self.reaches(&[]);
         let mut set = 0;
@@ -189,7 +189,8 @@ impl Parts {
         Ok(set)
     }
 
-    /// After the grid has changed: parts of about the same work, room for what lies at refinement interfaces, and the lists of it.
+    /// After the grid has changed: balances the work of subdomains, and updates the halo, the memory for refinement interfaces and their
+    /// lists.
     pub(crate) fn follow(&mut self, current: &[usize]) -> Result<(), StepError> {
         if self.partition().is_some_and(|partition| partition.imbalance() > UNEVEN) {
             self.divide_again(current)?;
@@ -200,7 +201,7 @@ impl Parts {
 }
 
 impl Subdomain {
-    /// Writes the target levels of its leaves after so many steps of level 0.
+    /// Writes the target levels of its leaves after `steps` steps of level 0.
     fn target(&mut self, criterion: Option<&Criterion>, finest: usize, steps: u64) -> Result<(), StepError> {
         let runs = self.own_runs();
         let Some(criterion) = criterion.or(self.criterion.as_ref()) else { return Ok(()) };
@@ -212,7 +213,7 @@ impl Subdomain {
         Ok(())
     }
 
-    /// Where solids move, blocks that they cut or come near have the levels that these need.
+    /// Replaces the target levels of blocks that moving solids cut or approach by the levels that these require.
     fn overrule(&mut self) -> Result<(), StepError> {
         let Some(bodies) = self.bodies.as_ref().filter(|_| self.moves()) else { return Ok(()) };
         Ok(self.grid.forest_mut().overrule(|block, target| levels::level(&bodies.cutters, block, target))?)
@@ -239,14 +240,14 @@ impl Subdomain {
         Ok(outcome)
     }
 
-    /// From now on the grid is as solids that move need it in an interval, or as long as they do.
+    /// From now on the grid must resolve moving solids wherever they are within an interval, or during their whole motion.
     fn reserve(&mut self, times: Option<Range<f64>>) -> Result<(), StepError> {
         let Some(bodies) = &mut self.bodies else { return Ok(()) };
         let cutters = Arc::make_mut(&mut bodies.cutters);
         cutters.solids.reserve(times).ok_or(StepError::LongWay)
     }
 
-    /// What blocks may not do where solids are.
+    /// Sets the bounds on level changes of blocks at solids and of pinned blocks.
     fn demand(&mut self) -> Result<(), StepError> {
         let Subdomain { program, grid, bodies, frozen, .. } = self;
         let Some(bodies) = bodies else { return Ok(()) };
@@ -255,7 +256,7 @@ impl Subdomain {
         Ok(grid.forest_mut().bind(|block| freezes(block).or_else(|| levels::bound(&bodies.cutters, block)))?)
     }
 
-    /// A leaf that is too coarse for where solids come, if one is.
+    /// A leaf that is coarser than a solid on its way requires, if there is one.
     fn coarse_way(&self) -> Result<Option<Block>, StepError> {
         let Some(bodies) = &self.bodies else { return Ok(None) };
         let leaves = self.grid.forest().read_leaves()?;
@@ -263,13 +264,13 @@ impl Subdomain {
         Ok(lacking.map(|leaf| leaf.block))
     }
 
-    /// Puts the data of its blocks into the order of the curve; says which set is then current on all levels.
+    /// Sorts the data of its blocks along the curve; returns the set of populations that is then current on all levels.
     fn reorder(&mut self, current: Vec<usize>, reach: Option<&mut Reach>) -> Result<usize, StepError> {
         let coarsest = self.own_level(0);
         let Subdomain { program, grid, fields, reference, statistics, .. } = self;
         let moving = (reference.as_mut(), statistics.as_mut());
         let mut data = Populations::new(program, grid, fields, moving, current, reach);
-        // Finer levels have the same set current after every step; the coarsest may have the other.
+        // Finer levels have the same current set after every step; that of the coarsest may differ.
         let set = data.current.get(1).copied().unwrap_or(data.current[0]);
         if data.current[0] != set {
             let tables = grid.tables();
@@ -287,7 +288,7 @@ impl Subdomain {
         Ok(1 - set)
     }
 
-    /// After the grid has changed: room for what lies at refinement interfaces, and the lists of it.
+    /// After the grid has changed: updates the memory for refinement interfaces and their lists.
     fn follow(&mut self, own: Option<Own<'_>>) -> Result<(), StepError> {
         self.recording = None;
         self.fields.make_room(self.program.device(), self.program.manifest(), &self.grid)?;

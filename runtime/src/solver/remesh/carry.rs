@@ -1,4 +1,4 @@
-//! The populations, fields that are kept and statistics follow when the forest changes.
+//! Transfer of populations, reference fields and statistics when the forest changes.
 
 use std::ops::Range;
 
@@ -12,26 +12,26 @@ use crate::solver::arrays::pages::{self, Arrays};
 use crate::solver::arrays::statistics::Statistics;
 use crate::solver::halo::transfer::Reach;
 
-/// The two sets of populations of a forest that changes, and fields that are kept.
+/// The data to be transferred: the two sets of populations, reference fields and statistics.
 pub(crate) struct Populations<'a> {
     pub(crate) program: &'a Program,
     pub(crate) sets: &'a mut [Buffer<Stored>; 2],
-    /// Which set is current on each level.
+    /// The current set of each level.
     pub(crate) current: Vec<usize>,
-    /// Fields that are kept.
+    /// Reference fields.
     pub(crate) kept: Option<&'a mut Buffer<Real>>,
-    /// An array of their shape whose content is no longer needed.
+    /// An array of the same shape that may be overwritten.
     pub(crate) spare: &'a mut Buffer<Real>,
-    /// What is accumulated over time.
+    /// Statistics over time.
     pub(crate) statistics: Option<&'a mut Statistics>,
-    /// The first slot that refined blocks hold and the number of roots, if they hold any.
+    /// The first slot of covered blocks and the number of roots, if covered blocks have data.
     pub(crate) held: Option<[usize; 2]>,
-    /// Of a part of a flow, what it has and what it knows of others: it computes no more than what its own blocks need.
+    /// For a subdomain: which blocks it owns and which data of others it has. It computes only what its own blocks need.
     pub(crate) reach: Option<&'a mut Reach>,
 }
 
 impl<'a> Populations<'a> {
-    /// Those of a grid, with these sets current on its levels.
+    /// The data of a grid, with these current sets on its levels.
     pub(crate) fn new(
         program: &'a Program,
         grid: &Grid,
@@ -44,12 +44,12 @@ impl<'a> Populations<'a> {
         Populations { program, sets, current, kept, spare, statistics, held: grid.held(), reach }
     }
 
-    /// Which set is current on each level, a bit each.
+    /// The current set of each level, one bit each.
     fn current_sets(&self) -> i32 {
         self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum()
     }
 
-    /// Makes room for these slots, of a part whose memory comes and goes.
+    /// Maps memory for these slots, for a subdomain whose memory follows its blocks.
     fn make_room(&mut self, slots: Option<&[i32]>) -> Result<(), KernelError> {
         let Some(slots) = slots.filter(|_| self.sets[0].array().is_by_page()) else { return Ok(()) };
         let Populations { program, sets, kept, spare, statistics, .. } = self;
@@ -58,12 +58,12 @@ impl<'a> Populations<'a> {
         Ok(Arrays::new(program.manifest(), sets, fields, statistics).more(&of_ids(slots))?)
     }
 
-    /// Lists these slots.
+    /// A list of these slots on the device.
     fn list(device: &Device, slots: Option<Vec<i32>>) -> Result<Option<Buffer<Int>>, KernelError> {
         Ok(slots.map(|slots| device.ints(&slots)).transpose()?)
     }
 
-    /// Copies what some slots have in one set from slots of the other: `from[slot]`.
+    /// Copies the populations of some slots from one set to the other: those of `ids` from the slots `from[slot]`.
     pub(crate) fn relocate(
         &mut self,
         ids: Part<'_, Int>,
@@ -76,7 +76,7 @@ impl<'a> Populations<'a> {
     }
 }
 
-/// Slots, in runs.
+/// Runs of consecutive slots.
 fn of_ids(slots: &[i32]) -> Vec<Range<usize>> {
     pages::runs(slots.iter().map(|slot| *slot as usize))
 }
@@ -115,7 +115,7 @@ impl Carry for Populations<'_> {
         self.make_room(fine.as_deref())?;
         let listed = Self::list(self.program.device(), found)?;
         let change = change.of(listed.as_ref());
-        // What refined blocks hold of fields and accumulators is of another step or another place.
+        // Fields and accumulators of covered blocks belong to another step or another place.
         let held = self.held.map_or(i32::MAX, |[first, _]| first as i32);
         if let Some(statistics) = &mut self.statistics {
             statistics.fill(self.program.manifest(), &change, held)?;
@@ -162,7 +162,7 @@ impl Carry for Populations<'_> {
         if let Some(statistics) = &mut self.statistics {
             statistics.reorder(self.program.device(), self.program.manifest(), &moves, &slots)?;
         }
-        // What blocks had in the arrays that they come to is needed no longer.
+        // The old content of the destination arrays is no longer needed.
         let source = self.current.first().copied().unwrap_or(0);
         let (mut room, manifest) = (Arrays::default(), self.program.manifest());
         room.add(&mut self.sets[1 - source], Layout::populations(manifest));

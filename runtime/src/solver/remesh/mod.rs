@@ -1,4 +1,4 @@
-//! The grid follows the flow: target levels, changes of the forest, and data that go along.
+//! Adaptation of the grid: target levels, changes of the forest, and the transfer of data.
 
 pub(crate) mod adapt;
 pub(crate) mod carry;

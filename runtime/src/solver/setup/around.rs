@@ -1,4 +1,4 @@
-//! What is around the cells of a grid, on the host.
+//! The surroundings of the cells of a grid, on the host.
 
 use lbm_bundle::Manifest;
 
@@ -14,7 +14,7 @@ use crate::solver::solids::levels::{bound, level};
 use crate::solver::solids::surfaces;
 use crate::solver::spec::GridSpec;
 
-/// What is around the cells: walls behind the faces, and solids.
+/// The surroundings of the cells: walls behind the faces, and solids.
 #[derive(Clone)]
 pub(crate) struct Around {
     pub(crate) faces: [Behind; 6],
@@ -24,7 +24,7 @@ pub(crate) struct Around {
 }
 
 impl Around {
-    /// Of a grid of so many levels that begins at a step, with the steps between two changes of it, if it changes.
+    /// For a grid of `levels` levels that begins at `step`; `every`: steps between two adaptations, if the grid changes.
     pub(crate) fn new(
         manifest: &Manifest,
         spec: &GridSpec,
@@ -46,12 +46,12 @@ impl Around {
         Ok(Around { faces, instances, items, cutters })
     }
 
-    /// What a block may not do.
+    /// The bound on level changes of a block.
     pub(crate) fn bound(&self, block: Block) -> Option<Bound> {
         bound(self.cutters.as_ref()?, block)
     }
 
-    /// The target level of a block that has one.
+    /// The target level of a block, given that of the criterion.
     pub(crate) fn level(&self, block: Block, target: usize) -> usize {
         self.cutters.as_ref().map_or(target, |cutters| level(cutters, block, target))
     }

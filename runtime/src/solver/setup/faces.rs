@@ -1,4 +1,4 @@
-//! From what a user says (sizes, rules and parameters by name) to what kernels take.
+//! Resolves the user's description of faces (sizes, rules and parameters by name) to the arguments of kernels.
 
 use lbm_bundle::Manifest;
 
@@ -9,20 +9,20 @@ use crate::solver::arrays::walls::{Instance, find_rule, resolve};
 use crate::solver::error::StepError;
 use crate::solver::spec::{FaceSpec, GridSpec};
 
-/// Cells that an axis has at least where a rule of nodes is at one of its ends: the next cell inwards then touches neither.
+/// Least number of cells of an axis with a wet-node rule at one of its ends: so the next cell inwards touches neither end.
 const LEAST_BETWEEN_NODES: usize = 3;
 
 /// The faces of a grid.
 pub(crate) struct Faces {
-    /// What is behind each.
+    /// What lies behind each face.
     pub(crate) behind: [Behind; 6],
     /// The walls that they refer to.
     pub(crate) instances: Vec<Instance>,
-    /// What formulas give of those that are the same all along their faces.
+    /// The time-dependent values of walls that are uniform over their face.
     pub(crate) items: Vec<Item>,
 }
 
-/// Resolves the faces of a grid of so many levels.
+/// Resolves the faces of a grid of `levels` levels.
 pub(crate) fn faces(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Result<Faces, StepError> {
     let (mut instances, mut items) = (vec![], vec![]);
     let mut behind = [Behind::Periodic; 6];
@@ -37,7 +37,7 @@ pub(crate) fn faces(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Resu
                 return Err(StepError::Thin { face: face.name(), rule: rule.name.clone(), cells });
             }
             let owner = format!("`{}` at {}", rule.name, face.name());
-            // Where values vary, those of the face itself are of no use.
+            // Values that vary are given link by link, so those of the face are unused.
             let varying =
                 wall.varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
             let values: Vec<_> = wall.values.iter().cloned().chain(varying).collect();

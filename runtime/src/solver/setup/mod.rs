@@ -1,4 +1,4 @@
-//! From what a user says to a simulation with memory for its data.
+//! From the user's description to a simulation with memory for its data.
 
 pub(crate) mod around;
 pub(crate) mod faces;
@@ -16,7 +16,7 @@ use crate::solver::simulation::Simulation;
 use crate::solver::spec::{Adaptivity, GridSpec};
 
 impl Simulation {
-    /// Loads the kernels and allocates the grid. `params` gives each parameter of the method all its components.
+    /// Loads the kernels and allocates the grid. `params` gives each parameter of the method with all its components.
     pub fn new(
         device: &Device,
         bundle: &Bundle,
@@ -26,8 +26,8 @@ impl Simulation {
         Self::refined(device, bundle, spec, params, 1, |_| false)
     }
 
-    /// The same on so many levels, refined as [`Grid::refined`] says; the size of `spec` is that of the coarsest level, and
-    /// `params` are its parameters.
+    /// The same on several levels, refined as in [`Grid::refined`](crate::mesh::Grid::refined); the size of `spec` is that of the
+    /// coarsest level, and `params` are its parameters.
     pub fn refined(
         device: &Device,
         bundle: &Bundle,
@@ -39,7 +39,7 @@ impl Simulation {
         Prepared::refined(device, bundle, spec, levels, refine)?.simulation(params)
     }
 
-    /// The same on a grid that is refined as [`Prepared::adaptive`] says, and may change with the flow.
+    /// The same on a grid that is refined as in [`Prepared::adaptive`], and may be adapted to the flow.
     pub fn adaptive(
         device: &Device,
         bundle: &Bundle,

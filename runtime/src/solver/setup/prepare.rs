@@ -1,4 +1,4 @@
-//! A grid that is set up and has no data yet: what it will take in memory is known before it does.
+//! A grid that is set up and has no data yet, so that its memory is known before it is allocated.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -29,32 +29,32 @@ use crate::solver::spec::{self, Adaptivity, Corners, GridSpec};
 use crate::solver::step::Stepper;
 use crate::solver::subdomain::Subdomain;
 
-/// A grid with the kernels for it, before it has data.
+/// A grid with its kernels, before it has data.
 pub struct Prepared<'a> {
     device: Device,
     program: Program,
-    /// Those of the parts in this process, where there are several parts.
+    /// One program for each subdomain of this process, if the flow is divided.
     programs: Vec<Program>,
     processes: Processes,
     grid: Grid,
     spec: &'a GridSpec,
     around: Around,
-    /// Levels that there may be.
+    /// The number of levels that there may be.
     levels: usize,
     /// The step at which it begins.
     step: u64,
-    /// What the grid will follow, how often, and between which levels.
+    /// The criterion that the grid will follow, the steps between adaptations, and the levels that leaves may have.
     follows: Option<(Criterion, u64, RangeInclusive<usize>)>,
-    /// Boxes whose blocks stay: lower and upper corners.
+    /// Boxes whose blocks are pinned: lower and upper corners.
     frozen: Vec<Corners>,
     adaptations: Adaptations,
-    /// What of blocks each GPU has, where there are several parts.
+    /// How GPUs share the memory of blocks, if the flow is divided.
     shared: Shared,
     notices: Vec<String>,
 }
 
 impl<'a> Prepared<'a> {
-    /// On so many levels, refined as [`Grid::refined`] says; the size of `spec` is that of the coarsest level.
+    /// On `levels` levels, refined as in [`Grid::refined`]; the size of `spec` is that of the coarsest level.
     pub fn refined(
         device: &Device,
         bundle: &Bundle,
@@ -88,9 +88,9 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Refined as `adaptivity` says; it may change with the flow and with solids that move. The kernels must be those of a coupling. Where
-    /// `refined` is given, those blocks are refined that it says, as they were at a step of an earlier run, and not those that
-    /// `adaptivity` starts with.
+    /// Refined as `adaptivity` says; the grid may be adapted to the flow and to moving solids. The kernels must have a coupling between
+    /// levels. If `refined` is given, it selects the blocks to refine, with the step of an earlier run from which they come, and replaces
+    /// the start criterion of `adaptivity`.
     pub fn adaptive(
         device: &Device,
         bundle: &Bundle,
@@ -151,14 +151,15 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// The same to be run in parts, one on each of these devices; the kernels are loaded there. Refused where a flow does what no parts
-    /// can do yet, and on devices that would not compute the same bits. The first device must be that on which this was prepared.
+    /// The same divided into subdomains, one on each of these devices; the kernels are loaded there. Refuses flows with features that
+    /// subdomains do not support yet, and devices that would not compute the same bits. The first device must be the one on which this
+    /// was prepared.
     pub fn in_parts(self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
         self.in_processes(&Processes::default(), devices, bundle)
     }
 
-    /// The same where each of several processes has as many parts, one on each of these devices of its own. All processes must have
-    /// prepared the same: [`Adaptivity::memory`] is given where the grid is refined.
+    /// The same in several processes with the same number of subdomains each, one on each of these devices of this process. All processes
+    /// must have prepared the same grid: [`Adaptivity::memory`] must be given if it is refined.
     pub fn in_processes(
         mut self,
         processes: &Processes,
@@ -179,7 +180,7 @@ impl<'a> Prepared<'a> {
         if parts > blocks.min(MOST_PARTS) {
             return Err(StepError::ManyParts { parts, blocks });
         }
-        // On a GPU arrays say themselves what they need.
+        // On a GPU each array chooses its kind of memory itself.
         let sparse = |device: &Device| if device.ordinal().is_none() { device.sparse() } else { device.clone() };
         let load = |device: &Device| Program::load(&sparse(device), bundle);
         self.programs = devices.iter().map(load).collect::<Result<_, _>>()?;
@@ -200,12 +201,12 @@ impl<'a> Prepared<'a> {
         &self.grid
     }
 
-    /// The refinements that there was no room for, and how many blocks there is room for.
+    /// The refinements refused for lack of room, and the number of blocks that there is room for.
     pub fn adaptations(&self) -> Adaptations {
         self.adaptations
     }
 
-    /// What the user should know about it and about loading the kernels, a sentence each.
+    /// What the user should know about the grid and about loading the kernels, a sentence each.
     pub fn notices(&self) -> Vec<String> {
         let mut notices: Vec<String> = vec![];
         let of_formulas = self.spec.prescribed.iter().flat_map(|prescribed| prescribed.notices());
@@ -219,14 +220,14 @@ impl<'a> Prepared<'a> {
         notices
     }
 
-    /// What it will take: with the fields of all cells at a time if that is `whole` or something else needs them, with those of an
-    /// earlier step if they are to be kept, and copies for output.
+    /// The memory that the simulation will take. `whole`: the fields of all cells are needed at a time (other features may require that
+    /// too); `reference`: fields of an earlier step are stored; `copies`: copies for output.
     pub fn memory(&self, whole: bool, reference: bool, copies: Copies) -> Result<Memory, StepError> {
         let cut = match &self.around.cutters {
             None => 0,
             Some(cutters) => {
                 let blocks: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
-                // Row 0 is for blocks that are solid throughout.
+                // Row 0 is that of blocks that are completely solid.
                 1 + cutters.rows_at_most(&blocks)
             }
         };
@@ -241,8 +242,8 @@ impl<'a> Prepared<'a> {
         Ok(memory.in_parts(parts, self.shared))
     }
 
-    /// Refuses what [`Self::simulation`] refuses before there is memory for data: parameters, on finer levels too, and links that are cut beside refinement
-    /// interfaces, where solids that move are when it begins.
+    /// Refuses what [`Self::simulation`] refuses, before memory is allocated: parameters, on finer levels too, and cut links beside
+    /// refinement interfaces, for moving solids at their positions in the first step.
     pub fn check(&self, params: &[(String, Vec<f64>)]) -> Result<(), StepError> {
         let manifest = self.program.manifest();
         Params::new(manifest, params)?.of_levels(manifest, self.levels)?;
@@ -258,7 +259,7 @@ impl<'a> Prepared<'a> {
         Ok(())
     }
 
-    /// The simulation, with memory for its data. `params` gives each parameter of the method all its components, on the coarsest
+    /// The simulation, with memory for its data. `params` gives each parameter of the method with all its components, on the coarsest
     /// level.
     pub fn simulation(self, params: &[(String, Vec<f64>)]) -> Result<Simulation, StepError> {
         let notices = self.notices();
@@ -307,14 +308,15 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Pages of memory in an array of blocks of a grid that follows the flow, for each part: a page beside the blocks of a part is an eighth of them wide.
+/// Pages per subdomain in an array of blocks on an adaptive grid: a page of blocks beside those of a subdomain is then an eighth as wide
+/// as the subdomain (512 = 8^3).
 const PAGES_OF_BLOCKS: usize = 512;
 
-/// The same of rows of an inbox, which lie in order and move to larger arrays when there are more.
+/// The same for rows of an inbox, which are in order and move to larger arrays when there are more.
 const PAGES_OF_ROWS: usize = 16;
 
-/// A grid, or a part of it, with memory for its data; the inbox is still to come. Arrays of blocks take memory as on the first device, the inbox will
-/// as on the second.
+/// A grid, or a subdomain of it, with memory for its data but without an inbox. Arrays of blocks use the memory of the first device, the
+/// inbox that of the second.
 fn subdomain(
     (of_blocks, of_rows): (Device, Device),
     program: Program,
@@ -325,13 +327,13 @@ fn subdomain(
 ) -> Result<Subdomain, StepError> {
     let (manifest, device, own) = (program.manifest(), program.device(), owned.as_ref());
     let Around { mut instances, mut items, cutters, .. } = around;
-    // Before the populations are there: cutting links takes more memory than the cut ones.
+    // Before the populations are allocated: cutting links takes more memory than the cut links.
     let bodies = match cutters {
         None => None,
         Some(cutters) => {
             let walls = (&mut instances, &mut items);
-            // Where blocks go to other parts, where solids come to others, and where slopes are of cells beside blocks, all parts have the
-            // tables of all.
+            // All subdomains need the tables of all blocks if blocks migrate, if solids move to other subdomains, or if slopes read
+            // fields of adjacent blocks.
             let moves = spec.motions.iter().any(Option::is_some);
             let sloped = spec.statistics.as_ref().is_some_and(|statistics| statistics.read_slopes());
             let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped);
@@ -370,7 +372,7 @@ fn subdomain(
     })
 }
 
-/// A flow in as many parts as there are programs in all processes, each on the device of its own.
+/// A flow in one subdomain per program of all processes, each on its own device.
 fn in_parts(
     (programs, processes, shared): (Vec<Program>, Processes, Shared),
     grid: Grid,

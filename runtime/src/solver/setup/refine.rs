@@ -7,7 +7,7 @@ use crate::solver::remesh::adapt::{self, target};
 use crate::solver::setup::around::Around;
 use crate::solver::spec::Adaptivity;
 
-/// Refines a forest without data as a criterion of positions says, until nothing changes; says what the last pass changed.
+/// Refines a forest without data by a criterion of positions until nothing changes; returns the outcome of the last pass.
 pub(crate) fn set_up(
     device: &Device,
     program: &Program,

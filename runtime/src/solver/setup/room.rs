@@ -12,9 +12,9 @@ use crate::solver::arrays::statistics;
 use crate::solver::error::StepError;
 use crate::solver::spec::{Adaptivity, GridSpec, memory_for};
 
-/// Room for the blocks of a grid: in the memory that it may take, and no more than its finest level could have, with the blocks
-/// that are refined in a change, which go when it ends. Says what GPUs share: of a grid that follows the flow nothing, where one has room for
-/// all, because moving memory makes changes slower.
+/// The number of blocks that fit into the memory that the grid may take, at most as many as the finest level could have, with the coarse
+/// blocks that exist during an adaptation. Also returns how GPUs share the memory of blocks. On an adaptive grid they share nothing if
+/// one GPU has room for all blocks, because remapping memory makes adaptations slower.
 pub(crate) fn room(
     device: &Device,
     manifest: &Manifest,
@@ -35,14 +35,14 @@ pub(crate) fn room(
     let most = most.saturating_add(most >> dim).saturating_add(1 << dim);
     let within = |of_slot: usize| Pool::within(dim, roots, memory, of_slot, mesh::holds(manifest)).slots;
     let follows = adaptivity.during.is_some();
-    // What refined blocks come to hold in a change is known to the device alone.
+    // Only the device knows which data covered blocks will have after an adaptation.
     let gpus = if follows && mesh::holds(manifest) { 1 } else { adaptivity.sharing };
     let (slots, shared) = slots_within(within, most, [own, at_interfaces], (gpus, follows));
     Ok((Room { most: slots, all: follows }, shared))
 }
 
-/// How many slots there are, `most` at most, where there is room for so many of so many bytes, and what GPUs share, as many as may do so: of the
-/// bytes of a slot the first.
+/// The number of slots, at most `most`, given `within`, the number that fits for a size of slot, and how GPUs share memory. Of the bytes
+/// of a slot only the first number, `own`, may be shared, by `gpus` GPUs.
 pub(crate) fn slots_within(
     within: impl Fn(usize) -> usize,
     most: usize,

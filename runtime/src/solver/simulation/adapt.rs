@@ -1,4 +1,4 @@
-//! When the grid follows the flow, and what that has brought.
+//! When the grid is adapted, and the statistics of that.
 
 use crate::kernels::criteria::Criterion;
 use crate::mesh::forest::Outcome;
@@ -6,11 +6,11 @@ use crate::solver::error::StepError;
 use crate::solver::remesh::adapt::{self, Adaptations};
 use crate::solver::simulation::Simulation;
 
-/// Share of the leaves that must have changed before the data are put into order again.
+/// Fraction of the leaves that must have changed before the data are reordered along the curve.
 const SCATTERED: f64 = 0.25;
 
 impl Simulation {
-    /// Looks at the flow and lets the grid follow; the next step starts on the new one.
+    /// Adapts the grid to the flow; the next step runs on the new grid.
     pub(crate) fn adapt(&mut self) -> Result<Outcome, StepError> {
         if self.parts.first().criterion.is_none() {
             return Ok(Outcome::default());
@@ -18,8 +18,8 @@ impl Simulation {
         self.change(None)
     }
 
-    /// The same with a criterion of the caller's, once; between levels that the simulation was made for. Refused where
-    /// [`Adaptivity::during`] has made no room.
+    /// The same with a criterion of the caller, once, between the levels that the simulation was made for. Refused if
+    /// [`Adaptivity::during`](crate::solver::spec::Adaptivity::during) has reserved no memory for it.
     pub fn adapt_to(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
         if self.parts.first().criterion.is_none() {
             return Err(StepError::StaysAsItIs);
@@ -27,7 +27,7 @@ impl Simulation {
         self.change(Some(criterion))
     }
 
-    /// With a criterion, or with the grid's own.
+    /// Adapts the grid to a criterion, by default its own.
     fn change(&mut self, criterion: Option<&Criterion>) -> Result<Outcome, StepError> {
         let Simulation { parts, stepper, adapter, .. } = self;
         let ahead =
@@ -51,18 +51,18 @@ impl Simulation {
         Ok(outcome)
     }
 
-    /// Goes on counting from what an earlier run has counted.
+    /// Continues the statistics of an earlier run.
     pub fn restore_adaptations(&mut self, before: Adaptations, scattered: usize) {
         self.adapter.adaptations = Adaptations { room: self.adapter.adaptations.room, ..before };
         self.adapter.scattered = scattered;
     }
 
-    /// Blocks that have changed since the data were put into order the last time.
+    /// Blocks that have changed since the data were last reordered.
     pub fn scattered(&self) -> usize {
         self.adapter.scattered
     }
 
-    /// What changes of the grid have brought so far.
+    /// Statistics of the adaptations so far.
     pub fn adaptations(&self) -> Adaptations {
         self.adapter.adaptations
     }

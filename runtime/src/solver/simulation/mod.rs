@@ -1,10 +1,10 @@
-//! A method on a grid: all that a flow consists of.
+//! A method on a grid: the complete state of a flow.
 //!
 //! ```text
-//! Prepared ──▶ Simulation { parts       a subdomain each: all that lies on its device
-//!                           stepper     steps done, parameters and current set of each level
-//!                           adapter     how often the grid follows the flow, and what that has brought
-//!                           monitor     what is known from outside: times, the reference, notices }
+//! Prepared ──▶ Simulation { parts       the subdomains: all data of a device each
+//!                           stepper     steps done; parameters and current set of each level
+//!                           adapter     how often the grid is adapted, and statistics of that
+//!                           monitor     for users: timings, the reference step, notices }
 //! ```
 
 pub(crate) mod adapt;
@@ -25,11 +25,11 @@ use crate::solver::spec::Course;
 use crate::solver::step::Stepper;
 use crate::solver::step::timing::Timings;
 
-/// What is known of a simulation from outside.
+/// Data about a simulation for its user.
 #[derive(Default)]
 pub(crate) struct Monitor {
     pub(crate) timings: Timings,
-    /// The step whose fields later ones are compared with.
+    /// The step of the reference fields.
     pub(crate) reference: Option<u64>,
     /// What the user should know, a sentence each.
     pub(crate) notices: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Changes a parameter of the method from the next step on, unless it depends on time; finer levels follow.
+    /// Changes a parameter of the method from the next step on, unless it depends on time; the parameters of finer levels follow.
     pub fn set_param(&mut self, name: &str, values: &[f64]) -> Result<(), StepError> {
         let manifest = self.parts.first().program.manifest();
         let levels = &mut self.stepper.levels;
@@ -59,14 +59,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lets parameters of the method depend on time, in steps of the coarsest level, from now on: each by its name, with all its
-    /// components. Collisions have them as they are at the end of their step. On a GPU steps are not recorded then.
+    /// Makes parameters of the method depend on time, in steps of the coarsest level, from now on: each by its name, with all its
+    /// components. A collision uses the value at the end of its step. On a GPU steps are then not recorded.
     pub fn follow_courses(&mut self, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
         self.forget();
         self.stepper.follow(self.parts.first().program.manifest(), courses)
     }
 
-    /// Forgets what follows from parameters.
+    /// Discards what depends on parameters: recordings and sampled fields.
     pub(crate) fn forget(&mut self) {
         for subdomain in self.parts.iter_mut() {
             subdomain.recording = None;
@@ -74,13 +74,13 @@ impl Simulation {
         }
     }
 
-    /// Sets to NaN what parts have in the place of others' blocks: nothing of it may be read. For tests.
+    /// Sets the halo data of all subdomains to NaN, to show that nothing stale is read. For tests.
     #[doc(hidden)]
     pub fn poison(&mut self) -> Result<(), StepError> {
         self.parts.poison()
     }
 
-    /// Cell updates of each part in a step of the coarsest level.
+    /// Cell updates of each subdomain in a step of the coarsest level.
     pub fn work(&self) -> Vec<usize> {
         let cells = self.manifest().cells();
         let of = |owned: &Owned| cells * owned.updates();
@@ -90,7 +90,7 @@ impl Simulation {
         }
     }
 
-    /// In how many parts it is, in all processes together.
+    /// Number of subdomains, in all processes together.
     pub fn parts(&self) -> usize {
         self.parts.count()
     }
@@ -110,7 +110,7 @@ impl Simulation {
         self.parts.first().program.manifest()
     }
 
-    /// Solids where they are at the current step, on the host.
+    /// The solids at their positions in the current step, on the host.
     pub(crate) fn cutters(&self) -> Option<&Arc<Cutters>> {
         self.parts.first().bodies.as_ref().map(|bodies| &bodies.cutters)
     }

@@ -1,4 +1,4 @@
-//! For tests: steps whose phases are done in any order that [`accesses`](crate::solver::plan::accesses) allows.
+//! For tests: steps whose phases run in any order that [`accesses`](crate::solver::plan::accesses) permits.
 
 use crate::device::Order;
 use crate::solver::error::StepError;
@@ -6,8 +6,8 @@ use crate::solver::plan::task::{Share, Task};
 use crate::solver::simulation::Simulation;
 
 impl Simulation {
-    /// Advances by `steps` steps, phases, and what each part does of them, one after the other in an order that `choose` makes: it is asked for one of so many that
-    /// may be next. Back comes how many phases must follow each other in all, where the others run beside them.
+    /// Advances by `steps` steps. The phases, divided by subdomain, run one after the other in an order that `choose` makes: it gets the
+    /// number of phases that may be next, and returns the index of one. Returns the number of phases on the critical path.
     #[doc(hidden)]
     pub fn run_reordered(&mut self, steps: u64, mut choose: impl FnMut(usize) -> usize) -> Result<usize, StepError> {
         let Simulation { parts, stepper, .. } = self;

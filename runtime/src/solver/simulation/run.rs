@@ -1,7 +1,7 @@
-//! Runs of many steps: how they are cut where the grid changes, which are timed phase by phase, and which are recorded.
+//! Runs of many steps: how they are divided at adaptations, which steps are timed phase by phase, and which are recorded.
 //!
-//! On GPUs pairs of steps are recorded once and repeated, which spares small grids the cost of launching, and lets parts on several wait
-//! for each other where they must alone.
+//! On GPUs pairs of steps are recorded once and replayed. This saves small grids the launch overhead, and subdomains on several GPUs wait
+//! for each other only where data depend on each other.
 
 use crate::device::{Devices, Graph};
 use crate::solver::error::StepError;
@@ -11,14 +11,14 @@ use crate::solver::step::Stepper;
 use crate::solver::step::timing::Timings;
 use crate::solver::subdomain::Recording;
 
-/// Phases in a recording, about: enough that launching it costs little per step, and few, since making it costs some microseconds for
-/// each.
+/// Approximate number of phases in a recording: large enough that launching it costs little per step, and small, since recording takes
+/// some microseconds per phase.
 const PHASES_RECORDED: usize = 64;
 
 /// Most pairs of steps in a recording.
 const PAIRS_RECORDED: usize = 8;
 
-/// How often a recording of a grid that changes must be repeated to be worth its making.
+/// How often a recording must be replayed on a grid that changes to repay its cost.
 const LEAST_REPEATED: u64 = 4;
 
 impl Simulation {
@@ -56,11 +56,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// Steps between which the grid stays.
+    /// Advances by steps between which the grid does not change.
     fn run_interval(&mut self, devices: &Devices, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
         let Simulation { parts, stepper, adapter, monitor, .. } = self;
         let mut left = steps;
-        // The phases of these are timed one by one.
+        // These steps are timed phase by phase.
         while left > 0 && (stepper.levels[0].current == 1 || *sampled > 0) {
             stepper.advance(parts, Some(&mut monitor.timings))?;
             parts.sum_many_exchanges()?;
@@ -69,12 +69,12 @@ impl Simulation {
         }
         let pairs = (PHASES_RECORDED / stepper.tasks(parts).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
-        // A recording has parameters and solids as they were when it was made, and nothing of it goes to the host.
+        // A recording has fixed parameters and solids, and sends nothing to the host.
         let waits = stepper.courses.is_some() || parts.first().moves() || !parts.exchanged.is_empty();
         let recorded = parts.first().recording.is_some();
         if !waits && left >= 2 * pairs * least && !recorded && parts.records() {
             let graph = record(devices, parts, stepper, pairs)?;
-            // What the first part has is of all.
+            // The recording of the first subdomain covers all subdomains.
             parts.first_mut().recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
         }
         if let Some(recording) = &parts.first().recording {
@@ -92,8 +92,8 @@ impl Simulation {
     }
 }
 
-/// Pairs of steps as one recording; the current set of populations of the coarsest level must be the first. Finer levels
-/// take an even number of steps in each.
+/// Records pairs of steps; the current set of populations of the coarsest level must be the first. Finer levels take an even number of
+/// steps in each.
 fn record(devices: &Devices, parts: &mut Parts, stepper: &mut Stepper, pairs: u64) -> Result<Option<Graph>, StepError> {
     let (step, current) = (stepper.step, stepper.current());
     let mut failed = None;

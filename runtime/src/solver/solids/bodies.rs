@@ -20,9 +20,9 @@ use crate::solver::solids::surfaces::crossings;
 use crate::solver::solids::turning::Turning;
 use crate::solver::spec::GridSpec;
 
-/// Blocks with links that are cut one by one.
+/// Tables of the blocks with cut links.
 pub(crate) struct Bodies {
-    /// `rows[slot]` of the slots in `list`.
+    /// `rows[slot]` for the slots in `list`.
     pub(crate) rows: Buffer<Int>,
     /// `links[row][direction][cell]`
     pub(crate) links: Buffer<Int>,
@@ -30,31 +30,32 @@ pub(crate) struct Bodies {
     pub(crate) distances: Buffer<Real>,
     /// The slots that have a row, level by level, each level along the curve.
     pub(crate) list: Buffer<Int>,
-    /// Where those of each level are: of a part, its own.
+    /// The range of each level in `list`; for a subdomain, of its own blocks.
     pub(crate) levels: Vec<Range<usize>>,
-    /// Where all of each level are.
+    /// The range of each level in `list`, all blocks included.
     pub(crate) listed: Vec<Range<usize>>,
-    /// The nodes of these blocks, which do not change, in the same order.
+    /// The nodes of these blocks, in the same order; nodes do not change when data move.
     pub(crate) nodes: Buffer<Int>,
     /// Their rows.
     pub(crate) row: Buffer<Int>,
-    /// What links have exchanged, until it is read.
+    /// Exchanges along links, until the host reads them.
     pub(crate) left: Left,
     /// The solid of each wall, or -1.
     pub(crate) owners: Buffer<Int>,
-    /// The velocity that each solid moves with `[solid][axis]`.
+    /// The velocity of each solid `[solid][axis]`.
     pub(crate) frames: Buffer<Double>,
     pub(crate) count: usize,
-    /// Sums of a solid: a force along each axis, and what each set of populations gets.
+    /// Sums per solid: the force along each axis, and the gain of each set of populations.
     pub(crate) sums: usize,
     /// What cuts the links, on the host.
     pub(crate) cutters: Arc<Cutters>,
-    /// Solids that move.
+    /// Moving solids.
     pub(crate) moving: Option<Moving>,
 }
 
 impl Bodies {
-    /// Tables on the device, of a part those of its own blocks; those walls, and what formulas give of them, that are the links' own are added to those of faces.
+    /// The tables on the device; if `owned` is given, of these blocks alone. The walls of single links, and their values that formulas of
+    /// time prescribe, are added to those of the faces.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
@@ -106,7 +107,7 @@ impl Bodies {
         Ok(bodies)
     }
 
-    /// Keeps to the blocks that a part has, which follow each other on each level.
+    /// Restricts the lists to a subdomain's own blocks, which are contiguous on each level.
     pub(crate) fn keep_own(&mut self, owned: &Owned) -> Result<(), StepError> {
         for (level, listed) in self.levels.iter_mut().zip(&self.listed) {
             let slots = self.list.read_ints(listed.clone())?;
@@ -118,10 +119,9 @@ impl Bodies {
         Ok(())
     }
 
-    /// Finds the slots of the blocks, which are others after the data have been put into another order; other blocks have taken those of
-    /// before, and no row.
+    /// Updates the slots of the blocks after the data have been reordered. Old slots may now belong to blocks without a row.
     pub(crate) fn follow(&mut self, grid: &Grid) -> Result<(), StepError> {
-        // Integers become -1: no row.
+        // Poisoned integers are -1: no row.
         self.rows.poison()?;
         Ok(grid.forest().follow(&self.nodes, &self.row, &mut self.list, &mut self.rows)?)
     }

@@ -1,46 +1,46 @@
-//! What links have exchanged with solids, on the device until it is read.
+//! Momentum and mass exchanged along cut links, kept on the device until the host reads them.
 
 use crate::device::{Buffer, Device, Double};
 use crate::geometry::solid::{Vector, cross};
 use crate::solver::error::StepError;
 
-/// What links of a part's blocks have exchanged in steps of levels, on the device until it is read.
+/// Exchanges along the cut links of a subdomain's blocks in the steps of all levels since the last readback.
 #[derive(Default)]
 pub(crate) struct Left {
     steps: Vec<OfStep>,
-    /// Room for more.
+    /// Buffers to reuse.
     unused: Vec<Buffer<Double>>,
 }
 
-/// What a step of a level has left.
+/// The exchanges of one step of a level.
 struct OfStep {
-    /// Of its blocks `[block][solid][axis or set of populations]`, and how many numbers these are.
+    /// `[block][solid][axis or set of populations]`, and the number of values.
     blocks: (Buffer<Double>, usize),
-    /// Of its links with solids that turn.
+    /// The exchanges along links that meet rotating solids.
     links: Option<OfLinks>,
 }
 
-/// What links with solids that turn have given to these.
+/// The exchanges along links that meet rotating solids, link by link.
 pub(crate) struct OfLinks {
-    /// `[block][link][axis or set of populations]`, and how many numbers these are.
+    /// `[block][link][axis or set of populations]`, and the number of values.
     pub(crate) values: (Buffer<Double>, usize),
     pub(crate) links: Vec<OfLink>,
 }
 
-/// What a link has given to a solid that turns.
+/// A link that meets a rotating solid.
 pub(crate) struct OfLink {
-    /// Where its numbers are.
+    /// Offset of its values in [`OfLinks::values`].
     pub(crate) from: usize,
-    /// Where the numbers of the solid are among those of the step.
+    /// Offset of the sums of its solid among the sums of the step.
     pub(crate) to: usize,
-    /// From the pivot to where the link meets the solid.
+    /// From the pivot to the point where the link meets the solid.
     pub(crate) arm: Vector,
-    /// Of the surface there.
+    /// Velocity of the surface there.
     pub(crate) velocity: Vector,
 }
 
 impl Left {
-    /// Room for so many numbers.
+    /// A buffer for at least `count` numbers, reused if possible.
     pub(crate) fn room(&mut self, device: &Device, count: usize) -> Result<Buffer<Double>, StepError> {
         match self.unused.iter().position(|room| room.len() >= count) {
             Some(at) => Ok(self.unused.swap_remove(at)),
@@ -51,7 +51,8 @@ impl Left {
         }
     }
 
-    /// Leaves what a step of a level has given: of its blocks, with how many numbers these are, and of links with solids that turn.
+    /// Stores the exchanges of a step of a level: those of its blocks, with the number of values, and those of links with rotating
+    /// solids.
     pub(crate) fn push(&mut self, blocks: (Buffer<Double>, usize), links: Option<OfLinks>) {
         self.steps.push(OfStep { blocks, links });
     }
@@ -62,7 +63,7 @@ impl Left {
         Ok(read)
     }
 
-    /// What has been left since it was last read: for each step `[block][solid][axis or set of populations, axis of the torque]`.
+    /// The exchanges since the last call: for each step `[block][solid][axis or set of populations, axis of the torque]`.
     pub(crate) fn take(&mut self, dim: usize, sums: usize) -> Result<Vec<Vec<f64>>, StepError> {
         let mut all = vec![];
         for OfStep { blocks, links } in std::mem::take(&mut self.steps) {
@@ -73,7 +74,7 @@ impl Left {
                 let values = self.read(values)?;
                 for OfLink { from, to, arm, velocity } in links {
                     let of_link = &values[from..from + sums];
-                    // What the fluid gains of mass has had the velocity of the surface.
+                    // The mass that the fluid gains has the velocity of the surface.
                     let mut force = [0.0; 3];
                     (0..dim).for_each(|axis| force[axis] = of_link[axis] + of_link[dim] * velocity[axis]);
                     let torque = cross(arm, force);

@@ -1,10 +1,11 @@
-//! The levels that surfaces need of the grid.
+//! The levels that surfaces and their shells require of the grid.
 
 use crate::geometry::Block;
 use crate::geometry::solid::Cutters;
 use crate::mesh::forest::Bound;
 
-/// What a block may not do. Where a shell needs a level, what is finer may still become that coarse.
+/// The bound on level changes of a block. A block near cut links is pinned once its level suffices. A block in a shell of its own level
+/// or a finer one may not be coarsened; a finer block may be coarsened down to the level of the shell.
 pub(crate) fn bound(cutters: &Cutters, block: Block) -> Option<Bound> {
     if cutters.holds(block) {
         return (!lacks(cutters, block)).then_some(Bound::Level);
@@ -12,12 +13,13 @@ pub(crate) fn bound(cutters: &Cutters, block: Block) -> Option<Bound> {
     cutters.solids.level_of_shells(block).filter(|level| *level >= block.level).map(|_| Bound::LeastLevel)
 }
 
-/// Whether a block is coarser than a surface in it needs.
+/// Whether a block is coarser than a surface in it requires.
 pub(crate) fn lacks(cutters: &Cutters, block: Block) -> bool {
     cutters.solids.level(block).is_some_and(|level| level > block.level)
 }
 
-/// The target level of a block that has one: that of a surface which cuts it, else at least that of shells.
+/// The target level of a block, given that of the criterion: the level of a surface that cuts it or a block next to it, else at least the
+/// level of its shells.
 pub(crate) fn level(cutters: &Cutters, block: Block, target: usize) -> usize {
     let shells = || cutters.solids.level_of_shells(block).map_or(target, |level| target.max(level));
     cutters.solids.level(block).unwrap_or_else(shells)

@@ -1,4 +1,4 @@
-//! Solids on the device: blocks with cut links, those that move or turn, and what their links have exchanged.
+//! Solids on the device: blocks with cut links, moving and rotating solids, and the momentum and mass exchanged along cut links.
 
 pub(crate) mod bodies;
 pub(crate) mod exchanges;

@@ -1,11 +1,12 @@
-//! Solids that move as prescribed: after each step of their level links are cut where they are then, and cells that they have left are filled.
+//! Solids with prescribed motion. After each step of their level, their links are cut at the new position and the cells that they have
+//! uncovered are filled.
 //!
-//! In a step a solid is where it is when the step begins, and its surface has the mean velocity of the step. So populations of cells that
-//! a solid has left are those after a collision, as in all other cells, and what a solid cuts follows from the step alone: a flow that is
-//! resumed has the same bits.
+//! During a step a solid stays where it is at the beginning of the step, and its surface has the mean velocity of the step. So the
+//! populations of uncovered cells are post-collision populations, as in all other cells, and the cut links depend on the step alone: a
+//! resumed flow has the same bits.
 //!
-//! The host cuts the links of blocks that a surface touches, or did before, and what is others goes to the device. A kernel that cuts them
-//! there would take the place of [`Cutters::cut`] and of the [`Cell`]s that are found from it.
+//! The host cuts the links of blocks that a surface touches or has touched before, and sends the changes to the device. A kernel that
+//! cuts links on the device would replace [`Cutters::cut`] and the `Cell`s that `step/moving.rs` derives from it.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +20,22 @@ use crate::solver::solids::surfaces::velocity_at;
 use crate::solver::solids::turning::Turning;
 use crate::solver::spec::GridSpec;
 
-/// What the host knows of blocks with cut links, where solids move.
+/// Host data of blocks with cut links, for moving solids.
 pub(crate) struct Moving {
     pub(crate) leaves: BTreeMap<Block, Leaf>,
-    /// The rows of blocks that have one.
+    /// The row of each block that has one.
     pub(crate) rows: BTreeMap<Block, usize>,
-    /// Rows that no block has.
+    /// Unused rows.
     pub(crate) free: Vec<usize>,
-    /// What blocks have of cut links that moving solids touch.
+    /// The cut links of blocks that moving solids touch.
     pub(crate) cuts: BTreeMap<Block, Cut>,
-    /// For each solid that moves, where its velocity is among the values of its wall.
+    /// For each moving solid, the offset of its velocity among the values of its wall.
     pub(crate) velocities: BTreeMap<usize, usize>,
-    /// Those of them that turn.
+    /// The rotating solids among them.
     pub(crate) turning: Option<Turning>,
 }
 
-/// Where a leaf is: among all along the curve, its node, and its slot.
+/// Position of a leaf among all leaves along the space-filling curve, its node and its slot.
 pub(crate) struct Leaf {
     rank: usize,
     node: usize,
@@ -42,7 +43,7 @@ pub(crate) struct Leaf {
 }
 
 impl Moving {
-    /// Of tables as they were made for all leaves; none where nothing moves.
+    /// From the tables of all leaves; `None` if no solid moves.
     pub(crate) fn new(
         manifest: &Manifest,
         grid: &Grid,
@@ -68,7 +69,7 @@ impl Moving {
         Some(self.leaves.get(&block)?.slot)
     }
 
-    /// All blocks with rows, level by level, each level along the curve, with their nodes and these.
+    /// All blocks with rows, level by level, each level along the curve, with their nodes and rows.
     pub(crate) fn listed(&self) -> Vec<(Block, i32, i32)> {
         let listed = self.rows.iter().filter_map(|(block, row)| Some((self.leaves.get(block)?, *block, *row)));
         let mut listed: Vec<_> = listed.collect();
@@ -76,7 +77,7 @@ impl Moving {
         listed.into_iter().map(|(leaf, block, row)| (block, leaf.node as i32, row as i32)).collect()
     }
 
-    /// What blocks have of cut links that moving solids of a level touch, or did before.
+    /// The cut links of blocks that moving solids of a level touch or have touched before.
     pub(crate) fn cut(
         &self,
         cutters: &Cutters,
@@ -92,8 +93,9 @@ impl Moving {
         cutters.cut_moved(blocks, |block| self.leaves.contains_key(&block), directions)
     }
 
-    /// What a cell is filled from that a solid has left: directions to cells that are fluid and were so before, and that of them which
-    /// is nearest to the direction in which these are. `open` says where nothing lies between.
+    /// The neighbours from which a cell that a solid has uncovered is filled: the directions to cells that are fluid and were fluid
+    /// before, as a bit mask, and the index of the direction closest to the sum of these; -1 if there is none. `open` says whether no
+    /// surface lies between the cell and its neighbour along a direction.
     pub(crate) fn around(
         &self,
         cutters: [&Cutters; 2],
@@ -109,7 +111,7 @@ impl Moving {
         let moving = directions.iter().enumerate().filter(|(_, direction)| direction.c != [0; 3]);
         let fluid: Vec<(usize, [i32; 3])> = moving.filter_map(|(at, direction)| Some((at, next(direction)?))).collect();
         let normal = [0, 1, 2].map(|axis| fluid.iter().map(|(_, c)| c[axis]).sum::<i32>());
-        // Along the normal, over the length of the direction.
+        // The projection on the normal, over the length of the direction.
         let along = |c: [i32; 3]| {
             let square: i32 = c.iter().map(|c| c * c).sum();
             f64::from((0..3).map(|axis| c[axis] * normal[axis]).sum::<i32>()) / f64::from(square).sqrt()

@@ -1,4 +1,5 @@
-//! Rows of cut links that change: given to blocks that moving solids touch, taken from those that they have left, and written to the device.
+//! Rows of cut links that change: assigned to blocks that moving solids touch, freed by blocks that they have left, and written to the
+//! device.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +15,18 @@ use crate::solver::solids::bodies::Bodies;
 use crate::solver::solids::moving::leaves;
 use crate::solver::solids::turning::Surface;
 
-/// Share of the rows by which there are more when they do not suffice.
+/// Fraction of the rows that is added when they run out.
 const MORE_ROWS: f64 = 0.25;
 
-/// Rows that have changed: of each its links, and its distances.
+/// Rows that have changed: the links and the distances of each.
 #[derive(Default)]
 pub(crate) struct Rows {
     pub(crate) links: BTreeMap<usize, Vec<i32>>,
     distances: BTreeMap<usize, Vec<f64>>,
 }
 
-/// The first row of those that follow each other, and the values of all of these: a copy to a device takes its time however short it is.
+/// Runs of consecutive rows: the first row, and the values of all rows of the run. A copy to a device has a fixed cost however short it
+/// is.
 fn runs<T>(rows: BTreeMap<usize, Vec<T>>) -> Vec<(usize, Vec<T>)> {
     let mut runs: Vec<(usize, Vec<T>)> = vec![];
     let mut next = None;
@@ -38,10 +40,10 @@ fn runs<T>(rows: BTreeMap<usize, Vec<T>>) -> Vec<(usize, Vec<T>)> {
     runs
 }
 
-/// Share of the walls by which there are more when they do not suffice.
+/// Fraction of the walls that is added when they run out.
 const MORE_WALLS: f64 = 0.25;
 
-/// The row of a block that has links which meet solids that turn.
+/// The row of a block if it has links that meet rotating solids.
 pub(crate) fn turned(cut: &Cut) -> Option<&Row> {
     match cut {
         Cut::Some(row) if !row.arms.is_empty() => Some(row),
@@ -50,7 +52,7 @@ pub(crate) fn turned(cut: &Cut) -> Option<&Row> {
 }
 
 impl Bodies {
-    /// Gives a block a row if it has none, and leaves that to be written; says whether it had another.
+    /// Assigns a row to a block that has none, and registers its values to be written; returns whether the row is new.
     fn give(
         &mut self,
         device: &Device,
@@ -81,7 +83,7 @@ impl Bodies {
         Ok(is_new)
     }
 
-    /// Writes rows that have changed.
+    /// Writes changed rows to the device.
     pub(crate) fn write(&mut self, changed: Rows) -> Result<(), StepError> {
         let Rows { links, distances } = changed;
         let length = links.values().next().map_or(0, Vec::len);
@@ -89,7 +91,7 @@ impl Bodies {
         Ok(runs(distances).iter().try_for_each(|(row, all)| self.distances.write_reals(row * length, all))?)
     }
 
-    /// Takes over what a block has of cut links; says whether it has another row than before, or none.
+    /// Updates the cut links of a block; returns whether its row is another than before, or none now.
     pub(crate) fn take(
         &mut self,
         device: &Device,
@@ -111,8 +113,8 @@ impl Bodies {
         Ok(before != shared)
     }
 
-    /// After the grid has changed, or the data been put into another order: rows of blocks that have gone are free, and those of new ones
-    /// are cut.
+    /// Updates the rows after the grid has changed or the data have been reordered: frees the rows of blocks that no longer exist, and
+    /// cuts the links of new blocks.
     pub(crate) fn renew(
         &mut self,
         device: &Device,
@@ -143,7 +145,7 @@ impl Bodies {
         if gone.is_empty() && new.is_empty() { Ok(()) } else { self.list_again(device, grid, owned) }
     }
 
-    /// Lists the blocks that have rows, and of a part its own.
+    /// Lists the blocks that have rows, and of a subdomain its own.
     pub(crate) fn list_again(&mut self, device: &Device, grid: &Grid, owned: Option<&Owned>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
         let listed = moving.listed();
@@ -159,7 +161,7 @@ impl Bodies {
 }
 
 impl Bodies {
-    /// Gives each link that meets a solid which turns a wall with the velocity of the surface there.
+    /// Gives each link that meets a rotating solid a wall with the local velocity of the surface.
     pub(crate) fn turn(
         &mut self,
         device: &Device,
@@ -191,7 +193,7 @@ impl Bodies {
             walls.values = longer(&walls.values, device.alloc_reals(manifest.real, count * stride)?)?;
             turning.numbers = longer(&turning.numbers, device.alloc_ints(count)?)?;
             self.owners = longer(&self.owners, device.alloc_ints(count)?)?;
-            // What they exchange is added up link by link.
+            // The exchanges of these walls are summed link by link.
             self.owners.write_ints(first, &vec![-1; count - first])?;
         }
         walls.rules.write_ints(first, &rules)?;

@@ -1,4 +1,4 @@
-//! Surfaces of solids and faces along which values vary: what cuts the links, and the walls that these meet.
+//! Surfaces of solids, and faces along which values vary: the cutters of links, and the walls that cut links meet.
 
 use lbm_bundle::{Boundary, DISTANCE, Manifest, Param};
 
@@ -9,10 +9,10 @@ use crate::solver::arrays::walls::{Instance, list, resolve};
 use crate::solver::error::StepError;
 use crate::solver::spec::{FaceSpec, GridSpec, Profile, Varying};
 
-/// What a moving surface takes its velocity in.
+/// The parameter of a boundary rule that takes the velocity of a moving surface.
 const VELOCITY: &str = "velocity";
 
-/// Where the velocity of a moving solid's surface is among the values of its wall.
+/// The offset of the velocity of a moving solid's surface among the values of its wall. Refuses rules without such a parameter.
 pub(crate) fn velocity_at(manifest: &Manifest, solid: &Solid) -> Result<usize, StepError> {
     let rule = surface_rule(manifest, solid)?;
     let is_velocity = |param: &&Param| param.name == VELOCITY && param.components == manifest.dim;
@@ -25,7 +25,7 @@ pub(crate) fn velocity_at(manifest: &Manifest, solid: &Solid) -> Result<usize, S
     }
 }
 
-/// The solids of a grid, and the faces along which values vary.
+/// The cutters of a grid: its solids, and the faces along which values vary. `first`: the number of the wall of the first solid.
 pub(crate) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Result<Option<Cutters>, StepError> {
     let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.varying.profiles.is_empty());
     let is_patched = |face: usize| spec.patches.iter().any(|patch| patch.face.index() == face);
@@ -52,12 +52,12 @@ pub(crate) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Res
     Ok(Some(Cutters { solids, first, varying, varying_solids, mirrors, nodes }))
 }
 
-/// What varies over the surface of a solid, if something does.
+/// The values that vary over the surface of a solid, if any.
 fn varying_of(spec: &GridSpec, solid: usize) -> Option<&Varying> {
     spec.surfaces.get(solid).filter(|varying| !varying.profiles.is_empty())
 }
 
-/// The walls that are the surfaces of solids, the first with the number `first`, and what formulas give of them.
+/// The walls of the solids' surfaces, the first with the number `first`, and their values that formulas of time prescribe.
 pub(crate) fn surfaces(
     manifest: &Manifest,
     spec: &GridSpec,
@@ -67,7 +67,7 @@ pub(crate) fn surfaces(
     for (at, solid) in spec.solids.iter().enumerate() {
         let rule = surface_rule(manifest, solid)?;
         let varying = spec.surfaces.get(at).cloned().unwrap_or_default();
-        // That of a solid which moves follows from its motion.
+        // The velocity of a moving surface follows from its motion.
         let motion = spec.motions.get(at).and_then(Option::as_ref);
         if let Some(motion) = motion {
             velocity_at(manifest, solid)?;
@@ -78,7 +78,7 @@ pub(crate) fn surfaces(
         if varying.profiles.is_empty() {
             items.extend(Item::of_wall(spec, &varying, rule, first + at, ([0.0; 3], None))?);
         }
-        // Where values vary, those of the solid itself are of no use.
+        // Values that vary are given link by link, so those of the whole surface are unused.
         let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
         let followed = motion.map(|_| (VELOCITY.to_string(), vec![0.0; manifest.dim as usize]));
         instances.push(surface(rule, solid, useless.chain(followed))?);
@@ -95,7 +95,7 @@ fn surface_rule<'a>(manifest: &'a Manifest, solid: &Solid) -> Result<&'a Boundar
     })
 }
 
-/// A wall of a solid, with these values besides its own.
+/// The wall of a solid's surface, with these values besides its own.
 fn surface(
     rule: &Boundary,
     solid: &Solid,
@@ -103,15 +103,15 @@ fn surface(
 ) -> Result<Instance, StepError> {
     let mut values: Vec<_> = solid.values.iter().cloned().chain(more).collect();
     if let Some(distance) = rule.params.iter().find(|param| param.name == DISTANCE) {
-        // The kernels read that of the link.
+        // Placeholder: kernels read the distance of the link.
         values.push((distance.name.clone(), vec![0.5; distance.components as usize]));
     }
     let values = resolve(&format!("`{}` of a solid", rule.name), &rule.params, &values)?;
     Ok(Instance { rule: rule.code, values: values.into_iter().flatten().collect() })
 }
 
-/// Adds the walls at the links that cross faces and surfaces along which values vary, and what formulas give of them. Returns the solid
-/// of each wall, those that were there before included, or -1.
+/// Adds the walls of links that cross faces and surfaces along which values vary, and their values that formulas of time prescribe.
+/// Returns the solid of each wall, those that existed before included, or -1.
 pub(crate) fn crossings(
     manifest: &Manifest,
     spec: &GridSpec,

@@ -1,7 +1,8 @@
-//! Solids that turn: each link that meets one has a wall of its own, with the velocity of the surface there.
+//! Rotating solids: each link that meets one has a wall of its own, with the local velocity of the surface.
 //!
-//! These walls come after all others. They are numbered anew when solids move, block by block, and written as a whole; links of a row refer to them.
-//! The force on such a solid is the sum of what its links exchange, each relative to its own velocity, and the torque that of its moments.
+//! These walls come after all others. When solids move they are renumbered block by block and written as a whole; the links of a row
+//! refer to them. The force on such a solid is the sum of the exchanges of its links, each relative to its own surface velocity, and the
+//! torque the sum of their moments.
 
 use std::collections::BTreeMap;
 
@@ -14,28 +15,28 @@ use crate::solver::error::StepError;
 use crate::solver::solids::surfaces::velocity_at;
 use crate::solver::spec::GridSpec;
 
-/// Walls of links that meet solids which turn.
+/// Walls of links that meet rotating solids.
 pub(crate) struct Turning {
-    /// How many other walls there are.
+    /// Number of other walls.
     pub(crate) first: usize,
-    /// The surface of each solid that turns.
+    /// The surface of each rotating solid.
     pub(crate) surfaces: BTreeMap<usize, Surface>,
-    /// For each wall, which of those of its block it is, from 0; -1 for others.
+    /// For each wall, its index among such walls of its block, from 0; -1 for other walls.
     pub(crate) numbers: Buffer<Int>,
 }
 
-/// The surface of a solid that turns.
+/// The surface of a rotating solid.
 pub(crate) struct Surface {
-    /// The wall that all of it has, where it does not turn.
+    /// The wall of the whole surface; each link has a copy with its local velocity.
     pub(crate) wall: Instance,
-    /// Where its velocity is among the values of the wall.
+    /// Offset of the velocity among the values of the wall.
     pub(crate) velocity: usize,
-    /// How fast it moves in the step that begins.
+    /// Velocity of the solid in the step that begins.
     pub(crate) rate: Rate,
 }
 
 impl Turning {
-    /// Of solids whose surfaces have the walls from one on; none where none turns.
+    /// From solids whose walls begin at `cutters.first`; `None` if none rotates.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
@@ -58,12 +59,12 @@ impl Turning {
         Ok(Some(Turning { first: walls.len(), surfaces, numbers: device.ints(&vec![-1; walls.len()])? }))
     }
 
-    /// The velocity of the surface of a solid that turns, so far from its pivot.
+    /// The surface velocity of a rotating solid at a distance from its pivot.
     pub(crate) fn velocity(&self, solid: usize, arm: Vector) -> Vector {
         self.surfaces[&solid].rate.at(arm)
     }
 
-    /// Sets how fast a solid moves in the step that begins, if it turns.
+    /// Sets the velocity of a solid in the step that begins, if it rotates.
     pub(crate) fn set_rate(&mut self, solid: usize, rate: Rate) {
         if let Some(surface) = self.surfaces.get_mut(&solid) {
             surface.rate = rate;

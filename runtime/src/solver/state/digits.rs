@@ -1,22 +1,22 @@
-//! Digits that moments of 16 bits lend each other ([`Manifest::lent`]), in what the host reads and writes of a cell: numbers of 64 bits that
-//! are those of 16 bits.
+//! Digits that moments of 16 bits lend each other ([`Manifest::lent`]), in the values of a cell that the host reads and writes: 64-bit
+//! numbers with the precision of 16 bits.
 
 use half::f16;
 use lbm_bundle::{HALF_SCALE, Lent, Manifest};
 
-/// Digits of a number of 64 bits that one of 16 bits has not.
+/// Mantissa bits of a 64-bit number that a 16-bit number lacks.
 const LEFT: u32 = 42;
 
 /// The digits that the moments of a cell lend each other.
 pub struct Digits(Vec<Lent>);
 
 impl Digits {
-    /// Those of a bundle; none where values are stored otherwise.
+    /// Those of a bundle; none if values are stored otherwise.
     pub fn of(manifest: &Manifest) -> Self {
         Digits(manifest.lent())
     }
 
-    /// The moments of a cell from the numbers that are stored.
+    /// Converts stored numbers of a cell to its moments.
     pub fn read(&self, values: &mut [f64]) {
         for lent in &self.0 {
             let bits = bits(values[lent.from]);
@@ -26,7 +26,7 @@ impl Digits {
         }
     }
 
-    /// The numbers that are stored from the moments of a cell, each rounded to the nearest that has its digits.
+    /// Converts the moments of a cell to stored numbers, each rounded to the nearest number with its digits.
     pub fn write(&self, values: &mut [f64]) {
         if values.iter().any(|value| !value.is_finite()) {
             return;
@@ -44,7 +44,7 @@ impl Digits {
     }
 }
 
-/// What a cell's digits are of a number of 64 bits.
+/// Position of lent digits in a 64-bit number.
 trait Place {
     fn mask(&self) -> u16;
     fn place(&self) -> u32;
@@ -68,7 +68,7 @@ fn value(bits: u16) -> f64 {
     f16::from_bits(bits).to_f64() / f64::from(HALF_SCALE)
 }
 
-/// The nearest number without so many of its last binary digits.
+/// The nearest number whose last `digits` binary digits are zero.
 fn rounded(value: f64, digits: u32) -> f64 {
     f64::from_bits((value.to_bits() + (1 << (digits - 1))) >> digits << digits)
 }
@@ -77,7 +77,7 @@ fn rounded(value: f64, digits: u32) -> f64 {
 mod tests {
     use super::*;
 
-    /// As of ten moments: four digits of each momentum are in two others.
+    /// As for ten moments: four digits of each momentum are stored in two other moments.
     #[test]
     fn what_is_written_is_read_with_its_digits() {
         let lent = |number: usize| {

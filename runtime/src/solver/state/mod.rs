@@ -1,4 +1,4 @@
-//! What is in the cells: set from fields, changed, and read.
+//! The data of cells: initialized from fields, changed, and read.
 
 pub(crate) mod digits;
 pub(crate) mod places;
@@ -24,8 +24,8 @@ use crate::solver::state::digits::Digits;
 use crate::solver::subdomain::{Subdomain, ids_in};
 
 impl Simulation {
-    /// Sets the fields of every cell and starts at step 0. `value(cell, out)` writes the components of all fields, in the
-    /// order of the manifest (`rho, ux, uy, uz`), for the cell with its centre at `cell + 1/2` of its level.
+    /// Sets the fields of every cell and starts at step 0. `value(cell, out)` writes the components of all fields, in the order of the
+    /// manifest (`rho, ux, uy, uz`), for the cell with its centre at `cell + 1/2` of its level.
     pub fn init(&mut self, value: impl Fn([usize; 3], &mut [f64]) + Sync) -> Result<(), StepError> {
         self.init_cells(|cell, out| value(cell.at, out))
     }
@@ -35,7 +35,7 @@ impl Simulation {
         self.init_at(0, &value)
     }
 
-    /// The same, to start at a step.
+    /// The same, starting at a step.
     fn init_at(&mut self, step: u64, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
         let levels = self.stepper.levels.len();
         self.parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
@@ -56,7 +56,7 @@ impl Simulation {
     }
 
     fn fill_cells(&mut self, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
-        // Solid cells are at rest and stay as they are; what they keep for parameters that vary is what all cells have.
+        // Solid cells are at rest and do not change; their position-dependent parameters are set as in all cells.
         let places = self.manifest().fields.iter().flat_map(|field| vec![field.place; field.components as usize]);
         let names = fields::component_names(self.manifest());
         let rest: Vec<Option<f64>> =
@@ -74,7 +74,8 @@ impl Simulation {
         parts.hold(&stepper.current(), true)
     }
 
-    /// Changes the current populations cell by cell: `change(cell, populations)`, whole ones; or the moments that are stored in their place.
+    /// Changes the current populations cell by cell: `change(cell, populations)`, full values, not differences from rest; or the moments
+    /// stored in their place.
     pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         let Simulation { parts, stepper, .. } = self;
         for subdomain in parts.iter_mut() {
@@ -101,8 +102,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// The current populations of every cell: `each(cell, populations)`, whole ones; or the moments that are stored in their place. Of several
-    /// processes the first sees them.
+    /// Visits the current populations of every cell: `each(cell, populations)`, full values, not differences from rest; or the moments
+    /// stored in their place. Of several processes only the first visits them.
     pub fn visit_populations(&self, mut each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         let layout = Layout::populations(self.manifest());
         let (rest, digits) = (fields::rest(self.manifest()), Digits::of(self.manifest()));
@@ -125,8 +126,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Macroscopic fields of every cell of the current step: `each(cell, values)`, in the order of the manifest. Of several processes the
-    /// first sees them.
+    /// Visits the macroscopic fields of every cell at the current step: `each(cell, values)`, in the order of the manifest. Of several
+    /// processes only the first visits them.
     pub fn visit_cells(&mut self, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         self.sample()?;
         let layout = Layout::fields(self.manifest());
@@ -134,7 +135,7 @@ impl Simulation {
         cells::visit(read, layout, self.grid(), each)
     }
 
-    /// Sets the fields from a snapshot of the same domain, whatever its levels, and starts at its step.
+    /// Sets the fields from a snapshot of the same domain, whose levels may differ, and starts at its step.
     pub fn init_fields(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
         let names = fields::component_names(self.manifest());
         if snapshot.size() != self.grid().size() {
@@ -165,7 +166,7 @@ impl Simulation {
         self.snapshot_for(For::First)
     }
 
-    /// The same for some processes.
+    /// The same, gathered on the processes `to`.
     pub(crate) fn snapshot_for(&mut self, to: For) -> Result<Snapshot, StepError> {
         let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
         let cutters = self.cutters().cloned();
@@ -186,7 +187,7 @@ impl Simulation {
                 let window = at - first * slot_len..range.end.min(end * slot_len) - first * slot_len;
                 at += window.len();
                 let read = parts.read(layout, window, to, |part| Some(&part.fields.macroscopic))?;
-                // Most often that is all of it.
+                // Usually one window covers the whole range.
                 if values.is_empty() { values = read } else { values.extend(read) }
             }
             Ok(values)
@@ -198,7 +199,7 @@ impl Simulation {
 }
 
 impl Subdomain {
-    /// Sets the fields of every cell, and the first set of populations from them.
+    /// Sets the fields of every cell, and from them the first set of populations.
     fn fill(&mut self, levels: &[Level], value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
         self.sampled = false;
         let layout = Layout::fields(self.program.manifest());

@@ -1,11 +1,11 @@
-//! Parameters of the method that vary from cell to cell, as a user gives them.
+//! Parameters of the method that vary from cell to cell, as the user gives them.
 
 use crate::solver::arrays::places::{PlaceValues, Places};
 use crate::solver::error::StepError;
 use crate::solver::simulation::Simulation;
 
 impl Simulation {
-    /// Says what the places of the method are, from now on: it is what fields of the start have to give them, too.
+    /// Defines the position-dependent parameters of the method from now on. Initial fields must contain the same values.
     pub fn follow_places(&mut self, values: PlaceValues) {
         let places = Places::new(self.manifest(), values);
         self.parts.iter_mut().for_each(|subdomain| subdomain.places = Some(places.clone()));
@@ -13,7 +13,7 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// Gives all cells other places of the method, from now on.
+    /// Sets the position-dependent parameters of all cells from now on.
     pub fn set_places(&mut self, values: PlaceValues) -> Result<(), StepError> {
         self.follow_places(values);
         let current: Vec<usize> = self.stepper.levels.iter().map(|level| level.current).collect();

@@ -1,4 +1,4 @@
-//! Arrays as they are on the device, for restart files.
+//! Restart files: arrays as they are on the device.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,37 +18,37 @@ use crate::solver::parts::Parts;
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::Subdomain;
 
-/// An array of a part.
+/// An array of a subdomain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ArrayId {
     part: usize,
     kind: Kind,
 }
 
-/// What an array has.
+/// The content of an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// One of the two sets of populations.
     Populations(usize),
-    /// Fields that are kept.
+    /// Reference fields.
     Kept,
     /// A statistic, by its number.
     Statistic(usize),
 }
 
-/// What a restart file has of every block.
+/// Per-block data of a restart file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// What is stored of its cells, current: `[direction][cell]`.
+    /// The current stored values of its cells: `[direction][cell]`.
     Populations,
     /// Macroscopic fields of an earlier step: `[component][cell]`.
     Fields,
-    /// A statistic of so many accumulators: `[accumulator][cell]`.
+    /// A statistic with this number of accumulators: `[accumulator][cell]`.
     Statistic(usize),
 }
 
 impl Content {
-    /// How it lies on the device, and the bytes of a value.
+    /// The layout on the device, and the bytes of a value.
     fn values(self, manifest: &Manifest) -> (Layout, usize) {
         match self {
             Content::Populations => (Layout::populations(manifest), manifest.real.stored_bytes()),
@@ -57,32 +57,32 @@ impl Content {
         }
     }
 
-    /// Bytes that a file has of so many blocks: those of their cells, without what lies between these on the device.
+    /// Bytes of `blocks` blocks in a file: those of their cells, without padding between them on the device.
     pub fn bytes(self, manifest: &Manifest, blocks: usize) -> usize {
         let (layout, value_bytes) = self.values(manifest);
         layout.bytes_of_cells(value_bytes, blocks)
     }
 }
 
-/// What a restart file has of a flow: where it lies on the device, or copied, so that the flow may go on.
+/// The data of a flow for a restart file: in place on the device, or copied, so that the flow may go on.
 pub struct State<'a> {
     /// Steps done.
     pub step: u64,
-    /// The step whose fields are kept, if that is an earlier one.
+    /// The step of the reference fields, if it is an earlier one.
     pub kept: Option<u64>,
     manifest: Manifest,
     leaves: Arc<[Leaf]>,
     populations: Vec<Place>,
     fields: Vec<Place>,
-    /// The part that has each leaf.
+    /// The owner of each leaf.
     owners: Vec<usize>,
-    /// Accumulators of a cell of each statistic.
+    /// Accumulators per cell of each statistic.
     accumulators: Vec<usize>,
     samples: Vec<u64>,
     source: Source<'a>,
 }
 
-/// Where the data of a block lie.
+/// The location of the data of a block.
 #[derive(Clone, Copy)]
 struct Place {
     array: ArrayId,
@@ -91,14 +91,14 @@ struct Place {
 
 enum Source<'a> {
     Device(BTreeMap<ArrayId, &'a Array>),
-    /// Spans of them by the array and the first slot, each with the place of its bytes in the copy.
+    /// Spans of arrays by the array and the first slot, each with the offset of its bytes in the copy.
     Copy(Bytes, BTreeMap<(ArrayId, usize), usize>),
 }
 
 /// The bytes of a copy.
 enum Bytes {
     Staged(Staging),
-    /// Those of several processes, in the first; nothing in others.
+    /// Those of several processes, on the first; empty on others.
     Gathered(Vec<u8>),
 }
 
@@ -111,7 +111,7 @@ impl Bytes {
     }
 }
 
-/// Places whose slots follow each other in one array, as many as cross between device and host at a time.
+/// Divides places into runs of consecutive slots of one array, at most as long as are transferred between device and host at a time.
 fn pieces(places: &[Place]) -> impl Iterator<Item = (ArrayId, Range<usize>)> {
     let follows = |one: &Place, next: &Place| one.array == next.array && one.slot.0 + 1 == next.slot.0;
     places.chunk_by(follows).flat_map(|run| run.chunks(SLOTS_AT_ONCE)).map(|run| {
@@ -120,8 +120,7 @@ fn pieces(places: &[Place]) -> impl Iterator<Item = (ArrayId, Range<usize>)> {
     })
 }
 
-/// Spans of slots that have all places, in the order of memory, and as few as that takes: what lies between the places of one array
-/// is in the span too.
+/// The fewest spans of slots that contain all places, in memory order: what lies between the places of one array is included.
 fn spans(places: &[Place]) -> Vec<(ArrayId, Range<usize>)> {
     let mut places = places.to_vec();
     places.sort_unstable_by_key(|place| place.slot);
@@ -130,7 +129,7 @@ fn spans(places: &[Place]) -> Vec<(ArrayId, Range<usize>)> {
 }
 
 impl<'a> State<'a> {
-    /// Of a flow as it is now, where it lies.
+    /// The current data of a flow, in place.
     fn of(flow: &'a Simulation) -> Result<State<'a>, StepError> {
         let leaves = flow.grid().shared_leaves()?;
         let current = |level: usize| Kind::Populations(flow.stepper.levels[level].current);
@@ -190,7 +189,7 @@ impl<'a> State<'a> {
         Ok(self.with_copy(Bytes::Staged(staging), copied))
     }
 
-    /// The same in the first of several processes, with what the others have.
+    /// The same on the first of several processes, with the data of the others.
     fn gathered(self, parts: &Parts, processes: &Processes) -> Result<State<'static>, StepError> {
         let (mut own, mut copied, mut bytes) = (vec![], BTreeMap::new(), vec![]);
         if let Source::Device(arrays) = &self.source {
@@ -229,24 +228,24 @@ impl<'a> State<'a> {
         &self.leaves
     }
 
-    /// How many blocks [`Self::read_populations`] gives.
+    /// Number of blocks that [`Self::read_populations`] gives.
     pub fn stored_blocks(&self) -> usize {
         self.populations.len()
     }
 
-    /// The bytes of the current populations, leaf by leaf in the order of [`Self::leaves`], each `[direction][cell]`; then of what
-    /// refined blocks hold, if they do, level by level along the curve.
+    /// The bytes of the current populations, leaf by leaf in the order of [`Self::leaves`], each `[direction][cell]`; then those of
+    /// covered blocks, if they have data, level by level along the curve.
     pub fn read_populations(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         self.read(&self.populations, each)
     }
 
-    /// The bytes of the fields that are kept, leaf by leaf in the order of [`Self::leaves`], each `[component][cell]`; nothing where
-    /// none of an earlier step are.
+    /// The bytes of the reference fields, leaf by leaf in the order of [`Self::leaves`], each `[component][cell]`; nothing if there are
+    /// none of an earlier step.
     pub fn read_kept(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         self.read(&self.fields, each)
     }
 
-    /// How many samples each statistic has, and accumulators of a cell.
+    /// The number of samples of each statistic, and of its accumulators per cell.
     pub fn statistics(&self) -> impl ExactSizeIterator<Item = (u64, usize)> + '_ {
         self.samples.iter().copied().zip(self.accumulators.iter().copied())
     }
@@ -256,7 +255,7 @@ impl<'a> State<'a> {
         self.read(&self.of_statistic(number), each)
     }
 
-    /// Where the accumulators of a statistic lie.
+    /// The location of the accumulators of a statistic.
     fn of_statistic(&self, number: usize) -> Vec<Place> {
         let kind = Kind::Statistic(number);
         let place = |(leaf, part): (&Leaf, &usize)| Place { array: ArrayId { part: *part, kind }, slot: leaf.slot };
@@ -294,7 +293,7 @@ impl<'a> State<'a> {
         layout.of_cells(bytes, value_bytes).try_for_each(each)
     }
 
-    /// How the values of an array lie, and the bytes of one.
+    /// The layout of an array, and the bytes of a value.
     fn values(&self, array: ArrayId) -> (Layout, usize) {
         let content = match array.kind {
             Kind::Populations(_) => Content::Populations,
@@ -304,19 +303,19 @@ impl<'a> State<'a> {
         content.values(&self.manifest)
     }
 
-    /// Values of a slot of an array.
+    /// Values per slot of an array.
     fn slot_len(&self, array: ArrayId) -> usize {
         self.values(array).0.slot_len()
     }
 
-    /// Bytes of a slot of an array.
+    /// Bytes per slot of an array.
     fn slot_bytes(&self, array: ArrayId) -> usize {
         self.slot_len(array) * self.values(array).1
     }
 }
 
-/// Writes the bytes of leaves into an array of the parts that have them, in the order of [`Grid::leaves`](crate::mesh::Grid::leaves),
-/// each `[component][cell]`.
+/// Writes the bytes of leaves into an array of their owners, in the order of [`Grid::leaves`](crate::mesh::Grid::leaves), each
+/// `[component][cell]`.
 fn write<T: Element, E: From<StepError>>(
     parts: &mut Parts,
     (layout, value_bytes): (Layout, usize),
@@ -333,7 +332,7 @@ fn write<T: Element, E: From<StepError>>(
     Ok(())
 }
 
-/// Fills the bytes of some slots with what comes as `[component][cell]`.
+/// Fills the bytes of some slots with values that are given as `[component][cell]`.
 fn fill<E>(
     layout: Layout,
     value_bytes: usize,
@@ -356,7 +355,7 @@ fn accumulators(subdomain: &mut Subdomain, number: usize) -> Option<&mut Buffer<
 }
 
 impl Simulation {
-    /// What a restart file has of the flow as it is now. Of several processes the first can read it.
+    /// The current data of the flow for a restart file. Of several processes only the first can read them.
     pub fn state(&mut self) -> Result<State<'_>, StepError> {
         self.complete()?;
         let state = State::of(self)?;
@@ -366,7 +365,7 @@ impl Simulation {
         }
     }
 
-    /// The same in a copy, for any thread; the flow may go on before it is on the host.
+    /// The same in a copy, for any thread; the flow may go on before the copy is complete.
     pub fn capture_state(&mut self, staging: Staging) -> Result<State<'static>, StepError> {
         self.complete()?;
         let state = State::of(self)?;
@@ -376,8 +375,8 @@ impl Simulation {
         }
     }
 
-    /// What steps leave as it is of what refined blocks hold is made of the blocks that refine them, as before a change of the grid: it does not
-    /// depend on what was in their slots before.
+    /// Fills those cells of covered blocks that steps do not update from the finer blocks, as before an adaptation, so that they do not
+    /// depend on the previous content of their slots.
     fn complete(&mut self) -> Result<(), StepError> {
         self.parts.hold(&self.stepper.current(), false)
     }
@@ -406,7 +405,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Keeps fields of an earlier step, in the order and form of [`State::read_kept`].
+    /// Sets the reference fields and their step, in the order and form of [`State::read_kept`].
     pub fn write_kept<E: From<StepError>>(
         &mut self,
         step: u64,
@@ -422,8 +421,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Sets the accumulators of a statistic of this flow, by its number, in the order and form of [`State::read_statistic`], and how many
-    /// samples they have.
+    /// Sets the accumulators of a statistic of this flow, by its number, in the order and form of [`State::read_statistic`], and their
+    /// number of samples.
     pub fn write_statistic<E: From<StepError>>(
         &mut self,
         number: usize,

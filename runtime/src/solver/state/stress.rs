@@ -1,4 +1,4 @@
-//! The viscous stress that belongs to a velocity at the start.
+//! The viscous stress of an initial velocity field.
 
 use lbm_bundle::Manifest;
 
@@ -8,8 +8,8 @@ use crate::solver::measure::velocity::Velocity;
 use crate::solver::parts::collect::For;
 use crate::solver::simulation::Simulation;
 
-/// What a population, or a moment that is stored in the place of them, gets of the stress: `-w (tau - 1) / cs2 * (c_a c_b - delta_ab c^2 / dim)`, to be multiplied with the
-/// density and summed with the slopes `du_b/dx_a`.
+/// The contribution of the stress to a population, or to a moment stored in place of populations: `-w (tau - 1) / cs2 * (c_a c_b -
+/// delta_ab c^2 / dim)`, to be multiplied by the density and contracted with the slopes `du_b/dx_a`.
 fn shares(manifest: &Manifest, viscosity: f64) -> Vec<[[f64; 3]; 3]> {
     let (main, dim) = (manifest.main(), manifest.dim as usize);
     let tau = viscosity / main.cs2 + 0.5;
@@ -38,17 +38,17 @@ fn shares(manifest: &Manifest, viscosity: f64) -> Vec<[[f64; 3]; 3]> {
 }
 
 impl Simulation {
-    /// Adds to populations that were just set the stress that a fluid of that viscosity (lattice units of the coarsest
-    /// level) has in the velocity of the fields, so that a flow starts without a jolt: the first order of the Chapman-Enskog
-    /// expansion (Skordos, Phys. Rev. E 48 (1993) 4823), without its trace, after collision as populations are stored. Slopes
-    /// are those of [`Velocity`]. Nothing changes where the method has no velocity `u`.
+    /// Adds the viscous stress of the velocity field to populations that were just initialized, for a fluid of that viscosity (lattice
+    /// units of the coarsest level), so that a flow starts without a transient: the first order of the Chapman-Enskog expansion (Skordos,
+    /// Phys. Rev. E 48 (1993) 4823), without its trace, after collision as populations are stored. Slopes are those of [`Velocity`]. Does
+    /// nothing if the method has no velocity `u`.
     pub fn start_with_stress(&mut self, viscosity: f64) -> Result<(), StepError> {
         let snapshot = self.snapshot_for(For::All)?;
         let Some(velocity) = Velocity::new(&snapshot) else { return Ok(()) };
         let density = snapshot.get("rho");
         let manifest = self.manifest().clone();
         let first = if manifest.moments.is_empty() { manifest.main().first as usize } else { 0 };
-        // On a finer level slopes are smaller and the viscosity larger by the same factor.
+        // On a finer level slopes are smaller and the viscosity is larger by the same factor.
         let of_level = |level: usize| shares(&manifest, viscosity * 2f64.powi(level as i32));
         let shares: Vec<_> = (0..self.stepper.levels.len()).map(of_level).collect();
         self.update_cells(|cell, populations| {

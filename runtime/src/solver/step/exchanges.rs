@@ -1,7 +1,8 @@
-//! What solids and the fluid exchange along cut links.
+//! Exchange between solids and the fluid along cut links.
 //!
-//! Kernels add it up link by link for each block and leave that on the device; the host adds the blocks up along the curve, so that sums are the same in
-//! any number of parts. Where something is summed up over steps, what several steps have left is read at once: a device need not wait for the host.
+//! Kernels sum the exchange of all links of each block and leave the sums on the device. The host adds the blocks along the space-filling
+//! curve, so totals are the same for any number of subdomains. If the exchange is accumulated over steps, the host reads the sums of
+//! several steps at once, so that a device need not wait for the host.
 
 use crate::geometry::solid::{Arm, Row};
 use crate::kernels;
@@ -15,31 +16,31 @@ use crate::solver::solids::exchanges::{OfLink, OfLinks};
 use crate::solver::solids::rows::turned;
 use crate::solver::subdomain::Subdomain;
 
-/// Steps of levels whose sums are left on the device at most.
+/// Most level steps whose sums are left on the device.
 const MOST_LEFT: usize = 32;
 
 impl Parts {
-    /// Adds to what each solid and the fluid exchange what its links give in the step that comes next, as if each step of a finer level in it gave
-    /// what the first does.
+    /// Adds the exchange of each solid in the next step to `total`. Every step of a finer level is taken to contribute as much as the
+    /// first.
     pub(crate) fn add_exchanges(&mut self, levels: &[Level], total: &mut [Exchange]) -> Result<(), StepError> {
         let dim = self.first().grid.dim();
         for (at, level) in levels.iter().enumerate() {
             if self.first().bodies.is_some() {
-                // Boundary conditions read neighbours.
+                // Boundary conditions read neighbouring blocks.
                 self.exchange(at, level.current)?;
             }
             for subdomain in self.iter_mut() {
                 subdomain.prescribe(at, 1)?;
                 subdomain.leave_exchanges(at, level)?;
             }
-            // A cell of a finer level has 2^-dim of the mass, and gives it away in half the time.
+            // A cell of a finer level has 2^-dim of the mass, and exchanges it in half the time.
             let scale = 0.5f64.powi((at * (dim - 1)) as i32);
             self.take_exchanges(1)?.iter().for_each(|found| self.add_found(found, scale, total));
         }
         Ok(())
     }
 
-    /// Adds what steps of levels have left to all sums over steps, those of so many or more.
+    /// Accumulates the sums that level steps have left on the devices, if there are at least `least` of them.
     pub(crate) fn sum_exchanges(&mut self, least: usize) -> Result<(), StepError> {
         if self.left.len() < least.max(1) {
             return Ok(());
@@ -58,12 +59,12 @@ impl Parts {
         Ok(())
     }
 
-    /// The same where there is no room for more to be left.
+    /// The same if [`MOST_LEFT`] of them are left, which is all that there is room for.
     pub(crate) fn sum_many_exchanges(&mut self) -> Result<(), StepError> {
         self.sum_exchanges(MOST_LEFT)
     }
 
-    /// What all parts have left in so many steps of levels, block by block along the curve.
+    /// Reads the sums that a number of level steps have left, in all subdomains: block by block along the space-filling curve.
     fn take_exchanges(&mut self, count: usize) -> Result<Vec<Vec<f64>>, StepError> {
         let mut all = vec![vec![]; count];
         for subdomain in self.iter_mut() {
@@ -81,7 +82,7 @@ impl Parts {
         Ok(all)
     }
 
-    /// Adds that up, block by block.
+    /// Adds these sums to `total`, block by block.
     fn add_found(&self, found: &[f64], scale: f64, total: &mut [Exchange]) {
         let Some(bodies) = &self.first().bodies else { return };
         let dim = self.first().grid.dim();
@@ -95,7 +96,8 @@ impl Parts {
 }
 
 impl Subdomain {
-    /// Leaves what links of a level give in its step that comes next; walls are as they are in that step, and what is read of other parts is there.
+    /// Launches the summation over the links of a level for its next step, and leaves the sums on the device. Walls must have their values
+    /// of that step, and the halo must be up to date.
     pub(crate) fn leave_exchanges(&mut self, at: usize, level: &Level) -> Result<(), StepError> {
         let Some(bodies) = &mut self.bodies else { return Ok(()) };
         let listed = bodies.levels[at].clone();
@@ -125,7 +127,7 @@ impl Subdomain {
         Ok(())
     }
 
-    /// What its blocks have left.
+    /// Reads the sums of its blocks that were left on the device.
     fn take_exchanges(&mut self) -> Result<Vec<Vec<f64>>, StepError> {
         let dim = self.grid.dim();
         let Some(Bodies { left, sums, .. }) = &mut self.bodies else { return Ok(vec![]) };
@@ -134,14 +136,14 @@ impl Subdomain {
 }
 
 impl Subdomain {
-    /// Leaves what solids that turn get along each of their links in blocks of a level.
+    /// Leaves the exchange of each link with solids that turn, in the blocks of a level.
     pub(crate) fn leave_turned(&mut self, at: usize, level: &Level) -> Result<Option<OfLinks>, StepError> {
         let Some(bodies) = &mut self.bodies else { return Ok(None) };
         let Some((moving, turning)) = bodies.moving.as_ref().and_then(|of| Some((of, of.turning.as_ref()?))) else {
             return Ok(None);
         };
         let listed = bodies.levels[at].clone();
-        // The place of each block among those of the level, its slot and its row.
+        // The position of each block among those of the level, its slot and its row.
         let blocks = moving.listed().into_iter().skip(listed.start).take(listed.len()).enumerate();
         let rows: Vec<_> = blocks
             .filter_map(|(place, (block, ..))| Some((place, moving.slot(block)?, turned(moving.cuts.get(&block)?)?)))
@@ -167,7 +169,7 @@ impl Subdomain {
             src: &self.fields.populations[level.current],
             exchanged: &mut values,
             owners: &turning.numbers,
-            // Each link has a velocity of its own, which is taken into account on the host.
+            // Each link has its own velocity; the host takes it into account.
             frames: &device.alloc_doubles(most * dim)?,
             bodies: most as i32,
         })?;

@@ -1,16 +1,17 @@
-//! Couplings of ghosts: what crosses between levels beside streaming, and what refined blocks hold.
+//! Ghost couplings: the exchange between levels besides streaming, and the data of covered blocks.
 //!
-//! Blocks that have a coarser one beside them end in layers of ghosts, which stand for coarse cells; a refined block beside a
-//! leaf holds data on its own level: cells that stream and collide where the ghosts are, and one more layer of means. A step of
-//! level `l`, in the order of [`step`](crate::solver::step):
+//! Blocks next to a coarser block end in layers of ghosts, which stand for coarse cells. A refined block next to a leaf is covered and has
+//! data on its own level: cells that stream and collide where the ghosts are, and one more layer of averages. A step of level `l`, in the
+//! order of [`step`](crate::solver::step):
 //!
-//! 1. stream and collide its blocks, and what refined blocks hold of it; those at level jumps keep what has streamed in
-//! 2. in the second of two steps: *restrict*, the means of level `l - 1`, which has streamed by then
-//! 3. the second step of level `l + 1`, whose means are those of level `l` now
-//! 4. *send*: what is to be interpolated, in place
-//! 5. *prolong*: ghosts of level `l + 1`, which collide like all others
+//! 1. its blocks and the covered blocks of level `l` stream and collide; those at refinement interfaces save the populations that have
+//!    streamed in
+//! 2. in the second of two steps: *restrict* averages into level `l - 1`, which has streamed by then
+//! 3. the second step of level `l + 1`, which averages into level `l` in the same way
+//! 4. *send*: the saved populations become those from which ghosts are interpolated, in place
+//! 5. *prolong*: ghosts of level `l + 1`, which collide like all other cells
 //!
-//! In several parts, each has what is held where the first of the leaves beneath is its own. What others' blocks have saved crosses before 2 and 5
+//! In several subdomains, the owner of the first descendant leaf owns a covered block. Saved populations are exchanged before 2 and 5
 //! ([`halo`](crate::solver::halo)).
 
 use lbm_bundle::mesh::Group;
@@ -24,7 +25,7 @@ use crate::solver::parts::Parts;
 use crate::solver::subdomain::{Subdomain, own_level};
 
 impl Subdomain {
-    /// Means of a level that has streamed, over cells of the next finer one.
+    /// Averages over cells of the next finer level, into the covered blocks of a level that has streamed.
     pub(crate) fn restrict(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
         let Level { params, current } = &levels[level];
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
@@ -42,7 +43,7 @@ impl Subdomain {
         Ok(())
     }
 
-    /// From what has streamed in on a level to what is interpolated.
+    /// Computes the populations from which ghosts are interpolated, from those that have streamed in on a level.
     pub(crate) fn send(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
         let params = &levels[level].params;
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
@@ -65,7 +66,7 @@ impl Subdomain {
         Ok(())
     }
 
-    /// Ghosts of a level.
+    /// Interpolates the ghosts of a level.
     pub(crate) fn prolong(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
         let Level { params, current } = &levels[level];
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
@@ -86,8 +87,8 @@ impl Subdomain {
         Ok(())
     }
 
-    /// What refined blocks of a level hold from the blocks that refine them: all of it, or what no step gives. `current`: the current set of
-    /// each level.
+    /// Fills the covered blocks of a level from their children: all cells if `whole`, otherwise those that no step computes. `current`: the
+    /// current set of each level.
     pub(crate) fn hold(&mut self, current: &[usize], level: usize, whole: bool) -> Result<(), StepError> {
         let tables = self.grid.tables();
         let [populations_0, populations_1] = &mut self.fields.populations;
@@ -106,7 +107,8 @@ impl Subdomain {
 }
 
 impl Parts {
-    /// What refined blocks hold, from the blocks that refine them, finest first: all of it, or what no step gives.
+    /// Fills the covered blocks of all levels from their children, finest first: all cells if `whole`, otherwise those that no step
+    /// computes.
     pub(crate) fn hold(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
         let grid = &self.first().grid;
         if !grid.forest().holds() {
@@ -114,7 +116,7 @@ impl Parts {
         }
         let levels = grid.levels().len();
         let families = self.partition().map_or(Ok(vec![]), |partition| transfer::families(grid, partition))?;
-        // Nothing is finer than the finest level.
+        // The finest level has no covered blocks.
         for level in (0..levels.saturating_sub(1)).rev() {
             let first = families.partition_point(|family| family.level <= level);
             let end = families.partition_point(|family| family.level <= level + 1);

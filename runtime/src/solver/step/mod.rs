@@ -1,24 +1,25 @@
 //! The time step.
 //!
-//! A step of the grid is one of its coarsest level. Level `l` takes `2^l` of them, in an order in which two sets of populations
-//! are all that is needed (`lbm_dsl::model::levels` in the compiler has the rule):
+//! A step of the grid is one step of the coarsest level. Level `l` takes `2^l` steps in it, in an order that needs no more than two sets of
+//! populations (the rule is in `lbm_dsl::model::levels` of the compiler):
 //!
 //! ```text
-//! advance(l):  prescribe          what formulas of time say of walls at this time; again after the first step of l + 1
-//!              to fine            what level l sends to level l + 1 for both of its steps ──▶ inbox of l + 1
+//! advance(l):  prescribe          walls whose parameters depend on time, at this time; again after the first step of l + 1
+//!              to fine            level l sends to level l + 1 for both of its steps ──▶ inbox of l + 1
 //!              advance(l + 1)     its first step in this one
-//!              to coarse          what has come out of level l + 1 ──▶ inbox of l
-//!              expose             methods that read values of neighbours: what cells of level l show to those around them
+//!              to coarse          what leaves level l + 1 ──▶ inbox of l
+//!              expose             methods that read values of neighbours: cells of level l expose their values
 //!              stream, collide    level l: reads one set and the inbox, writes the other set
-//!              restrict           ghosts: means of level l - 1, which has streamed, in the second of two steps
+//!              restrict           ghosts: averages into level l - 1, which has streamed, in the second of two steps
 //!              advance(l + 1)     its second step
 //!              send, prolong      ghosts: of level l + 1, from level l
 //!              exchange the two sets of level l
-//!              move               solids of level l to where they are at the end of its step
+//!              move               solids of level l to their positions at the end of its step
 //! ```
 //!
-//! A coupling of packets has an inbox and no ghosts, a coupling of ghosts no inbox; phases that a grid has no blocks for do nothing.
-//! This order is one of many: a recording keeps of it what [`accesses`](crate::solver::plan::accesses) demands.
+//! A packet coupling has an inbox and no ghosts, a ghost coupling has ghosts and no inbox. Phases for which a grid has no blocks do
+//! nothing. This is one of many valid orders: a recording keeps only the dependencies that [`accesses`](crate::solver::plan::accesses)
+//! finds.
 
 pub(crate) mod exchanges;
 pub(crate) mod ghosts;
@@ -39,21 +40,21 @@ use crate::solver::plan::task::{Share, Side, Task};
 use crate::solver::spec::Course;
 use crate::solver::step::timing::Timings;
 
-/// Parameters of the method that depend on time.
+/// Time-dependent parameters of the method.
 pub(crate) struct Courses {
-    /// The parameters of the coarsest level, as they were last.
+    /// The parameters of the coarsest level as they were last evaluated.
     coarsest: Params,
-    /// Those that change, by name, each with all its components.
+    /// The parameters that depend on time, by name, each with all its components.
     courses: Vec<(String, Vec<Course>)>,
 }
 
 impl Courses {
-    /// Changes another parameter.
+    /// Changes a parameter that does not depend on time.
     pub(crate) fn set(&mut self, manifest: &Manifest, name: &str, values: &[f64]) -> Result<(), StepError> {
         self.coarsest.set(manifest, name, values)
     }
 
-    /// The parameters of so many levels at a time.
+    /// The parameters of several levels at a time.
     fn at(&mut self, manifest: &Manifest, time: f64, levels: usize) -> Result<Vec<Params>, StepError> {
         for (name, courses) in &self.courses {
             let values: Vec<f64> = courses.iter().map(|course| course(time)).collect();
@@ -63,18 +64,18 @@ impl Courses {
     }
 }
 
-/// How far a flow has come: the same on all devices.
+/// How far a flow has advanced: the same on all devices.
 pub(crate) struct Stepper {
-    /// Levels that there may be, the coarsest first.
+    /// All levels that are possible, the coarsest first.
     pub(crate) levels: Vec<Level>,
-    /// Steps done.
+    /// Number of completed steps.
     pub(crate) step: u64,
-    /// What changes of the parameters, if something does.
+    /// Parameters of the method that depend on time, if any.
     pub(crate) courses: Option<Courses>,
 }
 
 impl Stepper {
-    /// One step of the grid; where its phases are timed, with marks around them.
+    /// Advances the grid by one step. `timed`: puts time marks around each phase.
     pub(crate) fn advance(&mut self, parts: &mut Parts, mut timed: Option<&mut Timings>) -> Result<(), StepError> {
         let (current, tasks) = (self.current(), self.tasks(parts));
         let posts = timed.is_none() && parts.posts();
@@ -102,18 +103,18 @@ impl Stepper {
         Ok(())
     }
 
-    /// What a step consists of, in an order in which it can be done.
+    /// The tasks of a step, in a valid order.
     pub(crate) fn tasks(&self, parts: &Parts) -> Vec<Task> {
         schedule::tasks(parts, &self.current())
     }
 
-    /// Lets parameters of the method change from now on.
+    /// Makes parameters of the method depend on time from now on.
     pub(crate) fn follow(&mut self, manifest: &Manifest, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
         self.courses = Some(Courses { coarsest: self.levels[0].params.clone(), courses });
         self.set_time(manifest, self.step as f64)
     }
 
-    /// Parameters of all levels as they are at a time.
+    /// Sets the parameters of all levels to their values at a time.
     pub(crate) fn set_time(&mut self, manifest: &Manifest, time: f64) -> Result<(), StepError> {
         let Some(courses) = &mut self.courses else { return Ok(()) };
         let params = courses.at(manifest, time, self.levels.len())?;
@@ -121,9 +122,9 @@ impl Stepper {
         Ok(())
     }
 
-    /// Does one of them.
+    /// Runs a task.
     pub(crate) fn run(&mut self, task: Task, parts: &mut Parts) -> Result<(), StepError> {
-        // Without a recording, devices are in the order of tasks where something crosses.
+        // Without a recording, communication synchronizes all devices before and after.
         let crosses = task.phase.crosses();
         if crosses {
             parts.devices().meet()?;
@@ -134,11 +135,11 @@ impl Stepper {
         if crosses { Ok(parts.devices().meet()?) } else { Ok(()) }
     }
 
-    /// Does what one device does of it.
+    /// Runs the share of one device in a task.
     pub(crate) fn run_share(&mut self, task: Task, share: Share, parts: &mut Parts) -> Result<(), StepError> {
         let end = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
         if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
-            // Cells collide at the end of the step.
+            // Collisions take the parameters at the end of the step.
             self.set_time(parts.first().program.manifest(), end)?;
         }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
@@ -146,7 +147,7 @@ impl Stepper {
         device.accessing(&accesses, || parts.run(task, share, &self.levels, end))
     }
 
-    /// Blocks of a level stream, those at the edge first; what other processes read of these is on its way while the others stream.
+    /// Streams the blocks of a level, edge blocks first. Communication with other processes overlaps with the streaming of interior blocks.
     fn stream_and_post(&mut self, tasks: &[Task], parts: &mut Parts) -> Result<(), StepError> {
         let all = tasks.iter().flat_map(|task| parts.shares(*task).into_iter().map(|share| (*task, share)));
         let (inside, edge): (Vec<_>, Vec<_>) =
@@ -159,7 +160,7 @@ impl Stepper {
         inside.into_iter().try_for_each(|(task, share)| self.run_share(task, share, parts))
     }
 
-    /// Which set of populations is current on each level.
+    /// The current set of populations of each level.
     pub(crate) fn current(&self) -> Vec<usize> {
         self.levels.iter().map(|level| level.current).collect()
     }

@@ -1,4 +1,4 @@
-//! Solids move: links are cut where they are after a step of their level, and cells that they have left are filled.
+//! Moving solids: links are cut again at the end of a step of their level, and cells that solids have left are filled.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::solver::error::StepError;
 use crate::solver::solids::rows::Rows;
 use crate::solver::subdomain::Subdomain;
 
-/// A cell that a solid has left or come to.
+/// A cell that a solid has left or entered.
 struct Cell {
     block: Block,
     slot: usize,
@@ -25,20 +25,20 @@ struct Cell {
 }
 
 impl Subdomain {
-    /// After the grid has changed, or the data been put into another order.
+    /// Updates the tables of solids after the grid has changed or blocks have been sorted.
     pub(crate) fn renew_solids(&mut self) -> Result<(), StepError> {
         let Subdomain { program, grid, owned, walls, bodies, .. } = self;
         let Some(bodies) = bodies else { return Ok(()) };
         bodies.renew(program.device(), program.manifest(), grid, owned.as_ref(), walls)
     }
 
-    /// Puts all solids that move where they are at a time, on so many levels; no cell is filled.
+    /// Moves all moving solids to their positions at a time, on several levels, without filling cells.
     pub(crate) fn place_solids(&mut self, levels: usize, time: f64) -> Result<(), StepError> {
         (0..levels).try_for_each(|level| self.move_solids(level, time, None))
     }
 
-    /// Puts the solids of a level where they are at a time, in steps of the coarsest level, and gives their surfaces the velocity of the step
-    /// that begins then. Where the level is given, cells that they have left since then are filled.
+    /// Moves the solids of a level to their positions at a time, in steps of the coarsest level, and sets the velocities of their surfaces
+    /// for the step that begins then. If `refilled` gives the level, cells that solids have left since the previous position are filled.
     pub(crate) fn move_solids(&mut self, level: usize, time: f64, refilled: Option<&Level>) -> Result<(), StepError> {
         let Subdomain { program, grid, owned, walls, bodies, fields, places, .. } = self;
         let (device, manifest) = (program.device().clone(), program.manifest().clone());
@@ -62,7 +62,8 @@ impl Subdomain {
             }
         }
 
-        // What the solids of the level carry at the time, in the middle between two of its steps.
+        // For each solid of the level, its velocity at this time, from its positions one step earlier and one step later, and its
+        // displacement since the earlier one.
         let rates: BTreeMap<usize, (Rate, Vector)> = cutters
             .solids
             .motions(level)
@@ -82,13 +83,13 @@ impl Subdomain {
             let other = |cell: &usize| refilled.is_some() && old.is_solid(*cell) != cut.is_solid(*cell);
             for cell in (0..manifest.cells()).filter(other) {
                 let slot = moving.slot(*block).expect("a block that is cut is a leaf");
-                // What a solid comes to is at rest.
-                // The way to a neighbour is that of what comes from there.
+                // Cells that a solid has entered are at rest. A neighbour counts if the link along which populations arrive from it is not
+                // cut.
                 let open = |to: &Direction| !cut.is_link_cut(to.opposite as usize * manifest.cells() + cell);
                 let (around, towards, velocity) = match before.arm_at(*block, cell) {
                     Some((number, arm)) => {
                         let (around, towards) = moving.around([&before, &cutters], (*block, cell), directions, open);
-                        // From the pivot, which has moved on.
+                        // Relative to the pivot, which has moved since.
                         let velocity = rates
                             .get(&number)
                             .map_or([0.0; 3], |(rate, moved)| rate.at([0, 1, 2].map(|axis| arm[axis] - moved[axis])));

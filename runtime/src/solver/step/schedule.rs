@@ -4,7 +4,7 @@ use crate::solver::parts::Parts;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::Task;
 
-/// What a step of the grid consists of, in an order in which it can be done; `current`: the current set of populations of each level.
+/// The tasks of a step of the grid, in a valid order; `current`: the current set of populations of each level.
 pub(crate) fn tasks(parts: &Parts, current: &[usize]) -> Vec<Task> {
     let sets = current.iter().enumerate().map(|(level, set)| (*set as u64) << level);
     let mut schedule = Schedule { parts, sets: sets.sum(), fresh: 0, tasks: vec![] };
@@ -13,17 +13,17 @@ pub(crate) fn tasks(parts: &Parts, current: &[usize]) -> Vec<Task> {
     schedule.tasks
 }
 
-/// A step of the grid that is being laid out.
+/// A step of the grid under construction.
 struct Schedule<'a> {
     parts: &'a Parts,
     sets: u64,
-    /// Of which levels all parts have what they read of others, in the first set and in the second, a bit for each.
+    /// The levels whose halo is up to date in all subdomains: bit `2 * level + set` for each level and set of populations.
     fresh: u64,
     tasks: Vec<Task>,
 }
 
 impl Schedule<'_> {
-    /// One step of a level and all finer ones, the one with that number in a step of the grid.
+    /// One step of a level and of all finer levels; `number`: its number within the step of the grid, among steps of the same level.
     fn advance(&mut self, level: usize, number: i32) {
         let finer = level + 1 < self.parts.first().grid.levels().len();
         let second = number % 2 == 1;
@@ -31,7 +31,7 @@ impl Schedule<'_> {
         if finer {
             self.phases(&Phase::TO_FINE, level, number);
             self.advance(level + 1, 2 * number);
-            // The finer level has had walls as they are in its own steps.
+            // The finer level has evaluated the parameters of walls at the times of its own steps.
             self.phases(&[Phase::Prescribe], level, number);
             self.phases(&Phase::TO_COARSE, level, number);
         }
@@ -48,8 +48,8 @@ impl Schedule<'_> {
         self.phases(&[Phase::Move], level, number);
     }
 
-    /// Those phases that have anything to do. What crosses before them is the same in all processes, whatever each has to do; only where
-    /// nothing moves, nothing crosses for that.
+    /// Adds those of the phases that have work to do. The halo exchange before them is the same in all processes, even if this process has
+    /// no work. Without moving solids on the level, [`Phase::Move`] needs no halo exchange.
     fn phases(&mut self, phases: &[Phase], level: usize, number: i32) {
         let (sets, start, half) = (self.sets, level > 0 && number % 2 == 0, 2 * number + 1);
         for phase in phases.iter().copied() {
@@ -67,7 +67,7 @@ impl Schedule<'_> {
                 self.tasks.push(Task { phase, level, start, half, sets });
             }
             match phase {
-                // What cells expose lies beside their populations.
+                // Exposed values are stored beside the populations of a cell.
                 Phase::Expose if self.exposes() => self.fresh &= !self.bit(level, 0),
                 Phase::Move => self.fresh &= !self.bit(level, 0),
                 Phase::Prolong => self.fresh &= !self.bit(level + 1, 0),
@@ -77,12 +77,12 @@ impl Schedule<'_> {
         }
     }
 
-    /// Whether cells of the method expose values to their neighbours: the same in all processes.
+    /// Whether cells of the method expose values to their neighbours; the same in all processes.
     fn exposes(&self) -> bool {
         !self.parts.first().program.manifest().shown.is_empty()
     }
 
-    /// Lets parts get what they read of others' blocks of a level, unless they have it.
+    /// Adds a halo exchange of a level, unless the halo is up to date.
     fn refresh(&mut self, level: usize, half: i32) {
         let bit = self.bit(level, 0);
         if self.parts.exchanges(level) && self.fresh & bit == 0 {
@@ -91,7 +91,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// The bit of the current set of a level, or of the other one.
+    /// The bit of the current set of a level (`other` is 0), or of the other set (1).
     fn bit(&self, level: usize, other: u64) -> u64 {
         1 << (2 * level as u64 + (self.sets >> level & 1 ^ other))
     }

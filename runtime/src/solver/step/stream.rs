@@ -1,4 +1,4 @@
-//! Streaming and collision: which blocks each phase of a step works on, and the kernel for them.
+//! Streaming and collision: the blocks that each phase of a step works on, and the kernel of the phase.
 
 use lbm_bundle::mesh::Group;
 
@@ -17,7 +17,8 @@ use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::{Subdomain, own_level};
 
 impl Subdomain {
-    /// Stores what cells of a level show to those around them. Blocks with solids are in two lists, of which the second is right.
+    /// Stores the values that cells of a level expose to their neighbours. Blocks with solids are in two lists: the second launch gives the
+    /// right values.
     pub(crate) fn expose(&mut self, Level { params, current }: &Level, level: usize) -> Result<(), StepError> {
         let (program, params) = (&self.program, params.packed());
         let neighbours = &self.grid.tables().neighbours;
@@ -48,7 +49,7 @@ impl Subdomain {
         })?)
     }
 
-    /// Streams and collides the blocks of a phase on a level, or some of them; `start`: whether its step is the first of two.
+    /// Streams and collides the blocks of a phase on a level, or some of them; `start`: whether the step of the level is the first of two.
     pub(crate) fn stream_collide(
         &mut self,
         (phase, side): (Phase, Side),
@@ -142,18 +143,18 @@ impl Subdomain {
     }
 }
 
-/// Where blocks of a part are listed.
+/// The lists of blocks of a subdomain.
 #[derive(Clone, Copy)]
 pub(crate) struct Lists<'a> {
     pub(crate) grid: &'a Grid,
     pub(crate) owned: Option<&'a Owned>,
-    /// Where a part of several lists those that stream, and which of them are meant.
+    /// If there are several subdomains: the lists of edge blocks and interior blocks, and which of these to take.
     pub(crate) edges: Option<(&'a Edges, Side)>,
     pub(crate) bodies: Option<&'a Bodies>,
     pub(crate) inbox: Option<&'a Inbox>,
 }
 
-/// The blocks, or cells, of a phase of a step of a level.
+/// The blocks, or cells, that a phase works on in a step of a level.
 pub(crate) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'a, Int> {
     let Lists { grid, owned, edges, bodies, inbox } = lists;
     let (tables, levels) = (grid.tables(), grid.levels());

@@ -1,4 +1,4 @@
-//! What each subdomain and each device does of a task: the way from the plan of a step to its kernels.
+//! From the plan of a step to its kernels: the share of each subdomain and each device in a task.
 
 use crate::device::{Accesses, Device};
 use crate::solver::arrays::params::Level;
@@ -11,7 +11,7 @@ use crate::solver::step::stream::{Lists, blocks};
 use crate::solver::subdomain::Subdomain;
 
 impl Parts {
-    /// Whether a phase of a step of a level has anything to do in this process.
+    /// Whether a phase has work to do on a level in this process.
     pub(crate) fn has(&self, phase: Phase, level: usize) -> bool {
         if phase == Phase::Exchange {
             // The same in all processes.
@@ -20,7 +20,7 @@ impl Parts {
         self.here.iter().any(|subdomain| subdomain.has(phase, level))
     }
 
-    /// What devices have to do in a task: what crosses; or each part, where that matters with what others wait for first.
+    /// The shares of a task: the lanes of communication, or each subdomain. Edge blocks come first if other subdomains wait for them.
     pub(crate) fn shares(&self, task: Task) -> Vec<Share> {
         let all = |side: Side| (0..self.here.len()).map(move |part| Share::Part(part, side));
         let apart = self.division.is_some()
@@ -34,7 +34,7 @@ impl Parts {
         }
     }
 
-    /// The device that does a share.
+    /// The device that runs a share.
     pub(crate) fn device(&self, task: Task, share: Share) -> &Device {
         let part = match (share, &self.division) {
             (Share::Part(part, _), _) => part,
@@ -44,7 +44,7 @@ impl Parts {
         self.here[part].program.device()
     }
 
-    /// A share of a phase of a step of a level.
+    /// Runs a share of a task.
     pub(crate) fn run(&mut self, task: Task, share: Share, levels: &[Level], end: f64) -> Result<(), StepError> {
         match share {
             Share::Processes if task.phase == Phase::HaloSaved => self.exchange_saved(task.level),
@@ -69,7 +69,7 @@ impl Parts {
         let parts = self.here.len();
         match (share, &self.division) {
             (Share::Lane(lane), Some(division)) => accesses::of_lane(task, division.ends(task, lane), parts),
-            // Nothing of it is recorded.
+            // Communication between processes is not recorded.
             (Share::Lane(_), None) | (Share::Processes, _) => Accesses::default(),
             (Share::Part(part, side), _) => {
                 accesses::of_part(task, side, self.here[part].together(task.level), OfPart { part, parts })
@@ -79,12 +79,12 @@ impl Parts {
 }
 
 impl Subdomain {
-    /// Whether a phase of a step of a level has anything to do.
+    /// Whether a phase has work to do on a level.
     pub(crate) fn has(&self, phase: Phase, level: usize) -> bool {
         match phase {
             Phase::Prescribe => self.prescribed.as_ref().is_some_and(|prescribed| prescribed.has(level)),
             Phase::Move => self.has_motions(level),
-            // A step is laid out before its solids move: in its second half a finer level may have them in other blocks.
+            // The tasks of a step are listed before its solids move. During its second half, a finer level may have solids in other blocks.
             Phase::StreamCollideSolid if self.has_motions(level) => true,
             Phase::Tick => self.prescribed.is_some(),
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
@@ -104,7 +104,7 @@ impl Subdomain {
         self.bodies.as_ref().is_some_and(|bodies| bodies.cutters.solids.motions(level).next().is_some())
     }
 
-    /// A phase of a step of a level, on some of its blocks.
+    /// Runs a task on some of the blocks.
     pub(crate) fn run(&mut self, task: Task, side: Side, levels: &[Level]) -> Result<(), StepError> {
         let Task { phase, level, start, half, .. } = task;
         match phase {

@@ -1,4 +1,4 @@
-//! Where the time goes: total seconds of all runs, and the share of each phase from a sample of steps.
+//! Timing: total seconds of all runs, and the time of each phase in a sample of steps.
 
 use crate::device::{DeviceError, Devices, Marks};
 use crate::solver::plan::phase::Phase;
@@ -12,25 +12,26 @@ pub struct Timings {
     adapting: f64,
     sampled: u64,
     phases: [f64; Phase::ALL.len()],
-    /// Marks before and after phases whose times have not been asked for yet.
+    /// Time marks before and after phases, not evaluated yet.
     pending: Vec<(Phase, Marks, Marks)>,
 }
 
 impl Timings {
-    /// Steps at the start of each run whose phases are timed.
+    /// Number of steps at the start of each run whose phases are timed.
     pub(crate) const SAMPLED_STEPS: u64 = 2;
 
-    /// A phase of a sampled step.
+    /// Records the marks of a phase of a sampled step.
     pub(crate) fn sample(&mut self, phase: Phase, start: Marks, end: Marks) {
         self.pending.push((phase, start, end));
     }
 
-    /// All phases of a step have been sampled.
+    /// Counts a sampled step, after all its phases.
     pub(crate) fn sampled(&mut self) {
         self.sampled += 1;
     }
 
-    /// So many steps and cell updates took so many seconds, those spent on changes of the grid among them.
+    /// Adds a number of steps and cell updates and the seconds that they took, including those for adaptations, which are also given
+    /// separately.
     pub(crate) fn ran(&mut self, steps: u64, updates: u64, seconds: f64, adapting: f64) {
         self.steps += steps;
         self.updates += updates;
@@ -38,7 +39,7 @@ impl Timings {
         self.adapting += adapting;
     }
 
-    /// Turns marks into times; called when the steps are done.
+    /// Evaluates the marks; called when the steps are complete.
     pub(crate) fn settle(&mut self, devices: &Devices) -> Result<(), DeviceError> {
         for (phase, start, end) in std::mem::take(&mut self.pending) {
             self.phases[phase as usize] += devices.seconds(&start, &end)?;
@@ -46,22 +47,22 @@ impl Timings {
         Ok(())
     }
 
-    /// Steps run so far.
+    /// Number of steps so far.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Seconds spent in all of them.
+    /// Seconds spent in all steps, including adaptations.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// Cell updates so far.
+    /// Number of cell updates so far.
     pub fn updates(&self) -> u64 {
         self.updates
     }
 
-    /// Seconds spent in changes of the grid.
+    /// Seconds spent in adaptations.
     pub fn adapting(&self) -> f64 {
         self.adapting
     }
@@ -76,7 +77,7 @@ impl Timings {
         if self.seconds > 0.0 { self.steps as f64 / self.seconds } else { 0.0 }
     }
 
-    /// Mean seconds of a phase per step, from a sample of steps; 0 before the first.
+    /// Mean seconds of a phase per step, from sampled steps; 0 before the first.
     pub fn phase(&self, phase: Phase) -> f64 {
         if self.sampled > 0 { self.phases[phase as usize] / self.sampled as f64 } else { 0.0 }
     }
