@@ -164,6 +164,28 @@ static inline __attribute__((always_inline)) void store_lines(
 {%- endif %}
 }
 
+{% if half and not moments -%}
+// The same as `move_by_chance` for n cells from one on, direction i of which is f[i * n + cell].
+static inline __attribute__((always_inline)) void move_cells_by_chance({{ real }} *restrict f, const int n, const int begin)
+{
+    unsigned chance[SLAB > LINE ? SLAB : LINE];
+    for (int cell = 0; cell < n; ++cell) chance[cell] = (unsigned)(begin + cell);
+    for (int i = 0; i < Q; i += 2) {
+        for (int cell = 0; cell < n; ++cell) {
+            chance[cell] = chance[cell] * 0x9e3779b1u + bits_of(f[i * n + cell]) + (i + 1 < Q ? bits_of(f[(i + 1) * n + cell]) << 1 : 0);
+        }
+    }
+    for (int cell = 0; cell < n; ++cell) chance[cell] = mixed(chance[cell]);
+    for (int i = 0; i < Q; i += 2) {
+        for (int cell = 0; cell < n; ++cell) {
+            f[i * n + cell] = moved_by_chance(f[i * n + cell], chance[cell] >> 9);
+            if (i + 1 < Q) f[(i + 1) * n + cell] = moved_by_chance(f[(i + 1) * n + cell], chance[cell] << 7 & 0x7fffffu);
+            chance[cell] = chance[cell] * 0x2c9277b5u + 0xac564b05u;
+        }
+    }
+}
+
+{% endif -%}
 // Collides a gathered slab and stores it in a slot from a cell on, a cache line of each direction at a time.
 static inline __attribute__((always_inline)) void collide_slab(
     const {{ real }} *restrict before, {{ stored }} *restrict dst, const int32_t slot, const int begin, const int past{{ param_decls }})
@@ -178,6 +200,7 @@ static inline __attribute__((always_inline)) void collide_slab(
 {%- elif half %}
         {{ real }} after[Q * SLAB];
         collide_gathered(SLAB, SLAB, before, SLAB, after{{ param_names }});
+        move_cells_by_chance(after, SLAB, begin);
         for (int i = 0; i < Q; ++i) {
             for (int cell = 0; cell < SLAB; ++cell) store(dst, slot, i, begin + cell, after[i * SLAB + cell]);
         }
@@ -189,6 +212,9 @@ static inline __attribute__((always_inline)) void collide_slab(
     for (int cell = 0; cell < SLAB; cell += LINE) {
         _Alignas(64) {{ real }} after[Q * LINE];
         collide_gathered(LINE, SLAB, before + cell, LINE, after{{ param_names }});
+{%- if half and not moments %}
+        move_cells_by_chance(after, LINE, begin + cell);
+{%- endif %}
         store_lines(dst, slot, begin + cell, after, past);
     }
 }

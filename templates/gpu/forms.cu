@@ -206,12 +206,14 @@
     {{ real }} f[Q];
     UNROLL for (int i = 0; i < Q; ++i) f[i] = widened((uint16_t)pairs[i]);
     collide(f{{ param_names }});
+    move_by_chance(f, cell);
     UNROLL for (int i = 0; i < Q; ++i) {
         const unsigned second = pairs[i] >> 16;
         pairs[i] = second << 16 | narrowed(f[i]);
         f[i] = widened((uint16_t)second);
     }
     collide(f{{ param_names }});
+    move_by_chance(f, cell + 1);
     UNROLL for (int i = 0; i < Q; ++i) store_pair(dst, slot, i, cell, (pairs[i] & 0xffff) | (unsigned)narrowed(f[i]) << 16);
 {%- endcomponent pair_of_cells %}
 

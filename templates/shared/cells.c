@@ -29,6 +29,41 @@
     return widened(narrowed(value));
 }
 
+{{<bits />}}
+
+// The bits of the populations of a cell, well mixed: where its chance begins.
+{{ inline }} unsigned mixed(unsigned chance)
+{
+    chance = (chance ^ chance >> 16) * 0x7feb352du;
+    chance = (chance ^ chance >> 15) * 0x846ca68bu;
+    return chance ^ chance >> 16;
+}
+
+// A value that becomes the number of 16 bits below or above it when it is rounded to the nearest, on average itself: 23 bits of chance move it by
+// up to half of the distance between such numbers, 2^-10 of the power of two below it.
+{{ inline }} {{ real }} moved_by_chance(const {{ real }} value, const unsigned bits)
+{
+    const {{ real }} power = float_of(bits_of(value) & 0x7f800000u), part = float_of(bits | 0x3a800000u) - 0x1.8p-10f;
+    return value + power * part;
+}
+
+// Moves the populations of a cell before they are rounded, so that they are right on average: in a slow flow they change by less than half of
+// the last digit in a step, and to the nearest they would stay what they are. Chance is made of the bits of all of them and of the place of the
+// cell in its block, so it is the same whoever computes the cell; each number of it serves two.
+{{ inline }} void move_by_chance({{ real }} *f, const int cell)
+{
+    unsigned chance = (unsigned)cell;
+    UNROLL for (int i = 0; i < Q; i += 2) {
+        chance = chance * 0x9e3779b1u + bits_of(f[i]) + (i + 1 < Q ? bits_of(f[i + 1]) << 1 : 0);
+    }
+    chance = mixed(chance);
+    UNROLL for (int i = 0; i < Q; i += 2) {
+        f[i] = moved_by_chance(f[i], chance >> 9);
+        if (i + 1 < Q) f[i + 1] = moved_by_chance(f[i + 1], chance << 7 & 0x7fffffu);
+        chance = chance * 0x2c9277b5u + 0xac564b05u;
+    }
+}
+
 {% endif -%}
 {% endif -%}
 {% if not moments -%}

@@ -20,11 +20,14 @@
 }
 {%- endcomponent kernel %}
 
-{% component finish(@moments) -%}
+{% component finish(@moments, @half) -%}
     {{<relax />}}
 {%- if moments %}
     store_moments(dst, slot, cell, f);
 {%- else %}
+{%- if half %}
+    move_by_chance(f, cell);
+{%- endif %}
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 {%- endif %}
 {%- endcomponent finish %}

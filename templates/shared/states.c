@@ -9,6 +9,8 @@
     {{<relax />}}
 {%- if moments %}
     {{<as_stored_moments />}}
+{%- elif half %}
+    move_by_chance(f, 0);
 {%- endif %}
     UNROLL for (int i = 0; i < Q; ++i) dst[(size_t)i * (size_t)count + (size_t)state] = {% if half and not moments %}as_stored(f[i]){% else %}f[i]{% endif %} + ({{ real }})REST[i];
 {%- </kernel> %}

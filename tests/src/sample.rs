@@ -1,11 +1,11 @@
-//! How much of a long list a test takes: all of it, or under `.ci/run` a third that changes from commit to commit.
+//! How much of what takes long is tested: all of it, or under `.ci/run` a quarter that changes from commit to commit.
 
 use std::io::Write;
 
 /// One of so many cases is taken.
-const ONE_OF: usize = 3;
+const ONE_OF: usize = 4;
 
-/// The cases that a test takes of its list: all, or those that the number in `LBMC_SAMPLE` chooses. Three numbers in a row choose all.
+/// The cases that a test takes of its list: all, or those that the number in `LBMC_SAMPLE` chooses. Four numbers in a row choose all.
 /// A line on standard error says how many are taken, so that nobody takes a part for all.
 pub fn sample<T>(cases: impl IntoIterator<Item = T>) -> Vec<T> {
     let cases: Vec<T> = cases.into_iter().collect();
@@ -18,6 +18,33 @@ pub fn sample<T>(cases: impl IntoIterator<Item = T>) -> Vec<T> {
         std::io::stderr().write_all(said.as_bytes()).expect("standard error is open");
     }
     taken
+}
+
+/// Ends a test of one long case where it is not its turn: `LBMC_SAMPLE` chooses by its name. Four numbers in a row choose every test.
+#[macro_export]
+macro_rules! in_turn {
+    () => {{
+        fn here() {}
+        if !$crate::sample::has_turn(std::any::type_name_of_val(&here)) {
+            return;
+        }
+    }};
+}
+
+/// Whether a test of that name runs; a line on standard error says if it does not.
+pub fn has_turn(test: &str) -> bool {
+    let number = number(&std::env::var_os("LBMC_SAMPLE").unwrap_or_default().to_string_lossy());
+    let turn = test.bytes().fold(0, |sum: usize, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % ONE_OF;
+    let has = is_taken(turn, ONE_OF, number);
+    if !has {
+        let test = test.trim_end_matches("::here");
+        let said = format!(
+            "sample: not the turn of {test} (LBMC_SAMPLE={}; without it all run)\n",
+            number.unwrap_or_default()
+        );
+        std::io::stderr().write_all(said.as_bytes()).expect("standard error is open");
+    }
+    has
 }
 
 /// The number that is the value of the variable. An empty value is that of no variable: a shell may have no other way to say so.
@@ -49,11 +76,11 @@ mod tests {
     }
 
     #[test]
-    fn a_number_takes_a_third_and_three_in_a_row_take_all() {
-        assert_eq!([0, 1, 2].map(|number| taken(7, Some(number))), [vec![0, 3, 6], vec![2, 5], vec![1, 4]]);
+    fn a_number_takes_a_quarter_and_four_in_a_row_take_all() {
+        assert_eq!([0, 1, 2, 3].map(|number| taken(6, Some(number))), [vec![0, 4], vec![3], vec![2], vec![1, 5]]);
         for all in 1..20 {
-            for first in (0..12).chain([usize::MAX - 2]) {
-                let numbers = [first, first + 1, first + 2];
+            for first in (0..12).chain([usize::MAX - 3]) {
+                let numbers = [first, first + 1, first + 2, first + 3];
                 assert!((0..all).all(|at| numbers.iter().any(|number| is_taken(at, all, Some(*number)))));
                 let most = all.div_ceil(ONE_OF);
                 assert!(numbers.iter().all(|number| (1..=most).contains(&taken(all, Some(*number)).len())));

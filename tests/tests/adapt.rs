@@ -117,6 +117,7 @@ fn contents(flow: &Simulation) -> Vec<(Cell, Vec<f64>)> {
 /// The smallest blocks there are, so that thousands of changes take seconds.
 #[test]
 fn mass_and_momentum_outlast_thousands_of_random_changes() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for (spec, side, finest, rounds) in [("d2q9_bgk", 32, 2, 3000), ("d3q19_bgk", 8, 2, 1000)] {
             let model = compiled::model_with_coupling(spec, "volumetric_shifted");
@@ -152,6 +153,7 @@ fn mass_and_momentum_outlast_thousands_of_random_changes() {
 
 #[test]
 fn what_is_refined_and_coarsened_again_is_what_it_was() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for (spec, side) in [("d2q9_bgk", 32), ("d3q27_bgk", 16)] {
             let bundle = bundle(&device, spec);
@@ -383,6 +385,7 @@ fn nothing_but_counts_visits_the_host() {
 /// over a quarter of a cell along each axis.
 #[test]
 fn fields_that_are_kept_follow_the_cells() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for (spec, side, coupling, bound) in [
             ("d2q9_bgk", 64, "volumetric_shifted", 1e-3),

@@ -77,6 +77,7 @@ fn a_cavity_has_the_nusselt_number_of_de_vahl_davis() {
 /// At Ra 1e5 the boundary layers are a fifth as wide as the cavity at most: half as large cells there do nearly what they would do everywhere.
 #[test]
 fn fine_cells_at_the_heated_walls_bring_the_nusselt_number_nearer_to_that_of_de_vahl_davis() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     let (rayleigh, published, n) = (1e5, 4.519, 32);
     let [plain, refined] = [1, 2].map(|levels| nusselt(&device, rayleigh, n, 0.05, levels));

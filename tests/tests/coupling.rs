@@ -226,6 +226,7 @@ fn interpolated_means_are_of_second_order_and_do_not_conserve() {
 /// 16 cells a side are too few for an order; the shifted packets have a fifth of the error of the homogeneous ones.
 #[test]
 fn shifted_packets_pay_in_three_dimensions() {
+    lbm_tests::in_turn!();
     for shape in ["square", "L"] {
         let [homogeneous, shifted] = ["volumetric", "volumetric_shifted"].map(|coupling| {
             let model = model("d3q19_bgk", coupling);

@@ -159,6 +159,7 @@ fn in_three_dimensions_a_uniform_flow_has_its_velocity_times_the_area() {
 /// A channel with a cylinder in it, refined around: as much flows through all planes.
 #[test]
 fn as_much_flows_through_every_plane_of_a_steady_channel() {
+    lbm_tests::in_turn!();
     let planes: String = [2.0, 12.0, 16.5, 20.0, 23.25, 30.0, 56.0]
         .iter()
         .map(|at| format!("[[fluxes]]\nname = \"{at}\"\nplane = {{ normal = \"x\", at = {at:?} }}\nevery = 100\n"))

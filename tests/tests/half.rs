@@ -39,6 +39,41 @@ fn stored_values_are_rounded_to_11_bits_of_their_difference_from_rest() {
     }
 }
 
+/// What is left of a shear wave of 64 cells after some steps.
+fn amplitude(device: &Device, spec: &'static str, real: Real, speed: f64, steps: u64) -> f64 {
+    let size = flows::size(spec, [64, 64, 4]);
+    let wave = |y: usize| (2.0 * std::f64::consts::PI * (y as f64 + 0.5) / 64.0).sin();
+    let mut flow = flows::simulation(spec, device, real, &GridSpec::periodic(size), 1.887);
+    let start = |[_, y, _]: [usize; 3], out: &mut [f64]| {
+        out.fill(0.0);
+        (out[0], out[1]) = (1.0, speed * wave(y));
+    };
+    flow.init(start).expect("a start");
+    flow.run(steps).expect("it runs");
+    let snapshot = flow.snapshot().expect("fields");
+    let along = snapshot.vector("u").expect("a velocity")[0];
+    let rows = along.iter().enumerate().map(|(at, u)| (u, wave(at / size[0] % size[1])));
+    let (with, of) = rows.fold((0.0, 0.0), |(with, of), (u, wave)| (with + u * wave, of + wave * wave));
+    with / of / speed
+}
+
+/// Rounded to the nearest, .83 to .0007 of the right decay is left: the flow is uniform along x, so all cells of a row would be rounded alike, and
+/// slow populations change by less than half of their last digit in a step.
+#[test]
+fn shear_waves_decay_as_they_do_in_32_bits_however_slow_they_are() {
+    lbm_tests::in_turn!();
+    for device in flows::devices() {
+        for (spec, steps) in [("d2q9_bgk", 3000), ("d2q9_recursive", 3000), ("d3q19_trt", 2000)] {
+            for speed in [0.05, 0.01, 1e-3, 1e-5] {
+                let [right, left] = [Real::F32, Real::F16F32].map(|real| amplitude(&device, spec, real, speed, steps));
+                let decay = left.ln() / right.ln();
+                println!("{spec} {speed}: decays {decay} times as fast");
+                assert!((decay - 1.0).abs() < 0.005, "{spec} {speed}: decays {decay} times as fast");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_cavity_keeps_its_mass_and_its_flow() {
     for device in flows::devices() {

@@ -263,6 +263,7 @@ fn refined_flows_are_near_to_those_in_32_bits() {
 /// In blocks whose cells are no multiple of eight moments lie apart on GPUs too.
 #[test]
 fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for (spec, block, size) in [
             ("d2q9_recursive", [16, 16, 1], [32, 16, 1]),

@@ -63,6 +63,7 @@ const PLACES: usize = 10;
 /// are cut half-way, so it is of first order.
 #[test]
 fn concentric_cylinders_conduct_what_the_logarithm_of_their_radii_says() {
+    lbm_tests::in_turn!();
     let (model, diffusivity) = (compiled::model("d2q9_scalar"), 1.0 / 6.0);
     let errors = [8.0, 16.0].map(|inner| {
         let expected = TAU * diffusivity / 2f64.ln();

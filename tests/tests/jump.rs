@@ -148,6 +148,7 @@ fn disturb(flow: &mut Simulation) {
 
 #[test]
 fn walls_that_cross_jumps_keep_mass() {
+    lbm_tests::in_turn!();
     let methods = [
         ("d2q9_bgk", "volumetric"),
         ("d2q9_bgk", "volumetric_shifted"),

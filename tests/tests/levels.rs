@@ -78,6 +78,7 @@ fn story(model: &Model) -> Result<String, std::fmt::Error> {
 
 #[test]
 fn level_jumps_tell_their_story() {
+    lbm_tests::in_turn!();
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(root().join("snapshots/levels"));
     settings.set_prepend_module_to_snapshot(false);

@@ -119,6 +119,7 @@ fn bundle(spec: &str, coupling: &str) -> Bundle {
 
 #[test]
 fn a_flow_between_mirrors_that_jumps_meet_is_that_of_the_whole_box() {
+    lbm_tests::in_turn!();
     for coupling in ["volumetric", "volumetric_shifted"] {
         let bundle = bundle("d2q9_bgk", coupling);
         let shapes: [(&str, usize, Refines); 6] = [

@@ -82,6 +82,7 @@ fn a_uniform_flow_stays_uniform_around_a_body_that_moves_with_it() {
 /// Outlets read what is in cells before them; no solid may be there for a fluid.
 #[test]
 fn a_uniform_flow_stays_uniform_where_a_body_stands_in_an_outlet_or_leaves_through_it() {
+    lbm_tests::in_turn!();
     let block = |from: [f64; 3], to: [f64; 3]| Shape::Box { from, to };
     let pipe = Shape::Cylinder { centre: [0.0, 8.2, 7.9], axis: [1.0, 0.0, 0.0], radius: 5.3, length: None };
     let pipe = Shape::Outside(Box::new(pipe));
@@ -183,6 +184,7 @@ fn following(
 
 #[test]
 fn a_uniform_flow_stays_uniform_on_a_grid_that_follows_the_body() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for (spec, coupling) in
             [("d2q9_bgk", "volumetric_shifted"), ("d2q9_bgk", "interpolated"), ("d3q19_bgk", "volumetric_shifted")]
@@ -508,6 +510,7 @@ fn a_cylinder_that_swings_has_the_same_force_on_a_grid_that_follows_it() {
 
 #[test]
 fn the_force_is_the_same_whether_the_body_moves_with_its_grid_or_the_fluid() {
+    lbm_tests::in_turn!();
     const SPEED: f64 = 0.04;
     let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));

@@ -230,6 +230,7 @@ fn a_flat_interface_has_the_densities_of_mechanical_equilibrium() {
 
 #[test]
 fn the_pressure_in_a_drop_is_higher_by_the_surface_tension_over_its_radius() {
+    lbm_tests::in_turn!();
     let model = compiled::model("d2q9_shan_chen");
     let strength = -5.0;
     let [vapour, liquid] = coexisting(strength);
@@ -332,6 +333,7 @@ fn two_layers_flow_as_their_viscosities_say() {
 /// The pressure of the mixture is `cs2 (rho + sigma + strength rho sigma)`.
 #[test]
 fn a_drop_of_one_fluid_in_another_has_a_pressure_that_falls_as_its_radius_grows() {
+    lbm_tests::in_turn!();
     let model = compiled::model("d2q9_two_fluids");
     let strength = 3.0;
     // A part of each dissolves in the other.
@@ -490,6 +492,7 @@ fn rayleigh_taylor(n: usize) -> f64 {
 
 #[test]
 fn a_wave_under_a_heavier_fluid_grows_as_chandrasekhar_says() {
+    lbm_tests::in_turn!();
     let ratios = [64, 128].map(rayleigh_taylor);
     println!("over theory: {ratios:?}");
     assert!((ratios[1] - 1.0).abs() < 0.03 && (ratios[1] - 1.0).abs() < 0.7 * (ratios[0] - 1.0).abs(), "{ratios:?}");

@@ -85,6 +85,7 @@ fn phases_in_any_order_that_their_accesses_allow_leave_the_same_bits() {
 
 #[test]
 fn shares_of_parts_in_any_order_that_their_accesses_allow_leave_the_bits_of_one_part() {
+    lbm_tests::in_turn!();
     let flows = [
         ("d2q9_bgk", "volumetric_shifted", true, 1),
         ("d2q9_bgk", "volumetric_shifted", true, 3),

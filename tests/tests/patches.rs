@@ -216,6 +216,7 @@ fn a_uniform_flow_stays_uniform() {
 
 #[test]
 fn shifted_packets_lose_three_quarters_of_the_error_per_doubling() {
+    lbm_tests::in_turn!();
     for (coupling, around_corner) in [("volumetric_shifted", 1.31e-3), ("volumetric_timed", 1.33e-3)] {
         let bundle = bundle("d2q9_bgk", coupling);
         for (shape, sides, most) in [
@@ -279,6 +280,7 @@ fn a_patch_is_as_stable_as_the_uniform_grid() {
 /// of the odd moments, grows by 6 % a step at the face where the stream enters. The error is that of the wave.
 #[test]
 fn two_rates_carry_a_wave_through_an_interface() {
+    lbm_tests::in_turn!();
     for (coupling, shape, most) in [
         ("volumetric_shifted", Shape::Nothing, 5.0e-4),
         ("volumetric", Shape::Strip, 5.0e-4),
@@ -423,6 +425,7 @@ fn ghosts_have_the_order_of_what_they_are_given() {
 /// and steps the force is half as large.
 #[test]
 fn a_force_drives_the_parabola_of_poiseuille_on_two_levels() {
+    lbm_tests::in_turn!();
     for coupling in ["volumetric_shifted", "volumetric_timed", "interpolated_means"] {
         let bundle = bundle("d2q9_guo", coupling);
         for axis in [0, 1] {

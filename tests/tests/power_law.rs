@@ -172,6 +172,7 @@ fn second_order(errors: [f64; 3], bound: f64, what: &str) {
 
 #[test]
 fn a_channel_has_the_profile_of_its_index() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for spec in ["d2q9_power_law", "d2q9_power_law_state"] {
             for (index, bound) in [(0.5, 2.6e-3), (1.0, 2e-3), (1.5, 2e-3)] {
@@ -184,6 +185,7 @@ fn a_channel_has_the_profile_of_its_index() {
 
 #[test]
 fn a_channel_has_the_profile_of_a_carreau_yasuda_fluid() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for (index, width) in [(0.4, 2.0), (0.6, 1.25)] {
             let of = |height| CarreauYasuda { height, index, width }.error_of("d2q9_carreau_yasuda", &device);
@@ -195,6 +197,7 @@ fn a_channel_has_the_profile_of_a_carreau_yasuda_fluid() {
 /// The lower half of the channel is refined: the viscosity of its cells is twice as large a number, and the state is what it is there.
 #[test]
 fn a_channel_of_two_levels_has_the_profile_of_its_index() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     let model = compiled::model_with_coupling("d2q9_power_law_state", "volumetric_shifted");
     let bundle = compiled::compile_levels(&model, device.target(), Real::F64, [4, 4, 1]);

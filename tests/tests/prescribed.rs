@@ -163,6 +163,7 @@ fn a_formula_of_place_at_nodes_is_that_of_the_face_where_it_does_not_vary() {
 /// as the density falls along the channel, by `24 VISCOSITY speed / cells` of itself.
 #[test]
 fn a_parabola_at_the_nodes_of_an_inlet_is_that_of_the_channel_with_second_order() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for inlet in ["zou_he_velocity", "regularized_velocity"] {
             let bundle = bundle(&device, &[inlet, "zou_he_velocity", "zou_he_pressure"]);

@@ -195,6 +195,7 @@ fn drag(spec: &'static str, device: &Device, grid: &GridSpec, omega: f64, steps:
 
 #[test]
 fn cylinders_in_a_square_array_have_the_drag_of_sangani_and_acrivos() {
+    lbm_tests::in_turn!();
     // Int. J. Multiphase Flow 8 (1982) 193, table 1: drag per length over viscosity and mean velocity; a fifth is cylinder.
     const EXPECTED: f64 = 51.53;
     let device = Device::host(1).unwrap();
@@ -212,6 +213,7 @@ fn cylinders_in_a_square_array_have_the_drag_of_sangani_and_acrivos() {
 
 #[test]
 fn spheres_in_a_cubic_array_have_the_drag_of_zick_and_homsy() {
+    lbm_tests::in_turn!();
     // J. Fluid Mech. 115 (1982) 13: over Stokes' 6 pi viscosity radius mean velocity, 2.810 where 0.064 of all is sphere.
     const EXPECTED: f64 = 2.810;
     let device = Device::host(1).unwrap();
@@ -241,6 +243,7 @@ fn sangani_and_acrivos(radius: f64) -> f64 {
 
 #[test]
 fn an_image_of_spheres_is_as_permeable_as_sangani_and_acrivos_say() {
+    lbm_tests::in_turn!();
     const SIZE: f64 = 32.0;
     let folder = lbm_tests::root().join("cases");
     let text = std::fs::read_to_string(folder.join("porous_spheres.toml")).unwrap();
@@ -273,6 +276,7 @@ fn an_image_of_spheres_is_as_permeable_as_sangani_and_acrivos_say() {
 
 #[test]
 fn a_solid_on_a_finer_level_has_the_force_of_one_on_a_grid_that_is_as_fine_everywhere() {
+    lbm_tests::in_turn!();
     const SPEED: f64 = 0.04;
     let device = Device::host(1).unwrap();
     let bundle = bundle("d2q9_bgk", &device, &["interpolated_bounce_back"], Some("volumetric_shifted"));
@@ -304,6 +308,7 @@ fn a_solid_on_a_finer_level_has_the_force_of_one_on_a_grid_that_is_as_fine_every
 
 #[test]
 fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
+    lbm_tests::in_turn!();
     // Case 2D-1, Notes on Numerical Fluid Mechanics 52 (1996) 547: drag 5.57 to 5.59, lift 0.0104 to 0.0110. With ten cells across
     // instead of forty and a velocity twice as high as in cases/schaefer_turek_2d1.toml, drag is within 1 %.
     let text = std::fs::read_to_string("../cases/schaefer_turek_2d1.toml").unwrap();
@@ -342,6 +347,7 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
 
 #[test]
 fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     let bundle =
         bundle("d2q9_bgk", &device, &["interpolated_bounce_back", "anti_bounce_back"], Some("volumetric_shifted"));
@@ -510,6 +516,7 @@ fn what_a_block_must_have_some_part_of_it_must() {
 /// of a circle.
 #[test]
 fn between_cylinders_one_of_which_turns_the_flow_is_that_of_couette() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     let bundle =
         bundle("d2q9_trt", &device, &["moving_wall", "interpolated_moving_wall", "interpolated_bounce_back"], None);
@@ -590,6 +597,7 @@ fn a_surface_whose_links_have_walls_of_their_own_has_the_same_flow_and_force() {
 /// A pipe is what an inverted cylinder leaves: the flow that a force drives has the parabola of Hagen and Poiseuille.
 #[test]
 fn in_an_inverted_cylinder_a_force_drives_the_flow_of_hagen_and_poiseuille() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     let bundle = bundle("d3q19_trt_guo", &device, &["interpolated_bounce_back"], None);
     let error = |size: usize| {

@@ -70,6 +70,7 @@ fn params() -> Vec<(String, Vec<f64>)> {
 
 #[test]
 fn every_cell_of_several_levels_keeps_its_age() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for coupling in ["volumetric_shifted", "interpolated"] {
             let bundle = bundle(&device, coupling);
@@ -87,6 +88,7 @@ fn every_cell_of_several_levels_keeps_its_age() {
 
 #[test]
 fn cells_that_change_their_level_keep_their_age() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for coupling in ["volumetric_shifted", "interpolated"] {
             let bundle = bundle(&device, coupling);

@@ -139,6 +139,7 @@ fn accumulators_are_those_of_the_same_samples_on_the_host() {
 /// Means and extremes of slopes of samples on two levels between walls, with a solid and without, are those of the slopes that output has.
 #[test]
 fn slopes_are_those_of_output() {
+    lbm_tests::in_turn!();
     for (spec_name, side, has_solid) in
         [("d2q9_bgk", 32, false), ("d2q9_bgk", 32, true), ("d3q19_bgk", 16, false), ("d3q19_bgk", 16, true)]
     {

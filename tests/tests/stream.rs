@@ -370,6 +370,7 @@ fn blocks_stream_as_a_dense_box_does() {
 
 #[test]
 fn blocks_gathered_in_several_slabs_stream_alike() {
+    lbm_tests::in_turn!();
     compare_shipped("d3q27_bgk", [1, 2, 1], [8, 8, 8], false);
     compare_shipped("d3q19_bgk", [1, 1, 2], [16, 16, 2], false);
     compare_shipped("d3q27_bgk", [1, 2, 1], [4, 4, 16], false);
@@ -377,6 +378,7 @@ fn blocks_gathered_in_several_slabs_stream_alike() {
 
 #[test]
 fn rows_of_whole_cache_lines_stream_alike() {
+    lbm_tests::in_turn!();
     compare_shipped("d2q9_bgk", [3, 2, 1], [16, 3, 1], false);
     compare_shipped("d3q19_bgk", [2, 2, 1], [24, 2, 3], false);
     compare_shipped("d3q27_bgk", [2, 1, 2], [16, 4, 4], false);

@@ -67,6 +67,7 @@ fn at(rows: &[Vec<f64>], angle: f64) -> &Vec<f64> {
 #[test]
 fn pressure_and_friction_on_a_cylinder_are_those_of_schaefer_and_turek_and_make_the_drag_that_momentum_exchange_finds()
 {
+    lbm_tests::in_turn!();
     let [coarse, fine] = [10, 20].map(|cells| {
         let (rows, [drag, _]) = contour(cells, 1000 * cells);
         let [of_contour, _] = integral(&rows, cells as f64);

@@ -245,6 +245,7 @@ fn ends_of_anti_bounce_back_change_the_length_of_a_channel() {
 
 #[test]
 fn a_velocity_inlet_and_a_pressure_outlet_make_a_parabola() {
+    lbm_tests::in_turn!();
     let speed = 1e-6;
     for spec in SPECS {
         for (inlet, outlet) in [
@@ -436,6 +437,7 @@ fn a_convective_outflow_lets_sound_leave() {
 /// at the friction of the force, whatever the viscosity of the fluid is; the viscosity of the law decides whether it is turbulent.
 #[test]
 fn a_wall_function_takes_the_momentum_of_its_law() {
+    lbm_tests::in_turn!();
     let (n, force) = (16, 2e-6);
     for (spec, axes) in [("d2q9_guo", 2), ("d3q19_guo", 3)] {
         let bundle = {

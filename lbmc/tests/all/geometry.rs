@@ -113,6 +113,7 @@ fn a_shipped_case_finds_its_image_in_any_folder_and_its_copy_runs_again() {
 /// The same body as an image and as a box, on one level, refined, on a grid that follows the flow, and resumed.
 #[test]
 fn an_image_of_a_box_is_the_box() {
+    crate::in_turn!();
     let here = tempfile::tempdir().expect("a folder");
     let voxels: Vec<u8> =
         (0..6 * 5).map(|at| u8::from((1..5).contains(&(at % 6)) && (1..4).contains(&(at / 6)))).collect();
@@ -186,6 +187,7 @@ fn rows_of_the_force_on_a_body_that_moves_are_means_over_their_intervals() {
 /// A few steps of the wind around a building, on three levels.
 #[test]
 fn the_wind_around_a_building_begins() {
+    crate::in_turn!();
     let here = tempfile::tempdir().expect("a folder");
     lbmc(
         here.path(),
@@ -237,6 +239,7 @@ fn forces(path: &Path) -> Vec<(String, Vec<f64>)> {
 /// that is closed is as if it had not been there; and a part that moves drives a flow.
 #[test]
 fn parts_of_a_surface_have_boundary_conditions_and_forces_of_their_own() {
+    crate::in_turn!();
     let here = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: String| std::fs::write(here.path().join(name), text).expect("written");
     write("body.stl", cuboid([6.3, 5.7, 5.9], [10.6, 10.2, 10.4], ""));

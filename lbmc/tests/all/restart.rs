@@ -264,6 +264,7 @@ fn a_run_killed_at_any_moment_goes_on_from_its_last_file() {
 
 #[test]
 fn a_run_with_a_body_that_moves_goes_on_after_it_was_killed() {
+    crate::in_turn!();
     // To and fro.
     let text = MOVING.replace("0.08 * t", "16 * sin(t / 200)");
     killed_and_continued(&folder_with(&text), &["--set", "stop.steps=1500", "--set", "output.every=500"]);

@@ -207,6 +207,7 @@ fn every_shipped_case_goes_on_with_the_bits_of_an_unbroken_run() {
 
 #[test]
 fn flows_in_two_parts_and_of_methods_that_read_their_neighbours_go_on_with_the_same_bits() {
+    crate::in_turn!();
     let shipped = |name: &str| CaseFile::of(Shipped::find(name).expect("a shipped case"));
     for name in ["cavity2d", "cavity2d_refined"] {
         goes_on(&shipped(name), &["size=[32, 32]", "target=cpu", "devices=2"]);

@@ -132,12 +132,14 @@ impl Porous {
 
 #[test]
 fn a_porous_channel_has_the_velocity_of_darcy_and_brinkman() {
+    crate::in_turn!();
     let errors = [1.0, 2.0, 4.0].map(|scale| Porous { scale, whole: true }.error(""));
     second_order(&errors, 1e-3, "porous");
 }
 
 #[test]
 fn a_channel_that_is_porous_in_part_has_the_velocity_of_both_parts() {
+    crate::in_turn!();
     let errors = [1.0, 2.0, 4.0].map(|scale| Porous { scale, whole: false }.error(""));
     second_order(&errors, 1e-3, "porous in part");
 }
@@ -145,6 +147,7 @@ fn a_channel_that_is_porous_in_part_has_the_velocity_of_both_parts() {
 /// The lower half of the channel has cells of half the size.
 #[test]
 fn a_porous_channel_of_two_levels_has_the_velocity_of_both_parts() {
+    crate::in_turn!();
     let error = |scale: f64| {
         let half = 8.0 * scale;
         let more = format!("[refinement]\nfinest = 1\nboxes = [{{ level = 1, from = [0, 0], to = [8, {half}] }}]\n");
@@ -200,6 +203,7 @@ fn layers_of_other_viscosities_have_the_velocity_of_both() {
 /// The upper half has cells of half the size: of the viscosity of each level follows the rate.
 #[test]
 fn layers_of_two_levels_have_the_velocity_of_both() {
+    crate::in_turn!();
     let error = |scale: f64| {
         let (half, top) = (8.0 * scale, 16.0 * scale);
         let more =
@@ -250,6 +254,7 @@ fn reflected(spec: &str, viscosity: &str, params: &str) -> f64 {
 
 #[test]
 fn a_sponge_layer_keeps_sound_from_coming_back() {
+    crate::in_turn!();
     let still = reflected("d2q9_bgk", "0.005", "");
     let viscous = reflected("d2q9_bgk", "\"0.005 + 3 * max(0, (x - 280) / 200)^2\"", "");
     let drags = reflected("d2q9_porous", "0.005", "drag = \"0.02 * max(0, (x - 280) / 200)^2\"\nforce = [0, 0]");

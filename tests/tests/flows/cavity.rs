@@ -80,6 +80,7 @@ fn every_flow_fills_a_square_cavity_as_published() {
 /// A cubic cavity is its own mirror image about the middle plane along z, and stays finite, also far from resolved.
 #[test]
 fn a_cubic_cavity_is_symmetric() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).expect("the host is a device");
     let n = 16;
     for spec in flows().into_iter().filter(|spec| dim(spec) == 3) {

@@ -130,6 +130,7 @@ fn couette_error(spec: &'static str, device: &Device, speed: f64) -> f64 {
 
 #[test]
 fn couette_flow_is_exact() {
+    lbm_tests::in_turn!();
     for device in devices() {
         for spec in flows() {
             let error = couette_error(spec, &device, 0.05);

@@ -44,6 +44,7 @@ fn run(case: &str, spec: &'static str, set: &[(&str, &str)]) -> Result<Summary, 
 /// cannot hold the small vortices, so the energy falls earlier: a peak as high, before the published one at t = 9.
 #[test]
 fn the_taylor_green_vortex_decays_about_as_published() {
+    lbm_tests::in_turn!();
     for spec in ["d3q27_kbc", "d3q27_cumulant"] {
         let set = [("resolution", "32"), ("stop.time", "10 s"), ("picture", "false"), ("precision", "f64")];
         let summary = run("taylor_green3d.toml", spec, &set).unwrap_or_else(|error| panic!("{spec}: {error}"));
