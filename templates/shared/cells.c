@@ -22,21 +22,21 @@
 // Numbers of 16 bits (IEEE 754 binary16) that stand for {% if moments %}moments{% else %}populations{% endif %} times a power of two, so that most of their range is used.
 {{<halves />}}
 
-{% if not moments -%}
-// What is left of a value that is stored and loaded.
-{{ inline }} {{ real }} as_stored(const {{ real }} value)
-{
-    return widened(narrowed(value));
-}
-
 {{<bits />}}
 
-// The bits of the populations of a cell, well mixed: where its chance begins.
+// The bits of all that is stored of a cell, well mixed: where its chance begins.
 {{ inline }} unsigned mixed(unsigned chance)
 {
     chance = (chance ^ chance >> 16) * 0x7feb352du;
     chance = (chance ^ chance >> 15) * 0x846ca68bu;
     return chance ^ chance >> 16;
+}
+
+{% if not moments -%}
+// What is left of a value that is stored and loaded.
+{{ inline }} {{ real }} as_stored(const {{ real }} value)
+{
+    return widened(narrowed(value));
 }
 
 // A value that becomes the number of 16 bits below or above it when it is rounded to the nearest, on average itself: 23 bits of chance move it by

@@ -45,8 +45,6 @@
 }
 
 {% if half -%}
-{{<bits />}}
-
 // The last digits of some moments are those of others, behind their own 11.
 {{ inline }} {{ real }} longer(const {{ real }} value, const unsigned digits)
 {
@@ -121,9 +119,7 @@
     const unsigned bits_{{ loop.index0 }} = bits_of(m[{{ loop.index0 }}{% if not moments.paired %} * stride{% endif %}]);
     chance = chance * 0x9e3779b1u + bits_{{ loop.index0 }}, size += fabsf(m[{{ loop.index0 }}{% if not moments.paired %} * stride{% endif %}]);
 {%- endfor %}
-    chance = (chance ^ chance >> 16) * 0x7feb352du;
-    chance = (chance ^ chance >> 15) * 0x846ca68bu;
-    chance ^= chance >> 16;
+    chance = mixed(chance);
     const {% if moments.paired %}unsigned lost = size < 1e30f ? 0 : 0x7fff7fff{% else %}uint16_t lost = size < 1e30f ? 0 : 0x7fff{% endif %};
 {%- for own in moments.digits %}
     const unsigned cut_{{ loop.index0 }} = cut(bits_{{ loop.index0 }}, chance, {{ own.left }});

@@ -105,7 +105,7 @@ pub fn bundle_in(spec: &'static str, target: Target, real: Real, block: [u32; 3]
 }
 
 /// Shipped methods that are flows of one viscosity, which the compiler tells; their first fields are `rho` and `u`. Those that read values of
-/// neighbours, and run on one level in one part, have tests of their own.
+/// neighbours, and run on one level, have tests of their own.
 pub fn flows() -> Vec<&'static str> {
     let is_flow = |spec: &&'static str| compiled::is_flow(&compiled::model(spec));
     let is_newtonian = |spec: &&'static str| method(spec).findings.viscosity.at(|_| 1.0).is_some();
