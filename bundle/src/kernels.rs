@@ -64,6 +64,63 @@ macro_rules! method_kernels {
                 populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
                 params: value Params "parameters of the method",
             }
+            /// What cells of the listed blocks show to those around them; neighbours may be coarser or refined.
+            ///
+            /// Of a method that reads values of neighbours, with a coupling of packets.
+            ExposeInterface = "expose_interface" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or the least integer",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
+                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
+                params: value Params "parameters of the method",
+            }
+            /// What cells of the listed blocks show to those around them; neighbours may be coarser or refined, or walls.
+            ///
+            /// Of a method that reads values of neighbours, with a coupling of packets.
+            ExposeInterfaceWalls = "expose_interface_walls" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
+                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
+                params: value Params "parameters of the method",
+            }
+            /// What cells of the listed blocks show to finer cells in the first of these cells' two steps: that of their populations as they are stored.
+            ///
+            /// Of a method that reads values of neighbours, with a coupling of packets. These values are made of what collisions conserve.
+            ExposeStored = "expose_stored" {
+                ids: list Int [count] "slots to work on",
+                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
+                params: value Params "parameters of the method",
+            }
+            /// What cells of the listed blocks see in cells of other levels, into the inbox.
+            ///
+            /// Of a method that reads values of neighbours, with a coupling of packets; before any block of the level collides. On a plane through
+            /// each coarser cell, and means of finer cells.
+            ExposeAcross = "expose_across" {
+                ids: list Int [count] "slots to work on",
+                nodes: read Int [slot] "node of each slot",
+                near: read Int [node][near]
+                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+                parents: read Int [node] "node that each node refines, or -1",
+                slots: read Int [node] "slot of each node, or -1",
+                neighbours: read Int [slot][near]
+                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                coarser: read Stored [slot][values][pitch] in lattice "what cells of the coarser level show",
+                own: read Stored [slot][values][pitch] in lattice "what cells of this level show",
+                finer: read Stored [slot][values][pitch] in lattice
+                    "what cells of the finer level have shown in the first of their two steps",
+                inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+            }
             /// Pulls, collides and stores the listed blocks, none of which touches a wall.
             StreamCollide = "stream_collide" {
                 ids: list Int [count] "slots to work on",
@@ -513,7 +570,8 @@ impl Role {
         use Role::{Hold, Keep, Look, Means, Prolong, Refill, Restrict, Send, Sums};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
-        let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls);
+        let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls)
+            || self == Role::ExposeAcross;
         !moves && !crosses && !matches!(self, Look | Sums | Means | Restrict | Send | Prolong | Hold | Keep | Refill)
     }
 

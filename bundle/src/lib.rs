@@ -803,12 +803,13 @@ impl Manifest {
         2 * 3usize.pow(self.dim) * (1 + (1 << self.dim))
     }
 
-    /// Values of a row of the inbox: what may enter a block from outside, by direction and cell.
+    /// Values of a row of the inbox: what may enter a block from outside, by direction and cell; then what its cells see there.
     pub fn inbox_row(&self) -> usize {
         let inside = |direction: &Direction| -> u32 {
             (0..3).map(|axis| self.block[axis] - u32::from(direction.c[axis] != 0)).product()
         };
-        self.directions.iter().map(|direction| self.cells() - inside(direction) as usize).sum()
+        let seen = self.seen.iter().map(|seen| &self.directions[seen.direction as usize]);
+        self.directions.iter().chain(seen).map(|direction| self.cells() - inside(direction) as usize).sum()
     }
     /// Components of all fields together.
     pub fn field_components(&self) -> usize {

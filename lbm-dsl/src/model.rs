@@ -508,6 +508,8 @@ impl Model {
         for formulas in [&mut self.init, &mut self.collide, &mut self.started] {
             formulas.outputs.truncate(values);
         }
+        let children = 1 << self.lattice().dim();
+        self.couplings.iter_mut().for_each(|coupling| coupling.truncate(values, children));
         for boundary in &mut self.boundaries {
             boundary.beyond.clear();
             if let Rule::Link(links) = &mut boundary.rule {

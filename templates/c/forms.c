@@ -1,5 +1,5 @@
 {# How the host gathers from these sources: one function for all kernels that have the same. -#}
-{% component sources(of, @real, @stored, @half, @lines, @middle, @deep, @moments, @around) -%}
+{% component sources(of, @real, @stored, @half, @lines, @middle, @deep, @moments, @around, @inbox) -%}
 {%- if not of.defines %}
 {%- elif of.fast %}
 // Where direction i, of velocity (cx, cy, cz), brings the cells of a row from.
@@ -103,14 +103,14 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
             const int from = entry, first = cx > 0, last = BX - (cx < 0){% if not moments %}, upwind = row + (cx < 0){% endif %};
 {%- endif %}
 {%- if of.inbox %}
-            if (mask >> from & 1) {
+            if ({% if around %}i < Q ? mask >> from & 1 : near[from] == COARSER{% else %}mask >> from & 1{% endif %}) {
                 for (int x = first; x < last; ++x) to[x] = in[inbox_at(i, (Spot){ {x, y{% if deep %}, z{% endif %}} })];
             } else
 {%- endif %}
 {%- if of.walls %}
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
-                    to[x] = {% if around %}i >= Q ? beyond_walls(i - Q, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values) : {% endif %}from_wall(-1 - near[from], i, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values);
+                    to[x] = {% if around %}i >= Q ? beyond_walls(i - Q, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values{% if inbox %}, {% if of.inbox %}in{% else %}0{% endif %}{% endif %}) : {% endif %}from_wall(-1 - near[from], i, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values);
                 }
             } else
 {%- endif %}
@@ -181,7 +181,9 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 
 {% component gather(of, @moments, @pulls) %}
 {%- for pull in pulls %}
-{%- if pull.own or not of.exposes %}
+{%- if of.stored and pull.own %}
+    load_row(before + {{ pull.at }} * SLAB, src, slot, {{ pull.at }}, row * BX, SLAB);
+{%- elif not of.stored and (pull.own or not of.exposes) %}
     {{ of.gather }}(before + {{ pull.at }} * SLAB, {% if moments %}all{% if not of.alone %}, {% endif %}{% endif %}{% if not moments or not of.alone %}src, near{% endif -%}
         {%- if of.walls %}, wall_rules, wall_values{% endif %}{% if of.inbox %}, mask, in{% endif -%}
         , row, {% if of.alone %}{{ pull.row }}{% else %}{{ pull.at }}{% endif %}, {{ pull.velocity }});

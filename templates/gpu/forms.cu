@@ -49,7 +49,7 @@
 
 {# Threads exchange populations that they make of moments, but where solids are. -#}
 {% component gather(of, @moments, @upwind, @deep) %}
-{%- if of.walls or of.inbox or not moments %}
+{%- if (of.walls or of.inbox or not moments) and not of.stored %}
 {%- for line in upwind %}
     {{ line }}
 {%- endfor %}
@@ -66,17 +66,21 @@
 
 {# Of blocks with solids, what walls return is asked for once all loads are under way; kernels with heavy links are faster so, others slower.
    What cells show is not there yet where it is exposed. -#}
-{% component pull(of, @real, @pulls, @inputs) -%}
+{% component pull(of, @real, @pulls, @inputs, @inbox) -%}
     // ---- pull
     {{ real }} f[{% if of.exposes %}Q{% else %}{{ inputs }}{% endif %}];
 {%- for pull in pulls %}
 {%- if of.exposes and not pull.own %}
-{%- elif pull.rest %}
+{%- elif pull.rest or of.stored %}
     f[{{ pull.at }}] = load(src, slot, {{ pull.row }}, cell);
 {%- elif of.links and not of.exposes %}
     f[{{ pull.at }}] = {{ pull.near }} < 0 ? 0 : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
+{%- elif of.inbox and pull.seen is number %}
+    f[{{ pull.at }}] = {{ pull.near }} == COARSER ? in[inbox_at({{ pull.at }}, here)]
+        : {% if of.walls %}{{ pull.near }} < 0 ? beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values, in)
+        : {% endif %}load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- elif of.walls and pull.seen is number %}
-    f[{{ pull.at }}] = {{ pull.near }} < 0 ? beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values)
+    f[{{ pull.at }}] = {{ pull.near }} < 0 ? beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values{% if inbox %}, 0{% endif %})
         : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- elif of.walls %}
     f[{{ pull.at }}] = {% if of.inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
@@ -91,7 +95,7 @@
 {%- if of.links and not of.exposes %}
 {%- for pull in pulls %}
 {%- if pull.seen is number %}
-    if ({{ pull.near }} < 0) f[{{ pull.at }}] = beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values);
+    if ({{ pull.near }} < 0) f[{{ pull.at }}] = beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values{% if inbox %}, 0{% endif %});
 {%- elif not pull.rest %}
     if ({{ pull.near }} < 0) f[{{ pull.at }}] = from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values);
 {%- endif %}

@@ -8,7 +8,9 @@
 {%- if kernel.exposes %}
     const {{ stored }} *src = populations;
 {%- endif %}
+{%- if not kernel.stored %}
     const {{ int }} *const near = neighbours + (size_t)slot * NEAR;
+{%- endif %}
 {%- if kernel.inbox %}
     const {{ int }} own_row = rows[slot];
     const int mask = own_row < 0 ? 0 : masks[own_row];

@@ -55,6 +55,19 @@ enum {
     return (int)(entry * PARTS + octant);
 }
 
+// The coarse cell around a place, and which of its children is there.
+{{ inline }} Spot cell_around(const Spot spot, int *child)
+{
+    Spot cell = spot;
+    *child = 0;
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int upper = spot.at[axis] & 1;
+        *child |= upper << axis;
+        cell.at[axis] = (spot.at[axis] - upper) / 2;
+    }
+    return cell;
+}
+
 // What is around a coarse block, by its table. Slots and rows of the inbox are -1 where there is none; rows are -1 also for blocks that touch
 // walls: what enters those is for other kernels to say.
 typedef struct {

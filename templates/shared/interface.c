@@ -63,19 +63,6 @@ typedef struct {
 }
 {%- endif %}
 
-// The coarse cell around a place, and which of its children is there.
-{{ inline }} Spot cell_around(const Spot spot, int *child)
-{
-    Spot cell = spot;
-    *child = 0;
-    for (int axis = 0; axis < DIM; ++axis) {
-        const int upper = spot.at[axis] & 1;
-        *child |= upper << axis;
-        cell.at[axis] = (spot.at[axis] - upper) / 2;
-    }
-    return cell;
-}
-
 // The place of a child of a coarse cell.
 {{ inline }} Spot place_of(const Spot cell, const int child)
 {

@@ -16,6 +16,9 @@
 {% if solids -%}
 {% include "solids" %}
 {% endif -%}
+{% if around -%}
+{% include "around" %}
+{% endif -%}
 {% include "gather" %}
 {% if carry -%}
 {% include "transfer" %}{% include "carry" %}

@@ -29,7 +29,9 @@ fn in_parts(bundle: &Bundle, levels: usize, parts: usize) -> Simulation {
         grid = grid.with_solid(Solid { shape, rule: "bounce_back".into(), values: vec![], level, shells: vec![] });
     }
     let refine = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
-    let params = [("omega".to_string(), vec![1.7])];
+    let value = |name: &str| if name == "omega" { 1.7 } else { 0.95 };
+    let params: Vec<(String, Vec<f64>)> =
+        bundle.manifest.params.iter().map(|param| (param.name.clone(), vec![value(&param.name)])).collect();
     let device = Device::host(1).unwrap();
     let prepared = Prepared::refined(&device, bundle, &grid, levels, refine).unwrap();
     let mut flow = prepared.in_parts(&vec![device.clone(); parts], bundle).unwrap().simulation(&params).unwrap();
@@ -65,6 +67,7 @@ fn phases_in_any_order_that_their_accesses_allow_leave_the_same_bits() {
         ("d2q9_bgk", "volumetric", false, 3),
         ("d2q9_bgk", "interpolated", false, 3),
         ("d3q19_bgk", "volumetric_shifted", true, 2),
+        ("d2q9_hybrid", "volumetric_shifted", true, 3),
     ];
     for (spec, coupling, solids, levels) in flows {
         let bundle = bundle(spec, coupling, solids);
@@ -92,6 +95,7 @@ fn shares_of_parts_in_any_order_that_their_accesses_allow_leave_the_bits_of_one_
         ("d2q9_bgk", "volumetric", false, 3),
         ("d2q9_bgk", "interpolated", false, 3),
         ("d3q19_bgk", "volumetric_shifted", true, 2),
+        ("d2q9_hybrid", "volumetric_shifted", true, 3),
     ];
     for (spec, coupling, solids, levels) in flows {
         let bundle = bundle(spec, coupling, solids);

@@ -344,6 +344,23 @@ fn methods_that_read_values_of_neighbours_have_the_same_bits_in_parts() {
     }
 }
 
+/// The same on two and three levels: what cells of other levels expose crosses parts, and is there in time.
+#[test]
+fn methods_that_read_values_of_neighbours_have_the_same_bits_in_parts_of_several_levels() {
+    let device = Device::host(1).unwrap();
+    for spec in sample(["d2q9_shan_chen", "d2q9_hybrid", "d3q19_wale", "d3q19_vreman"]) {
+        let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some("volumetric_shifted"));
+        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
+        // A corner of fine blocks that goes through parts.
+        let refines = |block: Block| block.place[0] + block.place[1] < 5 << block.level;
+        Flow { bundle: &bundle, grid: cells(&bundle, [32, 16, 8]), levels: 3, refines }
+            .is_the_same_in_parts(&format!("{spec} in a box"));
+        let refines = |block: Block| block.place[0] == 1 << block.level;
+        Flow { bundle: &bundle, grid: with_solids(&bundle, &device, 2), levels: 2, refines }
+            .is_the_same_in_parts(&format!("{spec} at walls"));
+    }
+}
+
 /// Takes pieces of bytes.
 type Each<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 

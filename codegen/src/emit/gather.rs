@@ -8,7 +8,10 @@ use super::view::{Gather, Kernel};
 use crate::lower::signature::in_pairs;
 
 /// Where values come from, beside neighbours.
+#[derive(Default)]
 struct Sources {
+    /// The cell itself, and no neighbour.
+    stored: bool,
     /// Walls of the domain.
     walls: bool,
     /// The inbox, which has what comes from other levels.
@@ -19,7 +22,7 @@ struct Sources {
 
 /// Whether a kernel collides what it gathers or exposes what neighbours read, and its sources; nothing of one that does not gather.
 fn product(role: Role) -> Option<(bool, Sources)> {
-    let of = |walls, inbox, links| Sources { walls, inbox, links };
+    let of = |walls, inbox, links| Sources { stored: false, walls, inbox, links };
     Some(match role {
         Role::StreamCollide => (false, of(false, false, false)),
         Role::StreamCollideWalls => (false, of(true, false, false)),
@@ -28,7 +31,10 @@ fn product(role: Role) -> Option<(bool, Sources)> {
         Role::StreamCollideSolid => (false, of(true, false, true)),
         Role::Expose => (true, of(false, false, false)),
         Role::ExposeWalls => (true, of(true, false, false)),
+        Role::ExposeInterface => (true, of(false, true, false)),
+        Role::ExposeInterfaceWalls => (true, of(true, true, false)),
         Role::ExposeSolid => (true, of(true, false, true)),
+        Role::ExposeStored => (true, Sources { stored: true, ..Sources::default() }),
         _ => return None,
     })
 }
@@ -49,20 +55,21 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
     let mut defined: Vec<&str> = Vec::new();
     let nodes = manifest.boundaries.iter().any(|boundary| boundary.nodes);
     let roles = manifest.kernels.iter().filter_map(|kernel| Some((kernel.role, product(kernel.role)?)));
-    let found = roles.map(|(role, (exposes, Sources { walls, inbox, links }))| {
+    let found = roles.map(|(role, (exposes, Sources { stored, walls, inbox, links }))| {
         let function = match (walls, inbox) {
             (false, false) => "gather",
             (true, false) => "gather_walls",
             (false, true) => "gather_inbox",
             (true, true) => "gather_inbox_walls",
         };
-        let defines = !defined.contains(&function);
+        let defines = !stored && !defined.contains(&function);
         if defines {
             defined.push(function);
         }
         Gather {
             signature: kernel(role),
             alone: !walls && !inbox,
+            stored,
             walls,
             inbox,
             links,

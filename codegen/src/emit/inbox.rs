@@ -23,9 +23,12 @@ pub fn view(manifest: &Manifest, interface: &Interface, kernel: impl Fn(Role, Op
         Kernel { head: Head { unpack, ..head }, formulas }
     };
     let beside_walls = |role| manifest.kernel(role).is_some().then(|| with_packets(role));
+    let across = manifest.kernel(Role::ExposeAcross).map(|_| of_role(Role::ExposeAcross));
     let (mut places, mut length) = (Vec::new(), 0);
-    for (at, direction) in manifest.directions.iter().enumerate() {
-        let (text, end) = place(manifest, direction.c, length);
+    // What is seen along a direction is brought by the opposite one.
+    let seen = manifest.seen.iter().map(|seen| manifest.directions[seen.direction as usize].c.map(|c| -c));
+    for (at, c) in manifest.directions.iter().map(|direction| direction.c).chain(seen).enumerate() {
+        let (text, end) = place(manifest, c, length);
         if let Some(text) = text {
             places.push(Value { text, at });
         }
@@ -39,6 +42,7 @@ pub fn view(manifest: &Manifest, interface: &Interface, kernel: impl Fn(Role, Op
         ahead: bits(manifest, 1),
         behind: bits(manifest, -1),
         ways: (0..manifest.q()).filter(moving).map(|at| way(manifest, interface, at)).collect(),
+        across,
         masks: of_role(Role::InterfaceMasks),
         cells: of_role(Role::InterfaceCells),
         to_fine: with_packets(Role::ToFine),

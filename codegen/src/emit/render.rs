@@ -6,7 +6,7 @@ use tera::{Context, Tera};
 use super::target::Dialect;
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 27] = [
+const SHARED: [(&str, &str); 28] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("states", include_str!("../../../templates/shared/states.c")),
     ("fields", include_str!("../../../templates/shared/fields.c")),
@@ -32,6 +32,7 @@ const SHARED: [(&str, &str); 27] = [
     ("slope", include_str!("../../../templates/shared/slope.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
+    ("around", include_str!("../../../templates/shared/around.c")),
     ("gather", include_str!("../../../templates/shared/gather.c")),
     ("solids", include_str!("../../../templates/shared/solids.c")),
 ];

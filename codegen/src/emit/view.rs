@@ -317,6 +317,8 @@ pub struct Gather {
     pub signature: Kernel,
     /// Whether all comes from neighbours.
     pub alone: bool,
+    /// Whether nothing streams: what cells have is read where it is stored.
+    pub stored: bool,
     /// Whether there may be walls in the place of neighbours.
     pub walls: bool,
     /// Whether something may come from the inbox.
@@ -553,6 +555,8 @@ pub struct Inbox {
     pub behind: String,
     /// Directions that move.
     pub ways: Vec<Way>,
+    /// What cells see across interfaces, if they look around.
+    pub across: Option<Kernel>,
     /// From which neighbours blocks read the inbox.
     pub masks: Kernel,
     /// Coarse cells beside refined ones.

@@ -169,6 +169,11 @@ pub fn manifest(
         if coupling.ghosts > 0 {
             roles.extend([Role::Restrict, Role::Send, Role::Prolong, Role::Hold, Role::Keep]);
         } else {
+            if !manifest.shown.is_empty() {
+                roles.push(Role::ExposeInterface);
+                roles.extend((!manifest.boundaries.is_empty()).then_some(Role::ExposeInterfaceWalls));
+                roles.extend([Role::ExposeStored, Role::ExposeAcross]);
+            }
             roles.extend([Role::InterfaceMasks, Role::InterfaceCells, Role::ToFine, Role::ToCoarse]);
             if !manifest.boundaries.is_empty() {
                 roles.extend([Role::ToFineWalls, Role::ToCoarseWalls]);
@@ -264,6 +269,12 @@ fn collides(role: Role) -> bool {
     packets || ghosts || matches!(role, StreamCollide | StreamCollideWalls | StreamCollideSolid)
 }
 
+/// Whether a kernel stores what cells show to those around them.
+pub fn exposes(role: Role) -> bool {
+    use Role::{Expose, ExposeInterface, ExposeInterfaceWalls, ExposeSolid, ExposeStored, ExposeWalls};
+    matches!(role, Expose | ExposeWalls | ExposeInterface | ExposeInterfaceWalls | ExposeSolid | ExposeStored)
+}
+
 /// Whether a kernel works on some cells of a block only.
 fn ghosts_or_solids(role: Role) -> bool {
     matches!(role, Role::StreamCollideGhosts | Role::StreamCollideGhostsWalls | Role::StreamCollideSolid)
@@ -276,9 +287,7 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         Role::Macroscopic => (values, components),
         Role::Force | Role::Sums => (values, 0),
         Role::Collide => (q, q),
-        Role::Expose | Role::ExposeWalls | Role::ExposeSolid => {
-            (q - manifest.states.len() as u32, manifest.shown.len() as u32)
-        }
+        role if exposes(role) => (q - manifest.states.len() as u32, manifest.shown.len() as u32),
         Role::Look | Role::Means => (components, 0),
         Role::AverageFields | Role::FillFields | Role::RelocateFields => (components, components),
         // What is kept because it depends on cells around is given by each collision anew.

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::error::CompileError;
 use crate::count::count;
 use crate::ir::{Dag, KernelIr, Output, Plan};
+use crate::lower::signature::exposes;
 use crate::lower::{self, stored};
 use crate::schedule::schedule;
 use crate::simplify::{TooLarge, simplify, simplify_in_phases};
@@ -218,7 +219,7 @@ impl Plans<'_> {
     /// The kernel of a role.
     pub(super) fn of_role(&self, role: Role) -> &Kernel {
         match (role, &self.around) {
-            (Role::Expose | Role::ExposeWalls | Role::ExposeSolid, Some(around)) => &around.expose,
+            (role, Some(around)) if exposes(role) => &around.expose,
             (Role::Init, _) => &self.kernels.init,
             (Role::Macroscopic, _) => &self.kernels.macroscopic,
             _ => self.moments.as_ref().map_or(&self.kernels.collide, |own| &own.relax),

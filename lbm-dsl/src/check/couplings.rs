@@ -104,7 +104,15 @@ impl Builder<'_> {
         self.work.scope.push(("equilibrium".into(), equilibrium));
         self.work.slopes = true;
         let packets = def.statements.iter().any(|statement| matches!(statement, Statement::Packet(_)));
-        let coupling = if packets { self.packets(def, params) } else { self.ghosts(def, params) };
+        let coupling = match packets {
+            true => self.packets(def, params),
+            false if !self.work.shown.is_empty() => {
+                let label = "this method reads values of the cells around one, which ghosts do not have";
+                let hint = "take a coupling of packets: `coupling volumetric_shifted;`, in a case `refinement.coupling = \"volumetric_shifted\"`";
+                self.work.hinted(Code::Neighbour, def.name.span, label, hint)
+            }
+            false => self.ghosts(def, params),
+        };
         let coupling = coupling.and_then(|coupling| self.has_its_rates(def, coupling));
         self.work.siblings = None;
         self.work.slopes = false;

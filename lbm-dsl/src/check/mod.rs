@@ -47,7 +47,7 @@ pub fn check(source: &Source, ast: &Ast, library: &dyn Library) -> Result<Model,
         let trial = physics::check(&program, &model.among_others().frozen())?;
         stored::complete(&mut model, &trial);
         neighbours::complete(&mut model);
-        couplings::laws(&program, &model.frozen())?;
+        couplings::laws(&program, &model)?;
         model.warnings = [program.warnings(), &long, &warnings].concat();
         Ok(model)
     });

@@ -15,7 +15,7 @@ use crate::check::value::{Dim, LatticeId, Tensor, Value};
 use crate::diag::Code;
 use crate::expr::{ExprId, Pop, Rational, Symbol};
 use crate::lattice::Dir;
-use crate::model::{Formulas, Model, Rule, Shown, State};
+use crate::model::{Conserved, Formulas, Model, Rule, Shown, State};
 use crate::source::Span;
 
 impl Elaborator<'_> {
@@ -96,8 +96,9 @@ impl Elaborator<'_> {
 }
 
 impl Builder<'_> {
-    /// Values that cells show to those around them; their names follow when the method is known.
-    pub(super) fn shown(&mut self) -> Vec<Shown> {
+    /// Values that cells show to those around them; their names follow when the method is known. Behind a refinement interface they are computed
+    /// from populations between two collisions, so for a coupling they are made of what collisions conserve.
+    pub(super) fn shown(&mut self, conserved: &[Conserved]) -> Vec<Shown> {
         let values = self.work.shown.clone();
         let chosen = self.work.program.spec().iter().find_map(|item| match item {
             Item::CouplingChoice(name) => Some(name.span),
@@ -106,9 +107,11 @@ impl Builder<'_> {
         });
         let mut added = self.work.program.added();
         let added = added.any(|(_, def)| matches!(def, Def::Coupling(_))).then(Span::default);
-        if let (Some(span), false) = (chosen.or(added), values.is_empty()) {
-            let label = "this method reads values of the cells around one, and there are none of its level behind a refinement interface";
-            let hint = "run it on one level: a case without `[refinement]`";
+        if let (Some(span), false) = (chosen.or(added), self.is_conserved(&values, conserved)) {
+            let label = "this method reads values of the cells around one that its collision changes, and those of another level are known as \
+                         they are before it or after it";
+            let hint = "read values that are made of what the collision conserves, as the density and the velocity are; or run it on one \
+                        level: a case without `[refinement]`";
             let _ = self.work.hinted::<()>(Code::Neighbour, span, label, hint);
         }
         if self.rows().0 + values.len() > MOST_VALUES {
@@ -116,6 +119,50 @@ impl Builder<'_> {
             let _ = self.work.fault::<()>(Code::LatticeSize, Span::default(), label);
         }
         values.into_iter().map(|value| Shown { name: String::new(), value, axis: None }).collect()
+    }
+
+    /// Whether values are functions of conserved quantities that are sums of populations, and of what stays in its cell: changes of populations
+    /// that leave these quantities as they are do not change the values.
+    fn is_conserved(&self, values: &[ExprId], conserved: &[Conserved]) -> bool {
+        let moving = self.rows().0 - self.states.len();
+        let eval = |roots: &[ExprId], populations: &[f64]| {
+            self.work.exprs.eval::<f64>(roots, |symbol| match symbol {
+                Symbol::Population(pop) => populations.get(pop.index()).copied().unwrap_or(0.6),
+                _ => 0.6,
+            })
+        };
+        let number = |at: usize, seed: f64| 0.5 + ((at + 1) as f64 * seed).fract();
+        let state: Vec<f64> = (0..moving).map(|at| number(at, 0.618_033_988_749_895)).collect();
+        let moved = |by: &[f64]| -> Vec<f64> { state.iter().zip(by).map(|(value, by)| value + by).collect() };
+        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+        let components: Vec<ExprId> = conserved.iter().flat_map(|quantity| quantity.components.clone()).collect();
+        // What each population adds to each quantity, if it is a sum of populations; as an orthonormal basis.
+        let (zero, mut basis) = (eval(&components, &vec![0.0; moving]), Vec::<Vec<f64>>::new());
+        let units: Vec<Vec<f64>> = (0..moving)
+            .map(|at| eval(&components, &(0..moving).map(|other| f64::from(other == at)).collect::<Vec<_>>()))
+            .collect();
+        for (quantity, component) in components.iter().enumerate() {
+            let mut row: Vec<f64> = units.iter().map(|unit| unit[quantity] - zero[quantity]).collect();
+            let is_sum = (eval(&[*component], &state)[0] - zero[quantity] - dot(&row, &state)).abs() < 1e-9;
+            for other in &basis {
+                let along = dot(&row, other);
+                row.iter_mut().zip(other).for_each(|(value, other)| *value -= along * other);
+            }
+            let length = dot(&row, &row).sqrt();
+            if is_sum && length > 1e-9 {
+                basis.push(row.into_iter().map(|value| value / length).collect());
+            }
+        }
+        let before = eval(values, &state);
+        [0.414_213_562_373_095, 0.732_050_807_568_877].into_iter().all(|seed| {
+            let mut by: Vec<f64> = (0..moving).map(|at| 0.1 * number(at, seed)).collect();
+            for other in &basis {
+                let along = dot(&by, other);
+                by.iter_mut().zip(other).for_each(|(value, other)| *value -= along * other);
+            }
+            let after = eval(values, &moved(&by));
+            before.iter().zip(after).all(|(before, after)| (before - after).abs() <= 1e-9 * before.abs().max(1.0))
+        })
     }
 
     /// The position of the first shown value among those of a cell, and how many there are.
@@ -246,6 +293,8 @@ fn add(model: &mut Model, name: String, value: ExprId) -> Pop {
             links.push(own);
         }
     }
+    let children = 1 << model.lattice().dim();
+    model.couplings.iter_mut().for_each(|coupling| coupling.keep(own, children));
     model.states.push(State { name, range: None, unit: None, doc: String::new() });
     model.hidden += 1;
     row

@@ -290,6 +290,18 @@ impl Coupling {
         [refine, coarsen].into_iter().for_each(|formulas| formulas.outputs.truncate(count));
     }
 
+    /// Adds a value of cells, of which there are `children` in each, that keeps to its cell, and is that of its cell where the level changes.
+    pub(crate) fn keep(&mut self, own: ExprId, children: usize) {
+        match &mut self.exchange {
+            Exchange::Packets { values } => values.extend(std::iter::repeat_n(own, children)),
+            Exchange::Ghosts { fine, coarse, .. } => {
+                [fine, coarse].into_iter().for_each(|formulas| formulas.outputs.push(own));
+            }
+        }
+        let Transfer { refine, coarsen } = &mut self.transfer;
+        [refine, coarsen].into_iter().for_each(|formulas| formulas.outputs.push(own));
+    }
+
     /// Every expression that it refers to.
     pub(crate) fn roots_mut(&mut self) -> Vec<&mut ExprId> {
         let rates = self.rates.iter_mut().map(|rate| &mut rate.finer);

@@ -69,7 +69,13 @@ pub struct Trial {
 /// A line for each set of points of each stencil, then some for each coupling.
 pub fn lines(model: &Model) -> Vec<String> {
     let stencils = model.stencils().iter().flat_map(|stencil| stencil.sets().iter().map(|set| line(stencil, set)));
-    stencils.chain(try_all(model).into_iter().flat_map(|trial| trial.lines)).collect()
+    let looks_across = !model.shown().is_empty() && !model.couplings().is_empty();
+    let across = looks_across.then(|| {
+        "what is read of cells of another level is that of a plane through a coarser cell, or the mean of finer cells: exact where it is linear \
+         in space, of first order in time"
+            .to_string()
+    });
+    stencils.chain(try_all(model).into_iter().flat_map(|trial| trial.lines)).chain(across).collect()
 }
 
 fn line(stencil: &Stencil, set: &PointSet) -> String {
@@ -92,12 +98,19 @@ fn line(stencil: &Stencil, set: &PointSet) -> String {
     )
 }
 
-/// Tries every law on every coupling of a model.
+/// Tries every law on every coupling of a model, for any value of its states. Viscosities are those in a flow; all else is of uniform flows, if its
+/// collision reads values of the cells around.
 pub fn try_all(model: &Model) -> Vec<Trial> {
     if model.couplings().is_empty() {
         return Vec::new();
     }
-    let spreads = spreads(model);
+    let alike = model.among_alike();
+    let alike = &*alike.frozen();
+    let mut spreads = spreads(alike);
+    if !model.shown().is_empty() {
+        spreads[0].transport = viscosity::viscosity_among(model);
+    }
+    let model = &*model.frozen();
     model.couplings().iter().map(|coupling| try_coupling(model, &spreads, coupling)).collect()
 }
 

@@ -49,7 +49,7 @@ pub fn findings(model: &Model) -> Findings {
     let whole = model;
     let states = &model.states()[..model.states().len() - model.hidden()];
     let states: Vec<&str> = states.iter().map(|state| state.name.as_str()).collect();
-    let mut found = of_populations(&model.frozen());
+    let mut found = of_populations(&model.frozen(), levels::lines(model));
     if !whole.shown().is_empty() {
         found.viscosity = viscosity::viscosity_among(whole);
         found.bulk = None;
@@ -87,7 +87,7 @@ pub fn findings(model: &Model) -> Findings {
 }
 
 /// What is found out about a model without states.
-fn of_populations(model: &Model) -> Findings {
+fn of_populations(model: &Model, levels: Vec<String>) -> Findings {
     let trial = laws::try_all(model);
     let states = match trial.rounded {
         false => format!("on {} random exact rational states", laws::STATES),
@@ -156,7 +156,7 @@ fn of_populations(model: &Model) -> Findings {
     }));
     let moments = moments::dependence(model);
     lines.extend(moments.iter().map(Dependence::sentence));
-    lines.extend(levels::lines(model));
+    lines.extend(levels);
     if viscosity::rests_elsewhere(model) {
         lines.push("rest is what `init` gives where scalar fields are 1 and nothing moves, not the weights".into());
     }

@@ -277,6 +277,37 @@ impl Inbox {
         }
     }
 
+    /// Writes to the inbox the values that cells of the listed blocks read in cells of other levels; `start`: whether the step of the level
+    /// is the first of two.
+    pub(crate) fn expose_across(
+        &mut self,
+        (program, grid, walls): (&Program, &Grid, &Walls),
+        populations: &[Buffer<Stored>; 2],
+        levels: &[Time],
+        (level, start): (usize, bool),
+        ids: Part<'_, Int>,
+    ) -> Result<(), KernelError> {
+        let tables = grid.tables();
+        let current = |level: usize| levels.get(level).map_or(0, |level| level.current);
+        let Inbox { rows: [first, second], .. } = self;
+        program.launch(kernels::ExposeAcross {
+            ids,
+            nodes: &tables.node,
+            near: &tables.near,
+            children: &tables.child,
+            parents: &tables.parent,
+            slots: &tables.slot,
+            neighbours: &tables.neighbours,
+            rows: &tables.rows,
+            wall_rules: &walls.rules,
+            coarser: &populations[current(level.saturating_sub(1))],
+            own: &populations[current(level)],
+            // The finer level has done the first of its steps: the other set has what its cells exposed in it.
+            finer: &populations[1 - current(level + 1)],
+            inbox: if start { first } else { second },
+        })
+    }
+
     /// Sets all values of the inbox to NaN.
     pub(crate) fn poison(&mut self) -> Result<(), DeviceError> {
         self.rows.iter_mut().try_for_each(Buffer::poison)

@@ -110,8 +110,9 @@ pub const TABLE: &[Long] = &[
         instead: COLLIDE,
         text: "`neighbour[i](x)`, `gradient[a](x)` and `laplacian(x)` read what the cells around one have. A pass over all cells stores it before any \
                of them collides, so it is made of the populations of one cell: not of what others have. They are for values of the spec and for \
-               collisions; initial populations, functions of walls and couplings of levels have no such pass, and cells behind a refinement \
-               interface none of its level.",
+               collisions; initial populations, functions of walls and couplings of levels have no such pass. On a refined grid they are made of what \
+               the collision conserves, as a density or a velocity is: those behind a refinement interface are computed between two \
+               collisions.",
         wrong: "let rate = omega / (1 + laplacian(laplacian(rho))^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
         right: "let rate = omega / (1 + laplacian(rho)^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
     },

@@ -150,7 +150,7 @@ pub(crate) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
         _ => {}
     }
     if side != Side::Inside {
-        for of in phase.reads_blocks_around(level) {
+        for of in phase.reads_blocks_around(level).filter(|of| *of < LEVELS) {
             reads.extend(of_part.halo(of, current(of)));
             // The other set has the populations of a finer level from before its step.
             reads.extend((of > level).then(|| of_part.halo(of, 1 - current(of))).into_iter().flatten());
@@ -173,6 +173,11 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: Of
         // Either before the first step of the finer level in this one, or after it.
         ("fine" | "after", _) => populations(level + 1, current(level + 1)).collect(),
         ("before", _) => populations(level + 1, other(level + 1)).collect(),
+        // The levels beside one, of those that there may be.
+        ("coarser", _) => populations(level.saturating_sub(1), current(level.saturating_sub(1))).collect(),
+        ("own", _) => populations(level, current(level)).collect(),
+        ("finer", _) if level + 1 < LEVELS => populations(level + 1, other(level + 1)).collect(),
+        ("finer", _) => vec![],
         ("dst", Phase::Restrict) => populations(level - 1, other(level - 1)).collect(),
         ("dst", Phase::Prolong) => populations(level + 1, current(level + 1)).collect(),
         // Blocks with solids are among the blocks of other phases, which stream them first.
@@ -185,11 +190,13 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: Of
         ("saved", Phase::Send) => saved(level).collect(),
         ("saved", Phase::Prolong) => of_part.all_saved(level).collect(),
         ("saved", of) => sides.iter().map(|edge| Part::Saved { level, of, edge: *edge }).collect(),
-        ("inbox", by) if Phase::TO_COARSE.contains(&by) => inbox(level, second, &[by]).collect(),
-        ("inbox", Phase::StreamCollideInterface) if together.is_none() => {
-            inbox(level, second, &[Phase::ToFine, Phase::ToCoarse]).collect()
+        ("inbox", by) if by == Phase::ExposeAcross || Phase::TO_COARSE.contains(&by) => {
+            inbox(level, second, &[by]).collect()
         }
-        ("inbox", _) => [Phase::TO_FINE, Phase::TO_COARSE]
+        ("inbox", Phase::StreamCollideInterface) if together.is_none() => {
+            inbox(level, second, &[Phase::ToFine, Phase::ToCoarse, Phase::ExposeAcross]).collect()
+        }
+        ("inbox", _) => [&Phase::TO_FINE[..], &Phase::TO_COARSE, &[Phase::ExposeAcross]]
             .iter()
             .flat_map(|by| inbox(level, second, by).collect::<Vec<_>>())
             .collect(),

@@ -6,7 +6,7 @@ use lbm_bundle::mesh::Group;
 use lbm_bundle::prescribed::PrescribedRole;
 use lbm_bundle::{ArgType, Role};
 
-use Around::{Both, Level, Nothing};
+use Around::{All, Both, Level, Nothing};
 use Items::{AtBoth, Cells, Cut, Held, Leaves, Own};
 use Kernels::{Method, Prescribed};
 
@@ -27,6 +27,10 @@ pub enum Phase {
     StreamCollideHeld,
     /// Computes the values that cells expose to their neighbours.
     Expose,
+    /// Computes the values that coarse cells at interfaces expose to finer cells in the first of their steps.
+    ExposeStored,
+    /// Fills the inbox with values that cells of other levels expose.
+    ExposeAcross,
     /// Sums the exchange between solids and the fluid.
     Exchange,
     /// Fills the inbox of finer blocks with what coarse cells send.
@@ -86,13 +90,15 @@ enum Around {
     Level,
     /// Its own level and the next finer one.
     Both,
+    /// Its own level, and those beside it.
+    All,
 }
 
 struct Row(Phase, &'static str, Items, Around, Kernels);
 
 /// The phases in the order of a step: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
 /// blocks, and its kernels.
-const ROWS: [Row; 20] = [
+const ROWS: [Row; 22] = [
     Row(Phase::StreamCollide, "stream_collide", Leaves(Group::Interior), Level, Method(&[Role::StreamCollide])),
     Row(
         Phase::StreamCollideWalls,
@@ -123,7 +129,21 @@ const ROWS: [Row; 20] = [
         Level,
         Method(&[Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls]),
     ),
-    Row(Phase::Expose, "expose", Own, Level, Method(&[Role::Expose, Role::ExposeWalls, Role::ExposeSolid])),
+    Row(
+        Phase::Expose,
+        "expose",
+        Own,
+        Level,
+        Method(&[
+            Role::Expose,
+            Role::ExposeWalls,
+            Role::ExposeInterface,
+            Role::ExposeInterfaceWalls,
+            Role::ExposeSolid,
+        ]),
+    ),
+    Row(Phase::ExposeStored, "expose_stored", Own, Nothing, Method(&[Role::ExposeStored])),
+    Row(Phase::ExposeAcross, "expose_across", Own, All, Method(&[Role::ExposeAcross])),
     Row(Phase::Exchange, "exchange", Own, Level, Method(&[Role::Force])),
     Row(Phase::ToFine, "to_fine", Cells, Both, Method(&[Role::ToFine])),
     Row(Phase::ToFineWalls, "to_fine_walls", AtBoth { finer: true }, Both, Method(&[Role::ToFineWalls])),
@@ -182,12 +202,13 @@ impl Phase {
         self.row().2
     }
 
-    /// The levels on which it reads neighbouring blocks, in the current set of populations.
+    /// The levels on which it reads neighbouring blocks, in the current set of populations; the last may not exist.
     pub(crate) fn reads_blocks_around(self, level: usize) -> Range<usize> {
         match self.row().3 {
             Nothing => level..level,
             Level => level..level + 1,
             Both => level..level + 2,
+            All => level.saturating_sub(1)..level + 2,
         }
     }
 

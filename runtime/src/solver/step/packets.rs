@@ -1,5 +1,10 @@
 //! Packet couplings: the exchange between levels through the inbox.
 
+use std::ops::Range;
+
+use lbm_bundle::mesh::Group;
+
+use crate::kernels;
 use crate::solver::arrays::params::Level as Time;
 use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
@@ -22,5 +27,34 @@ impl Subdomain {
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
         let around = (&self.program, &self.grid, &self.walls);
         Ok(inbox.exchange(around, &self.fields.populations, levels, (phase, level, start), ids)?)
+    }
+
+    /// Stores the values that cells of a level in blocks at interfaces expose, computed from their populations as they are stored.
+    pub(crate) fn expose_stored(&mut self, Time { params, current }: &Time, level: usize) -> Result<(), StepError> {
+        for run in self.at_interfaces(level) {
+            let ids = self.grid.tables().leaves.part(run);
+            let populations = &mut self.fields.populations[*current];
+            self.program.launch(kernels::ExposeStored { ids, populations, params: params.packed() })?;
+        }
+        Ok(())
+    }
+
+    /// Writes to the inbox the values that cells of a level read in cells of other levels; `start`: whether the step of the level is the
+    /// first of two.
+    pub(crate) fn expose_across(&mut self, levels: &[Time], level: usize, start: bool) -> Result<(), StepError> {
+        let runs = self.at_interfaces(level);
+        let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
+        let around = (&self.program, &self.grid, &self.walls);
+        for run in runs {
+            let ids = self.grid.tables().leaves.part(run);
+            inbox.expose_across(around, &self.fields.populations, levels, (level, start), ids)?;
+        }
+        Ok(())
+    }
+
+    /// The ranges of its leaves at interfaces in the list of a level.
+    pub(crate) fn at_interfaces(&self, level: usize) -> Vec<Range<usize>> {
+        let own = self.own_level(level);
+        [Group::Jump, Group::Both].map(|group| own.group(group)).into_iter().filter(|run| !run.is_empty()).collect()
     }
 }

@@ -25,17 +25,19 @@ struct Schedule<'a> {
 impl Schedule<'_> {
     /// One step of a level and of all finer levels; `number`: its number within the step of the grid, among steps of the same level.
     fn advance(&mut self, level: usize, number: i32) {
-        let finer = level + 1 < self.parts.first().grid.levels().len();
+        let finer = level + 1 < self.levels();
         let second = number % 2 == 1;
         self.phases(&[Phase::Prescribe], level, number);
         if finer {
+            // In the first step of the finer level, these are values from before this step; in the second, those of `Phase::Expose`.
+            self.phases(&[Phase::ExposeStored], level, number);
             self.phases(&Phase::TO_FINE, level, number);
             self.advance(level + 1, 2 * number);
             // The finer level has evaluated the parameters of walls at the times of its own steps.
             self.phases(&[Phase::Prescribe], level, number);
             self.phases(&Phase::TO_COARSE, level, number);
         }
-        self.phases(&[Phase::Expose, Phase::Exchange], level, number);
+        self.phases(&[Phase::Expose, Phase::ExposeAcross, Phase::Exchange], level, number);
         self.phases(&Phase::STREAMING, level, number);
         if second {
             self.phases(&[Phase::Restrict], level, number);
@@ -57,7 +59,8 @@ impl Schedule<'_> {
             if phase == Phase::Move && !has {
                 continue;
             }
-            for level in phase.reads_blocks_around(level) {
+            let read = phase.reads_blocks_around(level);
+            for level in read.start..read.end.min(self.levels()) {
                 self.refresh(level, half);
             }
             if phase.reads_saved() && self.parts.exchanges_saved(level) {
@@ -68,13 +71,18 @@ impl Schedule<'_> {
             }
             match phase {
                 // Exposed values are stored beside the populations of a cell.
-                Phase::Expose if self.exposes() => self.fresh &= !self.bit(level, 0),
+                Phase::Expose | Phase::ExposeStored if self.exposes() => self.fresh &= !self.bit(level, 0),
                 Phase::Move => self.fresh &= !self.bit(level, 0),
                 Phase::Prolong => self.fresh &= !self.bit(level + 1, 0),
                 _ if Phase::STREAMING.contains(&phase) => self.fresh &= !self.bit(level, 1),
                 _ => {}
             }
         }
+    }
+
+    /// The number of levels.
+    fn levels(&self) -> usize {
+        self.parts.first().grid.levels().len()
     }
 
     /// Whether cells of the method expose values to their neighbours; the same in all processes.

@@ -17,9 +17,14 @@ use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::{Subdomain, own_level};
 
 impl Subdomain {
-    /// Stores the values that cells of a level expose to their neighbours. Blocks with solids are in two lists: the second launch gives the
-    /// right values.
-    pub(crate) fn expose(&mut self, Level { params, current }: &Level, level: usize) -> Result<(), StepError> {
+    /// Stores the values that cells of a level expose to their neighbours; `start`: whether the step of the level is the first of two.
+    /// Blocks with solids are in two lists: the second launch gives the right values.
+    pub(crate) fn expose(
+        &mut self,
+        Level { params, current }: &Level,
+        level: usize,
+        start: bool,
+    ) -> Result<(), StepError> {
         let (program, params) = (&self.program, params.packed());
         let neighbours = &self.grid.tables().neighbours;
         let walls::Walls { rules: wall_rules, values: wall_values } = &self.walls;
@@ -35,6 +40,23 @@ impl Subdomain {
         program.launch(kernels::Expose { ids, neighbours, populations, params })?;
         let ids = blocks(lists, Phase::StreamCollideWalls, level);
         program.launch(kernels::ExposeWalls { ids, neighbours, wall_rules, wall_values, populations, params })?;
+        if let Some(inbox) = &self.inbox {
+            let (rows, (masks, inbox)) = (&self.grid.tables().rows, inbox.read(start));
+            let ids = blocks(lists, Phase::StreamCollideInterface, level);
+            program.launch(kernels::ExposeInterface { ids, neighbours, rows, masks, inbox, populations, params })?;
+            let ids = blocks(lists, Phase::StreamCollideInterfaceWalls, level);
+            program.launch(kernels::ExposeInterfaceWalls {
+                ids,
+                neighbours,
+                rows,
+                masks,
+                inbox,
+                wall_rules,
+                wall_values,
+                populations,
+                params,
+            })?;
+        }
         let Some(bodies) = &self.bodies else { return Ok(()) };
         Ok(program.launch(kernels::ExposeSolid {
             ids: blocks(lists, Phase::StreamCollideSolid, level),

@@ -90,6 +90,9 @@ impl Subdomain {
             Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
             Phase::Exchange | Phase::Halo | Phase::HaloSaved => false,
             Phase::Expose => !self.program.manifest().shown.is_empty() && !self.own_level(level).runs().is_empty(),
+            Phase::ExposeStored | Phase::ExposeAcross => {
+                !self.program.manifest().shown.is_empty() && self.inbox.is_some() && !self.at_interfaces(level).is_empty()
+            }
             _ => {
                 let (grid, owned) = (&self.grid, self.owned.as_ref());
                 let (bodies, inbox) = (self.bodies.as_ref(), self.inbox.as_ref());
@@ -119,7 +122,9 @@ impl Subdomain {
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)
             }
-            Phase::Expose => self.expose(&levels[level], level),
+            Phase::Expose => self.expose(&levels[level], level, start),
+            Phase::ExposeStored => self.expose_stored(&levels[level], level),
+            Phase::ExposeAcross => self.expose_across(levels, level, start),
             Phase::Restrict => self.restrict(levels, level - 1),
             Phase::Send => self.send(levels, level),
             Phase::Prolong => self.prolong(levels, level + 1),
