@@ -906,7 +906,9 @@ static inline float from_wall(
     }
 }
 
-// ---- values that cells show to those around them: of each that is seen, where cells have it, and the direction that comes from there
+// ==== what cells show to those around them ==========================================================================
+
+// Of each value that is seen, where cells have it, and the direction that comes from there.
 static const int SHOWN[] = {19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21};
 static const int FROM[] = {2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17};
 
@@ -941,25 +943,39 @@ static inline float beyond_wall(
     return image;
 }
 
-// What is seen with the number `which` where the next cell lies behind walls.
-static float beyond_walls(
-    const int which, const Spot here, const float *src, const int32_t *near, const int32_t *wall_rules, const float *wall_values)
+// The image of a place behind walls: the cell in front of them that a link from `here` would reach without its components into them; `here` itself
+// where that is no cell. The wall that decides what the value is there, and across which axes there are walls: a bit for each.
+static inline Spot image_of(
+    const Spot here, const Spot there, const int32_t *near, const int32_t *wall_rules, int32_t *wall, int *flipped)
 {
     const int width[3] = {4, 4, 4};
-    const Spot there = beyond(here, FROM[which], -1);
     Spot image = there;
-    int flipped = 0;
-    int32_t w = -1 - near[neighbour_of(there)];
+    *flipped = 0, *wall = -1 - near[neighbour_of(there)];
+    (void)wall_rules;
     for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
         const int side = there.at[axis] < 0 ? -1 : there.at[axis] >= width[axis] ? 1 : 0;
-        if (side == 0 || near[13 + side * step] >= 0) continue;
-        const int32_t beside = -1 - near[13 + side * step];
-        if (flipped == 0) w = beside;
-        flipped |= 1 << axis, image.at[axis] = here.at[axis];
+        const int32_t beside = near[13 + side * step];
+        if (side == 0 || beside >= 0) continue;
+        if (*flipped == 0) *wall = -1 - beside;
+        *flipped |= 1 << axis, image.at[axis] = here.at[axis];
     }
-    if (flipped == 0 || near[neighbour_of(image)] < 0) image = here;
-    return beyond_wall(w, which, load(src, near[neighbour_of(image)], SHOWN[which], index_of(image)), flipped, wall_rules, wall_values);
+    const int32_t of = near[neighbour_of(image)];
+    return *flipped == 0 || (of < 0) ? here : image;
 }
+
+// What is seen with the number `which` where the next cell lies behind walls.
+static float beyond_walls(
+    const int which, const Spot here, const float *src, const int32_t *near, const int32_t *wall_rules,
+    const float *wall_values)
+{
+    int flipped;
+    int32_t w;
+    const Spot image = image_of(here, beyond(here, FROM[which], -1), near, wall_rules, &w, &flipped);
+    const int32_t slot = near[neighbour_of(image)];
+    const float value = load(src, slot, SHOWN[which], index_of(image));
+    return beyond_wall(w, which, value, flipped, wall_rules, wall_values);
+}
+
 
 // ==== streaming =====================================================================================================
 //

@@ -73,56 +73,70 @@ typedef struct {
 } Views;
 
 // What a cell shows, counted from the lower corner of the node; whether there is one.
-{{ function }} int seen_at(const Views *views, const Spot cell, const int value, {{ real }} *seen)
+{{ function }} int seen_at(const Views *views, const Spot cell, {{ real }} *seen)
 {
     const {{ int }} other = views->near[(size_t)views->node * NEAR + neighbour_of(cell)];
-    *seen = 0;
     if (other < 0) return 0;
     if (views->children[other] < 0) {
-        *seen = load(views->level, views->slots[other], value, index_of(cell));
+        const {{ int }} slot = views->slots[other];
+        const int at = index_of(cell);
+        UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) seen[value] = load(views->level, slot, {{ around.first }} + value, at);
         return 1;
     }
-    for (int child = 0; child < PARTS; ++child) {
+    UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) seen[value] = 0;
+    UNROLL for (int child = 0; child < PARTS; ++child) {
         Spot fine;
-        const int part = child_of(cell, child, &fine) % PARTS;
-        *seen += load(views->finer, views->slots[views->children[other] + part], value, index_within(fine));
+        const {{ int }} slot = views->slots[views->children[other] + child_of(cell, child, &fine) % PARTS];
+        const int at = index_within(fine);
+        UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) {
+            seen[value] += ({{ real }})1 / PARTS * load(views->finer, slot, {{ around.first }} + value, at);
+        }
     }
-    *seen *= ({{ real }})1 / PARTS;
     return 1;
 }
 
 // What a place inside a coarser cell shows; the place is counted in cells of the finer level from the lower corner of the node.
-{{ function }} {{ real }} seen_inside(const Views *views, const Spot place, const int value)
+{{ function }} void seen_inside(const Views *views, const Spot place, {{ real }} *seen)
 {
     int child;
     const Spot cell = cell_around(place, &child);
-    {{ real }} own, seen;
-    seen_at(views, cell, value, &own);
-    seen = own;
-    for (int axis = 0; axis < DIM; ++axis) {
-        {{ real }} at[2];
-        int has = 0;
-        for (int side = 0; side < 2; ++side) {
-            Spot next = cell;
-            next.at[axis] += 2 * side - 1;
-            if (seen_at(views, next, value, &at[side])) ++has;
-            else at[side] = own;
+    {{ real }} own[{{ around.values_shown }}];
+    seen_at(views, cell, own);
+    UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) seen[value] = own[value];
+    UNROLL for (int axis = 0; axis < DIM; ++axis) {
+        {{ real }} low[{{ around.values_shown }}], high[{{ around.values_shown }}];
+        Spot before = cell, after = cell;
+        before.at[axis] -= 1, after.at[axis] += 1;
+        const int has_low = seen_at(views, before, low), has_high = seen_at(views, after, high);
+        // Half a cell from the middle, on one side of it where there is a neighbour on one side alone.
+        const {{ real }} part = (child >> axis & 1 ? ({{ real }}).25 : ({{ real }})-.25) / (has_low && has_high ? 2 : 1);
+        UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) {
+            seen[value] += part * ((has_high ? high[value] : own[value]) - (has_low ? low[value] : own[value]));
         }
-        const {{ real }} slope = has == 0 ? 0 : (at[1] - at[0]) / ({{ real }})has;
-        seen += (child >> axis & 1 ? ({{ real }}).25 : ({{ real }})-.25) * slope;
     }
-    return seen;
 }
 
+// Of each direction that something is seen from, the opposite, and which numbers what is seen has, -1 where it is not.
+{{ table }} int WAYS[{{ around.ways.len }}] = { {{- around.ways.from -}} };
+{{ table }} int WHICH[{{ around.ways.len }}][{{ around.values_shown }}] = {
+{%- for line in around.ways.which %}
+    {{ line }}
+{%- endfor %}
+};
+
 {% <kernel of={inbox.across}> %}
-    const {{ int }} node = nodes[slot], *const beside = neighbours + (size_t)slot * NEAR;
     const Spot here = spot_of(cell);
-    {{ real }} *const to = inbox + (size_t)rows[slot] * ROW;
 {%- if not walls %}
     (void)wall_rules;  // there are no walls
 {%- endif %}
-    for (int which = 0; which < INPUTS - Q; ++which) {
-        const Spot there = beyond(here, FROM[which], -1);
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int inside = 1;
+    UNROLL for (int axis = 0; axis < DIM; ++axis) inside &= here.at[axis] > 0 && here.at[axis] < width[axis] - 1;
+    if (inside) {{ inbox.across.skip }};
+    const {{ int }} node = nodes[slot], *const beside = neighbours + (size_t)slot * NEAR;
+    {{ real }} *const to = inbox + (size_t)rows[slot] * ROW;
+    for (int way = 0; way < {{ around.ways.len }}; ++way) {
+        const Spot there = beyond(here, WAYS[way], -1);
         const {{ int }} next = beside[neighbour_of(there)];
         if (next >= 0) continue;
 {%- if walls %}
@@ -133,17 +147,19 @@ typedef struct {
         const Spot place = there;
 {%- endif %}
         if (beside[neighbour_of(place)] != COARSER) continue;
-        {{ real }} seen;
+        {{ real }} seen[{{ around.values_shown }}];
         const Views around = {own, finer, near, children, slots, node};
-        if (!seen_at(&around, place, SHOWN[which], &seen)) {
-            const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+        if (!seen_at(&around, place, seen)) {
             const Views outside = {coarser, own, near, children, slots, parents[node]};
             const {{ int }} octant = node - children[parents[node]];
-            Spot inside = place;
-            for (int axis = 0; axis < DIM; ++axis) inside.at[axis] += (octant >> axis & 1) * width[axis];
-            seen = seen_inside(&outside, inside, SHOWN[which]);
+            Spot within = place;
+            for (int axis = 0; axis < DIM; ++axis) within.at[axis] += (octant >> axis & 1) * width[axis];
+            seen_inside(&outside, within, seen);
         }
-        to[inbox_at(Q + which, here)] = seen;
+        UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) {
+            const int which = WHICH[way][value];
+            if (which >= 0) to[inbox_at(Q + which, here)] = seen[value];
+        }
     }
 {%- </kernel> %}
 

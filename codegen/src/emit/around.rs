@@ -1,12 +1,14 @@
 //! Fills the part of a [`View`](super::view::View) that is about values which cells show to those around them.
 
+use std::collections::BTreeSet;
+
 use lbm_bundle::Manifest;
 use lbm_dsl::expr::{Expr, Symbol};
 
 use super::arithmetic::{formulas, idle};
 use super::formula::{Language, Printer, real_name};
 use super::method::Around;
-use super::view::{Beyond, Formulas, Neighbours, Value};
+use super::view::{Beyond, Formulas, Neighbours, Seen, Value};
 use super::walls::offsets;
 use crate::ir::{Output, Plan};
 
@@ -22,7 +24,24 @@ pub fn view(manifest: &Manifest, plans: &Around) -> Neighbours {
     let beyond: Vec<Beyond> =
         plans.beyond.iter().enumerate().flat_map(|(code, plan)| beyond(manifest, code, plan)).collect();
     let reads_values = beyond.iter().flat_map(|rule| &rule.lines).any(|line| line.contains("value["));
+    let directions: BTreeSet<u32> = manifest.seen.iter().map(|seen| seen.direction).collect();
+    let number = |shown: usize, direction: u32| {
+        let at = manifest.seen.iter().position(|seen| (seen.shown as usize, seen.direction) == (shown, direction));
+        at.map_or("-1".into(), |at| at.to_string())
+    };
+    let which = |direction: &u32| {
+        let numbers: Vec<String> = (0..manifest.shown.len()).map(|shown| number(shown, *direction)).collect();
+        format!("{{{}}},", numbers.join(", "))
+    };
+    let opposite = |direction: &u32| manifest.directions[*direction as usize].opposite.to_string();
     Neighbours {
+        values_shown: manifest.shown.len(),
+        first: manifest.shown.first().map_or(0, |shown| shown.value as usize),
+        ways: Seen {
+            len: directions.len(),
+            from: directions.iter().map(opposite).collect::<Vec<_>>().join(", "),
+            which: directions.iter().map(which).collect(),
+        },
         values: match reads_values {
             true => {
                 let real = real_name(manifest.real);

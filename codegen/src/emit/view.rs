@@ -450,6 +450,21 @@ pub struct Neighbours {
     /// What walls have beyond them, and how their parameters are found.
     pub beyond: Vec<Beyond>,
     pub values: String,
+    /// How many values a cell shows, and where it has the first.
+    pub values_shown: usize,
+    pub first: usize,
+    /// The directions that something is seen from.
+    pub ways: Seen,
+}
+
+/// Directions that something is seen from.
+#[derive(Debug, Serialize)]
+pub struct Seen {
+    pub len: usize,
+    /// The opposite of each.
+    pub from: String,
+    /// For each direction, the number of what is seen of each shown value, -1 where that is not.
+    pub which: Vec<String>,
 }
 
 /// What a wall has beyond it of a value that is seen.
