@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Profiles of a turbulent channel between walls across y, in wall units, beside those of a direct simulation. Needs numpy.
+"""Profiles of a turbulent channel between walls across y, in wall units, beside those of a direct simulation. Needs numpy; of refined grids, h5py.
 
     benchmarks/channel.py OUT
 
-OUT is what `lbmc run turbulent_channel` or `coarse_channel` left: its statistics are averaged over planes and both halves. Writes
+OUT is what `lbmc run turbulent_channel`, `turbulent_channel_refined` or `coarse_channel` left: its statistics are averaged over planes and both halves. Writes
 OUT/channel.csv, prints a table and, as JSON, the differences: of the mean velocity from y+ 30 to 0.3 of the half height (the logarithmic layer) the
 largest and the rms over the reference, of the peak of each fluctuation its height and its place.
 """
@@ -41,26 +41,65 @@ def image(path):
     return arrays
 
 
+def boxes(path):
+    """For each box of cells of a `.vtkhdf`: its lower edge across y, the width of its cells, arrays `[z, y, x, component]`. Covered planes are left out."""
+    import h5py
+
+    found = []
+    with h5py.File(path) as file:
+        levels = [file["VTKHDF"][f"Level{level}"] for level in range(len(file["VTKHDF"]))]
+        lists = [level["AMRBox"][:] for level in levels]
+        for number, level in enumerate(levels):
+            width, begin = float(level.attrs["Spacing"][1]), 0
+            for box in lists[number]:
+                size = [int(box[2 * axis + 1] - box[2 * axis] + 1) for axis in (2, 1, 0)]
+                cells = size[0] * size[1] * size[2]
+                arrays = {name: values[begin : begin + cells].reshape(*size, -1) for name, values in level["CellData"].items()}
+                begin += cells
+                finer = lists[number + 1] if number + 1 < len(lists) else []
+                covered = {at // 2 for other in finer for at in range(other[2], other[3] + 1)}
+                planes = [at for at in range(size[1]) if at + box[2] not in covered]
+                if planes:
+                    first = planes[0]
+                    assert planes == list(range(first, first + len(planes))), "the middle of the channel is coarser than its sides"
+                    arrays = {name: values[:, first : first + len(planes)].astype(float) for name, values in arrays.items()}
+                    found.append(((box[2] + first) * width, width, arrays))
+    return found
+
+
+def profiles(out):
+    """Heights of planes, in cells of level 0, and what they have: mean velocity, stresses xx, yy, zz, xy, width of their cells."""
+    found = [(0.0, 1.0, image(path)) for path in out.glob("statistics_*.vti")] or [
+        box for path in out.glob("statistics_*.vtkhdf") for box in boxes(path)
+    ]
+    rows = []
+    for begin, width, arrays in found:
+        mean = arrays["mean_velocity"]
+        planes = mean.mean(axis=(0, 2))
+        # Fluctuations about the mean of a plane: those in time, and means in time that are not the same all over it.
+        def stress(name, a, b):
+            apart = (mean[..., a] - planes[None, :, None, a]) * (mean[..., b] - planes[None, :, None, b])
+            return (arrays[name][..., 0] + apart).mean(axis=(0, 2))
+
+        y = begin + (np.arange(len(planes)) + 0.5) * width
+        stresses = [stress(f"stress_{name}", a, b) for name, a, b in [("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1)]]
+        rows.append(np.column_stack([y, planes[:, 0], *stresses, np.full(len(y), width)]))
+    rows = np.concatenate(rows)
+    return rows[rows[:, 0].argsort()]
+
+
 def main():
     out = Path(sys.argv[1])
     case = tomllib.loads((out / "case.toml").read_text())
     re_tau, friction, half = case["fluid"]["re"], case["fluid"]["velocity"], case["fluid"]["length"]
-    (file,) = out.glob("statistics_*.vti")
-    arrays = image(file)
-    mean = arrays["mean_velocity"]
-    planes = mean.mean(axis=(0, 2))
-    count = len(planes)
-    # Fluctuations about the mean of a plane: those in time, and means in time that are not the same all over it.
-    def stress(name, a, b):
-        apart = (mean[..., a] - planes[None, :, None, a]) * (mean[..., b] - planes[None, :, None, b])
-        return (arrays[name][..., 0] + apart).mean(axis=(0, 2))
-
+    rows = profiles(out)
+    count = len(rows)
     lower = slice(0, count // 2)
     fold = lambda values, sign=1: (values[lower] + sign * values[::-1][lower]) / 2
-    u = fold(planes[:, 0]) / friction
-    rms = [np.sqrt(fold(stress(f"stress_{axis}{axis}", at, at))) / friction for at, axis in enumerate("xyz")]
-    shear = -fold(stress("stress_xy", 0, 1), -1) / friction**2
-    y = (np.arange(count // 2) + 0.5) / half * re_tau
+    u = fold(rows[:, 1]) / friction
+    rms = [np.sqrt(fold(rows[:, 2 + at])) / friction for at in range(3)]
+    shear = -fold(rows[:, 5], -1) / friction**2
+    y = rows[lower, 0] / half * re_tau
     table = np.column_stack([y, u, *rms, shear])
     names = "y_plus,u_plus,u_rms,v_rms,w_rms,uv"
     np.savetxt(out / "channel.csv", table, delimiter=",", header=names, comments="", fmt="%.5f")
@@ -68,7 +107,7 @@ def main():
     reference = HERE / "reference" / f"channel_{re_tau:.0f}.csv"
     names, *rows = [line for line in reference.read_text().splitlines() if not line.startswith("#")]
     there = dict(zip(names.split(","), np.array([[float(word) for word in row.split(",")] for row in rows]).T))
-    result = {"re_tau": re_tau, "cells": half, "u_bulk": float(u.mean()), "u_centre": float(u[-1])}
+    result = {"re_tau": re_tau, "cells": half, "u_bulk": float(np.average(u, weights=rows[lower, 6])), "u_centre": float(u[-1])}
     of = lambda name: np.interp(y, there["y_plus"], there[name])
     inner = (y > 30) & (y < 0.3 * re_tau)
     part = u[inner] / of("u_plus")[inner] - 1

@@ -110,7 +110,8 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {%- if of.walls %}
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
-                    to[x] = {% if around %}i >= Q ? beyond_walls(i - Q, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values{% if inbox %}, {% if of.inbox %}in{% else %}0{% endif %}{% endif %}) : {% endif %}from_wall(-1 - near[from], i, (Spot){ {x, y{% if deep %}, z{% endif %}} }, src, near, wall_rules, wall_values);
+                    const Spot here = { {x, y{% if deep %}, z{% endif %}} };
+                    to[x] = {% if around %}i >= Q ? seen_behind(behind_of(here, FROM[i - Q], near, wall_rules), i - Q, here, src, wall_rules, wall_values{% if inbox %}, {% if of.inbox %}in{% else %}0{% endif %}{% endif %}) : {% endif %}from_wall(-1 - near[from], i, here, src, near, wall_rules, wall_values);
                 }
             } else
 {%- endif %}

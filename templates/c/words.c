@@ -90,3 +90,6 @@ static inline int number_of(const Votes votes)
 }
 {%- endcomponent together %}
 
+{# A row asks for one value at a time. -#}
+{% component all_seen_behind() -%}
+{%- endcomponent all_seen_behind %}

@@ -66,22 +66,15 @@
 
 {# Of blocks with solids, what walls return is asked for once all loads are under way; kernels with heavy links are faster so, others slower.
    What cells show is not there yet where it is exposed. -#}
-{% component pull(of, @real, @pulls, @inputs, @inbox) -%}
+{% component pull(of, @real, @pulls, @inputs, @inbox, @around) -%}
     // ---- pull
     {{ real }} f[{% if of.exposes %}Q{% else %}{{ inputs }}{% endif %}];
 {%- for pull in pulls %}
-{%- if of.exposes and not pull.own %}
+{%- if pull.seen is number or of.exposes and not pull.own %}
 {%- elif pull.rest or of.stored %}
     f[{{ pull.at }}] = load(src, slot, {{ pull.row }}, cell);
 {%- elif of.links and not of.exposes %}
     f[{{ pull.at }}] = {{ pull.near }} < 0 ? 0 : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
-{%- elif of.inbox and pull.seen is number %}
-    f[{{ pull.at }}] = {{ pull.near }} == COARSER ? in[inbox_at({{ pull.at }}, here)]
-        : {% if of.walls %}{{ pull.near }} < 0 ? beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values, in)
-        : {% endif %}load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
-{%- elif of.walls and pull.seen is number %}
-    f[{{ pull.at }}] = {{ pull.near }} < 0 ? beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values{% if inbox %}, 0{% endif %})
-        : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- elif of.walls %}
     f[{{ pull.at }}] = {% if of.inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
         : {% endif %}{{ pull.near }} < 0 ? from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values)
@@ -94,14 +87,58 @@
 {%- endfor %}
 {%- if of.links and not of.exposes %}
 {%- for pull in pulls %}
-{%- if pull.seen is number %}
-    if ({{ pull.near }} < 0) f[{{ pull.at }}] = beyond_walls({{ pull.seen }}, here, src, near, wall_rules, wall_values{% if inbox %}, 0{% endif %});
-{%- elif not pull.rest %}
+{%- if not pull.rest and pull.seen is not number %}
     if ({{ pull.near }} < 0) f[{{ pull.at }}] = from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values);
 {%- endif %}
 {%- endfor %}
 {%- endif %}
+{%- if around and not of.exposes %}
+{%- for way in around.ways %}
+{%- if of.walls or of.inbox %}
+    if ({{ way.near }} >= 0) {
+{%- for value in way.values %}
+        f[{{ value.at }}] = load(src, {{ way.near }}, {{ value.row }}, {{ way.cell }});
+{%- endfor %}
+{%- if of.inbox %}
+    } else if ({{ way.near }} == COARSER) {
+{%- for value in way.values %}
+        f[{{ value.at }}] = in[inbox_at({{ value.at }}, here)];
+{%- endfor %}
+{%- endif %}
+{%- if of.walls %}
+    } else {
+        const Seen seen = all_seen_behind({{ loop.index0 }}, here, src, near, wall_rules, wall_values{% if inbox %}, {% if of.inbox %}in{% else %}0{% endif %}{% endif %});
+{%- for value in way.values %}
+        f[{{ value.at }}] = seen.values[{{ value.shown }}];
+{%- endfor %}
+{%- endif %}
+    }
+{%- else %}
+{%- for value in way.values %}
+    f[{{ value.at }}] = load(src, {{ way.near }}, {{ value.row }}, {{ way.cell }});
+{%- endfor %}
+{%- endif %}
+{%- endfor %}
+{%- endif %}
 {%- endcomponent pull %}
+
+{# All values that are seen along a direction, at once. -#}
+{% component all_seen_behind(@real, @stored, @around, @inbox) -%}
+// All that is seen from `here` along a direction, by its number, at a place behind walls.
+static __device__ __noinline__ Seen all_seen_behind(
+    const int way, const Spot here, const {{ stored }} *src, const int *near, const int *wall_rules, const {{ real }} *wall_values
+    {%- if inbox %}, const {{ real }} *in{% endif %})
+{
+    const Behind behind = behind_of(here, WAYS[way], near, wall_rules);
+    Seen seen;
+    seen.is_there = 1;
+    UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) {
+        const int which = WHICH[way][value];
+        seen.values[value] = which < 0 ? 0 : seen_behind(behind, which, here, src, wall_rules, wall_values{% if inbox %}, in{% endif %});
+    }
+    return seen;
+}
+{%- endcomponent all_seen_behind %}
 
 {% component each_of_them(of) %}
 {{- body }}

@@ -32,7 +32,7 @@
 {%- if around and not kernel.exposes %}
     UNROLL for (int which = 0; which < INPUTS - Q; ++which) {
         const {{ int }} link = of_row[FROM[which] * CELLS + cell];
-        if (link > 0) f[(Q + which) * SLAB] = beyond_wall(link - 1, which, load(src, slot, SHOWN[which], cell), 0, wall_rules, wall_values);
+        if (link > 0) f[(Q + which) * SLAB] = beyond_wall(link - 1, SHOWN[which], load(src, slot, SHOWN[which], cell), 0, wall_rules, wall_values);
     }
 {%- endif %}
 {%- endif %}

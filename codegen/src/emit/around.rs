@@ -8,12 +8,12 @@ use lbm_dsl::expr::{Expr, Symbol};
 use super::arithmetic::{formulas, idle};
 use super::formula::{Language, Printer, real_name};
 use super::method::Around;
-use super::view::{Beyond, Formulas, Neighbours, Seen, Value};
+use super::view::{Beyond, Formulas, Neighbours, Pull, SeenValue, Sight, Value};
 use super::walls::offsets;
 use crate::ir::{Output, Plan};
 
-/// What cells show, and what is beyond walls.
-pub fn view(manifest: &Manifest, plans: &Around) -> Neighbours {
+/// What cells show, and what is beyond walls; `pull` says from where a position is pulled.
+pub fn view(manifest: &Manifest, plans: &Around, pull: impl Fn(usize) -> Pull) -> Neighbours {
     let plan = plans.expose;
     let place = |output: &Output| output.population.expect("it is stored").index();
     let found = formulas(manifest, plan);
@@ -25,23 +25,13 @@ pub fn view(manifest: &Manifest, plans: &Around) -> Neighbours {
         plans.beyond.iter().enumerate().flat_map(|(code, plan)| beyond(manifest, code, plan)).collect();
     let reads_values = beyond.iter().flat_map(|rule| &rule.lines).any(|line| line.contains("value["));
     let directions: BTreeSet<u32> = manifest.seen.iter().map(|seen| seen.direction).collect();
-    let number = |shown: usize, direction: u32| {
-        let at = manifest.seen.iter().position(|seen| (seen.shown as usize, seen.direction) == (shown, direction));
-        at.map_or("-1".into(), |at| at.to_string())
-    };
-    let which = |direction: &u32| {
-        let numbers: Vec<String> = (0..manifest.shown.len()).map(|shown| number(shown, *direction)).collect();
-        format!("{{{}}},", numbers.join(", "))
-    };
     let opposite = |direction: &u32| manifest.directions[*direction as usize].opposite.to_string();
     Neighbours {
         values_shown: manifest.shown.len(),
         first: manifest.shown.first().map_or(0, |shown| shown.value as usize),
-        ways: Seen {
-            len: directions.len(),
-            from: directions.iter().map(opposite).collect::<Vec<_>>().join(", "),
-            which: directions.iter().map(which).collect(),
-        },
+        from_ways: directions.iter().map(opposite).collect::<Vec<_>>().join(", "),
+        ends: ends(manifest, &directions),
+        ways: directions.iter().map(|direction| sight(manifest, *direction, &pull)).collect(),
         values: match reads_values {
             true => {
                 let real = real_name(manifest.real);
@@ -56,6 +46,33 @@ pub fn view(manifest: &Manifest, plans: &Around) -> Neighbours {
         from: manifest.seen.iter().map(from).collect::<Vec<_>>().join(", "),
         beyond,
     }
+}
+
+/// How many cells of a block the directions before each enter, and all of them: what is seen along a direction is brought by the opposite one.
+fn ends(manifest: &Manifest, directions: &BTreeSet<u32>) -> String {
+    let inside = |c: [i32; 3]| -> u32 { (0..3).map(|axis| manifest.block[axis] - u32::from(c[axis] != 0)).product() };
+    let entered = |direction: &u32| manifest.cells() - inside(manifest.directions[*direction as usize].c) as usize;
+    let ends = directions.iter().scan(0, |end, direction| {
+        *end += entered(direction);
+        Some(*end)
+    });
+    [0].into_iter().chain(ends).map(|end| end.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// What is seen along a direction.
+fn sight(manifest: &Manifest, direction: u32, pull: impl Fn(usize) -> Pull) -> Sight {
+    let number = |shown: usize| {
+        manifest.seen.iter().position(|seen| (seen.shown as usize, seen.direction) == (shown, direction))
+    };
+    let all = 0..manifest.shown.len();
+    let which = all.clone().map(|shown| number(shown).map_or("-1".into(), |number| number.to_string()));
+    let of = |shown: usize| {
+        let at = manifest.q() + number(shown)?;
+        Some(SeenValue { at, row: manifest.shown[shown].value as usize, shown })
+    };
+    let values: Vec<SeenValue> = all.clone().filter_map(of).collect();
+    let Pull { near, cell, .. } = pull(values[0].at);
+    Sight { which: format!("{{{}}},", which.collect::<Vec<_>>().join(", ")), near, cell, values }
 }
 
 /// What is beyond walls with the rule of that code, where it is not what the image has.

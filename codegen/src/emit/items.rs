@@ -60,6 +60,7 @@ impl Items {
             | Role::InterfaceCells
             | Role::ToFineWalls
             | Role::ToCoarseWalls
+            | Role::ExposeAcross
             | Role::StreamCollideSolid => Items::Blocks,
             Role::Relocate | Role::RelocateFields | Role::Keep => Items::Copies,
             role if gather::gathers(role) => Items::Gathered,

@@ -77,7 +77,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         values: if manifest.moments.is_empty() { "Q" } else { "K" },
         value_count: manifest.values(),
         moments: method.moments.as_ref().map(|plans| moments::view(method, plans)),
-        around: method.around.as_ref().map(|plans| around::view(manifest, plans)),
+        around: method.around.as_ref().map(|plans| around::view(manifest, plans, |at| pull(manifest, at))),
         inputs: if manifest.seen.is_empty() { "Q" } else { "INPUTS" },
         bx,
         by,
@@ -183,14 +183,16 @@ fn rows(manifest: &Manifest) -> u32 {
 /// CUDA: thread blocks of a kernel that streams and collides which a processor shall hold at the same time. Said so, the compiler
 /// asks for all populations of a cell before it waits for the first, in about 2.3 registers each, those of addresses included (measured
 /// on an H200: D3Q19 and D3Q27 in f32 gain 2 to 8 % with 5 and 4, and lose 7 % and more with one more). A collision in phases needs no
-/// more (D3Q27 KBC gains 2 %), whatever its order has alive: the compiler finds a better one. In f64 nothing is gained.
+/// more (D3Q27 KBC gains 2 %), whatever its order has alive: the compiler finds a better one. In f64 nothing is gained. With values of neighbours, which come before those of the cell, it would spill
+/// some of these (WALE loses 3 %, at refinement interfaces half of its speed; measured on an H100).
 fn resident(manifest: &Manifest, signature: &Signature, collide: &Plan) -> Option<u32> {
     const REGISTERS: usize = 65536;
     if signature.shared > 0 {
         return resident_exchanging(manifest, signature);
     }
     let streams = matches!(signature.role, Role::StreamCollide | Role::StreamCollideInterface);
-    if !streams || manifest.real == Real::F64 || manifest.dim == 2 || signature.threads < 256 {
+    let reads_around = !manifest.seen.is_empty();
+    if !streams || reads_around || manifest.real == Real::F64 || manifest.dim == 2 || signature.threads < 256 {
         return None;
     }
     let a_block = signature.threads as usize;

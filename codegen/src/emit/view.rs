@@ -453,18 +453,33 @@ pub struct Neighbours {
     /// How many values a cell shows, and where it has the first.
     pub values_shown: usize,
     pub first: usize,
-    /// The directions that something is seen from.
-    pub ways: Seen,
+    /// The directions that something is seen from, and the opposite of each.
+    pub ways: Vec<Sight>,
+    pub from_ways: String,
+    /// How many cells of a block those before each enter, and all of them.
+    pub ends: String,
 }
 
-/// Directions that something is seen from.
+/// A direction that something is seen from.
 #[derive(Debug, Serialize)]
-pub struct Seen {
-    pub len: usize,
-    /// The opposite of each.
-    pub from: String,
-    /// For each direction, the number of what is seen of each shown value, -1 where that is not.
-    pub which: Vec<String>,
+pub struct Sight {
+    /// The number of what is seen of each shown value, -1 where that is not, as a row of a table.
+    pub which: String,
+    /// GPU: the slot of the neighbour, and the cell there.
+    pub near: String,
+    pub cell: String,
+    /// What is seen.
+    pub values: Vec<SeenValue>,
+}
+
+/// A value that is seen along a direction.
+#[derive(Debug, Serialize)]
+pub struct SeenValue {
+    /// Its position behind all values of a cell.
+    pub at: usize,
+    /// Where cells have it, and its number among the values that they show.
+    pub row: usize,
+    pub shown: usize,
 }
 
 /// What a wall has beyond it of a value that is seen.

@@ -382,7 +382,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         // Threads that run in step. The host takes none of these figures: its manifest is that of CUDA.
         Role::InterfaceMasks | Role::InterfaceCells => (manifest.target.lanes().max(Target::Cuda.lanes()), 1),
         Role::ToFine | Role::ToCoarse | Role::Refill => (INTERFACE_THREADS, INTERFACE_THREADS),
-        Role::ToFineWalls | Role::ToCoarseWalls => (THREADS, 1),
+        Role::ToFineWalls | Role::ToCoarseWalls | Role::ExposeAcross => (THREADS, 1),
         Role::StreamCollideSolid => {
             // What solids send back is kept for each thread, beside a list of it, in memory that thread blocks share.
             let bytes = manifest.q() as u32 * (manifest.real.bytes() as u32 + 4);
