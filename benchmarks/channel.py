@@ -92,14 +92,14 @@ def main():
     out = Path(sys.argv[1])
     case = tomllib.loads((out / "case.toml").read_text())
     re_tau, friction, half = case["fluid"]["re"], case["fluid"]["velocity"], case["fluid"]["length"]
-    rows = profiles(out)
-    count = len(rows)
+    planes = profiles(out)
+    count = len(planes)
     lower = slice(0, count // 2)
     fold = lambda values, sign=1: (values[lower] + sign * values[::-1][lower]) / 2
-    u = fold(rows[:, 1]) / friction
-    rms = [np.sqrt(fold(rows[:, 2 + at])) / friction for at in range(3)]
-    shear = -fold(rows[:, 5], -1) / friction**2
-    y = rows[lower, 0] / half * re_tau
+    u = fold(planes[:, 1]) / friction
+    rms = [np.sqrt(fold(planes[:, 2 + at])) / friction for at in range(3)]
+    shear = -fold(planes[:, 5], -1) / friction**2
+    y = planes[lower, 0] / half * re_tau
     table = np.column_stack([y, u, *rms, shear])
     names = "y_plus,u_plus,u_rms,v_rms,w_rms,uv"
     np.savetxt(out / "channel.csv", table, delimiter=",", header=names, comments="", fmt="%.5f")
@@ -107,7 +107,7 @@ def main():
     reference = HERE / "reference" / f"channel_{re_tau:.0f}.csv"
     names, *rows = [line for line in reference.read_text().splitlines() if not line.startswith("#")]
     there = dict(zip(names.split(","), np.array([[float(word) for word in row.split(",")] for row in rows]).T))
-    result = {"re_tau": re_tau, "cells": half, "u_bulk": float(np.average(u, weights=rows[lower, 6])), "u_centre": float(u[-1])}
+    result = {"re_tau": re_tau, "cells": half, "u_bulk": float(np.average(u, weights=planes[lower, 6])), "u_centre": float(u[-1])}
     of = lambda name: np.interp(y, there["y_plus"], there[name])
     inner = (y > 30) & (y < 0.3 * re_tau)
     part = u[inner] / of("u_plus")[inner] - 1

@@ -21,7 +21,8 @@ macro_rules! shipped {
 pub const SHIPPED: &[Shipped] = shipped!("cases":
     "building" "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "coarse_channel" "double_shear_layer" "natural_convection" "oscillating_cylinder"
     "pipe_stl" "porous_channel" "porous_spheres" "rising_bubble" "rotating_cylinder" "scalar_cavity"
-    "schaefer_turek_2d1" "schaefer_turek_2d2" "square_cylinder" "stirrer" "taylor_green3d" "turbulent_channel" "womersley"
+    "schaefer_turek_2d1" "schaefer_turek_2d2" "square_cylinder" "stirrer" "taylor_green3d" "turbulent_channel"
+    "turbulent_channel_refined" "womersley"
 );
 
 /// Cases that are there to be timed (`lbmc bench`): they can be run by name, too, but most want a GPU.

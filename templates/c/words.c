@@ -93,3 +93,17 @@ static inline int number_of(const Votes votes)
 {# A row asks for one value at a time. -#}
 {% component all_seen_behind() -%}
 {%- endcomponent all_seen_behind %}
+
+{% component tables_of_seen(@walls, @inbox) -%}
+{%- if walls or inbox %}
+{{<shown_of_seen />}}
+{%- endif %}
+{%- if walls %}
+
+{{<from_of_seen />}}
+{%- endif %}
+{%- if inbox %}
+
+{{<ways_of_seen />}}
+{%- endif %}
+{%- endcomponent tables_of_seen %}

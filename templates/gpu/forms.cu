@@ -122,6 +122,20 @@
 {%- endif %}
 {%- endcomponent pull %}
 
+{% component tables_of_seen(@walls, @inbox, @solids) -%}
+{%- if walls %}
+{{<shown_of_seen />}}
+{%- endif %}
+{%- if solids %}
+
+{{<from_of_seen />}}
+{%- endif %}
+{%- if walls or inbox %}
+
+{{<ways_of_seen />}}
+{%- endif %}
+{%- endcomponent tables_of_seen %}
+
 {# All values that are seen along a direction, at once. -#}
 {% component all_seen_behind(@real, @stored, @around, @inbox) -%}
 // All that is seen from `here` along a direction, by its number, at a place behind walls.

@@ -1,19 +1,6 @@
 // ==== what cells show to those around them ==========================================================================
+{{<tables_of_seen />}}
 
-// Of each value that is seen, where cells have it, and the direction that comes from there.
-{{ table }} int SHOWN[] = { {{- around.shown -}} };
-{{ table }} int FROM[] = { {{- around.from -}} };
-
-{% if packets or walls -%}
-// Of each direction that something is seen from, the opposite, and which numbers what is seen has, -1 where it is not.
-{{ table }} int WAYS[] = { {{- around.from_ways -}} };
-{{ table }} int WHICH[][{{ around.values_shown }}] = {
-{%- for way in around.ways %}
-    {{ way.which }}
-{%- endfor %}
-};
-
-{% endif -%}
 // All that is seen of a cell.
 typedef struct {
     {{ real }} values[{{ around.values_shown }}];

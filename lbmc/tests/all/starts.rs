@@ -126,6 +126,10 @@ const SET: &[(&str, &[&str])] = &[
     ("stirrer", &["refinement.every=2"]),
     ("taylor_green3d", &["resolution=32"]),
     ("turbulent_channel", &["size=[32, 16, 16]"]),
+    (
+        "turbulent_channel_refined",
+        &["size=[16, 48, 16]", "refinement.boxes=[{level = 1, from = [0, 0, 0], to = [16, 8, 16]}]"],
+    ),
 ];
 
 /// Flows that no shipped case is: methods that read their neighbours, each with its parameters and its start.
