@@ -401,51 +401,87 @@ static __device__ __forceinline__ float from_wall(
 
 // ==== what cells show to those around them ==========================================================================
 
-// Of each value that is seen, where cells have it, and the direction that comes from there.
+// Of each value that is seen, where cells have it.
 static __device__ const int SHOWN[] = {18, 18, 18, 18, 18, 18, 18, 18, 19, 19, 19, 19, 19, 19, 19, 19};
-static __device__ const int FROM[] = {2, 1, 4, 3, 6, 5, 8, 7, 2, 1, 4, 3, 6, 5, 8, 7};
 
-// What is beyond the wall w, of the value that is seen with the number `which`, where the image of that place at the wall has `image`; bit a of
+// Of each direction that something is seen from, the opposite, and which numbers what is seen has, -1 where it is not.
+static __device__ const int WAYS[] = {2, 1, 4, 3, 6, 5, 8, 7};
+static __device__ const int WHICH[][2] = {
+    {0, 8},
+    {1, 9},
+    {2, 10},
+    {3, 11},
+    {4, 12},
+    {5, 13},
+    {6, 14},
+    {7, 15},
+};
+
+// All that is seen of a cell.
+typedef struct {
+    float values[2];
+    int is_there;  // whether there is such a cell
+} Seen;
+
+// What is beyond the wall w, of what cells have at the place `shown`, where the image of that place at the wall has `image`; bit a of
 // `flipped`: the wall is across the axis a.
 static __device__ __forceinline__ float beyond_wall(
-    const int w, const int which, const float image, const int flipped, const int *wall_rules, const float *wall_values)
+    const int w, const int shown, const float image, const int flipped, const int *wall_rules, const float *wall_values)
 {
     (void)wall_values;
-    (void)w, (void)which, (void)flipped, (void)wall_rules;
+    (void)w, (void)shown, (void)flipped, (void)wall_rules;
     return image;
 }
 
-// The image of a place behind walls: the cell in front of them that a link from `here` would reach without its components into them; `here` itself
-// where that is no cell. The wall that decides what the value is there, and across which axes there are walls: a bit for each.
-static __device__ __forceinline__ Spot image_of(
-    const Spot here, const Spot there, const int *near, const int *wall_rules, int *wall, int *flipped)
+// A place behind walls: the cell that is its image, the wall that decides what is there, and across which axes there are walls, a bit for each.
+// The image is the cell in front of the walls that a link would reach without its components into them; the cell at hand where that is none.
+typedef struct {
+    Spot image;
+    int slot, wall;  // the slot is that of the image
+    int flipped;
+} Behind;
+
+static __device__ __forceinline__ Behind behind_of(const Spot here, const int direction, const int *near, const int *wall_rules)
 {
     const int width[3] = {8, 8, 1};
-    Spot image = there;
-    *flipped = 0, *wall = -1 - near[neighbour_of(there)];
+    const Spot there = beyond(here, direction, -1);
+    Behind behind = {there, 0, -1 - near[neighbour_of(there)], 0};
     (void)wall_rules;
     for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
         const int side = there.at[axis] < 0 ? -1 : there.at[axis] >= width[axis] ? 1 : 0;
         const int beside = near[4 + side * step];
         if (side == 0 || beside >= 0) continue;
-        if (*flipped == 0) *wall = -1 - beside;
-        *flipped |= 1 << axis, image.at[axis] = here.at[axis];
+        if (behind.flipped == 0) behind.wall = -1 - beside;
+        behind.flipped |= 1 << axis, behind.image.at[axis] = here.at[axis];
     }
-    const int of = near[neighbour_of(image)];
-    return *flipped == 0 || (of < 0) ? here : image;
+    behind.slot = near[neighbour_of(behind.image)];
+    if (behind.flipped == 0 || (behind.slot < 0)) behind.image = here, behind.slot = near[4];
+    return behind;
 }
 
-// What is seen with the number `which` where the next cell lies behind walls.
-static __device__ __noinline__ float beyond_walls(
-    const int which, const Spot here, const float *src, const int *near, const int *wall_rules,
+// What is seen with the number `which` from `here` at a place behind walls.
+static __device__ __forceinline__ float seen_behind(
+    const Behind behind, const int which, const Spot here, const float *src, const int *wall_rules,
     const float *wall_values)
 {
-    int flipped;
-    int w;
-    const Spot image = image_of(here, beyond(here, FROM[which], -1), near, wall_rules, &w, &flipped);
-    const int slot = near[neighbour_of(image)];
-    const float value = load(src, slot, SHOWN[which], index_of(image));
-    return beyond_wall(w, which, value, flipped, wall_rules, wall_values);
+    const int shown = SHOWN[which];
+    const float value = load(src, behind.slot, shown, index_of(behind.image));
+    (void)here;
+    return beyond_wall(behind.wall, shown, value, behind.flipped, wall_rules, wall_values);
+}
+
+// All that is seen from `here` along a direction, by its number, at a place behind walls.
+static __device__ __noinline__ Seen all_seen_behind(
+    const int way, const Spot here, const float *src, const int *near, const int *wall_rules, const float *wall_values)
+{
+    const Behind behind = behind_of(here, WAYS[way], near, wall_rules);
+    Seen seen;
+    seen.is_there = 1;
+    UNROLL for (int value = 0; value < 2; ++value) {
+        const int which = WHICH[way][value];
+        seen.values[value] = which < 0 ? 0 : seen_behind(behind, which, here, src, wall_rules, wall_values);
+    }
+    return seen;
 }
 
 
@@ -506,20 +542,20 @@ d2q9_two_fluids_stream_collide(
     f[20] = load(src, slot, 20, cell);
     f[21] = load(src, slot, 21, cell);
     f[22] = load(src, near[4 + bxp], 18, xp + 8 * y);
-    f[23] = load(src, near[4 + bxm], 18, xm + 8 * y);
-    f[24] = load(src, near[4 + 3 * byp], 18, x + 8 * yp);
-    f[25] = load(src, near[4 + 3 * bym], 18, x + 8 * ym);
-    f[26] = load(src, near[4 + bxp + 3 * byp], 18, xp + 8 * yp);
-    f[27] = load(src, near[4 + bxm + 3 * bym], 18, xm + 8 * ym);
-    f[28] = load(src, near[4 + bxp + 3 * bym], 18, xp + 8 * ym);
-    f[29] = load(src, near[4 + bxm + 3 * byp], 18, xm + 8 * yp);
     f[30] = load(src, near[4 + bxp], 19, xp + 8 * y);
+    f[23] = load(src, near[4 + bxm], 18, xm + 8 * y);
     f[31] = load(src, near[4 + bxm], 19, xm + 8 * y);
+    f[24] = load(src, near[4 + 3 * byp], 18, x + 8 * yp);
     f[32] = load(src, near[4 + 3 * byp], 19, x + 8 * yp);
+    f[25] = load(src, near[4 + 3 * bym], 18, x + 8 * ym);
     f[33] = load(src, near[4 + 3 * bym], 19, x + 8 * ym);
+    f[26] = load(src, near[4 + bxp + 3 * byp], 18, xp + 8 * yp);
     f[34] = load(src, near[4 + bxp + 3 * byp], 19, xp + 8 * yp);
+    f[27] = load(src, near[4 + bxm + 3 * bym], 18, xm + 8 * ym);
     f[35] = load(src, near[4 + bxm + 3 * bym], 19, xm + 8 * ym);
+    f[28] = load(src, near[4 + bxp + 3 * bym], 18, xp + 8 * ym);
     f[36] = load(src, near[4 + bxp + 3 * bym], 19, xp + 8 * ym);
+    f[29] = load(src, near[4 + bxm + 3 * byp], 18, xm + 8 * yp);
     f[37] = load(src, near[4 + bxm + 3 * byp], 19, xm + 8 * yp);
     collide(f, omega_, omega_g_, strength_, drivex_, drivey_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
@@ -597,38 +633,70 @@ d2q9_two_fluids_stream_collide_walls(
     f[19] = load(src, slot, 19, cell);
     f[20] = load(src, slot, 20, cell);
     f[21] = load(src, slot, 21, cell);
-    f[22] = near[4 + bxp] < 0 ? beyond_walls(0, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp], 18, xp + 8 * y);
-    f[23] = near[4 + bxm] < 0 ? beyond_walls(1, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm], 18, xm + 8 * y);
-    f[24] = near[4 + 3 * byp] < 0 ? beyond_walls(2, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + 3 * byp], 18, x + 8 * yp);
-    f[25] = near[4 + 3 * bym] < 0 ? beyond_walls(3, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + 3 * bym], 18, x + 8 * ym);
-    f[26] = near[4 + bxp + 3 * byp] < 0 ? beyond_walls(4, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp + 3 * byp], 18, xp + 8 * yp);
-    f[27] = near[4 + bxm + 3 * bym] < 0 ? beyond_walls(5, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm + 3 * bym], 18, xm + 8 * ym);
-    f[28] = near[4 + bxp + 3 * bym] < 0 ? beyond_walls(6, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp + 3 * bym], 18, xp + 8 * ym);
-    f[29] = near[4 + bxm + 3 * byp] < 0 ? beyond_walls(7, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm + 3 * byp], 18, xm + 8 * yp);
-    f[30] = near[4 + bxp] < 0 ? beyond_walls(8, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp], 19, xp + 8 * y);
-    f[31] = near[4 + bxm] < 0 ? beyond_walls(9, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm], 19, xm + 8 * y);
-    f[32] = near[4 + 3 * byp] < 0 ? beyond_walls(10, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + 3 * byp], 19, x + 8 * yp);
-    f[33] = near[4 + 3 * bym] < 0 ? beyond_walls(11, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + 3 * bym], 19, x + 8 * ym);
-    f[34] = near[4 + bxp + 3 * byp] < 0 ? beyond_walls(12, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp + 3 * byp], 19, xp + 8 * yp);
-    f[35] = near[4 + bxm + 3 * bym] < 0 ? beyond_walls(13, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm + 3 * bym], 19, xm + 8 * ym);
-    f[36] = near[4 + bxp + 3 * bym] < 0 ? beyond_walls(14, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxp + 3 * bym], 19, xp + 8 * ym);
-    f[37] = near[4 + bxm + 3 * byp] < 0 ? beyond_walls(15, here, src, near, wall_rules, wall_values)
-        : load(src, near[4 + bxm + 3 * byp], 19, xm + 8 * yp);
+    if (near[4 + bxp] >= 0) {
+        f[22] = load(src, near[4 + bxp], 18, xp + 8 * y);
+        f[30] = load(src, near[4 + bxp], 19, xp + 8 * y);
+    } else {
+        const Seen seen = all_seen_behind(0, here, src, near, wall_rules, wall_values);
+        f[22] = seen.values[0];
+        f[30] = seen.values[1];
+    }
+    if (near[4 + bxm] >= 0) {
+        f[23] = load(src, near[4 + bxm], 18, xm + 8 * y);
+        f[31] = load(src, near[4 + bxm], 19, xm + 8 * y);
+    } else {
+        const Seen seen = all_seen_behind(1, here, src, near, wall_rules, wall_values);
+        f[23] = seen.values[0];
+        f[31] = seen.values[1];
+    }
+    if (near[4 + 3 * byp] >= 0) {
+        f[24] = load(src, near[4 + 3 * byp], 18, x + 8 * yp);
+        f[32] = load(src, near[4 + 3 * byp], 19, x + 8 * yp);
+    } else {
+        const Seen seen = all_seen_behind(2, here, src, near, wall_rules, wall_values);
+        f[24] = seen.values[0];
+        f[32] = seen.values[1];
+    }
+    if (near[4 + 3 * bym] >= 0) {
+        f[25] = load(src, near[4 + 3 * bym], 18, x + 8 * ym);
+        f[33] = load(src, near[4 + 3 * bym], 19, x + 8 * ym);
+    } else {
+        const Seen seen = all_seen_behind(3, here, src, near, wall_rules, wall_values);
+        f[25] = seen.values[0];
+        f[33] = seen.values[1];
+    }
+    if (near[4 + bxp + 3 * byp] >= 0) {
+        f[26] = load(src, near[4 + bxp + 3 * byp], 18, xp + 8 * yp);
+        f[34] = load(src, near[4 + bxp + 3 * byp], 19, xp + 8 * yp);
+    } else {
+        const Seen seen = all_seen_behind(4, here, src, near, wall_rules, wall_values);
+        f[26] = seen.values[0];
+        f[34] = seen.values[1];
+    }
+    if (near[4 + bxm + 3 * bym] >= 0) {
+        f[27] = load(src, near[4 + bxm + 3 * bym], 18, xm + 8 * ym);
+        f[35] = load(src, near[4 + bxm + 3 * bym], 19, xm + 8 * ym);
+    } else {
+        const Seen seen = all_seen_behind(5, here, src, near, wall_rules, wall_values);
+        f[27] = seen.values[0];
+        f[35] = seen.values[1];
+    }
+    if (near[4 + bxp + 3 * bym] >= 0) {
+        f[28] = load(src, near[4 + bxp + 3 * bym], 18, xp + 8 * ym);
+        f[36] = load(src, near[4 + bxp + 3 * bym], 19, xp + 8 * ym);
+    } else {
+        const Seen seen = all_seen_behind(6, here, src, near, wall_rules, wall_values);
+        f[28] = seen.values[0];
+        f[36] = seen.values[1];
+    }
+    if (near[4 + bxm + 3 * byp] >= 0) {
+        f[29] = load(src, near[4 + bxm + 3 * byp], 18, xm + 8 * yp);
+        f[37] = load(src, near[4 + bxm + 3 * byp], 19, xm + 8 * yp);
+    } else {
+        const Seen seen = all_seen_behind(7, here, src, near, wall_rules, wall_values);
+        f[29] = seen.values[0];
+        f[37] = seen.values[1];
+    }
     collide(f, omega_, omega_g_, strength_, drivex_, drivey_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }

@@ -680,7 +680,8 @@ static inline __attribute__((always_inline)) void gather_walls(
             const int from = entry, first = cx > 0, last = BX - (cx < 0), upwind = row + (cx < 0);
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
-                    to[x] = from_wall(-1 - near[from], i, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values);
+                    const Spot here = { {x, y, z} };
+                    to[x] = from_wall(-1 - near[from], i, here, src, near, wall_rules, wall_values);
                 }
             } else
             load_row(to + first, src, near[from], i, upwind, BX - (cx != 0));
@@ -690,7 +691,8 @@ static inline __attribute__((always_inline)) void gather_walls(
             const int from = entry - cx, first = cx > 0 ? 0 : BX - 1, last = first + 1, upwind = row + BX - 1 - first;
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
-                    to[x] = from_wall(-1 - near[from], i, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values);
+                    const Spot here = { {x, y, z} };
+                    to[x] = from_wall(-1 - near[from], i, here, src, near, wall_rules, wall_values);
                 }
             } else
             load_row(to + first, src, near[from], i, upwind, 1);

@@ -20,13 +20,6 @@
 //          collide              410 flop (as written 1036): 154 add, 77 mul, 86 fma, 6 div, 1 sqrt
 //                               22 loads, 22 stores, 176 B per cell
 
-// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
-#else
-#define RESIDENT(blocks) (blocks)
-#endif
-
 #define UNROLL _Pragma("unroll")
 
 static constexpr int Q = 22;  // directions
@@ -640,72 +633,118 @@ static __device__ __forceinline__ float from_wall(
 
 // ==== what cells show to those around them ==========================================================================
 
-// Of each value that is seen, where cells have it, and the direction that comes from there.
+// Of each value that is seen, where cells have it.
 static __device__ const int SHOWN[] = {19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21};
-static __device__ const int FROM[] = {2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17};
 
-// What is beyond the wall w, of the value that is seen with the number `which`, where the image of that place at the wall has `image`; bit a of
+// Of each direction that something is seen from, the opposite, and which numbers what is seen has, -1 where it is not.
+static __device__ const int WAYS[] = {2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17};
+static __device__ const int WHICH[][3] = {
+    {0, 18, 36},
+    {1, 19, 37},
+    {2, 20, 38},
+    {3, 21, 39},
+    {4, 22, 40},
+    {5, 23, 41},
+    {6, 24, 42},
+    {7, 25, 43},
+    {8, 26, 44},
+    {9, 27, 45},
+    {10, 28, 46},
+    {11, 29, 47},
+    {12, 30, 48},
+    {13, 31, 49},
+    {14, 32, 50},
+    {15, 33, 51},
+    {16, 34, 52},
+    {17, 35, 53},
+};
+
+// All that is seen of a cell.
+typedef struct {
+    float values[3];
+    int is_there;  // whether there is such a cell
+} Seen;
+
+// What is beyond the wall w, of what cells have at the place `shown`, where the image of that place at the wall has `image`; bit a of
 // `flipped`: the wall is across the axis a.
 static __device__ __forceinline__ float beyond_wall(
-    const int w, const int which, const float image, const int flipped, const int *wall_rules, const float *wall_values)
+    const int w, const int shown, const float image, const int flipped, const int *wall_rules, const float *wall_values)
 {
     const float *value = wall_values + (size_t)w * 3;
-    (void)w, (void)which, (void)flipped, (void)wall_rules;
-    if (wall_rules[w] == 0 && SHOWN[which] == 19) {
+    (void)w, (void)shown, (void)flipped, (void)wall_rules;
+    if (wall_rules[w] == 0 && shown == 19) {
         return -image;
     }
-    if (wall_rules[w] == 0 && SHOWN[which] == 20) {
+    if (wall_rules[w] == 0 && shown == 20) {
         return -image;
     }
-    if (wall_rules[w] == 0 && SHOWN[which] == 21) {
+    if (wall_rules[w] == 0 && shown == 21) {
         return -image;
     }
-    if (wall_rules[w] == 1 && SHOWN[which] == 19) {
+    if (wall_rules[w] == 1 && shown == 19) {
         const float velocityx_ = value[0];
         return 2.0f * velocityx_ - image;
     }
-    if (wall_rules[w] == 1 && SHOWN[which] == 20) {
+    if (wall_rules[w] == 1 && shown == 20) {
         const float velocityy_ = value[1];
         return 2.0f * velocityy_ - image;
     }
-    if (wall_rules[w] == 1 && SHOWN[which] == 21) {
+    if (wall_rules[w] == 1 && shown == 21) {
         const float velocityz_ = value[2];
         return 2.0f * velocityz_ - image;
     }
     return image;
 }
 
-// The image of a place behind walls: the cell in front of them that a link from `here` would reach without its components into them; `here` itself
-// where that is no cell. The wall that decides what the value is there, and across which axes there are walls: a bit for each.
-static __device__ __forceinline__ Spot image_of(
-    const Spot here, const Spot there, const int *near, const int *wall_rules, int *wall, int *flipped)
+// A place behind walls: the cell that is its image, the wall that decides what is there, and across which axes there are walls, a bit for each.
+// The image is the cell in front of the walls that a link would reach without its components into them; the cell at hand where that is none.
+typedef struct {
+    Spot image;
+    int slot, wall;  // the slot is that of the image
+    int flipped;
+} Behind;
+
+static __device__ __forceinline__ Behind behind_of(const Spot here, const int direction, const int *near, const int *wall_rules)
 {
     const int width[3] = {4, 4, 4};
-    Spot image = there;
-    *flipped = 0, *wall = -1 - near[neighbour_of(there)];
+    const Spot there = beyond(here, direction, -1);
+    Behind behind = {there, 0, -1 - near[neighbour_of(there)], 0};
     (void)wall_rules;
     for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
         const int side = there.at[axis] < 0 ? -1 : there.at[axis] >= width[axis] ? 1 : 0;
         const int beside = near[13 + side * step];
         if (side == 0 || beside >= 0) continue;
-        if (*flipped == 0) *wall = -1 - beside;
-        *flipped |= 1 << axis, image.at[axis] = here.at[axis];
+        if (behind.flipped == 0) behind.wall = -1 - beside;
+        behind.flipped |= 1 << axis, behind.image.at[axis] = here.at[axis];
     }
-    const int of = near[neighbour_of(image)];
-    return *flipped == 0 || (of < 0) ? here : image;
+    behind.slot = near[neighbour_of(behind.image)];
+    if (behind.flipped == 0 || (behind.slot < 0)) behind.image = here, behind.slot = near[13];
+    return behind;
 }
 
-// What is seen with the number `which` where the next cell lies behind walls.
-static __device__ __noinline__ float beyond_walls(
-    const int which, const Spot here, const float *src, const int *near, const int *wall_rules,
+// What is seen with the number `which` from `here` at a place behind walls.
+static __device__ __forceinline__ float seen_behind(
+    const Behind behind, const int which, const Spot here, const float *src, const int *wall_rules,
     const float *wall_values)
 {
-    int flipped;
-    int w;
-    const Spot image = image_of(here, beyond(here, FROM[which], -1), near, wall_rules, &w, &flipped);
-    const int slot = near[neighbour_of(image)];
-    const float value = load(src, slot, SHOWN[which], index_of(image));
-    return beyond_wall(w, which, value, flipped, wall_rules, wall_values);
+    const int shown = SHOWN[which];
+    const float value = load(src, behind.slot, shown, index_of(behind.image));
+    (void)here;
+    return beyond_wall(behind.wall, shown, value, behind.flipped, wall_rules, wall_values);
+}
+
+// All that is seen from `here` along a direction, by its number, at a place behind walls.
+static __device__ __noinline__ Seen all_seen_behind(
+    const int way, const Spot here, const float *src, const int *near, const int *wall_rules, const float *wall_values)
+{
+    const Behind behind = behind_of(here, WAYS[way], near, wall_rules);
+    Seen seen;
+    seen.is_there = 1;
+    UNROLL for (int value = 0; value < 3; ++value) {
+        const int which = WHICH[way][value];
+        seen.values[value] = which < 0 ? 0 : seen_behind(behind, which, here, src, wall_rules, wall_values);
+    }
+    return seen;
 }
 
 
@@ -714,7 +753,7 @@ static __device__ __noinline__ float beyond_walls(
 // What arrives in a cell comes from a neighbour; off a wall, if one is in its place.
 
 // Pulls, collides and stores the listed blocks, none of which touches a wall.
-extern "C" __global__ void __launch_bounds__(256, RESIDENT(5))
+extern "C" __global__ void __launch_bounds__(256)
 d3q19_vreman_stream_collide(
     const int *__restrict__ ids,         // slots to work on [count]
     const int count,                     // entries of `ids`
@@ -770,58 +809,58 @@ d3q19_vreman_stream_collide(
     f[20] = load(src, slot, 20, cell);
     f[21] = load(src, slot, 21, cell);
     f[22] = load(src, near[13 + bxp], 19, xp + 4 * (y + 4 * z));
-    f[23] = load(src, near[13 + bxm], 19, xm + 4 * (y + 4 * z));
-    f[24] = load(src, near[13 + 3 * byp], 19, x + 4 * (yp + 4 * z));
-    f[25] = load(src, near[13 + 3 * bym], 19, x + 4 * (ym + 4 * z));
-    f[26] = load(src, near[13 + 9 * bzp], 19, x + 4 * (y + 4 * zp));
-    f[27] = load(src, near[13 + 9 * bzm], 19, x + 4 * (y + 4 * zm));
-    f[28] = load(src, near[13 + bxp + 3 * byp], 19, xp + 4 * (yp + 4 * z));
-    f[29] = load(src, near[13 + bxm + 3 * bym], 19, xm + 4 * (ym + 4 * z));
-    f[30] = load(src, near[13 + bxp + 9 * bzp], 19, xp + 4 * (y + 4 * zp));
-    f[31] = load(src, near[13 + bxm + 9 * bzm], 19, xm + 4 * (y + 4 * zm));
-    f[32] = load(src, near[13 + bxp + 9 * bzm], 19, xp + 4 * (y + 4 * zm));
-    f[33] = load(src, near[13 + bxm + 9 * bzp], 19, xm + 4 * (y + 4 * zp));
-    f[34] = load(src, near[13 + bxp + 3 * bym], 19, xp + 4 * (ym + 4 * z));
-    f[35] = load(src, near[13 + bxm + 3 * byp], 19, xm + 4 * (yp + 4 * z));
-    f[36] = load(src, near[13 + 3 * byp + 9 * bzp], 19, x + 4 * (yp + 4 * zp));
-    f[37] = load(src, near[13 + 3 * bym + 9 * bzm], 19, x + 4 * (ym + 4 * zm));
-    f[38] = load(src, near[13 + 3 * byp + 9 * bzm], 19, x + 4 * (yp + 4 * zm));
-    f[39] = load(src, near[13 + 3 * bym + 9 * bzp], 19, x + 4 * (ym + 4 * zp));
     f[40] = load(src, near[13 + bxp], 20, xp + 4 * (y + 4 * z));
-    f[41] = load(src, near[13 + bxm], 20, xm + 4 * (y + 4 * z));
-    f[42] = load(src, near[13 + 3 * byp], 20, x + 4 * (yp + 4 * z));
-    f[43] = load(src, near[13 + 3 * bym], 20, x + 4 * (ym + 4 * z));
-    f[44] = load(src, near[13 + 9 * bzp], 20, x + 4 * (y + 4 * zp));
-    f[45] = load(src, near[13 + 9 * bzm], 20, x + 4 * (y + 4 * zm));
-    f[46] = load(src, near[13 + bxp + 3 * byp], 20, xp + 4 * (yp + 4 * z));
-    f[47] = load(src, near[13 + bxm + 3 * bym], 20, xm + 4 * (ym + 4 * z));
-    f[48] = load(src, near[13 + bxp + 9 * bzp], 20, xp + 4 * (y + 4 * zp));
-    f[49] = load(src, near[13 + bxm + 9 * bzm], 20, xm + 4 * (y + 4 * zm));
-    f[50] = load(src, near[13 + bxp + 9 * bzm], 20, xp + 4 * (y + 4 * zm));
-    f[51] = load(src, near[13 + bxm + 9 * bzp], 20, xm + 4 * (y + 4 * zp));
-    f[52] = load(src, near[13 + bxp + 3 * bym], 20, xp + 4 * (ym + 4 * z));
-    f[53] = load(src, near[13 + bxm + 3 * byp], 20, xm + 4 * (yp + 4 * z));
-    f[54] = load(src, near[13 + 3 * byp + 9 * bzp], 20, x + 4 * (yp + 4 * zp));
-    f[55] = load(src, near[13 + 3 * bym + 9 * bzm], 20, x + 4 * (ym + 4 * zm));
-    f[56] = load(src, near[13 + 3 * byp + 9 * bzm], 20, x + 4 * (yp + 4 * zm));
-    f[57] = load(src, near[13 + 3 * bym + 9 * bzp], 20, x + 4 * (ym + 4 * zp));
     f[58] = load(src, near[13 + bxp], 21, xp + 4 * (y + 4 * z));
+    f[23] = load(src, near[13 + bxm], 19, xm + 4 * (y + 4 * z));
+    f[41] = load(src, near[13 + bxm], 20, xm + 4 * (y + 4 * z));
     f[59] = load(src, near[13 + bxm], 21, xm + 4 * (y + 4 * z));
+    f[24] = load(src, near[13 + 3 * byp], 19, x + 4 * (yp + 4 * z));
+    f[42] = load(src, near[13 + 3 * byp], 20, x + 4 * (yp + 4 * z));
     f[60] = load(src, near[13 + 3 * byp], 21, x + 4 * (yp + 4 * z));
+    f[25] = load(src, near[13 + 3 * bym], 19, x + 4 * (ym + 4 * z));
+    f[43] = load(src, near[13 + 3 * bym], 20, x + 4 * (ym + 4 * z));
     f[61] = load(src, near[13 + 3 * bym], 21, x + 4 * (ym + 4 * z));
+    f[26] = load(src, near[13 + 9 * bzp], 19, x + 4 * (y + 4 * zp));
+    f[44] = load(src, near[13 + 9 * bzp], 20, x + 4 * (y + 4 * zp));
     f[62] = load(src, near[13 + 9 * bzp], 21, x + 4 * (y + 4 * zp));
+    f[27] = load(src, near[13 + 9 * bzm], 19, x + 4 * (y + 4 * zm));
+    f[45] = load(src, near[13 + 9 * bzm], 20, x + 4 * (y + 4 * zm));
     f[63] = load(src, near[13 + 9 * bzm], 21, x + 4 * (y + 4 * zm));
+    f[28] = load(src, near[13 + bxp + 3 * byp], 19, xp + 4 * (yp + 4 * z));
+    f[46] = load(src, near[13 + bxp + 3 * byp], 20, xp + 4 * (yp + 4 * z));
     f[64] = load(src, near[13 + bxp + 3 * byp], 21, xp + 4 * (yp + 4 * z));
+    f[29] = load(src, near[13 + bxm + 3 * bym], 19, xm + 4 * (ym + 4 * z));
+    f[47] = load(src, near[13 + bxm + 3 * bym], 20, xm + 4 * (ym + 4 * z));
     f[65] = load(src, near[13 + bxm + 3 * bym], 21, xm + 4 * (ym + 4 * z));
+    f[30] = load(src, near[13 + bxp + 9 * bzp], 19, xp + 4 * (y + 4 * zp));
+    f[48] = load(src, near[13 + bxp + 9 * bzp], 20, xp + 4 * (y + 4 * zp));
     f[66] = load(src, near[13 + bxp + 9 * bzp], 21, xp + 4 * (y + 4 * zp));
+    f[31] = load(src, near[13 + bxm + 9 * bzm], 19, xm + 4 * (y + 4 * zm));
+    f[49] = load(src, near[13 + bxm + 9 * bzm], 20, xm + 4 * (y + 4 * zm));
     f[67] = load(src, near[13 + bxm + 9 * bzm], 21, xm + 4 * (y + 4 * zm));
+    f[32] = load(src, near[13 + bxp + 9 * bzm], 19, xp + 4 * (y + 4 * zm));
+    f[50] = load(src, near[13 + bxp + 9 * bzm], 20, xp + 4 * (y + 4 * zm));
     f[68] = load(src, near[13 + bxp + 9 * bzm], 21, xp + 4 * (y + 4 * zm));
+    f[33] = load(src, near[13 + bxm + 9 * bzp], 19, xm + 4 * (y + 4 * zp));
+    f[51] = load(src, near[13 + bxm + 9 * bzp], 20, xm + 4 * (y + 4 * zp));
     f[69] = load(src, near[13 + bxm + 9 * bzp], 21, xm + 4 * (y + 4 * zp));
+    f[34] = load(src, near[13 + bxp + 3 * bym], 19, xp + 4 * (ym + 4 * z));
+    f[52] = load(src, near[13 + bxp + 3 * bym], 20, xp + 4 * (ym + 4 * z));
     f[70] = load(src, near[13 + bxp + 3 * bym], 21, xp + 4 * (ym + 4 * z));
+    f[35] = load(src, near[13 + bxm + 3 * byp], 19, xm + 4 * (yp + 4 * z));
+    f[53] = load(src, near[13 + bxm + 3 * byp], 20, xm + 4 * (yp + 4 * z));
     f[71] = load(src, near[13 + bxm + 3 * byp], 21, xm + 4 * (yp + 4 * z));
+    f[36] = load(src, near[13 + 3 * byp + 9 * bzp], 19, x + 4 * (yp + 4 * zp));
+    f[54] = load(src, near[13 + 3 * byp + 9 * bzp], 20, x + 4 * (yp + 4 * zp));
     f[72] = load(src, near[13 + 3 * byp + 9 * bzp], 21, x + 4 * (yp + 4 * zp));
+    f[37] = load(src, near[13 + 3 * bym + 9 * bzm], 19, x + 4 * (ym + 4 * zm));
+    f[55] = load(src, near[13 + 3 * bym + 9 * bzm], 20, x + 4 * (ym + 4 * zm));
     f[73] = load(src, near[13 + 3 * bym + 9 * bzm], 21, x + 4 * (ym + 4 * zm));
+    f[38] = load(src, near[13 + 3 * byp + 9 * bzm], 19, x + 4 * (yp + 4 * zm));
+    f[56] = load(src, near[13 + 3 * byp + 9 * bzm], 20, x + 4 * (yp + 4 * zm));
     f[74] = load(src, near[13 + 3 * byp + 9 * bzm], 21, x + 4 * (yp + 4 * zm));
+    f[39] = load(src, near[13 + 3 * bym + 9 * bzp], 19, x + 4 * (ym + 4 * zp));
+    f[57] = load(src, near[13 + 3 * bym + 9 * bzp], 20, x + 4 * (ym + 4 * zp));
     f[75] = load(src, near[13 + 3 * bym + 9 * bzp], 21, x + 4 * (ym + 4 * zp));
     collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
@@ -905,114 +944,186 @@ d3q19_vreman_stream_collide_walls(
     f[19] = load(src, slot, 19, cell);
     f[20] = load(src, slot, 20, cell);
     f[21] = load(src, slot, 21, cell);
-    f[22] = near[13 + bxp] < 0 ? beyond_walls(0, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp], 19, xp + 4 * (y + 4 * z));
-    f[23] = near[13 + bxm] < 0 ? beyond_walls(1, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm], 19, xm + 4 * (y + 4 * z));
-    f[24] = near[13 + 3 * byp] < 0 ? beyond_walls(2, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp], 19, x + 4 * (yp + 4 * z));
-    f[25] = near[13 + 3 * bym] < 0 ? beyond_walls(3, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym], 19, x + 4 * (ym + 4 * z));
-    f[26] = near[13 + 9 * bzp] < 0 ? beyond_walls(4, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzp], 19, x + 4 * (y + 4 * zp));
-    f[27] = near[13 + 9 * bzm] < 0 ? beyond_walls(5, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzm], 19, x + 4 * (y + 4 * zm));
-    f[28] = near[13 + bxp + 3 * byp] < 0 ? beyond_walls(6, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * byp], 19, xp + 4 * (yp + 4 * z));
-    f[29] = near[13 + bxm + 3 * bym] < 0 ? beyond_walls(7, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * bym], 19, xm + 4 * (ym + 4 * z));
-    f[30] = near[13 + bxp + 9 * bzp] < 0 ? beyond_walls(8, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzp], 19, xp + 4 * (y + 4 * zp));
-    f[31] = near[13 + bxm + 9 * bzm] < 0 ? beyond_walls(9, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzm], 19, xm + 4 * (y + 4 * zm));
-    f[32] = near[13 + bxp + 9 * bzm] < 0 ? beyond_walls(10, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzm], 19, xp + 4 * (y + 4 * zm));
-    f[33] = near[13 + bxm + 9 * bzp] < 0 ? beyond_walls(11, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzp], 19, xm + 4 * (y + 4 * zp));
-    f[34] = near[13 + bxp + 3 * bym] < 0 ? beyond_walls(12, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * bym], 19, xp + 4 * (ym + 4 * z));
-    f[35] = near[13 + bxm + 3 * byp] < 0 ? beyond_walls(13, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * byp], 19, xm + 4 * (yp + 4 * z));
-    f[36] = near[13 + 3 * byp + 9 * bzp] < 0 ? beyond_walls(14, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzp], 19, x + 4 * (yp + 4 * zp));
-    f[37] = near[13 + 3 * bym + 9 * bzm] < 0 ? beyond_walls(15, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzm], 19, x + 4 * (ym + 4 * zm));
-    f[38] = near[13 + 3 * byp + 9 * bzm] < 0 ? beyond_walls(16, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzm], 19, x + 4 * (yp + 4 * zm));
-    f[39] = near[13 + 3 * bym + 9 * bzp] < 0 ? beyond_walls(17, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzp], 19, x + 4 * (ym + 4 * zp));
-    f[40] = near[13 + bxp] < 0 ? beyond_walls(18, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp], 20, xp + 4 * (y + 4 * z));
-    f[41] = near[13 + bxm] < 0 ? beyond_walls(19, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm], 20, xm + 4 * (y + 4 * z));
-    f[42] = near[13 + 3 * byp] < 0 ? beyond_walls(20, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp], 20, x + 4 * (yp + 4 * z));
-    f[43] = near[13 + 3 * bym] < 0 ? beyond_walls(21, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym], 20, x + 4 * (ym + 4 * z));
-    f[44] = near[13 + 9 * bzp] < 0 ? beyond_walls(22, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzp], 20, x + 4 * (y + 4 * zp));
-    f[45] = near[13 + 9 * bzm] < 0 ? beyond_walls(23, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzm], 20, x + 4 * (y + 4 * zm));
-    f[46] = near[13 + bxp + 3 * byp] < 0 ? beyond_walls(24, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * byp], 20, xp + 4 * (yp + 4 * z));
-    f[47] = near[13 + bxm + 3 * bym] < 0 ? beyond_walls(25, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * bym], 20, xm + 4 * (ym + 4 * z));
-    f[48] = near[13 + bxp + 9 * bzp] < 0 ? beyond_walls(26, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzp], 20, xp + 4 * (y + 4 * zp));
-    f[49] = near[13 + bxm + 9 * bzm] < 0 ? beyond_walls(27, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzm], 20, xm + 4 * (y + 4 * zm));
-    f[50] = near[13 + bxp + 9 * bzm] < 0 ? beyond_walls(28, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzm], 20, xp + 4 * (y + 4 * zm));
-    f[51] = near[13 + bxm + 9 * bzp] < 0 ? beyond_walls(29, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzp], 20, xm + 4 * (y + 4 * zp));
-    f[52] = near[13 + bxp + 3 * bym] < 0 ? beyond_walls(30, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * bym], 20, xp + 4 * (ym + 4 * z));
-    f[53] = near[13 + bxm + 3 * byp] < 0 ? beyond_walls(31, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * byp], 20, xm + 4 * (yp + 4 * z));
-    f[54] = near[13 + 3 * byp + 9 * bzp] < 0 ? beyond_walls(32, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzp], 20, x + 4 * (yp + 4 * zp));
-    f[55] = near[13 + 3 * bym + 9 * bzm] < 0 ? beyond_walls(33, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzm], 20, x + 4 * (ym + 4 * zm));
-    f[56] = near[13 + 3 * byp + 9 * bzm] < 0 ? beyond_walls(34, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzm], 20, x + 4 * (yp + 4 * zm));
-    f[57] = near[13 + 3 * bym + 9 * bzp] < 0 ? beyond_walls(35, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzp], 20, x + 4 * (ym + 4 * zp));
-    f[58] = near[13 + bxp] < 0 ? beyond_walls(36, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp], 21, xp + 4 * (y + 4 * z));
-    f[59] = near[13 + bxm] < 0 ? beyond_walls(37, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm], 21, xm + 4 * (y + 4 * z));
-    f[60] = near[13 + 3 * byp] < 0 ? beyond_walls(38, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp], 21, x + 4 * (yp + 4 * z));
-    f[61] = near[13 + 3 * bym] < 0 ? beyond_walls(39, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym], 21, x + 4 * (ym + 4 * z));
-    f[62] = near[13 + 9 * bzp] < 0 ? beyond_walls(40, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzp], 21, x + 4 * (y + 4 * zp));
-    f[63] = near[13 + 9 * bzm] < 0 ? beyond_walls(41, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 9 * bzm], 21, x + 4 * (y + 4 * zm));
-    f[64] = near[13 + bxp + 3 * byp] < 0 ? beyond_walls(42, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * byp], 21, xp + 4 * (yp + 4 * z));
-    f[65] = near[13 + bxm + 3 * bym] < 0 ? beyond_walls(43, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * bym], 21, xm + 4 * (ym + 4 * z));
-    f[66] = near[13 + bxp + 9 * bzp] < 0 ? beyond_walls(44, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzp], 21, xp + 4 * (y + 4 * zp));
-    f[67] = near[13 + bxm + 9 * bzm] < 0 ? beyond_walls(45, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzm], 21, xm + 4 * (y + 4 * zm));
-    f[68] = near[13 + bxp + 9 * bzm] < 0 ? beyond_walls(46, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 9 * bzm], 21, xp + 4 * (y + 4 * zm));
-    f[69] = near[13 + bxm + 9 * bzp] < 0 ? beyond_walls(47, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 9 * bzp], 21, xm + 4 * (y + 4 * zp));
-    f[70] = near[13 + bxp + 3 * bym] < 0 ? beyond_walls(48, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxp + 3 * bym], 21, xp + 4 * (ym + 4 * z));
-    f[71] = near[13 + bxm + 3 * byp] < 0 ? beyond_walls(49, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + bxm + 3 * byp], 21, xm + 4 * (yp + 4 * z));
-    f[72] = near[13 + 3 * byp + 9 * bzp] < 0 ? beyond_walls(50, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzp], 21, x + 4 * (yp + 4 * zp));
-    f[73] = near[13 + 3 * bym + 9 * bzm] < 0 ? beyond_walls(51, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzm], 21, x + 4 * (ym + 4 * zm));
-    f[74] = near[13 + 3 * byp + 9 * bzm] < 0 ? beyond_walls(52, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * byp + 9 * bzm], 21, x + 4 * (yp + 4 * zm));
-    f[75] = near[13 + 3 * bym + 9 * bzp] < 0 ? beyond_walls(53, here, src, near, wall_rules, wall_values)
-        : load(src, near[13 + 3 * bym + 9 * bzp], 21, x + 4 * (ym + 4 * zp));
+    if (near[13 + bxp] >= 0) {
+        f[22] = load(src, near[13 + bxp], 19, xp + 4 * (y + 4 * z));
+        f[40] = load(src, near[13 + bxp], 20, xp + 4 * (y + 4 * z));
+        f[58] = load(src, near[13 + bxp], 21, xp + 4 * (y + 4 * z));
+    } else {
+        const Seen seen = all_seen_behind(0, here, src, near, wall_rules, wall_values);
+        f[22] = seen.values[0];
+        f[40] = seen.values[1];
+        f[58] = seen.values[2];
+    }
+    if (near[13 + bxm] >= 0) {
+        f[23] = load(src, near[13 + bxm], 19, xm + 4 * (y + 4 * z));
+        f[41] = load(src, near[13 + bxm], 20, xm + 4 * (y + 4 * z));
+        f[59] = load(src, near[13 + bxm], 21, xm + 4 * (y + 4 * z));
+    } else {
+        const Seen seen = all_seen_behind(1, here, src, near, wall_rules, wall_values);
+        f[23] = seen.values[0];
+        f[41] = seen.values[1];
+        f[59] = seen.values[2];
+    }
+    if (near[13 + 3 * byp] >= 0) {
+        f[24] = load(src, near[13 + 3 * byp], 19, x + 4 * (yp + 4 * z));
+        f[42] = load(src, near[13 + 3 * byp], 20, x + 4 * (yp + 4 * z));
+        f[60] = load(src, near[13 + 3 * byp], 21, x + 4 * (yp + 4 * z));
+    } else {
+        const Seen seen = all_seen_behind(2, here, src, near, wall_rules, wall_values);
+        f[24] = seen.values[0];
+        f[42] = seen.values[1];
+        f[60] = seen.values[2];
+    }
+    if (near[13 + 3 * bym] >= 0) {
+        f[25] = load(src, near[13 + 3 * bym], 19, x + 4 * (ym + 4 * z));
+        f[43] = load(src, near[13 + 3 * bym], 20, x + 4 * (ym + 4 * z));
+        f[61] = load(src, near[13 + 3 * bym], 21, x + 4 * (ym + 4 * z));
+    } else {
+        const Seen seen = all_seen_behind(3, here, src, near, wall_rules, wall_values);
+        f[25] = seen.values[0];
+        f[43] = seen.values[1];
+        f[61] = seen.values[2];
+    }
+    if (near[13 + 9 * bzp] >= 0) {
+        f[26] = load(src, near[13 + 9 * bzp], 19, x + 4 * (y + 4 * zp));
+        f[44] = load(src, near[13 + 9 * bzp], 20, x + 4 * (y + 4 * zp));
+        f[62] = load(src, near[13 + 9 * bzp], 21, x + 4 * (y + 4 * zp));
+    } else {
+        const Seen seen = all_seen_behind(4, here, src, near, wall_rules, wall_values);
+        f[26] = seen.values[0];
+        f[44] = seen.values[1];
+        f[62] = seen.values[2];
+    }
+    if (near[13 + 9 * bzm] >= 0) {
+        f[27] = load(src, near[13 + 9 * bzm], 19, x + 4 * (y + 4 * zm));
+        f[45] = load(src, near[13 + 9 * bzm], 20, x + 4 * (y + 4 * zm));
+        f[63] = load(src, near[13 + 9 * bzm], 21, x + 4 * (y + 4 * zm));
+    } else {
+        const Seen seen = all_seen_behind(5, here, src, near, wall_rules, wall_values);
+        f[27] = seen.values[0];
+        f[45] = seen.values[1];
+        f[63] = seen.values[2];
+    }
+    if (near[13 + bxp + 3 * byp] >= 0) {
+        f[28] = load(src, near[13 + bxp + 3 * byp], 19, xp + 4 * (yp + 4 * z));
+        f[46] = load(src, near[13 + bxp + 3 * byp], 20, xp + 4 * (yp + 4 * z));
+        f[64] = load(src, near[13 + bxp + 3 * byp], 21, xp + 4 * (yp + 4 * z));
+    } else {
+        const Seen seen = all_seen_behind(6, here, src, near, wall_rules, wall_values);
+        f[28] = seen.values[0];
+        f[46] = seen.values[1];
+        f[64] = seen.values[2];
+    }
+    if (near[13 + bxm + 3 * bym] >= 0) {
+        f[29] = load(src, near[13 + bxm + 3 * bym], 19, xm + 4 * (ym + 4 * z));
+        f[47] = load(src, near[13 + bxm + 3 * bym], 20, xm + 4 * (ym + 4 * z));
+        f[65] = load(src, near[13 + bxm + 3 * bym], 21, xm + 4 * (ym + 4 * z));
+    } else {
+        const Seen seen = all_seen_behind(7, here, src, near, wall_rules, wall_values);
+        f[29] = seen.values[0];
+        f[47] = seen.values[1];
+        f[65] = seen.values[2];
+    }
+    if (near[13 + bxp + 9 * bzp] >= 0) {
+        f[30] = load(src, near[13 + bxp + 9 * bzp], 19, xp + 4 * (y + 4 * zp));
+        f[48] = load(src, near[13 + bxp + 9 * bzp], 20, xp + 4 * (y + 4 * zp));
+        f[66] = load(src, near[13 + bxp + 9 * bzp], 21, xp + 4 * (y + 4 * zp));
+    } else {
+        const Seen seen = all_seen_behind(8, here, src, near, wall_rules, wall_values);
+        f[30] = seen.values[0];
+        f[48] = seen.values[1];
+        f[66] = seen.values[2];
+    }
+    if (near[13 + bxm + 9 * bzm] >= 0) {
+        f[31] = load(src, near[13 + bxm + 9 * bzm], 19, xm + 4 * (y + 4 * zm));
+        f[49] = load(src, near[13 + bxm + 9 * bzm], 20, xm + 4 * (y + 4 * zm));
+        f[67] = load(src, near[13 + bxm + 9 * bzm], 21, xm + 4 * (y + 4 * zm));
+    } else {
+        const Seen seen = all_seen_behind(9, here, src, near, wall_rules, wall_values);
+        f[31] = seen.values[0];
+        f[49] = seen.values[1];
+        f[67] = seen.values[2];
+    }
+    if (near[13 + bxp + 9 * bzm] >= 0) {
+        f[32] = load(src, near[13 + bxp + 9 * bzm], 19, xp + 4 * (y + 4 * zm));
+        f[50] = load(src, near[13 + bxp + 9 * bzm], 20, xp + 4 * (y + 4 * zm));
+        f[68] = load(src, near[13 + bxp + 9 * bzm], 21, xp + 4 * (y + 4 * zm));
+    } else {
+        const Seen seen = all_seen_behind(10, here, src, near, wall_rules, wall_values);
+        f[32] = seen.values[0];
+        f[50] = seen.values[1];
+        f[68] = seen.values[2];
+    }
+    if (near[13 + bxm + 9 * bzp] >= 0) {
+        f[33] = load(src, near[13 + bxm + 9 * bzp], 19, xm + 4 * (y + 4 * zp));
+        f[51] = load(src, near[13 + bxm + 9 * bzp], 20, xm + 4 * (y + 4 * zp));
+        f[69] = load(src, near[13 + bxm + 9 * bzp], 21, xm + 4 * (y + 4 * zp));
+    } else {
+        const Seen seen = all_seen_behind(11, here, src, near, wall_rules, wall_values);
+        f[33] = seen.values[0];
+        f[51] = seen.values[1];
+        f[69] = seen.values[2];
+    }
+    if (near[13 + bxp + 3 * bym] >= 0) {
+        f[34] = load(src, near[13 + bxp + 3 * bym], 19, xp + 4 * (ym + 4 * z));
+        f[52] = load(src, near[13 + bxp + 3 * bym], 20, xp + 4 * (ym + 4 * z));
+        f[70] = load(src, near[13 + bxp + 3 * bym], 21, xp + 4 * (ym + 4 * z));
+    } else {
+        const Seen seen = all_seen_behind(12, here, src, near, wall_rules, wall_values);
+        f[34] = seen.values[0];
+        f[52] = seen.values[1];
+        f[70] = seen.values[2];
+    }
+    if (near[13 + bxm + 3 * byp] >= 0) {
+        f[35] = load(src, near[13 + bxm + 3 * byp], 19, xm + 4 * (yp + 4 * z));
+        f[53] = load(src, near[13 + bxm + 3 * byp], 20, xm + 4 * (yp + 4 * z));
+        f[71] = load(src, near[13 + bxm + 3 * byp], 21, xm + 4 * (yp + 4 * z));
+    } else {
+        const Seen seen = all_seen_behind(13, here, src, near, wall_rules, wall_values);
+        f[35] = seen.values[0];
+        f[53] = seen.values[1];
+        f[71] = seen.values[2];
+    }
+    if (near[13 + 3 * byp + 9 * bzp] >= 0) {
+        f[36] = load(src, near[13 + 3 * byp + 9 * bzp], 19, x + 4 * (yp + 4 * zp));
+        f[54] = load(src, near[13 + 3 * byp + 9 * bzp], 20, x + 4 * (yp + 4 * zp));
+        f[72] = load(src, near[13 + 3 * byp + 9 * bzp], 21, x + 4 * (yp + 4 * zp));
+    } else {
+        const Seen seen = all_seen_behind(14, here, src, near, wall_rules, wall_values);
+        f[36] = seen.values[0];
+        f[54] = seen.values[1];
+        f[72] = seen.values[2];
+    }
+    if (near[13 + 3 * bym + 9 * bzm] >= 0) {
+        f[37] = load(src, near[13 + 3 * bym + 9 * bzm], 19, x + 4 * (ym + 4 * zm));
+        f[55] = load(src, near[13 + 3 * bym + 9 * bzm], 20, x + 4 * (ym + 4 * zm));
+        f[73] = load(src, near[13 + 3 * bym + 9 * bzm], 21, x + 4 * (ym + 4 * zm));
+    } else {
+        const Seen seen = all_seen_behind(15, here, src, near, wall_rules, wall_values);
+        f[37] = seen.values[0];
+        f[55] = seen.values[1];
+        f[73] = seen.values[2];
+    }
+    if (near[13 + 3 * byp + 9 * bzm] >= 0) {
+        f[38] = load(src, near[13 + 3 * byp + 9 * bzm], 19, x + 4 * (yp + 4 * zm));
+        f[56] = load(src, near[13 + 3 * byp + 9 * bzm], 20, x + 4 * (yp + 4 * zm));
+        f[74] = load(src, near[13 + 3 * byp + 9 * bzm], 21, x + 4 * (yp + 4 * zm));
+    } else {
+        const Seen seen = all_seen_behind(16, here, src, near, wall_rules, wall_values);
+        f[38] = seen.values[0];
+        f[56] = seen.values[1];
+        f[74] = seen.values[2];
+    }
+    if (near[13 + 3 * bym + 9 * bzp] >= 0) {
+        f[39] = load(src, near[13 + 3 * bym + 9 * bzp], 19, x + 4 * (ym + 4 * zp));
+        f[57] = load(src, near[13 + 3 * bym + 9 * bzp], 20, x + 4 * (ym + 4 * zp));
+        f[75] = load(src, near[13 + 3 * bym + 9 * bzp], 21, x + 4 * (ym + 4 * zp));
+    } else {
+        const Seen seen = all_seen_behind(17, here, src, near, wall_rules, wall_values);
+        f[39] = seen.values[0];
+        f[57] = seen.values[1];
+        f[75] = seen.values[2];
+    }
     collide(f, omega_, vreman_, sigma_, forcex_, forcey_, forcez_);
     UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
 }

@@ -1053,73 +1053,87 @@ static inline float from_wall(
 
 // ==== what cells show to those around them ==========================================================================
 
-// Of each value that is seen, where cells have it, and the direction that comes from there.
+// Of each value that is seen, where cells have it.
 static const int SHOWN[] = {27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 27, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 28, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29, 29};
+
+// Of each value that is seen, the direction that comes from there.
 static const int FROM[] = {2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 20, 19, 22, 21, 24, 23, 26, 25, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 20, 19, 22, 21, 24, 23, 26, 25, 2, 1, 4, 3, 6, 5, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 18, 17, 20, 19, 22, 21, 24, 23, 26, 25};
 
-// What is beyond the wall w, of the value that is seen with the number `which`, where the image of that place at the wall has `image`; bit a of
+// All that is seen of a cell.
+typedef struct {
+    float values[3];
+    int is_there;  // whether there is such a cell
+} Seen;
+
+// What is beyond the wall w, of what cells have at the place `shown`, where the image of that place at the wall has `image`; bit a of
 // `flipped`: the wall is across the axis a.
 static inline float beyond_wall(
-    const int32_t w, const int which, const float image, const int flipped, const int32_t *wall_rules, const float *wall_values)
+    const int32_t w, const int shown, const float image, const int flipped, const int32_t *wall_rules, const float *wall_values)
 {
     const float *value = wall_values + (size_t)w * 3;
-    (void)w, (void)which, (void)flipped, (void)wall_rules;
-    if (wall_rules[w] == 0 && SHOWN[which] == 27) {
+    (void)w, (void)shown, (void)flipped, (void)wall_rules;
+    if (wall_rules[w] == 0 && shown == 27) {
         return -image;
     }
-    if (wall_rules[w] == 0 && SHOWN[which] == 28) {
+    if (wall_rules[w] == 0 && shown == 28) {
         return -image;
     }
-    if (wall_rules[w] == 0 && SHOWN[which] == 29) {
+    if (wall_rules[w] == 0 && shown == 29) {
         return -image;
     }
-    if (wall_rules[w] == 1 && SHOWN[which] == 27) {
+    if (wall_rules[w] == 1 && shown == 27) {
         const float velocityx_ = value[0];
         return 2.0f * velocityx_ - image;
     }
-    if (wall_rules[w] == 1 && SHOWN[which] == 28) {
+    if (wall_rules[w] == 1 && shown == 28) {
         const float velocityy_ = value[1];
         return 2.0f * velocityy_ - image;
     }
-    if (wall_rules[w] == 1 && SHOWN[which] == 29) {
+    if (wall_rules[w] == 1 && shown == 29) {
         const float velocityz_ = value[2];
         return 2.0f * velocityz_ - image;
     }
     return image;
 }
 
-// The image of a place behind walls: the cell in front of them that a link from `here` would reach without its components into them; `here` itself
-// where that is no cell. The wall that decides what the value is there, and across which axes there are walls: a bit for each.
-static inline Spot image_of(
-    const Spot here, const Spot there, const int32_t *near, const int32_t *wall_rules, int32_t *wall, int *flipped)
+// A place behind walls: the cell that is its image, the wall that decides what is there, and across which axes there are walls, a bit for each.
+// The image is the cell in front of the walls that a link would reach without its components into them; the cell at hand where that is none.
+typedef struct {
+    Spot image;
+    int32_t slot, wall;  // the slot is that of the image
+    int flipped;
+} Behind;
+
+static inline Behind behind_of(const Spot here, const int direction, const int32_t *near, const int32_t *wall_rules)
 {
     const int width[3] = {4, 4, 4};
-    Spot image = there;
-    *flipped = 0, *wall = -1 - near[neighbour_of(there)];
+    const Spot there = beyond(here, direction, -1);
+    Behind behind = {there, 0, -1 - near[neighbour_of(there)], 0};
     (void)wall_rules;
     for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
         const int side = there.at[axis] < 0 ? -1 : there.at[axis] >= width[axis] ? 1 : 0;
         const int32_t beside = near[13 + side * step];
         if (side == 0 || beside >= 0) continue;
-        if (*flipped == 0) *wall = -1 - beside;
-        *flipped |= 1 << axis, image.at[axis] = here.at[axis];
+        if (behind.flipped == 0) behind.wall = -1 - beside;
+        behind.flipped |= 1 << axis, behind.image.at[axis] = here.at[axis];
     }
-    const int32_t of = near[neighbour_of(image)];
-    return *flipped == 0 || (of < 0) ? here : image;
+    behind.slot = near[neighbour_of(behind.image)];
+    if (behind.flipped == 0 || (behind.slot < 0)) behind.image = here, behind.slot = near[13];
+    return behind;
 }
 
-// What is seen with the number `which` where the next cell lies behind walls.
-static float beyond_walls(
-    const int which, const Spot here, const float *src, const int32_t *near, const int32_t *wall_rules,
+// What is seen with the number `which` from `here` at a place behind walls.
+static inline float seen_behind(
+    const Behind behind, const int which, const Spot here, const float *src, const int32_t *wall_rules,
     const float *wall_values)
 {
-    int flipped;
-    int32_t w;
-    const Spot image = image_of(here, beyond(here, FROM[which], -1), near, wall_rules, &w, &flipped);
-    const int32_t slot = near[neighbour_of(image)];
-    const float value = load(src, slot, SHOWN[which], index_of(image));
-    return beyond_wall(w, which, value, flipped, wall_rules, wall_values);
+    const int shown = SHOWN[which];
+    const float value = load(src, behind.slot, shown, index_of(behind.image));
+    (void)here;
+    return beyond_wall(behind.wall, shown, value, behind.flipped, wall_rules, wall_values);
 }
+
+
 
 
 // ==== streaming =====================================================================================================
@@ -1305,7 +1319,8 @@ static inline __attribute__((always_inline)) void gather_walls(
             const int from = entry, first = cx > 0, last = BX - (cx < 0), upwind = row + (cx < 0);
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
-                    to[x] = i >= Q ? beyond_walls(i - Q, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values) : from_wall(-1 - near[from], i, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values);
+                    const Spot here = { {x, y, z} };
+                    to[x] = i >= Q ? seen_behind(behind_of(here, FROM[i - Q], near, wall_rules), i - Q, here, src, wall_rules, wall_values) : from_wall(-1 - near[from], i, here, src, near, wall_rules, wall_values);
                 }
             } else
             load_row(to + first, src, near[from], i < Q ? i : SHOWN[i - Q], upwind, BX - (cx != 0));
@@ -1315,7 +1330,8 @@ static inline __attribute__((always_inline)) void gather_walls(
             const int from = entry - cx, first = cx > 0 ? 0 : BX - 1, last = first + 1, upwind = row + BX - 1 - first;
             if (near[from] < 0) {
                 for (int x = first; x < last; ++x) {
-                    to[x] = i >= Q ? beyond_walls(i - Q, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values) : from_wall(-1 - near[from], i, (Spot){ {x, y, z} }, src, near, wall_rules, wall_values);
+                    const Spot here = { {x, y, z} };
+                    to[x] = i >= Q ? seen_behind(behind_of(here, FROM[i - Q], near, wall_rules), i - Q, here, src, wall_rules, wall_values) : from_wall(-1 - near[from], i, here, src, near, wall_rules, wall_values);
                 }
             } else
             load_row(to + first, src, near[from], i < Q ? i : SHOWN[i - Q], upwind, 1);
