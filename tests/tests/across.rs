@@ -110,7 +110,9 @@ fn channel(spec: &str, given: &[(&str, f64)], height: usize) -> f64 {
     let dim = if spec.starts_with("d2") { 2 } else { 3 };
     let grid = [Face::YMin, Face::YMax]
         .into_iter()
-        .fold(GridSpec::periodic([8, height, if dim == 2 { 1 } else { 4 }]), |grid, face| grid.with_wall(face, "bounce_back", &[]));
+        .fold(GridSpec::periodic([8, height, if dim == 2 { 1 } else { 4 }]), |grid, face| {
+            grid.with_wall(face, "bounce_back", &[])
+        });
     // Fine cells are in the lower half, and in one half of the width above it: interfaces meet walls, and flow goes through them.
     let refines = |block: Block| {
         let [x, y, _] = block.place;
@@ -184,9 +186,12 @@ fn decay(spec: &str, share: f64, n: usize, levels: usize) -> f64 {
 
 #[test]
 fn a_shear_wave_decays_with_its_viscosity_through_a_fine_part_at_second_order() {
-    for (spec, share, n) in
-        sample([("d2q9_hybrid", 0.5, 32), ("d2q9_hybrid", 0.9, 32), ("d3q19_hybrid", 0.9, 16), ("d3q27_hybrid", 0.9, 16)])
-    {
+    for (spec, share, n) in sample([
+        ("d2q9_hybrid", 0.5, 32),
+        ("d2q9_hybrid", 0.9, 32),
+        ("d3q19_hybrid", 0.9, 16),
+        ("d3q27_hybrid", 0.9, 16),
+    ]) {
         let [coarse, fine, uniform] =
             [(n, 2), (2 * n, 2), (n, 1)].map(|(n, levels)| (decay(spec, share, n, levels) - 1.0).abs());
         println!("{spec}, {share}: {coarse:e}, {fine:e}, uniform {uniform:e}");

@@ -20,10 +20,7 @@ const FLOWS: [(&str, &[&str]); 9] = [
     // values of neighbours, and statistics with slopes
     ("turbulent_channel", &["size=[16,16,16]", "stop.steps=6", "statistics.from=2", "statistics.every=1"]),
     // values of neighbours of other levels
-    (
-        "cavity2d_adaptive",
-        &["spec=d2q9_hybrid", "sigma=0.98", "size=[32,32]", "refinement.finest=2", "stop.steps=36"],
-    ),
+    ("cavity2d_adaptive", &["spec=d2q9_hybrid", "sigma=0.98", "size=[32,32]", "refinement.finest=2", "stop.steps=36"]),
     // two lattices
     ("natural_convection", &["size=[32,32]", "stop.steps=6"]),
     // populations in 16 bits, and moments in 16 bits

@@ -91,7 +91,9 @@ impl Subdomain {
             Phase::Exchange | Phase::Halo | Phase::HaloSaved => false,
             Phase::Expose => !self.program.manifest().shown.is_empty() && !self.own_level(level).runs().is_empty(),
             Phase::ExposeStored | Phase::ExposeAcross => {
-                !self.program.manifest().shown.is_empty() && self.inbox.is_some() && !self.at_interfaces(level).is_empty()
+                !self.program.manifest().shown.is_empty()
+                    && self.inbox.is_some()
+                    && !self.at_interfaces(level).is_empty()
             }
             _ => {
                 let (grid, owned) = (&self.grid, self.owned.as_ref());
