@@ -174,32 +174,32 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float phase_at_7_ = before[27][cell];
         const float phase_at_8_ = before[28][cell];
 
-        // ---- d_phase   (d2q9_phase_field.lbm:24)
+        // ---- d_phase   (d2q9_phase_field.lbm:26)
         const float d_phase = g_2_ + g_3_ + (g_4_ + g_5_) + (g_6_ + g_7_ + (g_0_ + g_1_ + g_8_));
         const float t0 = (0.25f * (20.0f * d_phase - (phase_at_5_ + phase_at_6_ + (phase_at_7_ + phase_at_8_)))
             - (phase_at_1_ + phase_at_2_ + (phase_at_3_ + phase_at_4_))) * width_;
         const float t1 = 0.083333336f * (phase_at_5_ - phase_at_6_);
         const float t2 = 0.083333336f * (phase_at_7_ - phase_at_8_);
 
-        // ---- slope   (d2q9_phase_field.lbm:29)
-        const float slopey_ = 0.33333334f * (phase_at_3_ - phase_at_4_) + t1 - t2;
-        const float slopex_ = 0.33333334f * (phase_at_1_ - phase_at_2_) + t1 + t2;
+        // ---- normal   (d2q9_phase_field.lbm:31)
+        const float normaly_ = 0.33333334f * (phase_at_3_ - phase_at_4_) + t1 - t2;
+        const float normalx_ = 0.33333334f * (phase_at_1_ - phase_at_2_) + t1 + t2;
         const float t3 = 1.0f / omega_;
 
-        // ---- phase   (d2q9_phase_field.lbm:24)
+        // ---- phase   (d2q9_phase_field.lbm:26)
         const float phase_ = 1.0f + d_phase;
 
-        // ---- tau   (d2q9_phase_field.lbm:26)
+        // ---- tau   (d2q9_phase_field.lbm:28)
         const float tau_ = phase_ * (1.0f / omega_heavy_ - t3) + t3;
         const float t4 = 4.0f * (d_phase * phase_) / width_;
 
-        // ---- potential   (d2q9_phase_field.lbm:30)
+        // ---- potential   (d2q9_phase_field.lbm:32)
         const float potential_ = ((12.0f * d_phase + 6.0f) * t4 + t0) * tension_;
         const float t5 = 1.0f / tau_;
         const float t6 = 1.0f - heavy_;
         const float t7 = -t6;
 
-        // ---- density   (d2q9_phase_field.lbm:25)
+        // ---- density   (d2q9_phase_field.lbm:27)
         const float density_ = phase_ * t7 + 1.0f;
         const float t8 = density_ - lightest_;
         const float t9 = 0.5f * (t5 * t6) + t7;
@@ -209,53 +209,53 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float t13 = f_7 + f_8;
         const float t14 = t13 + t12 + t11;
 
-        // ---- d_pressure   (d2q9_phase_field.lbm:22)
+        // ---- d_pressure   (d2q9_phase_field.lbm:24)
         const float d_pressure = f_0 + f_3 + f_4 + t14;
         const float t15 = 0.33333334f * d_pressure;
         const float t16 = t15 * t6 + potential_;
 
-        // ---- still   (d2q9_phase_field.lbm:33)
-        const float stilly_ = t16 * slopey_ + t8 * gravityy_;
-        const float stillx_ = slopex_ * t16 + t8 * gravityx_;
+        // ---- still   (d2q9_phase_field.lbm:35)
+        const float stilly_ = t16 * normaly_ + t8 * gravityy_;
+        const float stillx_ = normalx_ * t16 + t8 * gravityx_;
         const float t17 = f_7 - f_8;
 
-        // ---- j   (d2q9_phase_field.lbm:23)
+        // ---- j   (d2q9_phase_field.lbm:25)
         const float jx_ = t12 + t17 - t11;
 
-        // ---- v   (d2q9_phase_field.lbm:36)
+        // ---- v   (d2q9_phase_field.lbm:38)
         const float vx_ = 0.5f * (t10 * stillx_) + jx_;
         const float t18 = -vx_;
 
-        // ---- stress   (d2q9_phase_field.lbm:37)
+        // ---- stress   (d2q9_phase_field.lbm:39)
         const float stress_xx_ = t14 - t15 + vx_ * t18;
         const float t19 = f_6 + f_4;
         const float t20 = f_5 + f_3;
 
-        // ---- j   (d2q9_phase_field.lbm:23)
+        // ---- j   (d2q9_phase_field.lbm:25)
         const float jy_ = t20 - t19 - t17;
 
-        // ---- v   (d2q9_phase_field.lbm:36)
+        // ---- v   (d2q9_phase_field.lbm:38)
         const float vy_ = 0.5f * (t10 * stilly_) + jy_;
 
-        // ---- stress   (d2q9_phase_field.lbm:37)
+        // ---- stress   (d2q9_phase_field.lbm:39)
         const float stress_yy_ = t13 + t20 + t19 - t15 - vy_ * vy_;
         const float t21 = t13 - (vy_ * t18 + f_5 + f_6);
 
-        // ---- force   (d2q9_phase_field.lbm:39)
-        const float forcex_ = stillx_ - t9 * (slopex_ * stress_xx_ - slopey_ * t21);
+        // ---- force   (d2q9_phase_field.lbm:41)
+        const float forcex_ = stillx_ - t9 * (normalx_ * stress_xx_ - normaly_ * t21);
 
-        // ---- stress   (d2q9_phase_field.lbm:37)
+        // ---- stress   (d2q9_phase_field.lbm:39)
         const float stress_xy_ = -t21;
 
-        // ---- force   (d2q9_phase_field.lbm:39)
-        const float forcey_ = stilly_ - t9 * (slopex_ * stress_xy_ + slopey_ * stress_yy_);
+        // ---- force   (d2q9_phase_field.lbm:41)
+        const float forcey_ = stilly_ - t9 * (normalx_ * stress_xy_ + normaly_ * stress_yy_);
         const float t22 = t10 * forcey_;
         const float t23 = t10 * forcex_;
         const float t24 = t15 * t5;
         const float t25 = t5 * (jy_ * jy_ + (0.25f * t22 + jy_) * t22);
         const float t26 = t5 * jy_ + t22;
 
-        // ---- u   (d2q9_phase_field.lbm:40)
+        // ---- u   (d2q9_phase_field.lbm:42)
         const float uy_ = 0.5f * t22 + jy_;
         const float t27 = t5 * (jx_ * jx_ + (0.25f * t23 + jx_) * t23);
         const float t28 = t24 - 0.5f * t27;
@@ -273,7 +273,7 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float post_1 = f_1 * t30 + 0.33333334f * (t34 - t32);
         const float post_2 = f_2 * t30 - 0.33333334f * (t34 + t32);
 
-        // ---- u   (d2q9_phase_field.lbm:40)
+        // ---- u   (d2q9_phase_field.lbm:42)
         const float ux_ = 0.5f * t23 + jx_;
         const float t35 = 0.083333336f * (t34 - t26);
         const float t36 = 0.083333336f * (t34 + t26);
@@ -287,18 +287,18 @@ static inline __attribute__((always_inline)) void collide_cells(
         const float post_7 = t35 - t39 + f_7 * t30;
         const float post_8 = -t35 - t39 + f_8 * t30;
 
-        // ---- square   (d2q9_phase_field.lbm:62)
-        const float square_ = slopex_ * slopex_ + slopey_ * slopey_;
+        // ---- square   (d2q9_phase_field.lbm:64)
+        const float square_ = normalx_ * normalx_ + normaly_ * normaly_;
 
-        // ---- sharpen   (d2q9_phase_field.lbm:63)
+        // ---- sharpen   (d2q9_phase_field.lbm:65)
         const float sharpen_ = 1e-18f < square_ ? -t4 / sqrtf(square_) : 0.0f;
         const float t40 = sharpen_ * (0.11111111f - 0.055555556f * omega_g_);
         const float t41 = 0.11111111f * omega_g_;
         const float t42 = 3.0f * (phase_ * t41);
         const float t43 = uy_ * t42;
         const float t44 = ux_ * t42;
-        const float t45 = slopey_ * t40 + t43;
-        const float t46 = slopex_ * t40 + t44;
+        const float t45 = normaly_ * t40 + t43;
+        const float t46 = normalx_ * t40 + t44;
         const float t47 = ux_ * t44;
         const float t48 = 0.75f * (uy_ * t44);
         const float t49 = uy_ * t43;
@@ -501,7 +501,7 @@ static inline __attribute__((always_inline)) void expose_slab(
         const float g_7_ = before[16 * SLAB + cell];
         const float g_8_ = before[17 * SLAB + cell];
 
-        // ---- d_phase   (d2q9_phase_field.lbm:24)
+        // ---- d_phase   (d2q9_phase_field.lbm:26)
         const float d_phase = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
 
         store(populations, slot, 18, begin + cell, d_phase);
@@ -984,7 +984,7 @@ void d2q9_phase_field_init(
             // ---- shown
             const float shown_phase_ = phase_ - 1.0f;
 
-            // ---- weight   (d2q9_phase_field.lbm:50)
+            // ---- weight   (d2q9_phase_field.lbm:52)
             const float weight_ = phase_ * heavy_ - shown_phase_;
             const float t0 = 0.16666667f - 0.16666667f * lightest_ / weight_;
             const float t1 = 0.33333334f * ux_;
@@ -1101,16 +1101,16 @@ void d2q9_phase_field_macroscopic(
             const float kept_u_ = load(src, slot, 19, cell);
             const float kept_u_2_ = load(src, slot, 20, cell);
 
-            // ---- d_pressure   (d2q9_phase_field.lbm:22)
+            // ---- d_pressure   (d2q9_phase_field.lbm:24)
             const float d_pressure = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;
 
-            // ---- d_phase   (d2q9_phase_field.lbm:24)
+            // ---- d_phase   (d2q9_phase_field.lbm:26)
             const float d_phase = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
 
-            // ---- pressure   (d2q9_phase_field.lbm:22)
+            // ---- pressure   (d2q9_phase_field.lbm:24)
             const float pressure_ = 1.0f + d_pressure;
 
-            // ---- phase   (d2q9_phase_field.lbm:24)
+            // ---- phase   (d2q9_phase_field.lbm:26)
             const float phase_ = 1.0f + d_phase;
 
             fields[field_at(slot - first, 0, cell)] = pressure_;

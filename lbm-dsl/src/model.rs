@@ -60,6 +60,8 @@ pub struct Shown {
     pub name: String,
     /// Its value from the populations before the collision.
     pub value: ExprId,
+    /// The same from the populations after a collision, without what forces add in it.
+    pub stored: ExprId,
     /// The axis along which it is a component of a vector, if it is one.
     pub axis: Option<usize>,
 }
@@ -536,7 +538,7 @@ impl Model {
         let mut blocks =
             vec![&mut self.macroscopic, &mut self.observed, &mut self.init, &mut self.collide, &mut self.sampled];
         blocks.push(&mut self.started);
-        roots.extend(self.shown.iter_mut().map(|shown| &mut shown.value));
+        roots.extend(self.shown.iter_mut().flat_map(|shown| [&mut shown.value, &mut shown.stored]));
         for boundary in &mut self.boundaries {
             roots.extend(&mut boundary.beyond);
             match &mut boundary.rule {

@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 
 {% component finish_cells(of, @param_names, @values) %}
 {%- if of.exposes %}
-    expose_slab(before, populations, slot, row * BX{{ param_names }});
+    expose_{% if of.stored %}stored_{% endif %}slab(before, populations, slot, row * BX{{ param_names }});
 {%- else %}
     collide_slab(before, dst, slot, row * BX, {% if of.links %}0{% else %}past{% endif %}{{ param_names }});
 {%- endif %}

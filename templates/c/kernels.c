@@ -222,26 +222,30 @@ static inline __attribute__((always_inline)) void collide_slab(
 {% if around -%}
 // ==== what cells show ===============================================================================================
 
-// Stores what gathered cells of a slab show to those around them, in a slot from a cell on.
-static inline __attribute__((always_inline)) void expose_slab(
+{% for form in [around.expose, around.expose_stored] -%}
+{% if loop.first or inbox -%}
+// Stores what {% if loop.first %}gathered{% else %}stored{% endif %} cells of a slab show to those around them, in a slot from a cell on.
+static inline __attribute__((always_inline)) void expose_{% if not loop.first %}stored_{% endif %}slab(
     const {{ real }} *restrict before, {{ stored }} *restrict populations, const int32_t slot, const int begin{{ param_decls }})
 {
-{%- for line in around.idle %}
+{%- for line in form.idle %}
     {{ line }}
 {%- endfor %}
     for (int cell = 0; cell < SLAB; ++cell) {
-{%- for input in around.expose.inputs %}
+{%- for input in form.inputs %}
         const {{ real }} {{ input.text }} = before[{{ input.at }} * SLAB + cell];
 {%- endfor %}
-{%- for line in around.expose.body %}
+{%- for line in form.body %}
         {{ line }}
 {%- endfor %}
 
-{%- for output in around.expose.outputs %}
+{%- for output in form.outputs %}
         store(populations, slot, {{ output.at }}, begin + cell, {{ output.text }});
 {%- endfor %}
     }  // cells
 }
 
+{% endif -%}
+{% endfor -%}
 {% endif -%}
 {% include "method" -%}

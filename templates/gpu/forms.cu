@@ -168,10 +168,12 @@ static __device__ __noinline__ Seen all_seen_behind(
 {%- endif %}
 {%- endcomponent off_links %}
 
-{% component finish_cells(of, @moments) %}
+{% component finish_cells(of, @moments, @around) %}
 
-{%- if of.exposes %}
-    {{<expose />}}
+{%- if of.stored %}
+    {{<expose form={around.expose_stored} />}}
+{%- elif of.exposes %}
+    {{<expose form={around.expose} />}}
 {%- elif moments and not of.links and not of.nodes %}
     {{<finish_moments />}}
 {%- else %}
@@ -179,18 +181,18 @@ static __device__ __noinline__ Seen all_seen_behind(
 {%- endif %}
 {%- endcomponent finish_cells %}
 
-{% component expose(@real, @around) -%}
-{%- for line in around.idle %}
+{% component expose(form, @real) -%}
+{%- for line in form.idle %}
     {{ line }}
 {%- endfor %}
-{%- for input in around.expose.inputs %}
+{%- for input in form.inputs %}
     const {{ real }} {{ input.text }} = f[{{ input.at }}];
 {%- endfor %}
-{%- for line in around.expose.body %}
+{%- for line in form.body %}
     {{ line }}
 {%- endfor %}
 
-{%- for output in around.expose.outputs %}
+{%- for output in form.outputs %}
     store(populations, slot, {{ output.at }}, cell, {{ output.text }});
 {%- endfor %}
 {%- endcomponent expose %}

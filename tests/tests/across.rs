@@ -200,3 +200,71 @@ fn a_shear_wave_decays_with_its_viscosity_through_a_fine_part_at_second_order() 
         assert!((1.7..2.5).contains(&order), "{spec}: {coarse:e}, {fine:e}, order {order:.2}");
     }
 }
+
+/// A drop at rest in a fluid a tenth as heavy: what is higher in it than at the corner of the box, of the pressure, over the surface tension over its
+/// radius; the fastest spurious velocity; and what its mass has changed by. On one level, or with its surroundings on a level of twice as large cells.
+fn drop(levels: usize) -> [f64; 3] {
+    let coarse = 1 << (levels - 1);
+    let (n, radius, width, tension) = (48 / coarse, 12.0 / coarse as f64, 4.0 / coarse as f64, 1e-3);
+    let middle = n as f64 / 2.0;
+    let omega = if levels == 1 { 1.0 } else { 4.0 / 3.0 };
+    let given = [
+        ("omega", omega),
+        ("omega_heavy", omega),
+        ("omega_g", omega),
+        ("heavy", 10.0),
+        ("tension", tension / coarse as f64),
+        ("width", width),
+        ("lightest", 1.0),
+    ];
+    let refines = |block: Block| (0..2).all(|axis| ((4 * block.place[axis] + 2) as f64 - middle).abs() < 8.0);
+    let grid = GridSpec::periodic([n, n, 1]);
+    let mut flow = flow("d2q9_phase_field", &grid, &given, [0.0; 3], (levels, refines));
+    flow.init_cells(|cell, out| {
+        let [x, y, _] = cell.centre();
+        out.fill(0.0);
+        let inside = 2.0 * ((x - middle).hypot(y - middle) - radius) / width;
+        (out[0], out[3]) = (1.0, 0.5 - 0.5 * inside.tanh());
+    })
+    .unwrap();
+    let before = flow.snapshot().unwrap().integral("phase").unwrap();
+    flow.poison().unwrap();
+    flow.run(3000 / coarse as u64).unwrap();
+    let seen = flow.snapshot().unwrap();
+    let (phase, pressure) = (seen.get("phase").unwrap(), seen.get("pressure").unwrap());
+    let real = |at: usize| (pressure[at] - 1.0) / 3.0 * (1.0 + phase[at] * 9.0);
+    let far = |at: usize| {
+        let [x, y, _] = seen.cell(at).centre();
+        (x - middle).hypot(y - middle)
+    };
+    let order = |one: &usize, other: &usize| far(*one).total_cmp(&far(*other));
+    let [inner, outer] = [(0..phase.len()).min_by(order), (0..phase.len()).max_by(order)].map(Option::unwrap);
+    let speed = seen.vector("u").unwrap().iter().flat_map(|u| u.iter()).fold(0.0, |most: f64, u| most.max(u.abs()));
+    [(real(inner) - real(outer)) * 12.0 / tension, speed, seen.integral("phase").unwrap() / before - 1.0]
+}
+
+#[test]
+fn a_drop_in_a_fine_box_has_the_pressure_and_the_mass_of_one_on_a_uniform_grid() {
+    let [uniform, refined] = [1, 2].map(drop);
+    println!("uniform {uniform:?}, refined {refined:?}");
+    assert!((refined[0] / uniform[0] - 1.0).abs() < 5e-3, "{uniform:?} {refined:?}");
+    assert!(refined[1] < 2e-6 && refined[2].abs() < 1e-10, "{uniform:?} {refined:?}");
+}
+
+/// Behind an interface, values are computed between two collisions.
+#[test]
+fn values_that_a_collision_changes_are_refused_across_levels() {
+    let codes = |value: &str| {
+        let observed = format!("field u;\nobserve far = neighbour[(1, 0)]({value});");
+        let text = shipped::spec("d2q9_guo").unwrap().replace("field u;", &observed);
+        let found =
+            lbm_dsl::compile_with(&Source::new("own.lbm", &text), &Prelude, &[], Some("volumetric_shifted"), None);
+        found.err().map_or(vec![], |report| report.diagnostics().iter().map(|fault| fault.code().code()).collect())
+    };
+    for value in ["rho", "u[0] * rho", "1 - exp(-rho)", "sqrt(2 - rho)"] {
+        assert!(codes(value).is_empty(), "{value}: {:?}", codes(value));
+    }
+    for value in ["f[1]", "sum(i: c[i, 0]^2 * f[i])", "max(rho, 3 * sum(i: c[i, 0]^2 * f[i]))"] {
+        assert_eq!(codes(value), ["E0413"], "{value}");
+    }
+}

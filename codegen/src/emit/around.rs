@@ -8,17 +8,12 @@ use lbm_dsl::expr::{Expr, Symbol};
 use super::arithmetic::{formulas, idle};
 use super::formula::{Language, Printer, real_name};
 use super::method::Around;
-use super::view::{Beyond, Formulas, Neighbours, Pull, SeenValue, Sight, Value};
+use super::view::{Beyond, Exposed, Formulas, Neighbours, Pull, SeenValue, Sight, Value};
 use super::walls::offsets;
 use crate::ir::{Output, Plan};
 
 /// What cells show, and what is beyond walls; `pull` says from where a position is pulled.
 pub fn view(manifest: &Manifest, plans: &Around, pull: impl Fn(usize) -> Pull) -> Neighbours {
-    let plan = plans.expose;
-    let place = |output: &Output| output.population.expect("it is stored").index();
-    let found = formulas(manifest, plan);
-    let outputs = found.outputs.into_iter().zip(plan.dag().outputs());
-    let outputs = outputs.map(|(value, output)| Value { at: place(output), ..value }).collect();
     let row = |seen: &lbm_bundle::Seen| manifest.shown[seen.shown as usize].value.to_string();
     let from = |seen: &lbm_bundle::Seen| manifest.directions[seen.direction as usize].opposite.to_string();
     let beyond: Vec<Beyond> =
@@ -40,12 +35,20 @@ pub fn view(manifest: &Manifest, plans: &Around, pull: impl Fn(usize) -> Pull) -
             false => "(void)wall_values;".into(),
         },
         count: manifest.q() + manifest.seen.len(),
-        expose: Formulas { outputs, ..found },
-        idle: idle(manifest, plan),
+        expose: exposed(manifest, plans.expose),
+        expose_stored: exposed(manifest, plans.expose_stored),
         shown: manifest.seen.iter().map(row).collect::<Vec<_>>().join(", "),
         from: manifest.seen.iter().map(from).collect::<Vec<_>>().join(", "),
         beyond,
     }
+}
+
+fn exposed(manifest: &Manifest, plan: &Plan) -> Exposed {
+    let place = |output: &Output| output.population.expect("it is stored").index();
+    let found = formulas(manifest, plan);
+    let outputs = found.outputs.into_iter().zip(plan.dag().outputs());
+    let outputs = outputs.map(|(value, output)| Value { at: place(output), ..value }).collect();
+    Exposed { formulas: Formulas { outputs, ..found }, idle: idle(manifest, plan) }
 }
 
 /// How many cells of a block the directions before each enter, and all of them: what is seen along a direction is brought by the opposite one.

@@ -43,6 +43,8 @@ pub struct Moments<'a> {
 pub struct Around<'a> {
     /// What a cell shows, from its populations.
     pub expose: &'a Plan,
+    /// The same from populations as they are stored.
+    pub expose_stored: &'a Plan,
     /// For each boundary rule, what is beyond the wall, from what the image of that place has.
     pub beyond: Vec<&'a Plan>,
 }

@@ -440,10 +440,9 @@ pub struct Link {
 pub struct Neighbours {
     /// How many values a collision reads of its own cell and of those around.
     pub count: usize,
-    /// What a cell shows, from its populations, with its place in memory.
-    pub expose: Formulas,
-    /// Statements that keep compilers from complaining of parameters that it does not read.
-    pub idle: Vec<String>,
+    /// What a cell shows, from its populations before a collision, and from those that are stored after it.
+    pub expose: Exposed,
+    pub expose_stored: Exposed,
     /// Of each value that is seen, where cells have it; then the direction that comes from there.
     pub shown: String,
     pub from: String,
@@ -458,6 +457,16 @@ pub struct Neighbours {
     pub from_ways: String,
     /// How many cells of a block those before each enter, and all of them.
     pub ends: String,
+}
+
+/// What a cell shows, from its populations.
+#[derive(Debug, Serialize)]
+pub struct Exposed {
+    /// Its values, with their places in memory.
+    #[serde(flatten)]
+    pub formulas: Formulas,
+    /// Statements that keep compilers from complaining of parameters that it does not read.
+    pub idle: Vec<String>,
 }
 
 /// A direction that something is seen from.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use lbm_dsl::expr::{Expr, ExprId, Exprs, LevelSymbol, Pop, Symbol};
 use lbm_dsl::lattice::Dir;
-use lbm_dsl::model::{Formulas, Model, NodeForm, Param, Populations, Rule};
+use lbm_dsl::model::{Formulas, Let, Model, NodeForm, Param, Populations, Rule, Shown};
 
 use crate::ir::{KernelIr, Named, Output};
 use names::Namer;
@@ -53,8 +53,16 @@ pub fn macroscopic(model: &Model) -> KernelIr {
 
 /// What a cell shows to those around it, from its populations `f_i` before the collision.
 pub fn expose(model: &Model) -> KernelIr {
-    let outputs = model.shown().iter().map(|shown| shown.value).collect();
-    let formulas = Formulas { lets: model.macroscopic().lets.clone(), outputs };
+    exposed(model, model.macroscopic().lets.clone(), |shown| shown.value)
+}
+
+/// The same from its populations as they are stored, after the collision.
+pub fn expose_stored(model: &Model) -> KernelIr {
+    exposed(model, model.sampled().lets.clone(), |shown| shown.stored)
+}
+
+fn exposed(model: &Model, lets: Vec<Let>, value: impl Fn(&Shown) -> ExprId) -> KernelIr {
+    let formulas = Formulas { lets, outputs: model.shown().iter().map(value).collect() };
     lower(model, "expose", &formulas, numbered("shows", model.shown().len()), &[]).giving(rows(model))
 }
 

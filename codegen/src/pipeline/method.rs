@@ -29,6 +29,7 @@ impl Plans<'_> {
             walls: self.walls(&self.kernels.walls),
             around: self.around.as_ref().map(|around| emit::Around {
                 expose: &around.expose.plan,
+                expose_stored: &around.expose_stored.plan,
                 beyond: around.beyond.iter().map(|kernel| &kernel.plan).collect(),
             }),
             interface: options.coupling.map(|coupling| self.interface(coupling)),

@@ -56,8 +56,9 @@ pub struct Plans<'m> {
 
 /// The arithmetic of what cells show to those around them.
 pub struct Around {
-    /// What a cell shows, from its populations.
+    /// What a cell shows, from its populations before a collision; from those after it.
     pub expose: Kernel,
+    pub expose_stored: Kernel,
     /// For each boundary rule, what is beyond the wall.
     pub beyond: Vec<Kernel>,
 }
@@ -142,7 +143,8 @@ impl Form<'_> {
         let beyond =
             boundaries.map(|(rule, boundary)| self.finished(lower::beyond(self.model, rule), &boundary.params));
         let expose = self.finished(lower::expose(self.model), &[])?;
-        Ok(Some(Around { expose, beyond: beyond.collect::<Result<_, _>>()? }))
+        let expose_stored = self.finished(lower::expose_stored(self.model), &[])?;
+        Ok(Some(Around { expose, expose_stored, beyond: beyond.collect::<Result<_, _>>()? }))
     }
 
     /// What crosses interfaces of levels, by all couplings and stencils.
@@ -219,6 +221,7 @@ impl Plans<'_> {
     /// The kernel of a role.
     pub(super) fn of_role(&self, role: Role) -> &Kernel {
         match (role, &self.around) {
+            (Role::ExposeStored, Some(around)) => &around.expose_stored,
             (role, Some(around)) if exposes(role) => &around.expose,
             (Role::Init, _) => &self.kernels.init,
             (Role::Macroscopic, _) => &self.kernels.macroscopic,
@@ -233,7 +236,9 @@ impl Plans<'_> {
         let levels = packets.iter().chain(stencils).flatten().chain(rescaled.iter().flatten().flatten());
         let levels = levels.chain(transfer.iter().flatten()).chain(shared.iter().flatten());
         let moments = self.moments.iter().flat_map(|own| [&own.relax, &own.populations]);
-        let moments = moments.chain(self.around.iter().flat_map(|around| around.beyond.iter().chain([&around.expose])));
+        let moments = moments.chain(
+            self.around.iter().flat_map(|around| around.beyond.iter().chain([&around.expose, &around.expose_stored])),
+        );
         let cells = [collide, init, macroscopic].into_iter().chain(walls);
         cells.chain(levels).chain(self.solids.iter().flatten()).chain(moments)
     }

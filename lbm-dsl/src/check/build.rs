@@ -141,7 +141,7 @@ impl Builder<'_> {
         }
         let (params, init) = (params.into_iter().collect::<Eval<Vec<_>>>()?, init?);
         let states = states?;
-        let shown = self.shown(&conserved);
+        let shown = self.shown(&conserved, &params);
         let couplings = self.couplings(&params, &fields, &init);
         let criteria = self.criteria(&fields);
         if !self.work.report.is_empty() {

@@ -1,7 +1,7 @@
 //! Fields and initial populations in terms of what grids store: populations after the collision.
 //!
-//! In: a model, and what forces add to its momentum. After: `sampled` and `observed` read from populations after the collision the fields
-//! that the spec reads before it, and `started` is what `init` is after a collision.
+//! In: a model, and what forces add to its momentum. After: `sampled`, `observed` and the stored forms of what cells show read from populations after
+//! the collision what the spec reads before it, and `started` is what `init` is after a collision.
 //!
 //! A force is a vector parameter, or a vector of the spec that a collision does not change, as buoyancy does not change the temperature, or
 //! changes in proportion to the momentum, as the drag of a porous medium does.
@@ -23,6 +23,14 @@ pub fn complete(model: &mut Model, trial: &Trial) {
     let before: Vec<ExprId> = after.iter().zip(gains).map(|(after, gain)| model.exprs.minus(*after, gain)).collect();
     model.sampled = replaced(&mut model.exprs, &model.macroscopic, &before);
     model.observed = replaced(&mut model.exprs, &model.observed, &before);
+    let shown = Formulas { lets: vec![], outputs: model.shown.iter().map(|shown| shown.value).collect() };
+    let stored = replaced(&mut model.exprs, &shown, &before).outputs;
+    for (shown, stored) in model.shown.iter_mut().zip(stored) {
+        // A force that depends on the cells around acts on nothing but the momentum.
+        if !model.exprs.symbols(&[stored]).any(|symbol| matches!(symbol, Symbol::Neighbour { .. })) {
+            shown.stored = stored;
+        }
+    }
 
     model.started = model.init.clone();
     let init = model.init.outputs.clone();

@@ -94,7 +94,7 @@ codes! {
     NoSuchVelocity   "E0410" "no such velocity" "";
     TooLarge         "E0411" "formula too large" "expanded formulas have a limit: shorten ranges and exponents";
     OutOfDomain      "E0412" "function outside of its domain" "";
-    Neighbour        "E0413" "value of neighbours where there is none" "";
+    Neighbour        "E0413" "value of neighbours that is not known" "";
 
     MissingPart      "E0501" "method without a part" "";
     RepeatedPart     "E0502" "part of a method given twice" "";

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::sample::sample;
 
 /// Each with the kernels that it brings.
-const FLOWS: [(&str, &[&str]); 9] = [
+const FLOWS: [(&str, &[&str]); 10] = [
     // packets, criteria, the forest, and what moves when it changes
     ("cavity2d_adaptive", &["size=[32,32]", "refinement.finest=2", "stop.steps=70"]),
     // ghosts

@@ -1,4 +1,5 @@
-//! The inbox: the populations that enter blocks at refinement interfaces from other levels, for packet couplings.
+//! The inbox: what enters blocks at refinement interfaces from other levels, for packet couplings: populations and, behind them in a row, the
+//! values that cells read of their neighbours there.
 //!
 //! A block at an interface has a row in each of two arrays. The first of two steps within a step of the coarser level reads the first
 //! array. The second step, and every step of the coarsest level, reads the second array. One thread writes each value of a row that is
@@ -7,6 +8,7 @@
 //! 1. *to fine*, when a step of level `l` begins, before the first step of level `l + 1`: all that level `l` sends to level `l + 1` for
 //!    both of its steps
 //! 2. *to coarse*, after that first step: what leaves level `l + 1` into level `l`
+//! 3. *expose across*, when cells of level `l` have exposed their values: those that they read on levels `l - 1` and `l + 1`
 //!
 //! Blocks that also touch walls have kernels of their own, because walls send packets back. Such blocks are few.
 

@@ -112,7 +112,7 @@ pub const TABLE: &[Long] = &[
                of them collides, so it is made of the populations of one cell: not of what others have. They are for values of the spec and for \
                collisions; initial populations, functions of walls and couplings of levels have no such pass. On a refined grid they are made of what \
                the collision conserves, as a density or a velocity is: those behind a refinement interface are computed between two \
-               collisions.",
+               collisions. Such a method takes a coupling of packets, as `volumetric_shifted` is, not of ghosts.",
         wrong: "let rate = omega / (1 + laplacian(laplacian(rho))^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
         right: "let rate = omega / (1 + laplacian(rho)^2);\n    f[i] <- f[i] + rate * (feq[i] - f[i]);",
     },

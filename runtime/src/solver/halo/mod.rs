@@ -8,7 +8,8 @@
 //! - into blocks at walls or with solids: all populations of the cells that touch the block, because boundary conditions read more
 //! - into blocks at refinement interfaces, and across these: whole blocks
 //!
-//! If cells of the method read values of neighbours, the exchange is repeated after these values have been computed (`Phase::Expose`).
+//! If cells of the method read values of neighbours, the exchange is repeated after these values have been computed (`Phase::Expose`,
+//! `Phase::ExposeStored`).
 //!
 //! Fields are exchanged as whole blocks. Data of covered blocks (ghost coupling) are exchanged like blocks of their level. Saved
 //! populations are exchanged before they are averaged or ghosts are interpolated from them (`Phase::HaloSaved`): those of children go to

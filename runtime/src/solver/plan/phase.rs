@@ -96,7 +96,7 @@ enum Around {
 
 struct Row(Phase, &'static str, Items, Around, Kernels);
 
-/// The phases in the order of a step: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
+/// The phases, those of the exchange between levels behind those that stream: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
 /// blocks, and its kernels.
 const ROWS: [Row; 22] = [
     Row(Phase::StreamCollide, "stream_collide", Leaves(Group::Interior), Level, Method(&[Role::StreamCollide])),

@@ -32,7 +32,7 @@ impl Subdomain {
         let lists = Lists {
             grid: &self.grid,
             owned: self.owned.as_ref(),
-            edges: None,
+            edges: self.edges.as_ref().map(|edges| (edges, Side::All)),
             bodies: self.bodies.as_ref(),
             inbox: self.inbox.as_ref(),
         };
