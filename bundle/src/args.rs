@@ -6,6 +6,7 @@
 //! /// What the kernel does.
 //! Name = "name_in_symbols" {
 //!     argument: access Element [index][space] in unit "what it is",
+//!     arguments: group Group,
 //! }
 //! ```
 //!
@@ -16,6 +17,9 @@
 //! | `slice` | a part of an array: where it begins, then its length, by the name of the index |
 //! | `read`, `write` | an array |
 //! | `value` | a number, or all parameters of the method in a struct |
+//! | `group` | those of a group, one behind the other ([`method_groups!`](crate::method_groups)) |
+//!
+//! A row of a kernel that gathers what arrives in cells reads `{ gathers Action [source source] }` instead ([`Sources`](crate::Sources)).
 //!
 //! Elements are `Int`, `Real` (the bundle's type), `Stored` (populations as they are stored), `Double` whatever those are, `Long`, and
 //! `Params`, the struct of the method's parameters.
@@ -80,6 +84,7 @@ pub struct Arg {
 }
 
 /// A line of a row: an argument, or an array and its length.
+#[derive(Clone, Copy)]
 pub(crate) struct Declared {
     pub(crate) name: &'static str,
     pub(crate) ty: ArgType,
@@ -139,17 +144,33 @@ macro_rules! has_length {
     ($access:ident) => { false };
 }
 
-/// The lines of a row as data.
-macro_rules! declared {
-    ($($arg:ident: $access:ident $element:ident $([$($index:tt)+])* $(in $unit:ident)? $text:literal,)*) => {
-        &[$($crate::args::Declared {
+/// A line of a row as data.
+macro_rules! line {
+    ($arg:ident: group $group:ident) => {
+        $crate::groups::Group::$group.declared()
+    };
+    ($arg:ident: $access:ident $element:ident $([$($index:tt)+])* $(in $unit:ident)? $text:literal) => {
+        vec![$crate::args::Declared {
             name: stringify!($arg),
             ty: $crate::args::arg_type!($access $element),
             length: $crate::args::has_length!($access),
             shape: &[$(stringify!($($index)+)),*],
             unit: concat!($(stringify!($unit))?),
             doc: $text,
-        },)*]
+        }]
+    };
+}
+
+/// The lines of a row as data, those of groups in their place.
+macro_rules! declared {
+    (gathers $action:ident [$($source:ident)*]) => {
+        $crate::gather::arguments(
+            $crate::Action::$action,
+            $crate::Sources { $($source: true,)* ..Default::default() },
+        )
+    };
+    ($($arg:ident: $access:ident $element:ident $([$($index:tt)+])* $(in $unit:ident)? $($text:literal)?,)*) => {
+        [$($crate::args::line!($arg: $access $element $([$($index)+])* $(in $unit)? $($text)?)),*].concat()
     };
 }
 
@@ -182,7 +203,7 @@ macro_rules! roles {
                 }
             }
 
-            fn declared(self) -> &'static [$crate::args::Declared] {
+            fn declared(self) -> Vec<$crate::args::Declared> {
                 match self {
                     $($roles::$role => $crate::args::declared!($($args)*),)+
                 }
@@ -190,7 +211,7 @@ macro_rules! roles {
 
             /// The arrays that the kernel takes, by their names.
             pub fn arrays(self) -> impl Iterator<Item = (&'static str, $crate::ArgType)> {
-                self.declared().iter().filter(|arg| arg.ty.is_array()).map(|arg| (arg.name, arg.ty))
+                self.declared().into_iter().filter(|arg| arg.ty.is_array()).map(|arg| (arg.name, arg.ty))
             }
 
             /// Whether a launch may be cut into several: a list says what to work on, entry by entry.
@@ -201,7 +222,7 @@ macro_rules! roles {
     };
 }
 
-pub(crate) use {arg_type, declared, has_length, roles};
+pub(crate) use {arg_type, declared, has_length, line, roles};
 
 /// Whether arguments agree in all but what is said of them.
 pub(crate) fn same_args(one: &[Arg], other: &[Arg]) -> bool {

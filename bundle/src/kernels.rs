@@ -5,7 +5,7 @@
 //! kernel with. To add a kernel is to add a row and what it computes; to add an argument, a line of a row: what does not follow
 //! fails to compile, or is refused when a manifest is loaded.
 //!
-//! The module `args` says how a row is read. Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`,
+//! The module `args` says how a row is read; `groups` has what many kernels take together, `gather` what those take that gather. Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`,
 //! `values` ([`Manifest::values`]), `cells`,
 //! `near` (3^dim), `parts` (2^dim), `fields` (components of all fields), `axes`, `sets` (of populations), `moments` (1 + axes), `around`
 //! ([`Manifest::around`]), `stride` ([`Manifest::wall_stride`]).
@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Declared, roles, same_args};
-use crate::{Arg, ArgType, Kernel, Layout, Manifest, soa};
+use crate::{Action, Arg, ArgType, Kernel, Layout, Manifest, Sources, soa};
 
 /// The table of a method's kernels, for [`Layout::Blocks`].
 #[macro_export]
@@ -31,84 +31,34 @@ macro_rules! method_kernels {
             /// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
             ///
             /// Of a method that reads values of neighbours, before any block of the step collides.
-            Expose = "expose" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}",
-                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
-                params: value Params "parameters of the method",
-            }
+            Expose = "expose" { gathers Expose [neighbours] }
             /// What cells of the listed blocks show to those around them; neighbours may be walls.
             ///
             /// Of a method that reads values of neighbours.
-            ExposeWalls = "expose_walls" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
-                params: value Params "parameters of the method",
-            }
+            ExposeWalls = "expose_walls" { gathers Expose [neighbours walls] }
             /// What cells of the listed blocks, which have solids in them, show to those around them.
             ///
             /// Of a method that reads values of neighbours, after those that know no solids.
-            ExposeSolid = "expose_solid" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                rows: read Int [slot] "row of each slot in the next two, -1 for none",
-                links: read Int [row][q][cells]
-                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
-                distances: read Real [row][q][cells]
-                    "distance of the surface on the way to it, over the length of the link",
-                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
-                params: value Params "parameters of the method",
-            }
+            ExposeSolid = "expose_solid" { gathers Expose [neighbours walls links] }
             /// What cells of the listed blocks show to those around them; neighbours may be coarser or refined.
             ///
             /// Of a method that reads values of neighbours, with a coupling of packets.
-            ExposeInterface = "expose_interface" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or the least integer",
-                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
-                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
-                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
-                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
-                params: value Params "parameters of the method",
-            }
+            ExposeInterface = "expose_interface" { gathers Expose [neighbours inbox] }
             /// What cells of the listed blocks show to those around them; neighbours may be coarser or refined, or walls.
             ///
             /// Of a method that reads values of neighbours, with a coupling of packets.
-            ExposeInterfaceWalls = "expose_interface_walls" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near]
-                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
-                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
-                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
-                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
-                params: value Params "parameters of the method",
-            }
+            ExposeInterfaceWalls = "expose_interface_walls" { gathers Expose [neighbours walls inbox] }
             /// What cells of the listed blocks show to finer cells in the first of these cells' two steps: that of their populations as they are stored.
             ///
             /// Of a method that reads values of neighbours, with a coupling of packets. These values are made of what collisions conserve.
-            ExposeStored = "expose_stored" {
-                ids: list Int [count] "slots to work on",
-                populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
-                params: value Params "parameters of the method",
-            }
+            ExposeStored = "expose_stored" { gathers Expose [] }
             /// What cells of the listed blocks see in cells of other levels, into the inbox.
             ///
             /// Of a method that reads values of neighbours, with a coupling of packets; before any block of the level collides. On a plane through
             /// each coarser cell, and means of finer cells.
             ExposeAcross = "expose_across" {
                 ids: list Int [count] "slots to work on",
-                nodes: read Int [slot] "node of each slot",
-                near: read Int [node][near]
-                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
-                children: read Int [node] "first of the nodes that refine each node, or -1",
+                tree: group Nodes,
                 parents: read Int [node] "node that each node refines, or -1",
                 slots: read Int [node] "slot of each node, or -1",
                 neighbours: read Int [slot][near]
@@ -122,92 +72,31 @@ macro_rules! method_kernels {
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
             }
             /// Pulls, collides and stores the listed blocks, none of which touches a wall.
-            StreamCollide = "stream_collide" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
-                params: value Params "parameters of the method",
-            }
+            StreamCollide = "stream_collide" { gathers Collide [neighbours] }
             /// Pulls, collides and stores the listed blocks; neighbours may be walls.
-            StreamCollideWalls = "stream_collide_walls" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
-                params: value Params "parameters of the method",
-            }
+            StreamCollideWalls = "stream_collide_walls" { gathers Collide [neighbours walls] }
             /// Pulls, collides and stores the listed blocks, of whose neighbours some are coarser or refined.
             ///
             /// Of a coupling of packets: what comes from another level is read from the block's row of the inbox.
-            StreamCollideInterface = "stream_collide_interface" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or the least integer",
-                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
-                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
-                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
-                params: value Params "parameters of the method",
-            }
+            StreamCollideInterface = "stream_collide_interface" { gathers Collide [neighbours inbox] }
             /// Pulls, collides and stores the listed blocks; neighbours may be coarser or refined, or walls.
             ///
             /// Of a coupling of packets.
-            StreamCollideInterfaceWalls = "stream_collide_interface_walls" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near]
-                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
-                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
-                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
-                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
-                params: value Params "parameters of the method",
-            }
+            StreamCollideInterfaceWalls = "stream_collide_interface_walls" { gathers Collide [neighbours walls inbox] }
             /// Pulls, collides and stores the listed blocks at refinement interfaces, leaves or refined; what has streamed in is saved.
             ///
             /// Of a coupling of ghosts.
-            StreamCollideGhosts = "stream_collide_ghosts" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or the least integer",
-                sides: read Int [slot] "bit p: the level changes at place p around each slot",
-                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
-                held: value Int "the first of the slots that refined blocks hold",
-                saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
-                params: value Params "parameters of the method",
-            }
+            StreamCollideGhosts = "stream_collide_ghosts" { gathers Collide [neighbours ghosts] }
             /// Pulls, collides and stores the listed blocks at refinement interfaces and walls; what has streamed in is saved.
             ///
             /// Of a coupling of ghosts.
-            StreamCollideGhostsWalls = "stream_collide_ghosts_walls" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near]
-                    "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
-                sides: read Int [slot] "bit p: the level changes at place p around each slot",
-                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
-                held: value Int "the first of the slots that refined blocks hold",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
-                params: value Params "parameters of the method",
-            }
+            StreamCollideGhostsWalls = "stream_collide_ghosts_walls" { gathers Collide [neighbours walls ghosts] }
             /// From which neighbours the listed blocks read the inbox.
             ///
             /// Of a coupling of packets, when the grid has changed.
             InterfaceMasks = "interface_masks" {
                 ids: list Int [count] "slots to work on",
-                nodes: read Int [slot] "node of each slot",
-                near: read Int [node][near]
-                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
-                children: read Int [node] "first of the nodes that refine each node, or -1",
+                tree: group Nodes,
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
                 masks: write Int [row] "bit p: what comes from the neighbour p is in the inbox",
@@ -218,10 +107,7 @@ macro_rules! method_kernels {
             /// Of a coupling of packets, when the grid has changed.
             InterfaceCells = "interface_cells" {
                 ids: list Int [count] "slots to work on",
-                nodes: read Int [slot] "node of each slot",
-                near: read Int [node][near]
-                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
-                children: read Int [node] "first of the nodes that refine each node, or -1",
+                tree: group Nodes,
                 slots: read Int [node] "slot of each node, or -1",
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
@@ -235,16 +121,8 @@ macro_rules! method_kernels {
             /// Of a coupling of packets, once a step of the coarse level, before the first of the two steps of the fine one; with what these
             /// cells send among each other past fine cells.
             ToFine = "to_fine" {
-                cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
-                tables: read Int [row][around] "what is around each block",
-                cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
-                coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
-                fine: read Stored [slot][values][pitch] in lattice
-                    "populations of the fine level before the first of its two steps",
-                inbox_0: write Real [row][ROW] in lattice
-                    "what enters blocks in the first of two steps in one of a coarser level",
-                inbox_1: write Real [row][ROW] in lattice
-                    "what enters blocks in the second of two steps in one of a coarser level",
+                beside: group Beside,
+                across: group ToFiner,
                 start: value Int "1 if the step of the coarse level is itself the first of two, 0 if not",
                 params: value Params "parameters of the method, on the coarse level",
             }
@@ -253,73 +131,38 @@ macro_rules! method_kernels {
             /// Of a coupling of packets.
             ToFineWalls = "to_fine_walls" {
                 ids: list Int [count] "slots to work on",
-                nodes: read Int [slot] "node of each slot",
-                near: read Int [node][near]
-                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
-                children: read Int [node] "first of the nodes that refine each node, or -1",
+                tree: group Nodes,
                 parents: read Int [node] "node that each node refines, or -1",
                 slots: read Int [node] "slot of each node, or -1",
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
-                fine: read Stored [slot][values][pitch] in lattice
-                    "populations of the fine level before the first of its two steps",
-                inbox_0: write Real [row][ROW] in lattice
-                    "what enters blocks in the first of two steps in one of a coarser level",
-                inbox_1: write Real [row][ROW] in lattice
-                    "what enters blocks in the second of two steps in one of a coarser level",
+                walls: group Walls,
+                across: group ToFiner,
                 params: value Params "parameters of the method, on the coarse level",
             }
             /// What comes out of fine cells into the inbox, for the listed coarse cells.
             ///
             /// Of a coupling of packets, after the first of the two fine steps.
             ToCoarse = "to_coarse" {
-                cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
-                tables: read Int [row][around] "what is around each block",
-                cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
-                before: read Stored [slot][values][pitch] in lattice
-                    "populations of the fine level before the first of its two steps",
-                after: read Stored [slot][values][pitch] in lattice "populations of the fine level after it",
-                inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+                beside: group Beside,
+                across: group ToCoarser,
             }
             /// What enters the listed coarse blocks, which touch walls, beside finer ones.
             ///
             /// Of a coupling of packets.
             ToCoarseWalls = "to_coarse_walls" {
                 ids: list Int [count] "slots to work on",
-                nodes: read Int [slot] "node of each slot",
-                near: read Int [node][near]
-                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
-                children: read Int [node] "first of the nodes that refine each node, or -1",
+                tree: group Nodes,
                 slots: read Int [node] "slot of each node, or -1",
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+                walls: group Walls,
                 coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
-                before: read Stored [slot][values][pitch] in lattice
-                    "populations of the fine level before the first of its two steps",
-                after: read Stored [slot][values][pitch] in lattice "populations of the fine level after it",
-                inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+                across: group ToCoarser,
                 params: value Params "parameters of the method, on the coarse level",
             }
             /// Pulls, collides and stores the listed blocks, which have solids in them; neighbours may be walls.
             ///
             /// Away from refinement interfaces, if the bundle has rules for surfaces of solids.
-            StreamCollideSolid = "stream_collide_solid" {
-                ids: list Int [count] "slots to work on",
-                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                rows: read Int [slot] "row of each slot in the next two, -1 for none",
-                links: read Int [row][q][cells]
-                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
-                distances: read Real [row][q][cells]
-                    "distance of the surface on the way to it, over the length of the link",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
-                params: value Params "parameters of the method",
-            }
+            StreamCollideSolid = "stream_collide_solid" { gathers Collide [neighbours walls links] }
             /// What the listed refined blocks hold beside coarse cells, from what has streamed in on the finer level.
             ///
             /// Of a coupling of ghosts.
@@ -340,9 +183,7 @@ macro_rules! method_kernels {
                 ids: list Int [count] "slots of leaves or refined blocks to work on",
                 neighbours: read Int [slot][near]
                     "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
-                sides: read Int [slot] "bit p: the level changes at place p around each slot",
-                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
-                held: value Int "the first of the slots that refined blocks hold",
+                ghosts: group Ghosts,
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
                 params: value Params "parameters of the method, on the coarse level",
             }
@@ -384,25 +225,16 @@ macro_rules! method_kernels {
                 children: read Int [node] "first of the nodes that refine each node, or -1",
                 roots: value Int "number of roots",
                 held: value Int "the first of the slots that refined blocks hold",
-                sets: value Int "bit l: which set is current on level l",
-                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
+                sets: group Sets,
             }
             /// What solids and the fluid exchange along the links of the listed blocks, in the step that begins.
             ///
             /// By the exchange of momentum.
             Force = "force" {
-                shares: list Int [count] "shares of the list to work on",
-                ids: slice Int [size] "the list: slots",
-                per: value Int "slots of a share; the last may have less",
+                list: group Shares,
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
-                wall_rules: read Int [wall] "rule of each wall: {rules}",
-                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
-                rows: read Int [slot] "row of each slot in the next two, -1 for none",
-                links: read Int [row][q][cells]
-                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
-                distances: read Real [row][q][cells]
-                    "distance of the surface on the way to it, over the length of the link",
+                walls: group Walls,
+                links: group Links,
                 src: read Stored [slot][values][pitch] in lattice "post-collision populations",
                 exchanged: write Double [share][bodies][axes + sets] in lattice
                     "force of each share on each solid, and what it gives to each set of populations, on the level at hand",
@@ -427,9 +259,7 @@ macro_rules! method_kernels {
             }
             /// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
             Look = "look" {
-                shares: list Int [count] "shares of the list to work on",
-                ids: slice Int [size] "the list: slots",
-                per: value Int "slots of a share; the last may have less",
+                list: group Shares,
                 first: value Int "the first of the slots that have fields",
                 fields: read Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
                 before: read Real [slot - first][fields][cells] in lattice
@@ -441,13 +271,9 @@ is not finite, or a place behind all; the square of the largest change of veloci
             }
             /// Mass and momentum of the fluid in each share of the listed blocks.
             Sums = "sums" {
-                shares: list Int [count] "shares of the list to work on",
-                ids: slice Int [size] "the list: slots",
-                per: value Int "slots of a share; the last may have less",
+                list: group Shares,
                 src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                rows: read Int [slot] "row of each slot in the next, -1 for none; if `solids` is 1",
-                links: read Int [row][q][cells] "-1 where a cell is solid; if `solids` is 1",
-                solids: value Int "1 where cells may be solid, else 0",
+                mask: group Mask,
                 sums: write Double [share][sets][moments][2] in lattice
                     "mass and momentum of each set, each a sum and what rounding took from it",
             }
@@ -455,19 +281,12 @@ is not finite, or a place behind all; the square of the largest change of veloci
             ///
             /// If the fields have a velocity `u`; slopes as the solver's `velocity` says.
             Means = "means" {
-                shares: list Int [count] "shares of the list to work on",
-                ids: slice Int [size] "the list: slots",
-                per: value Int "slots of a share; the last may have less",
-                nodes: read Int [slot] "node of each slot",
-                near: read Int [node][near]
-                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
-                children: read Int [node] "first of the nodes that refine each node, or -1",
+                list: group Shares,
+                tree: group Nodes,
                 parents: read Int [node] "node that each node refines, or -1",
                 slots: read Int [node] "slot of each node, or -1",
                 fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
-                rows: read Int [slot] "row of each slot in the next, -1 for none; if `solids` is 1",
-                links: read Int [row][q][cells] "-1 where a cell is solid; if `solids` is 1",
-                solids: value Int "1 where cells may be solid, else 0",
+                mask: group Mask,
                 means: write Double [share][7] in lattice
                     "sums over fluid cells of the density, of half the square of the velocity, and of half that of its curl, per cell of \
 the level at hand, each a sum and what rounding took from it; the square of the largest speed",
@@ -489,9 +308,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
                 nodes: read Int [slot] "node of each slot",
                 levels: read Int [node] "level of each node",
-                sets: value Int "bit l: which set is current on level l",
-                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
+                sets: group Sets,
             }
             /// Populations of the blocks that refine the listed ones from theirs.
             ///
@@ -503,9 +320,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
                 nodes: read Int [slot] "node of each slot",
                 levels: read Int [node] "level of each node",
-                sets: value Int "bit l: which set is current on level l",
-                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
+                sets: group Sets,
             }
             /// Fields of the listed blocks from those of the blocks that refined them.
             ///
@@ -551,11 +366,30 @@ the level at hand, each a sum and what rounding took from it; the square of the 
     };
 }
 
+/// The product that a row says, if it says one.
+macro_rules! product {
+    (gathers $action:ident [$($source:ident)*]) => {
+        Some((Action::$action, Sources { $($source: true,)* ..Sources::default() }))
+    };
+    ($($lines:tt)*) => {
+        None
+    };
+}
+
 macro_rules! role {
-    ($($rows:tt)*) => {
+    ($($(#[doc = $doc:tt])+ $role:ident = $name:tt { $($lines:tt)* })+) => {
         roles! {
             /// What a kernel does. Rows of [`method_kernels!`](crate::method_kernels) say what each takes.
-            Role: $($rows)*
+            Role: $($(#[doc = $doc])+ $role = $name { $($lines)* })+
+        }
+
+        impl Role {
+            /// What its kernel does with that which arrives in cells, and from where; nothing of one that does not gather.
+            pub fn gathers(self) -> Option<(Action, Sources)> {
+                match self {
+                    $(Role::$role => product!($($lines)*),)+
+                }
+            }
         }
     };
 }

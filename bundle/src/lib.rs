@@ -64,6 +64,8 @@ use serde::{Deserialize, Serialize};
 mod args;
 pub mod criteria;
 pub mod formula;
+mod gather;
+mod groups;
 pub mod input;
 mod kernels;
 pub mod mesh;
@@ -76,6 +78,7 @@ pub mod variation;
 
 pub use args::{Arg, ArgType};
 pub use formula::Formula;
+pub use gather::{Action, Sources};
 pub use kernels::Role;
 pub use read::ManifestError;
 

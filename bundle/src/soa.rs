@@ -23,7 +23,7 @@ macro_rules! of_box {
 }
 
 /// What the kernel of a role takes; nothing where there is none.
-pub(crate) fn declared(role: Role) -> &'static [Declared] {
+pub(crate) fn declared(role: Role) -> Vec<Declared> {
     match role {
         Role::Init => of_box! {
             fields: read Real [fields][nz][ny][nx] in lattice "macroscopic fields: {fields}",
@@ -43,6 +43,6 @@ pub(crate) fn declared(role: Role) -> &'static [Declared] {
             dst: write Real [q][count] in lattice "populations after the collision",
             params: value Params "parameters of the method",
         },
-        _ => &[],
+        _ => vec![],
     }
 }

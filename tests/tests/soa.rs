@@ -140,11 +140,10 @@ impl Subject {
         };
         let neighbours: Vec<i32> = (0..cells).flat_map(near).collect();
         let (ids, neighbours) = (device.ints(&ids).expect("memory"), device.ints(&neighbours).expect("memory"));
-        let kernel = kernels::StreamCollide {
+        let kernel = kernels::Gather {
             ids: ids.part(0..cells),
-            neighbours: &neighbours,
-            src: &src,
-            dst: &mut dst,
+            sources: kernels::Sources { neighbours: Some(&neighbours), ..Default::default() },
+            action: kernels::Action::Collide { src: &src, dst: &mut dst },
             params: &kernels::Params::new(&bundle.manifest, &[vec![OMEGA]]),
         };
         program.launch(kernel).unwrap_or_else(|error| panic!("{error}"));

@@ -268,20 +268,18 @@ fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
     }
     let (ids, neighbours) = (ids.part(0..grid.slots()), &neighbours);
     let params = &kernels::Params::new(&bundle.manifest, &[vec![OMEGA]]);
-    let launched = if grid.faces.iter().any(Option::is_some) {
-        program.launch(kernels::StreamCollideWalls {
-            ids,
-            neighbours,
-            wall_rules: &rules,
-            wall_values: &walls,
-            src: &src,
-            dst: &mut dst,
-            params,
-        })
-    } else {
-        program.launch(kernels::StreamCollide { ids, neighbours, src: &src, dst: &mut dst, params })
+    let walls = kernels::Walls { wall_rules: &rules, wall_values: &walls };
+    let kernel = kernels::Gather {
+        ids,
+        sources: kernels::Sources {
+            neighbours: Some(neighbours),
+            walls: grid.faces.iter().any(Option::is_some).then_some(walls),
+            ..Default::default()
+        },
+        action: kernels::Action::Collide { src: &src, dst: &mut dst },
+        params,
     };
-    launched.unwrap_or_else(|error| panic!("{error}"));
+    program.launch(kernel).unwrap_or_else(|error| panic!("{error}"));
     let found = dst.read_reals(0..values.len()).expect("in range");
     let rest = |dir: usize| bundle.manifest.directions[dir].rest_value();
     grid.positions().map(|at| (0..q).map(|dir| rest(dir) + found[offset(at, dir)]).collect()).collect()

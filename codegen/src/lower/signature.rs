@@ -8,7 +8,7 @@ mod soa;
 pub use formula::formula;
 
 use lbm_bundle as bundle;
-use lbm_bundle::{ABI, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Real, Role, Target};
+use lbm_bundle::{ABI, Action, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Real, Role, Sources, Target};
 use lbm_dsl::expr::{Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Exchange, Rate};
 use lbm_dsl::model::{Field, Model, Param, Populations, Rule};
@@ -146,43 +146,38 @@ pub fn manifest(
         kernels: Vec::new(),
         viscosity: transport(&findings.viscosity),
     };
-    let mut roles = vec![Role::Init, Role::StreamCollide];
-    if !manifest.boundaries.is_empty() {
-        roles.push(Role::StreamCollideWalls);
-    }
+    let has_walls = !manifest.boundaries.is_empty();
+    // Those away from walls, and those beside them if there are rules.
+    let gathering = |action, sources: Sources| {
+        let all = [false, true].into_iter().filter(|walls| has_walls || !walls);
+        all.filter_map(|walls| Role::of(action, Sources { walls, ..sources })).collect::<Vec<_>>()
+    };
+    let around = Sources { neighbours: true, ..Sources::default() };
+    let mut roles = vec![Role::Init];
+    roles.extend(gathering(Action::Collide, around));
     if !manifest.shown.is_empty() {
-        roles.push(Role::Expose);
-        if !manifest.boundaries.is_empty() {
-            roles.push(Role::ExposeWalls);
-            roles.extend(options.solids.then_some(Role::ExposeSolid));
-        }
+        roles.extend(gathering(Action::Expose, around));
+        roles.extend((options.solids && has_walls).then_some(Role::ExposeSolid));
     }
     if let Some(coupling) = &manifest.coupling {
-        let [interior, walls] = match coupling.ghosts {
-            0 => [Role::StreamCollideInterface, Role::StreamCollideInterfaceWalls],
-            _ => [Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls],
-        };
-        roles.push(interior);
-        if !manifest.boundaries.is_empty() {
-            roles.push(walls);
-        }
+        let across = Sources { inbox: coupling.ghosts == 0, ghosts: coupling.ghosts > 0, ..around };
+        roles.extend(gathering(Action::Collide, across));
         if coupling.ghosts > 0 {
             roles.extend([Role::Restrict, Role::Send, Role::Prolong, Role::Hold, Role::Keep]);
         } else {
             if !manifest.shown.is_empty() {
-                roles.push(Role::ExposeInterface);
-                roles.extend((!manifest.boundaries.is_empty()).then_some(Role::ExposeInterfaceWalls));
+                roles.extend(gathering(Action::Expose, across));
                 roles.extend([Role::ExposeStored, Role::ExposeAcross]);
             }
             roles.extend([Role::InterfaceMasks, Role::InterfaceCells, Role::ToFine, Role::ToCoarse]);
-            if !manifest.boundaries.is_empty() {
+            if has_walls {
                 roles.extend([Role::ToFineWalls, Role::ToCoarseWalls]);
             }
         }
         roles.extend([Role::Average, Role::Fill, Role::AverageFields, Role::FillFields]);
         roles.extend([Role::Relocate, Role::RelocateFields]);
     }
-    if options.solids && !manifest.boundaries.is_empty() {
+    if options.solids && has_walls {
         roles.extend([Role::StreamCollideSolid, Role::Force, Role::Refill]);
     }
     roles.extend([Role::Macroscopic, Role::Look, Role::Sums]);
@@ -262,22 +257,12 @@ pub fn param(param: &Param) -> bundle::Param {
 
 /// Whether a kernel streams and collides cells.
 fn collides(role: Role) -> bool {
-    use Role::{StreamCollide, StreamCollideSolid, StreamCollideWalls};
-    use Role::{StreamCollideGhosts, StreamCollideGhostsWalls, StreamCollideInterface, StreamCollideInterfaceWalls};
-    let packets = matches!(role, StreamCollideInterface | StreamCollideInterfaceWalls);
-    let ghosts = matches!(role, StreamCollideGhosts | StreamCollideGhostsWalls);
-    packets || ghosts || matches!(role, StreamCollide | StreamCollideWalls | StreamCollideSolid)
+    role.gathers().is_some_and(|(action, _)| action == Action::Collide)
 }
 
 /// Whether a kernel stores what cells show to those around them.
 pub fn exposes(role: Role) -> bool {
-    use Role::{Expose, ExposeInterface, ExposeInterfaceWalls, ExposeSolid, ExposeStored, ExposeWalls};
-    matches!(role, Expose | ExposeWalls | ExposeInterface | ExposeInterfaceWalls | ExposeSolid | ExposeStored)
-}
-
-/// Whether a kernel works on some cells of a block only.
-fn ghosts_or_solids(role: Role) -> bool {
-    matches!(role, Role::StreamCollideGhosts | Role::StreamCollideGhostsWalls | Role::StreamCollideSolid)
+    role.gathers().is_some_and(|(action, _)| action == Action::Expose)
 }
 
 fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {
@@ -358,9 +343,10 @@ pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
     blocks && fits && role == Role::StreamCollide
 }
 
-/// Whether the threads of a block exchange populations that they make of moments.
+/// Whether the threads of a block exchange populations that they make of moments: where they work on all of its cells.
 fn exchanges(manifest: &Manifest, role: Role) -> bool {
-    !manifest.moments.is_empty() && collides(role) && !ghosts_or_solids(role)
+    let whole = matches!(role.gathers(), Some((Action::Collide, sources)) if !sources.ghosts && !sources.links);
+    whole && !manifest.moments.is_empty()
 }
 
 /// CUDA: bytes of memory in which threads exchange populations: those of a block that move.

@@ -6,7 +6,7 @@ use lbm_bundle::criteria::{CriteriaBundle, CriterionRole};
 use lbm_bundle::{File, Manifest, Target, criterion_kernels};
 
 use super::KernelError;
-use super::launch::{Arguments, Launch, field, launches, put};
+use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
 use crate::device::{Buffer, Device, Int, Part, Real};
 

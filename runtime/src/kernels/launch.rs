@@ -5,14 +5,17 @@ use lbm_bundle::{Manifest, Real as Precision};
 use crate::device::{Array, Buffer, Element, Int, Part, Scalar, Value};
 
 /// A kernel with its arguments.
-pub trait Launch<'a> {
+pub trait Launch<'a>: Put<'a> {
     /// Identifies a kernel of a bundle.
     type Role;
 
     /// The role of the kernel.
     fn role(&self) -> Self::Role;
+}
 
-    /// Appends the arguments in the order of the kernel's parameters.
+/// Arguments of a kernel, all of them or a group.
+pub trait Put<'a> {
+    /// Appends them in the order of the kernel's parameters.
     fn put(self, arguments: &mut Arguments<'a>);
 }
 
@@ -132,6 +135,7 @@ impl Params {
 /// Type of a field, from its access and element.
 #[rustfmt::skip]
 macro_rules! field {
+    ($life:lifetime group $group:ident) => { $group<$life> };
     ($life:lifetime list $element:ident) => { Part<$life, $element> };
     ($life:lifetime slice $element:ident) => { Part<$life, $element> };
     ($life:lifetime count $element:ident) => { usize };
@@ -141,34 +145,34 @@ macro_rules! field {
     ($life:lifetime write $element:ident) => { &$life mut Buffer<$element> };
 }
 
+/// What is said of a field.
+#[rustfmt::skip]
+macro_rules! about {
+    ($element:ident $text:literal) => { $text };
+    ($group:ident) => { concat!("Those of [`", stringify!($group), "`].") };
+}
+
 /// Appends a field as its access requires.
 #[rustfmt::skip]
 macro_rules! put {
+    ($to:ident, group $group:ident, $value:expr) => { $value.put($to) };
     ($to:ident, value Params, $value:expr) => { $to.params($value) };
     ($to:ident, $access:ident $element:ident, $value:expr) => { $to.$access($value) };
 }
 
-/// A struct for each row of a table, with the arguments as fields.
-macro_rules! launches {
-    ($role:ty:
-        $($(#[doc = $doc:tt])+ $kernel:ident = $name:tt {
-            $($arg:ident: $access:ident $element:ident $([$($index:tt)+])* $(in $unit:ident)? $text:literal,)*
-        })+
-    ) => {
+/// A struct for each group of a table, and for the lines of a row, with the arguments as fields.
+macro_rules! arguments {
+    ($($(#[doc = $doc:tt])+ $name:ident {
+        $($arg:ident: $access:ident $element:ident $([$($index:tt)+])* $(in $unit:ident)? $($text:literal)?,)*
+    })+) => {
         $(
             $(#[doc = $doc])+
             #[derive(Debug)]
-            pub struct $kernel<'a> {
-                $(#[doc = $text] pub $arg: field!('a $access $element),)*
+            pub struct $name<'a> {
+                $(#[doc = about!($element $($text)?)] pub $arg: field!('a $access $element),)*
             }
 
-            impl<'a> Launch<'a> for $kernel<'a> {
-                type Role = $role;
-
-                fn role(&self) -> $role {
-                    <$role>::$kernel
-                }
-
+            impl<'a> Put<'a> for $name<'a> {
                 fn put(self, arguments: &mut Arguments<'a>) {
                     $(put!(arguments, $access $element, self.$arg);)*
                 }
@@ -177,4 +181,27 @@ macro_rules! launches {
     };
 }
 
-pub(super) use {field, launches, put};
+/// A struct that launches a kernel; none of one that gathers, which [`Gather`](super::Gather) launches.
+macro_rules! launch {
+    ($role:ty: $(#[doc = $doc:tt])+ $kernel:ident { gathers $($product:tt)* }) => {};
+    ($role:ty: $(#[doc = $doc:tt])+ $kernel:ident { $($lines:tt)* }) => {
+        arguments! { $(#[doc = $doc])+ $kernel { $($lines)* } }
+
+        impl<'a> Launch<'a> for $kernel<'a> {
+            type Role = $role;
+
+            fn role(&self) -> $role {
+                <$role>::$kernel
+            }
+        }
+    };
+}
+
+/// A struct for each row of a table.
+macro_rules! launches {
+    ($role:ty: $($(#[doc = $doc:tt])+ $kernel:ident = $name:tt { $($lines:tt)* })+) => {
+        $(launch! { $role: $(#[doc = $doc])+ $kernel { $($lines)* } })+
+    };
+}
+
+pub(super) use {about, arguments, field, launch, launches, put};

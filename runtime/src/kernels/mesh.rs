@@ -4,7 +4,7 @@ use lbm_bundle::mesh::{MeshBundle, MeshManifest, MeshRole};
 use lbm_bundle::{File, Target, mesh_kernels};
 
 use super::KernelError;
-use super::launch::{Arguments, Launch, field, launches, put};
+use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
 use crate::device::{Buffer, Device, Int, Part};
 

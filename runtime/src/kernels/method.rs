@@ -1,12 +1,181 @@
-//! Launches of the kernels of a method: a struct for each row of [`lbm_bundle::method_kernels!`].
+//! Launches of the kernels of a method: a struct for each row of [`lbm_bundle::method_kernels!`] and for each group of their arguments, and
+//! one for all kernels that gather.
 
-use lbm_bundle::{Role, method_kernels};
+use lbm_bundle::{Role, method_groups, method_kernels};
 
-use super::launch::{Arguments, Launch, Params, field, launches, put};
+use super::launch::{Arguments, Launch, Params, Put, about, arguments, field, launch, launches, put};
 use crate::device::{Buffer, Double, Int, Part, Real, Stored};
+
+method_groups!(arguments);
 
 macro_rules! of_method {
     ($($rows:tt)*) => { launches! { Role: $($rows)* } };
 }
 
 method_kernels!(of_method);
+
+/// A kernel that gathers what arrives in cells of the listed blocks.
+#[derive(Debug)]
+pub struct Gather<'a> {
+    /// Slots to work on.
+    pub ids: Part<'a, Int>,
+    /// Where values come from.
+    pub sources: Sources<'a>,
+    /// What is done with them.
+    pub action: Action<'a>,
+    /// Parameters of the method.
+    pub params: &'a Params,
+}
+
+/// Where values come from; if from nowhere else, from the cell itself.
+#[derive(Debug, Default)]
+pub struct Sources<'a> {
+    /// Slots of the neighbours of each slot.
+    pub neighbours: Option<&'a Buffer<Int>>,
+    /// Walls of the domain.
+    pub walls: Option<Walls<'a>>,
+    /// What comes from other levels, of a coupling of packets.
+    pub inbox: Option<Inbox<'a>>,
+    /// Cells beside other levels, and what is kept for these, of a coupling of ghosts.
+    pub ghosts: Option<(Ghosts<'a>, &'a mut Buffer<Real>)>,
+    /// Links that solids cut.
+    pub links: Option<Links<'a>>,
+}
+
+/// What is done with that which arrives.
+#[derive(Debug)]
+pub enum Action<'a> {
+    /// It collides.
+    Collide {
+        /// Post-collision populations.
+        src: &'a Buffer<Stored>,
+        /// New post-collision populations.
+        dst: &'a mut Buffer<Stored>,
+    },
+    /// What cells show to those around them is stored beside their populations.
+    Expose {
+        /// Post-collision populations, and what cells show.
+        populations: &'a mut Buffer<Stored>,
+    },
+}
+
+impl<'a> Launch<'a> for Gather<'a> {
+    type Role = Role;
+
+    /// # Panics
+    /// If no row of the table has this action with these sources.
+    fn role(&self) -> Role {
+        let Sources { neighbours, walls, inbox, ghosts, links } = &self.sources;
+        let action = match self.action {
+            Action::Collide { .. } => lbm_bundle::Action::Collide,
+            Action::Expose { .. } => lbm_bundle::Action::Expose,
+        };
+        let sources = lbm_bundle::Sources {
+            neighbours: neighbours.is_some(),
+            walls: walls.is_some(),
+            inbox: inbox.is_some(),
+            ghosts: ghosts.is_some(),
+            links: links.is_some(),
+        };
+        Role::of(action, sources).unwrap_or_else(|| panic!("no kernel for {action:?} with {sources:?}"))
+    }
+}
+
+impl<'a> Put<'a> for Gather<'a> {
+    fn put(self, arguments: &mut Arguments<'a>) {
+        let Gather { ids, sources: Sources { neighbours, walls, inbox, ghosts, links }, action, params } = self;
+        let (ghosts, saved) = ghosts.unzip();
+        arguments.list(ids);
+        neighbours.into_iter().for_each(|neighbours| arguments.read(neighbours));
+        inbox.into_iter().for_each(|inbox| inbox.put(arguments));
+        ghosts.into_iter().for_each(|ghosts| ghosts.put(arguments));
+        walls.into_iter().for_each(|walls| walls.put(arguments));
+        links.into_iter().for_each(|links| links.put(arguments));
+        saved.into_iter().for_each(|saved| arguments.write(saved));
+        match action {
+            Action::Collide { src, dst } => {
+                arguments.read(src);
+                arguments.write(dst);
+            }
+            Action::Expose { populations } => arguments.write(populations),
+        }
+        arguments.params(params);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_bundle::{Arg, ArgType, Real as Precision};
+
+    use super::*;
+    use crate::device::{Device, Value};
+    use crate::fixture::manifest;
+
+    /// The arrays of all kernels that gather; here that at each position has one more value than it has before it.
+    const ARRAYS: [&str; 14] = [
+        "ids",
+        "neighbours",
+        "rows",
+        "masks",
+        "inbox",
+        "sides",
+        "wall_rules",
+        "wall_values",
+        "links",
+        "distances",
+        "saved",
+        "src",
+        "dst",
+        "populations",
+    ];
+
+    fn len(name: &str) -> usize {
+        1 + ARRAYS.iter().position(|other| *other == name).expect("a kernel that gathers takes it")
+    }
+
+    #[test]
+    fn what_gathers_passes_the_arguments_of_its_role_in_their_order() {
+        let device = Device::host(1).unwrap();
+        let [ids, neighbours, rows, masks, sides, wall_rules, links] =
+            ["ids", "neighbours", "rows", "masks", "sides", "wall_rules", "links"]
+                .map(|name| device.ints(&vec![0; len(name)]).unwrap());
+        let [inbox, wall_values, distances, mut saved] = ["inbox", "wall_values", "distances", "saved"]
+            .map(|name| device.alloc_reals(Precision::F64, len(name)).unwrap());
+        let [src, mut dst, mut populations] =
+            ["src", "dst", "populations"].map(|name| device.alloc_stored(Precision::F64, len(name)).unwrap());
+        let params = Params::new(&manifest(), &[vec![1.0]]);
+        for role in Role::ALL {
+            let Some((action, of)) = role.gathers() else { continue };
+            let kernel = Gather {
+                ids: ids.part(0..1),
+                sources: Sources {
+                    neighbours: of.neighbours.then_some(&neighbours),
+                    walls: of.walls.then_some(Walls { wall_rules: &wall_rules, wall_values: &wall_values }),
+                    inbox: of.inbox.then_some(Inbox { rows: &rows, masks: &masks, inbox: &inbox }),
+                    ghosts: of.ghosts.then_some((Ghosts { sides: &sides, rows: &rows, held: 0 }, &mut saved)),
+                    links: of.links.then_some(Links { rows: &rows, links: &links, distances: &distances }),
+                },
+                action: match action {
+                    lbm_bundle::Action::Collide => Action::Collide { src: &src, dst: &mut dst },
+                    lbm_bundle::Action::Expose => Action::Expose { populations: &mut populations },
+                },
+                params: &params,
+            };
+            assert_eq!(kernel.role(), *role);
+            let arguments = Arguments::of(kernel);
+            let passed = |value: &Value<'_>| match value {
+                Value::Read(array) | Value::Part(array, _) => (format!("{array:?}"), false),
+                Value::Write(array) | Value::Peer(array) => (format!("{array:?}"), true),
+                Value::Int(_) | Value::Struct(_) => (String::new(), false),
+            };
+            let declared = |Arg { name, ty, .. }: &Arg| match ty {
+                ArgType::Int | ArgType::Params => (String::new(), false),
+                ArgType::Ints => (format!("{} x i32", len(name)), false),
+                _ => (format!("{} x f64", len(name)), ty.is_written()),
+            };
+            let passed: Vec<_> = arguments.values().iter().map(passed).collect();
+            let declared: Vec<_> = role.args(&manifest()).iter().map(declared).collect();
+            assert_eq!(passed, declared, "{role:?}");
+        }
+    }
+}

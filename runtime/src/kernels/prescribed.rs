@@ -7,7 +7,7 @@ use lbm_bundle::prescribed::{PrescribedBundle, PrescribedRole};
 use lbm_bundle::{File, Manifest, Target, prescribed_kernels};
 
 use super::KernelError;
-use super::launch::{Arguments, Launch, field, launches, put};
+use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
 use crate::device::{Buffer, Device, Double, Int, Part, Real};
 

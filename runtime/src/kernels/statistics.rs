@@ -6,7 +6,7 @@ use lbm_bundle::statistics::{StatisticsBundle, StatisticsRole};
 use lbm_bundle::{File, Manifest, Target, statistics_kernels};
 
 use super::KernelError;
-use super::launch::{Arguments, Launch, field, launches, put};
+use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
 use crate::device::{Buffer, Device, Double, Int, Part, Real};
 

@@ -365,6 +365,12 @@ impl Grid {
         self.forest.tables()
     }
 
+    /// The arguments of kernels that work on ghosts.
+    pub fn ghosts(&self) -> kernels::Ghosts<'_> {
+        let Tables { sides, rows, .. } = self.tables();
+        kernels::Ghosts { sides, rows, held: self.forest.pool().slots as i32 }
+    }
+
     /// Number of blocks that have populations: leaves, and covered blocks if they have data.
     pub fn blocks_with_populations(&self) -> usize {
         let held = self.levels().iter().map(|level| level.held.len()).sum::<usize>();

@@ -166,9 +166,7 @@ impl Inbox {
         let tables = grid.tables();
         program.launch(kernels::InterfaceMasks {
             ids,
-            nodes: &tables.node,
-            near: &tables.near,
-            children: &tables.child,
+            tree: tables.nodes(),
             rows: &tables.rows,
             wall_rules: &walls.rules,
             masks: &mut self.masks,
@@ -181,9 +179,7 @@ impl Inbox {
         let tables = grid.tables();
         program.launch(kernels::InterfaceCells {
             ids,
-            nodes: &tables.node,
-            near: &tables.near,
-            children: &tables.child,
+            tree: tables.nodes(),
             slots: &tables.slot,
             rows: &tables.rows,
             masks: &self.masks,
@@ -219,62 +215,25 @@ impl Inbox {
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
         // After the first step of the finer level, the other set has its populations from before that step.
         let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);
-        let Walls { rules: wall_rules, values: wall_values } = walls;
-        let (nodes, near, children, slots, rows) =
-            (&tables.node, &tables.near, &tables.child, &tables.slot, &tables.rows);
         let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = self;
-        let cells = cells.part(of_levels[level].clone());
+        let beside = kernels::Beside { cells: cells.part(of_levels[level].clone()), tables: around, cell_masks };
+        let (tree, slots, rows, walls) = (tables.nodes(), &tables.slot, &tables.rows, walls.arguments());
+        if Phase::TO_FINE.contains(&phase) {
+            let across = kernels::ToFiner { coarse, fine, inbox_0: first, inbox_1: second };
+            return match phase {
+                Phase::ToFine => program.launch(kernels::ToFine { beside, across, start: i32::from(start), params }),
+                _ => {
+                    let parents = &tables.parent;
+                    program.launch(kernels::ToFineWalls { ids, tree, parents, slots, rows, walls, across, params })
+                }
+            };
+        }
+        let across = kernels::ToCoarser { before, after: fine, inbox: if start { first } else { second } };
         match phase {
-            Phase::ToFine => program.launch(kernels::ToFine {
-                cells,
-                tables: around,
-                cell_masks,
-                coarse,
-                fine,
-                inbox_0: first,
-                inbox_1: second,
-                start: i32::from(start),
-                params,
-            }),
-            Phase::ToCoarse => program.launch(kernels::ToCoarse {
-                cells,
-                tables: around,
-                cell_masks,
-                before,
-                after: fine,
-                inbox: if start { first } else { second },
-            }),
-            Phase::ToFineWalls => program.launch(kernels::ToFineWalls {
-                ids,
-                nodes,
-                near,
-                children,
-                parents: &tables.parent,
-                slots,
-                rows,
-                wall_rules,
-                wall_values,
-                coarse,
-                fine,
-                inbox_0: first,
-                inbox_1: second,
-                params,
-            }),
-            Phase::ToCoarseWalls => program.launch(kernels::ToCoarseWalls {
-                ids,
-                nodes,
-                near,
-                children,
-                slots,
-                rows,
-                wall_rules,
-                wall_values,
-                coarse,
-                before,
-                after: fine,
-                inbox: if start { first } else { second },
-                params,
-            }),
+            Phase::ToCoarse => program.launch(kernels::ToCoarse { beside, across }),
+            Phase::ToCoarseWalls => {
+                program.launch(kernels::ToCoarseWalls { ids, tree, slots, rows, walls, coarse, across, params })
+            }
             _ => unreachable!("{phase:?} does not cross an interface"),
         }
     }
@@ -294,9 +253,7 @@ impl Inbox {
         let Inbox { rows: [first, second], .. } = self;
         program.launch(kernels::ExposeAcross {
             ids,
-            nodes: &tables.node,
-            near: &tables.near,
-            children: &tables.child,
+            tree: tables.nodes(),
             parents: &tables.parent,
             slots: &tables.slot,
             neighbours: &tables.neighbours,
@@ -315,9 +272,10 @@ impl Inbox {
         self.rows.iter_mut().try_for_each(Buffer::poison)
     }
 
-    /// The masks and rows that blocks read in a step; `start`: whether it is the first of two.
-    pub(crate) fn read(&self, start: bool) -> (&Buffer<Int>, &Buffer<Real>) {
-        (&self.masks, &self.rows[usize::from(!start)])
+    /// What blocks of the grid read of it in a step; `start`: whether it is the first of two.
+    pub(crate) fn arguments<'a>(&'a self, grid: &'a Grid, start: bool) -> kernels::Inbox<'a> {
+        let rows = &grid.tables().rows;
+        kernels::Inbox { rows, masks: &self.masks, inbox: &self.rows[usize::from(!start)] }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Pool;
 use super::adapt::BEGINS;
 use crate::device::{Buffer, Device, DeviceError, Int};
+use crate::kernels;
 use crate::mesh::roots::Roots;
 
 /// The tables of a forest that kernels read. [`lbm_bundle::mesh`] defines their contents; `dim` is the number of axes.
@@ -45,6 +46,13 @@ pub struct Tables {
     pub free_families: Buffer<Int>,
     /// Free slots, the next one to be used last.
     pub free_slots: Buffer<Int>,
+}
+
+impl Tables {
+    /// The arguments of kernels that go through the forest.
+    pub fn nodes(&self) -> kernels::Nodes<'_> {
+        kernels::Nodes { nodes: &self.node, near: &self.near, children: &self.child }
+    }
 }
 
 /// The input of the next change of a forest, written on the device by the caller of `adapt`.

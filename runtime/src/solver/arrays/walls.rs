@@ -4,6 +4,7 @@ use lbm_bundle::{Boundary, Manifest, Param};
 
 use crate::device::{Buffer, Device, DeviceError, Int, Real};
 use crate::geometry::Face;
+use crate::kernels;
 use crate::solver::error::StepError;
 
 /// A wall instance as kernels read it.
@@ -81,5 +82,10 @@ impl Walls {
             values.write_reals(at * stride, &instance.values)?;
         }
         Ok(Walls { rules: device.ints(&rules)?, values })
+    }
+
+    /// The arguments of kernels.
+    pub(crate) fn arguments(&self) -> kernels::Walls<'_> {
+        kernels::Walls { wall_rules: &self.rules, wall_values: &self.values }
     }
 }

@@ -247,9 +247,11 @@ impl Subdomain {
             let (count, per) = shares(run.len());
             let mut found = self.program.device().alloc_doubles(2 * count)?;
             self.program.launch(kernels::Look {
-                shares: forest.every().part(0..count),
-                ids: self.listed().part(run.clone()),
-                per: per as i32,
+                list: kernels::Shares {
+                    shares: forest.every().part(0..count),
+                    ids: self.listed().part(run.clone()),
+                    per: per as i32,
+                },
                 first: window.start as i32,
                 fields,
                 before: self.reference.as_ref().unwrap_or(fields),
@@ -270,20 +272,17 @@ impl Subdomain {
     fn means(&self, run: Range<usize>) -> Result<Vec<f64>, StepError> {
         let (tables, count) = (self.grid.tables(), run.len());
         let mut means = self.program.device().alloc_doubles(7 * count)?;
-        let (rows, links, solids) = self.mask();
         self.program.launch(kernels::Means {
-            shares: self.grid.forest().every().part(0..count),
-            ids: tables.leaves.part(run),
-            per: 1,
-            nodes: &tables.node,
-            near: &tables.near,
-            children: &tables.child,
+            list: kernels::Shares {
+                shares: self.grid.forest().every().part(0..count),
+                ids: tables.leaves.part(run),
+                per: 1,
+            },
+            tree: tables.nodes(),
             parents: &tables.parent,
             slots: &tables.slot,
             fields: &self.fields.macroscopic,
-            rows,
-            links,
-            solids,
+            mask: self.mask(),
             means: &mut means,
         })?;
         Ok(means.read_reals(0..7 * count)?)
@@ -293,25 +292,25 @@ impl Subdomain {
     fn sums(&self, run: Range<usize>, set: usize, sums: usize) -> Result<Vec<f64>, StepError> {
         let count = run.len();
         let mut found = self.program.device().alloc_doubles(2 * sums * count)?;
-        let (rows, links, solids) = self.mask();
         self.program.launch(kernels::Sums {
-            shares: self.grid.forest().every().part(0..count),
-            ids: self.grid.tables().leaves.part(run),
-            per: 1,
+            list: kernels::Shares {
+                shares: self.grid.forest().every().part(0..count),
+                ids: self.grid.tables().leaves.part(run),
+                per: 1,
+            },
             src: &self.fields.populations[set],
-            rows,
-            links,
-            solids,
+            mask: self.mask(),
             sums: &mut found,
         })?;
         Ok(found.read_reals(0..2 * sums * count)?)
     }
 
-    /// The mask of solid cells: rows of blocks, links, and whether there are solids.
-    fn mask(&self) -> (&Buffer<Int>, &Buffer<Int>, i32) {
+    /// The mask of solid cells.
+    fn mask(&self) -> kernels::Mask<'_> {
+        let none = &self.grid.tables().leaves;
         match &self.bodies {
-            Some(bodies) => (&bodies.rows, &bodies.links, 1),
-            None => (&self.grid.tables().leaves, &self.grid.tables().leaves, 0),
+            Some(bodies) => kernels::Mask { rows: &bodies.rows, links: &bodies.links, solids: 1 },
+            None => kernels::Mask { rows: none, links: none, solids: 0 },
         }
     }
 

@@ -221,6 +221,18 @@ impl Phase {
         method.iter().flat_map(|role| role.arrays()).chain(prescribed.into_iter().flat_map(PrescribedRole::arrays))
     }
 
+    /// Whether its blocks may be at walls.
+    pub(crate) fn is_beside_walls(self) -> bool {
+        use Phase::{StreamCollideHeld, StreamCollideInterfaceWalls, StreamCollideSolid, StreamCollideWalls};
+        matches!(self, StreamCollideWalls | StreamCollideInterfaceWalls | StreamCollideSolid | StreamCollideHeld)
+    }
+
+    /// Whether its blocks are at refinement interfaces.
+    pub(crate) fn is_beside_levels(self) -> bool {
+        use Phase::{StreamCollideHeld, StreamCollideInterface, StreamCollideInterfaceWalls};
+        matches!(self, StreamCollideInterface | StreamCollideInterfaceWalls | StreamCollideHeld)
+    }
+
     /// Whether it reads saved populations of its level, including those of other subdomains.
     pub(crate) fn reads_saved(self) -> bool {
         matches!(self, Phase::Restrict | Phase::Prolong)

@@ -44,9 +44,11 @@ impl<'a> Populations<'a> {
         Populations { program, sets, current, kept, spare, statistics, held: grid.held(), reach }
     }
 
-    /// The current set of each level, one bit each.
-    fn current_sets(&self) -> i32 {
-        self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum()
+    /// Both sets, and which is current on each level.
+    fn both_sets(&mut self) -> kernels::Sets<'_> {
+        let sets = self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum();
+        let [populations_0, populations_1] = &mut *self.sets;
+        kernels::Sets { sets, populations_0, populations_1 }
     }
 
     /// Maps memory for these slots, for a subdomain whose memory follows its blocks.
@@ -95,16 +97,12 @@ impl Carry for Populations<'_> {
         if let Some(kept) = &mut self.kept {
             self.program.launch(kernels::AverageFields { ids: slots.part(0..count), parts, fields: kept })?;
         }
-        let sets = self.current_sets();
-        let [populations_0, populations_1] = &mut *self.sets;
         self.program.launch(kernels::Average {
             ids: slots.part(0..count),
             parts,
             nodes: &tables.node,
             levels: &tables.level,
-            sets,
-            populations_0,
-            populations_1,
+            sets: self.both_sets(),
         })
     }
 
@@ -126,17 +124,13 @@ impl Carry for Populations<'_> {
             let ids = slots.part(0..count);
             self.program.launch(kernels::FillFields { ids, neighbours, held, parts, fields: kept })?;
         }
-        let sets = self.current_sets();
-        let [populations_0, populations_1] = &mut *self.sets;
         self.program.launch(kernels::Fill {
             ids: slots.part(0..count),
             neighbours,
             parts,
             nodes: &tables.node,
             levels: &tables.level,
-            sets,
-            populations_0,
-            populations_1,
+            sets: self.both_sets(),
         })?;
         let Some([first, roots]) = self.held else { return Ok(()) };
         self.program.launch(kernels::Keep {
@@ -146,9 +140,7 @@ impl Carry for Populations<'_> {
             children: &tables.child,
             roots: roots as i32,
             held: first as i32,
-            sets,
-            populations_0,
-            populations_1,
+            sets: self.both_sets(),
         })
     }
 

@@ -8,6 +8,7 @@ use lbm_bundle::{Manifest, Role};
 use crate::device::{Buffer, Device, Double, Int, Real};
 use crate::geometry::Block;
 use crate::geometry::solid::Cutters;
+use crate::kernels;
 use crate::kernels::layout::SlotId;
 use crate::mesh::forest::Leaf;
 use crate::mesh::{Grid, Owned};
@@ -105,6 +106,11 @@ impl Bodies {
         };
         bodies.follow(grid)?;
         Ok(bodies)
+    }
+
+    /// The arguments of kernels that read cut links.
+    pub(crate) fn arguments(&self) -> kernels::Links<'_> {
+        kernels::Links { rows: &self.rows, links: &self.links, distances: &self.distances }
     }
 
     /// Restricts the lists to a subdomain's own blocks, which are contiguous on each level.

@@ -105,15 +105,14 @@ impl Subdomain {
         let mut values = bodies.left.room(self.program.device(), count)?;
         if blocks > 0 {
             self.program.launch(kernels::Force {
-                shares: self.grid.forest().every().part(0..blocks),
-                ids: bodies.list.part(listed),
-                per: 1,
+                list: kernels::Shares {
+                    shares: self.grid.forest().every().part(0..blocks),
+                    ids: bodies.list.part(listed),
+                    per: 1,
+                },
                 neighbours: &self.grid.tables().neighbours,
-                wall_rules: &self.walls.rules,
-                wall_values: &self.walls.values,
-                rows: &bodies.rows,
-                links: &bodies.links,
-                distances: &bodies.distances,
+                walls: self.walls.arguments(),
+                links: bodies.arguments(),
                 src: &self.fields.populations[level.current],
                 exchanged: &mut values,
                 owners: &bodies.owners,
@@ -157,15 +156,14 @@ impl Subdomain {
         let count = rows.len() * most * sums;
         let mut values = bodies.left.room(device, count)?;
         self.program.launch(kernels::Force {
-            shares: self.grid.forest().every().part(0..rows.len()),
-            ids: ids.part(0..rows.len()),
-            per: 1,
+            list: kernels::Shares {
+                shares: self.grid.forest().every().part(0..rows.len()),
+                ids: ids.part(0..rows.len()),
+                per: 1,
+            },
             neighbours: &self.grid.tables().neighbours,
-            wall_rules: &self.walls.rules,
-            wall_values: &self.walls.values,
-            rows: &bodies.rows,
-            links: &bodies.links,
-            distances: &bodies.distances,
+            walls: self.walls.arguments(),
+            links: bodies.arguments(),
             src: &self.fields.populations[level.current],
             exchanged: &mut values,
             owners: &turning.numbers,

@@ -56,9 +56,7 @@ impl Subdomain {
             self.program.launch(kernels::Send {
                 ids,
                 neighbours: &tables.neighbours,
-                sides: &tables.sides,
-                rows: &tables.rows,
-                held: self.grid.forest().pool().slots as i32,
+                ghosts: self.grid.ghosts(),
                 saved: &mut self.fields.saved,
                 params: params.packed(),
             })?;

@@ -34,7 +34,8 @@ impl Subdomain {
         for run in self.at_interfaces(level) {
             let ids = self.grid.tables().leaves.part(run);
             let populations = &mut self.fields.populations[*current];
-            self.program.launch(kernels::ExposeStored { ids, populations, params: params.packed() })?;
+            let (sources, action) = (kernels::Sources::default(), kernels::Action::Expose { populations });
+            self.program.launch(kernels::Gather { ids, sources, action, params: params.packed() })?;
         }
         Ok(())
     }

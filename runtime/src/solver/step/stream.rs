@@ -2,12 +2,12 @@
 
 use lbm_bundle::mesh::Group;
 
-use crate::device::{Int, Part};
+use crate::device::{Buffer, Int, Part, Real};
 use crate::kernels;
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::fields::Fields;
 use crate::solver::arrays::params::Level;
-use crate::solver::arrays::walls;
+use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::halo::edges::Edges;
 use crate::solver::inbox::Inbox;
@@ -25,10 +25,6 @@ impl Subdomain {
         level: usize,
         start: bool,
     ) -> Result<(), StepError> {
-        let (program, params) = (&self.program, params.packed());
-        let neighbours = &self.grid.tables().neighbours;
-        let walls::Walls { rules: wall_rules, values: wall_values } = &self.walls;
-        let populations = &mut self.fields.populations[*current];
         let lists = Lists {
             grid: &self.grid,
             owned: self.owned.as_ref(),
@@ -36,39 +32,16 @@ impl Subdomain {
             bodies: self.bodies.as_ref(),
             inbox: self.inbox.as_ref(),
         };
-        let ids = blocks(lists, Phase::StreamCollide, level);
-        program.launch(kernels::Expose { ids, neighbours, populations, params })?;
-        let ids = blocks(lists, Phase::StreamCollideWalls, level);
-        program.launch(kernels::ExposeWalls { ids, neighbours, wall_rules, wall_values, populations, params })?;
-        if let Some(inbox) = &self.inbox {
-            let (rows, (masks, inbox)) = (&self.grid.tables().rows, inbox.read(start));
-            let ids = blocks(lists, Phase::StreamCollideInterface, level);
-            program.launch(kernels::ExposeInterface { ids, neighbours, rows, masks, inbox, populations, params })?;
-            let ids = blocks(lists, Phase::StreamCollideInterfaceWalls, level);
-            program.launch(kernels::ExposeInterfaceWalls {
-                ids,
-                neighbours,
-                rows,
-                masks,
-                inbox,
-                wall_rules,
-                wall_values,
-                populations,
-                params,
+        let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
+        for phase in Phase::STREAMING.into_iter().filter(|phase| lists.inbox.is_some() || !phase.is_beside_levels()) {
+            self.program.launch(kernels::Gather {
+                ids: blocks(lists, phase, level),
+                sources: sources(lists, phase, start, walls, None),
+                action: kernels::Action::Expose { populations: &mut self.fields.populations[*current] },
+                params: params.packed(),
             })?;
         }
-        let Some(bodies) = &self.bodies else { return Ok(()) };
-        Ok(program.launch(kernels::ExposeSolid {
-            ids: blocks(lists, Phase::StreamCollideSolid, level),
-            neighbours,
-            wall_rules,
-            wall_values,
-            rows: &bodies.rows,
-            links: &bodies.links,
-            distances: &bodies.distances,
-            populations,
-            params,
-        })?)
+        Ok(())
     }
 
     /// Streams and collides the blocks of a phase on a level, or some of them; `start`: whether the step of the level is the first of two.
@@ -79,7 +52,6 @@ impl Subdomain {
         level: usize,
         start: bool,
     ) -> Result<(), StepError> {
-        let (program, params, tables) = (&self.program, params.packed(), self.grid.tables());
         let lists = Lists {
             grid: &self.grid,
             owned: self.owned.as_ref(),
@@ -87,81 +59,34 @@ impl Subdomain {
             bodies: self.bodies.as_ref(),
             inbox: self.inbox.as_ref(),
         };
-        let ids = blocks(lists, phase, level);
-        let (neighbours, rows) = (&tables.neighbours, &tables.rows);
-        let walls::Walls { rules: wall_rules, values: wall_values } = &self.walls;
+        let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
         let Fields { populations: [first, second], saved, .. } = &mut self.fields;
         let (src, dst) = if *current == 0 { (&*first, second) } else { (&*second, first) };
-        let beside_walls = match phase {
-            Phase::StreamCollideHeld => !program.manifest().boundaries.is_empty(),
-            _ => phase == Phase::StreamCollideInterfaceWalls,
-        };
-        match (phase, &self.inbox, &self.bodies) {
-            (Phase::StreamCollide, ..) => {
-                program.launch(kernels::StreamCollide { ids, neighbours, src, dst, params })?;
-            }
-            (Phase::StreamCollideWalls, ..) => {
-                let walls = kernels::StreamCollideWalls { ids, neighbours, wall_rules, wall_values, src, dst, params };
-                program.launch(walls)?;
-            }
-            (Phase::StreamCollideSolid, _, None) => {}
-            (Phase::StreamCollideSolid, _, Some(bodies)) => program.launch(kernels::StreamCollideSolid {
-                ids,
-                neighbours,
-                wall_rules,
-                wall_values,
-                rows: &bodies.rows,
-                links: &bodies.links,
-                distances: &bodies.distances,
-                src,
-                dst,
-                params,
-            })?,
-            (_, Some(inbox), _) => {
-                let (masks, inbox) = inbox.read(start);
-                if beside_walls {
-                    program.launch(kernels::StreamCollideInterfaceWalls {
-                        ids,
-                        neighbours,
-                        rows,
-                        masks,
-                        inbox,
-                        wall_rules,
-                        wall_values,
-                        src,
-                        dst,
-                        params,
-                    })?;
-                } else {
-                    let interior =
-                        kernels::StreamCollideInterface { ids, neighbours, rows, masks, inbox, src, dst, params };
-                    program.launch(interior)?;
-                }
-            }
-            (_, None, _) => {
-                let (sides, held) = (&tables.sides, self.grid.forest().pool().slots as i32);
-                if beside_walls {
-                    program.launch(kernels::StreamCollideGhostsWalls {
-                        ids,
-                        neighbours,
-                        sides,
-                        rows,
-                        held,
-                        wall_rules,
-                        wall_values,
-                        saved,
-                        src,
-                        dst,
-                        params,
-                    })?;
-                } else {
-                    let interior =
-                        kernels::StreamCollideGhosts { ids, neighbours, sides, rows, held, saved, src, dst, params };
-                    program.launch(interior)?;
-                }
-            }
-        }
-        Ok(())
+        Ok(self.program.launch(kernels::Gather {
+            ids: blocks(lists, phase, level),
+            sources: sources(lists, phase, start, walls, Some(saved)),
+            action: kernels::Action::Collide { src, dst },
+            params: params.packed(),
+        })?)
+    }
+}
+
+/// Where values come from in the blocks of a phase; `start`: whether the step is the first of two. `walls`, if the method has boundary
+/// rules; `saved`, if what streams in is kept for ghosts.
+fn sources<'a>(
+    Lists { grid, bodies, inbox, .. }: Lists<'a>,
+    phase: Phase,
+    start: bool,
+    walls: Option<&'a Walls>,
+    saved: Option<&'a mut Buffer<Real>>,
+) -> kernels::Sources<'a> {
+    let beside_levels = phase.is_beside_levels();
+    kernels::Sources {
+        neighbours: Some(&grid.tables().neighbours),
+        walls: walls.filter(|_| phase.is_beside_walls()).map(Walls::arguments),
+        inbox: inbox.filter(|_| beside_levels).map(|inbox| inbox.arguments(grid, start)),
+        ghosts: saved.filter(|_| beside_levels && inbox.is_none()).map(|saved| (grid.ghosts(), saved)),
+        links: bodies.filter(|_| phase == Phase::StreamCollideSolid).map(Bodies::arguments),
     }
 }
 

@@ -1,0 +1,109 @@
+//! Groups of arguments that several kernels of a method take, one behind the other.
+//!
+//! [`method_groups!`](crate::method_groups) hands the table to a macro of the caller's. A line `name: group Group` of a row in
+//! [`method_kernels!`](crate::method_kernels) stands for the lines of the group, in their order; the runtime makes a struct of each group.
+
+use crate::args::{Declared, declared};
+
+/// The table of groups, in which lines are those of kernels.
+#[macro_export]
+macro_rules! method_groups {
+    ($with:ident) => {
+        $with! {
+            /// What boundary rules read of walls.
+            Walls {
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: read Real [wall][stride] in lattice "parameters of each wall",
+            }
+            /// Links that solids cut.
+            Links {
+                rows: read Int [slot] "row of each slot in the next two, -1 for none",
+                links: read Int [row][q][cells]
+                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
+                distances: read Real [row][q][cells]
+                    "distance of the surface on the way to it, over the length of the link",
+            }
+            /// Which cells are solid.
+            Mask {
+                rows: read Int [slot] "row of each slot in the next, -1 for none; if `solids` is 1",
+                links: read Int [row][q][cells] "-1 where a cell is solid; if `solids` is 1",
+                solids: value Int "1 where cells may be solid, else 0",
+            }
+            /// What comes from other levels, of a coupling of packets.
+            Inbox {
+                rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
+                masks: read Int [row] "bit p: what comes from the neighbour p is in the inbox",
+                inbox: read Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+            }
+            /// Where cells beside other levels are, of a coupling of ghosts.
+            Ghosts {
+                sides: read Int [slot] "bit p: the level changes at place p around each slot",
+                rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
+                held: value Int "the first of the slots that refined blocks hold",
+            }
+            /// The forest around blocks.
+            Nodes {
+                nodes: read Int [slot] "node of each slot",
+                near: read Int [node][near]
+                    "nodes of the same level around each node, -(w + 1) for wall w, or the least integer",
+                children: read Int [node] "first of the nodes that refine each node, or -1",
+            }
+            /// Coarse cells beside refined ones, of a coupling of packets.
+            Beside {
+                cells: list Int [count] "cells beside refined ones, row * CELLS + cell",
+                tables: read Int [row][around] "what is around each block",
+                cell_masks: read Int [row][cells] "bit p: the coarse cell at the place p around each cell is refined",
+            }
+            /// What coarse cells have for finer ones, of a coupling of packets.
+            ToFiner {
+                coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
+                fine: read Stored [slot][values][pitch] in lattice
+                    "populations of the fine level before the first of its two steps",
+                inbox_0: write Real [row][ROW] in lattice
+                    "what enters blocks in the first of two steps in one of a coarser level",
+                inbox_1: write Real [row][ROW] in lattice
+                    "what enters blocks in the second of two steps in one of a coarser level",
+            }
+            /// What fine cells have for coarser ones, of a coupling of packets.
+            ToCoarser {
+                before: read Stored [slot][values][pitch] in lattice
+                    "populations of the fine level before the first of its two steps",
+                after: read Stored [slot][values][pitch] in lattice "populations of the fine level after it",
+                inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
+            }
+            /// Both sets of populations.
+            Sets {
+                sets: value Int "bit l: which set is current on level l",
+                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
+            }
+            /// Parts of a list of blocks, which are summed up one by one.
+            Shares {
+                shares: list Int [count] "shares of the list to work on",
+                ids: slice Int [size] "the list: slots",
+                per: value Int "slots of a share; the last may have less",
+            }
+        }
+    };
+}
+
+macro_rules! group {
+    ($($(#[doc = $doc:tt])+ $group:ident { $($lines:tt)* })+) => {
+        /// A group of the table.
+        #[derive(Clone, Copy)]
+        pub(crate) enum Group {
+            $($(#[doc = $doc])+ $group,)+
+        }
+
+        impl Group {
+            /// Its lines.
+            pub(crate) fn declared(self) -> Vec<Declared> {
+                match self {
+                    $(Group::$group => declared!($($lines)*),)+
+                }
+            }
+        }
+    };
+}
+
+method_groups!(group);
