@@ -5,8 +5,8 @@
 //! kernel with. To add a kernel is to add a row and what it computes; to add an argument, a line of a row: what does not follow
 //! fails to compile, or is refused when a manifest is loaded.
 //!
-//! The module `args` says how a row is read; `groups` has what many kernels take together, `gather` what those take that gather. Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`,
-//! `values` ([`Manifest::values`]), `cells`,
+//! The module `args` says how a row is read; `groups` has what several kernels take together, `gather` what those take that gather.
+//! Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`, `values` ([`Manifest::values`]), `cells`,
 //! `near` (3^dim), `parts` (2^dim), `fields` (components of all fields), `axes`, `sets` (of populations), `moments` (1 + axes), `around`
 //! ([`Manifest::around`]), `stride` ([`Manifest::wall_stride`]).
 

@@ -8,26 +8,12 @@
     {{ line }}
 {%- endfor %}
 
-{%- if moments %}
-    const {{ real }} f[Q] = { {%- for output in init.outputs %}{{ output.text }}, {% endfor -%} };
-    store_cell(dst, slot, cell, f);
-{%- else %}
-{%- for output in init.outputs %}
-    store(dst, slot, {{ output.at }}, cell, {{ output.text }});
-{%- endfor %}
-{%- endif %}
+{{-<give_cell values={init.outputs} to="dst" slot="slot" cell="cell" pad="    " />}}
 {%- </kernel> %}
 
 {% <kernel of={macroscopic}> %}
     {{ level }}
-{%- if moments %}
-    {{ real }} m[K], f[Q];
-    load_moments(src, slot, cell, m);
-    populations_from(m, f);
-{%- endif %}
-{%- for input in macroscopic.inputs %}
-    const {{ real }} {{ input.text }} = {% if moments %}f[{{ input.at }}]{% else %}load(src, slot, {{ input.at }}, cell){% endif %};
-{%- endfor %}
+{{-<read_cell of={macroscopic} />}}
 {%- for line in macroscopic.body %}
     {{ line }}
 {%- endfor %}

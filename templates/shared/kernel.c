@@ -20,18 +20,6 @@
 }
 {%- endcomponent kernel %}
 
-{% component finish(@moments, @half) -%}
-    {{<relax />}}
-{%- if moments %}
-    store_moments(dst, slot, cell, f);
-{%- else %}
-{%- if half %}
-    move_by_chance(f, cell);
-{%- endif %}
-    UNROLL for (int i = 0; i < Q; ++i) store(dst, slot, i, cell, f[i]);
-{%- endif %}
-{%- endcomponent finish %}
-
 {# What comes off solids, a link after the other. -#}
 {% component link_by_link(@int, @reduce) -%}
     UNROLL for (int i = 0; i < {{ reduce.summed }}; ++i) {

@@ -145,11 +145,7 @@
         populations_of(fields, equilibrium{% if params %}, params{% endif %});
         for (int i = 0; i < Q; ++i) filled[i] += f[i] - equilibrium[i];
     }
-{%- if moments %}
-    store_cell(populations, slot, cell, filled);
-{%- else %}
-    for (int i = 0; i < Q; ++i) store(populations, slot, i, cell, filled[i]);
-{%- endif %}
+    {{<put_cell to="populations" from="filled" />}}
 }
 
 // What links of a body exchange: forces and torques, see `exchange`.

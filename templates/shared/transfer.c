@@ -75,15 +75,7 @@ typedef struct {
 {%- for line in transfer.own %}
         {{ line }}
 {%- endfor %}
-{%- if moments %}
-        {{ real }} f[Q];
-{%- endif %}
-{%- for value in transfer.child %}
-        {% if moments %}f[{{ value.at }}] = {{ value.text }}{% else %}store(dst, children.slot[child], {{ value.at }}, children.cell[child], {{ value.text }}){% endif %};
-{%- endfor %}
-{%- if moments %}
-        store_cell(dst, children.slot[child], children.cell[child], f);
-{%- endif %}
+{{-<give_cell values={transfer.child} to="dst" slot="children.slot[child]" cell="children.cell[child]" pad="        " />}}
     }
 }
 
@@ -109,14 +101,6 @@ typedef struct {
 {%- for line in transfer.coarsen %}
     {{ line }}
 {%- endfor %}
-{%- if moments %}
-    {{ real }} f[Q];
-{%- endif %}
-{%- for value in transfer.parent %}
-    {% if moments %}f[{{ value.at }}] = {{ value.text }}{% else %}store(dst, slot, {{ value.at }}, cell, {{ value.text }}){% endif %};
-{%- endfor %}
-{%- if moments %}
-    store_cell(dst, slot, cell, f);
-{%- endif %}
+{{-<give_cell values={transfer.parent} to="dst" slot="slot" cell="cell" pad="    " />}}
 }
 

@@ -1,16 +1,84 @@
-//! Fills the part of a [`View`](super::view::View) that is about values which cells show to those around them.
+//! What templates print of values which cells show to those around them.
 
 use std::collections::BTreeSet;
 
 use lbm_bundle::Manifest;
 use lbm_dsl::expr::{Expr, Symbol};
+use serde::Serialize;
 
 use super::arithmetic::{formulas, idle};
 use super::formula::{Language, Printer, real_name};
 use super::method::Around;
-use super::view::{Beyond, Exposed, Formulas, Neighbours, Pull, SeenValue, Sight, Value};
+use super::view::{Formulas, Pull, Value};
 use super::walls::offsets;
 use crate::ir::{Output, Plan};
+
+/// What cells show to those around them.
+#[derive(Debug, Serialize)]
+pub struct Neighbours {
+    /// How many values a collision reads of its own cell and of those around.
+    pub count: usize,
+    /// What a cell shows, from its populations before a collision, and from those that are stored after it.
+    pub expose: Exposed,
+    pub expose_stored: Exposed,
+    /// Of each value that is seen, where cells have it; then the direction that comes from there.
+    pub shown: String,
+    pub from: String,
+    /// What walls have beyond them, and how their parameters are found.
+    pub beyond: Vec<Beyond>,
+    pub values: String,
+    /// How many values a cell shows, and where it has the first.
+    pub values_shown: usize,
+    pub first: usize,
+    /// The directions that something is seen from, and the opposite of each.
+    pub ways: Vec<Sight>,
+    pub from_ways: String,
+    /// How many cells of a block those before each enter, and all of them.
+    pub ends: String,
+}
+
+/// What a cell shows, from its populations.
+#[derive(Debug, Serialize)]
+pub struct Exposed {
+    /// Its values, with their places in memory.
+    #[serde(flatten)]
+    pub formulas: Formulas,
+    /// Statements that keep compilers from complaining of parameters that it does not read.
+    pub idle: Vec<String>,
+}
+
+/// A direction that something is seen from.
+#[derive(Debug, Serialize)]
+pub struct Sight {
+    /// The number of what is seen of each shown value, -1 where that is not, as a row of a table.
+    pub which: String,
+    /// GPU: the slot of the neighbour, and the cell there.
+    pub near: String,
+    pub cell: String,
+    /// What is seen.
+    pub values: Vec<SeenValue>,
+}
+
+/// A value that is seen along a direction.
+#[derive(Debug, Serialize)]
+pub struct SeenValue {
+    /// Its position behind all values of a cell.
+    pub at: usize,
+    /// Where cells have it, and its number among the values that they show.
+    pub row: usize,
+    pub shown: usize,
+}
+
+/// What a wall has beyond it of a value that is seen.
+#[derive(Debug, Serialize)]
+pub struct Beyond {
+    /// The rule of the wall.
+    pub code: i32,
+    /// The value, as cells have it.
+    pub shown: usize,
+    /// Statements, of which the last returns it from `image`, what the image of the place has.
+    pub lines: Vec<String>,
+}
 
 /// What cells show, and what is beyond walls; `pull` says from where a position is pulled.
 pub fn view(manifest: &Manifest, plans: &Around, pull: impl Fn(usize) -> Pull) -> Neighbours {

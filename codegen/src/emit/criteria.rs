@@ -12,6 +12,7 @@ use super::formula::{real_name, wrap};
 use super::items::{self, Items, Launch};
 use super::render::render;
 use super::signature::{Types, declarations, packed, plain_head};
+use super::storage::Storage;
 use super::target::Dialect;
 use super::text::Comment;
 use super::view;
@@ -109,7 +110,7 @@ pub fn criteria(
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };
     let name = format!("{}_criteria.{}", manifest.spec, manifest.target.ending());
-    Ok(File { name, text: render(&dialect, "criteria", TEMPLATE, &view) })
+    Ok(File { name, text: render(&dialect, &Storage::WHOLE, "criteria", TEMPLATE, &view) })
 }
 
 /// What the function of a criterion does.

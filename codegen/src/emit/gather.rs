@@ -1,11 +1,39 @@
-//! Fills the part of a [`View`](super::view::View) that is about kernels of cells which gather what arrives in them.
+//! What templates print of kernels of cells which gather what arrives in them.
 //!
 //! Such a kernel is an action with sources of values; the text is written once, for all of them.
 
 use lbm_bundle::{Action, Manifest, Role, Sources};
+use serde::Serialize;
 
-use super::view::{Gather, Kernel};
+use super::view::Kernel;
 use crate::lower::signature::in_pairs;
+
+/// A kernel that gathers what arrives in cells.
+#[derive(Debug, Serialize)]
+pub struct Gather {
+    /// Symbol and arguments.
+    pub signature: Kernel,
+    /// Whether all comes from neighbours.
+    pub alone: bool,
+    /// Whether nothing streams: what cells have is read where it is stored.
+    pub stored: bool,
+    /// Whether there may be walls in the place of neighbours.
+    pub walls: bool,
+    /// Whether something may come from the inbox.
+    pub inbox: bool,
+    /// Whether something may come off solids.
+    pub links: bool,
+    /// Whether it stores what neighbours read, and does not collide.
+    pub exposes: bool,
+    /// Whether rules of nodes replace some of what is gathered.
+    pub nodes: bool,
+    /// Whether the target has a form for the whole of it.
+    pub fast: bool,
+    /// C: name of the function that gathers a direction.
+    pub gather: &'static str,
+    /// C: whether it is the first that needs that function.
+    pub defines: bool,
+}
 
 /// The action and the sources of a kernel whose text is here; that of those which read ghosts is elsewhere.
 fn product(role: Role) -> Option<(Action, Sources)> {

@@ -1,13 +1,86 @@
-//! Fills the part of a [`View`](super::view::View) that is about ghosts.
+//! What templates print of ghosts.
 
 use lbm_bundle::{Manifest, Role};
+use serde::Serialize;
 
 use super::arithmetic::{formulas, idle};
 use super::method::{Interface, Method, PointSet};
 use super::number::literal;
 use super::text::Comment;
-use super::view::{GhostKernel, Ghosts, Kernel, Pass, PointSet as Points};
+use super::view::{Formulas, Kernel};
 use crate::ir::Plan;
+
+/// Kernels and formulas of a coupling of ghosts.
+#[derive(Debug, Serialize)]
+pub struct Ghosts {
+    /// The step of blocks at refinement interfaces: away from walls, then beside walls if the method has rules.
+    pub kernels: Vec<GhostKernel>,
+    /// Layers of ghosts, in fine cells.
+    pub layers: u32,
+    /// The same in coarse cells.
+    pub reach: u32,
+    /// Means over cells that refine one.
+    pub restrict: Kernel,
+    /// What is to be interpolated.
+    pub send: Kernel,
+    /// Ghosts.
+    pub prolong: Kernel,
+    /// What refined blocks hold, from finer ones.
+    pub hold: Kernel,
+    /// The same while they are being refined.
+    pub keep: Kernel,
+    /// From populations of a coarse cell to what is interpolated.
+    pub fine: Formulas,
+    /// From populations of a fine cell to what is averaged.
+    pub coarse: Formulas,
+    /// Statements that keep compilers from complaining of parameters that the first does not use.
+    pub unused_fine: Vec<String>,
+    /// The same for the second.
+    pub unused_coarse: Vec<String>,
+    /// Name of the stencil.
+    pub stencil: Comment,
+    /// Its sets of points in order of preference.
+    pub sets: Vec<Points>,
+    /// Points of the largest of them.
+    pub most: usize,
+    /// Most samples of a ghost.
+    pub samples: usize,
+    /// Passes, x first.
+    pub axes: Vec<Pass>,
+    /// Name of the last of them.
+    pub top: String,
+}
+
+/// A kernel that steps blocks at refinement interfaces.
+#[derive(Debug, Serialize)]
+pub struct GhostKernel {
+    /// Symbol and arguments.
+    pub signature: Kernel,
+    /// Whether it is that beside walls.
+    pub walls: bool,
+}
+
+/// Points of a stencil and their weights.
+#[derive(Debug, Serialize)]
+pub struct Points {
+    /// How many there are.
+    pub count: usize,
+    /// Where they are, in cells towards the child.
+    pub points: String,
+    /// Their weights.
+    pub weights: String,
+}
+
+/// A pass of a stencil along an axis.
+#[derive(Debug, Serialize)]
+pub struct Pass {
+    /// The axis.
+    pub at: usize,
+    /// One more.
+    pub number: usize,
+    /// Name of the function for what its samples are.
+    pub below: String,
+}
 
 /// The kernels of a coupling of ghosts; `kernel` gives the signature of a role. None for a coupling of packets.
 pub fn view(method: &Method, interface: &Interface, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Option<Ghosts> {
@@ -19,12 +92,12 @@ pub fn view(method: &Method, interface: &Interface, kernel: impl Fn(Role, Option
     let most = stencil.sets.iter().map(|set| set.points.len()).max().unwrap_or(1);
     let pass = |at: usize| Pass { at, number: at + 1, below: function(at) };
     let of_role = |role| kernel(role, None);
+    let step = |role: Role| {
+        let (_, sources) = role.gathers().filter(|(_, sources)| sources.ghosts)?;
+        Some(GhostKernel { signature: of_role(role), walls: sources.walls })
+    };
     Some(Ghosts {
-        kernels: [(Role::StreamCollideGhosts, false), (Role::StreamCollideGhostsWalls, true)]
-            .into_iter()
-            .filter(|(role, _)| manifest.kernel(*role).is_some())
-            .map(|(role, walls)| GhostKernel { signature: of_role(role), walls })
-            .collect(),
+        kernels: manifest.kernels.iter().filter_map(|kernel| step(kernel.role)).collect(),
         layers,
         reach: reach(layers),
         restrict: of_role(Role::Restrict),

@@ -7,10 +7,10 @@ use super::banner;
 use super::constants::{rest, rule_constants, weight};
 use super::method::Method;
 use super::render::render;
-use super::signature::{Types, declarations, doc};
+use super::signature::{Params, Types, declarations, doc};
+use super::storage::Storage;
 use super::target::Dialect;
 use super::text::Comment;
-use super::view::Params;
 
 const HEADER: &str = include_str!("../../../templates/c/kernels.h");
 
@@ -117,7 +117,7 @@ pub fn header(method: &Method) -> File {
         kernels: kernels.collect(),
         upper,
     };
-    File { name: format!("{spec}.h"), text: render(&dialect, "kernels.h", HEADER, &view) }
+    File { name: format!("{spec}.h"), text: render(&dialect, &Storage::WHOLE, "kernels.h", HEADER, &view) }
 }
 
 /// The launch shape of a kernel that has not the one which the constants tell.

@@ -1,16 +1,89 @@
-//! Fills the part of a [`View`](super::view::View) that is about the inbox: what enters blocks from other levels.
+//! What templates print of the inbox: what enters blocks from other levels.
 //!
 //! Around a coarse cell everything about a packet of direction `c` that starts at the child position `p` follows from which cells
 //! are refined: its first step ends in the cell `floor((p + c) / 2)`, its second in the cell `c`; a path that ends where the first step
 //! does, one step later, began in the cell `floor((p - c) / 2)`, if that is refined.
 
 use lbm_bundle::{Manifest, Role};
+use serde::Serialize;
 
 use super::arithmetic::unpack;
 use super::method::Interface;
 use super::packets::{Route, packets, params};
-use super::view::{Head, Inbox, Kernel, NearCell, Value, Way, WayPacket};
+use super::view::{Head, Kernel, Value};
 use crate::ir::Plan;
+
+/// Kernels that fill the inbox, and where things are in it.
+#[derive(Debug, Serialize)]
+pub struct Inbox {
+    /// Values of a row.
+    pub length: usize,
+    /// For each direction, where in a row is what it brings to the cell (x, y, z).
+    pub places: Vec<Value>,
+    /// For each direction, bits of the coarse cells in which its packets may end.
+    pub ahead: String,
+    /// For each direction, bits of the coarse cells from which something may arrive.
+    pub behind: String,
+    /// Directions that move.
+    pub ways: Vec<Way>,
+    /// What cells see across interfaces, if they look around.
+    pub across: Option<Kernel>,
+    /// From which neighbours blocks read the inbox.
+    pub masks: Kernel,
+    /// Coarse cells beside refined ones.
+    pub cells: Kernel,
+    /// What they send.
+    pub to_fine: Kernel,
+    /// What they get.
+    pub to_coarse: Kernel,
+    /// What enters fine blocks that touch walls, if the method has rules.
+    pub to_fine_walls: Option<Kernel>,
+    /// What enters coarse blocks that touch walls.
+    pub to_coarse_walls: Option<Kernel>,
+}
+
+/// How the packets of a direction travel around a coarse cell. Cells around it have the numbers of a block's neighbours.
+#[derive(Debug, Serialize)]
+pub struct Way {
+    /// Direction.
+    pub at: usize,
+    /// Its velocity.
+    pub velocity: String,
+    /// The reverse.
+    pub backward: String,
+    /// The coarse cell where packets are after two steps.
+    pub far: usize,
+    /// The coarse cell where those are from that arrive in this one.
+    pub back: usize,
+    /// Statements that compute what packets carry.
+    pub lines: Vec<String>,
+    /// The packets.
+    pub packets: Vec<WayPacket>,
+}
+
+/// A packet.
+#[derive(Debug, Serialize)]
+pub struct WayPacket {
+    /// The child of the cell that it starts from, and ends at after two steps.
+    pub child: usize,
+    /// What it carries.
+    pub value: String,
+    /// Where it is after one step, if in another coarse cell.
+    pub near: Option<NearCell>,
+    /// Where it was one step before, if in another coarse cell.
+    pub behind: Option<NearCell>,
+}
+
+/// A child of a coarse cell near another one.
+#[derive(Debug, Serialize)]
+pub struct NearCell {
+    /// Number of the cell.
+    pub entry: usize,
+    /// Its offset.
+    pub offset: String,
+    /// The child.
+    pub child: usize,
+}
 
 /// The kernels that fill the inbox, and where things are in it; `kernel` gives the signature of a role.
 pub fn view(manifest: &Manifest, interface: &Interface, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Inbox {

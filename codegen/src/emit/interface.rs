@@ -1,17 +1,59 @@
-//! Fills the part of a [`View`](super::view::View) that is about refinement interfaces.
+//! What templates print of refinement interfaces.
 
 use lbm_bundle::Manifest;
 use lbm_dsl::expr::{Expr, LevelSymbol, Rational, Symbol};
+use serde::Serialize;
 
 use super::arithmetic::reads;
 use super::formula::real_name;
 use super::method::{self, Method, Wall};
 use super::number::literal;
-use super::packets::{Route, packets, params, shared, slopes};
+use super::packets::{Route, Shared, Slope, packets, params, shared, slopes};
 use super::text::Comment;
-use super::view::{Interface, LinkRule, Packet};
-use super::walls;
+use super::walls::{self, LinkRule};
 use crate::ir::Output;
+
+/// Kernels and formulas of a coupling of packets.
+#[derive(Debug, Serialize)]
+pub struct Interface {
+    /// Name of the coupling.
+    pub name: Comment,
+    /// Whether the method has boundary rules.
+    pub walls: bool,
+    /// Rules of links that read the cell alone.
+    pub links: Vec<LinkRule>,
+    /// Whether the face with the rule `rule` is a mirror and nothing else, as a condition; empty if there are no such rules.
+    pub mirrors: String,
+    /// Fine cells in a coarse one.
+    pub children: usize,
+    /// One over that.
+    pub share: String,
+    /// Whether packets depend on how they travel.
+    pub kinds: bool,
+    /// Whether some packet carries something else than its cell's population.
+    pub switches: bool,
+    /// Those that do.
+    pub packets: Vec<Packet>,
+    /// What packets of several directions are made of, if there is such.
+    pub shared: Option<Shared>,
+    /// Derivatives that packets read.
+    pub slopes: Vec<Slope>,
+    /// Parameters of the method that packets read, with a leading comma.
+    pub decl: String,
+    /// The same as they are passed on.
+    pub pass: String,
+}
+
+/// What the packets of one direction carry.
+#[derive(Debug, Serialize)]
+pub struct Packet {
+    /// Direction.
+    pub at: usize,
+    /// Statements that compute it.
+    pub lines: Vec<String>,
+    /// That of each child.
+    pub values: Vec<String>,
+}
 
 /// What crosses refinement interfaces.
 pub fn view(method: &Method, interface: &method::Interface) -> Interface {

@@ -1,7 +1,8 @@
-//! Fills a [`View`]: the parts that both targets share.
+//! What the templates of kernels print: a [`View`], of which each subject fills its own part.
 
 use lbm_bundle::{HALF_SCALE, Kernel as Signature, Manifest, Real, Role};
 use lbm_dsl::expr::{LevelSymbol, Symbol};
+use serde::Serialize;
 
 use super::arithmetic::{computes_again, formulas, reads};
 use super::around;
@@ -14,14 +15,165 @@ use super::inbox;
 use super::interface;
 use super::method::Method;
 use super::moments;
-use super::signature::{Types, head, packed};
+use super::signature::{Params, Types, head, packed};
 use super::solids;
 use super::target::Dialect;
+use super::text::Comment;
 use super::transfer;
-use super::view::{Carry, Head, Kernel, Params, Pull, Reduce, View};
-use super::walls::walls;
+use super::view::{Head, Kernel, Packed, Pull};
+use super::walls::{self, walls};
 use crate::ir::Plan;
 use crate::lower::signature::{in_pairs, velocity_at};
+
+/// One file of kernels. Fields that hold lists are printed line by line.
+#[derive(Debug, Serialize)]
+pub struct View {
+    /// The words of the target.
+    #[serde(flatten)]
+    pub dialect: Dialect,
+    /// The comment that opens the file, a line each, without `//`.
+    pub banner: Vec<Comment>,
+    /// `float` or `double`.
+    pub real: String,
+    /// CUDA: whether a kernel says how many of its thread blocks a processor shall hold.
+    pub resident: bool,
+    /// Whether the collision computes values again.
+    pub again: bool,
+    /// What a population is stored as.
+    pub stored: String,
+    /// Whether that is a number of 16 bits.
+    pub half: bool,
+    /// What it is multiplied with then.
+    pub half_scale: String,
+    /// The power of two that it is.
+    pub half_exponent: u32,
+    /// Number of directions.
+    pub q: usize,
+    /// The constant that says how many values are stored of a cell: `Q` or `K`.
+    pub values: &'static str,
+    /// How many there are.
+    pub value_count: usize,
+    /// Moments that are stored in the place of populations.
+    pub moments: Option<moments::Moments>,
+    /// What cells show to those around them.
+    pub around: Option<around::Neighbours>,
+    /// The constant that says how many values a collision reads: `Q`, or `INPUTS`.
+    pub inputs: &'static str,
+    /// Cells of a block along x.
+    pub bx: u32,
+    /// Along y.
+    pub by: u32,
+    /// Along z.
+    pub bz: u32,
+    /// Number of axes.
+    pub dim: usize,
+    /// Whether the cells of a block are found by their numbers.
+    pub numbered: bool,
+    /// Velocity of each direction, in lines.
+    pub velocities: Vec<String>,
+    /// Direction of each velocity, by `(cx+1) + 3 (cy+1) + 9 (cz+1)`; -1 where there is none.
+    pub numbers: String,
+    /// Neighbours of a block, itself included.
+    pub near: usize,
+    /// Position of the block itself among its neighbours.
+    pub middle: usize,
+    /// Whether there is a third axis.
+    pub deep: bool,
+    /// Components of all macroscopic fields.
+    pub fields: usize,
+    /// Rows along x that the host gathers at a time.
+    pub rows: u32,
+    /// Host: whether a row is whole cache lines, which are collided where they lie.
+    pub lines: bool,
+    /// Values from the populations of a direction in a block to those of the next.
+    pub pitch_len: usize,
+    /// What the kernel `macroscopic` does with the level of the blocks.
+    pub level: String,
+    /// Populations from fields.
+    pub init: Kernel,
+    /// Kernels that gather what arrives in cells.
+    pub gathers: Vec<gather::Gather>,
+    /// Rules of walls, if the spec has some.
+    pub walls: Option<walls::Walls>,
+    /// Blocks at refinement interfaces, if kernels for them are wanted.
+    pub interface: Option<interface::Interface>,
+    /// What enters blocks from other levels, if the coupling is one of packets.
+    pub inbox: Option<inbox::Inbox>,
+    /// What is different about refinement interfaces, if the coupling is one of ghosts.
+    pub ghosts: Option<ghosts::Ghosts>,
+    /// Blocks with solids in them, if kernels for them are wanted.
+    pub solids: Option<solids::Solids>,
+    /// The opposite of each direction.
+    pub opposites: String,
+    /// What each population is stored without.
+    pub rests: String,
+    /// What cells have whose level changes, if there are kernels for refinement interfaces.
+    pub transfer: Option<transfer::Transfer>,
+    /// The kernels that move data when a forest changes, likewise.
+    pub carry: Option<Carry>,
+    /// Fields of blocks.
+    pub macroscopic: Kernel,
+    /// What sums up a flow.
+    pub reduce: Reduce,
+    /// Plain states.
+    pub collide: Kernel,
+    /// The host kernels again, their arguments as read through an array of pointers.
+    pub packed: Vec<Packed>,
+    /// The struct of the method's parameters, if it has any.
+    pub params: Option<Params>,
+    /// Parameters of the method, with a leading comma where there are any: `, const float omega`.
+    pub param_decls: String,
+    /// The same as they are passed on: `, omega`.
+    pub param_names: String,
+    /// Upwind coordinates along each axis that a thread needs.
+    pub upwind: Vec<String>,
+    /// CUDA: the same for a thread that takes two cells of a row, if interior blocks are worked on so.
+    pub pairs: Option<Vec<String>>,
+    /// Each direction's way through the block and its neighbours.
+    pub pulls: Vec<Pull>,
+}
+
+/// Kernels that sum up a flow.
+#[derive(Debug, Serialize)]
+pub struct Reduce {
+    /// Values that are not finite, and changes of velocity.
+    pub look: Kernel,
+    /// Mass and momentum.
+    pub sums: Kernel,
+    /// Number of sets of populations.
+    pub sets: usize,
+    /// Components of the fields of the method, which a flow must keep finite.
+    pub own: usize,
+    /// How many directions have a set: those of states have none.
+    pub summed: String,
+    /// The set that each direction belongs to.
+    pub set_of: String,
+    /// Type of the fields.
+    pub real: &'static str,
+    /// The first component of the velocity, if the fields have one.
+    pub velocity: Option<usize>,
+    /// The component that is the density, if there is one.
+    pub density: Option<usize>,
+    /// Mass, energy, enstrophy and the largest speed, if there is a velocity.
+    pub means: Option<Kernel>,
+}
+
+/// Kernels that move data when a forest changes.
+#[derive(Debug, Serialize)]
+pub struct Carry {
+    /// From children to their parent.
+    pub average: Kernel,
+    /// From a parent to its children.
+    pub fill: Kernel,
+    /// The same for fields.
+    pub average_fields: Kernel,
+    /// The same for fields.
+    pub fill_fields: Kernel,
+    /// From slot to slot.
+    pub relocate: Kernel,
+    /// The same for fields.
+    pub relocate_fields: Kernel,
+}
 
 /// Bytes of gathered populations, the less of the first-level cache the better.
 const SLAB_BYTES: u32 = 8 * 1024;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::items::{self, Items, Launch};
 use super::render::render;
 use super::signature::{Types, declaration, declarations, packed, plain_head};
+use super::storage::Storage;
 use super::target::Dialect;
 use super::view;
 use crate::relations::{Relations, offsets};
@@ -128,7 +129,7 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
     };
     File {
         name: format!("{}.{}", manifest.name, manifest.target.ending()),
-        text: render(&dialect, "mesh", TEMPLATE, &view),
+        text: render(&dialect, &Storage::WHOLE, "mesh", TEMPLATE, &view),
     }
 }
 

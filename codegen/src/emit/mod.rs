@@ -5,10 +5,11 @@
 //! Each of these knows only those before it:
 //!
 //! - `text`, `number`, `formula`, `double`: what a spec says in words; constants, expressions and formulas in 64 bits as text
-//! - `target`: what targets write differently
-//! - `method`: what is printed; `view`: the strings that templates print; `render`: the templates
+//! - `target`: what targets write differently; `storage`: what differs by what is stored of a cell
+//! - `method`: what is printed; `view`: what templates print of every kernel; `render`: the templates
 //! - `banner`, `constants`, `gather`, `items`, `arithmetic`, `signature`: parts of every file and kernel
-//! - `walls`, `around`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: parts of a view; `layout`: all of it
+//! - `walls`, `around`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: what templates print of a subject, and what
+//!   fills it; `layout`: all of it, a `View`
 //! - `mesh`: kernels that change the forest; `criteria`: those that say which levels blocks should have;
 //!   `prescribed`: those of values at walls; `statistics`: those of statistics over time
 //! - `soa`: kernels on plain arrays; `header`, `rust`, `bindings`: what embeds kernels
@@ -41,6 +42,7 @@ mod signature;
 mod soa;
 mod solids;
 mod statistics;
+mod storage;
 mod target;
 pub mod text;
 mod transfer;
@@ -55,15 +57,17 @@ pub use statistics::statistics;
 
 use lbm_bundle::{File, Layout, Manifest};
 use render::render;
+use storage::Storage;
 use target::Dialect;
 
 /// The kernels for the manifest's target and layout.
 pub fn source(method: &Method) -> File {
     let Manifest { spec, target, layout, .. } = method.manifest;
     let dialect = Dialect::of(*target);
+    let storage = Storage::of(method.manifest);
     let text = match layout {
-        Layout::Blocks => render(&dialect, "kernels", dialect.kernels, &layout::view(method, &dialect)),
-        Layout::Soa => render(&dialect, "soa", dialect.soa, &soa::view(method, dialect)),
+        Layout::Blocks => render(&dialect, &storage, "kernels", dialect.kernels, &layout::view(method, &dialect)),
+        Layout::Soa => render(&dialect, &storage, "soa", dialect.soa, &soa::view(method, dialect)),
     };
     File { name: format!("{spec}.{}", target.ending()), text }
 }

@@ -1,4 +1,4 @@
-//! Fills what is different where moments are stored in the place of populations.
+//! What templates print where moments are stored in the place of populations.
 //!
 //! CUDA: the threads of a block make the populations of its cells, and of the layer of cells around it those that enter the block. In memory
 //! that they share each lies where it arrives, so that threads read what is their own; each adds up the moments of that.
@@ -6,11 +6,127 @@
 use lbm_bundle::{HALF_DIGITS, Manifest, digits_of};
 use lbm_dsl::expr::Rational;
 use num_traits::{One, Signed, Zero};
+use serde::Serialize;
 
 use super::arithmetic::formulas;
 use super::method::{Method, Moments as Plans};
 use super::number::literal;
-use super::view::{Around, Arrival, Digits, Group, Lent, Moments, Value, Word};
+use super::view::{Formulas, Value};
+
+/// Moments that are stored in the place of populations.
+#[derive(Debug, Serialize)]
+pub struct Moments {
+    /// Their names.
+    pub names: String,
+    /// `m[0] = f[0] + f[1];` for each.
+    pub sums: Vec<String>,
+    /// Populations after a collision from moments after it.
+    pub populations: Formulas,
+    /// The same of each alone.
+    pub each: Vec<Formulas>,
+    /// CUDA: moments of 16 bits that lie side by side; none where each lies apart.
+    pub groups: Vec<Group>,
+    /// How many they are: `8, 2`.
+    pub widths: String,
+    /// Whether two moments of 16 bits are rounded into a word.
+    pub paired: bool,
+    /// Moments of 16 bits: the digits of each.
+    pub digits: Vec<Digits>,
+    /// Digits that some lend others.
+    pub lent: Vec<Lent>,
+    /// CUDA: populations that stay where they are, and what is added to the moments for them.
+    pub rest: Vec<Value>,
+    /// CUDA: pairs of opposite directions.
+    pub arrivals: Vec<Arrival>,
+    /// CUDA: how a cell of a block gives its populations to others of the block, a statement each.
+    pub own: Vec<String>,
+    /// CUDA: how cells around it do.
+    pub around: Vec<Around>,
+    /// Cells of a block with the layer around it.
+    pub padded: u32,
+    /// The same along x.
+    pub px: u32,
+    /// Along y.
+    pub py: u32,
+    /// Codes of the cells around a block.
+    pub halo: Vec<String>,
+}
+
+/// Binary digits of a moment that is stored in 16 bits.
+#[derive(Debug, Serialize)]
+pub struct Digits {
+    /// How many of 24 are left out.
+    pub left: u32,
+    /// How many of the last it lends.
+    pub lends: u32,
+    /// The bits that it keeps then.
+    pub kept: String,
+}
+
+/// Digits that a moment lends another.
+#[derive(Debug, Serialize)]
+pub struct Lent {
+    /// The one that has them more.
+    pub to: usize,
+    /// The one that has them less.
+    pub from: usize,
+    /// Ones, as many as they are.
+    pub mask: u32,
+    /// Where they are among those of a number of 32 bits.
+    pub place: u32,
+    /// CUDA: 16 where the one that has them less lies in the upper half of its word.
+    pub half: u32,
+}
+
+/// CUDA: moments of a cell that lie side by side.
+#[derive(Debug, Serialize)]
+pub struct Group {
+    /// The first.
+    pub first: usize,
+    /// The one behind the last.
+    pub end: usize,
+    /// How many they are.
+    pub width: usize,
+    /// The type in which they are loaded at once.
+    pub word: &'static str,
+    /// Its parts, two moments each.
+    pub words: Vec<Word>,
+}
+
+/// CUDA: 32 bits of what is loaded at once.
+#[derive(Debug, Serialize)]
+pub struct Word {
+    /// Which: `.x`; empty where there is one.
+    pub part: &'static str,
+    /// The first of its two moments.
+    pub first: usize,
+}
+
+/// CUDA: a block from which populations enter the one at hand.
+#[derive(Debug, Serialize)]
+pub struct Around {
+    /// Its number among the neighbours.
+    pub entry: i32,
+    /// How its cells give them, a statement each.
+    pub gives: Vec<String>,
+}
+
+/// CUDA: a pair of opposite directions.
+#[derive(Debug, Serialize)]
+pub struct Arrival {
+    /// The first direction.
+    pub at: usize,
+    /// The other.
+    pub other: usize,
+    /// Where what arrives of the first begins in memory that threads share.
+    pub first: usize,
+    /// Where that of the other does.
+    pub second: usize,
+    /// Whether what they differ by has a part in a moment.
+    pub has_odd: bool,
+    /// What is added to the moments for what arrives.
+    pub added: Vec<String>,
+}
 
 /// Everything about moments.
 pub fn view(method: &Method, plans: &Plans) -> Moments {

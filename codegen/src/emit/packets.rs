@@ -5,14 +5,55 @@ use std::collections::BTreeSet;
 
 use lbm_bundle::Manifest;
 use lbm_dsl::expr::{LevelSymbol, Symbol};
+use serde::Serialize;
 
 use super::arithmetic::reads;
 use super::formula::{Language, Printer, real_name, wrap};
 use super::method::{Interface, PointSet};
 use super::text::Comment;
-use super::view::{Shared, Slope, SlopeSet};
 use crate::ir::Plan;
 use crate::lower::word;
+
+/// What the packets of several directions are made of.
+#[derive(Debug, Serialize)]
+pub struct Shared {
+    /// How many values.
+    pub count: usize,
+    /// Statements that compute them by tables.
+    pub around: Vec<String>,
+    /// Statements that compute them by a walk through the forest.
+    pub walk: Vec<String>,
+}
+
+/// A derivative along an axis.
+#[derive(Debug, Serialize)]
+pub struct Slope {
+    /// What it is.
+    pub doc: Comment,
+    /// Name of the function that finds samples by tables.
+    pub around: String,
+    /// Name of the function that walks to them through the forest.
+    pub walk: String,
+    /// Name of the function that says where they are along an axis.
+    pub along: String,
+    /// Name of the function of samples found that way.
+    pub derivative: String,
+    /// Points of all sets, in cells.
+    pub points: String,
+    /// How many there are.
+    pub count: usize,
+    /// In order of preference.
+    pub sets: Vec<SlopeSet>,
+}
+
+/// A derivative from one set of points.
+#[derive(Debug, Serialize)]
+pub struct SlopeSet {
+    /// Whether all points have values.
+    pub condition: String,
+    /// Statements, of which the last returns it.
+    pub lines: Vec<String>,
+}
 
 /// How a kernel finds what is around the coarse cell `here`, of which it has `coarse`, `slot` and `cell`.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use super::formula::{real_name, wrap};
 use super::items::{self, Items, Launch};
 use super::render::render;
 use super::signature::{Types, declarations, packed, plain_head};
+use super::storage::Storage;
 use super::target::Dialect;
 use super::view;
 
@@ -59,7 +60,7 @@ pub fn prescribed(manifest: &PrescribedManifest, formulas: &[Formula]) -> Result
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };
     let name = format!("{}_prescribed.{}", manifest.spec, manifest.target.ending());
-    Ok(File { name, text: render(&dialect, "prescribed", TEMPLATE, &view) })
+    Ok(File { name, text: render(&dialect, &Storage::WHOLE, "prescribed", TEMPLATE, &view) })
 }
 
 /// Statements that return the value of a formula.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tera::{Context, Tera};
 
+use super::storage::Storage;
 use super::target::Dialect;
 
 /// What the kernel templates of both targets include.
@@ -37,14 +38,16 @@ const SHARED: [(&str, &str); 28] = [
     ("solids", include_str!("../../../templates/shared/solids.c")),
 ];
 
-/// Renders a template with a view, which may use what is shared and the forms of a target: all are ours and do not depend on what a user
-/// writes, so failure is our bug.
-pub fn render(dialect: &Dialect, name: &str, template: &str, view: &impl Serialize) -> String {
+/// Renders a template with a view, which may use what is shared, the forms of a target and those of what is stored: all are ours and do not
+/// depend on what a user writes, so failure is our bug.
+pub fn render(dialect: &Dialect, storage: &Storage, name: &str, template: &str, view: &impl Serialize) -> String {
     let mut tera = Tera::new();
     let text = tera
         .add_raw_templates(SHARED.iter().copied().chain([
             ("words", dialect.words),
             ("forms", dialect.forms),
+            ("stored cells", storage.cells),
+            ("stored numbers", storage.numbers),
             (name, template),
         ]))
         .and_then(|()| tera.render(name, &Context::from_serialize(view)?))

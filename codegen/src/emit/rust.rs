@@ -9,6 +9,7 @@ use super::formula::{Language, Printer};
 use super::method::Method;
 use super::render::render;
 use super::signature::doc;
+use super::storage::Storage;
 use super::target::Dialect;
 
 const TEMPLATE: &str = include_str!("../../../templates/rust/soa.rs");
@@ -52,7 +53,7 @@ struct Value {
 pub fn functions(method: &Method) -> String {
     let kernels = [Role::Init, Role::StreamCollide, Role::Macroscopic].map(|role| kernel(method, role));
     let real = method.manifest.real.computed().name();
-    format!("\n{}", render(&Dialect::C, "soa.rs", TEMPLATE, &View { real, kernels: kernels.into() }))
+    format!("\n{}", render(&Dialect::C, &Storage::WHOLE, "soa.rs", TEMPLATE, &View { real, kernels: kernels.into() }))
 }
 
 fn kernel(method: &Method, role: Role) -> Kernel {

@@ -1,14 +1,26 @@
 //! How kernels are declared: their arguments, and the struct of the method's parameters.
 
 use lbm_bundle::{Arg, ArgType, Kernel as Signature, Layout, Manifest, Member, Real, Role};
+use serde::Serialize;
 
 use super::arithmetic::{is_read, unpack};
 use super::formula::real_name;
 use super::items;
 use super::target::Dialect;
 use super::text::Comment;
-use super::view::{Head, Packed, Params, Work};
+use super::view::{Head, Packed, Work};
 use crate::ir::Plan;
+
+/// The struct of a method's parameters.
+#[derive(Debug, Serialize)]
+pub struct Params {
+    /// Macro that says that it is declared: a header and a source that are compiled together both declare it.
+    pub guard: String,
+    /// Its name.
+    pub name: String,
+    /// Its members, a line each.
+    pub members: Vec<String>,
+}
 
 /// What is around the text of a kernel, with its arithmetic if that is all it does; one that does something else reads all parameters
 /// that it is given.

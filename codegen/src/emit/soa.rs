@@ -20,7 +20,7 @@ pub struct View {
     banner: Vec<Comment>,
     real: &'static str,
     again: bool,
-    params: Option<view::Params>,
+    params: Option<signature::Params>,
     kernels: Vec<Kernel>,
     packed: Vec<view::Packed>,
 }
@@ -70,7 +70,7 @@ pub fn view(method: &Method, dialect: Dialect) -> View {
             .iter()
             .map(|signature| kernel(method, signature, &dialect, cells(manifest, signature.role)))
             .collect(),
-        params: view::Params::new(manifest),
+        params: signature::Params::new(manifest),
         packed: manifest.kernels.iter().map(|kernel| signature::packed(&kernel.symbol, &kernel.args, &types)).collect(),
     }
 }

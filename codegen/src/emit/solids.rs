@@ -1,13 +1,33 @@
-//! Fills the part of a [`View`](super::view::View) that is about solids.
+//! What templates print of solids.
 
 use lbm_bundle::{Boundary, Role};
 use lbm_dsl::expr::Symbol;
+use serde::Serialize;
 
 use super::arithmetic::reads;
 use super::method::{Method, Wall};
-use super::view::{Head, Kernel, LinkRule, Rule, Solids};
-use super::walls::{is_distance, rule};
+use super::view::{Head, Kernel};
+use super::walls::{LinkRule, Rule, is_distance, rule};
 use crate::ir::Plan;
+
+/// Kernels and rules of blocks with solids in them.
+#[derive(Debug, Serialize)]
+pub struct Solids {
+    /// The force.
+    pub force: Kernel,
+    /// Cells that solids have left.
+    pub refill: Kernel,
+    /// Functions of rules that differ from those at faces.
+    pub own: Vec<Rule>,
+    /// All rules.
+    pub rules: Vec<LinkRule>,
+    /// Whether some rule reads what arrives along the opposite direction.
+    pub against: bool,
+    /// Whether some rule reads the distance of the surface.
+    pub distance: bool,
+    /// How many directions carry the momentum of the flow.
+    pub carriers: u32,
+}
 
 /// The kernels of blocks with solids in them, and the rules of their surfaces; `kernel` gives the signature of a role.
 pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {

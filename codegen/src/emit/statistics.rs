@@ -12,6 +12,7 @@ use super::formula::{real_name, wrap};
 use super::items::{self, Items, Launch};
 use super::render::render;
 use super::signature::{Types, declarations, packed, plain_head};
+use super::storage::Storage;
 use super::target::Dialect;
 use super::text::Comment;
 use super::view;
@@ -143,7 +144,7 @@ pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Re
         packed: all.map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };
     let name = format!("{}_statistics.{}", manifest.spec, manifest.target.ending());
-    Ok(File { name, text: render(&dialect, "statistics", TEMPLATE, &view) })
+    Ok(File { name, text: render(&dialect, &Storage::WHOLE, "statistics", TEMPLATE, &view) })
 }
 
 /// What a sample does to the accumulators of a cell, which begin at `own`.

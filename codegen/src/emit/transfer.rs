@@ -1,15 +1,35 @@
-//! Fills the part of a [`View`](super::view::View) that is about cells whose level changes.
+//! What templates print of cells whose level changes.
 
 use std::collections::BTreeSet;
 
 use lbm_bundle::Manifest;
 use lbm_dsl::expr::{Expr, LevelSymbol, Symbol};
+use serde::Serialize;
 
 use super::formula::{Language, Printer, real_name};
 use super::method::Interface;
-use super::packets::{of_stencil, slope};
-use super::view::{Slope, Transfer, Value};
+use super::packets::{Slope, of_stencil, slope};
+use super::view::Value;
 use crate::ir::Plan;
+
+/// What cells have whose level changes.
+#[derive(Debug, Serialize)]
+pub struct Transfer {
+    /// Derivatives that the children of a refined cell depend on.
+    pub slopes: Vec<Slope>,
+    /// Most points that one of them has.
+    pub most: usize,
+    /// Statements of what is the same for all children of a refined cell.
+    pub shared: Vec<String>,
+    /// Statements for one of them.
+    pub own: Vec<String>,
+    /// What a child is given.
+    pub child: Vec<Value>,
+    /// Statements that say what the cell has that takes their place.
+    pub coarsen: Vec<String>,
+    /// What it is given.
+    pub parent: Vec<Value>,
+}
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 

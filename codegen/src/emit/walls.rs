@@ -1,15 +1,125 @@
-//! Fills the part of a [`View`](super::view::View) that is about walls.
+//! What templates print of walls.
 
 use lbm_bundle::{Boundary, DISTANCE, Manifest};
 use lbm_dsl::expr::{DEEP, Symbol};
+use serde::Serialize;
 
 use super::arithmetic::{body, reads};
 use super::formula::{Language, Printer, real_name};
 use super::method::{self, Method, Wall};
 use super::text::Comment;
-use super::view::{Inwards, Link, NodeForm, NodeRule, Rule, Value, Walls};
+use super::view::Value;
 use crate::ir::{Output, Plan};
 use crate::lower::{component, word};
+
+/// Rules of walls.
+#[derive(Debug, Serialize)]
+pub struct Walls {
+    /// The rules of links in the order of their codes.
+    pub rules: Vec<Rule>,
+    /// How a wall's parameters are found.
+    pub values: String,
+    /// Whether the wall with the rule `rule` is a mirror, as a condition; empty if there are no such rules.
+    pub mirrors: String,
+    /// The rules of nodes in the order of their codes.
+    pub nodes: Vec<NodeRule>,
+    /// Whether there are mirrors or rules of nodes, which need the velocities.
+    pub tables: bool,
+    /// Whether some rule of nodes reads what has left the cell.
+    pub own: bool,
+    /// Whether some rule of nodes reads cells along the inward normal.
+    pub inside: bool,
+    /// Whether a block has so few cells along some axis that this one may be in the next block, or both ends at one cell.
+    pub thin: bool,
+    /// Values that a wall has room for.
+    pub stride: u32,
+}
+
+/// A boundary rule of nodes.
+#[derive(Debug, Serialize)]
+pub struct NodeRule {
+    /// Its number in `wall_rules`.
+    pub code: i32,
+    /// What it is, in lines.
+    pub doc: Vec<Comment>,
+    /// Its parameters in the frame of the walls.
+    pub values: Vec<String>,
+    /// For one wall, two, and so on.
+    pub forms: Vec<NodeForm>,
+}
+
+/// What has arrived in a cell along the inward normal.
+#[derive(Debug, Serialize)]
+pub struct Inwards {
+    /// What the populations are called there.
+    pub name: &'static str,
+    /// How many cells away.
+    pub cells: u32,
+    /// The same along each axis: `3 * normal[0], 3 * normal[1]`.
+    pub steps: String,
+}
+
+/// A rule of nodes for some walls that meet.
+#[derive(Debug, Serialize)]
+pub struct NodeForm {
+    /// Name of its function.
+    pub function: String,
+    /// How many walls meet.
+    pub walls: usize,
+    /// What it reads of cells along the inward normal.
+    pub reads: Vec<Inwards>,
+    /// Declarations of what it reads.
+    pub decl: String,
+    /// What is passed there.
+    pub pass: String,
+    /// Inputs as statements.
+    pub inputs: Vec<String>,
+    /// Its arithmetic, in lines.
+    pub body: Vec<String>,
+    /// Outputs: value and direction.
+    pub outputs: Vec<Value>,
+}
+
+/// A boundary rule of links.
+#[derive(Debug, Serialize)]
+pub struct Rule {
+    /// Name of its function.
+    pub function: String,
+    /// Its number in `wall_rules`.
+    pub code: i32,
+    /// What it is, in lines.
+    pub doc: Vec<Comment>,
+    /// Parameter list beyond the direction and the cell's own populations: `, const float *value` or nothing.
+    pub decl: String,
+    /// What is passed there.
+    pub pass: String,
+    /// Its parameters as statements.
+    pub values: Vec<String>,
+    /// The population that each direction brings back.
+    pub links: Vec<Link>,
+}
+
+/// What one direction brings back from a wall.
+#[derive(Debug, Serialize)]
+pub struct Link {
+    /// Direction.
+    pub at: usize,
+    /// Statements, of which the last returns the value.
+    pub lines: Vec<String>,
+    /// Whether the statements declare something, and so need braces.
+    pub block: bool,
+}
+
+/// A boundary rule as a refinement interface calls it.
+#[derive(Debug, Serialize)]
+pub struct LinkRule {
+    /// Its number in `wall_rules`.
+    pub code: i32,
+    /// Name of its function.
+    pub function: String,
+    /// What is passed beyond the direction and the cell's own populations.
+    pub pass: String,
+}
 
 /// The rules of blocks that touch walls.
 pub fn walls(method: &Method) -> Walls {

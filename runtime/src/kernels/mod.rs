@@ -4,7 +4,7 @@
 //!
 //! In: a bundle and a device. After loading: the bundle follows this runtime's version of the kernel interface, every
 //! kernel has the arguments that the table of its role lists, and every symbol exists. A launch is a struct generated
-//! from that table, with the arguments as fields:
+//! from that table, with the arguments as fields, groups of them as structs; [`Gather`] launches all kernels that gather:
 //!
 //! ```no_run
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};

@@ -1,0 +1,174 @@
+//! Manifests of bundles.
+
+use serde::{Deserialize, Serialize};
+
+use crate::storage::MOST_SIDE_BY_SIDE;
+use crate::{
+    Boundary, Coupling, Criterion, Direction, Field, Kernel, Layout, Lent, Member, Moment, Param, Populations, Real,
+    Role, Seen, Shown, State, Target, Transport, lent,
+};
+
+/// Everything but the source text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`ABI`](crate::ABI) of the compiler that wrote it.
+    pub abi: u32,
+    /// Name of the spec: `d3q19_bgk`.
+    pub spec: String,
+    /// Target.
+    pub target: Target,
+    /// Real type.
+    pub real: Real,
+    /// How cells lie in memory.
+    pub layout: Layout,
+    /// Number of axes, 2 or 3.
+    pub dim: u32,
+    /// The sets of populations; the first is that of `lattice` in the spec.
+    pub populations: Vec<Populations>,
+    /// The direction of every population, one set after the other. Behind them comes one for each state: it goes nowhere.
+    pub directions: Vec<Direction>,
+    /// States, which are stored behind the populations as if they were some that stay where they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<State>,
+    /// What cells show to those around them, before any collides: kernels of their own store it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<Shown>,
+    /// What a collision reads of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<Seen>,
+    /// What is stored of a cell in the place of its populations: moments of them, each less its value at rest. Empty: the populations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moments: Vec<Moment>,
+    /// Cells of a block along each axis; 1 beyond the dimension. [`Layout::Soa`] has no blocks in memory: these are the
+    /// cells of a CUDA thread block.
+    pub block: [u32; 3],
+    /// Values a wall instance has room for in `wall_values`.
+    pub wall_stride: u32,
+    /// Parameters of the method.
+    pub params: Vec<Param>,
+    /// The struct `<spec>_params` that kernels take them in, by value as their last argument: its members in order, one behind the
+    /// other. There is no such struct, and no such argument, where the method has no parameters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Member>,
+    /// Macroscopic fields in the order of their components in `fields`.
+    pub fields: Vec<Field>,
+    /// Boundary rules.
+    pub boundaries: Vec<Boundary>,
+    /// Codes of the boundary rules that surfaces of solids can have, if the bundle has kernels for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub solid_rules: Vec<i32>,
+    /// Codes of the boundary rules that are mirrors, if the bundle has kernels for solids or level jumps, which they reflect.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mirror_rules: Vec<i32>,
+    /// Codes of the boundary rules that work on one level only, if the bundle has kernels for several: they mix what a mirror
+    /// would send back with something else, or have a parameter that would differ between levels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_level_rules: Vec<i32>,
+    /// What crosses level jumps, if the bundle has kernels for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coupling: Option<Coupling>,
+    /// What the spec says that a grid may follow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<Criterion>,
+    /// Kernels.
+    pub kernels: Vec<Kernel>,
+    /// Kinematic viscosity of the first populations as a function of the parameters.
+    pub viscosity: Transport,
+}
+
+impl Manifest {
+    /// The first populations, those of `lattice` in the spec.
+    ///
+    /// # Panics
+    /// Where the manifest lists none: no such manifest is made, and no such bundle loads.
+    pub fn main(&self) -> &Populations {
+        &self.populations[0]
+    }
+    /// Number of populations of all sets, and of states.
+    pub fn q(&self) -> usize {
+        self.directions.len()
+    }
+    /// Number of values that are stored of a cell: its moments, or its populations and states.
+    pub fn values(&self) -> usize {
+        if self.moments.is_empty() { self.q() } else { self.moments.len() }
+    }
+    /// Values of the parameters on the next finer level, all in their order: rates as the coupling says, others as their units
+    /// say. What neither speaks of is the same on all levels.
+    pub fn finer(&self, values: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let named = |name: &str| Some(values[self.params.iter().position(|param| param.name == name)?][0]);
+        let of_param = |(param, values): (&Param, &Vec<f64>)| {
+            let rates = self.coupling.iter().flat_map(|coupling| &coupling.rates);
+            match (rates.into_iter().find(|rate| rate.param == param.name), param.unit) {
+                (Some(rate), _) => vec![rate.finer.value(&named).unwrap_or(f64::NAN)],
+                (None, Some(unit)) => values.iter().map(|value| value * unit.finer()).collect(),
+                (None, None) => values.clone(),
+            }
+        };
+        self.params.iter().zip(values).map(of_param).collect()
+    }
+    /// Cells of a block.
+    pub fn cells(&self) -> usize {
+        self.block.iter().map(|n| *n as usize).product()
+    }
+
+    /// Values from a block's populations of one direction to those of the next: its cells and, on the host, a cache line more where
+    /// directions would be a multiple of 1 KiB apart. Their cells would share sets of a processor's caches and drive each other out.
+    pub fn pitch(&self) -> usize {
+        let (bytes, line) = (self.cells() * self.real.stored_bytes(), 64 / self.real.stored_bytes());
+        let apart = !self.target.is_gpu() && self.layout == Layout::Blocks && bytes.is_multiple_of(1024);
+        self.cells() + if apart { line } else { 0 }
+    }
+
+    /// Whether values of a cell lie side by side in memory, in the groups of [`side_by_side`](crate::side_by_side): moments of 16 bits on GPUs do, which are loaded a
+    /// group at once. Others lie apart, those of one number in a block one behind the other.
+    pub fn is_side_by_side(&self) -> bool {
+        let half = self.real == Real::F16F32 && self.target.is_gpu();
+        half && !self.moments.is_empty() && self.cells().is_multiple_of(MOST_SIDE_BY_SIDE)
+    }
+
+    /// What moments of 16 bits [lend](lent) each other; nothing where values are stored otherwise.
+    pub fn lent(&self) -> Vec<Lent> {
+        let names = || self.moments.iter().map(|moment| moment.name.as_str());
+        if self.real == Real::F16F32 { lent(names()) } else { vec![] }
+    }
+
+    /// Values of the table of what is around a block at an interface: slots and rows of the inbox of its neighbours, and of the blocks
+    /// that refine these.
+    pub fn around(&self) -> usize {
+        2 * 3usize.pow(self.dim) * (1 + (1 << self.dim))
+    }
+
+    /// Values of a row of the inbox: what may enter a block from outside, by direction and cell; then what its cells see there.
+    pub fn inbox_row(&self) -> usize {
+        let inside = |direction: &Direction| -> u32 {
+            (0..3).map(|axis| self.block[axis] - u32::from(direction.c[axis] != 0)).product()
+        };
+        let seen = self.seen.iter().map(|seen| &self.directions[seen.direction as usize]);
+        self.directions.iter().chain(seen).map(|direction| self.cells() - inside(direction) as usize).sum()
+    }
+    /// Components of all fields together.
+    pub fn field_components(&self) -> usize {
+        self.fields.iter().map(|field| field.components as usize).sum()
+    }
+    /// Components of the fields of the method, which come before those that are observed.
+    pub fn own_components(&self) -> usize {
+        self.fields.iter().filter(|field| !field.observed).map(|field| field.components as usize).sum()
+    }
+    /// Names of the components of all fields, in order: `rho`, `ux`, `uy`.
+    pub fn component_names(&self) -> Vec<String> {
+        self.fields.iter().flat_map(|field| field.component_names(self.dim)).collect()
+    }
+    /// Name of the struct of the method's parameters.
+    pub fn params_struct(&self) -> String {
+        format!("{}_params", self.spec)
+    }
+    /// The parameter that a member is a component of, by its position in `params`, and the component.
+    pub fn param_of(&self, member: &Member) -> Option<(usize, usize)> {
+        let at = self.params.iter().position(|param| param.name == member.param)?;
+        (member.component < self.params[at].components).then_some((at, member.component as usize))
+    }
+    /// The kernel with that role.
+    pub fn kernel(&self, role: Role) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.role == role)
+    }
+}

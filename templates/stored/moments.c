@@ -1,0 +1,53 @@
+{# What is stored of a cell: moments in the place of its populations. -#}
+{% component memory(pitch, @inline, @int, @moments, @values) -%}
+{% if moments.groups -%}
+// Of the moments of a cell as many lie side by side as are loaded at once: {{ moments.widths }}.
+{%- else -%}
+// The moments of a cell lie apart, those of one number in a block side by side.
+{%- endif %}
+{{ inline }} size_t at(const {{ int }} slot, const int direction, const int cell)
+{
+{%- if moments.groups %}
+    const int place = {% for group in moments.groups %}{% if not loop.last %}direction < {{ group.end }} ? {% endif %}{% if group.first > 0 %}{{ group.first }} * CELLS + {% endif %}{% if group.width > 1 %}{{ group.width }} * {% endif %}cell{% if group.width > 1 %} + direction{% if group.first > 0 %} - {{ group.first }}{% endif %}{% endif %}{% if not loop.last %} : {% endif %}{% endfor %};
+    return (size_t)slot * (K * CELLS) + (size_t)place;
+{%- else %}
+    return (size_t)slot * ({{ values }} * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
+{%- endif %}
+}
+
+{{<numbers of="moments" />}}
+{%- endcomponent memory %}
+
+{% component read_cell(of, @real) %}
+    {{ real }} m[K], f[Q];
+    load_moments(src, slot, cell, m);
+    populations_from(m, f);
+{%- for input in of.inputs %}
+    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+{%- endfor %}
+{%- endcomponent read_cell %}
+
+{% component give_cell(values, to, slot, cell, pad, @real) %}
+{{ pad }}{{ real }} f[Q];
+{%- for value in values %}
+{{ pad }}f[{{ value.at }}] = {{ value.text }};
+{%- endfor %}
+{{ pad }}store_cell({{ to }}, {{ slot }}, {{ cell }}, f);
+{%- endcomponent give_cell %}
+
+{% component put_cell(to, from) -%}
+    store_cell({{ to }}, slot, cell, {{ from }});
+{%- endcomponent put_cell %}
+
+{% component finish() -%}
+    {{<relax />}}
+    store_moments(dst, slot, cell, f);
+{%- endcomponent finish %}
+
+{% component kept() -%}
+{{ body }}
+{%- endcomponent kept %}
+
+{% component keep_state() -%}
+{{<as_stored_moments />}}
+    {% endcomponent keep_state %}

@@ -1,0 +1,35 @@
+{# Numbers that are stored as they are computed with. -#}
+{% component numbers(of) -%}
+{%- endcomponent numbers %}
+
+{% component chance() -%}
+{%- endcomponent chance %}
+
+{% component widen(value) -%}
+{{ value }}
+{%- endcomponent widen %}
+
+{% component narrow(value) -%}
+{{ value }}
+{%- endcomponent narrow %}
+
+{% component rounded(value) -%}
+{{ value }}
+{%- endcomponent rounded %}
+
+{% component by_chance(cell) -%}
+{%- endcomponent by_chance %}
+
+{% component digits() -%}
+{%- endcomponent digits %}
+
+{% component rounding() -%}
+{%- endcomponent rounding %}
+
+{% component load_all(pitch) -%}
+    for (int number = 0; number < K; ++number) m[number] = populations[at(slot, number, cell)];
+{%- endcomponent load_all %}
+
+{% component store_all() -%}
+    for (int number = 0; number < K; ++number) populations[at(slot, number, cell)] = m[number];
+{%- endcomponent store_all %}
