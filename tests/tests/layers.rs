@@ -231,6 +231,12 @@ fn what_emits_text_does_not_see_the_model() {
     }
 }
 
+/// The templates in one of their folders.
+fn templates(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join("templates").join(folder)).expect("templates");
+    entries.map(|entry| entry.expect("a readable entry").path()).collect()
+}
+
 /// Whether a line of a template asks what is stored of a cell.
 fn asks_what_is_stored(line: &str) -> bool {
     let asks = line.split("{%").skip(1).filter_map(|tag| tag.split("%}").next());
@@ -245,9 +251,8 @@ fn asks_what_is_stored(line: &str) -> bool {
 
 #[test]
 fn texts_for_all_do_not_ask_what_is_stored() {
-    let shared = std::fs::read_dir(root().join("templates/shared")).expect("templates");
     let mut wrong = vec![];
-    for path in shared.map(|entry| entry.expect("a readable entry").path()) {
+    for path in templates("shared") {
         let text = std::fs::read_to_string(&path).expect("a template");
         let asks = text.lines().enumerate().filter(|(_, line)| asks_what_is_stored(line));
         wrong.extend(asks.map(|(number, _)| format!("{}:{}", path.display(), number + 1)));
@@ -300,17 +305,12 @@ fn targets_are_named_in_their_rooms_alone() {
             wrong.extend(asks.map(|(number, _)| format!("{place}:{}", number + 1)));
         }
     }
-    let shared = std::fs::read_dir(root().join("templates/shared")).expect("templates");
-    for path in shared.map(|entry| entry.expect("a readable entry").path()) {
+    for path in ["shared", "stored"].into_iter().flat_map(templates) {
         let text = std::fs::read_to_string(&path).expect("a template");
         for (number, line) in text.lines().enumerate() {
             let words = code(line).split(|letter: char| !letter.is_alphanumeric() && letter != '_');
             if words.into_iter().any(|word| WORDS_OF_TARGETS.iter().any(|of| word.starts_with(of))) {
-                wrong.push(format!(
-                    "templates/shared/{}:{}",
-                    path.file_name().unwrap_or_default().display(),
-                    number + 1
-                ));
+                wrong.push(format!("{}:{}", path.display(), number + 1));
             }
         }
     }
