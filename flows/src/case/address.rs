@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use super::schema;
 use super::tree::{Kind, Table, Value};
+use super::{schema, words};
 
 /// A parameter of a method, as `--set` may name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) fn find(root: &Table, key: &str, parameters: &[Parameter]) -> Result<
             locate(root, &component.map_or(format!("params.{name}"), |component| format!("params.{name}.{component}")))
         }
         ([], None) => {
-            let in_lists = schema::KEYS.iter().filter_map(|known| schema::in_list(known.path));
+            let in_lists = schema::all().filter_map(|known| schema::in_list(known.path));
             match in_lists.into_iter().find(|(_, rest)| *rest == key) {
                 Some((list, _)) => locate(root, &format!("{list}.{key}")),
                 None => Err(Problem::Unknown),
@@ -109,8 +109,8 @@ pub(super) fn suggest(root: &Table, key: &str, parameters: &[Parameter]) -> Opti
     let wholes = || places.iter().map(String::as_str);
     let ends = || lasts.iter().map(String::as_str);
     let near = match key.contains('.') {
-        true => schema::nearest(key, wholes()).or_else(|| schema::nearest(&last(key), ends())),
-        false => schema::nearest(key, wholes().chain(ends())),
+        true => words::nearest(key, wholes()).or_else(|| words::nearest(&last(key), ends())),
+        false => words::nearest(key, wholes().chain(ends())),
     }?;
     places.iter().find(|place| **place == near || last(place) == near).cloned()
 }
@@ -182,7 +182,7 @@ fn is_known(path: &str) -> bool {
     let mut starts = path.match_indices('.').map(|(at, _)| &path[..at]).chain([path]);
     starts.any(|start| {
         let (table, last) = start.rsplit_once('.').unwrap_or(("", start));
-        schema::KEYS.iter().any(|key| key.path == start && last != "*") || schema::is_open(table)
+        schema::all().any(|key| key.path == start && last != "*") || schema::is_open(table)
     })
 }
 
@@ -206,7 +206,7 @@ impl<'a> Here<'a> {
 fn places(root: &Table) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
     inside(root, "", &mut places);
-    let keys = schema::KEYS.iter().map(|key| key.path);
+    let keys = schema::all().map(|key| key.path);
     places.extend(keys.filter(|path| !path.ends_with('*') && schema::in_list(path).is_none()).map(String::from));
     places
 }
@@ -216,7 +216,7 @@ fn places_in_lists(root: &Table) -> Vec<String> {
     let mut places = vec![];
     for name in schema::LISTS {
         let Some(Kind::List(list)) = root.get(name).map(|entry| &entry.value.kind) else { continue };
-        let in_lists = schema::KEYS.iter().filter_map(|key| schema::in_list(key.path));
+        let in_lists = schema::all().filter_map(|key| schema::in_list(key.path));
         let keys: Vec<&str> = in_lists.filter(|(of, key)| *of == name && *key != "*").map(|(_, key)| key).collect();
         places.extend(entries(name, list).flat_map(|(path, _)| keys.iter().map(move |key| format!("{path}.{key}"))));
     }

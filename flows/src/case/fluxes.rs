@@ -51,9 +51,4 @@ impl FluxPlane {
         let across = (0..dim).filter(|axis| *axis != self.normal);
         across.map(|axis| (self.to[axis] - self.from[axis]) / self.parts[axis] as f64).product()
     }
-
-    /// Whether a step is recorded on the way.
-    pub fn wants(&self, step: u64) -> bool {
-        step.is_multiple_of(self.every)
-    }
 }

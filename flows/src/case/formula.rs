@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use lbm_bundle::formula::{FormulaError, Function, Parsed, Points, TABLE};
 
-use super::schema;
+use super::words;
 
 /// A formula of position and time.
 #[derive(Clone, PartialEq)]
@@ -25,7 +25,7 @@ fn values() -> impl Iterator<Item = &'static str> {
 }
 
 fn suggest(name: &str) -> String {
-    schema::suggest(name, &values().chain(Function::names()).chain([TABLE]).collect::<Vec<_>>())
+    words::suggest(name, &values().chain(Function::names()).chain([TABLE]).collect::<Vec<_>>())
 }
 
 /// What is wrong with a name that stands for nothing.

@@ -11,7 +11,12 @@ use lbm_runtime::geometry::solid::Surface;
 
 use super::diag::{self, CaseError, Report, Spanned};
 use super::image::{self, ImageError, Kind};
-use super::raw::{RawCase, RawFace, RawGiven, RawMotion, RawParam, RawShape, RawSolid, RawStart};
+use super::keys::faces::RawFace;
+use super::keys::params::RawParam;
+use super::keys::shapes::RawShape;
+use super::keys::solids::{RawMotion, RawSolid};
+use super::keys::start::{RawGiven, RawStart};
+use super::raw::RawCase;
 use super::samples::Samples;
 use super::table::TableFile;
 
@@ -44,7 +49,7 @@ impl RawCase {
 
     /// Reads the fields of files at the start.
     fn load_start(&mut self, read: &dyn Fn(&str) -> Result<Vec<u8>, String>, report: &mut Report) {
-        let dim = self.size.value.len();
+        let dim = self.domain.size.value.len();
         // A finer grid has 64 points in a cell of this one, and no file that may be read has more than the last of these numbers.
         let cells = self.cells().into_iter().fold(1, usize::saturating_mul);
         let most = cells.saturating_mul(64).clamp(1 << 20, 1 << 28);
@@ -147,7 +152,7 @@ impl RawCase {
             }
         }
         let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(RawFace::formulas);
-        let params = of_faces.chain(self.params.iter_mut().chain(&mut self.fluid.varied).flat_map(RawParam::formulas));
+        let params = of_faces.chain(self.params.iter_mut().chain(self.fluid.varied_mut()).flat_map(RawParam::formulas));
         let start = self.start.iter_mut().filter_map(|start| match &mut start.given {
             RawGiven::Formulas(formulas) => Some(formulas),
             RawGiven::File { .. } => None,

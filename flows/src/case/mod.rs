@@ -118,7 +118,9 @@ mod formula;
 mod fuzz;
 mod heat;
 mod image;
+mod keys;
 mod load;
+mod output;
 mod patches;
 mod pictures;
 mod probes;
@@ -144,11 +146,12 @@ mod tree;
 mod units;
 mod vary;
 mod views;
+mod walls;
+mod words;
 
 use std::collections::BTreeMap;
 
-use lbm_bundle::{AtFace, Manifest, Real};
-use lbm_runtime::solver::memory::Copies;
+use lbm_bundle::{Manifest, Real};
 
 pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
@@ -157,6 +160,7 @@ pub use fluxes::FluxPlane;
 pub use formula::Formula;
 pub use heat::{Nusselt, Scalar};
 pub use image::nrrd;
+pub use output::{Output, Slice, Vtk};
 pub use patches::{Patch, Region};
 pub use pictures::{Colours, Contours, Frames, Picture};
 pub use probes::{MOST_NUMBERS, Probe};
@@ -168,15 +172,16 @@ pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use report::{Coefficient, Report, Source, Through, sources};
 pub use results::{LIST, RESTART, ResultName, Results, SUMMARY};
-pub use schema::{keys, nearest};
+pub use schema::{json_schema, keys};
 pub use solids::{Body, Moves, Part, REST, SolidBody, Surfaces, Turn};
 pub use start::{Start, StartField, StartValue};
 pub use statistics::{Measure, Statistics};
-pub use takes::json_schema;
 pub use tree::{KeyAt, key_at};
 pub use units::{Dimension, Units};
 pub use vary::Method;
 pub use views::View;
+pub use walls::{Face, Wall};
+pub use words::nearest;
 
 /// Mach number above which a case gets a warning.
 pub const MACH_ADVISED: f64 = 0.3;
@@ -236,112 +241,6 @@ impl Devices {
     }
 }
 
-/// A face of the domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Face {
-    /// Axis: 0 is x.
-    pub axis: usize,
-    /// Whether it is at the high end of the axis.
-    pub high: bool,
-}
-
-impl Face {
-    /// Its name in a case file: `left`, `right`, `bottom`, `top`, `back`, `front`.
-    pub fn name(self) -> &'static str {
-        schema::FACES[2 * self.axis + usize::from(self.high)]
-    }
-}
-
-/// A face with a wall rule.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wall {
-    /// Which face.
-    pub face: Face,
-    /// Name of the rule in the method.
-    pub rule: String,
-    /// Its parameters by name, with all their components, in lattice units.
-    pub values: Vec<(String, Vec<f64>)>,
-    /// Parameters that vary along it or in time, which `values` does not have: formulas of place, in cells, and time, in steps.
-    pub formulas: Vec<(String, Vec<Formula>)>,
-    /// What its parameters say of a velocity, in lattice units: that called `velocity`; zero for a rule without parameters;
-    /// nothing for other rules, or where it varies. What the velocity at the face is, [`Wall::velocity_at`] says.
-    pub velocity: Option<[f64; 3]>,
-    /// What the rule says of the velocity at the face.
-    pub at_face: AtFace,
-    /// Parts of the face with walls of their own; where several are, the first counts.
-    pub patches: Vec<Patch>,
-}
-
-impl Wall {
-    /// Whether a parameter depends on time.
-    pub fn varies_in_time(&self) -> bool {
-        self.all().flat_map(|wall| &wall.formulas).flat_map(|(_, formulas)| formulas).any(Formula::varies_in_time)
-    }
-
-    /// The wall, and those of its patches.
-    pub fn all(&self) -> impl Iterator<Item = &Wall> {
-        std::iter::once(self).chain(self.patches.iter().map(|patch| &patch.wall))
-    }
-
-    /// Whether it is known to be at rest.
-    pub fn rests(&self) -> bool {
-        self.all().all(|wall| wall.velocity == Some([0.0; 3]))
-    }
-
-    /// The wall at a point of the face, in cells: that of a patch, if one is there.
-    pub(crate) fn at(&self, point: [f64; 3]) -> &Wall {
-        let patch = self.patches.iter().find(|patch| patch.region.contains(self.face.axis, point));
-        patch.map_or(self, |patch| &patch.wall)
-    }
-
-    /// Velocity in lattice units at a point of the face, in cells, and a time, in steps, where the flow beside it has the velocity
-    /// `beside`; `None` where the rule leaves it to the flow.
-    pub fn velocity_at(&self, point: [f64; 3], time: f64, beside: [f64; 3]) -> Option<[f64; 3]> {
-        let wall = self.at(point);
-        match wall.at_face {
-            AtFace::Unknown => None,
-            AtFace::Prescribed => Some(wall.stated_velocity(point, time).unwrap_or_default()),
-            AtFace::Slip => Some(std::array::from_fn(|axis| if axis == self.face.axis { 0.0 } else { beside[axis] })),
-        }
-    }
-
-    /// The rule's parameter `velocity` at a point of the face and a time, if it has one: what the case wants there, which the flow need not
-    /// have.
-    pub fn stated_velocity(&self, point: [f64; 3], time: f64) -> Option<[f64; 3]> {
-        let wall = self.at(point);
-        if let Some((_, formulas)) = wall.formulas.iter().find(|(name, _)| name == "velocity") {
-            return Some(std::array::from_fn(|axis| formulas.get(axis).map_or(0.0, |formula| formula.at(point, time))));
-        }
-        let (_, values) = wall.values.iter().find(|(name, _)| name == "velocity")?;
-        Some(std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(0.0)))
-    }
-
-    /// Whether the rule may let something through somewhere, on a face of a domain of so many cells.
-    pub fn may_be_open(&self, size: [usize; 3]) -> bool {
-        let centre = size.map(|cells| 0.5 * cells as f64);
-        !self.patches.is_empty() || !self.formulas.is_empty() || !self.is_closed_at(centre)
-    }
-
-    /// Whether the rule never lets anything through at a point of the face.
-    pub fn is_closed_at(&self, point: [f64; 3]) -> bool {
-        let changes = |(name, formulas): &(String, Vec<Formula>)| {
-            name == "velocity" && formulas.get(self.face.axis).is_some_and(Formula::varies_in_time)
-        };
-        let wall = self.at(point);
-        let changes = wall.formulas.iter().any(changes);
-        let still = |velocity: [f64; 3]| !changes && velocity[self.face.axis] == 0.0;
-        match wall.at_face {
-            AtFace::Slip => true,
-            AtFace::Prescribed => wall.stated_velocity(point, 0.0).is_none_or(still),
-            // Rules of nodes that state a velocity, and walls at a distance.
-            AtFace::Unknown => match wall.values.iter().any(|(name, _)| name == "density") {
-                true => false,
-                false => wall.stated_velocity(point, 0.0).is_some_and(still) || wall.rule == "interpolated_bounce_back",
-            },
-        }
-    }
-}
-
 /// When a flow counts as steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
@@ -378,161 +277,9 @@ pub struct Scales {
     pub mach: f64,
 }
 
-/// A plane through a domain of three dimensions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slice {
-    /// The axis normal to it.
-    pub normal: usize,
-    /// Its position along that axis, in cells.
-    pub at: f64,
-}
-
-/// A format of fields for ParaView.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vtk {
-    /// Image data: of a grid of one level.
-    Image,
-    /// Overlapping AMR in a VTKHDF file.
-    Amr,
-    /// An unstructured grid.
-    Unstructured,
-}
-
-impl Vtk {
-    /// All of them.
-    pub const ALL: [Vtk; 3] = [Vtk::Image, Vtk::Amr, Vtk::Unstructured];
-
-    /// What is written unless the case says more.
-    pub fn default_for(refined: bool, dim: usize) -> Vtk {
-        match (refined, dim) {
-            (false, _) => Vtk::Image,
-            (true, 2) => Vtk::Unstructured,
-            (true, _) => Vtk::Amr,
-        }
-    }
-
-    /// Ending of the names of files.
-    pub fn ending(self) -> &'static str {
-        match self {
-            Vtk::Image => "vti",
-            Vtk::Amr => "vtkhdf",
-            Vtk::Unstructured => "vtu",
-        }
-    }
-}
-
-/// What is written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Output {
-    /// Folder, relative to where the command runs.
-    pub directory: String,
-    /// Centre lines as CSV.
-    pub profiles: bool,
-    /// A picture of the velocity.
-    pub picture: bool,
-    /// Plane of the pictures, if it is not the middle one normal to z.
-    pub slice: Option<Slice>,
-    /// Whether the edges of blocks are drawn over them, on a refined grid.
-    pub grid: bool,
-    /// Fields for ParaView at the end.
-    pub vtk: Option<Vtk>,
-    /// What these files have, if not the fields of the method.
-    pub fields: Option<Vec<Quantity>>,
-    /// And every so many steps.
-    pub every: Option<u64>,
-    /// Energy, enstrophy, dissipation and the like every so many steps.
-    pub series: Option<u64>,
-    /// A restart file every so many steps, and at the end.
-    pub restart: Option<u64>,
-    /// Steps between rows of the force on solids, if there are any.
-    pub forces: Option<u64>,
-    /// Steps between rows of the scalars that solids give to the fluid, if there are any.
-    pub heat: Option<u64>,
-    /// Pressure and friction on solids.
-    pub surfaces: Option<Surfaces>,
-    /// Published data to compare with.
-    pub compare: Option<Reference>,
-    /// Points at which fields are recorded.
-    pub probes: Vec<Probe>,
-    /// Pictures of fields by name.
-    pub pictures: Vec<Picture>,
-    /// Views of surfaces in three dimensions.
-    pub views: Vec<View>,
-    /// What is accumulated over time.
-    pub statistics: Vec<Statistics>,
-    /// Planes through which fluxes are measured.
-    pub fluxes: Vec<FluxPlane>,
-    /// The first step that means in time are of, if it is not chosen.
-    pub average_from: Option<u64>,
-    /// What follows from the results.
-    pub report: Vec<Report>,
-}
-
-impl Output {
-    /// Whether fields are written at a step on the way.
-    pub fn wants_fields(&self, step: u64) -> bool {
-        self.vtk.is_some() && step > 0 && is_due(self.every, step)
-    }
-
-    /// The files of all pictures and views.
-    pub fn frames(&self) -> impl Iterator<Item = &Frames> {
-        self.pictures.iter().map(|picture| &picture.frames).chain(self.views.iter().map(|view| &view.frames))
-    }
-
-    /// Whether pressure and friction on solids are written at a step on the way.
-    pub fn wants_surfaces(&self, step: u64) -> bool {
-        step > 0 && is_due(self.surfaces.as_ref().map(|surfaces| surfaces.every), step)
-    }
-
-    /// Whether something is made of the fields of a step on the way: pictures, views, what is on solids.
-    pub fn wants_pictures(&self, step: u64) -> bool {
-        self.wants_surfaces(step) || self.frames().any(|frames| frames.wants(step))
-    }
-
-    /// Whether the series has a row of a step on the way.
-    pub fn wants_row(&self, step: u64) -> bool {
-        is_due(self.series, step)
-    }
-
-    /// Whether the forces of a step are recorded.
-    pub fn wants_forces(&self, step: u64) -> bool {
-        is_due(self.forces, step)
-    }
-
-    /// Whether what solids give to the fluid in a step is recorded.
-    pub fn wants_heat(&self, step: u64) -> bool {
-        is_due(self.heat, step)
-    }
-
-    /// Steps between all that is written on the way.
-    pub fn intervals(&self) -> impl Iterator<Item = u64> + '_ {
-        let surfaces = self.surfaces.as_ref().map(|surfaces| surfaces.every);
-        let tables = [self.every, self.series, self.forces, self.heat, self.restart, surfaces].into_iter().flatten();
-        let pictures = self.frames().filter_map(|frames| frames.every);
-        let planes = self.fluxes.iter().map(|plane| plane.every);
-        tables.chain(self.probes.iter().map(|probe| probe.every)).chain(pictures).chain(planes)
-    }
-
-    /// Whether a restart file is written at a step on the way.
-    pub fn wants_restart(&self, step: u64) -> bool {
-        is_due(self.restart, step)
-    }
-
-    /// Whether some of its files are made of the fields of all cells at the end.
-    fn ends_with_fields(&self) -> bool {
-        let of_fields = self.vtk.is_some() || self.profiles || self.picture || self.surfaces.is_some();
-        let pictures = self.pictures.iter().any(|picture| picture.statistics.is_none());
-        of_fields || pictures || !self.views.is_empty()
-    }
-}
-
 /// Whether one of a parameter's components depends on time.
 pub(crate) fn is_timed(formulas: &[Formula]) -> bool {
     formulas.iter().any(Formula::varies_in_time)
-}
-
-fn is_due(every: Option<u64>, step: u64) -> bool {
-    every.is_some_and(|every| step.is_multiple_of(every))
 }
 
 /// A case that is known to be valid for one method. Lattice units throughout: a cell and a time step are 1.
@@ -609,23 +356,11 @@ impl Case {
         timed.flat_map(|(_, formulas)| formulas).map(|formula| formula.get().clone()).collect()
     }
 
-    /// Whether results are made of the fields of all cells at the end, by a method with this manifest: files, fluxes through open faces, means
+    /// Whether the summary needs the fields of all cells at the end, by a method with this manifest: for fluxes through open faces, means
     /// over the fluid.
-    pub fn ends_with_fields(&self, manifest: &Manifest) -> bool {
+    pub fn sums_up_fields(&self, manifest: &Manifest) -> bool {
         let observes = manifest.fields.iter().any(|field| field.observed);
-        let reads = self.output.ends_with_fields() || observes || report::reads_fields(self);
-        reads || self.walls.iter().any(|wall| wall.may_be_open(self.size))
-    }
-
-    /// Copies that are on their way to files at a time: one of fields is written while the next is taken.
-    pub fn copies(&self, manifest: &Manifest) -> Copies {
-        let output = &self.output;
-        let fields = output.vtk.and(output.every).is_some()
-            || output.frames().any(|frames| frames.every.is_some())
-            || output.surfaces.is_some();
-        let states = usize::from(output.restart.is_some());
-        let outputs = fields || states > 0 || self.ends_with_fields(manifest);
-        Copies { fields: if fields { 2 } else { 0 }, states, outputs }
+        observes || report::reads_fields(self) || self.walls.iter().any(|wall| wall.may_be_open(self.size))
     }
 
     /// What is accumulated over time, which is compiled for it.

@@ -44,9 +44,4 @@ impl Probe {
     pub fn needs_slopes(&self) -> bool {
         self.fields.iter().any(Quantity::needs_slopes)
     }
-
-    /// Whether a step is recorded on the way.
-    pub fn wants(&self, step: u64) -> bool {
-        step.is_multiple_of(self.every)
-    }
 }

@@ -4,20 +4,31 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path};
-use std::sync::Arc;
 
 use lbm_bundle::{Real, Storage};
-use lbm_runtime::geometry::solid::{Surface, Voxels};
 
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
-use super::formula::Formula;
-use super::image::{self, Kind};
+use super::keys::domain::RawDomain;
+use super::keys::faces::{RawFace, RawFaces};
+use super::keys::fields::RawField;
+use super::keys::fluid::RawFluid;
+use super::keys::fluxes::RawFlux;
+use super::keys::output::RawOutput;
+use super::keys::params::RawParam;
+use super::keys::pictures::RawPicture;
+use super::keys::probes::RawProbe;
+use super::keys::refinement::RawRefinement;
+use super::keys::report::RawReport;
+use super::keys::solids::RawSolid;
+use super::keys::start::RawStart;
+use super::keys::statistics::RawStatistics;
+use super::keys::stop::RawStop;
+use super::keys::top::RawTop;
+use super::keys::units::RawUnits;
+use super::keys::views::RawView;
 use super::refinement::COUPLING;
-use super::samples::Samples;
-use super::statistics::Measure;
 use super::table::TableFile;
 use super::tree::Table;
-use super::units::Dimension;
 use super::vary::Varied;
 use super::{Devices, TargetChoice};
 
@@ -26,27 +37,21 @@ use super::{Devices, TargetChoice};
 pub struct RawCase {
     /// Where it was read.
     pub(super) name: String,
-    pub(super) title: Option<String>,
     /// All that is written in it, overrides applied.
     pub(super) root: Table,
-    pub(super) spec: Spanned<String>,
-    pub(super) target: TargetChoice,
-    pub(super) devices: Option<Spanned<Devices>>,
+    pub(super) top: RawTop,
     /// How many devices it may take where it does not say it.
     pub(super) may_take: usize,
     /// How many processes run it, each as many parts.
     pub(super) processes: usize,
-    pub(super) real: Real,
-    pub(super) block: Option<Spanned<Vec<u32>>>,
     pub(super) si: Option<RawUnits>,
-    pub(super) size: Spanned<Vec<Spanned<f64>>>,
-    pub(super) resolution: Option<Spanned<f64>>,
+    pub(super) domain: RawDomain,
     pub(super) fluid: RawFluid,
+    pub(super) fluid_span: Span,
     pub(super) params: Vec<RawParam>,
     /// The parameters that vary, once the method is known.
     pub(super) varied: Vec<Varied>,
     pub(super) faces: RawFaces,
-    pub(super) storage: Option<Spanned<Storage>>,
     pub(super) start: Vec<RawStart>,
     pub(super) solids: Vec<Spanned<RawSolid>>,
     pub(super) refinement: Option<RawRefinement>,
@@ -66,474 +71,25 @@ pub struct RawCase {
     pub(super) warnings: Vec<Diagnostic>,
 }
 
-/// A field at the start, in m, kg, s or in lattice units.
-#[derive(Clone, Debug)]
-pub(super) struct RawStart {
-    /// Its name in the file: `density`.
-    pub(super) key: Spanned<String>,
-    pub(super) span: Span,
-    pub(super) given: RawGiven,
-}
-
-/// What a field is at the start.
-#[derive(Clone, Debug)]
-pub(super) enum RawGiven {
-    /// A formula for each component.
-    Formulas(Vec<Spanned<Formula>>),
-    /// What a file has.
-    File {
-        file: Spanned<String>,
-        /// Which array of the file; else that called as the field.
-        array: Option<Spanned<String>>,
-        /// What the file holds, once it is read.
-        bytes: Vec<u8>,
-        samples: Option<Arc<Samples>>,
-    },
-}
-
-/// `[units]` of a case in SI units.
-#[derive(Clone, Debug)]
-pub(super) struct RawUnits {
-    pub(super) step: Option<Spanned<f64>>,
-    pub(super) mach: Option<Spanned<f64>>,
-    pub(super) density: Option<Spanned<f64>>,
-}
-
-/// `[fluid]`.
-#[derive(Clone, Debug)]
-pub(super) struct RawFluid {
-    pub(super) span: Span,
-    pub(super) re: Option<Spanned<f64>>,
-    pub(super) viscosity: Option<Spanned<f64>>,
-    /// The viscosity where it is a formula.
-    pub(super) varied: Option<RawParam>,
-    pub(super) omega: Option<Spanned<f64>>,
-    /// Of the scalar that the method carries.
-    pub(super) diffusivity: Option<Spanned<f64>>,
-    /// Viscosity over that diffusivity.
-    pub(super) prandtl: Option<Spanned<f64>>,
-    pub(super) velocity: Option<Spanned<f64>>,
-    pub(super) length: Option<Spanned<f64>>,
-}
-
-/// A parameter of the method or of a boundary rule: a number or a list of them, each with the dimension of its unit. Where
-/// they may vary they are formulas of place and time, all but constants of which have a unit that fits the parameter's name.
-#[derive(Clone, Debug)]
-pub(super) struct RawParam {
-    pub(super) name: Spanned<String>,
-    pub(super) span: Span,
-    pub(super) values: Vec<(Formula, Dimension)>,
-}
-
-impl RawParam {
-    /// Its formulas, each with a place that shows it.
-    pub(super) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
-        let span = &self.span;
-        self.values.iter_mut().map(move |(value, _)| (span, value))
-    }
-}
-
-/// What a face is.
-#[derive(Clone, Debug)]
-pub(super) struct RawFace {
-    pub(super) rule: Spanned<String>,
-    pub(super) params: Vec<RawParam>,
-    pub(super) patches: Vec<RawPatch>,
-}
-
-impl RawFace {
-    /// What it is and what its patches are.
-    pub(super) fn all(&self) -> impl Iterator<Item = &RawFace> {
-        std::iter::once(self).chain(self.patches.iter().map(|patch| &patch.face))
-    }
-
-    /// All formulas of parameters and regions, each with a place that shows it.
-    pub(super) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
-        let of_patches = self.patches.iter_mut().flat_map(RawPatch::formulas);
-        self.params.iter_mut().flat_map(RawParam::formulas).chain(of_patches)
-    }
-}
-
-/// A part of a face.
-#[derive(Clone, Debug)]
-pub(super) struct RawPatch {
-    pub(super) region: RawRegion,
-    pub(super) span: Span,
-    /// Without patches.
-    pub(super) face: RawFace,
-}
-
-impl RawPatch {
-    /// All formulas of its region and its parameters.
-    pub(super) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
-        let region = match &mut self.region {
-            RawRegion::Where(formula) => Some((&formula.span, &mut formula.value)),
-            _ => None,
-        };
-        region.into_iter().chain(self.face.params.iter_mut().flat_map(RawParam::formulas))
-    }
-}
-
-/// Which part, in m or in cells.
-#[derive(Clone, Debug)]
-pub(super) enum RawRegion {
-    Box {
-        from: RawVector,
-        to: RawVector,
-    },
-    Disc {
-        centre: RawVector,
-        radius: Spanned<f64>,
-    },
-    Where(Spanned<Formula>),
-    /// What a solid of that name is of the surface in an STL file.
-    Solid(Spanned<String>),
-}
-
-/// `[faces]`.
-#[derive(Clone, Debug)]
-pub(super) struct RawFaces {
-    pub(super) span: Span,
-    /// In the order of `schema::FACES`, with the place of the name.
-    pub(super) named: [Option<Spanned<RawFace>>; 6],
-    pub(super) others: Option<Spanned<RawFace>>,
-}
-
-/// A solid.
-#[derive(Clone, Debug)]
-pub(super) struct RawSolid {
-    pub(super) shape: RawShape,
-    /// Whether it is what lies outside of the shape.
-    pub(super) inverted: bool,
-    pub(super) surface: RawFace,
-    pub(super) level: Option<Spanned<f64>>,
-    /// With the dimension of its unit.
-    pub(super) area: Option<Spanned<(f64, Dimension)>>,
-    pub(super) nusselt: Option<Spanned<RawNusselt>>,
-    pub(super) shells: Vec<RawShell>,
-    pub(super) motion: Option<Spanned<RawMotion>>,
-}
-
-/// What a Nusselt number refers to.
-#[derive(Clone, Debug)]
-pub(super) struct RawNusselt {
-    pub(super) difference: f64,
-    /// With the dimension of its unit.
-    pub(super) area: Option<Spanned<(f64, Dimension)>>,
-}
-
-/// How a solid moves.
-#[derive(Clone, Debug)]
-pub(super) struct RawMotion {
-    /// In m or in cells; none of one that turns only.
-    pub(super) displacement: Option<Spanned<Vec<Spanned<Formula>>>>,
-    pub(super) turn: Option<RawTurn>,
-}
-
-/// How a solid turns.
-#[derive(Clone, Debug)]
-pub(super) struct RawTurn {
-    /// In radians.
-    pub(super) angle: Spanned<Formula>,
-    pub(super) axis: Option<RawVector>,
-    pub(super) pivot: Option<RawVector>,
-}
-
-/// What lies within a distance of a surface, in m or in cells.
-#[derive(Clone, Debug)]
-pub(super) struct RawShell {
-    pub(super) level: Spanned<f64>,
-    pub(super) within: f64,
-}
-
-/// A point or a vector, in m or in cells.
-pub(super) type RawVector = Spanned<Vec<Spanned<f64>>>;
-
-/// A plane that cuts the surface of a file, in its units.
-#[derive(Clone, Debug)]
-pub(super) struct RawSection {
-    pub(super) normal: usize,
-    pub(super) at: f64,
-}
-
-/// The shape of a solid, in m or in cells.
-#[derive(Clone, Debug)]
-pub(super) enum RawShape {
-    Sphere {
-        centre: RawVector,
-        radius: Spanned<f64>,
-    },
-    Box {
-        from: RawVector,
-        to: RawVector,
-    },
-    Cylinder {
-        centre: RawVector,
-        radius: Spanned<f64>,
-        axis: Option<RawVector>,
-        length: Option<Spanned<f64>>,
-    },
-    Stl {
-        file: Spanned<String>,
-        /// What the file holds, once it is read.
-        bytes: Vec<u8>,
-        surface: Option<Surface>,
-        /// Names of the solids in the file, by the numbers of parts of the surface.
-        names: Vec<String>,
-        scale: Option<Spanned<f64>>,
-        centre: Option<RawVector>,
-        rotate: Option<RawVector>,
-        section: Option<Spanned<RawSection>>,
-        /// Extent of the largest hole that is closed.
-        close: Option<Spanned<f64>>,
-    },
-    Image {
-        file: Spanned<String>,
-        kind: Kind,
-        /// The files that a name with `*` stands for, once they are known.
-        stack: Vec<String>,
-        /// What the file holds, once it is read; of pictures their voxels as an NRRD file.
-        bytes: Vec<u8>,
-        voxels: Option<Arc<Voxels>>,
-        /// How many voxels there are along each axis, of plain bytes.
-        size: [usize; 3],
-        from: Option<RawVector>,
-        scale: Option<Spanned<f64>>,
-        solid: image::Solid,
-    },
-}
-
-/// `[refinement]`.
-#[derive(Clone, Debug)]
-pub(super) struct RawRefinement {
-    pub(super) span: Span,
-    pub(super) finest: Spanned<f64>,
-    pub(super) coarsest: Option<Spanned<f64>>,
-    pub(super) level: Option<Spanned<Formula>>,
-    pub(super) boxes: Vec<Spanned<RawBox>>,
-    pub(super) coupling: Option<Spanned<String>>,
-    pub(super) memory: Option<usize>,
-    pub(super) follow: Option<RawFollow>,
-}
-
-/// What the grid of `[refinement]` follows.
-#[derive(Clone, Debug)]
-pub(super) struct RawFollow {
-    /// Besides solids that move.
-    pub(super) indicator: Option<RawIndicator>,
-    pub(super) every: u64,
-    pub(super) pinned: Vec<Spanned<RawBox>>,
-}
-
-/// What of the flow the grid follows.
-#[derive(Clone, Debug)]
-pub(super) struct RawIndicator {
-    pub(super) criterion: Spanned<String>,
-    /// The same as a formula, which it is unless the method has a criterion of that name.
-    pub(super) formula: Formula,
-    /// A number, or a formula of the time.
-    pub(super) threshold: Spanned<Formula>,
-    pub(super) ratio: f64,
-    pub(super) hysteresis: f64,
-}
-
-/// A box of `[refinement]`, in m or in cells.
-#[derive(Clone, Debug)]
-pub(super) struct RawBox {
-    /// None for a box of pinned blocks.
-    pub(super) level: Option<Spanned<f64>>,
-    pub(super) from: Spanned<Vec<Spanned<f64>>>,
-    pub(super) to: Spanned<Vec<Spanned<f64>>>,
-}
-
-/// What lies between two times at which something is written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Interval {
-    /// So many steps of the coarsest level.
-    Steps(u64),
-    /// So many seconds.
-    Seconds(f64),
-}
-
-/// `[stop]`.
-#[derive(Clone, Debug)]
-pub(super) struct RawStop {
-    pub(super) steps: Option<Spanned<f64>>,
-    pub(super) time: Option<Spanned<f64>>,
-    pub(super) steady: Option<f64>,
-    pub(super) check_every: Option<Spanned<f64>>,
-}
-
-/// A plane for pictures, in m or in cells.
-#[derive(Clone, Debug)]
-pub(super) struct RawSlice {
-    pub(super) normal: usize,
-    pub(super) at: Spanned<f64>,
-}
-
-/// Whether and how fields are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RawVtk {
-    /// As suits the grid.
-    Default,
-    Amr,
-    Unstructured,
-}
-
-/// `[output]`.
-#[derive(Clone, Debug)]
-pub(super) struct RawOutput {
-    pub(super) directory: Option<Spanned<String>>,
-    pub(super) profiles: bool,
-    pub(super) picture: bool,
-    pub(super) slice: Option<Spanned<RawSlice>>,
-    pub(super) grid: Option<Spanned<bool>>,
-    pub(super) vtk: Option<Spanned<RawVtk>>,
-    pub(super) fields: Option<Vec<Spanned<String>>>,
-    pub(super) every: Option<Spanned<Interval>>,
-    pub(super) series: Option<Spanned<Interval>>,
-    pub(super) restart: Option<Spanned<Interval>>,
-    pub(super) forces: Option<Spanned<Interval>>,
-    pub(super) heat: Option<Spanned<Interval>>,
-    pub(super) surfaces: Option<Spanned<Interval>>,
-    pub(super) sections: Vec<Spanned<RawSlice>>,
-    pub(super) compare: Option<Spanned<String>>,
-    pub(super) average_from: Option<Spanned<Interval>>,
-}
-
-/// A formula of `[fields]`.
-#[derive(Clone, Debug)]
-pub(super) struct RawField {
-    pub(super) name: Spanned<String>,
-    pub(super) formula: Spanned<lbm_bundle::Formula>,
-}
-
-/// A formula of `[report]`.
-#[derive(Clone, Debug)]
-pub(super) struct RawReport {
-    pub(super) name: Spanned<String>,
-    pub(super) text: String,
-    pub(super) formula: Spanned<lbm_bundle::Formula>,
-}
-
-/// A probe.
-#[derive(Clone, Debug)]
-pub(super) struct RawProbe {
-    pub(super) name: Spanned<String>,
-    pub(super) points: RawPoints,
-    pub(super) fields: Option<Vec<Spanned<String>>>,
-    pub(super) every: Spanned<Interval>,
-}
-
-/// A plane through which fluxes are measured.
-#[derive(Clone, Debug)]
-pub(super) struct RawFlux {
-    pub(super) name: Spanned<String>,
-    /// In the order of `schema::FACES`.
-    pub(super) face: Option<Spanned<usize>>,
-    pub(super) plane: Option<Spanned<RawSlice>>,
-    pub(super) from: Option<RawVector>,
-    pub(super) to: Option<RawVector>,
-    pub(super) every: Spanned<Interval>,
-}
-
-/// What is accumulated over time.
-#[derive(Clone, Debug)]
-pub(super) struct RawStatistics {
-    pub(super) name: Spanned<String>,
-    pub(super) fields: Option<Vec<Spanned<String>>>,
-    pub(super) of: Vec<Measure>,
-    /// From the start of the flow.
-    pub(super) from: Spanned<Interval>,
-    pub(super) every: Spanned<Interval>,
-}
-
-/// A picture.
-#[derive(Clone, Debug)]
-pub(super) struct RawPicture {
-    pub(super) frames: RawFrames,
-    pub(super) field: Spanned<String>,
-    pub(super) statistics: Option<Spanned<String>>,
-    pub(super) title: Option<Spanned<String>>,
-    pub(super) range: Option<RawRange>,
-    pub(super) scale: Option<Spanned<String>>,
-    pub(super) colours: Option<Spanned<String>>,
-    pub(super) contours: Option<Spanned<RawContours>>,
-    pub(super) slice: Option<Spanned<RawSlice>>,
-    pub(super) from: Option<RawVector>,
-    pub(super) to: Option<RawVector>,
-    pub(super) streamlines: Option<Span>,
-    pub(super) grid: Option<Spanned<bool>>,
-    pub(super) size: Option<Spanned<f64>>,
-}
-
-/// A value of a field: in units of the colour bar, or in SI units a value with a unit, in m, kg, s.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RawAmount {
-    pub(super) value: f64,
-    /// That of its unit, if it has one.
-    pub(super) dimension: Option<Dimension>,
-}
-
-/// Values at the ends of a colour bar.
-pub(super) type RawRange = Spanned<[Spanned<RawAmount>; 2]>;
-
-/// Lines along which a field is constant.
-#[derive(Clone, Debug)]
-pub(super) enum RawContours {
-    Number(usize),
-    At(Vec<Spanned<RawAmount>>),
-}
-
-/// A view.
-#[derive(Clone, Debug)]
-pub(super) struct RawView {
-    pub(super) frames: RawFrames,
-    pub(super) isosurface: Spanned<String>,
-    pub(super) value: Spanned<RawAmount>,
-    pub(super) colour: Option<Spanned<String>>,
-    pub(super) range: Option<RawRange>,
-    pub(super) colours: Option<Spanned<String>>,
-    pub(super) from: Option<[f64; 3]>,
-    pub(super) size: Option<Spanned<f64>>,
-}
-
-/// The files of a picture or a view.
-#[derive(Clone, Debug)]
-pub(super) struct RawFrames {
-    pub(super) name: Option<Spanned<String>>,
-    pub(super) every: Option<Spanned<Interval>>,
-    /// Pictures a second of a film.
-    pub(super) film: Option<u32>,
-}
-
-/// Points, in m or in cells.
-#[derive(Clone, Debug)]
-pub(super) enum RawPoints {
-    At(Vec<RawVector>),
-    Line { from: RawVector, to: RawVector, points: Spanned<f64> },
-    Grid { from: RawVector, to: RawVector, points: Spanned<Vec<usize>> },
-}
-
 impl RawCase {
     /// The method: the name of a shipped spec, or a path.
     pub fn spec(&self) -> &str {
-        &self.spec.value
+        &self.top.spec.value
     }
 
     /// What it is called: by itself, else its file without folder and ending.
     pub(super) fn title(&self) -> &str {
-        self.title.as_deref().unwrap_or_else(|| super::resolve::stem(&self.name))
+        self.top.name.as_deref().unwrap_or_else(|| super::resolve::stem(&self.name))
     }
 
     /// Where to run.
     pub fn target(&self) -> TargetChoice {
-        self.target
+        self.top.target
     }
 
     /// The number of the GPU to run on, or of the first of several; none where any will do.
     pub fn gpu(&self) -> Option<usize> {
-        match &self.devices.as_ref()?.value {
+        match &self.top.devices.as_ref()?.value {
             Devices::Gpus(numbers) => numbers.first().copied(),
             Devices::Count(_) => None,
         }
@@ -541,7 +97,7 @@ impl RawCase {
 
     /// Whether it says what it runs on.
     pub fn names_devices(&self) -> bool {
-        self.devices.is_some()
+        self.top.devices.is_some()
     }
 
     /// It may take so many devices where it does not say on what it runs: memory is that of all of them.
@@ -557,18 +113,18 @@ impl RawCase {
     /// In one of several processes of a host, `place` of them: takes GPUs of its own of so many that there are, as many as it asks for, or the
     /// next of those that it lists. Where there are more processes than GPUs, several take the same.
     pub fn take_gpus(&mut self, place: usize, known: usize) {
-        let taken = match self.devices.as_ref().map(|devices| &devices.value) {
+        let taken = match self.top.devices.as_ref().map(|devices| &devices.value) {
             None => vec![place % known],
             Some(Devices::Count(count)) => (0..*count).map(|number| (place * count + number) % known).collect(),
             Some(Devices::Gpus(numbers)) => vec![numbers[place % numbers.len()]],
         };
-        let span = self.devices.as_ref().map_or(self.spec.span.clone(), |devices| devices.span.clone());
-        self.devices = Some(Spanned { value: Devices::Gpus(taken), span });
+        let span = self.top.devices.as_ref().map_or(self.top.spec.span.clone(), |devices| devices.span.clone());
+        self.top.devices = Some(Spanned { value: Devices::Gpus(taken), span });
     }
 
     /// Refuses devices that there are not, of so many GPUs of the numbers from 0 on; points at `devices` in the file.
     pub fn check_gpus(&self, known: usize) -> Result<(), CaseError> {
-        let Some(devices) = &self.devices else { return Ok(()) };
+        let Some(devices) = &self.top.devices else { return Ok(()) };
         let Some(missing) = devices.value.gpus().into_iter().find(|number| *number >= known) else { return Ok(()) };
         let mut report = Report::default();
         let known = match known {
@@ -583,18 +139,18 @@ impl RawCase {
 
     /// Precision.
     pub fn real(&self) -> Real {
-        self.real
+        self.top.precision
     }
 
     /// What is stored of a cell.
     pub fn storage(&self) -> Storage {
-        self.storage.as_ref().map_or(Storage::default(), |storage| storage.value)
+        self.top.storage.as_ref().map_or(Storage::default(), |storage| storage.value)
     }
 
     /// The error that moments cannot be stored, pointing at `storage` in the file.
     pub fn reject_storage(&self, message: &str) -> CaseError {
         let mut report = Report::default();
-        let span = self.storage.as_ref().map_or(&self.spec.span, |storage| &storage.span);
+        let span = self.top.storage.as_ref().map_or(&self.top.spec.span, |storage| &storage.span);
         let help =
             "`storage = \"populations\"` is always possible, and \"auto\" takes moments where they are".to_string();
         report.add::<()>(diag::NOT_STORED, span, message, "asked for here", Some(help));
@@ -658,7 +214,7 @@ impl RawCase {
     pub fn reject_coupling(&self, message: &str, help: Option<String>) -> CaseError {
         let mut report = Report::default();
         let named = self.refinement.as_ref().and_then(|refinement| refinement.coupling.as_ref());
-        report.add::<()>(diag::UNKNOWN_WORD, &named.unwrap_or(&self.spec).span, message, "asked for here", help);
+        report.add::<()>(diag::UNKNOWN_WORD, &named.unwrap_or(&self.top.spec).span, message, "asked for here", help);
         report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
 
@@ -671,7 +227,7 @@ impl RawCase {
         let coupling = refinement.and_then(|refinement| refinement.coupling.as_ref());
         let indicator = refinement.and_then(|refinement| refinement.follow.as_ref()?.indicator.as_ref());
         let named = rules.chain(coupling).chain(indicator.map(|indicator| &indicator.criterion));
-        let span = named.into_iter().find(|named| named.value == name).map_or(&self.spec.span, |named| &named.span);
+        let span = named.into_iter().find(|named| named.value == name).map_or(&self.top.spec.span, |named| &named.span);
         let message = format!("`{name}` does not fit the method `{}`: {why}", self.spec());
         report.add::<()>(diag::DOES_NOT_FIT, span, message, "asked for here", help);
         report.finish::<()>(&self.name, None).expect_err("there is no value")
@@ -679,14 +235,15 @@ impl RawCase {
 
     /// Cells of a block, if the case states them: 1 beyond the axes given.
     pub fn block(&self) -> Option<[u32; 3]> {
-        self.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))
+        self.top.block.as_ref().map(|block| std::array::from_fn(|axis| block.value.get(axis).copied().unwrap_or(1)))
     }
 
     /// Cells along each axis, 1 beyond those given, rounded where they are no whole number, which [`Self::resolve`] refuses.
     pub fn cells(&self) -> [usize; 3] {
-        let size = &self.size.value;
+        let size = &self.domain.size.value;
         let along_x = size.first().map_or(1.0, |size| size.value);
-        let cell = self.resolution.as_ref().filter(|_| self.si.is_some()).map_or(1.0, |cells| along_x / cells.value);
+        let cell =
+            self.domain.resolution.as_ref().filter(|_| self.si.is_some()).map_or(1.0, |cells| along_x / cells.value);
         std::array::from_fn(|axis| size.get(axis).map_or(1, |extent| (extent.value / cell).round().max(1.0) as usize))
     }
 
@@ -727,7 +284,7 @@ impl RawCase {
     /// The error that the method cannot be had, pointing at `spec` in the file.
     pub fn reject_spec(&self, message: &str, help: Option<String>) -> CaseError {
         let mut report = Report::default();
-        report.add::<()>(diag::NO_SPEC, &self.spec.span, message, "asked for here", help);
+        report.add::<()>(diag::NO_SPEC, &self.top.spec.span, message, "asked for here", help);
         report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
 
@@ -754,7 +311,7 @@ impl RawCase {
         let mut report = Report::default();
         report.add::<()>(
             diag::UNSTABLE_ENDS,
-            &self.spec.span,
+            &self.top.spec.span,
             message,
             "its linearised collision amplifies them",
             help,
@@ -775,7 +332,7 @@ mod tests {
             let taken = |place: usize| {
                 let mut raw = RawCase::parse("flow.toml", &text, &[]).expect("valid");
                 raw.take_gpus(place, known);
-                raw.devices.expect("taken").value.gpus()
+                raw.top.devices.expect("taken").value.gpus()
             };
             (0..3).map(taken).collect()
         };

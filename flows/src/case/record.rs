@@ -9,7 +9,9 @@ use lbm_bundle::plain::shown_line;
 
 use super::diag::Span;
 use super::image;
-use super::raw::{RawCase, RawGiven, RawShape, RawStart};
+use super::keys::shapes::RawShape;
+use super::keys::start::{RawGiven, RawStart};
+use super::raw::RawCase;
 use super::tree::{Entry, Kind, Table, Value};
 
 /// Name of the case in the folder of its results.

@@ -6,15 +6,18 @@ mod faces;
 mod fields;
 mod fluid;
 mod fluxes;
+mod motion;
 mod output;
 mod pictures;
 mod probes;
 mod refinement;
 mod report;
 mod results;
+mod shapes;
 mod solids;
 mod start;
 mod statistics;
+mod thickness;
 mod values;
 
 use lbm_bundle::Manifest;
@@ -63,6 +66,15 @@ struct Speed {
     span: Span,
 }
 
+/// The cells of level 0.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    /// Their number along each axis.
+    size: [usize; 3],
+    /// The size of one, in the units of the case.
+    cell: f64,
+}
+
 /// A case on the way to its method, and what was found wrong with it.
 struct Resolver<'a> {
     raw: &'a RawCase,
@@ -81,15 +93,16 @@ impl<'a> Resolver<'a> {
         self.block();
         let domain = self.domain();
         let faces = self.faces();
-        let (size, cell) = domain?;
-        let start = self.start(size, cell);
-        let speeds = self.speeds(&faces, start.as_ref().map_or(0.0, |(_, fastest)| *fastest), (size, cell));
+        let grid = domain?;
+        let Grid { size, cell } = grid;
+        let start = self.start(grid);
+        let speeds = self.speeds(&faces, start.as_ref().map_or(0.0, |(_, fastest)| *fastest), grid);
         let reference = match &raw.fluid.velocity {
             Some(given) => Some(Speed { value: given.value, span: given.span.clone() }),
             None => fluid::fastest(&speeds),
         };
         let units = self.units(cell, reference.as_ref());
-        let (periodic, walls) = self.walls(&faces, units.as_ref(), (size, cell));
+        let (periodic, walls) = self.walls(&faces, units.as_ref(), grid);
         let units = units?;
 
         let velocity = reference.as_ref().map_or(0.0, |speed| speed.value) / units.scale(Dimension::VELOCITY);
@@ -97,9 +110,9 @@ impl<'a> Resolver<'a> {
             Some(given) => given.value / units.scale(Dimension::LENGTH),
             None => size[0] as f64,
         };
-        let (params, courses, scales) = self.params(&units, velocity, length, (size, cell));
-        let solids = self.solids(size, cell, &units, length, &walls);
-        let refinement = self.refinement(size, cell, params.as_ref(), (&scales, &units));
+        let (params, courses, scales) = self.params(&units, velocity, length, grid);
+        let solids = self.solids(grid, &units, length, &walls);
+        let refinement = self.refinement(grid, params.as_ref(), (&scales, &units));
         if self.manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0) {
             raw.places_of_ghosts(&mut self.report);
         }
@@ -123,7 +136,7 @@ impl<'a> Resolver<'a> {
             name: raw.title().to_string(),
             spec: self.manifest.spec.clone(),
             target: raw.target(),
-            devices: raw.devices.as_ref().map_or(Devices::Count(1), |devices| devices.value.clone()),
+            devices: raw.top.devices.as_ref().map_or(Devices::Count(1), |devices| devices.value.clone()),
             real: raw.real(),
             dim: self.dim,
             size,
@@ -134,7 +147,7 @@ impl<'a> Resolver<'a> {
             courses,
             scalars: Scalar::all(self.manifest),
             means: self.means(&units),
-            places: self.places(size, cell),
+            places: self.places(grid),
             start: start?,
             solids,
             refinement,
@@ -152,7 +165,7 @@ impl<'a> Resolver<'a> {
 
     /// Refuses several devices where the flow cannot be divided among them.
     fn devices(&mut self, size: [usize; 3], is_refined: bool) {
-        let Some(devices) = &self.raw.devices else { return };
+        let Some(devices) = &self.raw.top.devices else { return };
         let count = devices.value.count();
         if count < 2 {
             return;

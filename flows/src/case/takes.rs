@@ -1,11 +1,8 @@
-//! What values keys take, and the JSON schema of case files that follows, by which editors complete and check them.
-//!
-//! After: whatever a case may say, the schema accepts; what a value means, and which keys go together, the reader says.
+//! What values keys take, and the JSON schema of these.
 
 use serde_json::{Map, Value, json};
 
 use super::pictures::Colours;
-use super::schema::{KEYS, LISTS};
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +67,7 @@ pub(super) const START: Takes =
     Takes::Either(&[Takes::Number, TEXT, Takes::List(&FORMULA), Takes::Table(&[("file", TEXT), ("array", TEXT)])]);
 
 impl Takes {
-    fn schema(self) -> Value {
+    pub(super) fn schema(self) -> Value {
         match self {
             Takes::Text => json!({ "type": "string" }),
             Takes::Word(words) => json!({ "enum": words }),
@@ -91,37 +88,4 @@ impl Takes {
 fn table(keys: &[(&str, Takes)], open: bool) -> Value {
     let properties: Map<String, Value> = keys.iter().map(|(key, takes)| (key.to_string(), takes.schema())).collect();
     json!({ "type": "object", "properties": properties, "additionalProperties": open })
-}
-
-/// The JSON schema (draft 7) of case files.
-pub fn json_schema() -> Value {
-    let mut root = json!({ "type": "object", "properties": {}, "additionalProperties": false });
-    for key in KEYS {
-        let mut value = key.takes.schema();
-        value["description"] = json!(key.doc);
-        put(&mut root, key.path, value);
-    }
-    for list in LISTS {
-        let items = root["properties"][list].take();
-        root["properties"][list] = json!({ "type": "array", "items": items });
-    }
-    root["$schema"] = json!("http://json-schema.org/draft-07/schema#");
-    root["title"] = json!("A case of lbmc");
-    root["required"] = json!(["spec", "domain"]);
-    root
-}
-
-/// Puts the schema of a key at its path below a table.
-fn put(table: &mut Value, path: &str, value: Value) {
-    match path.split_once('.') {
-        None if path == "*" => table["additionalProperties"] = value,
-        None => table["properties"][path] = value,
-        Some((first, rest)) => {
-            let inner = &mut table["properties"][first];
-            if inner.is_null() {
-                *inner = json!({ "type": "object", "properties": {}, "additionalProperties": false });
-            }
-            put(inner, rest, value);
-        }
-    }
 }

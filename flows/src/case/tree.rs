@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::address::{self, Parameter, Part, Problem};
 use super::diag::{self, Report, Span};
-use super::schema;
+use super::{schema, words};
 
 /// What stands before a key that an override takes out of the case: `-output.forces`.
 pub(super) const UNSET: char = '-';
@@ -186,7 +186,7 @@ fn key_in(table: &Table, path: &str, byte: usize) -> Option<KeyAt> {
         table.entries.iter().find(|entry| (entry.span.range.start..=entry.span.range.end).contains(&byte))
     {
         let named = below(entry);
-        let known = |path: &str| schema::KEYS.iter().find(|key| key.path == path);
+        let known = |path: &str| schema::all().find(|key| key.path == path);
         // Of what is in the value of a key, such as parameters of a boundary condition, that key tells.
         let key = known(&named).or_else(|| known(&format!("{path}.*"))).or_else(|| known(path))?;
         return Some(KeyAt { path: key.path, doc: key.doc, range: entry.span.range.clone() });
@@ -300,7 +300,7 @@ fn find(
             report.add(diag::BAD_OVERRIDE, here, message, "unknown", help)
         }
         (Err(Problem::Several(several)), _) => {
-            let help = format!("write {}", schema::list(several.iter().map(|path| &path[..])));
+            let help = format!("write {}", words::list(several.iter().map(|path| &path[..])));
             report.add(diag::BAD_OVERRIDE, here, format!("`{key}` can mean several keys"), "which one?", help)
         }
         (Err(Problem::OutOfReach(message, help)), _) => {

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::schema;
+use super::words;
 
 /// Highest power of a name in a unit.
 const HIGHEST_POWER: i32 = 12;
@@ -159,9 +159,9 @@ pub(super) fn advice(part: &str, wanted: Option<Dimension>) -> String {
     }
     let names = || NAMES.iter().map(|(name, _, _)| *name);
     let fitting = NAMES.iter().filter(|(_, dimension, _)| Some(*dimension) == wanted).map(|(name, _, _)| *name);
-    match schema::nearest(part, fitting).or_else(|| schema::nearest(part, names())) {
+    match words::nearest(part, fitting).or_else(|| words::nearest(part, names())) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("units are products of powers of {}", schema::list(names())),
+        None => format!("units are products of powers of {}", words::list(names())),
     }
 }
 

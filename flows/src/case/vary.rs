@@ -10,7 +10,8 @@ use lbm_bundle::{Field, Param, Real, Unit};
 
 use super::diag::{self, CaseError, Report};
 use super::formula::{Formula, POSITIONS, TIME};
-use super::raw::{RawCase, RawParam};
+use super::keys::params::RawParam;
+use super::raw::RawCase;
 use super::units::Dimension;
 
 /// Most places of a parameter: each is two numbers that each cell reads and writes in a step.
@@ -67,7 +68,7 @@ pub(super) enum Number {
 impl RawCase {
     /// Whether it may have parameters that vary: [`Self::vary`] then has to be asked before the method is compiled.
     pub fn may_vary(&self) -> bool {
-        self.fluid.varied.is_some() || self.params.iter().any(varies)
+        self.fluid.varied().is_some() || self.params.iter().any(varies)
     }
 
     /// The parameters that vary, for its method.
@@ -76,7 +77,7 @@ impl RawCase {
         let varied: Vec<Varied> = self
             .params
             .iter()
-            .chain(&self.fluid.varied)
+            .chain(self.fluid.varied())
             .filter_map(|raw| self.varied(raw, method, &mut report))
             .collect();
         report.finish(&self.name, Some(()))?;
@@ -88,7 +89,7 @@ impl RawCase {
     pub fn reject_circular(&self, variation: &Variation, field: &str) -> CaseError {
         let mut report = Report::default();
         let own = self.varied.iter().find(|varied| varied.variation == *variation);
-        let (span, name) = own.map_or((&self.spec.span, &variation.param), |own| (&own.raw.span, &own.param.name));
+        let (span, name) = own.map_or((&self.top.spec.span, &variation.param), |own| (&own.raw.span, &own.param.name));
         let message = format!("`{name}` depends on `{field}`, which the method computes with it");
         let help = "take other fields, or a method that has this dependence: `d2q9_porous` has a drag in proportion to the velocity";
         report.add::<()>(diag::CIRCULAR, span, message, "depends on itself", help.to_string());
@@ -96,7 +97,7 @@ impl RawCase {
     }
 
     fn varied(&self, raw: &RawParam, method: &Method, report: &mut Report) -> Option<Varied> {
-        let viscosity = self.fluid.varied.as_ref().is_some_and(|varied| varied.span.range == raw.span.range);
+        let viscosity = self.fluid.varied().is_some_and(|varied| varied.span.range == raw.span.range);
         if !viscosity && !varies(raw) {
             return None;
         }
@@ -195,7 +196,7 @@ impl RawCase {
                 "each is kept in every cell: put those beside each other that are multiplied or added",
             );
         }
-        if !places.is_empty() && self.real == Real::F16F32 {
+        if !places.is_empty() && self.top.precision == Real::F16F32 {
             let message =
                 format!("`{}` varies in space, and 16 bits store no more than differences from rest", param.name);
             return refuse(report, message, "`precision = \"f32\"` or \"f64\"");
@@ -217,7 +218,7 @@ impl RawCase {
 
     /// Extents of the domain, in the units of the case.
     fn extents(&self) -> [f64; 3] {
-        std::array::from_fn(|axis| self.size.value.get(axis).map_or(1.0, |size| size.value))
+        std::array::from_fn(|axis| self.domain.size.value.get(axis).map_or(1.0, |size| size.value))
     }
 }
 

@@ -12,6 +12,7 @@ use super::watch::Watch;
 use crate::case::{Case, Refinement};
 use crate::output::progress::Progress;
 use crate::output::summary::StopReason;
+use crate::output::{Schedule, Source};
 
 /// Longest interval between two updates of the progress line, in seconds.
 const STRETCH: f64 = 0.25;
@@ -53,7 +54,7 @@ impl<'a> Run<'a> {
                             coarse";
                 progress.aside(|| notice(text));
             }
-            let stretch = stretch(case, &self.flow).min(watch.next - self.flow.step());
+            let stretch = stretch(case, &self.schedule, &self.flow).min(watch.next - self.flow.step());
             let stretch = self.processes.broadcast(stretch);
             sound.exceeded(self.flow.step()..self.flow.step() + stretch)?;
             self.flow.run(stretch)?;
@@ -98,15 +99,14 @@ impl<'a> Run<'a> {
 
     /// Whether a check or output other than forces, probes and statistics is due at a step.
     fn is_due(&self, step: u64) -> bool {
-        let output = &self.case.output;
-        let fields = output.wants_fields(step) || output.wants_pictures(step);
-        let wanted = fields || output.wants_row(step) || output.wants_restart(step);
+        let of_flow = [Source::Fields, Source::Means].into_iter().any(|source| self.schedule.is_due(source, step));
+        let wanted = of_flow || self.schedule.is_restart_due(step);
         wanted || self.checks(step) || self.checks_after(step) || step == self.case.stop.steps
     }
 }
 
 /// Number of steps until something is due.
-fn stretch(case: &Case, flow: &Simulation) -> u64 {
+fn stretch(case: &Case, schedule: &Schedule, flow: &Simulation) -> u64 {
     let step = flow.step();
     let until = |every: u64| every - step % every;
     let rate = flow.timings().steps_per_second();
@@ -117,7 +117,7 @@ fn stretch(case: &Case, flow: &Simulation) -> u64 {
         let left = until(steady.check_every);
         steps = steps.min(if left > 1 { left - 1 } else { left });
     }
-    for every in case.output.intervals() {
+    for every in schedule.intervals() {
         steps = steps.min(until(every));
     }
     for statistics in &case.output.statistics {

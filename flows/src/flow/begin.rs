@@ -16,7 +16,7 @@ use super::setup::{fill, set_up};
 use super::watch::{Good, Kept};
 use crate::case::Case;
 use crate::output::mass::is_closed;
-use crate::output::{Bits, Recorded};
+use crate::output::{Bits, Recorded, Schedule};
 use crate::restart::{self, Course, Identity, Restart};
 
 impl<'a> Run<'a> {
@@ -55,6 +55,7 @@ impl<'a> Run<'a> {
         let (good, saved, first_step) = (Good::new(Kept::bytes(&flow)), None, 0.0);
         let (probes, planes) = (probes::of(case), probes::planes_of(case));
         let drift = Drift::new(is_closed(case, &kernels.method.manifest), well);
+        let schedule = Schedule::new(case, &kernels.method.manifest);
         Ok(Run {
             case,
             identity,
@@ -71,6 +72,7 @@ impl<'a> Run<'a> {
             well,
             good,
             saved,
+            schedule,
             probes,
             planes,
             sampled,

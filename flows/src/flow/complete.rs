@@ -51,7 +51,7 @@ pub(super) fn complete<'a>(
     };
     let mut progress = Progress::new(facts, control.show);
     let before = run.waited;
-    let ended = outbox::beside(recorder.as_mut(), &devices[0], case.copies(manifest), |records| {
+    let ended = outbox::beside(recorder.as_mut(), &devices[0], run.schedule.copies(), |records| {
         let ended = run.advance(records, control, &mut progress, notice);
         progress.finish();
         ended

@@ -7,8 +7,8 @@ use lbm_runtime::solver::{Phase, Timings};
 
 use super::error::FlowError;
 use super::run::Run;
-use crate::output::Recorder;
 use crate::output::summary::{About, Carried, Measured, StopReason, Summary};
+use crate::output::{Data, Recorder, Source};
 use crate::restart::{self, Course};
 
 impl<'a> Run<'a> {
@@ -22,7 +22,9 @@ impl<'a> Run<'a> {
         bandwidth: Option<f64>,
     ) -> Result<Summary, FlowError> {
         let output = &self.case.output;
-        if stop == StopReason::Interrupted || output.restart.is_some() && !output.wants_restart(self.flow.step()) {
+        if stop == StopReason::Interrupted
+            || output.restart.is_some() && !self.schedule.is_restart_due(self.flow.step())
+        {
             // If the case requests no restart files, memory for the fields has not been checked.
             let fields = self.fields_if_room(output.restart.is_some())?;
             let recorded = recorder.as_ref().map_or_else(Default::default, Recorder::recorded);
@@ -55,14 +57,14 @@ impl<'a> Run<'a> {
         };
         // After the restart file, which must list only rows that a longer run writes too.
         self.record_last_forces(recorder)?;
-        if output.series.is_some()
+        if self.schedule.takes(Source::Means)
             && let (Some(means), Some(recorder)) = (self.flow.means()?, recorder.as_mut())
         {
-            recorder.row(self.flow.step(), &means)?;
+            recorder.record(Data::Means(self.flow.step(), &means))?;
         }
         self.record_last(recorder)?;
         self.write_statistics(recorder)?;
-        let end = self.case.ends_with_fields(manifest).then(|| self.flow.snapshot()).transpose()?;
+        let end = self.schedule.ends_with_fields().then(|| self.flow.snapshot()).transpose()?;
         match recorder {
             Some(recorder) => Ok(recorder.finish(end.as_ref(), manifest, &measured)?),
             None => Ok(Summary::new(about.clone(), manifest, &measured)),

@@ -11,7 +11,7 @@ use super::error::FlowError;
 use super::run::{Records, Run};
 use crate::case::Case;
 use crate::output::sink::OutputError;
-use crate::output::{Bits, Recorder};
+use crate::output::{Bits, Data, Recorder, Source};
 use crate::restart::SavedExchanges;
 
 /// The values of a row.
@@ -52,8 +52,10 @@ pub(super) fn restore(flow: &mut Simulation, saved: &[SavedExchanges]) {
 impl<'a> Run<'a> {
     /// Posts the forces on solids, and the scalars that they release, to be recorded if due at this step.
     pub(super) fn record_forces(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
-        let (output, step, case) = (&self.case.output, self.flow.step(), self.case);
-        let row = self.row(output.wants_forces(step), output.wants_heat(step))?;
+        let (step, case) = (self.flow.step(), self.case);
+        let is_due = |source: Source| self.schedule.is_due(source, step);
+        let (forces, heat) = (is_due(Source::Forces), is_due(Source::Heat));
+        let row = self.row(forces, heat)?;
         if row.forces.is_some() || row.heat.is_some() {
             records.post(move |recorder| Ok(row.record(recorder, case, step)?));
         }
@@ -62,8 +64,8 @@ impl<'a> Run<'a> {
 
     /// Records them at the last step.
     pub(super) fn record_last_forces(&mut self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
-        let (output, step, case) = (&self.case.output, self.flow.step(), self.case);
-        let row = self.row(output.forces.is_some(), output.heat.is_some())?;
+        let (step, case) = (self.flow.step(), self.case);
+        let row = self.row(self.schedule.takes(Source::Forces), self.schedule.takes(Source::Heat))?;
         recorder.as_mut().map_or(Ok(()), |recorder| Ok(row.record(recorder, case, step)?))
     }
 
@@ -82,13 +84,15 @@ impl Row {
     fn record(self, recorder: &mut Recorder<'_>, case: &Case, step: u64) -> Result<(), OutputError> {
         if let Some(exchanges) = self.forces {
             let torques = exchanges.iter().map(|exchange| exchange.torque).filter(|_| case.turns());
-            recorder.forces(step, exchanges.iter().map(|exchange| exchange.force).chain(torques).collect())?;
+            let forces: Vec<[f64; 3]> = exchanges.iter().map(|exchange| exchange.force).chain(torques).collect();
+            recorder.record(Data::Forces(step, &forces))?;
         }
         if let Some(exchanges) = self.heat {
             let gain = |exchange: &Exchange| -> Vec<f64> {
                 case.scalars.iter().map(|scalar| exchange.gains[scalar.set]).collect()
             };
-            recorder.heat(step, exchanges.iter().flat_map(gain).collect())?;
+            let gains: Vec<f64> = exchanges.iter().flat_map(gain).collect();
+            recorder.record(Data::Heat(step, &gains))?;
         }
         Ok(())
     }

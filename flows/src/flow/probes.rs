@@ -5,7 +5,7 @@ use lbm_runtime::solver::probe::Probe;
 use super::error::FlowError;
 use super::run::{Records, Run};
 use crate::case::{Case, FluxPlane};
-use crate::output::Recorder;
+use crate::output::{Data, Recorder, Source};
 
 /// The probes of a case, in order.
 pub(super) fn of(case: &Case) -> Vec<Probe> {
@@ -25,15 +25,14 @@ impl<'a> Run<'a> {
     /// Posts the readings of probes and planes that are due at this step.
     pub(super) fn record_probes(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let step = self.flow.step();
-        let wanted = self.case.output.probes.iter().zip(&mut self.probes).enumerate();
-        for (number, (_, probe)) in wanted.filter(|(_, (probe, _))| probe.wants(step)) {
+        let is_due = |source: Source| self.schedule.is_due(source, step);
+        for (number, probe) in self.probes.iter_mut().enumerate().filter(|(number, _)| is_due(Source::Probe(*number))) {
             let readings = self.flow.probe(probe)?;
-            records.post(move |recorder| Ok(recorder.probe(number, step, &readings)?));
+            records.post(move |recorder| Ok(recorder.record(Data::Probe(number, step, &readings))?));
         }
-        let wanted = self.case.output.fluxes.iter().zip(&mut self.planes).enumerate();
-        for (number, (_, plane)) in wanted.filter(|(_, (plane, _))| plane.wants(step)) {
+        for (number, plane) in self.planes.iter_mut().enumerate().filter(|(number, _)| is_due(Source::Flux(*number))) {
             let readings = self.flow.probe(plane)?;
-            records.post(move |recorder| Ok(recorder.flux(number, step, &readings)?));
+            records.post(move |recorder| Ok(recorder.record(Data::Flux(number, step, &readings))?));
         }
         Ok(())
     }
@@ -43,11 +42,11 @@ impl<'a> Run<'a> {
         let step = self.flow.step();
         for (number, probe) in self.probes.iter_mut().enumerate() {
             let readings = self.flow.probe(probe)?;
-            recorder.as_mut().map_or(Ok(()), |recorder| recorder.probe(number, step, &readings))?;
+            recorder.as_mut().map_or(Ok(()), |recorder| recorder.record(Data::Probe(number, step, &readings)))?;
         }
         for (number, plane) in self.planes.iter_mut().enumerate() {
             let readings = self.flow.probe(plane)?;
-            recorder.as_mut().map_or(Ok(()), |recorder| recorder.flux(number, step, &readings))?;
+            recorder.as_mut().map_or(Ok(()), |recorder| recorder.record(Data::Flux(number, step, &readings)))?;
         }
         Ok(())
     }

@@ -6,22 +6,15 @@ use lbm_runtime::solver::observe::Look;
 use super::error::FlowError;
 use super::run::{Records, Run};
 use super::watch::Kept;
+use crate::output::{Data, Source};
 use crate::restart;
 
 impl<'a> Run<'a> {
-    /// Posts the fields of this step to be written and drawn, if due.
+    /// Posts the fields of this step, if due.
     pub(super) fn record_fields(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
-        let (output, step) = (&self.case.output, self.flow.step());
-        let (written, drawn) = (output.wants_fields(step), output.wants_pictures(step));
-        if written || drawn {
+        if self.schedule.is_due(Source::Fields, self.flow.step()) {
             let fields = self.flow.capture(records.for_fields(&mut self.waited))?;
-            records.post(move |recorder| {
-                let snapshot = fields.snapshot()?;
-                if written {
-                    recorder.fields(&snapshot)?;
-                }
-                Ok(recorder.pictures_on_the_way(&snapshot)?)
-            });
+            records.post(move |recorder| Ok(recorder.record(Data::Fields(&fields.snapshot()?))?));
         }
         Ok(())
     }
@@ -29,16 +22,16 @@ impl<'a> Run<'a> {
     /// Posts a row of the time series (mass, energy and others), if due.
     pub(super) fn record_row(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         let step = self.flow.step();
-        let wanted = self.case.output.wants_row(step);
+        let wanted = self.schedule.is_due(Source::Means, step);
         if let Some(means) = wanted.then(|| self.flow.means()).transpose()?.flatten() {
-            records.post(move |recorder| Ok(recorder.row(step, &means)?));
+            records.post(move |recorder| Ok(recorder.record(Data::Means(step, &means))?));
         }
         Ok(())
     }
 
     /// Posts the state of this step for a restart file, if due.
     fn record_state(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
-        if self.case.output.wants_restart(self.flow.step()) {
+        if self.schedule.is_restart_due(self.flow.step()) {
             let fields = self.flow.snapshot()?;
             let state = self.flow.capture_state(records.for_state(&mut self.waited))?;
             let (identity, units, mut course) = (self.identity, &self.case.units, self.course());

@@ -13,8 +13,8 @@ use super::mass::Drift;
 use super::outbox::Outbox;
 use super::watch::{Good, fields_on_host};
 use crate::case::Case;
-use crate::output::Recorder;
 use crate::output::flux::Fluxes;
+use crate::output::{Recorder, Schedule};
 use crate::restart::{Identity, Sampled};
 
 /// A flow and the state of its run.
@@ -44,6 +44,8 @@ pub(super) struct Run<'a> {
     pub(super) good: Good,
     /// Step of the last restart file written by this run.
     pub(super) saved: Option<u64>,
+    /// When output is due.
+    pub(super) schedule: Schedule,
     /// The probes of the case, in order.
     pub(super) probes: Vec<Probe>,
     /// The flux planes of the case, in order.

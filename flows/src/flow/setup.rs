@@ -17,6 +17,7 @@ use super::error::FlowError;
 use super::grid::{courses_of, grid_of, places_of};
 use super::processes::{self, available};
 use crate::case::Case;
+use crate::output::{Schedule, Source};
 use crate::restart::Restart;
 
 /// A flow with uninitialised cells.
@@ -99,8 +100,8 @@ pub(super) fn prepare<'a>(
     };
     let prepared = prepared.in_processes(processes, devices, kernels.method)?;
     prepared.check(&case.params)?;
-    let copies = case.copies(&kernels.method.manifest);
-    let memory = prepared.memory(case.output.series.is_some(), steady, copies)?;
+    let schedule = Schedule::new(case, &kernels.method.manifest);
+    let memory = prepared.memory(schedule.takes(Source::Means), steady, schedule.copies())?;
     match memory.lack(available) {
         None => Ok((prepared, memory)),
         Some(lack) => Err(FlowError::Memory { lack, parts: memory.parts() }),

@@ -3,7 +3,7 @@
 use super::error::FlowError;
 use super::run::Run;
 use crate::case::Statistics;
-use crate::output::Recorder;
+use crate::output::{self, Data, Recorder};
 use crate::restart::Sampled;
 
 impl<'a> Run<'a> {
@@ -37,12 +37,15 @@ impl<'a> Run<'a> {
     pub(super) fn write_statistics(&self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
         for (number, sampled) in self.sampled.iter().enumerate() {
             let Some(sampled) = sampled else {
-                recorder.iter_mut().for_each(|recorder| recorder.lacks_samples(number, self.flow.step()));
+                let none = Data::NoSamples(number, self.flow.step());
+                recorder.as_mut().map_or(Ok(()), |recorder| recorder.record(none))?;
                 continue;
             };
             if let (Some(accumulated), Some(recorder)) = (self.flow.accumulators(number)?, recorder.as_mut()) {
                 let samples = self.flow.samples()[number];
-                recorder.statistics(number, accumulated, samples, [sampled.first, sampled.last])?;
+                let evaluated = self.case.output.statistics[number].evaluate(accumulated, samples);
+                let steps = [sampled.first, sampled.last];
+                recorder.record(Data::Statistics(output::Sampled { number, evaluated: &evaluated, samples, steps }))?;
             }
         }
         Ok(())

@@ -10,7 +10,9 @@ use lbm_runtime::solver::memory::{Copies, Memory};
 use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
 
-use super::summary::About;
+use super::forces::Forces;
+use super::series::scales;
+use super::summary::{About, Measured, StopReason};
 use crate::case::{Case, RawCase, SolidBody};
 
 /// Memory of a grid of sixteen blocks.
@@ -21,6 +23,28 @@ pub(super) fn memory() -> Memory {
 /// Means of the cavity of 32 x 32 cells, for U = 0.1 and L = 32.
 pub(super) fn means() -> Means {
     Means { mass: 1024.0, energy: 0.05 * 0.01, enstrophy: 2.0 * (0.1f64 / 32.0).powi(2), fastest: 0.095 }
+}
+
+/// What was measured of a run of 10 steps of the cavity of 32 x 32 cells.
+pub(super) fn measured() -> Measured {
+    Measured {
+        levels: vec![1024],
+        updates: 1024,
+        adaptations: None,
+        phases: Default::default(),
+        steps: 10,
+        seconds: 0.5,
+        seconds_waiting_for_output: 0.0,
+        first_step: 0.1,
+        memory: memory(),
+        memory_bandwidth: None,
+        mass_start: 1024.0,
+        mass_end: 1024.0,
+        is_closed: true,
+        scalars: vec![],
+        residual: None,
+        stop: StopReason::Steps,
+    }
 }
 
 /// A manifest of D2Q9 BGK, as far as a case needs it.
@@ -136,4 +160,18 @@ pub(super) fn cavity_under(n: usize, lid: &str) -> (Case, Snapshot) {
     ];
     let domain = Domain { dim: 2, size: [n, n, 1], periodic: case.periodic };
     (case, Snapshot::uniform(10, domain, components))
+}
+
+/// Forces on a cylinder in the cavity: a drag coefficient of 1.5, and a lift coefficient that is a function of time.
+pub(super) fn forces(lift: impl Fn(f64) -> f64) -> (Case, Forces) {
+    let (mut case, _) = cavity(32);
+    put_cylinder(&mut case, [16.0, 16.0], 4.0);
+    let unit = Forces::unit(&case, &case.bodies().next().unwrap()).unwrap();
+    let (u, l) = scales(&case);
+    let mut forces = Forces::default();
+    for step in (0..40_000).step_by(20) {
+        let time = step as f64 * u / l;
+        forces.add(step, vec![[1.5 * unit, lift(time) * unit, 0.0]]);
+    }
+    (case, forces)
 }

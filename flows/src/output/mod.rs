@@ -6,6 +6,7 @@
 //!
 //! | module | writes |
 //! | --- | --- |
+//! | `error` | nothing; why results could not be written |
 //! | `lock` | nothing; ensures that only one run at a time writes to a folder |
 //! | `owned` | `.lbmc.files`: list of the files in a folder that runs have written |
 //! | [`sink`] | nothing of its own: the folder, cleared of earlier results, and files that appear only when they are complete |
@@ -17,7 +18,7 @@
 //! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: time series of energy, dissipation and others, and their deviation from published ones |
-//! | [`forces`] | `forces.csv`, `forces.png`: forces on solids over time, and their means |
+//! | [`forces`], [`settling`] | `forces.csv`, `forces.png`: forces on solids over time, and their means |
 //! | [`heat`] | `heat.csv`: release of a temperature or another scalar from solids to the fluid over time |
 //! | [`probes`] | `probe_*.csv`: fields at points over time; `probe_*.vti` on grids of points |
 //! | [`derived`] | nothing: fields by name on all cells |
@@ -42,6 +43,7 @@ mod colours;
 mod contours;
 mod csv;
 pub mod derived;
+mod error;
 #[cfg(test)]
 mod example;
 mod film;
@@ -68,6 +70,7 @@ mod recorder;
 pub mod report;
 mod scale;
 pub mod series;
+pub mod settling;
 pub mod sink;
 mod streamlines;
 pub mod summary;
@@ -79,4 +82,4 @@ pub mod vtk;
 
 pub use canvas::Canvas;
 pub use recorded::{Bits, Recorded};
-pub use recorder::Recorder;
+pub use recorder::{Data, Recorder, Sampled, Schedule, Source};

@@ -6,7 +6,7 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use serde::{Deserialize, Serialize};
 
 use super::average::Average;
-use super::forces::Settling;
+use super::settling::Settling;
 use super::summary::Summary;
 use crate::case::{Case, Coefficient, Dimension, Source, Through, sources};
 

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::flux::Fluxes;
 use super::flux_planes::FluxMean;
-use super::forces::Settled;
 use super::heat::HeatMean;
 use super::probes::ProbeMean;
 use super::profile::Comparison;
 use super::report::Reported;
 use super::series::Decay;
+use super::settling::Settled;
 use crate::case::Case;
 
 /// How a run ended.

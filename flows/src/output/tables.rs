@@ -13,12 +13,6 @@ use super::sink::{OutputError, Sink};
 #[derive(Debug, Default)]
 pub(super) struct Tables(BTreeMap<String, usize>);
 
-/// Whether a file of this name is a growing table.
-pub(super) fn is_table(name: &str) -> bool {
-    ["fluxes.csv", "forces.csv", "heat.csv", "series.csv"].contains(&name)
-        || name.starts_with("probe_") && name.ends_with(".csv")
-}
-
 impl Tables {
     /// Appends missing rows to the file of a table. `write` writes the rows from a given number on; the first is
     /// preceded by comments.

@@ -6,7 +6,7 @@ use lbm_runtime::mesh::Blocks;
 use lbm_runtime::mesh::forest::MOST_ROOTS;
 use lbm_runtime::solver::memory::{Copies, Memory, Shared};
 
-use super::{Resolver, axis_name, short};
+use super::{Grid, Resolver, axis_name, short};
 use crate::case::diag;
 
 /// How far, in cells, a length may be from a whole number of them.
@@ -14,19 +14,20 @@ const CELL_TOLERANCE: f64 = 1e-6;
 
 impl Resolver<'_> {
     pub(super) fn block(&mut self) {
-        let Some(block) = self.raw.block.as_ref().filter(|block| block.value.len() != self.dim) else { return };
+        let Some(block) = self.raw.top.block.as_ref().filter(|block| block.value.len() != self.dim) else { return };
         self.wrong_dimension(&block.span, "a block", block.value.len());
     }
 
     /// Cells along each axis, and the size of a cell in the units of the case.
-    pub(super) fn domain(&mut self) -> Option<([usize; 3], f64)> {
+    pub(super) fn domain(&mut self) -> Option<Grid> {
         let raw = self.raw;
-        let given = &raw.size.value;
+        let given = &raw.domain.size.value;
         if given.len() != self.dim {
-            self.wrong_dimension(&raw.size.span, "`domain.size`", given.len());
+            self.wrong_dimension(&raw.domain.size.span, "`domain.size`", given.len());
             return None;
         }
-        let cell = raw.resolution.as_ref().filter(|_| raw.si.is_some()).map_or(1.0, |n| given[0].value / n.value);
+        let cell =
+            raw.domain.resolution.as_ref().filter(|_| raw.si.is_some()).map_or(1.0, |n| given[0].value / n.value);
         let mut size = [1; 3];
         let mut sound = true;
         for (axis, extent) in given.iter().enumerate() {
@@ -50,7 +51,7 @@ impl Resolver<'_> {
         sound &= self.whole_blocks(&size, sound);
         // Nothing else may look at cells one by one before.
         sound = sound && self.fits(size);
-        (sound && cell > 0.0).then_some((size, cell))
+        (sound && cell > 0.0).then_some(Grid { size, cell })
     }
 
     /// Refuses a grid of which the coarsest level alone has too many blocks, or takes more memory than there is.
@@ -60,7 +61,7 @@ impl Resolver<'_> {
         let roots: [usize; 3] = std::array::from_fn(|axis| size[axis] / block[axis].max(1));
         let blocks = roots.iter().fold(1usize, |all, along| all.saturating_mul(*along));
         let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
-        let parts = self.raw.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
+        let parts = self.raw.top.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
         let memory = Memory::new(manifest, blocks_of_all, false, reference, Copies::default());
         let memory = memory.in_parts(parts * self.raw.processes, Shared::Evenly);
         let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
@@ -91,9 +92,9 @@ impl Resolver<'_> {
         if lack.is_some() {
             help += &format!("; needed are {}", parts.join(", "));
         }
-        let span = match &self.raw.resolution {
+        let span = match &self.raw.domain.resolution {
             Some(resolution) if self.raw.si.is_some() => &resolution.span,
-            _ => &self.raw.size.span,
+            _ => &self.raw.domain.size.span,
         };
         self.report.add::<()>(diag::TOO_LARGE, span, message, "too large", help);
         false
@@ -116,12 +117,12 @@ impl Resolver<'_> {
             if blocks.iter().all(|cells| *cells > 2) {
                 help += &format!(", or `block = {blocks:?}`");
             }
-            if self.raw.block.is_some() {
+            if self.raw.top.block.is_some() {
                 help += "; without `block`, one that divides is chosen";
             }
-            let span = match &self.raw.resolution {
+            let span = match &self.raw.domain.resolution {
                 Some(resolution) if axis == 0 && self.raw.si.is_some() => &resolution.span,
-                _ => &self.raw.size.value[axis].span,
+                _ => &self.raw.domain.size.value[axis].span,
             };
             let message =
                 format!("{cells} cells along {} are not a multiple of the block size {block}", axis_name(axis));

@@ -2,11 +2,15 @@
 
 use lbm_bundle::Boundary;
 
-use super::Resolver;
+use super::{Grid, Resolver};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::raw::{RawFace, RawParam, RawPatch, RawRegion, RawVector};
+use crate::case::keys::faces::FACES;
+use crate::case::keys::faces::RawFace;
+use crate::case::keys::params::RawParam;
+use crate::case::keys::patches::{RawPatch, RawRegion};
+use crate::case::keys::values::RawVector;
 use crate::case::units::Units;
-use crate::case::{Face, Patch, Region, Wall, schema};
+use crate::case::{Face, Patch, Region, Wall, words};
 
 /// What other programs call a boundary condition, and what it is here.
 const ELSEWHERE: &[(&[&str], &[&str])] = &[
@@ -27,7 +31,7 @@ pub(super) fn suggest_rule(rule: &str, known: &[&str]) -> String {
     let same = ELSEWHERE.iter().find(|(names, _)| names.contains(&&lower[..]));
     let here: Vec<&str> =
         same.iter().flat_map(|(_, here)| here.iter().copied()).filter(|name| known.contains(name)).collect();
-    if here.is_empty() { schema::suggest(rule, known) } else { format!("here it is called {}", schema::list(here)) }
+    if here.is_empty() { words::suggest(rule, known) } else { format!("here it is called {}", words::list(here)) }
 }
 
 impl Resolver<'_> {
@@ -37,7 +41,7 @@ impl Resolver<'_> {
         for face in raw.named[2 * self.dim..].iter().flatten() {
             let name = &face.span.source.inner()[face.span.range.clone()];
             let message = format!("{} has {} axes and no face `{name}`", self.manifest.main().lattice, self.dim);
-            let help = format!("its faces are {}", schema::list(schema::FACES[..2 * self.dim].iter().copied()));
+            let help = format!("its faces are {}", words::list(FACES[..2 * self.dim].iter().copied()));
             self.report.add::<()>(diag::WRONG_DIMENSION, &face.span, message, "no such face", help);
         }
         let named = raw.named[..2 * self.dim].iter().flatten().count();
@@ -48,8 +52,8 @@ impl Resolver<'_> {
             }
             None if named < 2 * self.dim => {
                 let open = |face: &usize| raw.named[*face].is_none();
-                let missing = (0..2 * self.dim).filter(open).map(|face| schema::FACES[face]);
-                let message = format!("no boundary condition for {}", schema::list(missing).replace(" or ", " and "));
+                let missing = (0..2 * self.dim).filter(open).map(|face| FACES[face]);
+                let message = format!("no boundary condition for {}", words::list(missing).replace(" or ", " and "));
                 let help = "give each face a boundary condition, or all that are left one: `others = \"bounce_back\"`"
                     .to_string();
                 self.report.add::<()>(diag::MISSING_KEY, &raw.span, message, "not given here", help);
@@ -67,7 +71,7 @@ impl Resolver<'_> {
         &mut self,
         faces: &[Option<Spanned<RawFace>>; 6],
         units: Option<&Units>,
-        grid: ([usize; 3], f64),
+        grid: Grid,
     ) -> ([bool; 3], Vec<Wall>) {
         let mut periodic = [true; 3];
         let mut walls = vec![];
@@ -88,7 +92,7 @@ impl Resolver<'_> {
                     self.no_patches::<()>(&patch.span, "periodic");
                 }
                 if pair[1 - side].is_some() && !periodic[axis] {
-                    let (here, there) = (schema::FACES[2 * axis + side], schema::FACES[2 * axis + 1 - side]);
+                    let (here, there) = (FACES[2 * axis + side], FACES[2 * axis + 1 - side]);
                     let message = format!("`{here}` is periodic, but `{there}` opposite is not");
                     let help = format!("what leaves on one side enters on the other: make `{there}` periodic too");
                     self.report.add::<()>(diag::PERIODIC_PAIR, &face.value.rule.span, message, "periodic", help);
@@ -98,13 +102,7 @@ impl Resolver<'_> {
         (periodic, walls)
     }
 
-    fn wall(
-        &mut self,
-        at: Face,
-        face: &Spanned<RawFace>,
-        units: Option<&Units>,
-        grid: ([usize; 3], f64),
-    ) -> Option<Wall> {
+    fn wall(&mut self, at: Face, face: &Spanned<RawFace>, units: Option<&Units>, grid: Grid) -> Option<Wall> {
         let wall = self.whole_wall(at, &face.value, units, grid, None);
         let patches: Vec<_> = face.value.patches.iter().map(|patch| self.patch(at, patch, units, grid)).collect();
         let mut wall = wall?;
@@ -128,9 +126,9 @@ impl Resolver<'_> {
         self.report.add(diag::NOT_FOR_SOLIDS, span, message, "a part of the face", help)
     }
 
-    fn patch(&mut self, at: Face, patch: &RawPatch, units: Option<&Units>, grid: ([usize; 3], f64)) -> Option<Patch> {
+    fn patch(&mut self, at: Face, patch: &RawPatch, units: Option<&Units>, grid: Grid) -> Option<Patch> {
         let region = self.region(at, patch, grid)?;
-        if !points(grid.0, self.dim, at, 0.0).any(|point| region.contains(at.axis, point)) {
+        if !points(grid.size, self.dim, at, 0.0).any(|point| region.contains(at.axis, point)) {
             let message = format!("no cell at `{}` is in the patch", at.name());
             let help = "places are measured from the lower corner of the domain".to_string();
             return self.report.add(diag::OUTSIDE, &patch.span, message, "not on the face", help);
@@ -143,7 +141,7 @@ impl Resolver<'_> {
     }
 
     /// A part of a face, in cells.
-    fn region(&mut self, at: Face, patch: &RawPatch, (size, cell): ([usize; 3], f64)) -> Option<Region> {
+    fn region(&mut self, at: Face, patch: &RawPatch, Grid { size, cell }: Grid) -> Option<Region> {
         let place = |resolver: &mut Self, what: &str, point: &RawVector| {
             if point.value.len() != resolver.dim {
                 resolver.wrong_dimension(&point.span, what, point.value.len());
@@ -191,7 +189,7 @@ impl Resolver<'_> {
         at: Face,
         face: &RawFace,
         units: Option<&Units>,
-        grid: ([usize; 3], f64),
+        grid: Grid,
         region: Option<&Region>,
     ) -> Option<Wall> {
         let RawFace { rule, params, .. } = face;
@@ -231,7 +229,7 @@ impl Resolver<'_> {
                     }
                     let first = if along { usize::MAX } else { 1 };
                     let depth = if boundary.nodes { 0.5 } else { 0.0 };
-                    let points = points(grid.0, self.dim, at, depth);
+                    let points = points(grid.size, self.dim, at, depth);
                     let here = |point: &[f64; 3]| region.is_none_or(|region| region.contains(at.axis, *point));
                     let points: Vec<[f64; 3]> = points.filter(here).take(first).collect();
                     let units = units?;
@@ -275,7 +273,7 @@ impl Resolver<'_> {
 
     pub(super) fn surplus(&mut self, param: &RawParam, rule: &str, known: &[&str]) {
         let message = format!("`{rule}` has no parameter `{}`", param.name.value);
-        let help = if known.is_empty() { None } else { Some(schema::suggest(&param.name.value, known)) };
+        let help = if known.is_empty() { None } else { Some(words::suggest(&param.name.value, known)) };
         self.report.add::<()>(diag::RULE_PARAMETER, &param.name.span, message, "unknown parameter", help);
     }
 }

@@ -3,7 +3,7 @@
 use lbm_bundle::{Formula, statistics};
 
 use super::Resolver;
-use crate::case::{Quantity, diag, schema};
+use crate::case::{Quantity, diag, words};
 
 impl Resolver<'_> {
     /// What `[fields]` defines. Each is used, and its name is its own.
@@ -36,7 +36,7 @@ impl Resolver<'_> {
             let formula = field.formula.value.with(&|name| (name == "pi").then(pi));
             if let Some(unknown) = formula.names().into_iter().find(|name| !known.contains(name)) {
                 let message = format!("`{}` has no component `{unknown}`", self.manifest.spec);
-                let help = schema::suggest(unknown, &known);
+                let help = words::suggest(unknown, &known);
                 self.report.add::<()>(diag::FORMULA, &field.formula.span, message, "unknown name", help);
                 continue;
             }

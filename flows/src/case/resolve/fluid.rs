@@ -2,13 +2,14 @@
 
 use lbm_bundle::{Manifest, Param, Populations};
 
-use super::{Formulas, Resolver, Speed, Values, norm};
+use super::{Formulas, Grid, Resolver, Speed, Values, norm};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::raw::{RawFace, RawFluid, RawParam};
+use crate::case::keys::faces::RawFace;
+use crate::case::keys::params::RawParam;
 use crate::case::units::{Dimension, Units};
 use crate::case::vary::{Number, Varied};
-use crate::case::{Face, MACH_ADVISED, Scales, schema};
+use crate::case::{Face, MACH_ADVISED, Scales, words};
 
 /// Share of a rate's range, next to its upper limit, in which stability is doubtful.
 const RATE_MARGIN: f64 = 0.01;
@@ -30,7 +31,7 @@ impl<'a> Resolver<'a> {
         &self,
         faces: &[Option<Spanned<RawFace>>; 6],
         start: f64,
-        (size, cell): ([usize; 3], f64),
+        Grid { size, cell }: Grid,
     ) -> Vec<Speed> {
         let dim = self.dim;
         let speed = |param: &RawParam, points: &mut dyn Iterator<Item = [f64; 3]>| {
@@ -82,7 +83,7 @@ impl<'a> Resolver<'a> {
         units: &Units,
         velocity: f64,
         length: f64,
-        grid: ([usize; 3], f64),
+        grid: Grid,
     ) -> (Option<Values>, Formulas, Scales) {
         let cs2 = self.manifest.main().cs2;
         let mach = velocity / cs2.sqrt();
@@ -92,7 +93,7 @@ impl<'a> Resolver<'a> {
         let names: Vec<&str> = own.map(|param| &param.name[..]).chain(varied).collect();
         for param in self.raw.params.iter().filter(|param| !names.contains(&&param.name.value[..])) {
             let message = format!("{} has no parameter `{}`", self.manifest.spec, param.name.value);
-            let help = schema::suggest(&param.name.value, &names);
+            let help = words::suggest(&param.name.value, &names);
             self.report.add::<()>(diag::METHOD_PARAMETER, &param.name.span, message, "unknown parameter", help);
         }
         let rate = self.rate(units, velocity, length);
@@ -141,7 +142,7 @@ impl<'a> Resolver<'a> {
                     let help = format!("{of_fluid}`[params] {} = ...`: {}", param.name, param.doc);
                     self.report.add(
                         diag::METHOD_PARAMETER,
-                        &self.raw.spec.span,
+                        &self.raw.top.spec.span,
                         message,
                         "parameter missing",
                         help.trim_end_matches(": ").to_string(),
@@ -167,29 +168,23 @@ impl<'a> Resolver<'a> {
 
     /// Checks a parameter that varies: its unit, and where it depends on the position and the time alone, its values in cells all over the
     /// domain.
-    fn varied(&mut self, varied: &Varied, units: &Units, (size, cell): ([usize; 3], f64)) -> Option<()> {
+    fn varied(&mut self, varied: &Varied, units: &Units, grid: Grid) -> Option<()> {
         let scales = varied.numbers.iter().filter(|number| **number == Number::Scale(Dimension::DENSITY));
         if scales.count() > 0 && units.density.is_none() {
             return self.needs_density(&varied.raw.span);
         }
-        let points: Vec<[f64; 3]> = if varied.reads_fields() { vec![] } else { spread(size) };
-        self.formulas(&varied.raw, &varied.param, units, (size, cell), &points).map(|_| ())
+        let points: Vec<[f64; 3]> = if varied.reads_fields() { vec![] } else { spread(grid.size) };
+        self.formulas(&varied.raw, &varied.param, units, grid, &points).map(|_| ())
     }
 
     /// What cells keep for parameters that vary, in the order of the method's fields.
-    pub(super) fn places(&self, size: [usize; 3], cell: f64) -> Vec<Formula> {
+    pub(super) fn places(&self, Grid { size, cell }: Grid) -> Vec<Formula> {
         let places = self.manifest.fields.iter().filter(|field| field.place);
         places.filter_map(|field| Some(self.raw.place(&field.name)?.1.on(size, cell))).collect()
     }
 
     /// A parameter of the method that depends on time.
-    fn course(
-        &mut self,
-        given: &RawParam,
-        param: &Param,
-        units: &Units,
-        grid: ([usize; 3], f64),
-    ) -> Option<Vec<Formula>> {
+    fn course(&mut self, given: &RawParam, param: &Param, units: &Units, grid: Grid) -> Option<Vec<Formula>> {
         if given.values.iter().any(|(value, _)| value.varies_in_place()) {
             let message = format!("`{}` is the same everywhere: a formula of the time `t` alone", param.name);
             return self.report.add(diag::CANNOT_VARY, &given.span, message, "varies with the place", None);
@@ -200,10 +195,10 @@ impl<'a> Resolver<'a> {
     /// The rate that sets the viscosity, from `[fluid]`, with the place of what it follows from.
     fn rate(&mut self, units: &Units, velocity: f64, length: f64) -> Option<Spanned<f64>> {
         let fluid = &self.raw.fluid;
-        if fluid.varied.is_some() {
+        if fluid.varied().is_some() {
             return None;
         }
-        let given = fluid.re.as_ref().or(fluid.viscosity.as_ref()).or(fluid.omega.as_ref());
+        let given = fluid.re.as_ref().or(fluid.number()).or(fluid.omega.as_ref());
         let Some(name) = &self.manifest.viscosity.rate else {
             let given = given?;
             let message = format!("no single parameter of {} sets its viscosity", self.manifest.spec);
@@ -222,7 +217,7 @@ impl<'a> Resolver<'a> {
             (None, None) => {
                 let message = "`re`, `viscosity` or `omega` is missing: how viscous the fluid is";
                 let help = "for example `[fluid] re = 100`".to_string();
-                return self.report.add(diag::MISSING_KEY, &fluid.span, message, "not given here", help);
+                return self.report.add(diag::MISSING_KEY, &self.raw.fluid_span, message, "not given here", help);
             }
         };
         let viscosity = if fluid.re.is_some() {
@@ -232,7 +227,7 @@ impl<'a> Resolver<'a> {
                 return self.report.add(diag::MISSING_KEY, &given.span, message, "sets the viscosity", help);
             }
             velocity * length / given.value
-        } else if fluid.viscosity.is_some() {
+        } else if fluid.number().is_some() {
             given.value / units.scale(Dimension::VISCOSITY)
         } else {
             return Some(given.clone());
@@ -249,9 +244,10 @@ impl<'a> Resolver<'a> {
     fn viscosity(&self, rate: Option<&Spanned<f64>>, units: &Units, velocity: f64, length: f64) -> Option<f64> {
         let direct = || self.given(self.manifest.viscosity.rate.as_ref()?)?.values.first()?.0.constant();
         let omega = rate.map(|rate| rate.value).or_else(direct)?;
-        Some(match &self.raw.fluid {
-            RawFluid { re: Some(re), .. } => velocity * length / re.value,
-            RawFluid { viscosity: Some(nu), .. } => nu.value / units.scale(Dimension::VISCOSITY),
+        let fluid = &self.raw.fluid;
+        Some(match (&fluid.re, fluid.number()) {
+            (Some(re), _) => velocity * length / re.value,
+            (None, Some(nu)) => nu.value / units.scale(Dimension::VISCOSITY),
             _ => self.manifest.main().cs2 * (1.0 / omega - 0.5),
         })
     }
@@ -371,7 +367,7 @@ fn rate_of_scalar(manifest: &Manifest) -> Result<(&str, &str, f64), (String, Str
         _ => {
             let names = scalars.iter().map(|of| &of.field.as_ref().unwrap_or(&of.name)[..]);
             let message = format!("{spec} carries {} scalars, and this does not say of which it is", scalars.len());
-            Err((message, format!("set the rates of {} in `[params]`", schema::list(names))))
+            Err((message, format!("set the rates of {} in `[params]`", words::list(names))))
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::fluxes::{MOST_FLUX_NUMBERS, MOST_POINTS};
-use crate::case::raw::{RawFlux, RawVector};
+use crate::case::keys::fluxes::RawFlux;
+use crate::case::keys::values::RawVector;
 use crate::case::units::{Dimension, Units};
 use crate::case::{FluxPlane, Scalar, Stop};
 

@@ -2,11 +2,12 @@
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
-use crate::case::raw::{Interval, RawSlice, RawVtk};
+use crate::case::keys::output::RawVtk;
+use crate::case::keys::values::{Interval, RawSlice};
 use crate::case::units::{Dimension, Units};
 use crate::case::{
     FluxPlane, Output, Picture, Probe, Quantity, Reference, Scalar, Scales, Slice, Statistics, Steady, Stop, Surfaces,
-    View, Vtk, reference, schema,
+    View, Vtk, reference, words,
 };
 
 /// Steps between checks for steady flow, if the case does not say.
@@ -24,7 +25,10 @@ impl Resolver<'_> {
             (None, None) => 0.0,
         };
         let check_every = raw.check_every.as_ref().map_or(CHECK_EVERY, |every| every.value) as u64;
-        Stop { steps: steps as u64, steady: raw.steady.map(|tolerance| Steady { tolerance, check_every }) }
+        Stop {
+            steps: steps as u64,
+            steady: raw.steady.as_ref().map(|tolerance| Steady { tolerance: tolerance.value, check_every }),
+        }
     }
 
     /// The first step of means, which the run should reach.
@@ -218,7 +222,7 @@ impl Resolver<'_> {
         let names = reference::names();
         if !names.contains(&&name.value[..]) {
             let message = format!("there is no reference data `{}`", name.value);
-            let help = schema::suggest(&name.value, &names);
+            let help = words::suggest(&name.value, &names);
             return self.report.add(diag::UNKNOWN_WORD, &name.span, message, "unknown word", help);
         }
         let found = re.and_then(|re| reference::find(&name.value, self.dim, re));

@@ -2,8 +2,10 @@
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
+use crate::case::keys::pictures::{RawContours, RawFrames, RawPicture, RawRange};
+use crate::case::keys::values::{RawAmount, RawVector};
+use crate::case::keys::views::RawView;
 use crate::case::pictures::{FEWEST_PIXELS, PIXELS, Wrong};
-use crate::case::raw::{RawAmount, RawContours, RawFrames, RawPicture, RawRange, RawVector, RawView};
 use crate::case::units::{Dimension, Units};
 use crate::case::{Colours, Contours, Frames, Picture, Quantity, Statistics, View, views};
 
@@ -30,12 +32,12 @@ impl Resolver<'_> {
             let names = scalars.map(|field| &field.name[..]).chain(["velocity", "vorticity"]);
             known.extend(names.map(Frames::one));
         }
-        let of_pictures = raw.pictures.iter().map(|given| (&given.value.frames, &given.span));
-        let given = of_pictures.chain(raw.views.iter().map(|given| (&given.value.frames, &given.span)));
+        let of_pictures = raw.pictures.iter().map(|given| (given.value.frames(), &given.span));
+        let given = of_pictures.chain(raw.views.iter().map(|given| (given.value.frames(), &given.span)));
         let frames = pictures.iter().map(|picture| &picture.frames).chain(views.iter().map(|view| &view.frames));
         for ((given, span), frames) in given.zip(frames) {
             if let Some(other) = known.iter().find(|known| known.collide(frames)) {
-                let span = given.name.as_ref().map_or(span, |name| &name.span);
+                let span = given.name.map_or(span, |name| &name.span);
                 let message = match other.name.eq_ignore_ascii_case(&frames.name) {
                     true => format!("two pictures are called `{}`", frames.name),
                     false => format!("`{}` and a picture on the way of `{}` have one file", frames.name, other.name),
@@ -48,16 +50,12 @@ impl Resolver<'_> {
         Some((pictures, views))
     }
 
-    fn frames(&mut self, given: &RawFrames, field: &Quantity, units: &Units) -> Option<Frames> {
-        let every = match &given.every {
+    fn frames(&mut self, given: RawFrames<'_>, field: &Quantity, units: &Units) -> Option<Frames> {
+        let every = match given.every {
             Some(every) => Some(self.interval(every, units)?),
             None => None,
         };
-        Some(Frames {
-            name: given.name.as_ref().map_or(field.name(), |name| &name.value).to_string(),
-            every,
-            film: given.film,
-        })
+        Some(Frames { name: given.name.map_or(field.name(), |name| &name.value).to_string(), every, film: given.film })
     }
 
     /// The longer side of a view, in pixels.
@@ -116,7 +114,7 @@ impl Resolver<'_> {
         let from = raw.from.unwrap_or(views::FROM);
         let norm = from.iter().map(|part| part * part).sum::<f64>().sqrt();
         Some(View {
-            frames: self.frames(&raw.frames, &isosurface, units)?,
+            frames: self.frames(raw.frames(), &isosurface, units)?,
             isosurface,
             value,
             colour,
@@ -147,7 +145,7 @@ impl Resolver<'_> {
         let (statistics, field) = match &raw.statistics {
             None => (None, self.quantity(&raw.field)?),
             Some(of) => {
-                if let Some(every) = &raw.frames.every {
+                if let Some(every) = &raw.every {
                     let message = "a picture of statistics is drawn at the end";
                     let help = "take `every` away".to_string();
                     return self.report.add(diag::CONFLICT, &every.span, message, "not on the way", help);
@@ -200,7 +198,7 @@ impl Resolver<'_> {
             streamlines: raw.streamlines.is_some(),
             grid: raw.grid.as_ref().is_none_or(|grid| grid.value),
             size: raw.size.as_ref().map_or(PIXELS, |size| size.value as usize),
-            ..Picture::of(field.clone(), self.frames(&raw.frames, &field, units)?)
+            ..Picture::of(field.clone(), self.frames(raw.frames(), &field, units)?)
         };
         let Err(Wrong { key, message, help }) = picture.check() else { return Some(picture) };
         let places = [

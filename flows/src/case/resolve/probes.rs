@@ -4,10 +4,11 @@ use lbm_runtime::geometry::solid::{Solid, Solids};
 
 use super::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
+use crate::case::keys::probes::{RawPoints, RawProbe};
+use crate::case::keys::values::RawVector;
 use crate::case::probes::{MOST_NUMBERS, MOST_OF_GRID, MOST_POINTS};
-use crate::case::raw::{RawPoints, RawProbe, RawVector};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Probe, Quantity, SolidBody, Stop, schema};
+use crate::case::{Probe, Quantity, SolidBody, Stop, words};
 
 /// What a probe records unless it says more, as far as the method has it.
 const DEFAULT: [&str; 2] = ["density", "velocity"];
@@ -96,7 +97,7 @@ impl Resolver<'_> {
         }
         let message = format!("`{}` has no field `{}`", self.manifest.spec, name.value);
         let names: Vec<&str> = all.iter().map(Quantity::name).collect();
-        let help = schema::suggest(&name.value, &names);
+        let help = words::suggest(&name.value, &names);
         self.report.add(diag::UNKNOWN_WORD, &name.span, message, "unknown field", help)
     }
 

@@ -3,13 +3,15 @@
 use lbm_bundle::Boundary;
 use lbm_bundle::criteria::{self, Variable};
 
-use super::{Resolver, Values, short};
+use super::{Grid, Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::raw::{RawBox, RawFace, RawFollow, RawIndicator};
+use crate::case::keys::faces::FACES;
+use crate::case::keys::faces::RawFace;
+use crate::case::keys::refinement::{RawBox, RawFollow, RawIndicator};
 use crate::case::refinement::{COUPLING, Follow, Indicator, RefinedBox, Refinement};
 use crate::case::units::{Dimension, Units};
-use crate::case::{Face, Scales, schema};
+use crate::case::{Face, Scales};
 
 /// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
 const MOST_LEVELS: f64 = (lbm_runtime::mesh::forest::LEVELS - 1) as f64;
@@ -32,8 +34,7 @@ impl Resolver<'_> {
     /// Where the case is refined; `cell` is the size of a cell in the units of the case.
     pub(super) fn refinement(
         &mut self,
-        size: [usize; 3],
-        cell: f64,
+        Grid { size, cell }: Grid,
         params: Option<&Values>,
         (scales, units): (&Scales, &Units),
     ) -> Option<Refinement> {
@@ -115,7 +116,7 @@ impl Resolver<'_> {
             }
             let may = refinement.follow.is_some() && refinement.coarsest < refinement.finest;
             if may || !refinement.has_one_level(Face { axis: at / 2, high: at % 2 == 1 }, size, block) {
-                let (name, how) = (schema::FACES[at], if may { "may be" } else { "is" });
+                let (name, how) = (FACES[at], if may { "may be" } else { "is" });
                 let message = format!(
                     "the face `{name}` {how} on several levels, and the wall of `{}` lies elsewhere on each",
                     rule.value

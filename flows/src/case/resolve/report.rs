@@ -31,7 +31,7 @@ impl Resolver<'_> {
             if let Some(name) = unknown {
                 let message = format!("the results of this case have no `{name}`");
                 let all: Vec<&str> = constants.iter().map(|(name, _)| &name[..]).chain(known.iter().copied()).collect();
-                let help = crate::case::schema::suggest(name, &all);
+                let help = crate::case::words::suggest(name, &all);
                 return self.report.add(diag::NO_RESULT, &given.formula.span, message, "unknown name", help);
             }
             let twice =

@@ -51,8 +51,8 @@ impl Resolver<'_> {
         for (given, of) in raw.statistics.iter().zip(&output.statistics) {
             self.take(&mut results, vec![ResultName::one(of.file_name(format))], &given.value.name.span, &of.name);
         }
-        let of_pictures = raw.pictures.iter().map(|given| (&given.value.frames, &given.span));
-        let given = of_pictures.chain(raw.views.iter().map(|given| (&given.value.frames, &given.span)));
+        let of_pictures = raw.pictures.iter().map(|given| (given.value.frames(), &given.span));
+        let given = of_pictures.chain(raw.views.iter().map(|given| (given.value.frames(), &given.span)));
         for ((given, span), frames) in given.zip(output.frames()) {
             let mut names = vec![match frames.every {
                 Some(_) => ResultName::sequence(&frames.name, ".png"),

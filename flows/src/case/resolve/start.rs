@@ -3,18 +3,18 @@
 use lbm_bundle::AtFace;
 
 use super::faces::points;
-use super::{Resolver, Values, axis_name, short};
+use super::{Grid, Resolver, Values, axis_name, short};
 use crate::case::density::misfit;
 use crate::case::diag;
 use crate::case::formula::Formula;
-use crate::case::raw::{RawGiven, RawStart};
+use crate::case::keys::start::{RawGiven, RawStart};
 use crate::case::samples::Placed;
 use crate::case::units::{Dimension, Units};
-use crate::case::{SolidBody, Start, StartField, StartValue, Wall, schema};
+use crate::case::{SolidBody, Start, StartField, StartValue, Wall, words};
 
 impl<'a> Resolver<'a> {
     /// The state at the start in the units of the case, checked on every cell, and its largest speed.
-    pub(super) fn start(&mut self, size: [usize; 3], cell: f64) -> Option<(Start, f64)> {
+    pub(super) fn start(&mut self, Grid { size, cell }: Grid) -> Option<(Start, f64)> {
         let raw = self.raw;
         let own = || self.manifest.fields.iter().filter(|field| field.is_own());
         let keys: Vec<&str> = own().map(|field| start_key(&field.name)).collect();
@@ -22,7 +22,7 @@ impl<'a> Resolver<'a> {
             let key = &given.key.value;
             if !keys.contains(&&key[..]) {
                 let message = format!("{} has no field `{key}`", self.manifest.spec);
-                let help = schema::suggest(key, &keys);
+                let help = words::suggest(key, &keys);
                 return self.report.add(diag::UNKNOWN_KEY, &given.key.span, message, "unknown field", help);
             }
             let RawGiven::Formulas(components) = &given.given else { continue };

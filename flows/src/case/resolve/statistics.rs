@@ -2,7 +2,8 @@
 
 use super::Resolver;
 use crate::case::diag::{self, Spanned};
-use crate::case::raw::{Interval, RawStatistics};
+use crate::case::keys::statistics::RawStatistics;
+use crate::case::keys::values::Interval;
 use crate::case::statistics::Measure;
 use crate::case::units::Units;
 use crate::case::{Quantity, Statistics, Stop};
@@ -70,7 +71,7 @@ impl Resolver<'_> {
         let Some(number) = statistics.iter().position(|known| known.name == of.value) else {
             let message = format!("there are no statistics `{}`", of.value);
             let names: Vec<&str> = statistics.iter().map(|known| &known.name[..]).collect();
-            let help = crate::case::schema::suggest(&of.value, &names);
+            let help = crate::case::words::suggest(&of.value, &names);
             return self.report.add(diag::UNKNOWN_WORD, &of.span, message, "unknown", help);
         };
         let results = statistics[number].results();
@@ -79,7 +80,7 @@ impl Resolver<'_> {
         }
         let message = format!("the statistics `{}` have no field `{}`", of.value, field.value);
         let names: Vec<&str> = results.iter().map(Quantity::name).collect();
-        let help = crate::case::schema::suggest(&field.value, &names);
+        let help = crate::case::words::suggest(&field.value, &names);
         self.report.add(diag::UNKNOWN_WORD, &field.span, message, "unknown field", help)
     }
 }

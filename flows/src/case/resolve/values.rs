@@ -2,10 +2,10 @@
 
 use lbm_bundle::{Param, Real, Unit};
 
-use super::{Resolver, short};
+use super::{Grid, Resolver, short};
 use crate::case::diag::{self, Span};
 use crate::case::formula::Formula;
-use crate::case::raw::RawParam;
+use crate::case::keys::params::RawParam;
 use crate::case::sound::Fastest;
 use crate::case::units::{Dimension, Units};
 
@@ -43,7 +43,7 @@ impl Resolver<'_> {
         param: &RawParam,
         wanted: &Param,
         units: &Units,
-        (size, cell): ([usize; 3], f64),
+        Grid { size, cell }: Grid,
         points: &[[f64; 3]],
     ) -> Option<Vec<Formula>> {
         let steps = self.stop(units).steps as f64;

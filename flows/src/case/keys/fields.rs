@@ -1,15 +1,29 @@
 //! `[fields]`.
 
-use super::Reader;
+use super::{Key, Reader, key};
 use crate::case::diag::{self, Spanned};
-use crate::case::raw::RawField;
+use crate::case::takes::FORMULA;
 use crate::case::tree::Table;
 
 /// Most formulas of a case.
 const MOST_FIELDS: usize = 64;
 
+/// Its keys.
+pub(in crate::case) const KEYS: &[Key] = &[key(
+    "fields.*",
+    FORMULA,
+    "a field of your own, by its name: a formula of components of fields and of derivatives of the velocity, \"uy * temperature\"",
+)];
+
+/// A formula of `[fields]`.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawField {
+    pub(in crate::case) name: Spanned<String>,
+    pub(in crate::case) formula: Spanned<lbm_bundle::Formula>,
+}
+
 impl Reader {
-    pub(super) fn own_fields(&mut self, table: &Table) -> Vec<RawField> {
+    pub(in crate::case) fn own_fields(&mut self, table: &Table) -> Vec<RawField> {
         if let Some(beyond) = table.entries.get(MOST_FIELDS) {
             let message = format!("{} formulas are more than {MOST_FIELDS}", table.entries.len());
             self.report.add::<()>(diag::BAD_VALUE, &beyond.span, message, "one too many", None);

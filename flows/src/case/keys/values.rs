@@ -5,48 +5,46 @@ use crate::case::diag::{self, Span, Spanned};
 use lbm_bundle::formula::FormulaError;
 
 use crate::case::formula::Formula;
-use crate::case::raw::{Interval, RawAmount, RawVector};
-use crate::case::schema;
+use crate::case::probes::LONGEST_NAME;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::{self, Dimension};
+use crate::case::words;
 
 /// Names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// What lies between two times at which something is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::case) enum Interval {
+    /// So many steps of the coarsest level.
+    Steps(u64),
+    /// So many seconds.
+    Seconds(f64),
+}
+
+/// A point or a vector, in m or in cells.
+pub(in crate::case) type RawVector = Spanned<Vec<Spanned<f64>>>;
+
+/// A plane for pictures, in m or in cells.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawSlice {
+    pub(in crate::case) normal: usize,
+    pub(in crate::case) at: Spanned<f64>,
+}
+
+/// A value of a field: in units of the colour bar, or in SI units a value with a unit, in m, kg, s.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::case) struct RawAmount {
+    pub(in crate::case) value: f64,
+    /// That of its unit, if it has one.
+    pub(in crate::case) dimension: Option<Dimension>,
+}
+
 impl Reader {
-    pub(super) fn missing<T>(&mut self, span: &Span, key: &str, what: &str, help: String) -> Option<T> {
-        let message = format!("`{key}` is missing: {what}");
-        self.report.add(diag::MISSING_KEY, span, message, "not given here", help)
-    }
-
-    pub(super) fn no_effect(&mut self, span: &Span, key: &str, when: &str, help: Option<String>) {
-        let message = format!("`{key}` has no effect{when}");
-        self.report.add::<()>(diag::NO_EFFECT, span, message, "has no effect", help);
-    }
-
-    pub(super) fn wrong_type<T>(&mut self, value: &Value, wanted: &str, help: String) -> Option<T> {
+    pub(in crate::case) fn wrong_type<T>(&mut self, value: &Value, wanted: &str, help: String) -> Option<T> {
         let found = value.kind.describe();
         let message = format!("expected {wanted}, found {found}");
         self.report.add(diag::WRONG_TYPE, &value.span, message, format!("this is {found}"), help)
-    }
-
-    /// Checks that at most one of the keys is given, or exactly one.
-    pub(super) fn exclusive(&mut self, table: &Table, keys: &[&str], required: bool, what: &str) {
-        let given: Vec<_> = keys.iter().filter_map(|key| table.get(key)).collect();
-        match &given[..] {
-            [] if required => {
-                let choices = schema::list(keys.iter().copied());
-                let message = format!("{choices} is missing: {what}");
-                let help = format!("give one of them: {choices}");
-                self.report.add::<()>(diag::MISSING_KEY, &table.span, message, "not given here", help);
-            }
-            [first, second, ..] => {
-                let message = format!("`{}` and `{}` exclude each other", first.key, second.key);
-                let help = format!("keep one of {}", schema::list(keys.iter().copied()));
-                self.report.add::<()>(diag::CONFLICT, &second.span, message, "one too many", help);
-            }
-            _ => {}
-        }
     }
 
     pub(super) fn text(&mut self, table: &Table, key: &str) -> Option<Spanned<String>> {
@@ -63,12 +61,12 @@ impl Reader {
             return Some(word);
         }
         let message = format!("`{}` is no choice for `{key}`", word.value);
-        let help = format!("{key} is {}", schema::list(choices.iter().copied()));
+        let help = format!("{key} is {}", words::list(choices.iter().copied()));
         self.report.add(diag::UNKNOWN_WORD, &word.span, message, "unknown word", help)
     }
 
-    pub(super) fn truth(&mut self, table: &Table, key: &str) -> bool {
-        self.choice(table, key).is_some_and(|truth| truth.value)
+    pub(super) fn truth(&mut self, table: &Table, key: &str) -> Option<bool> {
+        self.choice(table, key).map(|truth| truth.value)
     }
 
     /// True or false, where that is given.
@@ -138,6 +136,76 @@ impl Reader {
         whole.then(|| Spanned { value: components, span: entry.value.span.clone() })
     }
 
+    /// A part of a file's name, and a cell of tables: what is neither a command nor a formula to whoever reads it.
+    pub(super) fn file_name(&mut self, table: &Table, key: &str) -> Option<Spanned<String>> {
+        let name = self.text(table, key)?;
+        let fine = |letter: char| letter.is_alphanumeric() || " _-.".contains(letter);
+        let begins = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let text = &name.value;
+        if text.starts_with(begins) && text.chars().all(fine) && !text.ends_with(' ') && text.len() <= LONGEST_NAME {
+            return Some(name);
+        }
+        let help = format!(
+            "letters, digits, `_`, `-`, `.` and blanks, a letter or a digit first, at most {LONGEST_NAME} bytes"
+        );
+        self.report.add(diag::BAD_VALUE, &name.span, "no file can have this name", "not a name", help)
+    }
+
+    /// A list of strings, of one at least.
+    pub(super) fn names(&mut self, table: &Table, key: &str, example: &str) -> Option<Vec<Spanned<String>>> {
+        let value = &table.get(key)?.value;
+        let help = format!("for example `{example}`");
+        let Kind::List(list) = &value.kind else { return self.wrong_type(value, "a list of names", help) };
+        if list.is_empty() {
+            return self.report.add(diag::BAD_VALUE, &value.span, "no field is named", "empty", help);
+        }
+        let word = |reader: &mut Self, value: &Value| match &value.kind {
+            Kind::Text(text) => Some(Spanned { value: text.clone(), span: value.span.clone() }),
+            _ => reader.wrong_type(value, "a name", help.clone()),
+        };
+        list.iter().map(|value| word(self, value)).collect()
+    }
+
+    /// Lengths along axes.
+    pub(super) fn lengths(&mut self, table: &Table, key: &str) -> Option<RawVector> {
+        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
+        self.vector(table, key, |reader, value| Some(reader.quantity(value, Some(length))?.0))
+    }
+
+    pub(super) fn point(&mut self, table: &Table, key: &str) -> Option<RawVector> {
+        self.point_of(&table.get(key)?.value)
+    }
+
+    pub(super) fn point_of(&mut self, value: &Value) -> Option<RawVector> {
+        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
+        let Kind::List(list) = &value.kind else {
+            return self.wrong_type(value, "a point", "one value for each axis: `[40, 32]`".to_string());
+        };
+        let along = |reader: &mut Self, value: &Value| {
+            Some(Spanned { value: reader.quantity(value, Some(length))?.0, span: value.span.clone() })
+        };
+        let axes: Option<Vec<_>> = list.iter().map(|value| along(self, value)).collect();
+        Some(Spanned { value: axes?, span: value.span.clone() })
+    }
+
+    pub(super) fn plane(&mut self, table: &Table, key: &str) -> Option<Spanned<RawSlice>> {
+        self.slice(&table.get(key)?.value)
+    }
+
+    pub(super) fn slice(&mut self, value: &Value) -> Option<Spanned<RawSlice>> {
+        let help = "for example `{ normal = \"y\", at = 32 }`".to_string();
+        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", help) };
+        self.only_keys(table, &["normal", "at"], "a slice")?;
+        if let Some(key) = ["normal", "at"].iter().find(|key| table.get(key).is_none()) {
+            return self.missing(&value.span, key, "a slice has a normal and a place", help);
+        }
+        let normal = self.normal(table)?;
+        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
+        let entry = table.get("at")?;
+        let at = Spanned { value: self.quantity(&entry.value, Some(length))?.0, span: entry.value.span.clone() };
+        Some(Spanned { value: RawSlice { normal, at }, span: value.span.clone() })
+    }
+
     /// A direction in three dimensions: three numbers, or an axis by its name.
     pub(super) fn axis(&mut self, value: &Value) -> Option<RawVector> {
         let span = &value.span;
@@ -171,14 +239,18 @@ impl Reader {
         match (along.next(), along.next()) {
             (Some((axis, _)), None) if direction.value.len() == AXES.len() => Some(axis),
             _ => {
-                let help = format!("normal is {}", schema::list(AXES));
+                let help = format!("normal is {}", words::list(AXES));
                 self.report.add(diag::UNKNOWN_WORD, &value.span, "a plane is normal to an axis", "along no axis", help)
             }
         }
     }
 
+    pub(super) fn amount(&mut self, table: &Table, key: &str) -> Option<Spanned<RawAmount>> {
+        self.amount_of(&table.get(key)?.value)
+    }
+
     /// A value of a field whose units are not known yet: a number, or in SI units a string with a unit.
-    pub(super) fn amount(&mut self, value: &Value) -> Option<Spanned<RawAmount>> {
+    pub(super) fn amount_of(&mut self, value: &Value) -> Option<Spanned<RawAmount>> {
         let (number, dimension) = match value.kind {
             Kind::Text(_) => {
                 let (number, dimension) = self.quantity(value, None)?;

@@ -1,14 +1,99 @@
 //! `[refinement]`.
 
-use super::Reader;
-use crate::case::diag::{self, Spanned};
+use super::solids::RawSolid;
+use super::{Key, Reader, key};
+use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::raw::{RawBox, RawFollow, RawIndicator, RawRefinement, RawSolid};
+use crate::case::takes::{BOXES, COUNT, FORMULA, LEVEL, QUANTITY, TEXT};
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
+/// Its keys.
+pub(in crate::case) const KEYS: &[Key] = &[
+    key(
+        "refinement.finest",
+        COUNT,
+        "the finest level: its cells and time steps are those of level 0 divided by 2^finest",
+    ),
+    key("refinement.level", FORMULA, "target level: a formula of position"),
+    key(
+        "refinement.criterion",
+        TEXT,
+        "refinement criterion: vorticity, q, velocity_gradient, density_gradient, a criterion of the spec, or a formula \
+         of fields, position and time",
+    ),
+    key(
+        "refinement.threshold",
+        FORMULA,
+        "value of the criterion from which on the target level is the finest: a number, or a formula of the time",
+    ),
+    key("refinement.ratio", QUANTITY, "ratio of the thresholds of successive levels; default: 2"),
+    key("refinement.hysteresis", QUANTITY, "fraction of its threshold below which a level is coarsened; default: 0.5"),
+    key(
+        "refinement.every",
+        COUNT,
+        "time steps of level 0 between changes of the grid, which follows the criterion and moving solids",
+    ),
+    key("refinement.pinned", BOXES, "boxes whose blocks do not change: { from = [0, 0], to = [16, 16] }"),
+    key("refinement.coarsest", LEVEL, "the coarsest level that the grid may have; default: 0"),
+    key(
+        "refinement.memory",
+        TEXT,
+        "memory that the grid may take on each device: \"8 GiB\"; default: most of the device's memory",
+    ),
+    key("refinement.boxes", BOXES, "boxes with a target level: { level = 1, from = [0, 0], to = [16, 16] }"),
+    key("refinement.coupling", TEXT, "coupling at refinement interfaces; default: volumetric_shifted"),
+];
+
+/// `[refinement]`.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawRefinement {
+    pub(in crate::case) span: Span,
+    pub(in crate::case) finest: Spanned<f64>,
+    pub(in crate::case) coarsest: Option<Spanned<f64>>,
+    pub(in crate::case) level: Option<Spanned<Formula>>,
+    pub(in crate::case) boxes: Vec<Spanned<RawBox>>,
+    pub(in crate::case) coupling: Option<Spanned<String>>,
+    pub(in crate::case) memory: Option<usize>,
+    pub(in crate::case) follow: Option<RawFollow>,
+}
+
+/// What the grid of `[refinement]` follows.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawFollow {
+    /// Besides solids that move.
+    pub(in crate::case) indicator: Option<RawIndicator>,
+    pub(in crate::case) every: u64,
+    pub(in crate::case) pinned: Vec<Spanned<RawBox>>,
+}
+
+/// What of the flow the grid follows.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawIndicator {
+    pub(in crate::case) criterion: Spanned<String>,
+    /// The same as a formula, which it is unless the method has a criterion of that name.
+    pub(in crate::case) formula: Formula,
+    /// A number, or a formula of the time.
+    pub(in crate::case) threshold: Spanned<Formula>,
+    pub(in crate::case) ratio: f64,
+    pub(in crate::case) hysteresis: f64,
+}
+
+/// A box of `[refinement]`, in m or in cells.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawBox {
+    /// None for a box of pinned blocks.
+    pub(in crate::case) level: Option<Spanned<f64>>,
+    pub(in crate::case) from: Spanned<Vec<Spanned<f64>>>,
+    pub(in crate::case) to: Spanned<Vec<Spanned<f64>>>,
+}
+
 impl Reader {
-    pub(super) fn refinement(&mut self, table: &Table, solids: Option<&[Spanned<RawSolid>]>) -> Option<RawRefinement> {
+    pub(in crate::case) fn refinement(
+        &mut self,
+        table: &Table,
+        solids: Option<&[Spanned<RawSolid>]>,
+    ) -> Option<RawRefinement> {
         let finest = self.count(table, "finest");
         if table.get("finest").is_none() {
             let help = String::from("for example `finest = 2`, for cells of a quarter of the coarsest ones");
@@ -176,11 +261,7 @@ impl Reader {
                 example,
             );
         }
-        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
-        let corner = |reader: &mut Self, key: &str| {
-            reader.vector(table, key, |reader, value| Some(reader.quantity(value, Some(length))?.0))
-        };
-        let (level, from, to) = (self.count(table, "level"), corner(self, "from"), corner(self, "to"));
+        let (level, from, to) = (self.count(table, "level"), self.lengths(table, "from"), self.lengths(table, "to"));
         let level = if with_level { Some(level?) } else { None };
         Some(Spanned { value: RawBox { level, from: from?, to: to? }, span: value.span.clone() })
     }

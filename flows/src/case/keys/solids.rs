@@ -1,12 +1,15 @@
 //! `[[solids]]`.
 
-use super::Reader;
+use super::faces::RawFace;
+use super::shapes::{RawShape, SHAPES};
+use super::values::RawVector;
+use super::{Key, Reader, key};
 use crate::case::diag::{self, Spanned};
-use crate::case::image::{self, Kind};
-use crate::case::raw::{RawFace, RawMotion, RawNusselt, RawSection, RawShape, RawShell, RawSolid, RawTurn};
-use crate::case::schema::{self, suggest};
-use crate::case::tree::{self, Table, Value};
+use crate::case::formula::Formula;
+use crate::case::takes::{DIRECTION, FORMULA, LEVEL, POINT, QUANTITY, SHELLS, TEXT, Takes, VALUE};
+use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
+use crate::case::words::{self, suggest};
 
 /// Keys of every solid.
 const COMMON: [&str; 8] = ["shape", "inverted", "rule", "level", "shells", "area", "nusselt", "motion"];
@@ -18,43 +21,117 @@ const TURN: &str = "motion = { angle = \"2*pi*t/4000\", pivot = [32, 32] }";
 const NUSSELT: &str = "nusselt = { difference = 1 }";
 /// A shell, to show how one is written.
 const SHELL: &str = "{ level = 1, within = 16 }";
-/// Shapes and the keys that each has beyond those: first those that must be given.
-const SHAPES: [(&str, &[&str], &[&str]); 5] = [
-    ("sphere", &["centre", "radius"], &[]),
-    ("box", &["from", "to"], &[]),
-    ("cylinder", &["centre", "radius"], &["axis", "length"]),
-    ("stl", &["file"], &["scale", "rotate", "centre", "section", "close", "patches"]),
-    ("image", &["file"], &["from", "scale", "voxels", "solid", "threshold"]),
+
+/// Its keys.
+pub(in crate::case) const KEYS: &[Key] = &[
+    key("solids.rule", TEXT, "boundary condition of the surface"),
+    key("solids.level", LEVEL, "level of the cells at the surface; default: refinement.finest"),
+    key("solids.shells", SHELLS, "minimum levels around the surface: [{ level = 1, within = 16 }]"),
+    key(
+        "solids.motion.displacement",
+        Takes::List(&FORMULA),
+        "displacement of a moving solid along each axis: formulas of the time, from which the velocity of its surface follows",
+    ),
+    key(
+        "solids.motion.angle",
+        FORMULA,
+        "angle by which a solid turns, in radians, counter-clockwise: a formula of the time, from which the velocity of its surface follows",
+    ),
+    key("solids.motion.axis", DIRECTION, "direction of the axis of rotation, in three dimensions: [0, 0, 1], or \"z\""),
+    key(
+        "solids.motion.pivot",
+        POINT,
+        "point of the axis of rotation of the shape as given; it is displaced with the solid; default: the middle of the shape's extents",
+    ),
+    key(
+        "solids.area",
+        QUANTITY,
+        "reference area of force coefficients (in two dimensions a length); default: the cross-section of a sphere; in three dimensions \
+         the diameter of a cylinder times its length (without ends: that in the domain); else fluid.length, in three dimensions its \
+         square",
+    ),
+    key(
+        "solids.nusselt",
+        Takes::Table(&[("difference", QUANTITY), ("area", QUANTITY)]),
+        "reference values of the Nusselt number, with `output.heat`: { difference = 1, area = 63 }: difference of the scalar between \
+         surface and fluid; area of the surface, in two dimensions a length (default: that of the shape, if it is known)",
+    ),
+    key("solids.*", VALUE, "a parameter of the boundary condition: a number, or a formula of position and time"),
 ];
 
+/// A solid.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawSolid {
+    pub(in crate::case) shape: RawShape,
+    /// Whether it is what lies outside of the shape.
+    pub(in crate::case) inverted: bool,
+    pub(in crate::case) surface: RawFace,
+    pub(in crate::case) level: Option<Spanned<f64>>,
+    /// With the dimension of its unit.
+    pub(in crate::case) area: Option<Spanned<(f64, Dimension)>>,
+    pub(in crate::case) nusselt: Option<Spanned<RawNusselt>>,
+    pub(in crate::case) shells: Vec<RawShell>,
+    pub(in crate::case) motion: Option<Spanned<RawMotion>>,
+}
+
+/// What a Nusselt number refers to.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawNusselt {
+    pub(in crate::case) difference: f64,
+    /// With the dimension of its unit.
+    pub(in crate::case) area: Option<Spanned<(f64, Dimension)>>,
+}
+
+/// How a solid moves.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawMotion {
+    /// In m or in cells; none of one that turns only.
+    pub(in crate::case) displacement: Option<Spanned<Vec<Spanned<Formula>>>>,
+    pub(in crate::case) turn: Option<RawTurn>,
+}
+
+/// How a solid turns.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawTurn {
+    /// In radians.
+    pub(in crate::case) angle: Spanned<Formula>,
+    pub(in crate::case) axis: Option<RawVector>,
+    pub(in crate::case) pivot: Option<RawVector>,
+}
+
+/// What lies within a distance of a surface, in m or in cells.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawShell {
+    pub(in crate::case) level: Spanned<f64>,
+    pub(in crate::case) within: f64,
+}
+
 impl Reader {
-    pub(super) fn solids(&mut self, root: &Table) -> Vec<Spanned<RawSolid>> {
+    pub(in crate::case) fn solids(&mut self, root: &Table) -> Vec<Spanned<RawSolid>> {
         let help = "write `[[solids]]` above the keys of each solid".to_string();
         match root.get("solids").map(|entry| &entry.value) {
             None => Vec::new(),
-            Some(Value { kind: tree::Kind::List(list), .. }) => {
-                list.iter().filter_map(|value| self.solid(value)).collect()
-            }
+            Some(Value { kind: Kind::List(list), .. }) => list.iter().filter_map(|value| self.solid(value)).collect(),
             Some(value) => self.wrong_type(value, "a list of tables", help).unwrap_or_default(),
         }
     }
 
     fn solid(&mut self, value: &Value) -> Option<Spanned<RawSolid>> {
-        let tree::Kind::Table(table) = &value.kind else {
+        let Kind::Table(table) = &value.kind else {
             return self.wrong_type(value, "a table", "write `[[solids]]` above the keys of each solid".to_string());
         };
         // A heading of its own is a better place to point at than all that stands below it.
         let span = table.get("shape").map_or(&value.span, |entry| &entry.span).clone();
         let names = SHAPES.map(|(name, ..)| name);
         if table.get("shape").is_none() {
-            let help = format!("write `shape = ...`: {}", schema::list(names));
+            let help = format!("write `shape = ...`: {}", words::list(names));
             return self.missing(&value.span, "shape", "the shape of the solid", help);
         }
         let shape = self.word(table, "shape", &names)?;
         let (name, required, optional) = *SHAPES.iter().find(|(name, ..)| *name == shape.value)?;
         if let Some(key) = required.iter().find(|key| table.get(key).is_none()) {
             // A parameter of the boundary condition may have any name, so this one is not reported by itself.
-            let meant = table.entries.iter().find(|entry| schema::nearest(&entry.key, [*key]).is_some());
+            let meant = table.entries.iter().find(|entry| words::nearest(&entry.key, [*key]).is_some());
             let help = match meant {
                 Some(entry) => format!("`{}` is written `{key}`", entry.key),
                 None => format!("a {name} is given by {}", required.join(" and ")),
@@ -80,19 +157,19 @@ impl Reader {
         let rest: Vec<_> = rest.cloned().collect();
         let (params, patches) = (self.params(&rest), self.patches_of_surface(table));
         let level = table.get("level").and_then(|entry| match entry.value.kind {
-            tree::Kind::Integer(level @ 0..) => Some(Spanned { value: level as f64, span: entry.value.span.clone() }),
+            Kind::Integer(level @ 0..) => Some(Spanned { value: level as f64, span: entry.value.span.clone() }),
             _ => self.wrong_type(&entry.value, "a level, 0 or more", "write `level = 2`".to_string()),
         });
         let area = self.area(table);
         let nusselt = table.get("nusselt").and_then(|entry| self.nusselt(&entry.value));
         let shells = match table.get("shells").map(|entry| &entry.value) {
             None => Vec::new(),
-            Some(Value { kind: tree::Kind::List(list), .. }) => {
+            Some(Value { kind: Kind::List(list), .. }) => {
                 list.iter().map(|value| self.shell(value)).collect::<Option<Vec<_>>>()?
             }
             Some(value) => self.wrong_type(value, "a list", format!("write `shells = [{SHELL}]`"))?,
         };
-        let inverted = self.truth(table, "inverted");
+        let inverted = self.truth(table, "inverted").unwrap_or(false);
         let motion = match table.get("motion") {
             Some(entry) => Some(self.motion(&entry.value)?),
             None => None,
@@ -115,7 +192,7 @@ impl Reader {
 
     fn nusselt(&mut self, value: &Value) -> Option<Spanned<RawNusselt>> {
         let example = format!("for example `{NUSSELT}`");
-        let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
         self.only_keys(table, &["difference", "area"], "what a Nusselt number refers to")?;
         let Some(entry) = table.get("difference") else {
             let what = "the difference of the scalar between the surface and the fluid";
@@ -131,7 +208,7 @@ impl Reader {
 
     fn motion(&mut self, value: &Value) -> Option<Spanned<RawMotion>> {
         let example = format!("for example `{MOTION}`");
-        let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
         self.only_keys(table, &["displacement", "angle", "axis", "pivot"], "a motion")?;
         let of_turn = ["axis", "pivot"].iter().find_map(|key| table.get(key));
         if let (None, Some(entry)) = (table.get("angle"), of_turn) {
@@ -175,7 +252,7 @@ impl Reader {
 
     fn shell(&mut self, value: &Value) -> Option<RawShell> {
         let example = format!("for example `{SHELL}`");
-        let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
+        let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
         self.only_keys(table, &["level", "within"], "a shell")?;
         let Some(entry) = table.get("within").filter(|_| table.get("level").is_some()) else {
             let key = if table.get("level").is_some() { "within" } else { "level" };
@@ -194,132 +271,5 @@ impl Reader {
             );
         }
         Some(RawShell { level, within })
-    }
-
-    fn shape(&mut self, table: &Table, name: &str) -> Option<RawShape> {
-        let length = if self.si { Dimension::LENGTH } else { Dimension::NUMBER };
-        let point = |reader: &mut Self, key: &str| {
-            reader.vector(table, key, |reader, value| Some(reader.quantity(value, Some(length))?.0))
-        };
-        let numbers = |reader: &mut Self, key: &str| {
-            reader.vector(table, key, |reader, value| Some(reader.quantity(value, Some(Dimension::NUMBER))?.0))
-        };
-        Some(match name {
-            "sphere" => {
-                let (centre, radius) = (point(self, "centre"), self.positive(table, "radius", length));
-                RawShape::Sphere { centre: centre?, radius: radius? }
-            }
-            "box" => {
-                let (from, to) = (point(self, "from"), point(self, "to"));
-                RawShape::Box { from: from?, to: to? }
-            }
-            "cylinder" => {
-                let (centre, radius) = (point(self, "centre"), self.positive(table, "radius", length));
-                let axis = match table.get("axis") {
-                    Some(entry) => Some(self.axis(&entry.value)?),
-                    None => None,
-                };
-                let length = self.positive(table, "length", length);
-                RawShape::Cylinder { centre: centre?, radius: radius?, axis, length }
-            }
-            "image" => return self.image(table, length),
-            _ => {
-                let (file, centre, rotate) = (self.text(table, "file"), point(self, "centre"), numbers(self, "rotate"));
-                // What a unit of length of the file is.
-                let scale = self.positive(table, "scale", length);
-                let section = match table.get("section").map(|entry| &entry.value) {
-                    Some(value) => Some(self.section(value)?),
-                    None => None,
-                };
-                let close = self.positive(table, "close", length);
-                RawShape::Stl {
-                    file: file?,
-                    bytes: vec![],
-                    surface: None,
-                    names: vec![],
-                    scale,
-                    centre,
-                    rotate,
-                    section,
-                    close,
-                }
-            }
-        })
-    }
-
-    /// A plane through the surface of a file.
-    fn section(&mut self, value: &Value) -> Option<Spanned<RawSection>> {
-        let example = "for example `section = { normal = \"z\", at = 0.1 }`".to_string();
-        let tree::Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
-        self.only_keys(table, &["normal", "at"], "a section")?;
-        let Some(at) = table.get("at").filter(|_| table.get("normal").is_some()) else {
-            let key = if table.get("at").is_some() { "normal" } else { "at" };
-            return self.missing(&value.span, key, "a section has an axis and a place along it", example);
-        };
-        let normal = self.normal(table)?;
-        let (at, _) = self.quantity(&at.value, Some(Dimension::NUMBER))?;
-        Some(Spanned { value: RawSection { normal, at }, span: value.span.clone() })
-    }
-
-    fn image(&mut self, table: &Table, length: Dimension) -> Option<RawShape> {
-        let file = self.text(table, "file")?;
-        let Some(kind) = Kind::of(&file.value) else {
-            let message =
-                format!("`{}` is no image: its name ends neither in `.nrrd` nor in `.raw` or `.png`", file.value);
-            return self.report.add(diag::NO_IMAGE, &file.span, message, "of another kind", None);
-        };
-        if file.value.contains('*') && kind != Kind::Png {
-            let message = "a stack of files, with `*` in its name, is made of PNG files";
-            return self.report.add(diag::NO_IMAGE, &file.span, message, "a file is named by its whole name", None);
-        }
-        let from = self.vector(table, "from", |reader, value| Some(reader.quantity(value, Some(length))?.0));
-        let scale = self.positive(table, "scale", length);
-        let size = self.image_size(table, kind);
-        let number = |reader: &mut Self, value: &Value| Some(reader.quantity(value, Some(Dimension::NUMBER))?.0);
-        let threshold = match table.get("threshold") {
-            Some(entry) => Some(number(self, &entry.value)?),
-            None => None,
-        };
-        let above = match table.get("solid") {
-            Some(_) => self.word(table, "solid", &["above", "below"])?.value == "above",
-            None => true,
-        };
-        let solid = match threshold {
-            None => image::Solid::OfTwo { larger: above },
-            Some(threshold) if above => image::Solid::Above(threshold),
-            Some(threshold) => image::Solid::Below(threshold),
-        };
-        let (stack, bytes, voxels) = (vec![], vec![], None);
-        Some(RawShape::Image { file, kind, stack, bytes, voxels, size: size?, from, scale, solid })
-    }
-
-    /// Numbers of voxels, of plain bytes.
-    fn image_size(&mut self, table: &Table, kind: Kind) -> Option<[usize; 3]> {
-        let Some(entry) = table.get("voxels") else {
-            if kind != Kind::Raw {
-                return Some([1; 3]);
-            }
-            let help = "for example `voxels = [64, 64, 64]`".to_string();
-            return self.missing(
-                &table.get("file")?.span,
-                "voxels",
-                "a `.raw` file does not say how many it has",
-                help,
-            );
-        };
-        if kind != Kind::Raw {
-            let help = "a `.raw` file needs it: others say how many voxels they have".to_string();
-            self.no_effect(&entry.span, "voxels", " here", Some(help));
-            return Some([1; 3]);
-        }
-        let sizes = self.vector(table, "voxels", |reader, value| match value.kind {
-            tree::Kind::Integer(size @ 1..) => Some(size as usize),
-            _ => reader.wrong_type(value, "a number of voxels", "for example `voxels = [64, 64, 64]`".to_string()),
-        })?;
-        if !(2..=3).contains(&sizes.value.len()) {
-            let message = "an image has two axes or three";
-            return self.report.add(diag::WRONG_DIMENSION, &sizes.span, message, "needs two or three numbers", None);
-        }
-        Some([0, 1, 2].map(|axis| sizes.value.get(axis).map_or(1, |size| size.value)))
     }
 }

@@ -1,0 +1,102 @@
+//! `[faces]`.
+
+use super::params::RawParam;
+use super::patches::RawPatch;
+use super::{Key, Reader, key};
+use crate::case::diag::{Span, Spanned};
+use crate::case::formula::Formula;
+use crate::case::takes::FACE;
+use crate::case::tree::{Kind, Table};
+
+/// Faces in the order x-, x+, y-, y+, z-, z+.
+pub(in crate::case) const FACES: [&str; 6] = ["left", "right", "bottom", "top", "back", "front"];
+
+/// Whether a face is called so, or all others.
+pub(in crate::case) fn is_face(name: &str) -> bool {
+    FACES.contains(&name) || name == "others"
+}
+
+/// Its keys.
+pub(in crate::case) const KEYS: &[Key] = &[
+    key(
+        "faces.left",
+        FACE,
+        "boundary condition at the lowest x; its parameters are numbers, or formulas of position and time; `patches` are parts of the \
+         face with others",
+    ),
+    key("faces.right", FACE, "boundary condition at the highest x"),
+    key("faces.bottom", FACE, "boundary condition at the lowest y"),
+    key("faces.top", FACE, "boundary condition at the highest y"),
+    key("faces.back", FACE, "boundary condition at the lowest z"),
+    key("faces.front", FACE, "boundary condition at the highest z"),
+    key("faces.others", FACE, "boundary condition at the faces not named"),
+];
+
+/// What a face is.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawFace {
+    pub(in crate::case) rule: Spanned<String>,
+    pub(in crate::case) params: Vec<RawParam>,
+    pub(in crate::case) patches: Vec<RawPatch>,
+}
+
+impl RawFace {
+    /// What it is and what its patches are.
+    pub(in crate::case) fn all(&self) -> impl Iterator<Item = &RawFace> {
+        std::iter::once(self).chain(self.patches.iter().map(|patch| &patch.face))
+    }
+
+    /// All formulas of parameters and regions, each with a place that shows it.
+    pub(in crate::case) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
+        let of_patches = self.patches.iter_mut().flat_map(RawPatch::formulas);
+        self.params.iter_mut().flat_map(RawParam::formulas).chain(of_patches)
+    }
+}
+
+/// `[faces]`.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawFaces {
+    pub(in crate::case) span: Span,
+    /// In the order of [`FACES`], with the place of the name.
+    pub(in crate::case) named: [Option<Spanned<RawFace>>; 6],
+    pub(in crate::case) others: Option<Spanned<RawFace>>,
+}
+
+impl Reader {
+    pub(in crate::case) fn faces(&mut self, table: &Table) -> RawFaces {
+        RawFaces {
+            span: table.span.clone(),
+            named: std::array::from_fn(|face| self.face(table, FACES[face])),
+            others: self.face(table, "others"),
+        }
+    }
+
+    fn face(&mut self, table: &Table, name: &str) -> Option<Spanned<RawFace>> {
+        let entry = table.get(name)?;
+        let face = match &entry.value.kind {
+            Kind::Text(rule) => {
+                let rule = Spanned { value: rule.clone(), span: entry.value.span.clone() };
+                RawFace { rule, params: vec![], patches: vec![] }
+            }
+            Kind::Table(inner) => {
+                if inner.get("rule").is_none() {
+                    let key = format!("faces.{name}.rule");
+                    let help = String::from("for example `{ rule = \"moving_wall\", velocity = [0.1, 0] }`");
+                    return self.missing(&entry.value.span, &key, "the boundary condition", help);
+                }
+                let is_param = |key: &str| key != "rule" && key != "patches";
+                let rest: Vec<_> = inner.entries.iter().filter(|entry| is_param(&entry.key)).cloned().collect();
+                let (params, patches) = (self.params(&rest), self.patches(inner));
+                RawFace { rule: self.text(inner, "rule")?, params, patches: patches? }
+            }
+            _ => {
+                let help = String::from(
+                    "the name of a boundary condition, or `{ rule = \"...\", ... }` with its \
+                                         parameters",
+                );
+                return self.wrong_type(&entry.value, "a string or a table", help);
+            }
+        };
+        Some(Spanned { value: face, span: entry.span.clone() })
+    }
+}

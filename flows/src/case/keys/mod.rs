@@ -1,0 +1,56 @@
+//! The keys of a case file: a module for each subject, which says what its keys are called, what values they take, what they are for, into what
+//! raw values they are read, and which exclude each other or have no effect without others.
+//!
+//! After: every value has the right type and a unit of the right kind. What depends on the method is left to `resolve`.
+//!
+//! | module | keys |
+//! | --- | --- |
+//! | `table` | what is said of a key; the macro for tables whose keys are read one by one |
+//! | `given` | which keys a table has: missing, unknown, exclusive, without effect |
+//! | `values` | single values: texts, words, numbers, quantities, formulas |
+//! | `lists` | lists of tables |
+//! | `top`, `units`, `domain` | those at the top of the file, `[units]`, `[domain]` |
+//! | `params`, `fluid` | `[params]`, `[fluid]` |
+//! | `patches`, `faces` | patches of faces and of surfaces, `[faces]` |
+//! | `start`, `refinement`, `stop` | `[start]`, `[refinement]`, `[stop]` |
+//! | `shapes`, `solids` | `[[solids]]`: those of shapes, and all others |
+//! | `output`, `fields`, `report` | `[output]`, `[fields]`, `[report]` |
+//! | `probes`, `pictures`, `views`, `statistics`, `fluxes` | `[[probes]]`, `[[pictures]]`, `[[views]]`, `[[statistics]]`, `[[fluxes]]` |
+
+#[macro_use]
+mod table;
+
+pub(super) mod domain;
+pub(super) mod faces;
+pub(super) mod fields;
+pub(super) mod fluid;
+pub(super) mod fluxes;
+mod given;
+mod lists;
+pub(super) mod output;
+pub(super) mod params;
+pub(super) mod patches;
+pub(super) mod pictures;
+pub(super) mod probes;
+pub(super) mod refinement;
+pub(super) mod report;
+pub(super) mod shapes;
+pub(super) mod solids;
+pub(super) mod start;
+pub(super) mod statistics;
+pub(super) mod stop;
+pub(super) mod top;
+pub(super) mod units;
+pub(super) mod values;
+pub(super) mod views;
+
+use super::diag::Report;
+pub(super) use table::Key;
+use table::key;
+
+/// Reads values of the tree, noting what is wrong.
+pub(super) struct Reader {
+    pub(super) report: Report,
+    /// Whether values have units.
+    pub(super) si: bool,
+}

@@ -1,0 +1,108 @@
+//! What a run writes, and when.
+
+use super::fluxes::FluxPlane;
+use super::pictures::{Frames, Picture};
+use super::probes::Probe;
+use super::quantity::Quantity;
+use super::reference::Reference;
+use super::report::Report;
+use super::solids::Surfaces;
+use super::statistics::Statistics;
+use super::views::View;
+
+/// A plane through a domain of three dimensions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// The axis normal to it.
+    pub normal: usize,
+    /// Its position along that axis, in cells.
+    pub at: f64,
+}
+
+/// A format of fields for ParaView.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vtk {
+    /// Image data: of a grid of one level.
+    Image,
+    /// Overlapping AMR in a VTKHDF file.
+    Amr,
+    /// An unstructured grid.
+    Unstructured,
+}
+
+impl Vtk {
+    /// All of them.
+    pub const ALL: [Vtk; 3] = [Vtk::Image, Vtk::Amr, Vtk::Unstructured];
+
+    /// What is written unless the case says more.
+    pub fn default_for(refined: bool, dim: usize) -> Vtk {
+        match (refined, dim) {
+            (false, _) => Vtk::Image,
+            (true, 2) => Vtk::Unstructured,
+            (true, _) => Vtk::Amr,
+        }
+    }
+
+    /// Ending of the names of files.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Vtk::Image => "vti",
+            Vtk::Amr => "vtkhdf",
+            Vtk::Unstructured => "vtu",
+        }
+    }
+}
+
+/// What is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// Folder, relative to where the command runs.
+    pub directory: String,
+    /// Centre lines as CSV.
+    pub profiles: bool,
+    /// A picture of the velocity.
+    pub picture: bool,
+    /// Plane of the pictures, if it is not the middle one normal to z.
+    pub slice: Option<Slice>,
+    /// Whether the edges of blocks are drawn over them, on a refined grid.
+    pub grid: bool,
+    /// Fields for ParaView at the end.
+    pub vtk: Option<Vtk>,
+    /// What these files have, if not the fields of the method.
+    pub fields: Option<Vec<Quantity>>,
+    /// And every so many steps.
+    pub every: Option<u64>,
+    /// Energy, enstrophy, dissipation and the like every so many steps.
+    pub series: Option<u64>,
+    /// A restart file every so many steps, and at the end.
+    pub restart: Option<u64>,
+    /// Steps between rows of the force on solids, if there are any.
+    pub forces: Option<u64>,
+    /// Steps between rows of the scalars that solids give to the fluid, if there are any.
+    pub heat: Option<u64>,
+    /// Pressure and friction on solids.
+    pub surfaces: Option<Surfaces>,
+    /// Published data to compare with.
+    pub compare: Option<Reference>,
+    /// Points at which fields are recorded.
+    pub probes: Vec<Probe>,
+    /// Pictures of fields by name.
+    pub pictures: Vec<Picture>,
+    /// Views of surfaces in three dimensions.
+    pub views: Vec<View>,
+    /// What is accumulated over time.
+    pub statistics: Vec<Statistics>,
+    /// Planes through which fluxes are measured.
+    pub fluxes: Vec<FluxPlane>,
+    /// The first step that means in time are of, if it is not chosen.
+    pub average_from: Option<u64>,
+    /// What follows from the results.
+    pub report: Vec<Report>,
+}
+
+impl Output {
+    /// The files of all pictures and views.
+    pub fn frames(&self) -> impl Iterator<Item = &Frames> {
+        self.pictures.iter().map(|picture| &picture.frames).chain(self.views.iter().map(|view| &view.frames))
+    }
+}

@@ -1,0 +1,113 @@
+//! Faces of the domain, and walls at them.
+
+use lbm_bundle::AtFace;
+
+use super::formula::Formula;
+use super::keys::faces::FACES;
+use super::patches::Patch;
+
+/// A face of the domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Face {
+    /// Axis: 0 is x.
+    pub axis: usize,
+    /// Whether it is at the high end of the axis.
+    pub high: bool,
+}
+
+impl Face {
+    /// Its name in a case file: `left`, `right`, `bottom`, `top`, `back`, `front`.
+    pub fn name(self) -> &'static str {
+        FACES[2 * self.axis + usize::from(self.high)]
+    }
+}
+
+/// A face with a wall rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wall {
+    /// Which face.
+    pub face: Face,
+    /// Name of the rule in the method.
+    pub rule: String,
+    /// Its parameters by name, with all their components, in lattice units.
+    pub values: Vec<(String, Vec<f64>)>,
+    /// Parameters that vary along it or in time, which `values` does not have: formulas of place, in cells, and time, in steps.
+    pub formulas: Vec<(String, Vec<Formula>)>,
+    /// What its parameters say of a velocity, in lattice units: that called `velocity`; zero for a rule without parameters;
+    /// nothing for other rules, or where it varies. What the velocity at the face is, [`Wall::velocity_at`] says.
+    pub velocity: Option<[f64; 3]>,
+    /// What the rule says of the velocity at the face.
+    pub at_face: AtFace,
+    /// Parts of the face with walls of their own; where several are, the first counts.
+    pub patches: Vec<Patch>,
+}
+
+impl Wall {
+    /// Whether a parameter depends on time.
+    pub fn varies_in_time(&self) -> bool {
+        self.all().flat_map(|wall| &wall.formulas).flat_map(|(_, formulas)| formulas).any(Formula::varies_in_time)
+    }
+
+    /// The wall, and those of its patches.
+    pub fn all(&self) -> impl Iterator<Item = &Wall> {
+        std::iter::once(self).chain(self.patches.iter().map(|patch| &patch.wall))
+    }
+
+    /// Whether it is known to be at rest.
+    pub fn rests(&self) -> bool {
+        self.all().all(|wall| wall.velocity == Some([0.0; 3]))
+    }
+
+    /// The wall at a point of the face, in cells: that of a patch, if one is there.
+    pub(crate) fn at(&self, point: [f64; 3]) -> &Wall {
+        let patch = self.patches.iter().find(|patch| patch.region.contains(self.face.axis, point));
+        patch.map_or(self, |patch| &patch.wall)
+    }
+
+    /// Velocity in lattice units at a point of the face, in cells, and a time, in steps, where the flow beside it has the velocity
+    /// `beside`; `None` where the rule leaves it to the flow.
+    pub fn velocity_at(&self, point: [f64; 3], time: f64, beside: [f64; 3]) -> Option<[f64; 3]> {
+        let wall = self.at(point);
+        match wall.at_face {
+            AtFace::Unknown => None,
+            AtFace::Prescribed => Some(wall.stated_velocity(point, time).unwrap_or_default()),
+            AtFace::Slip => Some(std::array::from_fn(|axis| if axis == self.face.axis { 0.0 } else { beside[axis] })),
+        }
+    }
+
+    /// The rule's parameter `velocity` at a point of the face and a time, if it has one: what the case wants there, which the flow need not
+    /// have.
+    pub fn stated_velocity(&self, point: [f64; 3], time: f64) -> Option<[f64; 3]> {
+        let wall = self.at(point);
+        if let Some((_, formulas)) = wall.formulas.iter().find(|(name, _)| name == "velocity") {
+            return Some(std::array::from_fn(|axis| formulas.get(axis).map_or(0.0, |formula| formula.at(point, time))));
+        }
+        let (_, values) = wall.values.iter().find(|(name, _)| name == "velocity")?;
+        Some(std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(0.0)))
+    }
+
+    /// Whether the rule may let something through somewhere, on a face of a domain of so many cells.
+    pub fn may_be_open(&self, size: [usize; 3]) -> bool {
+        let centre = size.map(|cells| 0.5 * cells as f64);
+        !self.patches.is_empty() || !self.formulas.is_empty() || !self.is_closed_at(centre)
+    }
+
+    /// Whether the rule never lets anything through at a point of the face.
+    pub fn is_closed_at(&self, point: [f64; 3]) -> bool {
+        let changes = |(name, formulas): &(String, Vec<Formula>)| {
+            name == "velocity" && formulas.get(self.face.axis).is_some_and(Formula::varies_in_time)
+        };
+        let wall = self.at(point);
+        let changes = wall.formulas.iter().any(changes);
+        let still = |velocity: [f64; 3]| !changes && velocity[self.face.axis] == 0.0;
+        match wall.at_face {
+            AtFace::Slip => true,
+            AtFace::Prescribed => wall.stated_velocity(point, 0.0).is_none_or(still),
+            // Rules of nodes that state a velocity, and walls at a distance.
+            AtFace::Unknown => match wall.values.iter().any(|(name, _)| name == "density") {
+                true => false,
+                false => wall.stated_velocity(point, 0.0).is_some_and(still) || wall.rule == "interpolated_bounce_back",
+            },
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Pressure and friction on solids.
+
+use lbm_runtime::solver::snapshot::Snapshot;
+
+use super::output::{Data, End, Files, Output, Source, Taken};
+use crate::case::Case;
+use crate::output::sink::OutputError;
+use crate::output::summary::Summary;
+use crate::output::surfaces::Bodies;
+
+#[derive(Debug)]
+pub(super) struct Surfaces<'a>(pub(super) &'a Case);
+
+impl Surfaces<'_> {
+    fn write(&self, snapshot: &Snapshot, files: &mut Files) -> Result<(), OutputError> {
+        let case = self.0;
+        let Some(surfaces) = &case.output.surfaces else { return Ok(()) };
+        let bodies = Bodies::new(case, snapshot, surfaces);
+        for body in case.bodies() {
+            let loaded = bodies.surface(&body);
+            files.write(&bodies.file_name(&body), |out| bodies.write(&body, &loaded, out))?;
+            for (number, plane) in surfaces.sections.iter().enumerate() {
+                let name = bodies.section_name(&body, number);
+                files.write(&name, |out| bodies.write_section(&body, &loaded, plane, out))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Output for Surfaces<'_> {
+    fn takes(&self) -> Vec<Taken> {
+        let every = self.0.output.surfaces.as_ref().map(|surfaces| surfaces.every);
+        every.into_iter().map(|every| Taken { source: Source::Fields, every }).collect()
+    }
+
+    fn ends_with_fields(&self) -> bool {
+        self.0.output.surfaces.is_some()
+    }
+
+    fn record(&mut self, data: &Data<'_>, files: &mut Files) -> Result<(), OutputError> {
+        match data {
+            Data::Fields(snapshot) if self.is_due(snapshot.step) => self.write(snapshot, files),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, end: End<'_>, files: &mut Files, _: &mut Summary) -> Result<(), OutputError> {
+        end.snapshot.map_or(Ok(()), |snapshot| self.write(snapshot, files))
+    }
+}
