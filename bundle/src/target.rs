@@ -10,7 +10,7 @@ pub enum Target {
     Cuda,
     /// C for the host, compiled by the system compiler.
     C,
-    /// HIP C++, compiled by hipcc. The runtime has no backend for it.
+    /// HIP C++, compiled by hiprtc or hipcc.
     Hip,
 }
 

@@ -340,7 +340,7 @@ pub enum GenTarget {
     Cuda,
     /// C for the host.
     C,
-    /// HIP C++ for AMD GPUs: compiled by our tests, never run.
+    /// HIP C++ for AMD GPUs: compiled by our tests and run by an emulator, never on a GPU.
     Hip,
     /// CUDA C++ and C.
     All,
@@ -378,8 +378,10 @@ impl From<LayoutArg> for Layout {
 pub enum BenchTarget {
     /// All cores of the host.
     Cpu,
-    /// The first GPU.
+    /// The first GPU of NVIDIA.
     Cuda,
+    /// The first GPU of AMD.
+    Hip,
 }
 
 /// Executions of `lbmc eval`.
@@ -395,6 +397,8 @@ pub enum Via {
     C,
     /// The compiled CUDA kernel.
     Cuda,
+    /// The compiled HIP kernel.
+    Hip,
 }
 
 /// Floating-point types.

@@ -26,6 +26,8 @@ pub struct Array {
     keeper: Keeper,
     address: u64,
     gpu: Option<usize>,
+    /// The number that DLPack has for the memory.
+    dlpack: i32,
     scalar: Scalar,
     shape: Vec<usize>,
     /// In values.
@@ -41,14 +43,15 @@ impl Array {
             strides[axis - 1] = strides[axis] * shape[axis];
         }
         let address = values.as_ptr() as usize as u64;
-        Array { keeper: Keeper::Own { _values: values }, address, gpu: None, scalar: Scalar::F64, shape, strides }
+        let keeper = Keeper::Own { _values: values };
+        Array { keeper, address, gpu: None, dlpack: HOST, scalar: Scalar::F64, shape, strides }
     }
 
     /// Values of a flow, where they lie.
     pub fn resident(flow: Py<Simulation>, found: Resident) -> Array {
-        let Resident { address, gpu, scalar, shape, strides } = found;
+        let Resident { address, gpu, dlpack, scalar, shape, strides } = found;
         let keeper = Keeper::Flow { _flow: flow };
-        Array { keeper, address, gpu, scalar, shape: shape.to_vec(), strides: strides.to_vec() }
+        Array { keeper, address, gpu, dlpack, scalar, shape: shape.to_vec(), strides: strides.to_vec() }
     }
 
     fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -137,6 +140,9 @@ impl Array {
 
 // ---- DLPack (dmlc/dlpack, include/dlpack/dlpack.h)
 
+/// `kDLCPU`.
+const HOST: i32 = 1;
+
 /// `DLDevice`.
 #[repr(C)]
 struct Device {
@@ -184,10 +190,7 @@ const UNTAKEN: &CStr = c"dltensor";
 
 impl Array {
     fn device(&self) -> Device {
-        match self.gpu {
-            None => Device { kind: 1, number: 0 },
-            Some(number) => Device { kind: 2, number: number as i32 },
-        }
+        Device { kind: self.dlpack, number: self.gpu.map_or(0, |number| number as i32) }
     }
 }
 

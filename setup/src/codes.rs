@@ -155,7 +155,7 @@ codes! {
     "L0601" "no C compiler" "Kernels for the host are compiled before a run. Install a compiler, or name it in the environment variable `CC`.";
     "L0602" "kernels that a compiler refuses"
         "The source is that of the bundle: if lbmc wrote it unchanged, this is a fault of lbmc, or the compiler is too old.";
-    "L0603" "no GPU that can be used" "Install the NVIDIA driver and the NVRTC library of CUDA 13, or run on the host: `--set target=cpu`.";
+    "L0603" "no GPU that can be used" "Install the NVIDIA driver and the NVRTC library of CUDA 13, or for GPUs of AMD the HIP runtime of ROCm with hiprtc; or run on the host: `--set target=cpu`.";
     "L0604" "not enough memory on a device" "Take fewer cells, `precision = \"f32\"`, or end what else uses the memory.";
     "L0605" "a kernel that the source does not have" "The manifest and the source of the bundle do not belong together: generate it again.";
     "L0606" "too much shared memory for a block" "Take smaller blocks, fewer bits, or `storage = \"populations\"`.";

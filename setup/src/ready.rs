@@ -77,7 +77,14 @@ impl Ready {
         }
 
         // Where there are none, the device says so.
-        if let (TargetChoice::Cuda | TargetChoice::Auto, Ok(known @ 1..)) = (raw.target(), Device::gpus()) {
+        let gpus = match raw.target() {
+            TargetChoice::Gpu(target) => {
+                Device::gpus(target).ok().filter(|known| *known > 0).map(|known| (target, known))
+            }
+            TargetChoice::Auto => Device::kind_of_gpus(),
+            TargetChoice::Cpu | TargetChoice::Checked => None,
+        };
+        if let Some((_, known)) = gpus {
             raw.check_gpus(known)?;
             if processes.are_several() {
                 raw.take_gpus(processes.place_on_host(), known);
@@ -87,14 +94,17 @@ impl Ready {
         let device = match raw.target() {
             TargetChoice::Cpu => Device::host(processes.threads())?,
             TargetChoice::Checked => Device::checked(processes.threads())?,
-            TargetChoice::Cuda => Device::cuda(raw.gpu().unwrap_or(0))?,
-            TargetChoice::Auto if raw.gpu().is_some() => Device::cuda(raw.gpu().unwrap_or(0))?,
-            TargetChoice::Auto => {
-                let (device, why) = Device::find()?;
-                notes::note(&why);
-                // Where processes find GPUs, each has taken its own.
-                if processes.are_several() { Device::host(processes.threads())? } else { device }
-            }
+            TargetChoice::Gpu(target) => Device::gpu(target, raw.gpu().unwrap_or(0))?,
+            TargetChoice::Auto => match (raw.gpu(), gpus) {
+                (Some(number), Some((target, _))) => Device::gpu(target, number)?,
+                (Some(number), None) => Device::cuda(number)?,
+                (None, _) => {
+                    let (device, why) = Device::find()?;
+                    notes::note(&why);
+                    // Where processes find GPUs, each has taken its own.
+                    if processes.are_several() { Device::host(processes.threads())? } else { device }
+                }
+            },
         };
         let gpus = free_gpus(&raw, &device, processes);
         raw.may_take(gpus);
@@ -167,7 +177,7 @@ impl Ready {
 /// How many GPUs may share a flow, from the first on.
 fn free_gpus(raw: &RawCase, device: &Device, processes: &Processes) -> usize {
     let is_free = device.ordinal() == Some(0) && !raw.names_devices() && !processes.are_several();
-    if is_free { Device::gpus().unwrap_or(1) } else { 1 }
+    if is_free { Device::gpus(device.target()).unwrap_or(1) } else { 1 }
 }
 
 /// Whether a flow is faster with moments in the place of populations, and a sentence that says so. Fewer values are moved then, but more is

@@ -70,7 +70,7 @@ fn kernels_compile_for_blocks_of_any_shape() {
 fn what_moves_values_between_gpus_compiles_for_every_architecture() {
     let Some(toolkit) = toolchain::cuda() else { return };
     let temporary = tempfile::tempdir().expect("a temporary folder");
-    for (name, text) in Device::cuda_sources() {
+    for (name, text) in Device::gpu_sources() {
         let source = temporary.path().join(name);
         std::fs::write(&source, text).expect("a temporary file");
         for architecture in ARCHITECTURES {

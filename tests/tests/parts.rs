@@ -271,7 +271,7 @@ fn moments_of_16_bits_have_the_same_bits_in_parts() {
 #[cfg(feature = "cuda")]
 #[test]
 fn parts_on_gpus_have_the_bits_of_one_in_recorded_steps_and_in_others() {
-    let known = Device::gpus().unwrap();
+    let known = Device::gpus(Target::Cuda).unwrap();
     let gpus: Vec<Device> = (0..3).map(|number| Device::cuda(number % known).unwrap()).collect();
     for (spec, levels, real) in
         [("d2q9_bgk", 3, Real::F64), ("d3q19_bgk", 2, Real::F32), ("d3q19_bgk", 1, Real::F16F32)]

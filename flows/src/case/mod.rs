@@ -12,7 +12,7 @@
 //! ```toml
 //! name = "cavity"               # in titles; the file's stem, if not given
 //! spec = "d2q9_bgk"             # a shipped spec, or a path to a .lbm file
-//! target = "auto"               # auto, cuda, cpu, or checked: the CPU, where kernels are checked
+//! target = "auto"               # auto, cuda, hip, cpu, or checked: the CPU, where kernels are checked
 //! devices = 2                   # how many devices, or the numbers of GPUs
 //! precision = "f32"             # f32, f64 or f16/f32
 //! block = [8, 8]                # cells of a block; has a good default
@@ -151,7 +151,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use lbm_bundle::{Manifest, Real};
+use lbm_bundle::{Manifest, Real, Target};
 
 pub use address::{Parameter, parameter};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
@@ -191,8 +191,8 @@ pub const MACH_ADVISED: f64 = 0.3;
 pub enum TargetChoice {
     /// On a GPU if there is one, else on the CPU.
     Auto,
-    /// On a GPU.
-    Cuda,
+    /// On a GPU that runs kernels of this target.
+    Gpu(Target),
     /// On the CPU.
     Cpu,
     /// The same, where each access of a kernel is compared with the arrays it was given.
@@ -201,9 +201,10 @@ pub enum TargetChoice {
 
 impl TargetChoice {
     /// As a case says it.
-    pub(crate) const WORDS: [(&'static str, TargetChoice); 4] = [
+    pub(crate) const WORDS: [(&'static str, TargetChoice); 5] = [
         ("auto", TargetChoice::Auto),
-        ("cuda", TargetChoice::Cuda),
+        ("cuda", TargetChoice::Gpu(Target::Cuda)),
+        ("hip", TargetChoice::Gpu(Target::Hip)),
         ("cpu", TargetChoice::Cpu),
         ("checked", TargetChoice::Checked),
     ];

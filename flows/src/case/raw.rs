@@ -131,8 +131,9 @@ impl RawCase {
             1 => "one, number 0".to_string(),
             known => format!("{known}, numbers 0 to {}", known.saturating_sub(1)),
         };
-        let message = format!("GPU {missing} is asked for, and the CUDA driver knows {known}");
-        let help = "take GPUs that there are; `CUDA_VISIBLE_DEVICES` may hide some".to_string();
+        let message = format!("GPU {missing} is asked for, and the driver knows {known}");
+        let help =
+            "take GPUs that there are; `CUDA_VISIBLE_DEVICES` or `HIP_VISIBLE_DEVICES` may hide some".to_string();
         report.add::<()>(diag::NO_DEVICES, &devices.span, message, "more than there are", Some(help));
         report.finish::<()>(&self.name, None).map(|_| ())
     }

@@ -55,7 +55,7 @@ pub fn choose(
             "a step updates {own:.1} million cells, and two are worth it from {least:.1} million on; {anyway}"
         ));
     }
-    let others = (1..count).map(Device::cuda);
+    let others = (1..count).map(|number| Device::gpu(device.target(), number));
     let all = std::iter::once(Ok(device.clone())).chain(others).collect::<Result<Vec<Device>, _>>()?;
     if all.iter().any(|other| other.describe() != device.describe()) || !Devices::new(&all).reach_each_other()? {
         return alone(&format!("they differ, or do not reach each other's memory; {anyway}"));

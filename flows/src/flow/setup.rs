@@ -62,7 +62,7 @@ pub fn devices_of(case: &Case, first: &Device) -> Result<Vec<Device>, DeviceErro
     if first.ordinal().is_none() {
         return Ok(vec![first.clone(); case.devices.count()]);
     }
-    let others = case.devices.gpus().into_iter().skip(1).map(Device::cuda);
+    let others = case.devices.gpus().into_iter().skip(1).map(|number| Device::gpu(first.target(), number));
     std::iter::once(Ok(first.clone())).chain(others).collect()
 }
 

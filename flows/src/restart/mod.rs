@@ -115,7 +115,12 @@ impl Identity {
                 found.push(format!("{what} was {} and is {}", shown(&then), shown(&now)));
             }
         };
-        let target = |target: Target| if target.is_gpu() { "the GPU" } else { "the CPU" };
+        let both = self.target.is_gpu() && now.target.is_gpu();
+        let target = |target: Target| match target.is_gpu() {
+            true if both => target.name(),
+            true => "the GPU",
+            false => "the CPU",
+        };
         let given = |value: Option<&String>| value.map_or("not given".to_string(), String::clone);
         compare("the method", format!("`{}`", self.spec), format!("`{}`", now.spec));
         compare("`precision`", self.precision.name().into(), now.precision.name().into());

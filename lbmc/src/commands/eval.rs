@@ -22,10 +22,10 @@ pub fn eval(args: &Eval) -> Result<()> {
     if args.via == Via::Exact && args.real.is_some() {
         return Err(miette!(code = "L0118", help = "leave --real out", "--via exact has no floating-point type"));
     }
-    if args.storage == StorageArg::Moments && !matches!(args.via, Via::C | Via::Cuda) {
+    if args.storage == StorageArg::Moments && !matches!(args.via, Via::C | Via::Cuda | Via::Hip) {
         return Err(miette!(
             code = "L0118",
-            help = "take --via c or --via cuda",
+            help = "take --via c, cuda or hip",
             "--via exact, ir and dag store nothing"
         ));
     }
@@ -52,12 +52,13 @@ pub fn eval(args: &Eval) -> Result<()> {
         (Via::Ir | Via::Dag, Real::F16F32) => {
             return Err(miette!(
                 code = "L0118",
-                help = "take --via c or --via cuda, or --real f32",
+                help = "take --via c, cuda or hip, or --real f32",
                 "f16/f32 is how kernels store populations: --via ir and --via dag store none"
             ));
         }
         (Via::C, _) => compiled(&model, &params, &before, Target::C, real, args.storage)?,
         (Via::Cuda, _) => compiled(&model, &params, &before, Target::Cuda, real, args.storage)?,
+        (Via::Hip, _) => compiled(&model, &params, &before, Target::Hip, real, args.storage)?,
     };
     let finite = |state: &Vec<f64>| state.iter().position(|value| !value.is_finite());
     if let Some((at, pop)) = after.iter().enumerate().find_map(|(at, state)| Some((at, finite(state)?))) {
@@ -133,7 +134,7 @@ fn compiled(
     let block = Options::default_block(model.lattice().dim());
     let options = Options { target, real, layout: Layout::Blocks, block, coupling: None, solids: false };
     let bundle = spec::compile_stored(model, &options, storage == StorageArg::Moments)?;
-    let device = if target.is_gpu() { Device::cuda(0)? } else { Device::host(0)? };
+    let device = if target.is_gpu() { Device::gpu(target, 0)? } else { Device::host(0)? };
     let program = Program::load(&device, &bundle)?;
     let (q, count) = (model.q(), before.len());
     let mut src = device.alloc_reals(real, q * count)?;

@@ -4,6 +4,7 @@ mod checked;
 mod cli;
 mod crossing;
 mod docs;
+mod emulated;
 mod followed;
 mod geometry;
 mod mpi;

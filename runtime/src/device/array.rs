@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lbm_bundle::Real as Precision;
 use rayon::prelude::*;
 
+use super::Device;
+use super::backend::Memory;
 use super::error::DeviceError;
-use super::{cuda, host};
 
 /// Element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,13 +82,8 @@ pub struct Array {
     pub(super) scalar: Scalar,
     /// Number of values.
     pub(super) len: usize,
-    pub(super) storage: Storage,
-    pub(super) traffic: Traffic,
-}
-
-pub(super) enum Storage {
-    Host(host::Memory),
-    Cuda(cuda::Memory),
+    pub(super) memory: Box<dyn Memory>,
+    pub(super) device: Device,
 }
 
 impl std::fmt::Debug for Array {
@@ -104,10 +100,7 @@ impl Array {
 
     /// Address of the first value in the memory of its device.
     pub(super) fn address(&self) -> u64 {
-        match &self.storage {
-            Storage::Host(memory) => memory.address(),
-            Storage::Cuda(memory) => memory.address,
-        }
+        self.memory.address()
     }
 
     /// Size in bytes.
@@ -117,47 +110,29 @@ impl Array {
 
     /// Bytes backed by memory of their own.
     pub(super) fn own_bytes(&self) -> usize {
-        match &self.storage {
-            Storage::Host(_) => self.bytes(),
-            Storage::Cuda(memory) => {
-                memory.own().map_or(self.bytes(), |own| own.into_iter().map(|range| range.len()).sum())
-            }
-        }
+        self.memory.own().map_or(self.bytes(), |own| own.into_iter().map(|range| range.len()).sum())
     }
 
     /// Whether the array is backed page by page and pages can be mapped and released.
     pub(crate) fn is_by_page(&self) -> bool {
-        matches!(&self.storage, Storage::Cuda(memory) if memory.by_page().is_some())
+        self.memory.by_page().is_some()
     }
 
     /// For an array backed page by page: maps pages for these values and releases all others. Otherwise does nothing.
     pub(crate) fn back_only(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
         let size = self.scalar.bytes();
-        match &mut self.storage {
-            Storage::Host(_) => Ok(()),
-            Storage::Cuda(memory) => {
-                memory.back_only(&ranges.map(|range| range.start * size..range.end * size).collect::<Vec<_>>())
-            }
-        }
+        self.memory.back_only(&ranges.map(|range| range.start * size..range.end * size).collect::<Vec<_>>())
     }
 
     /// Maps pages for these values, if the array is backed by pages. Otherwise does nothing.
     pub(crate) fn back(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Result<(), DeviceError> {
         let size = self.scalar.bytes();
-        match &mut self.storage {
-            Storage::Host(_) => Ok(()),
-            Storage::Cuda(memory) => {
-                memory.back(&ranges.map(|range| range.start * size..range.end * size).collect::<Vec<_>>())
-            }
-        }
+        self.memory.back(&ranges.map(|range| range.start * size..range.end * size).collect::<Vec<_>>())
     }
 
     /// Makes unbacked values accessible: they share one page.
     pub(super) fn seal(&mut self) -> Result<(), DeviceError> {
-        match &mut self.storage {
-            Storage::Host(_) => Ok(()),
-            Storage::Cuda(memory) => memory.seal(),
-        }
+        self.memory.seal()
     }
 
     /// Byte range of these values.
@@ -190,26 +165,14 @@ impl Array {
 
     /// Sets every byte to `0xff`.
     pub(super) fn poison(&mut self) -> Result<(), DeviceError> {
-        match &mut self.storage {
-            Storage::Host(memory) => {
-                memory.as_mut_slice().fill(0xff);
-                Ok(())
-            }
-            Storage::Cuda(memory) => memory.fill(0..memory.len(), 0xff),
-        }
+        self.memory.fill(0..self.bytes(), 0xff)
     }
 
     /// Sets every byte of the values in `range` to `0xff`.
     pub(super) fn poison_part(&mut self, range: Range<usize>) -> Result<(), DeviceError> {
         self.check_range(range.start, range.len())?;
         let bytes = self.bytes_in(&range);
-        match &mut self.storage {
-            Storage::Host(memory) => {
-                memory.as_mut_slice()[bytes].fill(0xff);
-                Ok(())
-            }
-            Storage::Cuda(memory) => memory.fill(bytes, 0xff),
-        }
+        self.memory.fill(bytes, 0xff)
     }
 
     /// An error if the arrays differ in type or length.
@@ -224,27 +187,15 @@ impl Array {
     /// Writes bytes from value `start` on. The caller checks the range.
     pub(super) fn write_bytes(&mut self, start: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         let at = start * self.scalar.bytes();
-        self.traffic.add(bytes.len());
-        match &mut self.storage {
-            Storage::Host(memory) => {
-                memory.as_mut_slice()[at..at + bytes.len()].copy_from_slice(bytes);
-                Ok(())
-            }
-            Storage::Cuda(memory) => memory.write(at, bytes),
-        }
+        self.device.traffic.add(bytes.len());
+        self.memory.write(at, bytes)
     }
 
     /// Reads bytes from value `start` on, after all launches so far. The caller checks the range.
     pub(super) fn read_bytes(&self, start: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         let at = start * self.scalar.bytes();
-        self.traffic.add(bytes.len());
-        match &self.storage {
-            Storage::Host(memory) => {
-                bytes.copy_from_slice(&memory.as_slice()[at..at + bytes.len()]);
-                Ok(())
-            }
-            Storage::Cuda(memory) => memory.read(at, bytes),
-        }
+        self.device.traffic.add(bytes.len());
+        self.memory.read(at, bytes)
     }
 }
 

@@ -3,7 +3,9 @@
 //! Launches on different GPUs are ordered by [`Devices::meet`], without the host; in a graph capture, by their declared
 //! accesses. On the host no ordering is needed: a launch is complete when it returns.
 
-use super::{Backend, Device, DeviceError, Graph, Mark};
+use std::sync::Arc;
+
+use super::{Device, DeviceError, Graph, Mark};
 
 /// Distinct devices: all GPUs, or one host.
 #[derive(Clone)]
@@ -40,22 +42,18 @@ impl Devices {
         let mut notices = vec![];
         for device in &self.0 {
             for other in self.0.iter().filter(|other| !other.is(device)) {
-                if let (Backend::Cuda(cuda), Backend::Cuda(peer)) = (&device.backend, &other.backend)
-                    && !cuda.reach(peer)?
+                if let (Some(number), Some(others)) = (device.ordinal(), other.ordinal())
+                    && !device.backend.reach(&*other.backend)?
                 {
                     notices.push(format!(
-                        "GPU {} cannot reach the memory of GPU {}: what crosses goes through the host, which is slow, and steps are not recorded",
-                        cuda.ordinal(),
-                        peer.ordinal()
+                        "GPU {number} cannot reach the memory of GPU {others}: what crosses goes through the host, which is slow, and steps are not recorded"
                     ));
                 }
             }
         }
         for device in &self.0 {
-            if let Backend::Cuda(cuda) = &device.backend
-                && let Err(error) = cuda.check_pages()
-            {
-                notices.push(format!("arrays take as much memory on GPU {} as on one alone: {error}", cuda.ordinal()));
+            if let (Some(number), Err(error)) = (device.ordinal(), device.backend.check_pages()) {
+                notices.push(format!("arrays take as much memory on GPU {number} as on one alone: {error}"));
             }
         }
         Ok(notices)
@@ -64,16 +62,13 @@ impl Devices {
     /// Whether all devices are GPUs on which arrays can be backed page by page. [Connects](Self::connect) them first.
     pub fn share_memory(&self) -> Result<bool, DeviceError> {
         self.connect()?;
-        let shares = |device: &Device| matches!(&device.backend, Backend::Cuda(cuda) if cuda.has_pages());
-        Ok(self.0.iter().all(shares))
+        Ok(self.0.iter().all(|device| device.ordinal().is_some() && device.backend.has_pages()))
     }
 
     /// Whether every device has peer access to the memory of all others.
     pub fn reach_each_other(&self) -> Result<bool, DeviceError> {
         for (device, other) in self.0.iter().flat_map(|device| self.0.iter().map(move |other| (device, other))) {
-            if let (Backend::Cuda(cuda), Backend::Cuda(peer)) = (&device.backend, &other.backend)
-                && !cuda.reach(peer)?
-            {
+            if !device.is(other) && !device.backend.reach(&*other.backend)? {
                 return Ok(false);
             }
         }
@@ -108,38 +103,24 @@ impl Devices {
 
     /// Captures the launches that `work` makes on all devices as one graph; see [`Device::record`].
     pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
-        let gpu = |device: &'_ Device| match &device.backend {
-            Backend::Host(_) => None,
-            Backend::Cuda(cuda) => Some(cuda.clone()),
-        };
-        match self.0.iter().map(gpu).collect::<Option<Vec<_>>>() {
-            None => Ok(None),
-            Some(all) => super::cuda::record(&all, work),
-        }
+        self.first().backend.record(&self.0, Box::new(work))
     }
 }
 
 impl Device {
     /// Whether both are the same device.
     pub fn is(&self, other: &Device) -> bool {
-        match (&self.backend, &other.backend) {
-            (Backend::Host(one), Backend::Host(other)) => std::sync::Arc::ptr_eq(one, other),
-            (Backend::Cuda(one), Backend::Cuda(other)) => one.is(other),
-            _ => false,
-        }
+        Arc::ptr_eq(&self.backend, &other.backend)
     }
 
     /// Whether kernels loaded on `other` can be launched on arrays of this device.
     pub(crate) fn has_kernels_of(&self, other: &Device) -> bool {
-        self.is(other) || matches!((&self.backend, &other.backend), (Backend::Host(_), Backend::Host(_)))
+        self.is(other) || self.backend.runs_kernels_of(&*other.backend)
     }
 
     /// Makes later work of this device wait for all earlier work of `other`.
     fn wait_for(&self, other: &Device) -> Result<(), DeviceError> {
-        match (&self.backend, &other.backend) {
-            (Backend::Cuda(cuda), Backend::Cuda(other)) => cuda.wait_for(other),
-            _ => Ok(()),
-        }
+        self.backend.wait_for(&*other.backend)
     }
 }
 

@@ -38,12 +38,12 @@ pub enum DeviceError {
         words: String,
     },
 
-    /// No CUDA device can be used.
+    /// No GPU can be used.
     #[error("no GPU can be used: {reason}")]
     #[diagnostic(
         code(L0603),
         help(
-            "install the NVIDIA driver and the NVRTC library of CUDA 13, or run on the CPU: `lbmc run CASE --set target=cpu`"
+            "install the NVIDIA driver and the NVRTC library of CUDA 13, or for a GPU of AMD the HIP runtime of ROCm with hiprtc (`ROCM_PATH` names its folder where it is in no usual place); or run on the CPU: `lbmc run CASE --set target=cpu`"
         )
     )]
     NoGpu {

@@ -7,6 +7,7 @@
 //! | module | job |
 //! | --- | --- |
 //! | `error` | errors, with advice |
+//! | `backend` | what each kind of devices provides, as traits; `host`, `cuda` and `hip` implement them |
 //! | `array` | arrays whose element type is known at run time |
 //! | `buffer` | arrays whose kind of element is known at compile time |
 //! | `packing` | packs and unpacks selected values of an array, to transfer them to another array |
@@ -17,7 +18,8 @@
 //! | `bandwidth` | measured memory bandwidth, the reference for the speed of kernels |
 //! | `cache` | generated and compiled kernels on disk, protected by hashes |
 //! | `host` | C compiler, shared objects, threads; kernels with checks |
-//! | `cuda` | driver, NVRTC, streams, graphs, paged memory, peer access |
+//! | `cuda` | GPUs of NVIDIA: driver, NVRTC, streams, graphs, paged memory, peer access |
+//! | `hip` | GPUs of AMD: the HIP runtime, hiprtc, a stream |
 //!
 //! A [`Module`] is machine code compiled from the source of a bundle. Like any compiled code, it is trusted to match
 //! its signature. `kernels` checks the arguments against the manifest of the bundle. The accesses that a kernel makes
@@ -28,12 +30,14 @@
 //! launch is complete when it returns.
 
 mod array;
+mod backend;
 mod bandwidth;
 mod buffer;
 pub mod cache;
 mod cuda;
 mod devices;
 mod error;
+mod hip;
 mod host;
 mod memory;
 mod order;
@@ -43,20 +47,23 @@ mod staging;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 use lbm_bundle::{Real as Precision, Target};
+
+use backend::{Backend, Code, Entry, Gpus, Replay};
 
 pub use array::{Array, Scalar};
 pub use bandwidth::{copy_bandwidth, copy_bandwidth_of};
 pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real, Stored};
-pub use cuda::Graph;
 pub use devices::{Devices, Marks};
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
 pub use order::{Accesses, Order, Place};
 pub use packing::{Incoming, Outgoing, Packing, Route};
 pub use staging::{Staging, Stagings};
+
+/// Kinds of GPUs, in the order in which [`Device::find`] looks for them.
+const GPUS: [Gpus; 2] = [cuda::GPUS, hip::GPUS];
 
 /// Bytes of host memory that can still be allocated, within the limits of control groups; `None` if unknown.
 pub fn host_memory() -> Option<usize> {
@@ -82,7 +89,7 @@ fn compiles(source: Source<'_>) {
 /// A device that runs kernels. Cheap to clone; clones are the same device.
 #[derive(Clone)]
 pub struct Device {
-    backend: Backend,
+    backend: Arc<dyn Backend>,
     traffic: array::Traffic,
     /// Allocation policy for arrays.
     takes: Takes,
@@ -97,12 +104,6 @@ enum Takes {
     Needed,
     /// As `Needed`, and pages are mapped and released as needs change. The number is the most pages of an array.
     NeededForNow(usize),
-}
-
-#[derive(Clone)]
-enum Backend {
-    Host(Arc<host::Host>),
-    Cuda(Arc<cuda::Cuda>),
 }
 
 /// Everything besides its text that determines the machine code of a source, and so the last bits of results: the
@@ -123,13 +124,8 @@ pub struct Source<'a> {
 
 /// Compiled kernels.
 pub struct Module {
-    code: Code,
+    code: Box<dyn Code>,
     notices: Vec<String>,
-}
-
-enum Code {
-    Host(host::Library),
-    Cuda(cuda::Module),
 }
 
 impl Module {
@@ -140,27 +136,21 @@ impl Module {
 
     /// The kernel with this symbol.
     pub fn kernel(&self, symbol: &str) -> Result<Kernel, DeviceError> {
-        let entry = match &self.code {
-            Code::Host(library) => Entry::Host(library.kernel(symbol)?),
-            Code::Cuda(module) => Entry::Cuda(module.kernel(symbol)?),
-        };
-        Ok(Kernel { symbol: symbol.to_string(), entry })
+        Ok(Kernel { symbol: symbol.to_string(), entry: self.code.kernel(symbol)? })
     }
 }
 
 impl Kernel {
     /// Sets the names of the arguments for messages.
     pub fn naming(mut self, arguments: Vec<String>) -> Kernel {
-        if let Entry::Host(entry) = &mut self.entry {
-            entry.name_arguments(arguments);
-        }
+        self.entry.name_arguments(arguments);
         self
     }
 
     /// Sets the bytes of shared memory per thread block on a GPU; an error if the GPU does not have as much.
     pub fn sharing(self, bytes: u32) -> Result<Kernel, DeviceError> {
-        if let (Entry::Cuda(entry), true) = (&self.entry, bytes > 0) {
-            entry.share(&self.symbol, bytes)?;
+        if bytes > 0 {
+            self.entry.share(&self.symbol, bytes)?;
         }
         Ok(self)
     }
@@ -169,12 +159,7 @@ impl Kernel {
 /// A kernel that can be launched. It keeps its module loaded.
 pub struct Kernel {
     symbol: String,
-    entry: Entry,
-}
-
-enum Entry {
-    Host(host::Entry),
-    Cuda(cuda::Entry),
+    entry: Box<dyn Entry>,
 }
 
 /// An argument of a launch.
@@ -202,9 +187,9 @@ pub struct Shape {
     /// Host: whether the launch may be split into several. Each gets a section of the first argument (a pointer to one
     /// `int32_t` per item) and the length of that section as the second.
     pub divisible: bool,
-    /// CUDA: threads per thread block.
+    /// GPU: threads per thread block.
     pub threads: u32,
-    /// CUDA: items per thread block.
+    /// GPU: items per thread block.
     pub items_per_group: u32,
     /// GPU: thread blocks that work on the same items; the y dimension of the grid.
     pub passes: u32,
@@ -215,38 +200,49 @@ pub struct Shape {
 impl Device {
     /// The host, with this number of threads (0: one per core).
     pub fn host(threads: usize) -> Result<Self, DeviceError> {
-        Ok(Device::new(Backend::Host(Arc::new(host::Host::new(threads, false)?))))
+        Ok(Device::new(Arc::new(host::Host::new(threads, false)?)))
     }
 
     /// As [`host`](Self::host), with kernels compiled with checks. A launch fails if its kernel accesses memory outside
     /// its arrays, writes a read-only array, or reads reals that have not been written since they were
     /// [poisoned](Buffer::poison).
     pub fn checked(threads: usize) -> Result<Self, DeviceError> {
-        Ok(Device::new(Backend::Host(Arc::new(host::Host::new(threads, true)?))))
+        Ok(Device::new(Arc::new(host::Host::new(threads, true)?)))
     }
 
-    /// The GPU with this number.
+    /// The GPU with this number among those that run bundles of a target.
+    pub fn gpu(target: Target, ordinal: usize) -> Result<Self, DeviceError> {
+        Ok(Device::new((Device::kind(target)?.open)(ordinal)?))
+    }
+
+    /// The GPU of NVIDIA with this number.
     pub fn cuda(ordinal: usize) -> Result<Self, DeviceError> {
-        Ok(Device::new(Backend::Cuda(Arc::new(cuda::Cuda::new(ordinal)?))))
+        Device::gpu(Target::Cuda, ordinal)
     }
 
-    /// Number of GPUs. They are numbered from 0.
-    pub fn gpus() -> Result<usize, DeviceError> {
-        cuda::Cuda::count()
+    /// Number of GPUs that run bundles of a target. They are numbered from 0.
+    pub fn gpus(target: Target) -> Result<usize, DeviceError> {
+        (Device::kind(target)?.count)()
     }
 
-    /// Names and texts of the CUDA sources that this module itself uses.
-    pub fn cuda_sources() -> [(&'static str, &'static str); 1] {
-        [(cuda::MOVING.name, cuda::MOVING.text)]
+    /// The target whose GPUs [`find`](Self::find) takes, and their number; `None` if there are no GPUs.
+    pub fn kind_of_gpus() -> Option<(Target, usize)> {
+        let known = |gpus: &Gpus| Some((gpus.target, (gpus.count)().ok().filter(|count| *count > 0)?));
+        GPUS.iter().find_map(known)
     }
 
-    fn new(backend: Backend) -> Self {
+    fn kind(target: Target) -> Result<&'static Gpus, DeviceError> {
+        let no_gpu = || DeviceError::NoGpu { reason: format!("no GPU runs kernels in {}", target.name()) };
+        GPUS.iter().find(|gpus| gpus.target == target).ok_or_else(no_gpu)
+    }
+
+    /// Names and texts of the GPU sources that this module itself uses.
+    pub fn gpu_sources() -> [(&'static str, &'static str); 1] {
+        [(packing::MOVING.name, packing::MOVING.text)]
+    }
+
+    fn new(backend: Arc<dyn Backend>) -> Self {
         Device { backend, traffic: array::Traffic::default(), takes: Takes::All }
-    }
-
-    /// The GPU on which an array lies.
-    fn of_gpu(cuda: &Arc<cuda::Cuda>, array: &Array) -> Self {
-        Device { backend: Backend::Cuda(cuda.clone()), traffic: array.traffic.clone(), takes: Takes::All }
     }
 
     /// The same device, with memory allocated only where needed, for large arrays of which few values are used. On the
@@ -270,70 +266,56 @@ impl Device {
 
     /// Whether arrays have memory only where needed.
     pub fn is_sparse(&self) -> bool {
-        self.takes != Takes::All
-            && match &self.backend {
-                Backend::Host(_) => true,
-                Backend::Cuda(cuda) => cuda.has_pages(),
-            }
+        self.takes != Takes::All && self.backend.has_pages()
     }
 
     /// Returns memory to the driver that arrays have [released](Buffer::back_only) and that was retained for reuse.
     pub fn release(&self) {
-        if let Backend::Cuda(cuda) = &self.backend {
-            cuda.release_put_by();
-        }
+        self.backend.release();
     }
 
-    /// The first GPU if it is usable, otherwise the host with all its cores; and a sentence that reports the choice and
+    /// The first GPU if one is usable, otherwise the host with all its cores; and a sentence that reports the choice and
     /// the reason.
     pub fn find() -> Result<(Self, String), DeviceError> {
-        match Device::cuda(0) {
-            Ok(device) => {
-                let said = format!("using the GPU: {}", device.describe());
-                Ok((device, said))
-            }
-            Err(error) => {
-                let reason = match error {
-                    DeviceError::NoGpu { reason } => reason,
-                    other => other.to_string(),
-                };
-                let device = Device::host(0)?;
-                let said = format!("{reason}: using the {}", device.describe());
-                Ok((device, said))
+        let mut reasons = vec![];
+        for gpus in &GPUS {
+            match (gpus.open)(0).map(Device::new) {
+                Ok(device) => {
+                    let said = format!("using the GPU: {}", device.describe());
+                    return Ok((device, said));
+                }
+                Err(DeviceError::NoGpu { reason }) => reasons.push(reason),
+                Err(other) => reasons.push(other.to_string()),
             }
         }
+        let device = Device::host(0)?;
+        let said = format!("{}: using the {}", reasons.join(", "), device.describe());
+        Ok((device, said))
     }
 
     /// The target for which bundles must be compiled.
     pub fn target(&self) -> Target {
-        match &self.backend {
-            Backend::Host(_) => Target::C,
-            Backend::Cuda(_) => Target::Cuda,
-        }
+        self.backend.target()
     }
 
     /// Number of the GPU; `None` for the host.
     pub fn ordinal(&self) -> Option<usize> {
-        match &self.backend {
-            Backend::Host(_) => None,
-            Backend::Cuda(cuda) => Some(cuda.ordinal()),
-        }
+        self.backend.ordinal()
     }
 
-    /// Unique identifier of the GPU, independent of its number; `None` for the host.
+    /// Unique identifier of the GPU, independent of its number; `None` for the host, and where it is not known.
     pub fn hardware(&self) -> Option<[u8; 16]> {
-        match &self.backend {
-            Backend::Host(_) => None,
-            Backend::Cuda(cuda) => cuda.hardware(),
-        }
+        self.backend.hardware()
     }
 
-    /// Name for messages: `CPU, 2 threads`, `NVIDIA H200 (sm_90)`.
+    /// The number that DLPack has for memory of this kind (`DLDeviceType`).
+    pub fn dlpack(&self) -> i32 {
+        self.backend.dlpack()
+    }
+
+    /// Name for messages: `CPU, 2 threads`, `NVIDIA H200 (sm_90)`, `AMD Instinct MI250X (gfx90a)`.
     pub fn describe(&self) -> String {
-        match &self.backend {
-            Backend::Host(host) => host.describe(),
-            Backend::Cuda(cuda) => cuda.describe(),
-        }
+        self.backend.describe()
     }
 
     /// Description of the compiler in one line: name, version, flags and processor. Empty if there is no compiler,
@@ -351,18 +333,12 @@ impl Device {
 
     /// Number of threads of a kernel that can be resident at the same time on a GPU; 1 on the host.
     pub fn concurrency(&self) -> usize {
-        match &self.backend {
-            Backend::Host(_) => 1,
-            Backend::Cuda(cuda) => cuda.concurrency(),
-        }
+        self.backend.concurrency()
     }
 
     /// Bytes that can still be allocated, if known; on the host within the limits of control groups.
     pub fn memory_available(&self) -> Option<usize> {
-        match &self.backend {
-            Backend::Host(_) => host::memory_available(),
-            Backend::Cuda(cuda) => cuda.memory_available(),
-        }
+        self.backend.memory_available()
     }
 
     /// Bytes written to or read from buffers of this device by the program. Kernels and copies between buffers do not
@@ -393,36 +369,15 @@ impl Device {
 
     /// A zero-initialised buffer with the type, length and mapped pages of another.
     pub fn alloc_like<E: Element>(&self, other: &Buffer<E>) -> Result<Buffer<E>, DeviceError> {
-        let array = other.array();
-        if let (Backend::Cuda(cuda), array::Storage::Cuda(memory)) = (&self.backend, &array.storage)
-            && let Some(own) = memory.own()
-        {
-            let mut like = cuda.alloc_pages(array.bytes(), memory.by_page())?;
-            like.back(&own)?;
-            like.seal()?;
-            let (scalar, len, storage) = (array.scalar, array.len, array::Storage::Cuda(like));
-            return Ok(Buffer::new(Array { scalar, len, storage, traffic: self.traffic.clone() }));
-        }
-        Ok(Buffer::new(self.alloc(array.scalar, other.len())?))
+        let (from, backend) = (other.array(), self.backend.clone());
+        let memory = backend.alloc_like(from.bytes(), &*from.memory, self.takes)?;
+        Ok(Buffer::new(Array { scalar: from.scalar, len: from.len, memory, device: self.clone() }))
     }
 
     fn alloc(&self, scalar: Scalar, len: usize) -> Result<Array, DeviceError> {
         let bytes = len.checked_mul(scalar.bytes()).ok_or_else(|| self.out_of_memory(usize::MAX))?;
-        let storage = match &self.backend {
-            Backend::Host(_) => {
-                let memory = if self.is_sparse() { host::Memory::sparse(bytes) } else { host::Memory::new(bytes) };
-                array::Storage::Host(memory.ok_or_else(|| self.out_of_memory(bytes))?)
-            }
-            Backend::Cuda(cuda) if self.is_sparse() => {
-                let pages = match self.takes {
-                    Takes::NeededForNow(pages) => Some(pages),
-                    Takes::All | Takes::Needed => None,
-                };
-                array::Storage::Cuda(cuda.alloc_pages(bytes, pages)?)
-            }
-            Backend::Cuda(cuda) => array::Storage::Cuda(cuda.alloc(bytes)?),
-        };
-        Ok(Array { scalar, len, storage, traffic: self.traffic.clone() })
+        let memory = self.backend.clone().alloc(bytes, self.takes)?;
+        Ok(Array { scalar, len, memory, device: self.clone() })
     }
 
     /// A buffer with these integers.
@@ -434,29 +389,18 @@ impl Device {
 
     /// The error for a failed allocation of `asked` bytes.
     pub fn out_of_memory(&self, asked: usize) -> DeviceError {
-        DeviceError::Memory { device: self.describe(), asked, available: self.memory_available() }
+        self.backend.out_of_memory(asked)
     }
 
     /// The toolchain that compiles kernels for this device.
     pub fn toolchain(&self) -> Result<Toolchain, DeviceError> {
-        match &self.backend {
-            Backend::Host(host) => host.toolchain(),
-            Backend::Cuda(cuda) => cuda.toolchain(),
-        }
+        self.backend.toolchain()
     }
 
     /// Compiles and loads a source, or loads its kernels from the cache.
     pub fn load(&self, source: Source<'_>) -> Result<Module, DeviceError> {
-        match &self.backend {
-            Backend::Host(host) => {
-                let (library, notices) = host.load(source)?;
-                Ok(Module { code: Code::Host(library), notices })
-            }
-            Backend::Cuda(cuda) => {
-                let (module, notices) = cuda.load(source)?;
-                Ok(Module { code: Code::Cuda(module), notices })
-            }
-        }
+        let (code, notices) = self.backend.load(source)?;
+        Ok(Module { code, notices })
     }
 
     /// Runs a kernel over `shape.items` items. The arguments must match the parameters of the kernel, in order.
@@ -471,70 +415,49 @@ impl Device {
         if args.iter().any(|arg| matches!(arg, Value::Part(array, range) if range.end > array.len)) {
             return Err(failed("a part of an array ends behind its end"));
         }
-        match (&self.backend, &kernel.entry) {
-            (Backend::Host(host), Entry::Host(entry)) => host.launch(entry, shape, args).map_err(|why| match why {
-                host::Failed::Arguments(why) => failed(why),
-                host::Failed::Access(what) => DeviceError::Access { kernel: kernel.symbol.clone(), what },
-            }),
-            (Backend::Cuda(cuda), Entry::Cuda(entry)) => cuda.launch(&kernel.symbol, entry, shape, args),
-            _ => Err(failed("it was compiled for another device")),
-        }
+        self.backend.launch(&kernel.symbol, &*kernel.entry, shape, args)
     }
 
     /// Runs work that makes many launches. On the host it runs on a thread of the device's pool, so that the pool need
     /// not be woken for every launch.
     pub fn scope<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match &self.backend {
-            Backend::Host(host) => host.scope(work),
-            Backend::Cuda(_) => work(),
+        match self.backend.threads() {
+            Some(threads) => threads.install(work),
+            None => work(),
         }
     }
 
     /// Blocks until all launches have completed.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
-        match &self.backend {
-            Backend::Host(_) => Ok(()),
-            Backend::Cuda(cuda) => cuda.synchronize(),
-        }
+        self.backend.synchronize()
     }
 
     /// A timing mark in the stream.
     pub fn mark(&self) -> Result<Mark, DeviceError> {
-        Ok(match &self.backend {
-            Backend::Host(_) => Mark(MarkKind::Host(Instant::now())),
-            Backend::Cuda(cuda) => Mark(MarkKind::Cuda(cuda.mark()?)),
-        })
+        Ok(Mark(self.backend.mark()?))
     }
 
     /// Seconds between two marks. Blocks until the later one is reached.
     pub fn seconds(&self, from: &Mark, to: &Mark) -> Result<f64, DeviceError> {
-        match (&self.backend, &from.0, &to.0) {
-            (Backend::Host(_), MarkKind::Host(from), MarkKind::Host(to)) => Ok(to.duration_since(*from).as_secs_f64()),
-            (Backend::Cuda(cuda), MarkKind::Cuda(from), MarkKind::Cuda(to)) => cuda.seconds(from, to),
-            _ => Err(DeviceError::Driver {
-                device: self.describe(),
-                action: "measure time".into(),
-                reason: "the events belong to another device".into(),
-            }),
-        }
+        self.backend.seconds(&*from.0, &*to.0)
     }
 
     /// Captures the launches that `work` makes as a graph that can be replayed, instead of running them. Each launch
-    /// must declare its accesses by [`accessing`](Self::accessing). `None` on the host, where `work` is not called.
+    /// must declare its accesses by [`accessing`](Self::accessing). `None` where launches cannot be captured, as on the
+    /// host; `work` is not called then.
     pub fn record(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<Option<Graph>, DeviceError> {
-        match &self.backend {
-            Backend::Host(_) => Ok(None),
-            Backend::Cuda(cuda) => cuda::record(std::slice::from_ref(cuda), work),
-        }
+        self.backend.record(std::slice::from_ref(self), Box::new(work))
     }
 
     /// Calls `work`, whose launches access only these places and run one after another. In a [capture](Self::record) on
     /// a GPU they wait only for the launches that they depend on; otherwise launches run in stream order.
     pub fn accessing<R>(&self, accesses: &Accesses, work: impl FnOnce() -> R) -> R {
-        match &self.backend {
-            Backend::Host(_) => work(),
-            Backend::Cuda(cuda) => cuda.accessing(accesses, work),
+        let begun = self.backend.begin(accesses);
+        let done = work();
+        if let Some(begun) = begun {
+            self.backend.end(begun, accesses);
         }
+        done
     }
 
     /// Copies all values of `from` to `to`, a buffer of the same type and length; on the host with all threads.
@@ -554,21 +477,19 @@ impl Device {
     /// Fills an array with the first bytes of another.
     fn copy_to(&self, from: &Array, to: &mut Array) -> Result<(), DeviceError> {
         let bytes = to.bytes();
-        match (&self.backend, &from.storage, &mut to.storage) {
-            (Backend::Host(host), array::Storage::Host(from), array::Storage::Host(to)) => {
-                host.copy(&from.as_slice()[..bytes], to.as_mut_slice());
-                Ok(())
-            }
-            (Backend::Cuda(_), array::Storage::Cuda(from), array::Storage::Cuda(to)) => to.copy_from(from),
-            _ => Err(to.wrong("as a copy from another device")),
-        }
+        self.backend.copy(&*from.memory, &mut *to.memory, bytes)
     }
 }
 
 /// A timing mark in the stream of a device.
-pub struct Mark(MarkKind);
+pub struct Mark(Box<dyn backend::Mark>);
 
-enum MarkKind {
-    Host(Instant),
-    Cuda(cuda::Event),
+/// Captured launches that can be replayed as one.
+pub struct Graph(Box<dyn Replay>);
+
+impl Graph {
+    /// Replays the captured launches, after all earlier work of their GPUs.
+    pub fn launch(&self) -> Result<(), DeviceError> {
+        self.0.launch()
+    }
 }

@@ -10,13 +10,17 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::array::{Array, Storage};
+use super::array::Array;
+use super::backend::Mail;
 use super::buffer::{Buffer, Element, Int};
 use super::error::DeviceError;
-use super::{Backend, Device, Entry, Kernel, Scalar, Shape, Value, cuda};
+use super::{Device, Kernel, Scalar, Shape, Source, Value};
 
 /// Number of places that one thread moves at a time.
 const AT_ONCE: usize = 16;
+
+/// Kernels that move listed values of an array on a GPU, in words that CUDA and HIP share.
+pub(super) const MOVING: Source<'static> = Source { name: "moving.cu", text: include_str!("moving.cu"), fuses: false };
 
 /// A selection of values of an array.
 #[derive(Clone, Debug, Default)]
@@ -122,7 +126,7 @@ impl Tables {
     }
 }
 
-/// Threads of a thread block; each warp moves the values of one place.
+/// Threads of a thread block; each 32 of them move the values of one place.
 const THREADS: u32 = 256;
 
 /// Moves the values of a packing on a GPU.
@@ -139,13 +143,16 @@ struct Moving {
 impl Moving {
     /// `None` if the device is not a GPU.
     fn new(device: &Device, packing: &Packing, value_bytes: usize) -> Result<Option<Moving>, DeviceError> {
-        let Backend::Cuda(cuda) = &device.backend else { return Ok(None) };
+        if device.ordinal().is_none() {
+            return Ok(None);
+        }
         let Tables { word, places, firsts, begins, ends, offsets } = Tables::new(packing, value_bytes);
+        let Some(entry) = device.backend.moving(word)? else { return Ok(None) };
         let halves = |long: &i64| [*long as i32, (*long >> 32) as i32];
         let long = places.iter().chain(&firsts).flat_map(halves);
         let tables: Vec<i32> = long.chain(begins).chain(ends).chain(offsets).collect();
         Ok(Some(Moving {
-            kernel: Kernel { symbol: format!("move_{word}"), entry: Entry::Cuda(cuda.moving(word)?) },
+            kernel: Kernel { symbol: format!("move_{word}"), entry },
             places: places.len(),
             tables: device.ints(&tables)?,
             device: device.clone(),
@@ -183,13 +190,8 @@ pub struct Route {
 impl Route {
     /// A transfer of values of `value_bytes` bytes.
     pub fn new(from: &Device, to: &Device, packing: &Packing, value_bytes: usize) -> Result<Route, DeviceError> {
-        let direct = match (&from.backend, &to.backend) {
-            (Backend::Cuda(cuda), Backend::Cuda(peer)) if cuda.reaches(peer) => {
-                Moving::new(from, packing, value_bytes)?
-            }
-            _ => None,
-        };
-        Ok(Route { direct })
+        let reaches = from.backend.reaches(&*to.backend);
+        Ok(Route { direct: if reaches { Moving::new(from, packing, value_bytes)? } else { None } })
     }
 
     /// Whether values go from GPU to GPU without passing through the host.
@@ -213,7 +215,7 @@ pub struct Outgoing(Post);
 /// A reusable transfer of the values of a packing from another process to arrays of a device.
 pub struct Incoming(Post);
 
-/// Location of the packed values: on the host, or on a GPU with a copy in pinned host memory.
+/// Location of the packed values: on the host, or on a GPU with a copy in host memory.
 enum Post {
     Host(Vec<u8>),
     Gpu(Box<Packed>),
@@ -223,45 +225,30 @@ enum Post {
 struct Packed {
     moving: Moving,
     values: Array,
-    mail: cuda::Mail,
+    mail: Box<dyn Mail>,
 }
 
 impl Post {
     fn new(device: &Device, packing: &Packing, scalar: Scalar) -> Result<Post, DeviceError> {
         let bytes = packing.values() * scalar.bytes();
-        match (&device.backend, Moving::new(device, packing, scalar.bytes())?) {
-            (Backend::Cuda(gpu), Some(moving)) => {
-                let storage = Storage::Cuda(gpu.alloc(bytes)?);
-                let values = Array { scalar, len: packing.values(), storage, traffic: device.traffic.clone() };
-                Ok(Post::Gpu(Box::new(Packed { moving, values, mail: cuda::Mail::new(gpu, bytes)? })))
-            }
-            _ => Ok(Post::Host(vec![0; bytes])),
-        }
+        let Some(mail) = device.backend.clone().mail(bytes)? else { return Ok(Post::Host(vec![0; bytes])) };
+        let Some(moving) = Moving::new(device, packing, scalar.bytes())? else { return Ok(Post::Host(vec![0; bytes])) };
+        let values = device.whole().alloc(scalar, packing.values())?;
+        Ok(Post::Gpu(Box::new(Packed { moving, values, mail })))
     }
 }
 
 impl Packed {
-    fn memory(&self) -> Result<&cuda::Memory, DeviceError> {
-        match &self.values.storage {
-            Storage::Cuda(memory) => Ok(memory),
-            Storage::Host(_) => Err(self.values.wrong("packed on another device")),
-        }
-    }
-
     fn pack(&mut self, from: &Array) -> Result<(), DeviceError> {
-        self.mail.await_copy(&self.memory()?.cuda)?;
+        self.mail.await_copy()?;
         self.moving.launch((true, false), from, Value::Write(&mut self.values))?;
-        let Packed { values: Array { storage: Storage::Cuda(memory), .. }, mail, .. } = self else { return Ok(()) };
-        mail.fetch(memory)
+        self.mail.fetch(&*self.values.memory)
     }
 
     fn unpack(&mut self, to: &mut Array) -> Result<(), DeviceError> {
-        if let Packed { values: Array { storage: Storage::Cuda(memory), .. }, mail, .. } = self {
-            mail.bring(memory)?;
-        }
+        self.mail.bring(&mut *self.values.memory)?;
         self.moving.launch((false, true), &self.values, Value::Write(to))?;
-        let cuda = self.memory()?.cuda.clone();
-        self.mail.unpacked(&cuda)
+        self.mail.unpacked()
     }
 }
 
@@ -324,11 +311,8 @@ impl<E: Element> Buffer<E> {
     pub fn pack(&self, packing: &Packing) -> Result<Vec<u8>, DeviceError> {
         let (array, size) = (self.array(), self.value_bytes());
         packing.check(array)?;
-        let memory = match &array.storage {
-            Storage::Host(memory) => memory,
-            Storage::Cuda(memory) => return pack_on_gpu(&Device::of_gpu(&memory.cuda, array), packing, array),
-        };
-        let (from, mut bytes) = (memory.as_slice(), vec![0; packing.values() * size]);
+        let Some(from) = array.memory.on_host() else { return pack_on_gpu(packing, array) };
+        let mut bytes = vec![0; packing.values() * size];
         let (mut pieces, mut rest) = (vec![], &mut bytes[..]);
         for (places, length) in packing.pieces() {
             let (to, later) = rest.split_at_mut(length * size);
@@ -354,14 +338,8 @@ impl<E: Element> Buffer<E> {
         if bytes.len() != packing.values() * size {
             return Err(array.wrong(format!("set from {} bytes", bytes.len())));
         }
-        let memory = match &mut array.storage {
-            Storage::Host(memory) => memory,
-            Storage::Cuda(memory) => {
-                let cuda = memory.cuda.clone();
-                return unpack_on_gpu(&Device::of_gpu(&cuda, array), packing, bytes, array);
-            }
-        };
-        let (mut pieces, mut from, mut rest, mut before) = (vec![], bytes, memory.as_mut_slice(), 0);
+        let Some(to) = array.memory.on_host_mut() else { return unpack_on_gpu(packing, bytes, array) };
+        let (mut pieces, mut from, mut rest, mut before) = (vec![], bytes, to, 0);
         for (places, length) in packing.pieces() {
             let end = places.last().map_or(before, |last| packing.end(last));
             let (to, later) = rest.split_at_mut((end - before) * size);
@@ -390,19 +368,21 @@ impl Buffer<Int> {
     }
 }
 
-fn pack_on_gpu(device: &Device, packing: &Packing, array: &Array) -> Result<Vec<u8>, DeviceError> {
-    let mut bytes = vec![0; packing.values() * array.scalar().bytes()];
-    if let Some(moving) = Moving::new(device, packing, array.scalar().bytes())? {
-        let mut packed = device.alloc(array.scalar(), packing.values())?;
+fn pack_on_gpu(packing: &Packing, array: &Array) -> Result<Vec<u8>, DeviceError> {
+    let (device, scalar) = (array.device.whole(), array.scalar());
+    let mut bytes = vec![0; packing.values() * scalar.bytes()];
+    if let Some(moving) = Moving::new(&device, packing, scalar.bytes())? {
+        let mut packed = device.alloc(scalar, packing.values())?;
         moving.launch((true, false), array, Value::Write(&mut packed))?;
         packed.read_bytes(0, &mut bytes)?;
     }
     Ok(bytes)
 }
 
-fn unpack_on_gpu(device: &Device, packing: &Packing, bytes: &[u8], array: &mut Array) -> Result<(), DeviceError> {
-    if let Some(moving) = Moving::new(device, packing, array.scalar().bytes())? {
-        let mut packed = device.alloc(array.scalar(), packing.values())?;
+fn unpack_on_gpu(packing: &Packing, bytes: &[u8], array: &mut Array) -> Result<(), DeviceError> {
+    let (device, scalar) = (array.device.whole(), array.scalar());
+    if let Some(moving) = Moving::new(&device, packing, scalar.bytes())? {
+        let mut packed = device.alloc(scalar, packing.values())?;
         packed.write_bytes(0, bytes)?;
         moving.launch((false, true), &packed, Value::Write(array))?;
     }

@@ -3,15 +3,16 @@
 //! In: ranges of arrays. After [`Staging::copy`]: later launches may overwrite the arrays. After [`Staging::bytes`]:
 //! the bytes of the ranges, as all launches before the copy left them, readable from any host thread.
 //!
-//! On a GPU the ranges are first copied to a device staging buffer in stream order, and from there to pinned host
-//! memory, concurrently with later kernels. On the host they are copied once, by all threads.
+//! With CUDA the ranges are first copied to a device staging buffer in stream order, and from there to pinned host
+//! memory, concurrently with later kernels. On the host they are copied once, by all threads; with HIP once, when all
+//! kernels have run.
 
 use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use super::array::{Array, Storage};
+use super::array::Array;
 use super::error::DeviceError;
-use super::{Backend, Device, Scalar, cuda, host};
+use super::{Device, Scalar, backend};
 
 /// A pool of staging buffers that are reused.
 pub struct Stagings {
@@ -20,21 +21,14 @@ pub struct Stagings {
     home: Sender<Area>,
 }
 
+/// Memory of a staging buffer; `None` before the first copy.
+type Area = Option<Box<dyn backend::Staging>>;
+
 /// A staging buffer for one copy. It returns to its pool when dropped, and grows to the size of its largest copy.
 pub struct Staging {
     device: Device,
     area: Area,
     home: Sender<Area>,
-}
-
-/// Memory of a staging buffer; `Nothing` before the first copy.
-#[derive(Default)]
-enum Area {
-    #[default]
-    Nothing,
-    /// The memory, and the number of bytes that the current copy takes.
-    Host(host::Memory, usize),
-    Cuda(cuda::Staging),
 }
 
 impl Device {
@@ -43,7 +37,7 @@ impl Device {
         let (home, free) = mpsc::channel();
         for _ in 0..count {
             // The receiver is alive, so this cannot fail.
-            let _ = home.send(Area::Nothing);
+            let _ = home.send(None);
         }
         Stagings { device: self.clone(), free, home }
     }
@@ -78,57 +72,14 @@ impl Staging {
     pub(crate) fn copy(&mut self, parts: &[(&Array, Range<usize>)]) -> Result<(), DeviceError> {
         for (array, range) in parts {
             array.check_range(range.start, range.len())?;
-            array.traffic.add(range.len() * array.scalar.bytes());
+            array.device.traffic.add(range.len() * array.scalar.bytes());
         }
-        match &self.device.backend {
-            Backend::Host(host) => {
-                let pieces = parts.iter().map(|(array, range)| match &array.storage {
-                    Storage::Host(memory) => Ok(&memory.as_slice()[array.bytes_in(range)]),
-                    Storage::Cuda(_) => Err(elsewhere(array)),
-                });
-                let pieces = pieces.collect::<Result<Vec<&[u8]>, _>>()?;
-                let bytes = pieces.iter().map(|piece| piece.len()).sum();
-                let mut memory = match std::mem::take(&mut self.area) {
-                    Area::Host(memory, _) if memory.as_slice().len() >= bytes => memory,
-                    // Free a buffer that is too small before allocating the larger one.
-                    small => {
-                        drop(small);
-                        host::Memory::new(bytes).ok_or_else(|| self.device.out_of_memory(bytes))?
-                    }
-                };
-                let mut rest = memory.as_mut_slice();
-                for piece in pieces {
-                    let (to, later) = rest.split_at_mut(piece.len());
-                    host.copy(piece, to);
-                    rest = later;
-                }
-                self.area = Area::Host(memory, bytes);
-                Ok(())
-            }
-            Backend::Cuda(_) => {
-                let pieces = parts.iter().map(|(array, range)| match &array.storage {
-                    Storage::Cuda(memory) => Ok((memory, array.bytes_in(range))),
-                    Storage::Host(_) => Err(elsewhere(array)),
-                });
-                let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
-                let mut staging = match std::mem::take(&mut self.area) {
-                    Area::Cuda(staging) => staging,
-                    _ => cuda::Staging::default(),
-                };
-                staging.copy(&pieces)?;
-                self.area = Area::Cuda(staging);
-                Ok(())
-            }
-        }
+        self.area.get_or_insert_with(|| self.device.backend.clone().staging()).copy(parts)
     }
 
     /// The copied bytes, in the order of the ranges; blocks until the copy is complete.
     pub(crate) fn bytes(&self) -> Result<&[u8], DeviceError> {
-        match &self.area {
-            Area::Nothing => Ok(&[]),
-            Area::Host(memory, bytes) => Ok(&memory.as_slice()[..*bytes]),
-            Area::Cuda(staging) => staging.bytes(),
-        }
+        self.area.as_ref().map_or(Ok(&[]), |area| area.bytes())
     }
 
     /// Values `range` of the copy as reals. All copied values up to the end of the range must have type `scalar`.
@@ -136,10 +87,6 @@ impl Staging {
         let bytes = &self.bytes()?[range.start * scalar.bytes()..range.end * scalar.bytes()];
         Ok(super::array::reals_of(scalar, bytes))
     }
-}
-
-fn elsewhere(array: &Array) -> DeviceError {
-    array.wrong("as a copy from another device")
 }
 
 #[cfg(test)]

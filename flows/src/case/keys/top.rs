@@ -18,8 +18,8 @@ keys! {
             "name of the case, in titles; default: the name of its file";
         spec: Spanned<String> = text(), TEXT,
             "the method: the name of a shipped spec, or a path to a .lbm file", else "the method to run", "for example `spec = \"d2q9_bgk\"`; `lbmc specs` lists what is shipped";
-        target: TargetChoice = target(), Takes::Word(&["auto", "cuda", "cpu", "checked"]),
-            "auto, cuda, cpu, or checked: the CPU, each access of a kernel to memory checked, some 30 times slower", or TargetChoice::Auto;
+        target: TargetChoice = target(), Takes::Word(&["auto", "cuda", "hip", "cpu", "checked"]),
+            "auto, cuda, hip, cpu, or checked: the CPU, each access of a kernel to memory checked, some 30 times slower", or TargetChoice::Auto;
         devices: Spanned<Devices> = devices(), Takes::Either(&[COUNT, Takes::List(&LEVEL)]),
             "number of devices, or the numbers of GPUs: 2, [0, 1]; on the host, the number of subdomains";
         precision: Real = real(), Takes::Word(&["f32", "f64", "f16/f32"]),

@@ -69,7 +69,8 @@ fn selected(suite: &str, rows: fn(Target) -> Vec<Row>, args: &crate::cli::Suited
 fn device(target: Option<BenchTarget>) -> Result<Device> {
     Ok(match target {
         Some(BenchTarget::Cpu) => Device::host(0)?,
-        Some(BenchTarget::Cuda) => Device::cuda(0)?,
+        Some(BenchTarget::Cuda) => Device::gpu(Target::Cuda, 0)?,
+        Some(BenchTarget::Hip) => Device::gpu(Target::Hip, 0)?,
         None => {
             let (device, why) = Device::find()?;
             notes::note(&why);

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig, result, sys};
 
 use super::{Cuda, Held, driver_error};
+use crate::device::Graph;
+use crate::device::backend;
 use crate::device::error::DeviceError;
 use crate::device::order::{Accesses, Order};
 
@@ -16,7 +18,7 @@ pub(super) struct Recorder {
     /// For each node, the nodes that it waits for.
     waits: Vec<Vec<usize>>,
     order: Order,
-    /// The nodes that the next launch waits for; `None` outside [`Cuda::accessing`].
+    /// The nodes that the next launch waits for; `None` unless its accesses have been declared ([`Cuda::begin`]).
     after: Option<Vec<usize>>,
     /// Whether the next launches have priority over others that are ready.
     ahead: bool,
@@ -31,8 +33,8 @@ pub(super) enum Kept {
     Kernel { _function: CudaFunction },
 }
 
-/// Captured launches that can be replayed as one.
-pub struct Graph {
+/// Captured launches.
+struct Captured {
     graph: sys::CUgraphExec,
     /// Streams of its GPUs; the graph is launched into the first.
     streams: Vec<Arc<CudaStream>>,
@@ -44,7 +46,7 @@ pub struct Graph {
 #[allow(unsafe_code)]
 unsafe impl Send for Recorder {}
 #[allow(unsafe_code)]
-unsafe impl Send for Graph {}
+unsafe impl Send for Captured {}
 
 #[allow(unsafe_code)]
 impl Recorder {
@@ -131,7 +133,7 @@ impl Recorder {
         // SAFETY: the graph is complete, and its instance does not depend on it.
         let graph =
             unsafe { result::graph::instantiate(self.graph, flags) }.map_err(driver_error("record launches"))?;
-        Ok(Some(Graph { graph, streams, _kept: std::mem::take(&mut self.kept) }))
+        Ok(Some(Graph(Box::new(Captured { graph, streams, _kept: std::mem::take(&mut self.kept) }))))
     }
 }
 
@@ -153,29 +155,30 @@ impl Cuda {
         lock(&self.recorder).clone()
     }
 
-    /// Calls `work`, whose launches access only these places. In a capture, the accesses determine what they wait for.
-    pub(in crate::device) fn accessing<R>(&self, accesses: &Accesses, work: impl FnOnce() -> R) -> R {
-        let Some(recorder) = self.recorder() else { return work() };
-        let begun = {
-            let mut recorder = lock(&recorder);
-            recorder.after = Some(recorder.before(accesses));
-            recorder.ahead = accesses.ahead;
-            recorder.nodes.len()
-        };
-        let done = work();
+    /// Declares the accesses of the next launches. In a capture, they determine what these launches wait for.
+    pub(super) fn begin(&self, accesses: &Accesses) -> Option<usize> {
+        let recorder = self.recorder()?;
+        let mut recorder = lock(&recorder);
+        recorder.after = Some(recorder.before(accesses));
+        recorder.ahead = accesses.ahead;
+        Some(recorder.nodes.len())
+    }
+
+    /// Ends the launches that began at this node.
+    pub(super) fn end(&self, begun: usize, accesses: &Accesses) {
+        let Some(recorder) = self.recorder() else { return };
         let mut recorder = lock(&recorder);
         recorder.after = None;
-        // The launches of `work` run one after another.
+        // The launches run one after another.
         if let Some(last) = recorder.nodes.len().checked_sub(1).filter(|last| *last >= begun) {
             recorder.order.add(last, accesses);
         }
-        done
     }
 }
 
 /// Captures the launches that `work` makes on these GPUs. `None` if there are none.
-pub(in crate::device) fn record(
-    all: &[Arc<Cuda>],
+pub(super) fn record(
+    all: &[&Cuda],
     work: impl FnOnce() -> Result<(), DeviceError>,
 ) -> Result<Option<Graph>, DeviceError> {
     all[0].bind("record launches")?;
@@ -189,9 +192,8 @@ pub(in crate::device) fn record(
 }
 
 #[allow(unsafe_code)]
-impl Graph {
-    /// Replays the captured launches, after all earlier work of their GPUs.
-    pub fn launch(&self) -> Result<(), DeviceError> {
+impl backend::Replay for Captured {
+    fn launch(&self) -> Result<(), DeviceError> {
         let failed = || driver_error("repeat recorded launches");
         let Some((first, others)) = self.streams.split_first() else { return Ok(()) };
         others.iter().try_for_each(|other| first.join(other)).map_err(failed())?;
@@ -203,7 +205,7 @@ impl Graph {
 }
 
 #[allow(unsafe_code)]
-impl Drop for Graph {
+impl Drop for Captured {
     fn drop(&mut self) {
         let _ = self.streams.first().map(|first| first.context().bind_to_thread());
         // SAFETY: this graph owns the handle; the driver destroys a running graph once it has finished. An error cannot

@@ -1,4 +1,4 @@
-//! A GPU as a device: driver, modules, streams, and graphs of launches.
+//! A GPU of NVIDIA as a device: driver, modules, streams, and graphs of launches.
 //!
 //! cudarc loads the driver and NVRTC when they are first used and panics if they are missing. Their presence is
 //! therefore checked before anything else ([`Cuda::new`], `compile::nvrtc`). All work of a GPU runs on one stream of
@@ -22,18 +22,24 @@ use cudarc::driver::{
     PushKernelArg, result, sys,
 };
 
+use lbm_bundle::Target;
+
+use super::array::Array;
+use super::backend::{self, Backend, Gpus, Work};
 use super::error::DeviceError;
 use super::host::cell;
-use super::{Shape, Source, Toolchain, Value};
+use super::order::Accesses;
+use super::packing::MOVING;
+use super::{Device, Graph, Shape, Source, Takes, Toolchain, Value};
 
 use graph::{Kept, Recorder};
+use mail::Mail;
 use pages::Pages;
+use staging::Staging;
 
-pub use graph::Graph;
-pub(super) use graph::record;
-pub(super) use mail::Mail;
-pub(super) use peers::MOVING;
-pub(super) use staging::Staging;
+/// GPUs of NVIDIA.
+pub(super) const GPUS: Gpus =
+    Gpus { target: Target::Cuda, count: Cuda::count, open: |ordinal| Ok(Arc::new(Cuda::new(ordinal)?)) };
 
 /// A GPU with its streams.
 pub(super) struct Cuda {
@@ -44,7 +50,8 @@ pub(super) struct Cuda {
     name: String,
     /// `90` for `sm_90`.
     architecture: i32,
-    /// The graph capture that receives launches, shared with other GPUs; `None` outside [`record`].
+    /// The graph capture that receives launches, shared with other GPUs; `None` outside
+    /// [`graph::record`].
     recorder: Mutex<Option<Arc<Mutex<Recorder>>>>,
     /// Numbers of the GPUs to whose memory this one has peer access.
     peers: Mutex<BTreeSet<usize>>,
@@ -61,9 +68,9 @@ pub(super) struct Cuda {
 /// An allocation on the GPU.
 pub(super) struct Memory {
     held: Arc<Held>,
-    pub(super) address: sys::CUdeviceptr,
+    address: sys::CUdeviceptr,
     bytes: usize,
-    pub(super) cuda: Arc<Cuda>,
+    cuda: Arc<Cuda>,
 }
 
 /// The memory behind an address.
@@ -137,33 +144,12 @@ impl Cuda {
         })
     }
 
-    pub(super) fn ordinal(&self) -> usize {
+    fn ordinal(&self) -> usize {
         self.context.ordinal()
     }
 
-    /// UUID of the GPU, if the driver reports it.
-    pub(super) fn hardware(&self) -> Option<[u8; 16]> {
-        Some(self.context.uuid().ok()?.bytes.map(|byte| byte as u8))
-    }
-
-    pub(super) fn describe(&self) -> String {
-        format!("{} (sm_{})", self.name, self.architecture)
-    }
-
-    pub(super) fn concurrency(&self) -> usize {
-        use sys::CUdevice_attribute::{
-            CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-        };
-        let asked = [CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR];
-        asked.map(|what| self.context.attribute(what).map_or(1, |found| found.max(1) as usize)).iter().product()
-    }
-
-    pub(super) fn memory_available(&self) -> Option<usize> {
-        self.context.mem_get_info().ok().map(|(free, _)| free)
-    }
-
     /// Allocates zero-initialised memory.
-    pub(super) fn alloc(self: &Arc<Self>, bytes: usize) -> Result<Memory, DeviceError> {
+    fn allocate(self: &Arc<Self>, bytes: usize) -> Result<Memory, DeviceError> {
         let slice = self.stream.alloc_zeros::<u8>(bytes.max(1)).map_err(|error| match error.0 {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 DeviceError::Memory { device: self.describe(), asked: bytes, available: self.memory_available() }
@@ -174,35 +160,17 @@ impl Cuda {
         Ok(Memory { held: Arc::new(Held::Slice { _slice: slice }), address, bytes, cuda: self.clone() })
     }
 
-    /// Whether arrays can be backed page by page, as found by [`Cuda::check_pages`].
-    pub(super) fn has_pages(&self) -> bool {
-        self.has_pages.get().copied().unwrap_or(false)
-    }
-
-    /// Checks whether arrays can be backed page by page; otherwise returns the reason.
-    pub(super) fn check_pages(&self) -> Result<(), DeviceError> {
-        let checked = Pages::check(self);
-        // The first result is final.
-        let _ = self.has_pages.set(checked.is_ok());
-        checked
-    }
-
     /// Reserves an address range of `bytes` bytes. Pages must be [mapped](Memory::back) and the range
     /// [sealed](Memory::seal) before use. `pages`: if pages are to be mapped and released later, the most pages of the
     /// range.
-    pub(super) fn alloc_pages(self: &Arc<Self>, bytes: usize, pages: Option<usize>) -> Result<Memory, DeviceError> {
+    fn allocate_pages(self: &Arc<Self>, bytes: usize, pages: Option<usize>) -> Result<Memory, DeviceError> {
         let pages = Pages::reserve(self, bytes, pages)?;
         let address = pages.start;
         Ok(Memory { held: Arc::new(Held::Pages(pages)), address, bytes, cuda: self.clone() })
     }
 
-    /// Everything that determines the machine code of a source.
-    pub(super) fn toolchain(&self) -> Result<Toolchain, DeviceError> {
-        compile::toolchain(self.architecture)
-    }
-
     /// Compiles and loads a source, or loads its kernels from the cache; with notices for the user.
-    pub(super) fn load(&self, source: Source<'_>) -> Result<(Module, Vec<String>), DeviceError> {
+    fn load_module(&self, source: Source<'_>) -> Result<(Module, Vec<String>), DeviceError> {
         let (cubin, notices) = compile::compile(source, self.architecture)?;
         let image = cudarc::nvrtc::Ptx::from_binary(cubin);
         let module = self.context.load_module(image).map_err(driver_error("load the compiled kernels"))?;
@@ -210,20 +178,12 @@ impl Cuda {
     }
 
     #[allow(unsafe_code)]
-    pub(super) fn launch(
-        &self,
-        symbol: &str,
-        entry: &Entry,
-        shape: Shape,
-        args: &[Value<'_>],
-    ) -> Result<(), DeviceError> {
+    fn run(&self, symbol: &str, entry: &Entry, shape: Shape, args: &[Value<'_>]) -> Result<(), DeviceError> {
         let failed = |reason: String| DeviceError::Launch { kernel: symbol.to_string(), reason };
         let groups = shape.items.div_ceil(shape.items_per_group.max(1) as usize);
         let mut used = vec![Kept::Kernel { _function: entry.0.clone() }];
-        let mut address = |array: &super::Array, start: usize, may_be_peers: bool| match &array.storage {
-            super::array::Storage::Cuda(memory)
-                if self.is(&memory.cuda) || (may_be_peers && self.reaches(&memory.cuda)) =>
-            {
+        let mut address = |array: &Array, start: usize, may_be_peers: bool| match array.memory.of_kind::<Memory>() {
+            Some(memory) if self.is(&memory.cuda) || (may_be_peers && self.reaches(&memory.cuda)) => {
                 used.push(Kept::Memory { _held: memory.held.clone() });
                 Ok(memory.address + array.offset(start))
             }
@@ -273,78 +233,238 @@ impl Cuda {
     }
 
     /// Whether both are the same GPU with the same stream.
-    pub(super) fn is(&self, other: &Cuda) -> bool {
+    fn is(&self, other: &Cuda) -> bool {
         self.stream == other.stream
     }
 
     fn bind(&self, action: &str) -> Result<(), DeviceError> {
         self.context.bind_to_thread().map_err(driver_error(action))
     }
+}
 
-    pub(super) fn synchronize(&self) -> Result<(), DeviceError> {
-        self.stream.synchronize().map_err(driver_error("run the kernels"))
-    }
-
-    pub(super) fn mark(&self) -> Result<Event, DeviceError> {
-        let event = self.stream.record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT));
-        event.map(Event).map_err(driver_error("record an event"))
-    }
-
-    pub(super) fn seconds(&self, from: &Event, to: &Event) -> Result<f64, DeviceError> {
-        let milliseconds = from.0.elapsed_ms(&to.0).map_err(driver_error("measure time"))?;
-        Ok(f64::from(milliseconds) / 1e3)
+/// The error that something belongs to another device.
+fn foreign(action: &str) -> DeviceError {
+    DeviceError::Driver {
+        device: "the GPU".into(),
+        action: action.into(),
+        reason: "it belongs to another device".into(),
     }
 }
 
-#[allow(unsafe_code)]
-impl Memory {
-    /// Size in bytes.
-    pub(super) fn len(&self) -> usize {
-        self.bytes
+impl Backend for Cuda {
+    fn target(&self) -> Target {
+        Target::Cuda
     }
 
-    /// Byte ranges with mapped memory of their own; `None` if that is the whole allocation.
-    pub(super) fn own(&self) -> Option<Vec<Range<usize>>> {
+    fn dlpack(&self) -> i32 {
+        2
+    }
+
+    fn describe(&self) -> String {
+        format!("{} (sm_{})", self.name, self.architecture)
+    }
+
+    fn toolchain(&self) -> Result<Toolchain, DeviceError> {
+        compile::toolchain(self.architecture)
+    }
+
+    fn load(&self, source: Source<'_>) -> Result<(Box<dyn backend::Code>, Vec<String>), DeviceError> {
+        let (module, notices) = self.load_module(source)?;
+        Ok((Box::new(module), notices))
+    }
+
+    fn launch(
+        &self,
+        symbol: &str,
+        entry: &dyn backend::Entry,
+        shape: Shape,
+        args: &[Value<'_>],
+    ) -> Result<(), DeviceError> {
+        match entry.of_kind() {
+            Some(entry) => self.run(symbol, entry, shape, args),
+            None => Err(DeviceError::Launch {
+                kernel: symbol.to_string(),
+                reason: "it was compiled for another device".into(),
+            }),
+        }
+    }
+
+    fn memory_available(&self) -> Option<usize> {
+        self.context.mem_get_info().ok().map(|(free, _)| free)
+    }
+
+    fn alloc(self: Arc<Self>, bytes: usize, takes: Takes) -> Result<Box<dyn backend::Memory>, DeviceError> {
+        Ok(Box::new(match takes {
+            Takes::NeededForNow(pages) if self.has_pages() => self.allocate_pages(bytes, Some(pages))?,
+            Takes::Needed if self.has_pages() => self.allocate_pages(bytes, None)?,
+            _ => self.allocate(bytes)?,
+        }))
+    }
+
+    fn alloc_like(
+        self: Arc<Self>,
+        bytes: usize,
+        other: &dyn backend::Memory,
+        takes: Takes,
+    ) -> Result<Box<dyn backend::Memory>, DeviceError> {
+        let paged = other.of_kind::<Memory>().and_then(|memory| Some((backend::Memory::own(memory)?, memory)));
+        let Some((own, memory)) = paged else { return Backend::alloc(self, bytes, takes) };
+        let mut like = self.allocate_pages(bytes, backend::Memory::by_page(memory))?;
+        backend::Memory::back(&mut like, &own)?;
+        backend::Memory::seal(&mut like)?;
+        Ok(Box::new(like))
+    }
+
+    fn copy(&self, from: &dyn backend::Memory, to: &mut dyn backend::Memory, _bytes: usize) -> Result<(), DeviceError> {
+        match (from.of_kind::<Memory>(), to.of_kind_mut::<Memory>()) {
+            (Some(from), Some(to)) => to.copy_from(from),
+            _ => Err(foreign("copy memory")),
+        }
+    }
+
+    fn staging(self: Arc<Self>) -> Box<dyn backend::Staging> {
+        Box::new(Staging::default())
+    }
+
+    fn mark(&self) -> Result<Box<dyn backend::Mark>, DeviceError> {
+        let event = self.stream.record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT));
+        Ok(Box::new(Event(event.map_err(driver_error("record an event"))?)))
+    }
+
+    fn seconds(&self, from: &dyn backend::Mark, to: &dyn backend::Mark) -> Result<f64, DeviceError> {
+        let (Some(from), Some(to)) = (from.of_kind::<Event>(), to.of_kind::<Event>()) else {
+            return Err(foreign("measure time"));
+        };
+        let milliseconds = from.0.elapsed_ms(&to.0).map_err(driver_error("measure time"))?;
+        Ok(f64::from(milliseconds) / 1e3)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.stream.synchronize().map_err(driver_error("run the kernels"))
+    }
+
+    fn ordinal(&self) -> Option<usize> {
+        Some(Cuda::ordinal(self))
+    }
+
+    /// UUID of the GPU, if the driver reports it.
+    fn hardware(&self) -> Option<[u8; 16]> {
+        Some(self.context.uuid().ok()?.bytes.map(|byte| byte as u8))
+    }
+
+    fn concurrency(&self) -> usize {
+        use sys::CUdevice_attribute::{
+            CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+        };
+        let asked = [CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR];
+        asked.map(|what| self.context.attribute(what).map_or(1, |found| found.max(1) as usize)).iter().product()
+    }
+
+    fn moving(&self, bytes: usize) -> Result<Option<Box<dyn backend::Entry>>, DeviceError> {
+        let module = match self.moving.get() {
+            Some(module) => module,
+            None => {
+                // Other kernels have already reported the notices about the cache.
+                let (module, _) = self.load_module(MOVING)?;
+                self.moving.get_or_init(|| module)
+            }
+        };
+        backend::Code::kernel(module, &format!("move_{bytes}")).map(Some)
+    }
+
+    fn mail(self: Arc<Self>, bytes: usize) -> Result<Option<Box<dyn backend::Mail>>, DeviceError> {
+        Ok(Some(Box::new(Mail::new(&self, bytes)?)))
+    }
+
+    fn reach(&self, other: &dyn Backend) -> Result<bool, DeviceError> {
+        other.of_kind().map_or(Ok(false), |other| self.reach(other))
+    }
+
+    fn reaches(&self, other: &dyn Backend) -> bool {
+        other.of_kind().is_some_and(|other| self.reaches(other))
+    }
+
+    fn wait_for(&self, other: &dyn Backend) -> Result<(), DeviceError> {
+        other.of_kind().map_or(Ok(()), |other| self.wait_for(other))
+    }
+
+    /// Checks whether arrays can be backed page by page; otherwise returns the reason.
+    fn check_pages(&self) -> Result<(), DeviceError> {
+        let checked = Pages::check(self);
+        // The first result is final.
+        let _ = self.has_pages.set(checked.is_ok());
+        checked
+    }
+
+    /// Whether arrays can be backed page by page, as found by [`Backend::check_pages`].
+    fn has_pages(&self) -> bool {
+        self.has_pages.get().copied().unwrap_or(false)
+    }
+
+    fn release(&self) {
+        self.release_put_by();
+    }
+
+    fn record(&self, all: &[Device], work: Work<'_>) -> Result<Option<Graph>, DeviceError> {
+        match all.iter().map(|device| device.backend.of_kind()).collect::<Option<Vec<&Cuda>>>() {
+            None => Ok(None),
+            Some(all) => graph::record(&all, work),
+        }
+    }
+
+    fn begin(&self, accesses: &Accesses) -> Option<usize> {
+        self.begin(accesses)
+    }
+
+    fn end(&self, begun: usize, accesses: &Accesses) {
+        self.end(begun, accesses);
+    }
+}
+
+impl backend::Mark for Event {}
+
+#[allow(unsafe_code)]
+impl backend::Memory for Memory {
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn own(&self) -> Option<Vec<Range<usize>>> {
         match &*self.held {
             Held::Slice { .. } => None,
             Held::Pages(pages) => Some(pages.own()),
         }
     }
 
-    /// Maps zero-initialised memory for byte ranges that have none.
-    pub(super) fn back(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
+    fn back(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
         match &*self.held {
             Held::Slice { .. } => Ok(()),
             Held::Pages(pages) => pages.back(&self.cuda, ranges),
         }
     }
 
-    /// Maps memory for these byte ranges and releases all other pages. Does nothing unless pages can be mapped and
-    /// released.
-    pub(super) fn back_only(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
+    fn back_only(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
         match &*self.held {
             Held::Pages(pages) if pages.by_page().is_some() => pages.back_only(&self.cuda, ranges),
             _ => Ok(()),
         }
     }
 
-    /// Number of pages, if pages can be mapped and released.
-    pub(super) fn by_page(&self) -> Option<usize> {
+    fn by_page(&self) -> Option<usize> {
         match &*self.held {
             Held::Slice { .. } => None,
             Held::Pages(pages) => pages.by_page(),
         }
     }
 
-    /// Makes unbacked addresses accessible. Their contents are undefined.
-    pub(super) fn seal(&mut self) -> Result<(), DeviceError> {
+    fn seal(&mut self) -> Result<(), DeviceError> {
         match &*self.held {
             Held::Slice { .. } => Ok(()),
             Held::Pages(pages) => pages.seal(&self.cuda),
         }
     }
 
-    pub(super) fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
         self.cuda.bind("write memory")?;
         // SAFETY: the range lies inside the allocation; `bytes` outlives the copy, for which this function waits.
@@ -353,7 +473,7 @@ impl Memory {
             .map_err(driver_error("write memory"))
     }
 
-    pub(super) fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+    fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
         assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
         self.cuda.bind("read memory")?;
         // SAFETY: as in `write`; stream order puts the copy after all kernels that write the range.
@@ -362,15 +482,18 @@ impl Memory {
             .map_err(driver_error("read memory"))
     }
 
-    pub(super) fn fill(&mut self, range: Range<usize>, byte: u8) -> Result<(), DeviceError> {
+    fn fill(&mut self, range: Range<usize>, byte: u8) -> Result<(), DeviceError> {
         assert!(range.end <= self.bytes, "the buffer checks its ranges");
         self.cuda.bind("fill memory")?;
         let (first, stream) = (self.address + range.start as u64, self.cuda.stream.cu_stream());
         // SAFETY: the range lies inside the allocation.
         unsafe { result::memset_d8_async(first, byte, range.len(), stream) }.map_err(driver_error("fill memory"))
     }
+}
 
-    pub(super) fn copy_from(&mut self, from: &Memory) -> Result<(), DeviceError> {
+#[allow(unsafe_code)]
+impl Memory {
+    fn copy_from(&mut self, from: &Memory) -> Result<(), DeviceError> {
         assert!(self.bytes <= from.bytes, "the buffer checks lengths");
         if !self.cuda.is(&from.cuda) {
             return Err(DeviceError::Driver {
@@ -387,10 +510,10 @@ impl Memory {
     }
 }
 
-impl Module {
-    pub(super) fn kernel(&self, symbol: &str) -> Result<Entry, DeviceError> {
+impl backend::Code for Module {
+    fn kernel(&self, symbol: &str) -> Result<Box<dyn backend::Entry>, DeviceError> {
         match self.0.load_function(symbol) {
-            Ok(function) => Ok(Entry(function)),
+            Ok(function) => Ok(Box::new(Entry(function))),
             Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NOT_FOUND => {
                 Err(DeviceError::MissingKernel { symbol: symbol.to_string() })
             }
@@ -399,9 +522,9 @@ impl Module {
     }
 }
 
-impl Entry {
+impl backend::Entry for Entry {
     /// Sets the limit of dynamic shared memory per thread block.
-    pub(super) fn share(&self, symbol: &str, bytes: u32) -> Result<(), DeviceError> {
+    fn share(&self, symbol: &str, bytes: u32) -> Result<(), DeviceError> {
         let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         self.0
             .set_attribute(attribute, bytes as i32)

@@ -17,6 +17,7 @@ use cudarc::driver::{CudaContext, result, sys};
 
 use super::graph::lock;
 use super::{Cuda, driver_error};
+use crate::device::backend::Backend;
 use crate::device::error::DeviceError;
 
 /// An address range and its mapped pages.
@@ -352,7 +353,7 @@ impl Cuda {
     }
 
     /// Returns retained pages to the driver.
-    pub(in crate::device) fn release_put_by(&self) {
+    pub(super) fn release_put_by(&self) {
         lock(&self.put_by).clear();
     }
 }

@@ -1,20 +1,15 @@
-//! GPUs of one host: peer access to each other's memory, synchronization between them, and the kernels that copy values
-//! between them.
+//! GPUs of one host: peer access to each other's memory, and synchronization between them.
 
 use cudarc::driver::sys;
 
 use super::graph::lock;
-use super::{Cuda, Entry, Source, driver_error};
+use super::{Cuda, driver_error};
 use crate::device::error::DeviceError;
-
-/// Kernels that copy listed values of an array.
-pub(in crate::device) const MOVING: Source<'static> =
-    Source { name: "moving.cu", text: include_str!("moving.cu"), fuses: false };
 
 impl Cuda {
     /// Enables access of this GPU's kernels to the memory of another; `false` if the hardware does not permit it.
     #[allow(unsafe_code)]
-    pub(in crate::device) fn reach(&self, other: &Cuda) -> Result<bool, DeviceError> {
+    pub(super) fn reach(&self, other: &Cuda) -> Result<bool, DeviceError> {
         if self.ordinal() == other.ordinal() {
             return Ok(true);
         }
@@ -57,29 +52,16 @@ impl Cuda {
     }
 
     /// Whether kernels of this GPU may access the memory of `other`.
-    pub(in crate::device) fn reaches(&self, other: &Cuda) -> bool {
+    pub(super) fn reaches(&self, other: &Cuda) -> bool {
         self.ordinal() == other.ordinal() || lock(&self.peers).contains(&other.ordinal())
     }
 
     /// Makes later work of this GPU wait for all earlier work of `other`. No effect during a capture, in which the
     /// declared accesses define the order.
-    pub(in crate::device) fn wait_for(&self, other: &Cuda) -> Result<(), DeviceError> {
+    pub(super) fn wait_for(&self, other: &Cuda) -> Result<(), DeviceError> {
         if self.recorder().is_some() {
             return Ok(());
         }
         self.stream.join(&other.stream).map_err(driver_error("wait for another GPU"))
-    }
-
-    /// The kernel that copies values of `bytes` bytes.
-    pub(in crate::device) fn moving(&self, bytes: usize) -> Result<Entry, DeviceError> {
-        let module = match self.moving.get() {
-            Some(module) => module,
-            None => {
-                // Other kernels have already reported the notices about the cache.
-                let (module, _) = self.load(MOVING)?;
-                self.moving.get_or_init(|| module)
-            }
-        };
-        module.kernel(&format!("move_{bytes}"))
     }
 }

@@ -19,13 +19,15 @@ use cudarc::driver::{CudaContext, CudaEvent, result, sys};
 
 use super::{Cuda, Memory, driver_error};
 use crate::device::DeviceError;
+use crate::device::array::Array;
+use crate::device::backend::{self, Backend};
 
 /// Spare memory takes at most the available memory of the GPU divided by this number; the rest is for grids that grow.
 const SHARE_FOR_SPARE: usize = 4;
 
 /// Memory for one copy at a time, of arrays of one or several GPUs.
 #[derive(Default)]
-pub(in crate::device) struct Staging {
+pub(super) struct Staging {
     pinned: Option<Pinned>,
     /// One for each GPU that has taken part in a copy.
     lanes: Vec<Lane>,
@@ -115,7 +117,7 @@ impl Lane {
         if self.spare.as_ref().is_none_or(|spare| spare.bytes < bytes) {
             self.spare = None;
             if self.cuda.memory_available().is_some_and(fits) {
-                self.spare = Some(self.cuda.alloc(bytes)?);
+                self.spare = Some(self.cuda.allocate(bytes)?);
             }
         }
         Ok(())
@@ -168,9 +170,27 @@ impl Lane {
     }
 }
 
+impl backend::Staging for Staging {
+    fn copy(&mut self, parts: &[(&Array, Range<usize>)]) -> Result<(), DeviceError> {
+        let of_gpu = parts.iter().map(|(array, range)| match array.memory.of_kind::<Memory>() {
+            Some(memory) => Ok((memory, array.bytes_in(range))),
+            None => Err(array.wrong("as a copy from another device")),
+        });
+        self.copy_memory(&of_gpu.collect::<Result<Vec<_>, _>>()?)
+    }
+
+    #[allow(unsafe_code)]
+    fn bytes(&self) -> Result<&[u8], DeviceError> {
+        self.wait()?;
+        // SAFETY: the copy has filled this many bytes and is complete; the next one needs `self` exclusively.
+        let bytes = |pinned: &Pinned| unsafe { std::slice::from_raw_parts(pinned.start.as_ptr(), self.bytes) };
+        Ok(self.pinned.as_ref().map_or(&[], bytes))
+    }
+}
+
 impl Staging {
     /// Copies ranges of memory one after the other, with the contents that all kernels so far produce.
-    pub(in crate::device) fn copy(&mut self, parts: &[(&Memory, Range<usize>)]) -> Result<(), DeviceError> {
+    fn copy_memory(&mut self, parts: &[(&Memory, Range<usize>)]) -> Result<(), DeviceError> {
         self.wait()?;
         self.bytes = parts.iter().map(|(_, range)| range.len()).sum();
         let Some((first, _)) = parts.first() else { return Ok(()) };
@@ -199,15 +219,6 @@ impl Staging {
             }
         }
         Ok(())
-    }
-
-    /// The copied bytes; blocks until the copy is complete.
-    #[allow(unsafe_code)]
-    pub(in crate::device) fn bytes(&self) -> Result<&[u8], DeviceError> {
-        self.wait()?;
-        // SAFETY: the copy has filled this many bytes and is complete; the next one needs `self` exclusively.
-        let bytes = |pinned: &Pinned| unsafe { std::slice::from_raw_parts(pinned.start.as_ptr(), self.bytes) };
-        Ok(self.pinned.as_ref().map_or(&[], bytes))
     }
 
     fn wait(&self) -> Result<(), DeviceError> {

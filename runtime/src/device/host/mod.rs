@@ -3,16 +3,21 @@
 mod checked;
 mod compile;
 mod memory;
+mod staging;
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::time::Instant;
 
+use lbm_bundle::Target;
 use rayon::prelude::*;
 
+use super::backend::{self, Backend};
 use super::error::DeviceError;
-use super::{Shape, Source, Toolchain, Value};
+use super::{Shape, Source, Takes, Toolchain, Value};
 use checked::Reach;
 
 pub(super) use memory::available as memory_available;
@@ -86,9 +91,34 @@ impl Memory {
         // SAFETY: as in `as_slice`, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
     }
+}
 
-    pub(super) fn address(&self) -> u64 {
+impl backend::Memory for Memory {
+    fn address(&self) -> u64 {
         self.start.as_ptr() as usize as u64
+    }
+
+    fn on_host(&self) -> Option<&[u8]> {
+        Some(self.as_slice())
+    }
+
+    fn on_host_mut(&mut self) -> Option<&mut [u8]> {
+        Some(self.as_mut_slice())
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.as_mut_slice()[at..at + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        bytes.copy_from_slice(&self.as_slice()[at..at + bytes.len()]);
+        Ok(())
+    }
+
+    fn fill(&mut self, range: Range<usize>, byte: u8) -> Result<(), DeviceError> {
+        self.as_mut_slice()[range].fill(byte);
+        Ok(())
     }
 }
 
@@ -117,15 +147,15 @@ pub(super) struct Entry {
     _library: Arc<libloading::Library>,
 }
 
-impl Entry {
-    pub(super) fn name_arguments(&mut self, names: Vec<String>) {
+impl backend::Entry for Entry {
+    fn name_arguments(&mut self, names: Vec<String>) {
         self.arguments = names;
     }
 }
 
-impl Library {
+impl backend::Code for Library {
     #[allow(unsafe_code)]
-    pub(super) fn kernel(&self, symbol: &str) -> Result<Entry, DeviceError> {
+    fn kernel(&self, symbol: &str) -> Result<Box<dyn backend::Entry>, DeviceError> {
         let name = format!("{symbol}_packed");
         // SAFETY: by the contract of bundles, every symbol of this form has the type `Function`.
         let packed = unsafe { self.0.get::<Function>(name.as_bytes()) }
@@ -133,7 +163,7 @@ impl Library {
             .map_err(|_| DeviceError::MissingKernel { symbol: name })?;
         // SAFETY: `checked.c` defines this symbol with that type.
         let checks = unsafe { self.0.get::<checked::Call>(checked::CALL) }.ok().map(|found| *found);
-        Ok(Entry { packed, checks, arguments: vec![], _library: self.0.clone() })
+        Ok(Box::new(Entry { packed, checks, arguments: vec![], _library: self.0.clone() }))
     }
 }
 
@@ -159,24 +189,8 @@ impl Host {
         Ok(Host { pool, checks })
     }
 
-    pub(super) fn describe(&self) -> String {
-        let checks = if self.checks { ", kernels with checks" } else { "" };
-        match self.pool.current_num_threads() {
-            1 => format!("CPU, 1 thread{checks}"),
-            many => format!("CPU, {many} threads{checks}"),
-        }
-    }
-
-    pub(super) fn load(&self, source: Source<'_>) -> Result<(Library, Vec<String>), DeviceError> {
-        compile::load(source, self.checks)
-    }
-
-    pub(super) fn toolchain(&self) -> Result<Toolchain, DeviceError> {
-        compile::toolchain(self.checks)
-    }
-
     /// Runs the kernel on all threads.
-    pub(super) fn launch(&self, entry: &Entry, shape: Shape, args: &[Value<'_>]) -> Result<(), Failed> {
+    fn run(&self, entry: &Entry, shape: Shape, args: &[Value<'_>]) -> Result<(), Failed> {
         let cells = pack(args)?;
         let reach = entry.checks.map(|checks| (checks, Reach::of(args)));
         let call = |cells: &[Packed<'_>]| call(entry, cells, reach.as_ref(), args);
@@ -203,14 +217,9 @@ impl Host {
         })
     }
 
-    /// Runs work on one of the threads.
-    pub(super) fn scope<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.pool.install(work)
-    }
-
     /// Copies bytes with all threads, one piece each. The pieces are so large that the C library uses non-temporal
     /// stores.
-    pub(super) fn copy(&self, from: &[u8], to: &mut [u8]) {
+    fn copy_bytes(&self, from: &[u8], to: &mut [u8]) {
         let piece = to.len().div_ceil(self.pool.current_num_threads()).max(1);
         self.pool.install(|| {
             to.par_chunks_mut(piece).zip(from.par_chunks(piece)).with_max_len(1).for_each(|(to, from)| {
@@ -218,7 +227,121 @@ impl Host {
             });
         });
     }
+
+    /// The error that something belongs to another device.
+    fn foreign(&self, action: &str) -> DeviceError {
+        DeviceError::Driver {
+            device: self.describe(),
+            action: action.into(),
+            reason: "it belongs to another device".into(),
+        }
+    }
 }
+
+impl Backend for Host {
+    fn target(&self) -> Target {
+        Target::C
+    }
+
+    fn dlpack(&self) -> i32 {
+        1
+    }
+
+    fn describe(&self) -> String {
+        let checks = if self.checks { ", kernels with checks" } else { "" };
+        match self.pool.current_num_threads() {
+            1 => format!("CPU, 1 thread{checks}"),
+            many => format!("CPU, {many} threads{checks}"),
+        }
+    }
+
+    fn toolchain(&self) -> Result<Toolchain, DeviceError> {
+        compile::toolchain(self.checks)
+    }
+
+    fn load(&self, source: Source<'_>) -> Result<(Box<dyn backend::Code>, Vec<String>), DeviceError> {
+        let (library, notices) = compile::load(source, self.checks)?;
+        Ok((Box::new(library), notices))
+    }
+
+    fn launch(
+        &self,
+        symbol: &str,
+        entry: &dyn backend::Entry,
+        shape: Shape,
+        args: &[Value<'_>],
+    ) -> Result<(), DeviceError> {
+        let other = Failed::Arguments("it was compiled for another device");
+        let done = entry.of_kind().ok_or(other).and_then(|entry| self.run(entry, shape, args));
+        done.map_err(|why| match why {
+            Failed::Arguments(why) => DeviceError::Launch { kernel: symbol.to_string(), reason: why.to_string() },
+            Failed::Access(what) => DeviceError::Access { kernel: symbol.to_string(), what },
+        })
+    }
+
+    fn memory_available(&self) -> Option<usize> {
+        memory_available()
+    }
+
+    fn alloc(self: Arc<Self>, bytes: usize, takes: Takes) -> Result<Box<dyn backend::Memory>, DeviceError> {
+        let memory = if takes == Takes::All { Memory::new(bytes) } else { Memory::sparse(bytes) };
+        match memory {
+            Some(memory) => Ok(Box::new(memory)),
+            None => Err((&*self as &dyn Backend).out_of_memory(bytes)),
+        }
+    }
+
+    fn copy(&self, from: &dyn backend::Memory, to: &mut dyn backend::Memory, bytes: usize) -> Result<(), DeviceError> {
+        match (from.on_host(), to.on_host_mut()) {
+            (Some(from), Some(to)) => {
+                self.copy_bytes(&from[..bytes], to);
+                Ok(())
+            }
+            _ => Err(self.foreign("copy memory")),
+        }
+    }
+
+    fn staging(self: Arc<Self>) -> Box<dyn backend::Staging> {
+        Box::new(staging::Staging::new(self))
+    }
+
+    fn mark(&self) -> Result<Box<dyn backend::Mark>, DeviceError> {
+        Ok(Box::new(Mark(Instant::now())))
+    }
+
+    fn seconds(&self, from: &dyn backend::Mark, to: &dyn backend::Mark) -> Result<f64, DeviceError> {
+        match (from.of_kind::<Mark>(), to.of_kind::<Mark>()) {
+            (Some(from), Some(to)) => Ok(to.0.duration_since(from.0).as_secs_f64()),
+            _ => Err(self.foreign("measure time")),
+        }
+    }
+
+    fn threads(&self) -> Option<&rayon::ThreadPool> {
+        Some(&self.pool)
+    }
+
+    fn runs_kernels_of(&self, other: &dyn Backend) -> bool {
+        other.of_kind::<Host>().is_some()
+    }
+
+    fn reach(&self, other: &dyn Backend) -> Result<bool, DeviceError> {
+        Ok(self.reaches(other))
+    }
+
+    fn reaches(&self, other: &dyn Backend) -> bool {
+        other.of_kind::<Host>().is_some()
+    }
+
+    /// The system provides pages when they are first written.
+    fn has_pages(&self) -> bool {
+        true
+    }
+}
+
+/// A point in time.
+struct Mark(Instant);
+
+impl backend::Mark for Mark {}
 
 /// Why a launch failed.
 pub(super) enum Failed {
@@ -243,9 +366,9 @@ enum Packed<'a> {
 }
 
 fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, Failed> {
-    let address = |array: &super::Array| match &array.storage {
-        super::array::Storage::Host(memory) => Ok(memory.address()),
-        super::array::Storage::Cuda(_) => Err(Failed::Arguments("an array belongs to another device")),
+    let address = |array: &super::Array| match array.memory.on_host() {
+        Some(_) => Ok(array.address()),
+        None => Err(Failed::Arguments("an array belongs to another device")),
     };
     args.iter()
         .map(|arg| {

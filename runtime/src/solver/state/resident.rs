@@ -13,6 +13,8 @@ pub struct Resident {
     pub address: u64,
     /// The number of the GPU; `None` on the host.
     pub gpu: Option<usize>,
+    /// The number that DLPack has for its memory (`DLDeviceType`).
+    pub dlpack: i32,
     /// Type of the values.
     pub scalar: Scalar,
     /// Slots, components, and cells of a block along z, y and x.
@@ -52,6 +54,7 @@ impl Simulation {
         Ok(Resident {
             address: array.address(),
             gpu: self.device().ordinal(),
+            dlpack: self.device().dlpack(),
             scalar: array.scalar(),
             shape: [self.grid().slots(), layout.components(), z, y, x],
             strides: [layout.slot_len(), pitch, x * y, x, 1],

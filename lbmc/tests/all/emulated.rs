@@ -1,0 +1,207 @@
+//! Flows on a GPU of AMD that is emulated: a HIP runtime and a hiprtc whose kernels run on the host (`tests/hip/`). What they compute is
+//! compared with what kernels in C compute.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use crate::sample::sample;
+
+/// Blocks of all flows, so that both targets have the same.
+const FLAT: &str = "block=[8,8]";
+const DEEP: &str = "block=[4,4,4]";
+
+/// A cube with a finer middle.
+const BOX: &str = "refinement.boxes=[{ level = 1, from = [4, 4, 4], to = [12, 12, 12] }]";
+
+/// A cylinder at rest in a finer box, its forces and the mean of the flow around it.
+const CYLINDER: &str = r#"
+spec = "d2q9_bgk"
+[domain]
+size = [32, 16]
+[fluid]
+re = 10
+[faces]
+left = "periodic"
+right = "periodic"
+top = { rule = "moving_wall", velocity = [0.1, 0] }
+bottom = "bounce_back"
+[[solids]]
+shape = "cylinder"
+centre = [8, 8]
+radius = 2.3
+rule = "interpolated_bounce_back"
+[refinement]
+finest = 1
+boxes = [{ level = 1, from = [4, 4], to = [16, 12] }]
+[[statistics]]
+name = "mean"
+of = ["mean", "stresses", "max"]
+from = 2
+every = 1
+[output]
+directory = "unused"
+forces = 1
+"#;
+
+/// Flows with every kind of kernel, with the bound of differences of velocities from those of kernels in C, over the reference velocity; `None`
+/// where all bits are the same. Moments are added up in another order on a GPU, and where they are stored in 16 bits, chance rounds them.
+const FLOWS: [(&str, &[&str], Option<f64>); 13] = [
+    // packets, criteria, the forest, and what moves when it changes
+    ("cavity2d_adaptive", &[FLAT, "size=[32,32]", "refinement.finest=2", "refinement.every=8", "stop.steps=20"], None),
+    // ghosts
+    ("cavity2d_refined", &[FLAT, "size=[32,32]", "refinement.coupling=interpolated", "stop.steps=2"], None),
+    // the same on three axes, packets first
+    ("cavity3d", &[DEEP, "size=[16,16,16]", BOX, "refinement.finest=1", "stop.steps=3"], None),
+    (
+        "cavity3d",
+        &[DEEP, "size=[16,16,16]", BOX, "refinement.finest=1", "refinement.coupling=interpolated", "stop.steps=3"],
+        None,
+    ),
+    // solids at rest beside refinement interfaces, forces, and statistics
+    ("cylinder.toml", &[FLAT, "stop.steps=6"], None),
+    // solids that move
+    ("stirrer", &[FLAT, "stop.steps=12"], None),
+    // values of time at walls
+    ("womersley", &[FLAT, "stop.steps=6"], None),
+    // values of neighbours, and statistics with slopes
+    ("turbulent_channel", &[DEEP, "size=[16,16,16]", "stop.steps=6", "statistics.from=2", "statistics.every=1"], None),
+    // values of neighbours of other levels
+    (
+        "cavity2d_adaptive",
+        &[FLAT, "spec=d2q9_hybrid", "sigma=0.98", "size=[32,32]", "refinement.finest=2", "stop.steps=4"],
+        None,
+    ),
+    // populations in 16 bits, two cells for each thread; on two GPUs, where a kernel packs and unpacks what crosses
+    ("cavity2d", &[FLAT, "size=[32,32]", "precision=f16/f32", "devices=2", "stop.steps=6"], None),
+    // moments
+    (
+        "cavity3d",
+        &[DEEP, "size=[16,16,16]", "spec=d3q19_regularized", "precision=f64", "storage=moments", "stop.steps=6"],
+        Some(1e-13),
+    ),
+    (
+        "cavity3d",
+        &[
+            DEEP,
+            "size=[16,16,16]",
+            BOX,
+            "refinement.finest=1",
+            "spec=d3q19_regularized",
+            "precision=f64",
+            "storage=moments",
+            "stop.steps=3",
+        ],
+        Some(1e-13),
+    ),
+    (
+        "cavity3d",
+        &[DEEP, "size=[16,16,16]", "spec=d3q19_regularized", "precision=f16/f32", "storage=moments", "stop.steps=6"],
+        Some(3e-3),
+    ),
+];
+
+/// Runs a command that has to succeed.
+fn succeeds(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let words = [&output.stdout[..], &output.stderr[..]].map(String::from_utf8_lossy).concat();
+    assert!(output.status.success(), "{command:?}\n{words}");
+    output
+}
+
+/// The folder with the sources of the emulator.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hip").canonicalize().expect("it lies in the repository")
+}
+
+/// The folder in whose folder `lib` the emulated libraries are, built once for all tests.
+fn rocm() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rocm");
+        fs::create_dir_all(folder.join("lib")).expect("a folder");
+        for name in ["amdhip64", "hiprtc"] {
+            succeeds(
+                Command::new("c++")
+                    .args(["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"])
+                    .arg(format!("-DHEADER=\"{}\"", sources().join("kernels.h").display()))
+                    .arg(sources().join(format!("{name}.cpp")))
+                    .arg("-o")
+                    .arg(folder.join(format!("lib/lib{name}.so")))
+                    .arg("-ldl"),
+            );
+        }
+        folder
+    })
+}
+
+/// Runs a case for a target in a folder, with kernels that fuse no operations and keep the signs of zeros, as those of the emulator do.
+fn run(case: &str, settings: &[&str], target: &str, folder: &Path) {
+    fs::write(folder.join("cylinder.toml"), CYLINDER).expect("written");
+    let target = format!("target={target}");
+    let settings = settings.iter().copied().chain([&target, "output.restart=1000"]).flat_map(|value| ["--set", value]);
+    succeeds(
+        Command::new(env!("CARGO_BIN_EXE_lbmc"))
+            .args(["run", case, "--quiet", "--out", "out"])
+            .args(settings)
+            .current_dir(folder)
+            .env("ROCM_PATH", rocm())
+            .env_remove("HIP_PATH")
+            .env("CC", "cc -O1 -ffp-contract=off -fsigned-zeros -ftrapping-math")
+            .env("LBMC_CACHE", folder.join("cache")),
+    );
+}
+
+/// What the restart file of a run has behind its head, which names the target.
+fn saved(folder: &Path) -> Vec<u8> {
+    let saved = fs::read(folder.join("out/restart.lbmc")).expect("a restart file");
+    let head = u64::from_le_bytes(std::array::from_fn(|at| saved[12 + at]));
+    saved[20 + head as usize + 32..].to_vec()
+}
+
+/// Velocities along a line through the middle of a run, over the reference velocity.
+fn profile(folder: &Path) -> Vec<f64> {
+    let text = fs::read_to_string(folder.join("out/profile_y.csv")).expect("a profile");
+    let rows = text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    rows.flat_map(|row| row.split(',').skip(1)).map(|word| word.parse().expect(word)).collect()
+}
+
+#[test]
+fn flows_on_an_emulated_gpu_of_amd_are_those_of_the_host() {
+    for (case, settings, bound) in sample(FLOWS) {
+        let [host, gpu] = ["cpu", "hip"].map(|target| {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            run(case, settings, target, folder.path());
+            folder
+        });
+        let Some(bound) = bound else {
+            assert!(saved(host.path()) == saved(gpu.path()), "{case} {settings:?}: other bits");
+            continue;
+        };
+        let (host, gpu) = (profile(host.path()), profile(gpu.path()));
+        let fastest = host.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        assert!(host.len() == gpu.len() && fastest > 0.9, "{case} {settings:?}: {host:?}");
+        for (host, gpu) in host.iter().zip(&gpu) {
+            assert!((host - gpu).abs() < bound, "{case} {settings:?}: {gpu} is not {host}");
+        }
+    }
+}
+
+/// Where threads do not all reach what they do together, the launch fails; shared memory that nothing has written is no number.
+#[test]
+fn the_emulator_finds_threads_that_do_not_work_together() {
+    let (folder, libraries) = (tempfile::tempdir().expect("a temporary folder"), rocm().join("lib"));
+    let program = folder.path().join("threads");
+    succeeds(
+        Command::new("c++")
+            .args(["-std=c++17", "-O1", "-o"])
+            .arg(&program)
+            .arg(sources().join("threads.cpp"))
+            .arg(format!("-L{}", libraries.display()))
+            .args(["-lamdhip64", "-lhiprtc"])
+            .arg(format!("-Wl,-rpath,{}", libraries.display())),
+    );
+    let output = succeeds(&mut Command::new(program));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "as expected\n");
+}
