@@ -236,21 +236,29 @@ macro_rules! method_kernels {
                 walls: group Walls,
                 links: group Links,
                 src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                exchanged: write Double [share][bodies][axes + sets] in lattice
-                    "force of each share on each solid, and what it gives to each set of populations, on the level at hand",
-                owners: read Int [wall] "the solid whose surface each wall is, or -1",
+                exchanged: write Double [share][bodies][axes + sets + torques] in lattice
+                    "force of each share on each solid, what it gives to each set of populations, and the torque, on the level at hand",
+                owners: read Int [wall]
+                    "the solid whose surface each wall is, -1 for none, or -(s + 2) for a link that meets shape s",
                 frames: read Double [bodies][axes] in lattice "velocity that each solid moves with",
                 bodies: value Int "how many solids there are",
+                torques: value Int "3 if solids rotate, else 0: then there is no torque",
+                level: value Int "level of the blocks",
+                first: value Int "the first of the walls of single links: those of the cells of places, [place][q][cells]",
+                form: read Int [form] "the method and the grid: see `lbm_bundle::cutting`",
+                places: read Int [place][5] "row and slot of each place, and its lowest cell",
+                kinds: read Int [shape][8] "integers of each shape",
+                numbers: read Double [shape][38] "numbers of each shape",
             }
             /// Populations of cells that a solid has left.
             ///
             /// In equilibrium at the mean density around and the velocity of the solid, with the non-equilibrium of a cell beside it: Caiazzo,
             /// Prog. Comput. Fluid Dyn. 8 (2008) 3.
             Refill = "refill" {
-                items: list Int [count] "cells to fill",
-                slots: read Int [item] "slot of each",
-                cells: read Int [item] "index of each in its block",
-                around: read Int [item] "bit i: the next cell along direction i is fluid, and has been so",
+                items: list Int [count] "cells of places, place * CELLS + cell",
+                places: read Int [place][5] "row and slot of each place, and its lowest cell",
+                around: read Int [item]
+                    "bit i: the next cell along direction i is fluid, and has been so; -1 where nothing has changed",
                 towards: read Int [item] "the direction to the cell whose non-equilibrium each takes, or -1",
                 velocities: read Double [item][axes] in lattice "velocity of the solid",
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",

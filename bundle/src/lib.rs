@@ -64,6 +64,7 @@ use serde::{Deserialize, Serialize};
 mod args;
 mod boundary;
 pub mod criteria;
+pub mod cutting;
 pub mod formula;
 mod gather;
 mod groups;

@@ -11,7 +11,7 @@
 //! - [`lower`]: from a model to kernels, names and signatures
 //! - [`simplify`], [`schedule`]: fewer operations; an order and names for temporaries
 //! - [`mesh`], [`relations`]: kernels that change the forest of blocks; how neighbours of a node follow from those of its parent
-//! - [`criteria`]: kernels that say which level a block should have
+//! - [`criteria`]: kernels that say which level a block should have; [`cutting`]: kernels that cut links at solids that move
 //! - [`emit`] – text
 //! - [`count`], [`eval`]: cost of any form; its value
 //!
@@ -19,6 +19,7 @@
 //! Invariant: all forms compute the same values (`tests/agree.rs`).
 pub mod count;
 pub mod criteria;
+pub mod cutting;
 pub mod emit;
 pub mod eval;
 pub mod ir;

@@ -39,22 +39,67 @@
     }
 }
 
+// A link that meets a solid that rotates: the solid, the velocity of its surface there, and where that is from the pivot.
+typedef struct {
+    int body;
+    double velocity[3], arm[3];
+} Turned;
+
+// Of the wall of a link of its own, by its number among those; places and shapes as `lbm_bundle::cutting` says.
+{{ function }} Turned turned(
+    const {{ int }} link, const {{ int }} shape, const double distance, const int level, const {{ int }} *form, const {{ int }} *places,
+    const {{ int }} *kinds, const double *numbers)
+{
+    const int cell = link % CELLS, direction = link / CELLS % Q;
+    const {{ int }} *const place = places + 5 * (size_t)(link / (Q * CELLS)), *const c = form + {{ solids.form }} + 4 * direction;
+    const double *const rate = numbers + {{ solids.numbers }} * (size_t)shape + 29, width = 1.0 / (1 << level);
+    const int at[3] = { cell % form[0], cell / form[0] % form[1], cell / (form[0] * form[1]) };
+    Turned found = { kinds[{{ solids.ints }} * (size_t)shape + 1], { 0 }, { 0 } };
+    for (int axis = 0; axis < DIM; ++axis) {
+        const double end = (double)form[5 + axis];
+        double on = ((double)(place[2 + axis] + at[axis]) + 0.5 - distance * c[axis]) * width;
+        // Beyond a symmetry plane, seen in the mirror.
+        if (on < 0 && (form[9] >> (2 * axis) & 1)) on = -on;
+        if (on > end && (form[9] >> (2 * axis + 1) & 1)) on = 2 * end - on;
+        found.arm[axis] = on - rate[axis];
+    }
+    const double *const spin = rate + 6, *const arm = found.arm;
+    found.velocity[0] = rate[3] + spin[1] * arm[2] - spin[2] * arm[1];
+    found.velocity[1] = rate[4] + spin[2] * arm[0] - spin[0] * arm[2];
+    found.velocity[2] = rate[5] + spin[0] * arm[1] - spin[1] * arm[0];
+    return found;
+}
+
 // Adds to `sum` what the links of a cell give to the walls that are surfaces of a solid: the momentum of what goes and of what comes back, as stored: beyond
-// that of a fluid at rest, whose pressure is the same from all sides. Both are relative to the velocity `frame` that the solid moves with: Wen,
-// Zhang, Tu, Wang & Fang, J. Comput. Phys. 266 (2014) 161. Then what each set of populations gets from the walls.
+// that of a fluid at rest, whose pressure is the same from all sides. Both are relative to the velocity that the surface moves with, `frame` for a solid
+// that does not rotate: Wen, Zhang, Tu, Wang & Fang, J. Comput. Phys. 266 (2014) 161. Then what each set of populations gets from the walls, and the torque
+// on a solid that rotates.
 {{ function }} void exchange(
     const {{ int }} body, const {{ int }} *owners, const int cell, const {{ stored }} *src, const {{ int }} *near, const {{ int }} *of_row,
-    const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values, const double *frame, double *sum)
+    const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values, const double *frame,
+    const {{ int }} level, const {{ int }} first, const {{ int }} *form, const {{ int }} *places, const {{ int }} *kinds, const double *numbers, double *sum)
 {
     const Spot here = spot_of(cell);
     for (int i = 0; i < {{ reduce.summed }}; ++i) {
         const {{ int }} w = of_row[i * CELLS + cell] - 1;
-        if (w < 0 || owners[w] != body) continue;
+        if (w < 0) continue;
+        const {{ int }} owner = owners[w];
+        if (owner >= -1 && owner != body) continue;
+        Turned own = { body, { 0 }, { 0 } };
+        for (int axis = 0; axis < DIM; ++axis) own.velocity[axis] = frame[axis];
+        if (owner < -1) own = turned(w - first, -(owner + 2), (double)distances[i * CELLS + cell], level, form, places, kinds, numbers);
+        if (own.body != body) continue;
         const {{ real }} back = off_solid(w, i, here, src, near, of_row, distances, wall_rules, wall_values);
         const double there = (double)load(src, near[{{ middle }}], OPPOSITE[i], cell), through = there + (double)back;
         sum[DIM + SET[i]] += (double)back - there;
+        double force[3] = {0};
         for (int axis = 0; axis < DIM && i < {{ solids.carriers }}; ++axis) {
-            sum[axis] -= through * VELOCITY[i][axis] + (there - (double)back) * frame[axis];
+            force[axis] = through * VELOCITY[i][axis] + (there - (double)back) * own.velocity[axis];
+            sum[axis] -= force[axis];
+        }
+        for (int axis = 0; axis < 3 && owner < -1; ++axis) {
+            const int one = (axis + 1) % 3, other = (axis + 2) % 3;
+            sum[DIM + SETS + axis] -= own.arm[one] * force[other] - own.arm[other] * force[one];
         }
     }
 }
@@ -150,12 +195,12 @@
 
 // What links of a body exchange: forces and torques, see `exchange`.
 typedef struct {
-    double of[DIM + SETS];
+    double of[DIM + SETS + 3];
 } Exchanged;
 
 {{ inline }} void merge_exchanged(Exchanged *exchanged, const Exchanged *other)
 {
-    for (int of = 0; of < DIM + SETS; ++of) exchanged->of[of] += other->of[of];
+    for (int of = 0; of < DIM + SETS + 3; ++of) exchanged->of[of] += other->of[of];
 }
 
 {% <kernel of={solids.force}> %}
@@ -165,16 +210,17 @@ typedef struct {
             const {{ int }} slot = ids[begin + (int)(entry / CELLS)];
             const int cell = (int)(entry % CELLS);
             const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
-            exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, sum.of);
+            exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, level, first, form, places, kinds, numbers, sum.of);
         }
         {{<fold type="Exchanged" name="all" value="sum" merge="merge_exchanged" />}}
-        for (int of = 0; thread == 0 && of < DIM + SETS; ++of) exchanged[((size_t)share * (size_t)bodies + (size_t)body) * (DIM + SETS) + (size_t)of] = all.of[of];
+        for (int of = 0; thread == 0 && of < DIM + SETS + torques; ++of) exchanged[((size_t)share * (size_t)bodies + (size_t)body) * (size_t)(DIM + SETS + torques) + (size_t)of] = all.of[of];
     }
 {%- </kernel> %}
 
 {% <kernel of={solids.refill}> %}
-    const {{ int }} slot = slots[item];
+    if (around[item] < 0) {{ solids.refill.skip }};
+    const {{ int }} slot = places[5 * (size_t)(item / CELLS) + 1];
     refill_cell(
-        slot, cells[item], around[item], towards[item], velocities + (size_t)item * DIM, neighbours + (size_t)slot * NEAR,
+        slot, item % CELLS, around[item], towards[item], velocities + (size_t)item * DIM, neighbours + (size_t)slot * NEAR,
         populations{% if params %}, params{% endif %});
 {%- </kernel> %}

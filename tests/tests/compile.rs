@@ -8,7 +8,7 @@ use lbm_bundle::formula::Function;
 use lbm_bundle::statistics::Statistic;
 use lbm_bundle::{Formula, Layout, Real, Target};
 use lbm_codegen::options::Options;
-use lbm_codegen::{criteria, mesh, pipeline, prescribed, statistics};
+use lbm_codegen::{criteria, cutting, mesh, pipeline, prescribed, statistics};
 use lbm_runtime::device::Device;
 use lbm_tests::compiled::EVERYWHERE;
 use lbm_tests::criteria::of_every_kind;
@@ -214,10 +214,11 @@ fn populations_of_16_bits_compile_at_interfaces_and_solids() {
     }
 }
 
-/// Writes the mesh kernels of both dimensions for a target into a folder.
-fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 2] {
-    [2, 3].map(|dim| {
-        let source = mesh::bundle(dim, target).source;
+/// Writes the kernels that belong to no method into a folder: those of the mesh and those that cut links, of both dimensions, for a target.
+fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 4] {
+    let [two, three] = [2, 3].map(|dim| [mesh::bundle(dim, target).source, cutting::bundle(dim, target).source]);
+    let ([mesh_2d, cutting_2d], [mesh_3d, cutting_3d]) = (two, three);
+    [mesh_2d, cutting_2d, mesh_3d, cutting_3d].map(|source| {
         let path = folder.join(source.name);
         std::fs::write(&path, source.text).expect("a temporary file");
         path
@@ -225,7 +226,7 @@ fn write_mesh(folder: &Path, target: Target) -> [PathBuf; 2] {
 }
 
 #[test]
-fn mesh_kernels_compile_in_c_and_cuda() {
+fn kernels_of_no_method_compile_in_c_and_cuda() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     write_mesh(temporary.path(), Target::C).iter().for_each(|source| toolchain::gcc(source));
     let Some(toolkit) = toolchain::cuda() else { return };

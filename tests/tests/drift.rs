@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lbm_bundle::Real;
-use lbm_codegen::mesh;
+use lbm_codegen::{cutting, mesh};
 use lbm_tests::{compiled, root, update};
 
 #[test]
@@ -13,7 +13,8 @@ fn generated_files_are_what_the_compiler_emits() {
     for spec in compiled::specs() {
         fresh.extend(compiled::files(spec, Real::F32).into_iter().map(|file| (file.name, file.text)));
     }
-    fresh.extend([2, 3].into_iter().flat_map(mesh::files).map(|file| (file.name, file.text)));
+    let of_dimension = |dim| mesh::files(dim).into_iter().chain(cutting::files(dim));
+    fresh.extend([2, 3].into_iter().flat_map(of_dimension).map(|file| (file.name, file.text)));
     fresh.insert("lib.rs".into(), list_of_specs());
     if update() {
         for (name, text) in &fresh {

@@ -11,7 +11,7 @@
 //! - `walls`, `around`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: what templates print of a subject, and what
 //!   fills it; `layout`: all of it, a `View`
 //! - `mesh`: kernels that change the forest; `criteria`: those that say which levels blocks should have;
-//!   `prescribed`: those of values at walls; `statistics`: those of statistics over time
+//!   `prescribed`: those of values at walls; `statistics`: those of statistics over time; `cutting`: those that cut links at moving solids
 //! - `soa`: kernels on plain arrays; `header`, `rust`, `bindings`: what embeds kernels
 
 mod arithmetic;
@@ -20,6 +20,7 @@ mod banner;
 mod bindings;
 mod constants;
 mod criteria;
+mod cutting;
 mod double;
 mod formula;
 mod function;
@@ -50,6 +51,7 @@ mod view;
 mod walls;
 
 pub use criteria::criteria;
+pub use cutting::cutting;
 pub use mesh::mesh;
 pub use method::{Around, Interface, Method, Moments, NodeForm, PointSet, Rescaled, Stencil, Wall};
 pub use prescribed::prescribed;

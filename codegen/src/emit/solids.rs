@@ -1,5 +1,6 @@
 //! What templates print of solids.
 
+use lbm_bundle::cutting::{FORM, SHAPE_INTS, SHAPE_NUMBERS};
 use lbm_bundle::{Boundary, Role};
 use lbm_dsl::expr::Symbol;
 use serde::Serialize;
@@ -27,6 +28,10 @@ pub struct Solids {
     pub distance: bool,
     /// How many directions carry the momentum of the flow.
     pub carriers: u32,
+    /// Where directions begin in `form`; integers and numbers of a shape.
+    pub form: usize,
+    pub ints: usize,
+    pub numbers: usize,
 }
 
 /// The kernels of blocks with solids in them, and the rules of their surfaces; `kernel` gives the signature of a role.
@@ -57,6 +62,9 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
         against,
         distance,
         carriers: manifest.main().count,
+        form: FORM,
+        ints: SHAPE_INTS,
+        numbers: SHAPE_NUMBERS,
     }
 }
 

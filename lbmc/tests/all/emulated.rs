@@ -47,7 +47,9 @@ forces = 1
 
 /// Flows with every kind of kernel, with the bound of differences of velocities from those of kernels in C, over the reference velocity; `None`
 /// where all bits are the same. Moments are added up in another order on a GPU, and where they are stored in 16 bits, chance rounds them.
-const FLOWS: [(&str, &[&str], Option<f64>); 13] = [
+const FLOWS: [(&str, &[&str], Option<f64>); 14] = [
+    // links that a solid cuts which turns, on a grid that follows
+    ("stirrer", &[FLAT, "refinement.every=4", "stop.steps=6", "output.forces=2"], None),
     // packets, criteria, the forest, and what moves when it changes
     ("cavity2d_adaptive", &[FLAT, "size=[32,32]", "refinement.finest=2", "refinement.every=8", "stop.steps=20"], None),
     // ghosts

@@ -1,5 +1,5 @@
 //! Loads the kernels of a bundle and launches them by role: those of a method ([`Program`]), of the mesh
-//! ([`MeshProgram`]), of refinement criteria ([`Criterion`]), of prescribed wall values ([`Prescribed`]) and of
+//! ([`MeshProgram`]), of refinement criteria ([`Criterion`]), of prescribed wall values ([`Prescribed`]), of links that moving solids cut ([`Cutting`]) and of
 //! statistics ([`Statistics`]).
 //!
 //! In: a bundle and a device. After loading: the bundle follows this runtime's version of the kernel interface, every
@@ -47,6 +47,7 @@
 //! The real type of a bundle is known only at run time, when the types of arrays and parameters are checked.
 
 pub mod criteria;
+pub mod cutting;
 mod error;
 mod launch;
 pub mod layout;
@@ -59,6 +60,7 @@ pub mod statistics;
 use lbm_bundle::{Bundle, File, Layout, Manifest, Role, Target};
 
 pub use criteria::Criterion;
+pub use cutting::Cutting;
 pub use error::KernelError;
 pub use launch::{Launch, Params};
 pub use mesh::{MeshProgram, mesh_bundle};

@@ -231,6 +231,7 @@ mod tests {
 
     /// In C: the headers of ROCm, and then the declarations of this module, which have to agree with them.
     #[test]
+    #[expect(clippy::print_stderr)]
     fn declarations_are_those_of_the_headers() {
         let mut probe = Command::new("hipcc");
         let have = probe.env("HIP_PLATFORM", "amd").arg("--version").output().is_ok_and(|run| run.status.success());

@@ -133,6 +133,7 @@ mod tests {
 
     /// This takes hiprtc, but no GPU.
     #[test]
+    #[expect(clippy::print_stderr)]
     fn hiprtc_takes_our_flags_and_its_words_reach_the_error() {
         let found = api::api();
         assert!(found.is_ok() || !std::env::var("CI").is_ok_and(|value| value == "true"), "no hiprtc here");

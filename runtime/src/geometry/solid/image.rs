@@ -86,6 +86,13 @@ impl Voxels {
         (0..width * height * depth).map(move |at| self.at([at % width, at / width % height, at / (width * height)]))
     }
 
+    /// The voxels as kernels read them: bit `x % 32` of word `x / 32` of each row along x.
+    pub(super) fn half_words(&self) -> impl Iterator<Item = i32> {
+        let halves = self.size[0].div_ceil(32);
+        let half = move |row: &[u64], at: usize| (row[at / 2] >> (32 * (at % 2))) as u32 as i32;
+        self.bits.chunks(self.words).flat_map(move |row| (0..halves).map(move |at| half(row, at)))
+    }
+
     /// The words of a row along x.
     fn row(&self, y: usize, z: usize) -> &[u64] {
         &self.bits[(z * self.size[1] + y) * self.words..][..self.words]
@@ -167,6 +174,16 @@ impl Image {
     /// Width of a voxel.
     pub fn width(&self) -> f64 {
         self.width
+    }
+
+    /// Its voxels.
+    pub(super) fn voxels(&self) -> &Arc<Voxels> {
+        &self.voxels
+    }
+
+    /// Its lower corner, and the width of a voxel.
+    pub(super) fn place_in_space(&self) -> (Vector, f64) {
+        (self.from, self.width)
     }
 
     pub(super) fn bounds(&self) -> (Vector, Vector) {

@@ -11,10 +11,12 @@
 //! | `image` | voxel images |
 //! | `motion` | positions of moving solids |
 //! | `ways` | intersections of paths between cells with solids, also between two fluid cells |
+//! | `flat` | shapes as arrays, for kernels |
 //! | `tables` | cut links and distances, block by block |
 //!
 //! Blocks with cut links and all blocks that touch them are on one level: see [`Solids::level`].
 
+mod flat;
 mod holes;
 mod image;
 mod motion;
@@ -27,19 +29,25 @@ mod tree;
 mod ways;
 mod weld;
 
+pub use flat::{Flat, FlatShapes};
 pub use holes::Hole;
 pub use image::{Image, Voxels};
 pub use motion::{MOST_PLACES, Motion, Pose, Rate};
-pub(crate) use shape::cross;
 pub use shape::{Shape, Turn, Vector};
 pub use surface::{Open, Surface, Thickness};
-pub use tables::{Arm, By, Cells, Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
+pub use tables::{By, Cells, Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
 pub use weld::Welds;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::geometry::Block;
+
+/// The longest interval that [`Solids::reserve_from`] tries, in steps of the coarsest level.
+const LONGEST_INTERVAL: f64 = 4096.0;
 
 /// A solid.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,6 +177,48 @@ impl Solids {
         Some(())
     }
 
+    /// As [`reserve`](Self::reserve), from a time on for as long as is feasible; returns the end of the interval.
+    pub fn reserve_from(&mut self, start: f64) -> Option<f64> {
+        let mut steps = LONGEST_INTERVAL;
+        while steps >= 1.0 {
+            if self.reserve(Some(start..start + steps)).is_some() {
+                return Some(start + steps);
+            }
+            steps = (0.5 * steps).floor();
+        }
+        None
+    }
+
+    /// The end of the motions.
+    pub fn end(&self) -> f64 {
+        self.moving.iter().map(|moving| moving.motion.duration().end).fold(0.0, f64::max)
+    }
+
+    /// The blocks of a level whose links or cells its moving solids may change in the reserved interval: those that a surface comes within a
+    /// cell of.
+    pub fn swept(&self, level: usize) -> BTreeSet<Block> {
+        let width = 0.5f64.powi(level as i32);
+        let of_level = self.places.par_iter().filter(|placed| self.levels[placed.number] == level);
+        let of_place = |mut found: BTreeSet<Block>, Placed { number, shape, .. }: &Placed| {
+            let reach = width + self.slack(*number);
+            for block in self.blocks_within(shape.bounds(), reach, level) {
+                let end = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
+                    true => ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * reach,
+                    false => 0.0,
+                };
+                let corner = |upper: usize, sign: f64| [0, 1, 2].map(|axis| end(axis, upper, sign));
+                if !found.contains(&block) && shape.near(corner(0, -1.0), corner(1, 1.0)) {
+                    found.insert(block);
+                }
+            }
+            found
+        };
+        of_level.fold(BTreeSet::new, of_place).reduce(BTreeSet::new, |mut all, more| {
+            all.extend(more);
+            all
+        })
+    }
+
     /// Moves the solids of a level to their positions at a time, in steps of the coarsest level.
     pub fn set_time(&mut self, level: usize, time: f64) {
         let levels = &self.levels;
@@ -185,30 +235,35 @@ impl Solids {
 
     /// The blocks of a level that its moving solids may touch at their present positions, sorted.
     pub fn touched(&self, level: usize) -> Vec<Block> {
+        // Links reach one cell beyond the block.
         let width = 0.5f64.powi(level as i32);
-        let mut blocks = Vec::new();
         let of_level = |placed: &&Placed| self.levels[placed.number] == level;
-        for Placed { shape, .. } in self.images[self.still..].iter().filter(of_level) {
-            let (low, high) = shape.bounds();
-            let range = |axis: usize| {
-                if axis >= self.dim {
-                    return 0..1;
-                }
-                let count = (self.size[axis] / self.block[axis]) << level;
-                // Links reach one cell beyond the block. The cast saturates values out of range.
-                let place = |at: f64| (at / width / self.block[axis] as f64).floor();
-                (place(low[axis] - width).max(0.0) as usize).min(count)
-                    ..((place(high[axis] + width) + 1.0).max(0.0) as usize).min(count)
-            };
-            for z in range(2) {
-                for y in range(1) {
-                    blocks.extend(range(0).map(|x| Block { level, place: [x, y, z] }));
-                }
-            }
-        }
+        let images = self.images[self.still..].iter().filter(of_level);
+        let mut blocks: Vec<Block> =
+            images.flat_map(|placed| self.blocks_within(placed.shape.bounds(), width, level)).collect();
         blocks.sort_unstable();
         blocks.dedup();
         blocks
+    }
+
+    /// The blocks of a level within a distance of a box.
+    fn blocks_within(&self, (low, high): (Vector, Vector), reach: f64, level: usize) -> impl Iterator<Item = Block> {
+        let width = 0.5f64.powi(level as i32);
+        let range = |axis: usize| {
+            if axis >= self.dim {
+                return 0..1;
+            }
+            let count = (self.size[axis] / self.block[axis]) << level;
+            // The cast saturates values out of range.
+            let place = |at: f64| (at / width / self.block[axis] as f64).floor();
+            (place(low[axis] - reach).max(0.0) as usize).min(count)
+                ..((place(high[axis] + reach) + 1.0).max(0.0) as usize).min(count)
+        };
+        let [along_x, along_y, along_z] = [0, 1, 2].map(range);
+        along_z.flat_map(move |z| {
+            let along_x = along_x.clone();
+            along_y.clone().flat_map(move |y| along_x.clone().map(move |x| Block { level, place: [x, y, z] }))
+        })
     }
 
     /// Updates the images of moving solids to their present positions.

@@ -101,6 +101,11 @@ impl Turn {
         self.rows.map(|row| dot(row, along))
     }
 
+    /// The rows of the inverse rotation, and the point before and after the rotation: a point is the image of `from + rows (x - to)`.
+    pub(super) fn back_rows(&self) -> ([Vector; 3], Vector, Vector) {
+        (self.inverse().rows, self.from, self.to)
+    }
+
     fn inverse(&self) -> Turn {
         let rows = [0, 1, 2].map(|row| [0, 1, 2].map(|column| self.rows[column][row]));
         Turn { rows, from: self.to, to: self.from }

@@ -99,6 +99,25 @@ impl Surface {
         triangles.map(|(triangle, _)| area(triangle)).sum()
     }
 
+    /// Its tree, as kernels read it: three integers and six numbers of each node.
+    pub(super) fn tree(&self) -> (Vec<i32>, Vec<f64>) {
+        let nodes = || self.mesh.tree.nodes();
+        let corners = |(_, (low, high)): ([usize; 3], (Vector, Vector))| low.into_iter().chain(high);
+        (nodes().flat_map(|(of, _)| of.map(|at| at as i32)).collect(), nodes().flat_map(corners).collect())
+    }
+
+    /// Its triangles in the order of the tree, and whether paths meet each, if not all.
+    pub(super) fn in_tree_order(&self) -> (Vec<Triangle>, Option<Vec<bool>>) {
+        let Mesh { triangles, parts, tree } = &*self.mesh;
+        let meets = |met: &Arc<[u16]>| tree.order().iter().map(|at| met.binary_search(&parts[*at]).is_ok()).collect();
+        (tree.order().iter().map(|at| triangles[*at]).collect(), self.met.as_ref().map(meets))
+    }
+
+    /// Whether both share their triangles, and paths meet the same of them.
+    pub(super) fn shares_data(&self, other: &Surface) -> bool {
+        Arc::ptr_eq(&self.mesh, &other.mesh) && self.met == other.met
+    }
+
     /// Its triangles.
     #[cfg(test)]
     pub(super) fn corners(&self) -> &[Triangle] {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use lbm_bundle::Direction;
+use lbm_bundle::{Direction, Manifest};
 use miette::Diagnostic;
 use rayon::prelude::*;
 use thiserror::Error;
@@ -147,20 +147,7 @@ pub struct Row {
     pub links: Vec<i32>,
     /// In the format of [`Tables::distances`].
     pub distances: Vec<f64>,
-    /// Links that meet a rotating solid; in [`Row::links`] they refer to the wall of its whole surface.
-    pub arms: Vec<Arm>,
     crossings: Vec<(usize, Crossing)>,
-}
-
-/// A link that meets a rotating solid.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Arm {
-    /// Index of the link in the row.
-    pub link: usize,
-    /// The solid.
-    pub solid: usize,
-    /// Vector from the pivot to the surface there, in cells of the coarsest level.
-    pub arm: Vector,
 }
 
 /// The cut links of a block.
@@ -182,11 +169,6 @@ impl Cut {
             Cut::All => true,
             Cut::Some(row) => row.links[cell] < 0,
         }
-    }
-
-    /// Whether a link of a fluid cell, by its index in [`Row::links`], is cut by a solid.
-    pub fn is_link_cut(&self, link: usize) -> bool {
-        matches!(self, Cut::Some(row) if row.links[link] > 0)
     }
 }
 
@@ -286,34 +268,44 @@ impl Cutters {
         blocks.into_par_iter().map(of_block).collect()
     }
 
-    /// The neighbour of a cell along a direction, across periodic axes too: its block and its index there; `None` outside the domain.
-    pub fn next(&self, block: Block, cell: usize, direction: &Direction) -> Option<(Block, usize)> {
-        let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
-        let inside = [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])];
-        let (mut place, mut next, mut stride) = ([0; 3], 0, 1);
-        for axis in 0..*dim {
-            let cells = (size[axis] << block.level) as i64;
-            let at = (block.place[axis] * sides[axis] + inside[axis]) as i64 + i64::from(direction.c[axis]);
-            if !periodic[axis] && !(0..cells).contains(&at) {
-                return None;
+    /// Refuses places of moving solids beside refinement interfaces, or where links have walls of their own because values vary.
+    pub fn check_moved(
+        &self,
+        places: &[Block],
+        known: impl Fn(Block) -> bool + Sync,
+        directions: &[Direction],
+    ) -> Result<(), SolidError> {
+        let check = |block: &Block| {
+            if !self.around(*block).all(&known) {
+                let of_level = self.solids.motions(block.level).next().map(|(number, _)| By::Solid(number));
+                return Err(SolidError::Jump { by: of_level.expect("a place"), cells: self.cells(*block) });
             }
-            let at = at.rem_euclid(cells) as usize;
-            place[axis] = at / sides[axis];
-            next += stride * (at % sides[axis]);
-            stride *= sides[axis];
+            let varies = self.varying.contains(&true) || !self.varying_solids.is_empty();
+            match varies.then(|| self.cut(*block, directions)) {
+                Some(Cut::Some(row)) if !row.crossings.is_empty() => {
+                    Err(SolidError::Crossing { cells: self.cells(*block) })
+                }
+                _ => Ok(()),
+            }
+        };
+        places.par_iter().map(check).find_first(Result::is_err).unwrap_or(Ok(()))
+    }
+
+    /// What kernels must know of a method and of the grid ([`FORM`](lbm_bundle::cutting::FORM)); `links`: the first of the walls of single
+    /// links.
+    pub fn form(&self, manifest: &Manifest, links: usize) -> Vec<i32> {
+        let Solids { dim, size, block, periodic, .. } = &self.solids;
+        let bits = |all: &[bool]| all.iter().enumerate().fold(0, |bits, (at, is)| bits | i32::from(*is) << at);
+        let cells: usize = block.iter().product();
+        let mut form: Vec<i32> = block.iter().chain([&cells, &manifest.q()]).chain(size).map(|at| *at as i32).collect();
+        form.extend([bits(&periodic[..*dim]), bits(&self.mirrors)]);
+        form.extend(
+            [self.first, links, manifest.wall_stride as usize, manifest.main().count as usize].map(|at| at as i32),
+        );
+        for Direction { c, opposite, .. } in &manifest.directions {
+            form.extend(c.iter().copied().chain([*opposite as i32]));
         }
-        Some((Block { level: block.level, place }, next))
-    }
-
-    /// The solid that contains the centre of a cell of a block.
-    pub fn solid_at(&self, block: Block, cell: usize) -> Option<usize> {
-        self.solids.at(self.centre(block, self.inside(cell)))
-    }
-
-    /// The same, with the vector from the pivot of the solid to the centre of the cell; 0 if the solid does not rotate.
-    pub fn arm_at(&self, block: Block, cell: usize) -> Option<(usize, Vector)> {
-        let centre = self.centre(block, self.inside(cell));
-        self.solids.inside(centre).map(|placed| (placed.number, placed.arm(centre)))
+        form
     }
 
     /// The position of a cell relative to the lowest cell of its block.
@@ -502,9 +494,6 @@ impl Cutters {
                 } else {
                     row.links[link] = (self.first + solid) as i32 + 1;
                 }
-                if placed.pivot.is_some() {
-                    row.arms.push(Arm { link, solid, arm: placed.arm(seen(at)) });
-                }
                 any = true;
             }
         }
@@ -649,24 +638,6 @@ mod tests {
             [14.7, 15.8, 0.0],
         );
         assert!(same_links(around(voxels(false), Some(quarter), 2), around(voxels(true), None, 2)) > 60);
-    }
-
-    #[test]
-    fn a_link_that_meets_a_body_which_turns_knows_how_far_its_pivot_is() {
-        // The pivot lies beyond the end of the domain, so the body is seen across the periodic axis.
-        let pivot = [33.0, 16.0, 0.0];
-        let motion = Motion::new(|_| [0.0; 3], 10).turning(|time| 0.1 * time, [0.0, 0.0, 1.0], pivot);
-        let circle = Shape::Cylinder { centre: pivot, axis: [0.0, 0.0, 1.0], radius: 4.3, length: None };
-        let (cutters, blocks) = around(circle, Some(motion), 2);
-        let cuts = blocks.into_iter().map(|block| cutters.cut(block, &manifest().directions));
-        let arms: Vec<Arm> =
-            cuts.filter_map(|cut| if let Cut::Some(row) = cut { Some(row.arms) } else { None }).flatten().collect();
-        assert!(arms.len() > 60, "{}", arms.len());
-        assert!(
-            arms.iter().all(|arm| (arm.arm[0].hypot(arm.arm[1]) - 4.3).abs() < 1e-12 && arm.solid == 0),
-            "{arms:?}"
-        );
-        assert!([-1.0, 1.0].iter().all(|side| arms.iter().any(|arm| arm.arm[0] * side > 4.0)), "on both sides");
     }
 
     #[test]

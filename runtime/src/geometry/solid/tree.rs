@@ -55,6 +55,16 @@ impl Tree {
         self.node(from + half, to);
     }
 
+    /// The nodes: the objects of each in [`order`](Self::order), from the first to one beyond the last, and its second child or 0; its bounding box.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = ([usize; 3], (Vector, Vector))> {
+        self.nodes.iter().map(|node| ([node.from, node.to, node.second], node.bounds))
+    }
+
+    /// The numbers of all objects, those of a leaf contiguous.
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
     /// Bounding box of all objects.
     pub(super) fn bounds(&self) -> (Vector, Vector) {
         self.nodes[0].bounds

@@ -112,6 +112,11 @@ impl Memory {
         Memory { statistics, copies: self.copies.saturating_add(copied), ..self }
     }
 
+    /// The same with `bytes` for solids that move.
+    pub(crate) fn with_motion(self, bytes: usize) -> Memory {
+        Memory { solids: self.solids.saturating_add(bytes), ..self }
+    }
+
     /// The same for several subdomains, each of which has the tables of all blocks. On GPUs each has its share of the other arrays: on a
     /// fixed grid without its halo, on an adaptive grid the most that it needs while the work is about balanced.
     pub fn in_parts(self, parts: usize, shared: Shared) -> Memory {

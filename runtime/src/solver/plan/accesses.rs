@@ -145,7 +145,7 @@ pub(crate) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: 
     match phase {
         // Restriction averages what finer blocks have saved into what coarser blocks save.
         Phase::Restrict => reads.extend(of_part.all_saved(level)),
-        // The host cuts links and writes the velocities of surfaces.
+        // Links are cut, and the velocities of surfaces are written.
         Phase::Move => writes.push(Part::Walls),
         _ => {}
     }
@@ -206,7 +206,7 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: Of
         }
         ("inbox_0", _) => inbox(level + 1, false, &[phase]).collect(),
         ("inbox_1", _) => inbox(level + 1, true, &[phase]).collect(),
-        ("wall_values" | "values" | "links" | "distances" | "frames", _) => vec![Part::Walls],
+        ("wall_values" | "values" | "links" | "distances" | "frames" | "numbers", _) => vec![Part::Walls],
         ("clock", _) => vec![Part::Clock],
         _ => vec![],
     }

@@ -17,6 +17,7 @@ use crate::solver::halo::transfer::Reach;
 use crate::solver::inbox::Own;
 use crate::solver::parts::Parts;
 use crate::solver::remesh::carry::Populations;
+use crate::solver::solids::bodies::Bodies;
 use crate::solver::solids::levels;
 use crate::solver::spec::freezes;
 use crate::solver::step::Stepper;
@@ -143,7 +144,14 @@ impl Parts {
                 self.renew_halo()?;
             }
             match self.first().coarse_way()? {
-                None => return Ok(all),
+                None => {
+                    // The interval is another, even if the grid is the same.
+                    if !all.changed() {
+                        self.iter_mut().try_for_each(Subdomain::renew_solids)?;
+                    }
+                    self.iter_mut().try_for_each(|subdomain| subdomain.check_way())?;
+                    return Ok(all);
+                }
                 Some(_) if outcome.refined > 0 => {}
                 Some(Block { level, place }) => return Err(StepError::CoarseWay { level, place }),
             }
@@ -242,9 +250,10 @@ impl Subdomain {
 
     /// From now on the grid must resolve moving solids wherever they are within an interval, or during their whole motion.
     fn reserve(&mut self, times: Option<Range<f64>>) -> Result<(), StepError> {
-        let Some(bodies) = &mut self.bodies else { return Ok(()) };
-        let cutters = Arc::make_mut(&mut bodies.cutters);
-        cutters.solids.reserve(times).ok_or(StepError::LongWay)
+        let Some(Bodies { cutters, moving: Some(moving), .. }) = &mut self.bodies else { return Ok(()) };
+        let solids = &mut Arc::make_mut(cutters).solids;
+        moving.until = times.as_ref().map_or(solids.end(), |times| times.end);
+        solids.reserve(times).ok_or(StepError::LongWay)
     }
 
     /// Sets the bounds on level changes of blocks at solids and of pinned blocks.

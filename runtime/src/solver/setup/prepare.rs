@@ -7,6 +7,7 @@ use lbm_bundle::Bundle;
 
 use crate::device::{Device, Devices};
 use crate::geometry::Block;
+use crate::geometry::solid::{Cutters, Motion};
 use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
 use crate::mesh::{self, Grid, MOST_PARTS, Owned, Partition};
@@ -25,6 +26,7 @@ use crate::solver::setup::around::Around;
 use crate::solver::setup::{refine, room};
 use crate::solver::simulation::{Monitor, Simulation};
 use crate::solver::solids::bodies::Bodies;
+use crate::solver::solids::moving;
 use crate::solver::spec::{self, Adaptivity, Corners, GridSpec};
 use crate::solver::step::Stepper;
 use crate::solver::subdomain::Subdomain;
@@ -223,12 +225,13 @@ impl<'a> Prepared<'a> {
     /// The memory that the simulation will take. `whole`: the fields of all cells are needed at a time (other features may require that
     /// too); `reference`: fields of an earlier step are stored; `copies`: copies for output.
     pub fn memory(&self, whole: bool, reference: bool, copies: Copies) -> Result<Memory, StepError> {
-        let cut = match &self.around.cutters {
-            None => 0,
+        let (cut, places) = match &self.around.cutters {
+            None => (0, 0),
             Some(cutters) => {
                 let blocks: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
+                let places = self.places(cutters, &blocks)?;
                 // Row 0 is that of blocks that are completely solid.
-                1 + cutters.rows_at_most(&blocks)
+                (1 + cutters.rows_at_most(&blocks) + places, places)
             }
         };
         let parts = self.programs.len().max(1) * self.processes.count();
@@ -239,7 +242,23 @@ impl<'a> Prepared<'a> {
         let statistics = blocks.slots.saturating_mul(accumulated + moved);
         let copied = copies.states.saturating_mul(blocks.slots.saturating_mul(accumulated));
         let memory = Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied);
+        let turns = self.spec.motions.iter().flatten().any(Motion::turns);
+        let memory = memory.with_motion(places.saturating_mul(moving::bytes_of_place(manifest, turns)));
         Ok(memory.in_parts(parts, self.shared))
+    }
+
+    /// The number of blocks that moving solids may touch before the grid changes.
+    fn places(&self, cutters: &Cutters, blocks: &[Block]) -> Result<usize, StepError> {
+        if self.spec.motions.iter().all(Option::is_none) {
+            return Ok(0);
+        }
+        let mut solids = cutters.solids.clone();
+        if self.levels == 1 {
+            solids.reserve_from(self.step as f64).ok_or(StepError::LongWay)?;
+        }
+        let known: BTreeSet<&Block> = blocks.iter().collect();
+        let of_level = |level| solids.swept(level).into_iter().filter(|block| known.contains(block)).count();
+        Ok((0..self.levels).map(of_level).sum())
     }
 
     /// Refuses what [`Self::simulation`] refuses, before memory is allocated: parameters, on finer levels too, and cut links beside

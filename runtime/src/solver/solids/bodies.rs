@@ -7,7 +7,7 @@ use lbm_bundle::{Manifest, Role};
 
 use crate::device::{Buffer, Device, Double, Int, Real};
 use crate::geometry::Block;
-use crate::geometry::solid::Cutters;
+use crate::geometry::solid::{Cutters, Motion};
 use crate::kernels;
 use crate::kernels::layout::SlotId;
 use crate::mesh::forest::Leaf;
@@ -16,9 +16,8 @@ use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::walls::Instance;
 use crate::solver::error::StepError;
 use crate::solver::solids::exchanges::Left;
-use crate::solver::solids::moving::Moving;
+use crate::solver::solids::moving::{Moving, OfLinks};
 use crate::solver::solids::surfaces::crossings;
-use crate::solver::solids::turning::Turning;
 use crate::solver::spec::GridSpec;
 
 /// Tables of the blocks with cut links.
@@ -41,12 +40,14 @@ pub(crate) struct Bodies {
     pub(crate) row: Buffer<Int>,
     /// Exchanges along links, until the host reads them.
     pub(crate) left: Left,
-    /// The solid of each wall, or -1.
+    /// The walls of single links.
+    pub(crate) of_links: OfLinks,
+    /// The solid of each wall, -1, or -(s + 2) for a link that meets shape s.
     pub(crate) owners: Buffer<Int>,
     /// The velocity of each solid `[solid][axis]`.
     pub(crate) frames: Buffer<Double>,
     pub(crate) count: usize,
-    /// Sums per solid: the force along each axis, and the gain of each set of populations.
+    /// Sums per solid: the force along each axis, the gain of each set of populations, and, if any solid rotates, the torque.
     pub(crate) sums: usize,
     /// What cuts the links, on the host.
     pub(crate) cutters: Arc<Cutters>,
@@ -85,8 +86,8 @@ impl Bodies {
         distances.write_reals(0, &tables.distances)?;
         let count = spec.solids.len();
         let rows = found.clone().map(|((_, leaf), row)| (leaf.block, *row as usize)).collect();
-        let turning = Turning::new(device, manifest, spec, &cutters, instances)?;
-        let moving = Moving::new(manifest, grid, spec, rows, turning)?;
+        let torques = if spec.motions.iter().flatten().any(Motion::turns) { 3 } else { 0 };
+        let moving = Moving::new(device, manifest, (grid, spec, &cutters), rows, &tables.links)?;
         let mut bodies = Bodies {
             rows: device.alloc_ints(grid.slots())?,
             links: device.ints(&tables.links)?,
@@ -97,10 +98,11 @@ impl Bodies {
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
             left: Left::default(),
+            of_links: OfLinks::new(device, manifest, &cutters, instances.len())?,
             owners: device.ints(&owners)?,
             frames: device.alloc_doubles(count * manifest.dim as usize)?,
             count,
-            sums: manifest.dim as usize + manifest.populations.len(),
+            sums: manifest.dim as usize + manifest.populations.len() + torques,
             cutters: Arc::new(cutters),
             moving,
         };
@@ -121,6 +123,9 @@ impl Bodies {
             let first = slots.iter().position(own).unwrap_or(0);
             let count = slots[first..].iter().take_while(|slot| own(slot)).count();
             *level = listed.start + first..listed.start + first + count;
+        }
+        if let Some(moving) = &mut self.moving {
+            moving.keep_own(owned);
         }
         Ok(())
     }

@@ -6,4 +6,3 @@ pub(crate) mod levels;
 pub(crate) mod moving;
 pub(crate) mod rows;
 pub(crate) mod surfaces;
-pub(crate) mod turning;

@@ -1,55 +1,224 @@
-//! Solids with prescribed motion. After each step of their level, their links are cut at the new position and the cells that they have
-//! uncovered are filled.
+//! Solids with prescribed motion. After each step of their level, kernels cut their links at the new position and fill the cells that
+//! they have uncovered.
 //!
 //! During a step a solid stays where it is at the beginning of the step, and its surface has the mean velocity of the step. So the
 //! populations of uncovered cells are post-collision populations, as in all other cells, and the cut links depend on the step alone: a
 //! resumed flow has the same bits.
 //!
-//! The host cuts the links of blocks that a surface touches or has touched before, and sends the changes to the device. A kernel that
-//! cuts links on the device would replace [`Cutters::cut`] and the `Cell`s that `step/moving.rs` derives from it.
+//! The host evaluates the motions and tells the device the position and the velocity of each solid. It also lists the *places*: the
+//! blocks that moving solids may touch in an interval of time, each of which has a row of links. Kernels work on all places of a level.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use lbm_bundle::{Direction, Manifest};
+use lbm_bundle::Manifest;
+use lbm_bundle::cutting::{SHAPE_INTS, SHAPE_NUMBERS};
 
+use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
-use crate::geometry::solid::{Cut, Cutters, SolidError};
-use crate::mesh::Grid;
+use crate::geometry::solid::{Cutters, Flat, FlatShapes, Motion, Rate, Solids};
+use crate::kernels::Cutting;
+use crate::kernels::layout::SlotId;
+use crate::mesh::{Grid, Owned};
 use crate::solver::error::StepError;
 use crate::solver::solids::surfaces::velocity_at;
-use crate::solver::solids::turning::Turning;
 use crate::solver::spec::GridSpec;
 
-/// Host data of blocks with cut links, for moving solids.
+/// What moving solids need besides the tables of all solids.
 pub(crate) struct Moving {
+    /// Number of cells of a block, and of links.
+    pub(crate) cells: usize,
+    pub(crate) links: usize,
     pub(crate) leaves: BTreeMap<Block, Leaf>,
     /// The row of each block that has one.
     pub(crate) rows: BTreeMap<Block, usize>,
     /// Unused rows.
     pub(crate) free: Vec<usize>,
-    /// The cut links of blocks that moving solids touch.
-    pub(crate) cuts: BTreeMap<Block, Cut>,
+    /// `states[row][cell]`: see [`lbm_bundle::cutting`].
+    pub(crate) states: Buffer<Int>,
     /// For each moving solid, the offset of its velocity among the values of its wall.
     pub(crate) velocities: BTreeMap<usize, usize>,
-    /// The rotating solids among them.
-    pub(crate) turning: Option<Turning>,
+    /// The solids that rotate.
+    pub(crate) turning: BTreeSet<usize>,
+    /// The velocities of moving solids in the step that begins.
+    pub(crate) rates: BTreeMap<usize, Rate>,
+    /// For each solid its velocity, its rotation vector and how far its pivot has moved: see [`Uncover`](crate::kernels::cutting::Uncover).
+    pub(crate) rates_at: Buffer<Double>,
+    /// The end of the interval for which places are listed.
+    pub(crate) until: f64,
+    pub(crate) kernels: Cutting,
+    pub(crate) flat: Flat,
+    pub(crate) surfaces: Surfaces,
+    /// The shapes before the last move.
+    pub(crate) before: Shapes,
+    pub(crate) timeline: Timeline,
+    /// Numbers from 0 on, as many as there are shapes or solids.
+    pub(crate) numbers: Buffer<Int>,
+    /// For each solid that moves, where its velocity is among the values of all walls, or -1.
+    pub(crate) at_walls: Buffer<Int>,
+    pub(crate) places: Places,
 }
 
-/// Position of a leaf among all leaves along the space-filling curve, its node and its slot.
+/// A leaf: its position among all leaves along the space-filling curve, its node and its slot.
 pub(crate) struct Leaf {
-    rank: usize,
-    node: usize,
+    pub(crate) rank: usize,
+    pub(crate) node: usize,
     pub(crate) slot: usize,
 }
 
-impl Moving {
-    /// From the tables of all leaves; `None` if no solid moves.
+/// Surfaces of triangles and images on the device.
+pub(crate) struct Surfaces {
+    pub(crate) tree: Buffer<Int>,
+    pub(crate) boxes: Buffer<Double>,
+    pub(crate) triangles: Buffer<Double>,
+    pub(crate) meets: Buffer<Int>,
+    pub(crate) bits: Buffer<Int>,
+}
+
+/// Shapes on the device, at one time.
+pub(crate) struct Shapes {
+    pub(crate) kinds: Buffer<Int>,
+    pub(crate) numbers: Buffer<Double>,
+    /// How many there is room for; those that are not there are empty.
+    pub(crate) room: usize,
+}
+
+/// What moves do in the steps to come, on the device, so that a device need not wait for the host.
+pub(crate) struct Timeline {
+    /// The level that moves, and the times at the ends of its steps; the first of these that are left.
+    pub(crate) level: usize,
+    pub(crate) times: Vec<f64>,
+    pub(crate) next: usize,
+    /// `[entry][shape]` and `[entry][solid]`: see [`Place`](crate::kernels::cutting::Place).
+    pub(crate) kinds: Buffer<Int>,
+    pub(crate) numbers: Buffer<Double>,
+    pub(crate) rates: Buffer<Double>,
+}
+
+/// The blocks that moving solids may touch in an interval, level by level, each level along the curve.
+pub(crate) struct Places {
+    pub(crate) blocks: Vec<Block>,
+    /// The range of each level.
+    pub(crate) levels: Vec<Range<usize>>,
+    /// The range of each level; for a subdomain, of its own blocks.
+    pub(crate) own: Vec<Range<usize>>,
+    /// The numbers of all links of places; the first of them are those of cells.
+    pub(crate) items: Buffer<Int>,
+    /// What [`Uncover`](crate::kernels::cutting::Uncover) finds of each cell.
+    pub(crate) around: Buffer<Int>,
+    pub(crate) towards: Buffer<Int>,
+    pub(crate) velocities: Buffer<Double>,
+}
+
+/// What is known of the walls of single links, which links that meet rotating solids have.
+pub(crate) struct OfLinks {
+    /// Number of other walls.
+    pub(crate) first: usize,
+    /// The method and the grid: see [`lbm_bundle::cutting::FORM`].
+    pub(crate) form: Buffer<Int>,
+    /// `places[place][5]`: row, slot and lowest cell.
+    pub(crate) places: Buffer<Int>,
+    /// The shapes at present.
+    pub(crate) shapes: Shapes,
+}
+
+impl Shapes {
+    pub(crate) fn new(device: &Device, room: usize) -> Result<Shapes, DeviceError> {
+        let room = room.max(1);
+        let (kinds, numbers) = (device.alloc_ints(room * SHAPE_INTS)?, device.alloc_doubles(room * SHAPE_NUMBERS)?);
+        Ok(Shapes { kinds, numbers, room })
+    }
+
+    /// Writes shapes, for which there must be room.
+    pub(crate) fn write(&mut self, shapes: FlatShapes) -> Result<(), DeviceError> {
+        let FlatShapes { kinds, numbers } = shapes.padded(self.room);
+        self.kinds.write_ints(0, &kinds)?;
+        self.numbers.write_reals(0, &numbers)
+    }
+}
+
+impl Timeline {
+    pub(crate) fn new(device: &Device) -> Result<Timeline, DeviceError> {
+        let (kinds, numbers, rates) = (device.alloc_ints(0)?, device.alloc_doubles(0)?, device.alloc_doubles(0)?);
+        Ok(Timeline { level: 0, times: vec![], next: 0, kinds, numbers, rates })
+    }
+
+    /// The entry of the step of a level that ends at a time, if it is the next one.
+    pub(crate) fn entry(&self, level: usize, time: f64) -> Option<usize> {
+        (self.level == level && self.times.get(self.next) == Some(&time)).then_some(self.next)
+    }
+}
+
+impl OfLinks {
+    /// For walls of single links from `first` on.
     pub(crate) fn new(
+        device: &Device,
         manifest: &Manifest,
-        grid: &Grid,
-        spec: &GridSpec,
+        cutters: &Cutters,
+        first: usize,
+    ) -> Result<OfLinks, DeviceError> {
+        let form = cutters.form(manifest, first);
+        Ok(OfLinks { first, form: device.ints(&form)?, places: device.alloc_ints(5)?, shapes: Shapes::new(device, 1)? })
+    }
+}
+
+impl Surfaces {
+    fn new(device: &Device, flat: &Flat) -> Result<Surfaces, DeviceError> {
+        let ints = |values: &[i32]| if values.is_empty() { device.alloc_ints(1) } else { device.ints(values) };
+        let reals = |values: &[f64]| {
+            let mut buffer = device.alloc_doubles(values.len().max(1))?;
+            buffer.write_reals(0, values)?;
+            Ok::<_, DeviceError>(buffer)
+        };
+        Ok(Surfaces {
+            tree: ints(&flat.tree)?,
+            boxes: reals(&flat.boxes)?,
+            triangles: reals(&flat.triangles)?,
+            meets: ints(&flat.meets)?,
+            bits: ints(&flat.bits)?,
+        })
+    }
+}
+
+impl Places {
+    /// Of blocks in the order of their levels and along the curve.
+    pub(crate) fn new(
+        device: &Device,
+        manifest: &Manifest,
+        blocks: Vec<Block>,
+        levels: usize,
+    ) -> Result<Places, DeviceError> {
+        let levels = Places::levels_of(&blocks, levels);
+        let cells = blocks.len() * manifest.cells();
+        let numbers: Vec<i32> = (0..(cells * manifest.q()) as i32).collect();
+        Ok(Places {
+            items: device.ints(&numbers)?,
+            around: device.alloc_ints(cells)?,
+            towards: device.alloc_ints(cells)?,
+            velocities: device.alloc_doubles(cells * manifest.dim as usize)?,
+            own: levels.clone(),
+            levels,
+            blocks,
+        })
+    }
+}
+
+impl Places {
+    /// The range of each level in a list of blocks, level by level.
+    pub(crate) fn levels_of(blocks: &[Block], levels: usize) -> Vec<Range<usize>> {
+        let before = |level: usize| blocks.partition_point(|block| block.level < level);
+        (0..levels).map(|level| before(level)..before(level + 1)).collect()
+    }
+}
+
+impl Moving {
+    /// From the rows of all leaves and their links; `None` if no solid moves. Places are listed later.
+    pub(crate) fn new(
+        device: &Device,
+        manifest: &Manifest,
+        (grid, spec, cutters): (&Grid, &GridSpec, &Cutters),
         rows: BTreeMap<Block, usize>,
-        turning: Option<Turning>,
+        links: &[i32],
     ) -> Result<Option<Moving>, StepError> {
         let mut velocities = BTreeMap::new();
         for (number, (solid, motion)) in spec.solids.iter().zip(&spec.motions).enumerate() {
@@ -60,13 +229,43 @@ impl Moving {
         if velocities.is_empty() {
             return Ok(None);
         }
-        let leaves = leaves(grid)?;
-        Ok(Some(Moving { leaves, rows, free: vec![], cuts: BTreeMap::new(), velocities, turning }))
+        let turns = |number: &usize| spec.motions[*number].as_ref().is_some_and(Motion::turns);
+        let turning = velocities.keys().copied().filter(turns).collect();
+        let rates = velocities.keys().map(|number| (*number, Rate::default())).collect();
+        let stride = manifest.wall_stride as usize;
+        let at_wall = |number| velocities.get(&number).map_or(-1, |at| ((cutters.first + number) * stride + at) as i32);
+        let at_walls: Vec<i32> = (0..spec.solids.len()).map(at_wall).collect();
+        let rows_of = links.chunks_exact(manifest.q() * manifest.cells());
+        let states: Vec<i32> = rows_of.flat_map(|row| states_of(&row[..manifest.cells()])).collect();
+        let flat = Flat::new(&cutters.solids);
+        Ok(Some(Moving {
+            cells: manifest.cells(),
+            links: manifest.q() * manifest.cells(),
+            leaves: leaves(grid)?,
+            rows,
+            free: vec![],
+            states: device.ints(&states)?,
+            velocities,
+            turning,
+            rates,
+            rates_at: device.alloc_doubles(9 * spec.solids.len())?,
+            until: 0.0,
+            kernels: Cutting::load(device, manifest.dim as usize, manifest.real)?,
+            surfaces: Surfaces::new(device, &flat)?,
+            flat,
+            before: Shapes::new(device, 1)?,
+            timeline: Timeline::new(device)?,
+            numbers: device.ints(&(0..spec.solids.len() as i32).collect::<Vec<_>>())?,
+            at_walls: device.ints(&at_walls)?,
+            places: Places::new(device, manifest, vec![], 0)?,
+        }))
     }
 
-    /// The slot of a block, if it is a leaf.
-    pub(crate) fn slot(&self, block: Block) -> Option<usize> {
-        Some(self.leaves.get(&block)?.slot)
+    /// The shapes of solids, of which those that rotate have these velocities.
+    pub(crate) fn shapes(&self, solids: &Solids, rates: &BTreeMap<usize, Rate>) -> FlatShapes {
+        let turns = |solid: &usize| self.turning.contains(solid);
+        self.flat
+            .shapes(solids, |solid| Some(solid).filter(turns).map(|solid| (self.velocities[&solid], rates[&solid])))
     }
 
     /// All blocks with rows, level by level, each level along the curve, with their nodes and rows.
@@ -77,54 +276,34 @@ impl Moving {
         listed.into_iter().map(|(leaf, block, row)| (block, leaf.node as i32, row as i32)).collect()
     }
 
-    /// The cut links of blocks that moving solids of a level touch or have touched before.
-    pub(crate) fn cut(
-        &self,
-        cutters: &Cutters,
-        level: usize,
-        directions: &[Direction],
-    ) -> Result<BTreeMap<Block, Cut>, SolidError> {
-        let before = self.cuts.keys().filter(|block| block.level == level).copied();
-        let mut blocks = cutters.solids.touched(level);
-        blocks.extend(before);
-        blocks.sort_unstable();
-        blocks.dedup();
-        blocks.retain(|block| self.leaves.contains_key(block));
-        cutters.cut_moved(blocks, |block| self.leaves.contains_key(&block), directions)
-    }
-
-    /// The neighbours from which a cell that a solid has uncovered is filled: the directions to cells that are fluid and were fluid
-    /// before, as a bit mask, and the index of the direction closest to the sum of these; -1 if there is none. `open` says whether no
-    /// surface lies between the cell and its neighbour along a direction.
-    pub(crate) fn around(
-        &self,
-        cutters: [&Cutters; 2],
-        (block, cell): (Block, usize),
-        directions: &[Direction],
-        open: impl Fn(&Direction) -> bool,
-    ) -> (i32, i32) {
-        let next = |direction: &Direction| {
-            let (block, cell) = cutters[0].next(block, cell, direction).filter(|_| open(direction))?;
-            let fluid = cutters.iter().all(|cutters| cutters.solid_at(block, cell).is_none());
-            (fluid && self.leaves.contains_key(&block)).then_some(direction.c)
-        };
-        let moving = directions.iter().enumerate().filter(|(_, direction)| direction.c != [0; 3]);
-        let fluid: Vec<(usize, [i32; 3])> = moving.filter_map(|(at, direction)| Some((at, next(direction)?))).collect();
-        let normal = [0, 1, 2].map(|axis| fluid.iter().map(|(_, c)| c[axis]).sum::<i32>());
-        // The projection on the normal, over the length of the direction.
-        let along = |c: [i32; 3]| {
-            let square: i32 = c.iter().map(|c| c * c).sum();
-            f64::from((0..3).map(|axis| c[axis] * normal[axis]).sum::<i32>()) / f64::from(square).sqrt()
-        };
-        let best = |best: Option<(usize, f64)>, (at, c): &(usize, [i32; 3])| match best {
-            Some((_, most)) if most >= along(*c) => best,
-            _ => Some((*at, along(*c))),
-        };
-        let towards = fluid.iter().fold(None, best).map_or(-1, |(at, _)| at as i32);
-        (fluid.iter().fold(0, |all, (at, _)| all | 1 << at), towards)
+    /// Restricts the places whose cells are filled to a subdomain's own blocks, which are contiguous on each level.
+    pub(crate) fn keep_own(&mut self, owned: &Owned) {
+        let Moving { leaves, places: Places { blocks, levels, own, .. }, .. } = self;
+        for (own, level) in own.iter_mut().zip(levels) {
+            let is_own = |block: &&Block| owned.has(SlotId(leaves[*block].slot as u32));
+            let blocks = &blocks[level.clone()];
+            let first = blocks.iter().position(|block| is_own(&block)).unwrap_or(0);
+            let count = blocks[first..].iter().take_while(is_own).count();
+            *own = level.start + first..level.start + first + count;
+        }
     }
 }
 
+/// Bytes on the device for each place, besides its row; `turns`: whether solids rotate.
+pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool) -> usize {
+    let (cells, int) = (manifest.cells(), size_of::<i32>());
+    let wall = 2 * int + manifest.wall_stride as usize * manifest.real.bytes();
+    let of_cell =
+        (3 + manifest.q()) * int + manifest.dim as usize * size_of::<f64>() + usize::from(turns) * manifest.q() * wall;
+    cells * of_cell
+}
+
+/// The states of the cells of a row, from the links of its first direction.
+pub(crate) fn states_of(links: &[i32]) -> impl Iterator<Item = i32> {
+    links.iter().map(|link| if *link < 0 { 0b11 } else { 0 })
+}
+
+/// All leaves of a grid.
 pub(crate) fn leaves(grid: &Grid) -> Result<BTreeMap<Block, Leaf>, StepError> {
     let leaves = grid.forest().read_leaf_nodes()?.into_iter().enumerate();
     Ok(leaves.map(|(rank, (node, leaf))| (leaf.block, Leaf { rank, node, slot: leaf.slot.index() })).collect())

@@ -1,120 +1,65 @@
-//! Rows of cut links that change: assigned to blocks that moving solids touch, freed by blocks that they have left, and written to the
-//! device.
+//! Rows of cut links that change: each block that moving solids may touch has a row of its own, which kernels fill. The rows of other blocks
+//! do not change while the grid and the places stay; the host writes them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use lbm_bundle::Manifest;
 
 use crate::device::{Buffer, Device};
 use crate::geometry::Block;
-use crate::geometry::solid::{Arm, Cut, Row};
+use crate::geometry::solid::{Cut, SolidError};
+use crate::kernels;
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::Bodies;
-use crate::solver::solids::moving::leaves;
-use crate::solver::solids::turning::Surface;
+use crate::solver::solids::moving::{Moving, OfLinks, Places, Shapes, Timeline, leaves, states_of};
 
 /// Fraction of the rows that is added when they run out.
 const MORE_ROWS: f64 = 0.25;
 
-/// Rows that have changed: the links and the distances of each.
-#[derive(Default)]
-pub(crate) struct Rows {
-    pub(crate) links: BTreeMap<usize, Vec<i32>>,
-    distances: BTreeMap<usize, Vec<f64>>,
-}
-
-/// Runs of consecutive rows: the first row, and the values of all rows of the run. A copy to a device has a fixed cost however short it
-/// is.
-fn runs<T>(rows: BTreeMap<usize, Vec<T>>) -> Vec<(usize, Vec<T>)> {
-    let mut runs: Vec<(usize, Vec<T>)> = vec![];
-    let mut next = None;
-    for (row, values) in rows {
-        match runs.last_mut().filter(|_| next == Some(row)) {
-            Some((_, run)) => run.extend(values),
-            None => runs.push((row, values)),
-        }
-        next = Some(row + 1);
-    }
-    runs
-}
-
-/// Fraction of the walls that is added when they run out.
-const MORE_WALLS: f64 = 0.25;
-
-/// The row of a block if it has links that meet rotating solids.
-pub(crate) fn turned(cut: &Cut) -> Option<&Row> {
-    match cut {
-        Cut::Some(row) if !row.arms.is_empty() => Some(row),
-        _ => None,
-    }
-}
-
 impl Bodies {
-    /// Assigns a row to a block that has none, and registers its values to be written; returns whether the row is new.
-    fn give(
-        &mut self,
-        device: &Device,
-        manifest: &Manifest,
-        (block, row): (Block, &Row),
-        changed: &mut Rows,
-    ) -> Result<bool, StepError> {
-        let length = row.links.len();
+    /// A row that no block has.
+    fn free_row(&mut self, device: &Device, manifest: &Manifest) -> Result<usize, StepError> {
+        let (cells, length) = (manifest.cells(), manifest.q() * manifest.cells());
         let moving = self.moving.as_mut().expect("something moves");
-        let (at, is_new) = match moving.rows.get(&block) {
-            Some(at) if *at > 0 => (*at, false),
-            _ => {
-                if moving.free.is_empty() {
-                    let room = self.links.len() / length;
-                    let more = ((room as f64 * MORE_ROWS) as usize).max(1);
-                    self.links = longer(&self.links, device.alloc_ints((room + more) * length)?)?;
-                    self.distances =
-                        longer(&self.distances, device.alloc_reals(manifest.real, (room + more) * length)?)?;
-                    moving.free.extend((room..room + more).rev());
-                }
-                let at = moving.free.pop().expect("there is room");
-                moving.rows.insert(block, at);
-                (at, true)
-            }
-        };
-        changed.links.insert(at, row.links.clone());
-        changed.distances.insert(at, row.distances.clone());
-        Ok(is_new)
+        if moving.free.is_empty() {
+            let room = self.links.len() / length;
+            let more = ((room as f64 * MORE_ROWS) as usize).max(1);
+            self.links = longer(&self.links, device.alloc_ints((room + more) * length)?)?;
+            self.distances = longer(&self.distances, device.alloc_reals(manifest.real, (room + more) * length)?)?;
+            moving.states = longer(&moving.states, device.alloc_ints((room + more) * cells)?)?;
+            moving.free.extend((room..room + more).rev());
+        }
+        Ok(moving.free.pop().expect("there is room"))
     }
 
-    /// Writes changed rows to the device.
-    pub(crate) fn write(&mut self, changed: Rows) -> Result<(), StepError> {
-        let Rows { links, distances } = changed;
-        let length = links.values().next().map_or(0, Vec::len);
-        runs(links).iter().try_for_each(|(row, links)| self.links.write_ints(row * length, links))?;
-        Ok(runs(distances).iter().try_for_each(|(row, all)| self.distances.write_reals(row * length, all))?)
-    }
-
-    /// Updates the cut links of a block; returns whether its row is another than before, or none now.
-    pub(crate) fn take(
-        &mut self,
-        device: &Device,
-        manifest: &Manifest,
-        (block, cut): (Block, &Cut),
-        changed: &mut Rows,
-    ) -> Result<bool, StepError> {
-        let shared = match cut {
-            Cut::Some(row) => return self.give(device, manifest, (block, row), changed),
+    /// Gives a block that moving solids cannot touch the links that the host has cut.
+    fn take(&mut self, device: &Device, manifest: &Manifest, block: Block, cut: &Cut) -> Result<(), StepError> {
+        let moving = self.moving.as_mut().expect("something moves");
+        let own = moving.rows.remove(&block).filter(|row| *row > 0);
+        let row = match cut {
+            Cut::Some(_) => match own {
+                Some(row) => Some(row),
+                None => Some(self.free_row(device, manifest)?),
+            },
             Cut::All => Some(0),
             Cut::Nothing => None,
         };
         let moving = self.moving.as_mut().expect("something moves");
-        let before = match shared {
-            Some(row) => moving.rows.insert(block, row),
-            None => moving.rows.remove(&block),
-        };
-        moving.free.extend(before.filter(|row| *row > 0));
-        Ok(before != shared)
+        moving.free.extend(own.filter(|_| !matches!(cut, Cut::Some(_))));
+        if let (Cut::Some(of), Some(row)) = (cut, row) {
+            let (cells, length) = (manifest.cells(), manifest.q() * manifest.cells());
+            self.links.write_ints(row * length, &of.links)?;
+            self.distances.write_reals(row * length, &of.distances)?;
+            moving.states.write_ints(row * cells, &states_of(&of.links[..cells]).collect::<Vec<_>>())?;
+        }
+        moving.rows.extend(row.map(|row| (block, row)));
+        Ok(())
     }
 
-    /// Updates the rows after the grid has changed or the data have been reordered: frees the rows of blocks that no longer exist, and
-    /// cuts the links of new blocks.
+    /// Lists the places of the interval that the cutters have reserved, after the grid or the interval has changed: each gets a row. Rows of
+    /// blocks that no longer exist are freed, and the host cuts the links of blocks that are new or no place any more.
     pub(crate) fn renew(
         &mut self,
         device: &Device,
@@ -123,26 +68,82 @@ impl Bodies {
         owned: Option<&Owned>,
         walls: &mut Walls,
     ) -> Result<(), StepError> {
+        let (count, cutters) = (self.levels.len(), self.cutters.clone());
         let Some(moving) = &mut self.moving else { return Ok(()) };
         let before = std::mem::replace(&mut moving.leaves, leaves(grid)?);
         let is_gone = |block: &Block| !moving.leaves.contains_key(block);
         let gone: Vec<Block> = moving.rows.keys().copied().filter(is_gone).collect();
         let rows: Vec<usize> = gone.iter().filter_map(|block| moving.rows.remove(block)).collect();
         moving.free.extend(rows.into_iter().filter(|row| *row > 0));
-        moving.cuts.retain(|block, _| moving.leaves.contains_key(block));
-        let new: Vec<Block> = moving.leaves.keys().copied().filter(|block| !before.contains_key(block)).collect();
-        let cutters = self.cutters.clone();
-        let cuts = cutters.cut_moved(new.clone(), |block| moving.leaves.contains_key(&block), &manifest.directions)?;
-        let mut changed = Rows::default();
+
+        let swept = (0..count).flat_map(|level| cutters.solids.swept(level));
+        let mut places: Vec<Block> = swept.filter(|block| moving.leaves.contains_key(block)).collect();
+        places.sort_unstable_by_key(|block| moving.leaves[block].rank);
+        let was = std::mem::take(&mut moving.places.blocks);
+        let (now, then): (BTreeSet<Block>, BTreeSet<Block>) =
+            (places.iter().copied().collect(), was.into_iter().collect());
+        let to_cut = moving.leaves.keys().copied().filter(|block| !now.contains(block));
+        let to_cut: Vec<Block> = to_cut.filter(|block| !before.contains_key(block) || then.contains(block)).collect();
+        let cuts = cutters.cut_moved(to_cut, |block| moving.leaves.contains_key(&block), &manifest.directions)?;
         for (block, cut) in &cuts {
-            self.take(device, manifest, (*block, cut), &mut changed)?;
+            self.take(device, manifest, *block, cut)?;
         }
-        if let Some(moving) = &mut self.moving {
-            moving.cuts.extend(cuts.into_iter().filter(|(_, cut)| turned(cut).is_some()));
+        for block in &places {
+            let own = self.moving.as_ref().and_then(|moving| moving.rows.get(block).copied());
+            if own.is_none_or(|row| row == 0) {
+                let row = self.free_row(device, manifest)?;
+                self.moving.as_mut().expect("something moves").rows.insert(*block, row);
+            }
         }
-        self.turn(device, manifest, walls, &mut changed)?;
-        self.write(changed)?;
-        if gone.is_empty() && new.is_empty() { Ok(()) } else { self.list_again(device, grid, owned) }
+
+        let moving = self.moving.as_mut().expect("something moves");
+        let of_place = |block: &Block| {
+            let lowest = [0, 1, 2].map(|axis| (block.place[axis] * manifest.block[axis] as usize) as i32);
+            let (row, slot) = (moving.rows[block] as i32, moving.leaves[block].slot as i32);
+            [row, slot, lowest[0], lowest[1], lowest[2]]
+        };
+        let table: Vec<i32> = places.iter().flat_map(of_place).collect();
+        if !table.is_empty() {
+            self.of_links.places = device.ints(&table)?;
+        }
+        if !moving.turning.is_empty() {
+            self.make_walls(device, manifest, places.len(), walls)?;
+        }
+        let moving = self.moving.as_mut().expect("something moves");
+        if moving.places.around.len() == places.len() * manifest.cells() {
+            let levels = Places::levels_of(&places, count);
+            moving.places.own.clone_from(&levels);
+            (moving.places.levels, moving.places.blocks) = (levels, places);
+        } else {
+            moving.places = Places::new(device, manifest, places, count)?;
+        }
+        self.list_again(device, grid, owned)?;
+        self.show(device)?;
+        (0..count).try_for_each(|level| self.cut(level, grid, walls))
+    }
+
+    /// Makes room for a wall for each link of a number of places.
+    fn make_walls(
+        &mut self,
+        device: &Device,
+        manifest: &Manifest,
+        places: usize,
+        walls: &mut Walls,
+    ) -> Result<(), StepError> {
+        let stride = manifest.wall_stride as usize;
+        let count = self.of_links.first + places * manifest.q() * manifest.cells();
+        if walls.rules.len() < count {
+            walls.rules = longer(&walls.rules, device.alloc_ints(count)?)?;
+            walls.values = longer(&walls.values, device.alloc_reals(manifest.real, count * stride)?)?;
+            self.owners = longer(&self.owners, device.alloc_ints(count)?)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses places beside refinement interfaces, or where links have walls of their own because values vary.
+    pub(crate) fn check_places(&self, manifest: &Manifest) -> Result<(), SolidError> {
+        let Some(Moving { leaves, places, .. }) = &self.moving else { return Ok(()) };
+        self.cutters.check_moved(&places.blocks, |block| leaves.contains_key(&block), &manifest.directions)
     }
 
     /// Lists the blocks that have rows, and of a subdomain its own.
@@ -158,52 +159,75 @@ impl Bodies {
         self.follow(grid)?;
         owned.map_or(Ok(()), |owned| self.keep_own(owned))
     }
-}
 
-impl Bodies {
-    /// Gives each link that meets a rotating solid a wall with the local velocity of the surface.
-    pub(crate) fn turn(
-        &mut self,
-        device: &Device,
-        manifest: &Manifest,
-        walls: &mut Walls,
-        changed: &mut Rows,
-    ) -> Result<(), StepError> {
-        let Some(moving) = &mut self.moving else { return Ok(()) };
-        let Some(turning) = &mut moving.turning else { return Ok(()) };
-        let (dim, stride) = (manifest.dim as usize, manifest.wall_stride as usize);
-        let (mut rules, mut values, mut numbers) = (vec![], vec![], vec![]);
-        for (block, row) in moving.cuts.iter().filter_map(|(block, cut)| Some((block, turned(cut)?))) {
-            let mut links = row.links.clone();
-            for (number, Arm { link, solid, arm }) in row.arms.iter().enumerate() {
-                let Surface { wall, velocity, rate } = &turning.surfaces[solid];
-                links[*link] = (turning.first + rules.len()) as i32 + 1;
-                rules.push(wall.rule);
-                numbers.push(number as i32);
-                let at = values.len() + velocity;
-                values.extend(&wall.values);
-                values[at..at + dim].copy_from_slice(&rate.at(*arm)[..dim]);
-            }
-            changed.links.insert(moving.rows[block], links);
-        }
-        let (first, count) = (turning.first, turning.first + rules.len());
-        if walls.rules.len() < count {
-            let count = count + (rules.len() as f64 * MORE_WALLS) as usize;
-            walls.rules = longer(&walls.rules, device.alloc_ints(count)?)?;
-            walls.values = longer(&walls.values, device.alloc_reals(manifest.real, count * stride)?)?;
-            turning.numbers = longer(&turning.numbers, device.alloc_ints(count)?)?;
-            self.owners = longer(&self.owners, device.alloc_ints(count)?)?;
-            // The exchanges of these walls are summed link by link.
-            self.owners.write_ints(first, &vec![-1; count - first])?;
-        }
-        walls.rules.write_ints(first, &rules)?;
-        walls.values.write_reals(first * stride, &values)?;
-        Ok(turning.numbers.write_ints(first, &numbers)?)
+    /// Tells the device where all shapes are at present.
+    pub(crate) fn show(&mut self, device: &Device) -> Result<(), StepError> {
+        let Some(moving) = &self.moving else { return Ok(()) };
+        let shapes = moving.shapes(&self.cutters.solids, &moving.rates);
+        self.make_room(device, shapes.count())?;
+        Ok(self.of_links.shapes.write(shapes)?)
+    }
+
+    /// Makes room for a number of shapes; returns whether there was less.
+    pub(crate) fn make_room(&mut self, device: &Device, count: usize) -> Result<bool, StepError> {
+        let Some(moving) = self.moving.as_mut().filter(|_| self.of_links.shapes.room < count) else { return Ok(false) };
+        self.of_links.shapes = Shapes::new(device, count)?;
+        moving.before = Shapes::new(device, count)?;
+        let numbers = count.max(self.count) as i32;
+        moving.numbers = device.ints(&(0..numbers).collect::<Vec<_>>())?;
+        // Its entries have less room.
+        moving.timeline = Timeline::new(device)?;
+        Ok(true)
+    }
+
+    /// Cuts the links of all places of a level, for the shapes as they are on the device.
+    pub(crate) fn cut(&mut self, level: usize, grid: &Grid, walls: &mut Walls) -> Result<(), StepError> {
+        let Bodies { rows, links, distances, owners, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+        let Some(places) = moving.places.levels.get(level).cloned() else { return Ok(()) };
+        let OfLinks { form, places: table, shapes, .. } = of_links;
+        let each = |values: usize| moving.places.items.part(places.start * values..places.end * values);
+        let (level, count, surfaces) = (level as i32, shapes.room as i32, &moving.surfaces);
+        moving.kernels.launch(kernels::cutting::Occupy {
+            items: each(moving.cells),
+            form,
+            level,
+            places: table,
+            shapes: count,
+            kinds: &shapes.kinds,
+            numbers: &shapes.numbers,
+            tree: &surfaces.tree,
+            boxes: &surfaces.boxes,
+            triangles: &surfaces.triangles,
+            bits: &surfaces.bits,
+            states: &mut moving.states,
+        })?;
+        Ok(moving.kernels.launch(kernels::cutting::Cut {
+            items: each(moving.links),
+            form,
+            level,
+            places: table,
+            shapes: count,
+            kinds: &shapes.kinds,
+            numbers: &shapes.numbers,
+            tree: &surfaces.tree,
+            boxes: &surfaces.boxes,
+            triangles: &surfaces.triangles,
+            meets: &surfaces.meets,
+            bits: &surfaces.bits,
+            neighbours: &grid.tables().neighbours,
+            rows,
+            states: &moving.states,
+            links,
+            distances,
+            wall_rules: &mut walls.rules,
+            wall_values: &mut walls.values,
+            owners,
+        })?)
     }
 }
 
 /// A buffer with the values of a shorter one.
-pub(crate) fn longer<E: crate::device::Element>(from: &Buffer<E>, mut to: Buffer<E>) -> Result<Buffer<E>, StepError> {
+fn longer<E: crate::device::Element>(from: &Buffer<E>, mut to: Buffer<E>) -> Result<Buffer<E>, StepError> {
     let mut bytes = vec![0; from.bytes()];
     from.read_raw(0, &mut bytes)?;
     to.write_raw(0, &bytes)?;

@@ -4,16 +4,13 @@
 //! curve, so totals are the same for any number of subdomains. If the exchange is accumulated over steps, the host reads the sums of
 //! several steps at once, so that a device need not wait for the host.
 
-use crate::geometry::solid::{Arm, Row};
 use crate::kernels;
 use crate::solver::arrays::params::Level;
 use crate::solver::error::StepError;
 use crate::solver::observe::{Exchange, Exchanged};
 use crate::solver::parts::Parts;
 use crate::solver::parts::collect::{bytes_of, numbers_of};
-use crate::solver::solids::bodies::Bodies;
-use crate::solver::solids::exchanges::{OfLink, OfLinks};
-use crate::solver::solids::rows::turned;
+use crate::solver::solids::moving::OfLinks;
 use crate::solver::subdomain::Subdomain;
 
 /// Most level steps whose sums are left on the device.
@@ -86,7 +83,7 @@ impl Parts {
     fn add_found(&self, found: &[f64], scale: f64, total: &mut [Exchange]) {
         let Some(bodies) = &self.first().bodies else { return };
         let dim = self.first().grid.dim();
-        for (entry, sums) in found.chunks_exact(bodies.sums + 3).enumerate() {
+        for (entry, sums) in found.chunks_exact(bodies.sums).enumerate() {
             let Exchange { force, torque, gains } = &mut total[entry % bodies.count];
             for (total, value) in force[..dim].iter_mut().chain(gains).chain(torque).zip(sums) {
                 *total += scale * value;
@@ -104,6 +101,9 @@ impl Subdomain {
         let (blocks, count) = (listed.len(), listed.len() * bodies.count * bodies.sums);
         let mut values = bodies.left.room(self.program.device(), count)?;
         if blocks > 0 {
+            let OfLinks { first, form, places, shapes } = &bodies.of_links;
+            let manifest = self.program.manifest();
+            let torques = bodies.sums - manifest.dim as usize - manifest.populations.len();
             self.program.launch(kernels::Force {
                 list: kernels::Shares {
                     shares: self.grid.forest().every().part(0..blocks),
@@ -118,69 +118,21 @@ impl Subdomain {
                 owners: &bodies.owners,
                 frames: &bodies.frames,
                 bodies: bodies.count as i32,
+                torques: torques as i32,
+                level: at as i32,
+                first: *first as i32,
+                form,
+                places,
+                kinds: &shapes.kinds,
+                numbers: &shapes.numbers,
             })?;
         }
-        let links = self.leave_turned(at, level)?;
-        let Some(bodies) = &mut self.bodies else { return Ok(()) };
-        bodies.left.push((values, count), links);
+        bodies.left.push(values, count);
         Ok(())
     }
 
     /// Reads the sums of its blocks that were left on the device.
     fn take_exchanges(&mut self) -> Result<Vec<Vec<f64>>, StepError> {
-        let dim = self.grid.dim();
-        let Some(Bodies { left, sums, .. }) = &mut self.bodies else { return Ok(vec![]) };
-        left.take(dim, *sums)
-    }
-}
-
-impl Subdomain {
-    /// Leaves the exchange of each link with solids that turn, in the blocks of a level.
-    pub(crate) fn leave_turned(&mut self, at: usize, level: &Level) -> Result<Option<OfLinks>, StepError> {
-        let Some(bodies) = &mut self.bodies else { return Ok(None) };
-        let Some((moving, turning)) = bodies.moving.as_ref().and_then(|of| Some((of, of.turning.as_ref()?))) else {
-            return Ok(None);
-        };
-        let listed = bodies.levels[at].clone();
-        // The position of each block among those of the level, its slot and its row.
-        let blocks = moving.listed().into_iter().skip(listed.start).take(listed.len()).enumerate();
-        let rows: Vec<_> = blocks
-            .filter_map(|(place, (block, ..))| Some((place, moving.slot(block)?, turned(moving.cuts.get(&block)?)?)))
-            .collect();
-        let most = rows.iter().map(|(.., row)| row.arms.len()).max().unwrap_or(0);
-        if most == 0 {
-            return Ok(None);
-        }
-        let (dim, sums, device) = (self.grid.dim(), bodies.sums, self.program.device());
-        let ids = device.ints(&rows.iter().map(|(_, slot, _)| *slot as i32).collect::<Vec<_>>())?;
-        let count = rows.len() * most * sums;
-        let mut values = bodies.left.room(device, count)?;
-        self.program.launch(kernels::Force {
-            list: kernels::Shares {
-                shares: self.grid.forest().every().part(0..rows.len()),
-                ids: ids.part(0..rows.len()),
-                per: 1,
-            },
-            neighbours: &self.grid.tables().neighbours,
-            walls: self.walls.arguments(),
-            links: bodies.arguments(),
-            src: &self.fields.populations[level.current],
-            exchanged: &mut values,
-            owners: &turning.numbers,
-            // Each link has its own velocity; the host takes it into account.
-            frames: &device.alloc_doubles(most * dim)?,
-            bodies: most as i32,
-        })?;
-        let of_block = |(number, (place, _, row)): (usize, &(usize, usize, &Row))| {
-            let of_link = |(link, Arm { solid, arm, .. }): (usize, &Arm)| OfLink {
-                from: (number * most + link) * sums,
-                to: (place * bodies.count + solid) * (sums + 3),
-                arm: *arm,
-                velocity: turning.velocity(*solid, *arm),
-            };
-            row.arms.iter().enumerate().map(of_link).collect::<Vec<_>>()
-        };
-        let links = rows.iter().enumerate().flat_map(of_block).collect();
-        Ok(Some(OfLinks { values: (values, count), links }))
+        self.bodies.as_mut().map_or(Ok(vec![]), |bodies| bodies.left.take())
     }
 }

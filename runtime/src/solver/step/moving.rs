@@ -1,146 +1,236 @@
 //! Moving solids: links are cut again at the end of a step of their level, and cells that solids have left are filled.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use lbm_bundle::Direction;
-
-use crate::device::{Buffer, Int};
-use crate::geometry::Block;
-use crate::geometry::solid::{Cut, Rate, Vector};
+use crate::device::Device;
+use crate::geometry::solid::{FlatShapes, Rate};
 use crate::kernels;
-use crate::kernels::layout::{Layout, SlotId};
+use crate::kernels::cutting::UNCHANGED;
+use crate::kernels::layout::Layout;
 use crate::solver::arrays::params::Level;
 use crate::solver::error::StepError;
-use crate::solver::solids::rows::Rows;
+use crate::solver::solids::bodies::Bodies;
+use crate::solver::solids::moving::OfLinks;
 use crate::solver::subdomain::Subdomain;
 
-/// A cell that a solid has left or entered.
-struct Cell {
-    block: Block,
-    slot: usize,
-    cell: usize,
-    around: i32,
-    towards: i32,
-    velocity: Vector,
+/// Most steps of a level whose moves are computed in advance.
+const STEPS_AHEAD: usize = 64;
+
+impl Bodies {
+    /// The entry of the timeline for the step of a level that ends at a time; writes entries for that step and those after it if there is none.
+    fn entry(&mut self, device: &Device, level: usize, time: f64) -> Result<usize, StepError> {
+        let Some(moving) = &self.moving else { return Ok(0) };
+        if let Some(entry) = moving.timeline.entry(level, time) {
+            return Ok(entry);
+        }
+        let solids = &self.cutters.solids;
+        // Where solids move on several levels, their steps alternate.
+        let alone = (0..self.levels.len()).all(|other| other == level || solids.motions(other).next().is_none());
+        let step = 0.5f64.powi(level as i32);
+        let times: Vec<f64> =
+            (0..if alone { STEPS_AHEAD } else { 1 }).map(|ahead| time + ahead as f64 * step).collect();
+        let (mut solids, mut rates) = (solids.clone(), moving.rates.clone());
+        let (mut shapes, mut all_rates) = (vec![], vec![]);
+        for time in &times {
+            solids.set_time(level, *time);
+            let mut of_solids = vec![[0.0; 12]; self.count];
+            // Those of other levels keep their velocities.
+            rates.iter().for_each(|(number, rate)| of_solids[*number][9..].copy_from_slice(&rate.velocity));
+            for (number, motion) in solids.motions(level) {
+                // The velocity at this time, from the positions one step earlier and one step later, and the displacement since the earlier one.
+                let (before, now) = (motion.at(time - step).by, motion.at(*time).by);
+                let Rate { velocity, rotation } = motion.rate(time - step, time + step);
+                let next = motion.rate(*time, time + step);
+                let moved = [0, 1, 2].map(|axis| now[axis] - before[axis]);
+                let all = [velocity, rotation, moved, next.velocity];
+                of_solids[number].copy_from_slice(all.as_flattened());
+                rates.insert(number, next);
+            }
+            all_rates.extend(of_solids);
+            shapes.push(moving.shapes(&solids, &rates));
+        }
+        let room = shapes.iter().map(FlatShapes::count).max().unwrap_or(0);
+        if self.make_room(device, room)? {
+            self.show(device)?;
+        }
+        let room = self.of_links.shapes.room;
+        let (mut kinds, mut numbers) = (vec![], vec![]);
+        for shapes in shapes {
+            let FlatShapes { kinds: own, numbers: of } = shapes.padded(room);
+            kinds.extend(own);
+            numbers.extend(of);
+        }
+        let Some(moving) = &mut self.moving else { return Ok(0) };
+        let timeline = &mut moving.timeline;
+        if timeline.kinds.len() < kinds.len() {
+            timeline.kinds = device.alloc_ints(kinds.len())?;
+            timeline.numbers = device.alloc_doubles(numbers.len())?;
+            timeline.rates = device.alloc_doubles(12 * all_rates.len())?;
+        }
+        timeline.kinds.write_ints(0, &kinds)?;
+        timeline.numbers.write_reals(0, &numbers)?;
+        timeline.rates.write_reals(0, all_rates.as_flattened())?;
+        (timeline.level, timeline.times, timeline.next) = (level, times, 0);
+        Ok(0)
+    }
 }
 
 impl Subdomain {
-    /// Updates the tables of solids after the grid has changed or blocks have been sorted.
+    /// Lists the blocks that moving solids may touch, after the grid has changed, blocks have been sorted, or another interval has been
+    /// reserved for the motions.
     pub(crate) fn renew_solids(&mut self) -> Result<(), StepError> {
         let Subdomain { program, grid, owned, walls, bodies, .. } = self;
         let Some(bodies) = bodies else { return Ok(()) };
         bodies.renew(program.device(), program.manifest(), grid, owned.as_ref(), walls)
     }
 
-    /// Moves all moving solids to their positions at a time, on several levels, without filling cells.
-    pub(crate) fn place_solids(&mut self, levels: usize, time: f64) -> Result<(), StepError> {
-        (0..levels).try_for_each(|level| self.move_solids(level, time, None))
+    /// Refuses solids that come to where they must not within the reserved interval.
+    pub(crate) fn check_way(&self) -> Result<(), StepError> {
+        let Some(bodies) = &self.bodies else { return Ok(()) };
+        Ok(bodies.check_places(self.program.manifest())?)
     }
 
-    /// Moves the solids of a level to their positions at a time, in steps of the coarsest level, and sets the velocities of their surfaces
-    /// for the step that begins then. If `refilled` gives the level, cells that solids have left since the previous position are filled.
-    pub(crate) fn move_solids(&mut self, level: usize, time: f64, refilled: Option<&Level>) -> Result<(), StepError> {
-        let Subdomain { program, grid, owned, walls, bodies, fields, places, .. } = self;
-        let (device, manifest) = (program.device().clone(), program.manifest().clone());
-        let Some(bodies) = bodies else { return Ok(()) };
-        let Some(moving) = &mut bodies.moving else { return Ok(()) };
-        let (before, dim, step) = (bodies.cutters.clone(), manifest.dim as usize, 0.5f64.powi(level as i32));
-        if before.solids.motions(level).next().is_none() {
+    /// Moves all moving solids to their positions at a time, on several levels, without filling cells.
+    pub(crate) fn place_solids(&mut self, levels: usize, time: f64) -> Result<(), StepError> {
+        if !self.moves() {
             return Ok(());
         }
-        let mut cutters = (*before).clone();
-        cutters.solids.set_time(level, time);
+        for level in 0..levels {
+            self.set_solids(level, time);
+            self.set_velocities(level, time)?;
+        }
+        self.reserve_from(time)?;
+        self.renew_solids()?;
+        self.check_way()
+    }
 
+    /// Reserves an interval from a time on, unless changes of the grid do that. A refined grid that does not change has the level of the solids along
+    /// all of their way.
+    fn reserve_from(&mut self, time: f64) -> Result<(), StepError> {
+        let follows = self.criterion.is_some();
+        let Some(Bodies { cutters, moving: Some(moving), levels, .. }) = &mut self.bodies else { return Ok(()) };
+        let end = cutters.solids.end();
+        moving.until = if follows {
+            f64::INFINITY
+        } else if levels.len() > 1 && time < end {
+            end
+        } else {
+            Arc::make_mut(cutters).solids.reserve_from(time).ok_or(StepError::LongWay)?
+        };
+        Ok(())
+    }
+
+    /// On the host, moves the solids of a level to their positions at a time, in steps of the coarsest level.
+    fn set_solids(&mut self, level: usize, time: f64) {
+        let Some(bodies) = &mut self.bodies else { return };
+        Arc::make_mut(&mut bodies.cutters).solids.set_time(level, time);
+    }
+
+    /// Sets the velocities of the surfaces of a level's solids for the step that begins at a time.
+    fn set_velocities(&mut self, level: usize, time: f64) -> Result<(), StepError> {
+        let Subdomain { program, walls, bodies, .. } = self;
+        let (manifest, step) = (program.manifest(), 0.5f64.powi(level as i32));
+        let Some(Bodies { cutters, frames, moving: Some(moving), .. }) = bodies else { return Ok(()) };
+        let dim = manifest.dim as usize;
         for (number, motion) in cutters.solids.motions(level) {
             let rate = motion.rate(time, time + step);
             let velocity = &rate.velocity[..dim];
             let wall = (cutters.first + number) * manifest.wall_stride as usize;
             walls.values.write_reals(wall + moving.velocities[&number], velocity)?;
-            bodies.frames.write_reals(number * dim, velocity)?;
-            if let Some(turning) = &mut moving.turning {
-                turning.set_rate(number, rate);
-            }
+            frames.write_reals(number * dim, velocity)?;
+            moving.rates.insert(number, rate);
         }
+        Ok(())
+    }
 
-        // For each solid of the level, its velocity at this time, from its positions one step earlier and one step later, and its
-        // displacement since the earlier one.
-        let rates: BTreeMap<usize, (Rate, Vector)> = cutters
-            .solids
-            .motions(level)
-            .map(|(at, motion)| {
-                let (before, now) = (motion.at(time - step).by, motion.at(time).by);
-                (at, (motion.rate(time - step, time + step), [0, 1, 2].map(|axis| now[axis] - before[axis])))
-            })
-            .collect();
-        let directions = &manifest.directions[manifest.main().range()];
-        let cuts = moving.cut(&cutters, level, &manifest.directions)?;
-        let (mut cells, mut changed): (Vec<Cell>, Vec<(Block, Cut)>) = (vec![], vec![]);
-        for (block, cut) in &cuts {
-            let old = moving.cuts.remove(block).unwrap_or_else(|| before.cut(*block, &manifest.directions));
-            if old == *cut {
-                continue;
-            }
-            let other = |cell: &usize| refilled.is_some() && old.is_solid(*cell) != cut.is_solid(*cell);
-            for cell in (0..manifest.cells()).filter(other) {
-                let slot = moving.slot(*block).expect("a block that is cut is a leaf");
-                // Cells that a solid has entered are at rest. A neighbour counts if the link along which populations arrive from it is not
-                // cut.
-                let open = |to: &Direction| !cut.is_link_cut(to.opposite as usize * manifest.cells() + cell);
-                let (around, towards, velocity) = match before.arm_at(*block, cell) {
-                    Some((number, arm)) => {
-                        let (around, towards) = moving.around([&before, &cutters], (*block, cell), directions, open);
-                        // Relative to the pivot, which has moved since.
-                        let velocity = rates
-                            .get(&number)
-                            .map_or([0.0; 3], |(rate, moved)| rate.at([0, 1, 2].map(|axis| arm[axis] - moved[axis])));
-                        (around, towards, velocity)
-                    }
-                    None => (0, -1, [0.0; 3]),
-                };
-                cells.push(Cell { block: *block, slot, cell, around, towards, velocity });
-            }
-            changed.push((*block, cut.clone()));
+    /// Moves the solids of a level to their positions at a time, in steps of the coarsest level, sets the velocities of their surfaces for the
+    /// step that begins then, and fills the cells that they have left since the previous position.
+    pub(crate) fn move_solids(&mut self, level: usize, time: f64, of: &Level) -> Result<(), StepError> {
+        if self.bodies.as_ref().is_none_or(|bodies| bodies.cutters.solids.motions(level).next().is_none()) {
+            return Ok(());
         }
-        let touched = cutters.solids.touched(level);
-        moving.cuts.extend(cuts.into_iter().filter(|(block, _)| touched.binary_search(block).is_ok()));
-        let (mut listed, mut rows) = (false, Rows::default());
-        for (block, cut) in &changed {
-            listed |= bodies.take(&device, &manifest, (*block, cut), &mut rows)?;
+        let is_beyond = |bodies: &Bodies| bodies.moving.as_ref().is_some_and(|moving| time > moving.until);
+        if self.bodies.as_ref().is_some_and(is_beyond) {
+            self.reserve_from(time - 1.0)?;
+            self.renew_solids()?;
+            self.check_way()?;
         }
-        bodies.cutters = cutters.into();
-        bodies.turn(&device, &manifest, walls, &mut rows)?;
-        bodies.write(rows)?;
-        if listed {
-            bodies.list_again(&device, grid, owned.as_ref())?;
+        let Subdomain { program, grid, walls, bodies, fields, places, .. } = self;
+        let (device, manifest) = (program.device(), program.manifest());
+        let Some(bodies) = bodies else { return Ok(()) };
+        let entry = bodies.entry(device, level, time)?;
+        let Bodies { cutters, of_links, frames, count, moving: Some(moving), .. } = bodies else { return Ok(()) };
+        let solids = &mut Arc::make_mut(cutters).solids;
+        solids.set_time(level, time);
+        let step = 0.5f64.powi(level as i32);
+        for (number, motion) in solids.motions(level) {
+            moving.rates.insert(number, motion.rate(time, time + step));
         }
+        let (shapes, timeline) = (&mut of_links.shapes, &moving.timeline);
+        moving.kernels.launch(kernels::cutting::Place {
+            items: moving.numbers.part(0..moving.numbers.len()),
+            entry: entry as i32,
+            shapes: shapes.room as i32,
+            solids: *count as i32,
+            all_kinds: &timeline.kinds,
+            all_numbers: &timeline.numbers,
+            all_rates: &timeline.rates,
+            velocities: &moving.at_walls,
+            kinds: &mut shapes.kinds,
+            numbers: &mut shapes.numbers,
+            kinds_before: &mut moving.before.kinds,
+            numbers_before: &mut moving.before.numbers,
+            rates: &mut moving.rates_at,
+            frames,
+            wall_values: &mut walls.values,
+        })?;
+        moving.timeline.next += 1;
+        bodies.cut(level, grid, walls)?;
 
-        if let Some(owned) = owned {
-            cells.retain(|cell| owned.has(SlotId(cell.slot as u32)));
-        }
-        let Some(Level { params, current }) = refilled.filter(|_| !cells.is_empty()) else { return Ok(()) };
-        let ints = |of: &dyn Fn(&Cell) -> i32| -> Result<Buffer<Int>, StepError> {
-            Ok(device.ints(&cells.iter().map(of).collect::<Vec<_>>())?)
-        };
-        let velocities: Vec<f64> = cells.iter().flat_map(|cell| cell.velocity[..dim].to_vec()).collect();
-        let mut on_device = device.alloc_doubles(velocities.len())?;
-        on_device.write_reals(0, &velocities)?;
-        let items = device.ints(&(0..cells.len() as i32).collect::<Vec<_>>())?;
+        let Bodies { rows, links, of_links, moving: Some(moving), .. } = bodies else { return Ok(()) };
+        let (own, cells) = (moving.places.own[level].clone(), moving.cells);
+        let OfLinks { form, places: table, .. } = &*of_links;
+        let items = || moving.places.items.part(own.start * cells..own.end * cells);
+        let neighbours = &grid.tables().neighbours;
+        moving.kernels.launch(kernels::cutting::Uncover {
+            items: items(),
+            form,
+            level: level as i32,
+            places: table,
+            shapes: moving.before.room as i32,
+            kinds: &moving.before.kinds,
+            numbers: &moving.before.numbers,
+            tree: &moving.surfaces.tree,
+            boxes: &moving.surfaces.boxes,
+            triangles: &moving.surfaces.triangles,
+            bits: &moving.surfaces.bits,
+            rates: &moving.rates_at,
+            neighbours,
+            rows,
+            states: &moving.states,
+            links,
+            around: &mut moving.places.around,
+            towards: &mut moving.places.towards,
+            velocities: &mut moving.places.velocities,
+        })?;
+        let Level { params, current } = of;
         program.launch(kernels::Refill {
-            items: items.part(0..cells.len()),
-            slots: &ints(&|cell| cell.slot as i32)?,
-            cells: &ints(&|cell| cell.cell as i32)?,
-            around: &ints(&|cell| cell.around)?,
-            towards: &ints(&|cell| cell.towards)?,
-            velocities: &on_device,
-            neighbours: &grid.tables().neighbours,
+            items: items(),
+            places: table,
+            around: &moving.places.around,
+            towards: &moving.places.towards,
+            velocities: &moving.places.velocities,
+            neighbours,
             populations: &mut fields.populations[*current],
             params: params.packed(),
         })?;
-        if let Some(places) = places {
-            let (layout, to) = (Layout::populations(&manifest), &mut fields.populations[*current]);
-            cells.iter().try_for_each(|Cell { block, slot, cell, .. }| {
-                places.write_cell(layout, to, grid.origin(*block), (*slot, *cell))
-            })?;
+        let Some(places) = places else { return Ok(()) };
+        // Constants of cells follow from formulas that the host evaluates.
+        let (layout, to) = (Layout::populations(manifest), &mut fields.populations[*current]);
+        let around = moving.places.around.read_ints(own.start * cells..own.end * cells)?;
+        for (at, _) in around.into_iter().enumerate().filter(|(_, around)| *around != UNCHANGED) {
+            let block = moving.places.blocks[own.start + at / cells];
+            places.write_cell(layout, to, grid.origin(block), (moving.leaves[&block].slot, at % cells))?;
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ impl Parts {
             Share::Lane(lane) if task.phase == Phase::HaloSaved => self.cross_saved(task.level, lane),
             Share::Lane(lane) => self.cross(task.level, lane, levels[task.level].current),
             Share::Part(part, _) if task.phase == Phase::Move => {
-                self.here[part].move_solids(task.level, end, Some(&levels[task.level]))
+                self.here[part].move_solids(task.level, end, &levels[task.level])
             }
             Share::Part(part, _) if task.phase == Phase::Exchange => {
                 if part == 0 {

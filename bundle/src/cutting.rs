@@ -1,0 +1,214 @@
+//! Bundles of kernels that cut the links of cells near solids that move.
+//!
+//! They depend on the dimension and the target alone; what they must know of a method and a grid is in the array `form`. All arithmetic is
+//! in 64 bits, and no operation is fused with another, so that links are the same on every device. The source names the type of
+//! distances and of walls' values `REAL`: a macro, defined before the text.
+//!
+//! # Memory
+//!
+//! Solids are a list of shapes, periodic images included, those at rest first. The first that contains a point is that of the point. Each has
+//! integers ([`SHAPE_INTS`]) and numbers ([`SHAPE_NUMBERS`]); surfaces of triangles have a tree of boxes, in `tree` and `boxes`, and images have their
+//! voxels in `bits`. Positions are in cells of level 0.
+//!
+//! A *place* is a block that moving solids may touch; an item of a launch is a cell of a place, `place * CELLS + cell`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::args::{roles, same_args};
+use crate::{Arg, File, Target};
+
+/// Integers of a shape: its kind ([`ShapeKind`]); the number of its solid; 1 if it is the outside of what follows; where the velocity is
+/// among the values of its wall, -1 if it does not rotate; then of a surface the first node of its tree, its first entry in `meets` or -1,
+/// 0, and its first triangle; of an image its first word in `bits` and the voxels along each axis.
+pub const SHAPE_INTS: usize = 8;
+
+/// Numbers of a shape: a rotation (three rows), a place in space and a place in the frame of the shape: a point `x` in space is at
+/// `frame + rotation (x - space)`. Eight numbers of the kind. The bounding box in space, lower and upper corner. The pivot in space, the
+/// velocity of the pivot, and the rotation vector: per step of level 0.
+///
+/// Of the kind: a sphere has its centre and radius; a box its corners; a cylinder its centre, its axis of length 1, its radius and half of its
+/// length; a surface the corners of its bounding box; an image its lower corner and the width of a voxel.
+pub const SHAPE_NUMBERS: usize = 38;
+
+/// Kinds of shapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeKind {
+    /// Points nearer to the centre than the radius.
+    Sphere,
+    /// Points between two corners.
+    Box,
+    /// Points nearer to a line than the radius.
+    Cylinder,
+    /// The inside of a closed surface of triangles.
+    Surface,
+    /// Solid voxels.
+    Image,
+}
+
+/// Entries of `form` before the directions: cells of a block along each axis, cells of a block, directions; cells of level 0 along each axis;
+/// a bit for each axis that is periodic, and for each face that is a symmetry plane; the wall of the first solid, the first of the walls of
+/// single links, the stride of walls' values; the directions of the populations that carry the flow, which come first. Then of each direction
+/// its velocity and its opposite.
+pub const FORM: usize = 14;
+
+/// Entry of `around` where nothing has changed.
+pub const UNCHANGED: i32 = -1;
+
+/// The table of the kernels, as [`method_kernels!`](crate::method_kernels) is one.
+#[macro_export]
+macro_rules! cutting_kernels {
+    ($with:ident) => {
+        $with! {
+            /// Shapes where they are after a step, from a table; those before stay at hand. The velocities of surfaces in the next step.
+            Place = "place" {
+                items: list Int [count] "numbers of shapes and solids",
+                entry: value Int "the entry of the table",
+                shapes: value Int "how many shapes there are",
+                solids: value Int "how many solids there are",
+                all_kinds: read Int [entry][shape][8] "integers of each shape",
+                all_numbers: read Double [entry][shape][38] "numbers of each shape",
+                all_rates: read Double [entry][solid][12]
+                    "rates of each solid, as below, and the velocity of its pivot in the next step",
+                velocities: read Int [solid] "where the velocity of each solid is among the values of all walls, or -1",
+                kinds: write Int [shape][8] "integers of each shape",
+                numbers: write Double [shape][38] "numbers of each shape",
+                kinds_before: write Int [shape][8] "integers of each shape before",
+                numbers_before: write Double [shape][38] "numbers of each shape before",
+                rates: write Double [solid][9]
+                    "of each solid its velocity at this time, its rotation vector, and the displacement of its pivot since then",
+                frames: write Double [solid][axes] in lattice "velocity that each solid moves with",
+                wall_values: write Real [wall][stride] in lattice "parameters of each wall",
+            }
+            /// Which cells of the listed ones are solid, and which have been before.
+            Occupy = "occupy" {
+                items: list Int [count] "cells of places",
+                form: read Int [form] "the method and the grid",
+                level: value Int "level of the places",
+                places: read Int [place][5] "row and slot of each place, and its lowest cell",
+                shapes: value Int "how many shapes there are",
+                kinds: read Int [shape][8] "integers of each shape",
+                numbers: read Double [shape][38] "numbers of each shape",
+                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
+                boxes: read Double [node][6] "lower and upper corner of each node",
+                triangles: read Double [triangle][9] "corners of each triangle",
+                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
+                states: write Int [row][cells] "bit 0: a cell is solid; bit 1: it was solid before",
+            }
+            /// The listed links, and the distances on them.
+            Cut = "cut" {
+                items: list Int [count] "links of places, (place * q + direction) * CELLS + cell",
+                form: read Int [form] "the method and the grid",
+                level: value Int "level of the places",
+                places: read Int [place][5] "row and slot of each place, and its lowest cell",
+                shapes: value Int "how many shapes there are",
+                kinds: read Int [shape][8] "integers of each shape",
+                numbers: read Double [shape][38] "numbers of each shape",
+                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
+                boxes: read Double [node][6] "lower and upper corner of each node",
+                triangles: read Double [triangle][9] "corners of each triangle",
+                meets: read Int [triangle] "1 where paths meet a triangle, else 0",
+                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
+                neighbours: read Int [slot][near] "slots of the neighbours, -(w + 1) for wall w, or the least integer",
+                rows: read Int [slot] "row of each slot, -1 for none",
+                states: read Int [row][cells] "bit 0: a cell is solid; bit 1: it was solid before",
+                links: write Int [row][q][cells]
+                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
+                distances: write Real [row][q][cells] "distance of the surface on the way to it, over the length of the link",
+                wall_rules: write Int [wall] "rule of each wall",
+                wall_values: write Real [wall][stride] in lattice "parameters of each wall",
+                owners: write Int [wall] "the solid whose surface each wall is, -1 for none, or -(s + 2) for a link that meets shape s",
+            }
+            /// What cells are filled with that solids have left or entered.
+            Uncover = "uncover" {
+                items: list Int [count] "cells of places",
+                form: read Int [form] "the method and the grid",
+                level: value Int "level of the places",
+                places: read Int [place][5] "row and slot of each place, and its lowest cell",
+                shapes: value Int "how many shapes there were before the solids moved",
+                kinds: read Int [shape][8] "integers of each shape then",
+                numbers: read Double [shape][38] "numbers of each shape then",
+                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
+                boxes: read Double [node][6] "lower and upper corner of each node",
+                triangles: read Double [triangle][9] "corners of each triangle",
+                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
+                rates: read Double [solid][9]
+                    "of each solid its velocity at this time, its rotation vector, and the displacement of its pivot since then",
+                neighbours: read Int [slot][near] "slots of the neighbours, -(w + 1) for wall w, or the least integer",
+                rows: read Int [slot] "row of each slot, -1 for none",
+                states: read Int [row][cells] "bit 0: a cell is solid; bit 1: it was solid before",
+                links: read Int [row][q][cells]
+                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
+                around: write Int [item] "bit i: the next cell along direction i is fluid, and has been so; -1 where nothing has changed",
+                towards: write Int [item] "the direction to the cell whose non-equilibrium each takes, or -1",
+                velocities: write Double [item][axes] in lattice "velocity of the solid",
+            }
+        }
+    };
+}
+
+macro_rules! role {
+    ($($rows:tt)*) => {
+        roles! {
+            /// What a kernel does. Rows of [`cutting_kernels!`](crate::cutting_kernels) say what each takes.
+            CutRole: $($rows)*
+        }
+    };
+}
+
+cutting_kernels!(role);
+
+impl CutRole {
+    /// The arguments of its kernel in that dimension.
+    pub fn args(self, dim: u32) -> Vec<Arg> {
+        let index = |index: &str| match index {
+            "near" => format!("[{}]", 3u32.pow(dim)),
+            "axes" => format!("[{dim}]"),
+            count => format!("[{count}]"),
+        };
+        self.declared().iter().flat_map(|arg| arg.args(index, str::to_string)).collect()
+    }
+}
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CutKernel {
+    /// What it does.
+    pub role: CutRole,
+    /// Symbol in the compiled code: `cutting_3d_cut`. On the host, `<symbol>_packed` takes an array of pointers to the arguments.
+    pub symbol: String,
+    /// Arguments in order.
+    pub args: Vec<Arg>,
+    /// GPU: threads of a thread block, an item each.
+    pub threads: u32,
+}
+
+impl CutKernel {
+    /// Whether its arguments are those of its role in that dimension; what is said of them may differ.
+    pub fn is_as_declared(&self, dim: u32) -> bool {
+        same_args(&self.args, &self.role.args(dim))
+    }
+}
+
+/// Everything but the source text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CutManifest {
+    /// [`ABI`](crate::ABI) of the compiler that wrote it.
+    pub abi: u32,
+    /// Name: `cutting_2d` or `cutting_3d`.
+    pub name: String,
+    /// Target.
+    pub target: Target,
+    /// Number of axes, 2 or 3.
+    pub dim: u32,
+    /// Kernels.
+    pub kernels: Vec<CutKernel>,
+}
+
+/// Kernels of one dimension for one target, ready to be compiled and launched once `REAL` is defined.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CutBundle {
+    /// Signatures.
+    pub manifest: CutManifest,
+    /// The kernel source: CUDA or C.
+    pub source: File,
+}

@@ -1,0 +1,663 @@
+{% for line in banner -%}
+// {{ line }}
+{% endfor %}
+{{<includes />}}
+
+// The type of distances and of walls' values.
+#ifndef REAL
+#define REAL double
+#endif
+
+enum {
+    DIM = {{ dim }},
+    NEAR = {{ near }},  // places around a block, its own included
+    INTS = {{ ints }},  // integers of a shape
+    NUMBERS = {{ numbers }},  // numbers of a shape
+    DIRECTIONS = {{ form }},  // where the directions begin in `form`
+    DEEPEST = 64,  // nodes of a tree that wait, at most
+};
+
+// Kinds of shapes.
+enum { SPHERE, BOX, CYLINDER, SURFACE, IMAGE };
+
+// Not met: beyond the end of a path.
+#define NEVER 2.0
+#define UNREACHED 1e300
+
+// Distances are not smaller, because rules may divide by twice the distance.
+#define LEAST_DISTANCE 1e-6
+
+// A path that is inside a solid for less than this fraction of its length only touches the solid.
+#define TOUCH 1e-9
+
+// Positions closer than this are equal: in voxels, or as a fraction of a path.
+#define SLACK 1e-9
+
+typedef struct {
+    double x, y, z;
+} Point;
+
+// Cells relative to the lowest cell of a block.
+typedef struct {
+    int x, y, z;
+} Spot;
+
+// All shapes.
+typedef struct {
+    int shapes;
+    const {{ int }} *kinds;
+    const double *numbers;
+    const {{ int }} *tree;
+    const double *boxes, *triangles;
+    const {{ int }} *meets, *bits;
+} Solids;
+
+// A block and what is around it.
+typedef struct {
+    const {{ int }} *form, *place;
+    int level;
+    const {{ int }} *neighbours, *rows, *states;
+} Block;
+
+// A surface that is met: its shape, and the fraction of the path.
+typedef struct {
+    int shape;
+    double part;
+} Met;
+
+{{ inline }} Point point(const double *at)
+{
+    const Point found = { at[0], at[1], at[2] };
+    return found;
+}
+
+{{ inline }} Point minus(const Point a, const Point b)
+{
+    const Point found = { a.x - b.x, a.y - b.y, a.z - b.z };
+    return found;
+}
+
+{{ inline }} double dot(const Point a, const Point b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+{{ inline }} Point cross(const Point a, const Point b)
+{
+    const Point found = { a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
+    return found;
+}
+
+// a + part * way
+{{ inline }} Point along(const Point a, const double part, const Point way)
+{
+    const Point found = { a.x + part * way.x, a.y + part * way.y, a.z + part * way.z };
+    return found;
+}
+
+{{ inline }} double of_axis(const Point at, const int axis)
+{
+    return axis == 0 ? at.x : axis == 1 ? at.y : at.z;
+}
+
+{{ inline }} int spot_on(const Spot at, const int axis)
+{
+    return axis == 0 ? at.x : axis == 1 ? at.y : at.z;
+}
+
+{{ inline }} Spot moved(const Spot at, const int axis, const int by)
+{
+    const Spot found = { at.x + (axis == 0 ? by : 0), at.y + (axis == 1 ? by : 0), at.z + (axis == 2 ? by : 0) };
+    return found;
+}
+
+{{ inline }} int is_finite(const double value)
+{
+    return value - value == 0;
+}
+
+// The nearer of two fractions of a path; what is not on the path is never met.
+{{ inline }} double nearer(const double nearest, const double part)
+{
+    return part >= 0 && part <= 1 && part < nearest ? part : nearest;
+}
+
+// ==== shapes ========================================================================================================
+
+// A point in the frame of a shape.
+{{ inline }} Point in_frame(const double *numbers, const Point at)
+{
+    const Point off = minus(at, point(numbers + 9));
+    const Point found = {
+        numbers[12] + dot(point(numbers), off), numbers[13] + dot(point(numbers + 3), off), numbers[14] + dot(point(numbers + 6), off)
+    };
+    return found;
+}
+
+{{ inline }} int is_between(const Point at, const Point low, const Point high)
+{
+    return low.x <= at.x && at.x <= high.x && low.y <= at.y && at.y <= high.y && low.z <= at.z && at.z <= high.z;
+}
+
+// Whether two boxes overlap, or touch.
+{{ inline }} int overlap(const double *box, const Point low, const Point high)
+{
+    return box[0] <= high.x && box[3] >= low.x && box[1] <= high.y && box[4] >= low.y && box[2] <= high.z && box[5] >= low.z;
+}
+
+// Whether the projection of an edge along x passes a point above it: 1 upwards, -1 downwards, 0 if not. The same for both orientations.
+{{ inline }} int passes(const double *from, const double *to, const Point at)
+{
+    const int up = from[2] < to[2];
+    const double *const low = up ? from : to, *const high = up ? to : from;
+    if (!(low[2] <= at.z && at.z < high[2])) return 0;
+    const double cut = low[1] + (at.z - low[2]) / (high[2] - low[2]) * (high[1] - low[1]);
+    return at.y < cut ? up ? 1 : -1 : 0;
+}
+
+// Whether a point is inside a surface: a ray from it along x leaves more often than it enters, or less often.
+{{ function }} int surrounds(const Solids solids, const {{ int }} *kinds, const double *numbers, const Point at)
+{
+    if (!is_between(at, point(numbers + 15), point(numbers + 18))) return 0;
+    int open[DEEPEST], count = 1, windings = 0;
+    open[0] = 0;
+    while (count > 0) {
+        const int node = open[--count];
+        const {{ int }} *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
+        const double *const box = solids.boxes + 6 * (size_t)(kinds[4] + node);
+        if (!(box[1] <= at.y && at.y <= box[4] && box[2] <= at.z && at.z <= box[5] && box[3] > at.x)) continue;
+        if (of[2] != 0 && count + 2 <= DEEPEST) {
+            open[count++] = of[2];
+            open[count++] = node + 1;
+            continue;
+        }
+        for (int number = of[0]; number < of[1]; ++number) {
+            const double *const corners = solids.triangles + 9 * (size_t)(kinds[7] + number);
+            const int leaves = passes(corners, corners + 3, at) + passes(corners + 3, corners + 6, at) + passes(corners + 6, corners, at);
+            if (leaves == 0) continue;
+            const Point first = point(corners);
+            const Point normal = cross(minus(point(corners + 3), first), minus(point(corners + 6), first));
+            const double low = fmin(fmin(corners[0], corners[3]), corners[6]), high = fmax(fmax(corners[0], corners[3]), corners[6]);
+            double where = at.x - dot(normal, minus(at, first)) / normal.x;
+            // Anywhere on a triangle along the ray.
+            where = is_finite(where) ? fmin(fmax(where, low), high) : low;
+            if (where > at.x) windings += leaves;
+        }
+    }
+    return windings != 0;
+}
+
+// The fraction of a path at which it meets a triangle, its edges included (Moeller & Trumbore, J. Graphics Tools 2 (1997) 21).
+{{ inline }} double pierces(const double *corners, const Point from, const Point way)
+{
+    const Point first = point(corners), one = minus(point(corners + 3), first), other = minus(point(corners + 6), first);
+    const Point across = cross(way, other), off = minus(from, first), turned = cross(off, one);
+    const double scale = dot(one, across), u = dot(off, across) / scale, v = dot(way, turned) / scale, part = dot(other, turned) / scale;
+    return is_finite(part) && u >= -SLACK && v >= -SLACK && u + v <= 1 + SLACK ? part : NEVER;
+}
+
+{{ function }} double meets_surface(const Solids solids, const {{ int }} *kinds, const Point from, const Point to)
+{
+    const Point way = minus(to, from);
+    const Point low = { fmin(from.x, to.x), fmin(from.y, to.y), fmin(from.z, to.z) };
+    const Point high = { fmax(from.x, to.x), fmax(from.y, to.y), fmax(from.z, to.z) };
+    int open[DEEPEST], count = 1;
+    double nearest = NEVER;
+    open[0] = 0;
+    while (count > 0) {
+        const int node = open[--count];
+        const {{ int }} *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
+        if (!overlap(solids.boxes + 6 * (size_t)(kinds[4] + node), low, high)) continue;
+        if (of[2] != 0 && count + 2 <= DEEPEST) {
+            open[count++] = of[2];
+            open[count++] = node + 1;
+            continue;
+        }
+        for (int number = of[0]; number < of[1]; ++number) {
+            if (kinds[5] >= 0 && !solids.meets[(size_t)(kinds[5] + number)]) continue;
+            nearest = nearer(nearest, pierces(solids.triangles + 9 * (size_t)(kinds[7] + number), from, way));
+        }
+    }
+    return nearest;
+}
+
+// Whether a voxel is solid; outside of an image nothing is.
+{{ inline }} int is_voxel(const Solids solids, const {{ int }} *kinds, const Spot at)
+{
+    if (at.x < 0 || at.y < 0 || at.z < 0 || at.x >= kinds[5] || at.y >= kinds[6] || at.z >= kinds[7]) return 0;
+    const size_t words = (size_t)(kinds[5] + 31) / 32, row = (size_t)at.z * (size_t)kinds[6] + (size_t)at.y;
+    return (int)((unsigned)solids.bits[(size_t)kinds[4] + row * words + (size_t)(at.x / 32)] >> (at.x % 32) & 1u);
+}
+
+// The number of the voxel at a place along an axis: -1 below the first, and the count above the last.
+{{ inline }} int voxel_on(const double place, const int count)
+{
+    return (int)fmin(fmax(floor(place), -1.0), (double)count);
+}
+
+{{ inline }} Point in_voxels(const double *numbers, const Point at)
+{
+    const Point found = {
+        (at.x - numbers[15]) / numbers[18], (at.y - numbers[16]) / numbers[18], (at.z - numbers[17]) / numbers[18]
+    };
+    return found;
+}
+
+{{ inline }} Spot voxel_of(const {{ int }} *kinds, const Point at)
+{
+    const Spot found = { voxel_on(at.x, kinds[5]), voxel_on(at.y, kinds[6]), voxel_on(at.z, kinds[7]) };
+    return found;
+}
+
+// Whether a path from face to face through voxels that are not solid leads to the one a step away along each of some axes (a bit each).
+{{ function }} int leads_on(const Solids solids, const {{ int }} *kinds, const Spot from, const Spot step)
+{
+    int reached = 1;  // a bit for each set of axes that have been stepped along
+    const int all = (step.x != 0) | (step.y != 0) << 1 | (step.z != 0) << 2;
+    for (int set = 1; set < 8; ++set) {
+        if (set & ~all) continue;
+        const Spot at = {
+            from.x + (set & 1 ? step.x : 0), from.y + (set & 2 ? step.y : 0), from.z + (set & 4 ? step.z : 0)
+        };
+        for (int axis = 0; axis < 3; ++axis) {
+            if ((set >> axis & 1) && (reached >> (set & ~(1 << axis)) & 1) && !is_voxel(solids, kinds, at)) reached |= 1 << set;
+        }
+    }
+    return reached >> all & 1;
+}
+
+// Traversal from face to face (Amanatides & Woo, Eurographics 1987, p. 3).
+{{ function }} double meets_image(const Solids solids, const {{ int }} *kinds, const double *numbers, Point from, Point to)
+{
+    from = in_voxels(numbers, from), to = in_voxels(numbers, to);
+    Spot voxel = voxel_of(kinds, from);
+    const int begin = is_voxel(solids, kinds, voxel);
+    for (;;) {
+        double parts[3], part = UNREACHED;
+        for (int axis = 0; axis < 3; ++axis) {
+            const double way = of_axis(to, axis) - of_axis(from, axis);
+            const int face = way > 0 ? spot_on(voxel, axis) + 1 : spot_on(voxel, axis);
+            const double at = ((double)face - of_axis(from, axis)) / way;
+            // A path that ends on the lower face of a voxel ends in that voxel.
+            const int is_face = way != 0 && face >= 0 && face <= kinds[5 + axis] && (at < 1 || (at == 1 && way > 0));
+            parts[axis] = is_face ? at : UNREACHED;
+            part = parts[axis] < part ? parts[axis] : part;
+        }
+        if (!(part < UNREACHED)) return NEVER;
+        int step[3];
+        for (int axis = 0; axis < 3; ++axis) {
+            step[axis] = parts[axis] <= part + SLACK ? of_axis(to, axis) > of_axis(from, axis) ? 1 : -1 : 0;
+        }
+        const Spot by = { step[0], step[1], step[2] };
+        if (!begin && !leads_on(solids, kinds, voxel, by)) return part > 0 ? part : 0;
+        voxel.x += by.x, voxel.y += by.y, voxel.z += by.z;
+        if (is_voxel(solids, kinds, voxel) != begin) return part > 0 ? part : 0;
+    }
+}
+
+// Whether a point is inside a shape.
+{{ function }} int contains(const Solids solids, const int shape, const Point at)
+{
+    const {{ int }} *const kinds = solids.kinds + INTS * (size_t)shape;
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
+    if (!is_between(at, point(numbers + 23), point(numbers + 26))) return 0;
+    const Point here = in_frame(numbers, at);
+    int inside = 0;
+    if (kinds[0] == SPHERE) {
+        const Point off = minus(here, point(of));
+        inside = dot(off, off) < of[3] * of[3];
+    } else if (kinds[0] == BOX) {
+        inside = of[0] < here.x && here.x < of[3] && of[1] < here.y && here.y < of[4] && of[2] < here.z && here.z < of[5];
+    } else if (kinds[0] == CYLINDER) {
+        const Point off = minus(here, point(of));
+        const double rise = dot(off, point(of + 3));
+        inside = dot(off, off) - rise * rise < of[6] * of[6] && fabs(rise) < of[7];
+    } else if (kinds[0] == SURFACE) {
+        inside = surrounds(solids, kinds, numbers, here);
+    } else {
+        inside = is_voxel(solids, kinds, voxel_of(kinds, in_voxels(numbers, here)));
+    }
+    return inside != kinds[2];
+}
+
+// The nearer root of a x^2 + 2 b x + c, from 0 to 1, with a bound `half` on |rise + x slope|.
+{{ inline }} double root(const double a, const double b, const double c, const double rise, const double slope, const double half)
+{
+    const double under = b * b - a * c;
+    if (a == 0 || under < 0) return NEVER;
+    const double one = (-b - sqrt(under)) / a, other = (-b + sqrt(under)) / a;
+    double nearest = fabs(rise + one * slope) <= half ? nearer(NEVER, one) : NEVER;
+    if (fabs(rise + other * slope) <= half) nearest = nearer(nearest, other);
+    return nearest;
+}
+
+// The fraction of a path at which it first meets the surface of a shape.
+{{ function }} double crossing(const Solids solids, const int shape, const Point begin, const Point end)
+{
+    const {{ int }} *const kinds = solids.kinds + INTS * (size_t)shape;
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
+    const Point low = { fmin(begin.x, end.x), fmin(begin.y, end.y), fmin(begin.z, end.z) };
+    const Point high = { fmax(begin.x, end.x), fmax(begin.y, end.y), fmax(begin.z, end.z) };
+    if (!overlap(numbers + 23, low, high)) return NEVER;
+    const Point from = in_frame(numbers, begin), to = in_frame(numbers, end), way = minus(to, from);
+    double nearest = NEVER;
+    if (kinds[0] == SPHERE) {
+        const Point off = minus(from, point(of));
+        nearest = root(dot(way, way), dot(off, way), dot(off, off) - of[3] * of[3], 0, 0, 1);
+    } else if (kinds[0] == BOX) {
+        for (int axis = 0; axis < 3; ++axis) {
+            for (int side = 0; side < 2; ++side) {
+                const double part = (of[3 * side + axis] - of_axis(from, axis)) / of_axis(way, axis);
+                int on_face = is_finite(part);
+                for (int other = 0; other < 3 && on_face; ++other) {
+                    const double at = of_axis(from, other) + part * of_axis(way, other);
+                    on_face = other == axis || (of[other] <= at && at <= of[3 + other]);
+                }
+                if (on_face) nearest = nearer(nearest, part);
+            }
+        }
+    } else if (kinds[0] == CYLINDER) {
+        const Point off = minus(from, point(of)), axis = point(of + 3);
+        const double rise = dot(off, axis), slope = dot(way, axis), radius = of[6], half = of[7];
+        const Point across = along(off, -rise, axis), run = along(way, -slope, axis);
+        nearest = root(dot(run, run), dot(across, run), dot(across, across) - radius * radius, rise, slope, half);
+        for (int side = -1; side <= 1; side += 2) {
+            const double part = (side * half - rise) / slope;
+            const Point at = along(across, part, run);
+            if (is_finite(part) && dot(at, at) <= radius * radius) nearest = nearer(nearest, part);
+        }
+    } else if (kinds[0] == SURFACE) {
+        nearest = meets_surface(solids, kinds, from, to);
+    } else {
+        nearest = meets_image(solids, kinds, numbers, from, to);
+    }
+    return nearest;
+}
+
+// The first shape that contains a point, -1 if none does.
+{{ function }} int shape_at(const Solids solids, const Point at)
+{
+    for (int shape = 0; shape < solids.shapes; ++shape) {
+        if (contains(solids, shape, at)) return shape;
+    }
+    return -1;
+}
+
+// ==== blocks ========================================================================================================
+
+// Cells of a level along an axis of the grid.
+{{ inline }} int cells_along(const Block block, const int axis)
+{
+    return block.form[5 + axis] << block.level;
+}
+
+{{ inline }} int is_mirror(const Block block, const int face)
+{
+    return block.form[9] >> face & 1;
+}
+
+{{ inline }} Spot spot_of(const Block block, const int cell)
+{
+    const int width = block.form[0], height = block.form[1];
+    const Spot found = { cell % width, cell / width % height, cell / (width * height) };
+    return found;
+}
+
+{{ inline }} Point centre(const Block block, const Spot at)
+{
+    const double width = 1.0 / (1 << block.level);
+    const Point found = {
+        ((double)(block.place[2] + at.x) + 0.5) * width, ((double)(block.place[3] + at.y) + 0.5) * width,
+        DIM == 3 ? ((double)(block.place[4] + at.z) + 0.5) * width : 0.0
+    };
+    return found;
+}
+
+// Whether a path to a cell leaves the domain through a wall; those through symmetry planes go on inside.
+{{ inline }} int leaves(const Block block, const Spot at)
+{
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int place = block.place[2 + axis] + spot_on(at, axis);
+        const int low = place < 0, high = place >= cells_along(block, axis);
+        if ((low || high) && !(block.form[8] >> axis & 1) && !is_mirror(block, 2 * axis + high)) return 1;
+    }
+    return 0;
+}
+
+// A point beyond a symmetry plane, seen in the mirror.
+{{ inline }} Point seen(const Block block, const Point at)
+{
+    double to[3] = { at.x, at.y, at.z };
+    for (int axis = 0; axis < DIM; ++axis) {
+        const double end = (double)block.form[5 + axis];
+        if (to[axis] < 0 && is_mirror(block, 2 * axis)) to[axis] = -to[axis];
+        else if (to[axis] > end && is_mirror(block, 2 * axis + 1)) to[axis] = 2 * end - to[axis];
+    }
+    return point(to);
+}
+
+// What is known of a cell of the block or of the layer around it; -1 where there is no cell of the level.
+{{ function }} int state_of(const Block block, const Spot at)
+{
+    int cell = 0, stride = 1, near = 0, step = 1;
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int side = block.form[axis], first = block.place[2 + axis], count = cells_along(block, axis);
+        int on = spot_on(at, axis);
+        if (first + on < 0 && is_mirror(block, 2 * axis)) on = -1 - 2 * first - on;
+        else if (first + on >= count && is_mirror(block, 2 * axis + 1)) on = 2 * (count - first) - 1 - on;
+        const int beyond = on < 0 ? 0 : on >= side ? 2 : 1;
+        near += step * beyond, step *= 3;
+        cell += stride * (on + side * (1 - beyond)), stride *= side;
+    }
+    const {{ int }} slot = block.neighbours[(size_t)block.place[1] * NEAR + (size_t)near];
+    if (slot < 0) return -1;
+    const {{ int }} row = block.rows[slot];
+    return row < 0 ? 0 : block.states[(size_t)row * (size_t)block.form[3] + (size_t)cell];
+}
+
+{{ inline }} int is_solid(const Block block, const Spot at)
+{
+    const int state = state_of(block, at);
+    return state >= 0 && (state & 1);
+}
+
+// The surface that is first on the path from one cell to another.
+{{ function }} Met met(const Solids solids, const Block block, const Point from, const Point to)
+{
+    const Point begin = seen(block, from), end = seen(block, to), way = minus(to, from), straight = minus(end, begin);
+    Met found = { -1, NEVER };
+    for (int shape = 0; shape < solids.shapes; ++shape) {
+        double part;
+        if (dot(straight, straight) == dot(way, way)) {
+            part = crossing(solids, shape, begin, end);
+        } else {
+            // A path through a symmetry plane is shorter after reflection.
+            const Point middle = { 0.5 * (from.x + to.x), 0.5 * (from.y + to.y), 0.5 * (from.z + to.z) }, turn = seen(block, middle);
+            const double before = crossing(solids, shape, begin, turn);
+            part = before <= 1 ? 0.5 * before : 0.5 + 0.5 * crossing(solids, shape, turn, end);
+        }
+        if (part <= 1 && part < found.part) {
+            found.shape = shape;
+            found.part = part;
+        }
+    }
+    return found;
+}
+
+// Whether the fluid can flow between a cell and the next one along an axis.
+{{ function }} int is_open(const Solids solids, const Block block, const Spot at, const int axis)
+{
+    const Spot next = moved(at, axis, 1);
+    if (leaves(block, at) || leaves(block, next) || is_solid(block, at) || is_solid(block, next)) return 0;
+    const Point from = centre(block, at), to = centre(block, next);
+    const Met there = met(solids, block, from, to);
+    if (there.shape < 0) return 1;
+    const Met back = met(solids, block, to, from);
+    return back.shape < 0 || !(there.part + back.part < 1 - TOUCH);
+}
+
+// Whether a shortest path along the axes leads from one cell to another.
+{{ function }} int leads(const Solids solids, const Block block, const Spot from, const Spot to)
+{
+    const Spot step = { to.x - from.x, to.y - from.y, to.z - from.z };
+    const int all = (step.x != 0) | (step.y != 0) << 1 | (step.z != 0) << 2;
+    int reached = 1;  // a bit for each set of axes that have been stepped along
+    for (int set = 1; set < 8; ++set) {
+        if (set & ~all) continue;
+        for (int axis = 0; axis < DIM; ++axis) {
+            const int before = set & ~(1 << axis);
+            if (!(set >> axis & 1) || !(reached >> before & 1) || (reached >> set & 1)) continue;
+            const Spot at = {
+                from.x + (before & 1 ? step.x : 0), from.y + (before & 2 ? step.y : 0), from.z + (before & 4 ? step.z : 0)
+            };
+            if (is_open(solids, block, spot_on(step, axis) < 0 ? moved(at, axis, -1) : at, axis)) reached |= 1 << set;
+        }
+    }
+    return reached >> all & 1;
+}
+
+// Whether no path along the axes leads from one cell to another: neither a shortest one nor one with a step aside.
+{{ function }} int is_barred(const Solids solids, const Block block, const Spot from, const Spot to)
+{
+    if (leads(solids, block, from, to)) return 0;
+    for (int axis = 0; axis < DIM; ++axis) {
+        if (spot_on(from, axis) != spot_on(to, axis)) continue;
+        for (int by = -1; by <= 1; by += 2) {
+            const Spot here = moved(from, axis, by), there = moved(to, axis, by);
+            if (leads(solids, block, from, here) && leads(solids, block, here, there) && leads(solids, block, there, to)) return 0;
+        }
+    }
+    return 1;
+}
+
+// ==== kernels =======================================================================================================
+
+{% <kernel of={kernel.place}> %}
+    const {{ int }} item = items[at];
+    if (item < shapes) {
+        for (int of = 0; of < INTS; ++of) {
+            const size_t to = (size_t)item * INTS + (size_t)of;
+            kinds_before[to] = kinds[to];
+            kinds[to] = all_kinds[(size_t)entry * (size_t)shapes * INTS + to];
+        }
+        for (int of = 0; of < NUMBERS; ++of) {
+            const size_t to = (size_t)item * NUMBERS + (size_t)of;
+            numbers_before[to] = numbers[to];
+            numbers[to] = all_numbers[(size_t)entry * (size_t)shapes * NUMBERS + to];
+        }
+    }
+    if (item < solids && velocities[item] >= 0) {
+        const double *const all = all_rates + 12 * ((size_t)entry * (size_t)solids + (size_t)item);
+        for (int of = 0; of < 9; ++of) rates[9 * (size_t)item + (size_t)of] = all[of];
+        for (int axis = 0; axis < DIM; ++axis) {
+            frames[(size_t)item * DIM + (size_t)axis] = all[9 + axis];
+            wall_values[(size_t)velocities[item] + (size_t)axis] = (REAL)all[9 + axis];
+        }
+    }
+{%- </kernel> %}
+
+{% <kernel of={kernel.occupy}> %}
+    const int cells = form[3];
+    const {{ int }} item = items[at], *const place = places + 5 * (size_t)(item / cells);
+    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, 0, bits };
+    const Block block = { form, place, level, 0, 0, 0 };
+    const int cell = item % cells, is_in = shape_at(solids, seen(block, centre(block, spot_of(block, cell)))) >= 0;
+    {{ int }} *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
+    *state = is_in | (*state & 1) << 1;
+{%- </kernel> %}
+
+{% <kernel of={kernel.cut}> %}
+    const int cells = form[3], q = form[4], stride = form[12];
+    const {{ int }} item = items[at], cell = item % cells, direction = item / cells % q, *const place = places + 5 * (size_t)(item / cells / q);
+    const {{ int }} *const c = form + DIRECTIONS + 4 * direction;
+    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, meets, bits };
+    const Block block = { form, place, level, neighbours, rows, states };
+    const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
+    const int is_in = states[(size_t)place[0] * (size_t)cells + (size_t)cell] & 1;
+    const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+    links[link] = is_in ? -1 : 0;
+    distances[link] = (REAL)0.5;
+    if (is_in || leaves(block, upwind)) {{ kernel.cut.skip }};
+    const Point from = centre(block, here), to = centre(block, upwind);
+    Met found = { -1, NEVER };
+    if (is_solid(block, upwind)) {
+        found = met(solids, block, from, to);
+        if (found.shape < 0) {
+            // A centre on a surface may be inside without a crossing, because of round-off.
+            found.shape = shape_at(solids, seen(block, to));
+            found.part = 1;
+            if (found.shape < 0) found.shape = 0;
+        }
+    } else if (c[0] != 0 || c[1] != 0 || c[2] != 0) {
+        found = met(solids, block, from, to);
+        if (found.shape >= 0 && (met(solids, block, to, from).shape < 0 || !is_barred(solids, block, here, upwind))) found.shape = -1;
+    }
+    if (found.shape < 0) {{ kernel.cut.skip }};
+    const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
+    const {{ int }} *const of = kinds + INTS * (size_t)found.shape;
+    const int surface = form[10] + of[1];
+    distances[link] = (REAL)distance;
+    links[link] = surface + 1;
+    if (of[3] < 0) {{ kernel.cut.skip }};
+    // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
+    const int wall = form[11] + item;
+    const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
+    const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
+    const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
+    links[link] = wall + 1;
+    wall_rules[wall] = wall_rules[surface];
+    owners[wall] = -(found.shape + 2);
+    for (int value = 0; value < stride; ++value) wall_values[(size_t)wall * (size_t)stride + (size_t)value] = wall_values[(size_t)surface * (size_t)stride + (size_t)value];
+    for (int axis = 0; axis < DIM; ++axis) wall_values[(size_t)wall * (size_t)stride + (size_t)(of[3] + axis)] = (REAL)velocity[axis];
+{%- </kernel> %}
+
+{% <kernel of={kernel.uncover}> %}
+    const int cells = form[3], q = form[4], carriers = form[13];
+    const {{ int }} item = items[at], *const place = places + 5 * (size_t)(item / cells);
+    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, 0, bits };
+    const Block block = { form, place, level, neighbours, rows, states };
+    const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
+    around[item] = {{ unchanged }};
+    if ((own & 1) == (own >> 1 & 1)) {{ kernel.uncover.skip }};
+    around[item] = 0;
+    towards[item] = -1;
+    for (int axis = 0; axis < DIM; ++axis) velocities[(size_t)item * DIM + (size_t)axis] = 0;
+    // A cell that a solid has entered is at rest.
+    const Spot here = spot_of(block, cell);
+    const Point from = seen(block, centre(block, here));
+    const int shape = own & 1 ? -1 : shape_at(solids, from);
+    if (shape < 0) {{ kernel.uncover.skip }};
+    const double *const rate = rates + 9 * (size_t)kinds[INTS * (size_t)shape + 1];
+    // The pivot has moved since.
+    const Point arm = minus(minus(from, point(numbers + NUMBERS * (size_t)shape + 29)), point(rate + 6)), turn = cross(point(rate + 3), arm);
+    const double velocity[3] = { rate[0] + turn.x, rate[1] + turn.y, rate[2] + turn.z };
+    for (int axis = 0; axis < DIM; ++axis) velocities[(size_t)item * DIM + (size_t)axis] = velocity[axis];
+    // Neighbours that are fluid and have been so, and from which populations arrive.
+    int fluid = 0, normal[3] = {0};
+    for (int direction = 0; direction < carriers; ++direction) {
+        const {{ int }} *const c = form + DIRECTIONS + 4 * direction;
+        if (c[0] == 0 && c[1] == 0 && c[2] == 0) continue;
+        const Spot next = { here.x + c[0], here.y + c[1], here.z + c[2] };
+        int is_in = links[((size_t)place[0] * (size_t)q + (size_t)c[3]) * (size_t)cells + (size_t)cell] <= 0;
+        for (int axis = 0; axis < DIM; ++axis) {
+            const int on = block.place[2 + axis] + spot_on(next, axis);
+            if (!(form[8] >> axis & 1) && (on < 0 || on >= cells_along(block, axis))) is_in = 0;
+        }
+        if (!is_in || state_of(block, next) != 0) continue;
+        fluid |= 1 << direction;
+        for (int axis = 0; axis < 3; ++axis) normal[axis] += c[axis];
+    }
+    int best = -1;
+    double most = 0;
+    for (int direction = 0; direction < carriers; ++direction) {
+        const {{ int }} *const c = form + DIRECTIONS + 4 * direction;
+        if (!(fluid >> direction & 1)) continue;
+        // The projection on the normal, over the length of the direction.
+        const double on = (double)(c[0] * normal[0] + c[1] * normal[1] + c[2] * normal[2]) / sqrt((double)(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]));
+        if (best < 0 || on > most) best = direction, most = on;
+    }
+    around[item] = fluid;
+    towards[item] = best;
+{%- </kernel> %}
+
+{{<called_by_pointers />}}
