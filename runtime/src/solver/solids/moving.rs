@@ -190,7 +190,11 @@ impl Places {
     ) -> Result<Places, DeviceError> {
         let levels = Places::levels_of(&blocks, levels);
         let cells = blocks.len() * manifest.cells();
-        let numbers: Vec<i32> = (0..(cells * manifest.q()) as i32).collect();
+        let links = i32::try_from(cells * manifest.q()).map_err(|_| DeviceError::Launch {
+            kernel: "cut".into(),
+            reason: "moving solids may touch more links than an int32 can count".into(),
+        })?;
+        let numbers: Vec<i32> = (0..links).collect();
         Ok(Places {
             items: device.ints(&numbers)?,
             around: device.alloc_ints(cells)?,
@@ -201,9 +205,7 @@ impl Places {
             blocks,
         })
     }
-}
 
-impl Places {
     /// The range of each level in a list of blocks, level by level.
     pub(crate) fn levels_of(blocks: &[Block], levels: usize) -> Vec<Range<usize>> {
         let before = |level: usize| blocks.partition_point(|block| block.level < level);
