@@ -16,6 +16,7 @@
 //! | --- | --- |
 //! | `error`, `control` | errors of a run; its inputs |
 //! | `processes` | agreement of several processes, and their total memory |
+//! | `placement` | where a flow runs: processes, and the device of each subdomain |
 //! | `sound`, `grid` | walls and solids faster than sound; the grid of a case and the conditions at its faces |
 //! | `outbox` | the thread that writes files from copies |
 //! | `watch`, `mass` | when to check, and the last finite state kept on the host; drift of mass |
@@ -43,6 +44,7 @@ mod exchanges;
 mod grid;
 mod mass;
 mod outbox;
+mod placement;
 mod plan;
 mod probes;
 mod processes;
@@ -54,14 +56,13 @@ mod statistics;
 mod steady;
 mod watch;
 
-use lbm_runtime::device::Device;
-
 pub use control::{Control, Kernels};
 pub use describe::describe;
 pub use error::FlowError;
+pub use placement::Placement;
 pub use plan::{Plan, PlannedLevel, header};
 pub use processes::available;
-pub use setup::{devices_of, start};
+pub use setup::start;
 
 use crate::case::Case;
 use crate::output::Recorder;
@@ -72,26 +73,26 @@ use complete::complete;
 use run::Run;
 
 /// Runs a case and writes its output to a folder, in place of the results of earlier runs. If the run fails, the
-/// summary reports it. `device` is the first of the case's devices. `notice` receives messages for the user. In several
-/// processes each returns the summary; that of the first has the contents of the files. If one returns an error, the
-/// caller must abort all ([`abort`](lbm_runtime::processes::Processes::abort)).
+/// summary reports it. `notice` receives messages for the user. In several processes each returns the summary; that of the
+/// first has the contents of the files. If one returns an error, the caller must abort all
+/// ([`abort`](lbm_runtime::processes::Processes::abort)).
 pub fn run<'p>(
     case: &Case,
     kernels: Kernels<'_>,
-    device: &Device,
+    placement: &Placement,
     folder: impl Into<Place<'p>>,
     control: Control<'_>,
     mut notice: impl FnMut(&str),
 ) -> Result<Summary, FlowError> {
-    let (manifest, processes) = (&kernels.method.manifest, control.processes());
-    let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
-    let about = About::new(case, manifest, device, &processes);
+    let (manifest, processes) = (&kernels.method.manifest, placement.processes());
+    let identity = Identity::new(case, kernels.method, kernels.criteria, placement.first().toolchain()?);
+    let about = About::new(case, manifest, placement.first(), placement.subdomains());
     let folder = folder.into();
     let create = || Recorder::create(case, about.clone(), folder);
     let mut recorder = processes.is_first().then(create).transpose()?;
     let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);
     let restart = control.resume.map(open).transpose()?;
-    processes::agree(&processes, &identity, control.inputs, restart.as_ref())?;
+    processes::agree(processes, &identity, control.inputs, restart.as_ref())?;
     let other = restart.as_ref().map_or(String::new(), |restart| restart.other_toolchain().join("; "));
     if !other.is_empty() {
         notice(&format!("bits will not be those of an unbroken run: {other}"));
@@ -103,10 +104,8 @@ pub fn run<'p>(
         (Some(recorder), ..) => recorder.begin(control.inputs)?,
         (None, ..) => {}
     }
-    let result = devices_of(case, device).map_err(FlowError::from).and_then(|devices| {
-        let run = Run::begin(case, kernels, &devices, (&identity, processes), restart)?;
-        complete(run, &mut recorder, &about, manifest, &devices, control, &mut notice)
-    });
+    let run = Run::begin(case, kernels, placement, &identity, restart);
+    let result = run.and_then(|run| complete(run, &mut recorder, &about, manifest, placement, control, &mut notice));
     if let (Err(error), Some(recorder)) = (&result, &mut recorder) {
         // If this cannot be written either, the original error is the one to report.
         recorder.fail(error).ok();

@@ -9,10 +9,9 @@ use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::statistics::StatisticsBundle;
 use lbm_flows::case::{Case as Resolved, InputFile, RawCase, json_schema};
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::{Place, RESTART};
-use lbm_runtime::device::Device;
 use lbm_setup::cases::{CaseFile, SHIPPED};
 use lbm_setup::notes;
 use lbm_setup::ready::Ready;
@@ -26,7 +25,7 @@ use crate::simulation::Simulation;
 pub struct Prepared {
     raw: RawCase,
     pub case: Resolved,
-    pub device: Device,
+    pub placement: Placement,
     pub method: Bundle,
     criteria: Option<CriteriaBundle>,
     prescribed: Option<PrescribedBundle>,
@@ -67,10 +66,10 @@ impl Case {
                 }
                 false => CaseFile::find(PathBuf::from(given).as_path(), notes::note)?,
             };
-            let Ready { raw, spec, case, device, method, criteria, prescribed, statistics, .. } =
+            let Ready { raw, spec, case, placement, method, criteria, prescribed, statistics, .. } =
                 Ready::new(&file, &overrides, false)?;
             let inputs = raw.inputs(&spec.files());
-            let prepared = Prepared { raw, case, device, method, criteria, prescribed, statistics, inputs };
+            let prepared = Prepared { raw, case, placement, method, criteria, prescribed, statistics, inputs };
             Ok(Case { prepared: Arc::new(prepared), text: file.text })
         })
     }
@@ -83,12 +82,12 @@ impl Case {
 
     /// What is known of it, as JSON.
     fn describe(&self) -> String {
-        let Prepared { case, device, .. } = &*self.prepared;
+        let Prepared { case, placement, .. } = &*self.prepared;
         let scales = &case.scales;
         let found = serde_json::json!({
             "name": case.name,
             "spec": case.spec,
-            "device": device.describe(),
+            "device": placement.first().describe(),
             "precision": case.real.name(),
             "size": case.size[..case.dim],
             "steps": case.stop.steps,
@@ -109,7 +108,7 @@ impl Case {
     fn start(&self, py: Python<'_>) -> PyResult<Simulation> {
         let prepared = self.prepared.clone();
         detached(py, || {
-            let flow = flow::start(&prepared.case, prepared.kernels(), &prepared.device)?;
+            let flow = flow::start(&prepared.case, prepared.kernels(), &prepared.placement)?;
             flow.notices().iter().for_each(|text| notes::note(text));
             Ok(Simulation::new(flow, prepared))
         })
@@ -156,8 +155,8 @@ impl Case {
                 show: Show::Each(&report),
                 ..Control::default()
             };
-            let (case, device) = (&prepared.case, &prepared.device);
-            let summary = flow::run(case, prepared.kernels(), device, place, control, notes::note);
+            let (case, placement) = (&prepared.case, &prepared.placement);
+            let summary = flow::run(case, prepared.kernels(), placement, place, control, notes::note);
             Ok(serde_json::to_string(&summary.map_err(Report::new)?).expect("plain data has a text"))
         });
         match raised.into_inner().unwrap_or_else(PoisonError::into_inner) {

@@ -165,7 +165,7 @@ impl Simulation {
     /// What it runs on.
     #[getter]
     fn device(&self) -> String {
-        self.prepared.device.describe()
+        self.prepared.placement.first().describe()
     }
 
     /// Names of the fields that can be read.

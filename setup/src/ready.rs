@@ -10,7 +10,7 @@ use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{edge, moments};
 use lbm_dsl::shipped;
 use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
-use lbm_flows::flow;
+use lbm_flows::flow::{self, Placement};
 use lbm_runtime::device::Device;
 use lbm_runtime::mesh::{Filled, preferred_block};
 use lbm_runtime::processes::Processes;
@@ -28,9 +28,9 @@ pub struct Ready {
     pub spec: Spec,
     /// The valid case.
     pub case: Case,
-    /// Where it runs.
-    pub device: Device,
-    /// How many GPUs may share it, with `device` the first of them: one where the case says on what it runs, and on the host.
+    /// Where it runs, if it takes no more GPUs.
+    pub placement: Placement,
+    /// How many GPUs may share it, with the first of `placement` the first of them: one where the case says on what it runs, and on the host.
     pub gpus: usize,
     /// Kernels of the method.
     pub method: Bundle,
@@ -157,6 +157,7 @@ impl Ready {
             flow::available(processes, std::slice::from_ref(&device)),
         )?;
         warnings.extend(unstable_ends(&model, &raw, &case));
+        let placement = Placement::of(&case, &device)?.in_processes(processes);
 
         let criteria = case.refinement.as_ref().map(|refinement| {
             lbm_codegen::criteria::bundle(&method.manifest, &refinement.criteria(case.dim)).into_diagnostic()
@@ -170,7 +171,7 @@ impl Ready {
         let statistics = (!accumulated.is_empty())
             .then(|| lbm_codegen::statistics::bundle(&method.manifest, &accumulated).into_diagnostic())
             .transpose()?;
-        Ok((Ready { raw, spec, case, device, gpus, method, criteria, prescribed, statistics }, warnings))
+        Ok((Ready { raw, spec, case, placement, gpus, method, criteria, prescribed, statistics }, warnings))
     }
 }
 

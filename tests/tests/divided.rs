@@ -8,7 +8,7 @@ use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_flows::case::{Case, RawCase};
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_flows::output::sink::RESTART;
 use lbm_runtime::device::{Available, Device};
 use lbm_tests::compiled;
@@ -96,7 +96,8 @@ impl Flow {
         };
         let control = Control { resume, ..Control::default() };
         let (case, device) = (case(&self.bundle, parts, steps), Device::host(1).expect("the host"));
-        let summary = flow::run(&case, kernels, &device, &folder, control, |_| ()).expect("it runs");
+        let placement = Placement::of(&case, &device).expect("its devices");
+        let summary = flow::run(&case, kernels, &placement, &folder, control, |_| ()).expect("it runs");
         assert_eq!(summary.about.parts, parts);
         assert!(summary.adaptations.expect("levels").changes > 0, "the grid follows the flow");
         folder

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lbm_bundle::Real;
 use lbm_flows::case::RawCase;
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_flows::output::summary::Summary;
 use lbm_runtime::device::{Available, Device};
 use lbm_tests::compiled;
@@ -25,7 +25,8 @@ fn run(spec: &str, rules: &[&str], text: &str, folder: &Path, resume: Option<&Pa
     let levels = case.refinement.as_ref().map(|refinement| refinement.criteria(case.dim));
     let criteria = levels.map(|levels| lbm_codegen::criteria::bundle(&method.manifest, &levels).expect("known names"));
     let kernels = Kernels { method: &method, criteria: criteria.as_ref(), prescribed: None, statistics: None };
-    flow::run(&case, kernels, &device, folder, Control { resume, ..Control::default() }, |_| {}).expect("it runs")
+    let placement = Placement::of(&case, &device).expect("its devices");
+    flow::run(&case, kernels, &placement, folder, Control { resume, ..Control::default() }, |_| {}).expect("it runs")
 }
 
 /// The mean of the volume that flows through a plane.

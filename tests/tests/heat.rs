@@ -6,7 +6,7 @@ use std::path::Path;
 use lbm_bundle::Real;
 use lbm_dsl::model::Model;
 use lbm_flows::case::RawCase;
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_flows::output::summary::Summary;
 use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::solid::{Shape, Solid};
@@ -29,7 +29,8 @@ fn run(model: &Model, text: &str, folder: &Path, resume: Option<&Path>, set: &[(
     let levels = case.refinement.as_ref().map(|refinement| refinement.criteria(case.dim));
     let criteria = levels.map(|levels| lbm_codegen::criteria::bundle(&method.manifest, &levels).expect("known names"));
     let kernels = Kernels { method: &method, criteria: criteria.as_ref(), prescribed: None, statistics: None };
-    flow::run(&case, kernels, &device, folder, Control { resume, ..Control::default() }, |_| {}).expect("it runs")
+    let placement = Placement::of(&case, &device).expect("its devices");
+    flow::run(&case, kernels, &placement, folder, Control { resume, ..Control::default() }, |_| {}).expect("it runs")
 }
 
 /// The mean of what a solid gives, and its Nusselt number.

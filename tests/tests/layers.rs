@@ -45,6 +45,7 @@ const LAYERS: [(&str, &[&str]); 10] = [
             "error",
             "control",
             "processes",
+            "placement",
             "sound",
             "grid",
             "outbox",

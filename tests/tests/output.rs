@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_flows::case::{Case, Output, RawCase};
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_flows::output::sink::RESTART;
 use lbm_flows::output::summary::Summary;
 use lbm_runtime::device::{Available, Device};
@@ -84,7 +84,8 @@ impl Flow {
         let (device, folder) = (Device::host(1).expect("the host"), self.folder.path().join(name));
         let kernels =
             Kernels { method: &self.bundle, criteria: Some(&self.criteria), prescribed: None, statistics: None };
-        let summary = flow::run(&case, kernels, &device, &folder, Control::default(), |_| ()).expect("it runs");
+        let placement = Placement::of(&case, &device).expect("its devices");
+        let summary = flow::run(&case, kernels, &placement, &folder, Control::default(), |_| ()).expect("it runs");
         (folder, summary)
     }
 }
@@ -168,7 +169,8 @@ fn a_run_starts_from_the_fields_that_another_has_written() {
     let device = Device::host(1).expect("the host");
     let folder = tempfile::tempdir().expect("a folder");
     let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };
-    flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| {}).expect("it runs");
+    let placement = Placement::of(&case, &device).expect("its devices");
+    flow::run(&case, kernels, &placement, folder.path(), Control::default(), |_| {}).expect("it runs");
     let image = std::fs::read(folder.path().join("fields_00000003.vti")).expect("fields");
 
     // The velocity again, as numpy writes it.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lbm_bundle::{Bundle, Formula, Real};
 use lbm_codegen::prescribed;
 use lbm_flows::case::RawCase;
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::{Block, Face};
 use lbm_runtime::kernels::Prescribed;
@@ -313,7 +313,8 @@ fn a_channel_whose_inlet_swings_has_the_profile_of_womersley() {
         let prescribed = prescribed::bundle(&method.manifest, &case.prescribed()).expect("known names");
         let kernels = Kernels { method: &method, criteria: None, prescribed: Some(&prescribed), statistics: None };
         let folder = tempfile::tempdir().expect("a folder");
-        flow::run(&case, kernels, &device, folder.path(), Control::default(), |_| {}).expect("it runs");
+        let placement = Placement::of(&case, &device).expect("its devices");
+        flow::run(&case, kernels, &placement, folder.path(), Control::default(), |_| {}).expect("it runs");
         let profile = std::fs::read_to_string(folder.path().join("profile_y.csv")).expect("a profile");
         let rows = profile.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
         let differences = rows.map(|row| {

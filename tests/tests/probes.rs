@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lbm_bundle::{Real, Target};
 use lbm_flows::case::RawCase;
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_runtime::device::{Available, Device};
 use lbm_tests::compiled;
 
@@ -24,7 +24,8 @@ fn rows_in(folder: &Path, text: &str, overrides: &[(&str, &str)], probe: &str) -
     let criteria = levels.map(|levels| lbm_codegen::criteria::bundle(&bundle.manifest, &levels).expect("variables"));
     let device = Device::host(1).expect("the host");
     let kernels = Kernels { method: &bundle, criteria: criteria.as_ref(), prescribed: None, statistics: None };
-    flow::run(&case, kernels, &device, folder, Control::default(), |_| ()).expect("it runs");
+    let placement = Placement::of(&case, &device).expect("its devices");
+    flow::run(&case, kernels, &placement, folder, Control::default(), |_| ()).expect("it runs");
     let text = std::fs::read_to_string(folder.join(probe)).expect("a table");
     let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
     lines.map(|line| line.split(',').map(|value| value.parse().expect("a number")).collect()).collect()

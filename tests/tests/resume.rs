@@ -11,7 +11,7 @@ use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Real, Target};
 use lbm_flows::case::{Case, RawCase};
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_flows::output::sink::RESTART;
 use lbm_flows::restart::{Identity, Restart};
 use lbm_runtime::device::{Available, Device};
@@ -121,7 +121,8 @@ impl Flow {
             prescribed: None,
             statistics: Some(&self.statistics),
         };
-        let run = flow::run(&self.case, kernels, &device, &self.out(), control, |_| ());
+        let placement = Placement::of(&self.case, &device).expect("its devices");
+        let run = flow::run(&self.case, kernels, &placement, &self.out(), control, |_| ());
         run.map(drop).map_err(|error| error.to_string())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lbm_bundle::{Bundle, Real};
 use lbm_codegen::options::Options;
 use lbm_flows::case::{Formula, RawCase};
-use lbm_flows::flow::{self, Kernels};
+use lbm_flows::flow::{self, Kernels, Placement};
 use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::solid::{Shape, Shell, Solid, Solids};
 use lbm_runtime::geometry::{Block, Face};
@@ -336,7 +336,8 @@ fn a_cylinder_in_a_channel_has_the_drag_and_the_lift_of_schaefer_and_turek() {
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };
-    let summary = flow::run(&case, kernels, &device, folder.path(), Default::default(), |_| ()).unwrap();
+    let placement = Placement::of(&case, &device).expect("its devices");
+    let summary = flow::run(&case, kernels, &placement, folder.path(), Default::default(), |_| ()).unwrap();
     let settled = &summary.forces[0];
     let (drag, lift) = (settled.drag.as_ref().unwrap().mean, settled.lift.as_ref().unwrap().mean);
     assert!((drag / 5.5795 - 1.0).abs() < 1e-2 && (0.0104..=0.0110).contains(&lift), "{drag} {lift}");

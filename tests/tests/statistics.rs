@@ -8,7 +8,7 @@ use lbm_bundle::statistics::Statistic;
 use lbm_bundle::{Bundle, Real};
 use lbm_codegen::statistics;
 use lbm_flows::case::RawCase;
-use lbm_flows::flow::{self, Control, Kernels};
+use lbm_flows::flow::{self, Control, Kernels, Placement};
 use lbm_flows::output::summary::Summary;
 use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::solid::{Shape, Solid};
@@ -318,7 +318,8 @@ fn run(text: &str, threads: usize, folder: &Path, resume: Option<&Path>, until: 
     let kernels =
         Kernels { method: &method, criteria: criteria.as_ref(), prescribed: None, statistics: Some(&statistics) };
     let control = Control { resume, ..Control::default() };
-    flow::run(&case, kernels, &device, folder, control, |_| {}).expect("it runs")
+    let placement = Placement::of(&case, &device).expect("its devices");
+    flow::run(&case, kernels, &placement, folder, control, |_| {}).expect("it runs")
 }
 
 /// The values of an array of 64 bits of a file for ParaView, knowing nothing of the writer but the format, with its components.

@@ -1,7 +1,7 @@
 //! Pressure and friction on a cylinder against published figures, and against the force that the populations exert.
 
 use lbm_flows::case::RawCase;
-use lbm_flows::flow::{self, Kernels};
+use lbm_flows::flow::{self, Kernels, Placement};
 use lbm_runtime::device::{Available, Device};
 use lbm_tests::compiled;
 
@@ -34,7 +34,8 @@ fn contour(cells: usize, steps: usize) -> (Vec<Vec<f64>>, [f64; 2]) {
     let (case, _) = raw.resolve(&bundle.manifest, &[], Available::default()).expect("valid");
     let folder = tempfile::tempdir().expect("a folder");
     let kernels = Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None };
-    let summary = flow::run(&case, kernels, &device, folder.path(), Default::default(), |_| ()).expect("it runs");
+    let placement = Placement::of(&case, &device).expect("its devices");
+    let summary = flow::run(&case, kernels, &placement, folder.path(), Default::default(), |_| ()).expect("it runs");
     let file = format!("surface_1_{:08}.csv", summary.steps);
     assert!(summary.files.contains(&file), "{:?}", summary.files);
     let table = std::fs::read_to_string(folder.path().join(file)).expect("a contour");

@@ -53,8 +53,8 @@ impl Vtk {
     }
 }
 
-/// What is written.
-#[derive(Clone, Debug, PartialEq)]
+/// What is written; by default nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     /// Folder, relative to where the command runs.
     pub directory: String,

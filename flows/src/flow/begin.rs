@@ -3,13 +3,11 @@
 
 use std::time::Instant;
 
-use lbm_runtime::device::Device;
-use lbm_runtime::processes::Processes;
-
 use super::control::Kernels;
 use super::error::FlowError;
 use super::exchanges;
 use super::mass::Drift;
+use super::placement::Placement;
 use super::probes;
 use super::run::{Run, Steadiness};
 use super::setup::{fill, set_up};
@@ -24,12 +22,12 @@ impl<'a> Run<'a> {
     pub(super) fn begin(
         case: &'a Case,
         kernels: Kernels<'_>,
-        devices: &[Device],
-        (identity, processes): (&'a Identity, Processes),
+        placement: &Placement,
+        identity: &'a Identity,
         restart: Option<Restart>,
     ) -> Result<Run<'a>, FlowError> {
         let began = Instant::now();
-        let (mut flow, memory) = set_up(case, kernels, devices, restart.as_ref(), &processes)?;
+        let (mut flow, memory) = set_up(case, kernels, placement, restart.as_ref())?;
         let (mut start, mut before, mut waited, mut residual) = (vec![], (0.0, 0), 0.0, None);
         let mut sampled = vec![None; case.output.statistics.len()];
         exchanges::sum(case, &mut flow);
@@ -59,7 +57,7 @@ impl<'a> Run<'a> {
         Ok(Run {
             case,
             identity,
-            processes,
+            processes: placement.processes().clone(),
             flow,
             memory,
             began,

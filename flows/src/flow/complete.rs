@@ -5,12 +5,13 @@
 use std::time::Instant;
 
 use lbm_bundle::Manifest;
-use lbm_runtime::device::{Device, DeviceError, Devices, copy_bandwidth};
+use lbm_runtime::device::{DeviceError, Devices, copy_bandwidth};
 
 use super::advance::Ended;
 use super::control::Control;
 use super::error::FlowError;
 use super::outbox;
+use super::placement::Placement;
 use super::run::Run;
 use crate::case::density::misfit;
 use crate::output::Recorder;
@@ -26,7 +27,7 @@ pub(super) fn complete<'a>(
     recorder: &mut Option<Recorder<'a>>,
     about: &About,
     manifest: &Manifest,
-    devices: &[Device],
+    placement: &Placement,
     control: Control<'_>,
     notice: &mut dyn FnMut(&str),
 ) -> Result<Summary, FlowError> {
@@ -37,8 +38,7 @@ pub(super) fn complete<'a>(
         nothing_left(run.flow.step(), case.stop.steps).iter().for_each(|text| notice(text));
     }
     let copying = Instant::now();
-    let bandwidth = control.bandwidth.then(|| bandwidth_of(devices)).transpose()?;
-    let bandwidth = bandwidth.map(|own| control.processes().sum(own));
+    let bandwidth = control.bandwidth.then(|| bandwidth_of(placement)).transpose()?;
     // The measurement does not count as time to the first step.
     run.began += copying.elapsed();
     let facts = Facts {
@@ -51,7 +51,7 @@ pub(super) fn complete<'a>(
     };
     let mut progress = Progress::new(facts, control.show);
     let before = run.waited;
-    let ended = outbox::beside(recorder.as_mut(), &devices[0], run.schedule.copies(), |records| {
+    let ended = outbox::beside(recorder.as_mut(), placement.first(), run.schedule.copies(), |records| {
         let ended = run.advance(records, control, &mut progress, notice);
         progress.finish();
         ended
@@ -75,9 +75,10 @@ pub(super) fn complete<'a>(
     }
 }
 
-/// Memory bandwidth in bytes per second (read and written), summed over all devices of a case.
-fn bandwidth_of(devices: &[Device]) -> Result<f64, DeviceError> {
-    Devices::new(devices).iter().map(copy_bandwidth).sum()
+/// Memory bandwidth in bytes per second (read and written), summed over all devices of all processes.
+fn bandwidth_of(placement: &Placement) -> Result<f64, DeviceError> {
+    let own: f64 = Devices::new(placement.devices()).iter().map(copy_bandwidth).sum::<Result<f64, DeviceError>>()?;
+    Ok(placement.processes().sum(own))
 }
 
 /// Message for a run resumed at or beyond its last step.

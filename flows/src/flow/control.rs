@@ -7,7 +7,6 @@ use lbm_bundle::Bundle;
 use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::statistics::StatisticsBundle;
-use lbm_runtime::processes::Processes;
 
 use crate::case::InputFile;
 use crate::output::progress::Show;
@@ -43,18 +42,10 @@ pub struct Control<'a> {
     /// Whether to measure the memory bandwidth of the device, to report the fraction that the run reaches. This takes a
     /// moment.
     pub bandwidth: bool,
-    /// The processes that run the flow together, each with the same arguments; `None`: this process alone. The first
-    /// one writes the files.
-    pub processes: Option<&'a Processes>,
 }
 
 impl Control<'_> {
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
-    }
-
-    /// The processes of the run.
-    pub(super) fn processes(&self) -> Processes {
-        self.processes.cloned().unwrap_or_default()
     }
 }

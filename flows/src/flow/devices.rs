@@ -1,11 +1,12 @@
 //! Chooses the number of GPUs for a case that does not specify it.
 
-use lbm_runtime::device::{Device, Devices};
+use lbm_runtime::device::Devices;
 
 use super::control::{Control, Kernels};
 use super::error::FlowError;
+use super::placement::Placement;
 use super::plan::Plan;
-use crate::case::{self, Case};
+use crate::case::Case;
 use crate::output::summary::bytes_per_update;
 
 /// Least bytes of populations that each GPU must read and write in a step of the finest level to make another GPU
@@ -20,26 +21,26 @@ pub fn worthwhile(gpus: usize, cells: usize, bytes_of_cell: f64) -> usize {
     ((cells as f64 * bytes_of_cell / LEAST_BYTES) as usize).clamp(1, gpus.max(1))
 }
 
-/// Number of GPUs, out of `gpus`, for a case that does not specify it, and a sentence with the reason. `device` is the
-/// first GPU.
+/// Where a case runs that does not specify the number of GPUs, out of `gpus`, and a sentence with the reason. `alone` is
+/// the first GPU.
 pub fn choose(
     case: &Case,
     kernels: Kernels<'_>,
-    device: &Device,
+    alone: &Placement,
     control: &Control<'_>,
     gpus: usize,
-) -> Result<(case::Devices, String), FlowError> {
+) -> Result<(Placement, String), FlowError> {
     let manifest = &kernels.method.manifest;
-    let alone = |why: &str| Ok((case::Devices::Count(1), format!("one GPU of {gpus} is used: {why}")));
+    let one = |why: &str| Ok((alone.clone(), format!("one GPU of {gpus} is used: {why}")));
     let anyway = format!("`--devices {gpus}` divides the flow all the same");
     if case.moves() || !case.courses.is_empty() {
-        return alone(&format!(
+        return one(&format!(
             "how fast several are where solids move or parameters depend on time is not known; {anyway}"
         ));
     }
     let cells = match &case.refinement {
         None => case.cells(),
-        Some(_) => match Plan::new(case, kernels, device, control) {
+        Some(_) => match Plan::new(case, kernels, alone, control) {
             Ok(plan) => plan.updates >> plan.levels.len().saturating_sub(1),
             // It may fit on several; the run itself checks that.
             Err(FlowError::Memory { .. } | FlowError::Refused { .. }) => usize::MAX,
@@ -51,21 +52,21 @@ pub fn choose(
     if count == 1 {
         let least = (2.0 * LEAST_BYTES / bytes).ceil() / 1e6;
         let own = cells as f64 / 1e6;
-        return alone(&format!(
+        return one(&format!(
             "a step updates {own:.1} million cells, and two are worth it from {least:.1} million on; {anyway}"
         ));
     }
-    let others = (1..count).map(|number| Device::gpu(device.target(), number));
-    let all = std::iter::once(Ok(device.clone())).chain(others).collect::<Result<Vec<Device>, _>>()?;
-    if all.iter().any(|other| other.describe() != device.describe()) || !Devices::new(&all).reach_each_other()? {
-        return alone(&format!("they differ, or do not reach each other's memory; {anyway}"));
+    let several = Placement::on_gpus(alone.first(), 1..count)?;
+    let differ = several.devices().iter().any(|other| other.describe() != alone.first().describe());
+    if differ || !Devices::new(several.devices()).reach_each_other()? {
+        return one(&format!("they differ, or do not reach each other's memory; {anyway}"));
     }
     let share = if cells == usize::MAX {
         "the flow does not fit into the memory of one".to_string()
     } else {
         format!("a step updates {:.1} million cells on each", cells as f64 / count as f64 / 1e6)
     };
-    Ok((case::Devices::Count(count), format!("{count} GPUs of {gpus} are used: {share}; `--devices 1` takes one")))
+    Ok((several, format!("{count} GPUs of {gpus} are used: {share}; `--devices 1` takes one")))
 }
 
 #[cfg(test)]

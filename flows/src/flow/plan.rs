@@ -7,8 +7,8 @@ use lbm_runtime::solver::memory::Memory;
 use super::control::{Control, Kernels};
 use super::error::FlowError;
 use super::grid::grid_of;
-use super::processes::available;
-use super::setup::{devices_of, prepare};
+use super::placement::Placement;
+use super::setup::prepare;
 use crate::case::Case;
 use crate::output::progress::duration;
 use crate::output::summary::bytes_per_update;
@@ -45,15 +45,19 @@ pub struct PlannedLevel {
 
 impl Plan {
     /// Sets up the grid, or refuses it, as a run does.
-    pub fn new(case: &Case, kernels: Kernels<'_>, device: &Device, control: &Control<'_>) -> Result<Plan, FlowError> {
+    pub fn new(
+        case: &Case,
+        kernels: Kernels<'_>,
+        placement: &Placement,
+        control: &Control<'_>,
+    ) -> Result<Plan, FlowError> {
         let manifest = &kernels.method.manifest;
-        let identity = Identity::new(case, kernels.method, kernels.criteria, device.toolchain()?);
+        let identity = Identity::new(case, kernels.method, kernels.criteria, placement.first().toolchain()?);
         let open = |path| Restart::open(path, &identity, case, manifest, control.resume_anyway);
         let restart = control.resume.map(open).transpose()?;
-        let (processes, devices) = (control.processes(), devices_of(case, device)?);
-        let available = available(&processes, &devices);
-        let grid = grid_of(case, kernels, device)?;
-        let (prepared, memory) = prepare(case, kernels, (&devices, &processes), &grid, restart.as_ref(), available)?;
+        let available = placement.available();
+        let grid = grid_of(case, kernels, placement.first())?;
+        let (prepared, memory) = prepare(case, kernels, placement, &grid, restart.as_ref(), available)?;
         let cells = prepared.grid().cells_of_levels();
         let rates = rates(case, manifest, cells.len());
         let done = restart.map_or(0, |restart| restart.course().step);
@@ -68,10 +72,11 @@ impl Plan {
     }
 
     /// Bytes read and written per second by copies of about as much data as the steps work on, summed over all devices
-    /// of a case.
-    pub fn bandwidth(&self, devices: &[Device]) -> Result<f64, DeviceError> {
+    /// of all processes.
+    pub fn bandwidth(&self, placement: &Placement) -> Result<f64, DeviceError> {
         let of_device = |device: &Device| copy_bandwidth_of(device, self.memory.populations / 2);
-        Devices::new(devices).iter().map(of_device).sum()
+        let own: f64 = Devices::new(placement.devices()).iter().map(of_device).sum::<Result<f64, DeviceError>>()?;
+        Ok(placement.processes().sum(own))
     }
 
     /// Seconds that the steps take at the assumed fraction of a memory bandwidth (bytes per second).
@@ -119,27 +124,13 @@ impl Plan {
 }
 
 /// One line on the run: `cavity2d: d2q9_bgk in f32, 128x128 cells in blocks of 16x16, CPU, 2 threads`.
-pub fn header(case: &Case, manifest: &Manifest, device: &Device) -> String {
+pub fn header(case: &Case, manifest: &Manifest, placement: &Placement) -> String {
     let join = |sides: &mut dyn Iterator<Item = String>| sides.collect::<Vec<_>>().join("x");
     let size = join(&mut case.size[..case.dim].iter().map(usize::to_string));
     let block = join(&mut case.block[..case.dim].iter().map(u32::to_string));
     let real = manifest.real.name();
-    let (name, spec, device) = (&case.name, &manifest.spec, divided(case, device));
+    let (name, spec, device) = (&case.name, &manifest.spec, placement.describe());
     format!("{name}: {spec} in {real}, {size} cells in blocks of {block}, {device}")
-}
-
-/// The devices of a case and its subdomains: `CPU, 2 threads, in 3 parts`, `NVIDIA H200 (sm_90), in 2 parts on GPUs 0,
-/// 1`.
-fn divided(case: &Case, device: &Device) -> String {
-    let parts = match (case.devices.count(), device.ordinal()) {
-        (..2, _) => String::new(),
-        (count, None) => format!(", in {count} parts"),
-        (count, Some(_)) => {
-            let numbers: Vec<String> = case.devices.gpus().iter().map(usize::to_string).collect();
-            format!(", in {count} parts on GPUs {}", numbers.join(", "))
-        }
-    };
-    device.describe() + &parts
 }
 
 /// Relaxation rate that sets the viscosity, on each level.

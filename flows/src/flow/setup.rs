@@ -5,17 +5,17 @@ use std::collections::HashSet;
 
 use lbm_bundle::Bundle;
 use lbm_bundle::criteria::CriterionRole;
-use lbm_runtime::device::{Available, Device, DeviceError};
+use lbm_runtime::device::Available;
 use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::{Criterion, KernelError};
-use lbm_runtime::processes::Processes;
 use lbm_runtime::solver::memory::Memory;
 use lbm_runtime::solver::{Adaptations, GridSpec, Prepared, Simulation, StepError};
 
 use super::control::Kernels;
 use super::error::FlowError;
 use super::grid::{courses_of, grid_of, places_of};
-use super::processes::{self, available};
+use super::placement::Placement;
+use super::processes;
 use crate::case::Case;
 use crate::output::{Schedule, Source};
 use crate::restart::Restart;
@@ -24,13 +24,11 @@ use crate::restart::Restart;
 pub(super) fn set_up(
     case: &Case,
     kernels: Kernels<'_>,
-    devices: &[Device],
+    placement: &Placement,
     restart: Option<&Restart>,
-    processes: &Processes,
 ) -> Result<(Simulation, Memory), FlowError> {
-    let grid = grid_of(case, kernels, &devices[0])?;
-    let available = available(processes, devices);
-    let (prepared, memory) = prepare(case, kernels, (devices, processes), &grid, restart, available)?;
+    let grid = grid_of(case, kernels, placement.first())?;
+    let (prepared, memory) = prepare(case, kernels, placement, &grid, restart, placement.available())?;
     let mut flow = prepared.simulation(&case.params)?;
     if !case.courses.is_empty() {
         flow.follow_courses(courses_of(case))?;
@@ -51,31 +49,22 @@ pub(super) fn fill(case: &Case, flow: &mut Simulation) -> Result<(), FlowError> 
 }
 
 /// A case at its start, for programs that do the steps and observe them themselves; no output is written.
-pub fn start(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<Simulation, FlowError> {
-    let (mut flow, _) = set_up(case, kernels, &devices_of(case, device)?, None, &Processes::default())?;
+pub fn start(case: &Case, kernels: Kernels<'_>, placement: &Placement) -> Result<Simulation, FlowError> {
+    let (mut flow, _) = set_up(case, kernels, placement, None)?;
     fill(case, &mut flow)?;
     Ok(flow)
-}
-
-/// The device of each subdomain of a case; `first` is the first one.
-pub fn devices_of(case: &Case, first: &Device) -> Result<Vec<Device>, DeviceError> {
-    if first.ordinal().is_none() {
-        return Ok(vec![first.clone(); case.devices.count()]);
-    }
-    let others = case.devices.gpus().into_iter().skip(1).map(|number| Device::gpu(first.target(), number));
-    std::iter::once(Ok(first.clone())).chain(others).collect()
 }
 
 /// The grid of a case, refined as the case or the restart file specifies. Refused if it does not fit into `available`.
 pub(super) fn prepare<'a>(
     case: &Case,
     kernels: Kernels<'_>,
-    (devices, processes): (&[Device], &Processes),
+    placement: &Placement,
     grid: &'a GridSpec,
     restart: Option<&Restart>,
     available: Available,
 ) -> Result<(Prepared<'a>, Memory), FlowError> {
-    let device = &devices[0];
+    let (device, devices, processes) = (placement.first(), placement.devices(), placement.processes());
     let steady = case.stop.steady.is_some();
     let prepared = match &case.refinement {
         None => Prepared::refined(device, kernels.method, grid, 1, |_| false)?,

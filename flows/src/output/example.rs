@@ -5,7 +5,6 @@ use lbm_runtime::device::{Available, Device};
 use lbm_runtime::geometry::Domain;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::mesh::Blocks;
-use lbm_runtime::processes::Processes;
 use lbm_runtime::solver::memory::{Copies, Memory};
 use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
@@ -123,7 +122,7 @@ pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
 
 /// Description of a run.
 pub(super) fn about(case: &Case) -> About {
-    About::new(case, &manifest(), &Device::host(1).expect("a host"), &Processes::default())
+    About::new(case, &manifest(), &Device::host(1).expect("a host"), 1)
 }
 
 /// Velocity of the vortex in units of the lid velocity, at a position in units of the cavity side: zero at the

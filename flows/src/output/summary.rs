@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::{Manifest, Real, Target};
 use lbm_runtime::device::Device;
-use lbm_runtime::processes::Processes;
 use lbm_runtime::solver::Adaptations;
 use lbm_runtime::solver::memory::Memory;
 use lbm_runtime::solver::snapshot::Snapshot;
@@ -174,8 +173,8 @@ pub struct About {
 }
 
 impl About {
-    /// From a case, the kernels of its method, its first device and the processes.
-    pub fn new(case: &Case, manifest: &Manifest, device: &Device, processes: &Processes) -> About {
+    /// From a case, the kernels of its method, its first device and the number of its subdomains.
+    pub fn new(case: &Case, manifest: &Manifest, device: &Device, parts: usize) -> About {
         About {
             version: env!("CARGO_PKG_VERSION").to_string(),
             case: case.name.clone(),
@@ -183,7 +182,7 @@ impl About {
             lattice: manifest.main().lattice.clone(),
             target: manifest.target,
             device: device.describe(),
-            parts: case.devices.count() * processes.count(),
+            parts,
             compiler: device.compiler(),
             precision: manifest.real,
             block: manifest.block[..case.dim].to_vec(),

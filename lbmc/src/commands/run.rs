@@ -82,7 +82,7 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     let file = CaseFile::find(&args.case, notes::note)?;
     let mut overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
     overrides.extend(args.devices.iter().map(|text| ("devices".to_string(), devices(text))));
-    let Ready { raw, spec, mut case, device, gpus, method, criteria, prescribed, statistics } =
+    let Ready { raw, spec, case, placement, gpus, method, criteria, prescribed, statistics } =
         Ready::in_processes(processes, &file, &overrides, args.out.is_none())?;
     let kernels = Kernels {
         method: &method,
@@ -115,25 +115,25 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     let (resume, resume_anyway) = (resume.as_deref(), args.resume_anyway);
     let (interrupted, bandwidth): (Option<&AtomicBool>, bool) = (Some(&interrupted), args.bandwidth);
     let (inputs, is_first) = (&inputs[..], processes.is_first());
-    let processes = Some(processes);
-    let control = Control { resume, resume_anyway, inputs, interrupted, show, bandwidth, processes };
-    if gpus > 1 {
-        let (chosen, why) = flow::devices::choose(&case, kernels, &device, &control, gpus)?;
-        case.devices = chosen;
+    let control = Control { resume, resume_anyway, inputs, interrupted, show, bandwidth };
+    let placement = if gpus > 1 {
+        let (chosen, why) = flow::devices::choose(&case, kernels, &placement, &control, gpus)?;
         notes::note(&why);
-    }
-    notes::note(&flow::header(&case, &method.manifest, &device));
+        chosen
+    } else {
+        placement
+    };
+    notes::note(&flow::header(&case, &method.manifest, &placement));
     if args.dry_run {
-        let plan = Plan::new(&case, kernels, &device, &control)?;
-        let bandwidth = plan.bandwidth(&flow::devices_of(&case, &device)?)?;
-        let bandwidth = processes.map_or(bandwidth, |processes| processes.sum(bandwidth));
+        let plan = Plan::new(&case, kernels, &placement, &control)?;
+        let bandwidth = plan.bandwidth(&placement)?;
         if !is_first {
             return Ok(ExitCode::SUCCESS);
         }
         print!("{}", plan.describe(&case, &method.manifest, bandwidth));
         return Ok(ExitCode::SUCCESS);
     }
-    let done = flow::run(&case, kernels, &device, place, control, notes::note)?;
+    let done = flow::run(&case, kernels, &placement, place, control, notes::note)?;
     let code = match done.stop {
         StopReason::Steady | StopReason::Steps => ExitCode::SUCCESS,
         StopReason::Interrupted => ExitCode::from(interrupt::STATUS),

@@ -163,11 +163,11 @@ fn sections(ready: &Ready, folder: &Path, steps: u64, goes_on: bool) -> Vec<u8> 
     output.statistics.iter_mut().for_each(|statistics| (statistics.from, statistics.every) = (1, 2));
     let file = folder.join("restart.lbmc");
     let resume = goes_on.then_some(file.as_path());
-    let Ready { device, method, criteria, prescribed, statistics, .. } = ready;
+    let Ready { placement, method, criteria, prescribed, statistics, .. } = ready;
     let (criteria, prescribed, statistics) = (criteria.as_ref(), prescribed.as_ref(), statistics.as_ref());
     let kernels = Kernels { method, criteria, prescribed, statistics };
     let control = Control { resume, show: Show::Nothing, ..Control::default() };
-    flow::run(&case, kernels, device, folder, control, |_| ())
+    flow::run(&case, kernels, placement, folder, control, |_| ())
         .unwrap_or_else(|error| panic!("{} {steps} {goes_on}: {error}", case.name));
     let saved = fs::read(file).expect("a restart file");
     let head = u64::from_le_bytes(std::array::from_fn(|at| saved[12 + at]));

@@ -30,10 +30,11 @@ fn run(case: &str, spec: &'static str, set: &[(&str, &str)]) -> Result<Summary, 
     let (case, _) =
         raw.resolve(&bundle.manifest, &[], Available::default()).unwrap_or_else(|error| panic!("{error:?}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
+    let device = Device::host(1).expect("the host is a device");
     flow::run(
         &case,
         Kernels { method: &bundle, criteria: None, prescribed: None, statistics: None },
-        &Device::host(1).expect("the host is a device"),
+        &Placement::of(&case, &device).expect("its devices"),
         folder.path(),
         Control::default(),
         |_| {},

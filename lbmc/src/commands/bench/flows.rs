@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use lbm_bundle::Target;
 use lbm_bundle::input::{self, Limit};
-use lbm_flows::case::Output;
+use lbm_flows::case::{Case, Output};
 use lbm_flows::flow::{self, Control, Kernels};
 use lbm_flows::output::progress::Show;
 use lbm_flows::output::summary::Summary;
@@ -142,41 +142,18 @@ pub struct Run {
 pub fn run(case: &str, settings: &[(String, String)], writes: bool, bandwidth: bool) -> Result<Run> {
     let began = Instant::now();
     let shipped = Shipped::find(case).ok_or_else(|| miette!(code = "L0102", "no case `{case}` is shipped"))?;
-    let Ready { mut case, device, method, criteria, prescribed, .. } =
+    let Ready { case, placement, method, criteria, prescribed, .. } =
         Ready::new(&CaseFile::of(shipped), settings, false)?;
     let generate_seconds = began.elapsed().as_secs_f64();
-    if !writes {
-        let directory = case.output.directory.clone();
-        case.output = Output {
-            directory,
-            profiles: false,
-            picture: false,
-            slice: None,
-            grid: true,
-            vtk: None,
-            fields: None,
-            every: None,
-            series: None,
-            restart: None,
-            forces: None,
-            heat: None,
-            surfaces: None,
-            compare: None,
-            probes: vec![],
-            pictures: vec![],
-            views: vec![],
-            statistics: vec![],
-            fluxes: vec![],
-            average_from: None,
-            report: vec![],
-        };
-    }
+    // A case that writes nothing.
+    let nothing = || Output { directory: case.output.directory.clone(), ..Output::default() };
+    let case = if writes { case } else { Case { output: nothing(), ..case.clone() } };
     let folder = tempfile::tempdir().into_diagnostic()?;
     let show = if notes::quiet() { Show::Nothing } else { Show::Line };
     let control = Control { show, bandwidth, ..Control::default() };
     let kernels =
         Kernels { method: &method, criteria: criteria.as_ref(), prescribed: prescribed.as_ref(), statistics: None };
-    let summary = flow::run(&case, kernels, &device, folder.path(), control, notes::note)?;
+    let summary = flow::run(&case, kernels, &placement, folder.path(), control, notes::note)?;
     Ok(Run { summary, generate_seconds })
 }
 
