@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
+use super::schema;
 use super::tree::{Kind, Table, Value};
-use super::{schema, words};
+use super::words;
 
 /// A parameter of a method, as `--set` may name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,7 +257,7 @@ mod tests {
     const SOLID: &str = "[[solids]]\nshape = \"sphere\"\nradius = 1\ncentre = [1, 2]\n";
 
     fn table(text: &str) -> Table {
-        tree::parse("case.toml", text, &[], &|_| Some(vec![]), &mut Report::default())
+        tree::parse("case.toml", text, &mut Report::default()).0
     }
 
     fn vectors() -> Vec<Parameter> {

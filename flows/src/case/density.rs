@@ -2,7 +2,8 @@
 
 use lbm_bundle::Manifest;
 
-use super::{SolidBody, Wall};
+use super::solids::SolidBody;
+use super::walls::Wall;
 
 /// How far from 1 a density is before it matters.
 const MARGIN: f64 = 0.01;

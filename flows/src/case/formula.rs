@@ -224,6 +224,11 @@ impl fmt::Debug for Formula {
     }
 }
 
+/// Whether one of a parameter's components depends on time.
+pub(crate) fn is_timed(formulas: &[Formula]) -> bool {
+    formulas.iter().any(Formula::varies_in_time)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,9 +14,10 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use lbm_runtime::geometry::solid::Surface;
 
 use super::image::{self, Kind, Solid};
+use super::raw::RawCase;
 use super::samples::Samples;
+use super::schema::key_at;
 use super::table::TableFile;
-use super::{RawCase, key_at};
 use damage::read_damaged;
 
 #[test]

@@ -2,8 +2,6 @@
 
 use lbm_bundle::Manifest;
 
-use super::Case;
-
 /// A scalar that populations of their own carry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
@@ -31,15 +29,6 @@ impl Scalar {
             })
         };
         manifest.populations.iter().enumerate().filter_map(scalar).collect()
-    }
-
-    /// Its diffusivity at a step, in cells and steps of the coarsest level.
-    pub fn diffusivity(&self, case: &Case, step: u64) -> Option<f64> {
-        let (name, cs2) = self.rate.as_ref()?;
-        let course = case.courses.iter().find(|(course, _)| course == name);
-        let course = course.and_then(|(_, formulas)| Some(formulas.first()?.at([0.0; 3], step as f64)));
-        let value = || case.params.iter().find(|(param, _)| param == name)?.1.first().copied();
-        Some(cs2 * (1.0 / course.or_else(value)? - 0.5))
     }
 }
 

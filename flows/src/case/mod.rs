@@ -107,9 +107,28 @@
 //! Limits: a Mach number (reference velocity over the lattice's speed of sound) of 1 and more is an error; above
 //! [`MACH_ADVISED`] it is a warning, because the error of compressibility grows with its square. A relaxation rate outside
 //! the method's range is an error; within 1 % of its upper limit it is a warning.
+//!
+//! | module | job |
+//! | --- | --- |
+//! | `diag`, `explain`, `words` | diagnostics, their long texts, words that look alike |
+//! | `devices`, `formula`, `units`, `results` | where to run; formulas; units; names of the files of a run |
+//! | `image`, `table`, `saved`, `samples` | files that a case reads: voxels, tables of formulas, restart files, fields to start from |
+//! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `start` | parts of a case, in lattice units: the flow |
+//! | `reference`, `quantity`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
+//! | `sound`, `density` | velocities against the speed of sound; walls that want another density than the start |
+//! | `resolved` | [`Case`]; `bodies`: its solids as wholes; `sources`: names of its results in formulas |
+//! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
+//! | `address`, `overrides` | which value `--set KEY=VALUE` means; the tree with overrides |
+//! | `varied`, `raw`, `vary` | parameters that vary; [`RawCase`]; how the method is compiled for them |
+//! | `load`, `record`, `read` | reads the files of a case; copies them to the results; text to [`RawCase`] |
+//! | `resolve` | [`RawCase`] and manifest to [`Case`], a file for each subject |
+//!
+//! Invariant: no module imports one below it in the table (`tests/tests/layers.rs`, which has the order within rows, too).
 
 mod address;
+mod bodies;
 pub(crate) mod density;
+mod devices;
 mod diag;
 mod explain;
 mod fluxes;
@@ -121,7 +140,7 @@ mod image;
 mod keys;
 mod load;
 mod output;
-mod patches;
+mod overrides;
 mod pictures;
 mod probes;
 mod quantity;
@@ -130,252 +149,63 @@ mod read;
 mod record;
 mod reference;
 mod refinement;
+mod region;
 mod report;
 mod resolve;
+mod resolved;
 mod results;
 mod samples;
 pub(crate) mod saved;
 mod schema;
+mod slice;
 mod solids;
 pub(crate) mod sound;
+mod sources;
 mod start;
 mod statistics;
 mod table;
 mod takes;
 mod tree;
 mod units;
+mod varied;
 mod vary;
 mod views;
+mod vtk;
 mod walls;
 mod words;
 
-use std::collections::BTreeMap;
-
-use lbm_bundle::{Manifest, Real, Target};
-
 pub use address::{Parameter, parameter};
+pub use bodies::Body;
+pub use devices::{Devices, TargetChoice};
 pub use diag::{CODES, CaseError, Code, Diagnostic};
 pub use explain::Long;
 pub use fluxes::FluxPlane;
 pub use formula::Formula;
+pub(crate) use formula::is_timed;
 pub use heat::{Nusselt, Scalar};
 pub use image::nrrd;
-pub use output::{Output, Slice, Vtk};
-pub use patches::{Patch, Region};
+pub use output::Output;
 pub use pictures::{Colours, Contours, Frames, Picture};
 pub use probes::{MOST_NUMBERS, Probe};
-pub use quantity::Quantity;
+pub use quantity::{Measure, Quantity};
 pub use raw::RawCase;
-pub(crate) use record::is_plain;
-pub use record::{CASE, INPUTS, InputFile};
+pub use record::InputFile;
 pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
-pub use report::{Coefficient, Report, Source, Through, sources};
-pub use results::{LIST, RESTART, ResultName, Results, SUMMARY};
-pub use schema::{json_schema, keys};
-pub use solids::{Body, Moves, Part, REST, SolidBody, Surfaces, Turn};
+pub use region::Region;
+pub use report::{Coefficient, Report, Source, Through};
+pub use resolved::{Case, MACH_ADVISED, Scales, Steady, Stop};
+pub(crate) use results::is_plain;
+pub use results::{CASE, INPUTS, LIST, RESTART, ResultName, Results, SUMMARY};
+pub use schema::{KeyAt, json_schema, key_at, keys};
+pub use slice::Slice;
+pub use solids::{Moves, Part, REST, SolidBody, Surfaces, Turn};
+pub use sources::sources;
 pub use start::{Start, StartField, StartValue};
-pub use statistics::{Measure, Statistics};
-pub use tree::{KeyAt, key_at};
+pub use statistics::Statistics;
 pub use units::{Dimension, Units};
 pub use vary::Method;
 pub use views::View;
-pub use walls::{Face, Wall};
+pub use vtk::Vtk;
+pub use walls::{Face, Patch, Wall};
 pub use words::nearest;
-
-/// Mach number above which a case gets a warning.
-pub const MACH_ADVISED: f64 = 0.3;
-
-/// Where to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetChoice {
-    /// On a GPU if there is one, else on the CPU.
-    Auto,
-    /// On a GPU that runs kernels of this target.
-    Gpu(Target),
-    /// On the CPU.
-    Cpu,
-    /// The same, where each access of a kernel is compared with the arrays it was given.
-    Checked,
-}
-
-impl TargetChoice {
-    /// As a case says it.
-    pub(crate) const WORDS: [(&'static str, TargetChoice); 5] = [
-        ("auto", TargetChoice::Auto),
-        ("cuda", TargetChoice::Gpu(Target::Cuda)),
-        ("hip", TargetChoice::Gpu(Target::Hip)),
-        ("cpu", TargetChoice::Cpu),
-        ("checked", TargetChoice::Checked),
-    ];
-
-    /// Whether it is the CPU that is asked for.
-    pub fn is_host(self) -> bool {
-        matches!(self, TargetChoice::Cpu | TargetChoice::Checked)
-    }
-}
-
-/// What a flow runs on, a part of it on each.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Devices {
-    /// So many devices: GPUs of the numbers from 0 on, or parts on the host.
-    Count(usize),
-    /// GPUs by their numbers, each once.
-    Gpus(Vec<usize>),
-}
-
-impl Devices {
-    /// How many they are.
-    pub fn count(&self) -> usize {
-        match self {
-            Devices::Count(count) => *count,
-            Devices::Gpus(numbers) => numbers.len(),
-        }
-    }
-
-    /// The numbers of the GPUs, where they are GPUs.
-    pub fn gpus(&self) -> Vec<usize> {
-        match self {
-            Devices::Count(count) => (0..*count).collect(),
-            Devices::Gpus(numbers) => numbers.clone(),
-        }
-    }
-}
-
-/// When a flow counts as steady.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steady {
-    /// Stop when, since the last check, no velocity has changed by more than this fraction of the reference velocity (of 1
-    /// cell per step, where that is zero).
-    pub tolerance: f64,
-    /// Steps between checks.
-    pub check_every: u64,
-}
-
-/// When a run ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stop {
-    /// After so many steps.
-    pub steps: u64,
-    /// Or earlier, when the flow is steady.
-    pub steady: Option<Steady>,
-}
-
-/// The scales of a flow, in lattice units.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scales {
-    /// Reference velocity, in cells per step; 0 when nothing moves.
-    pub velocity: f64,
-    /// Reference length, in cells.
-    pub length: f64,
-    /// Kinematic viscosity, where it is a function of one rate alone.
-    pub viscosity: Option<f64>,
-    /// The rate that sets it.
-    pub omega: Option<f64>,
-    /// Reynolds number: velocity times length over viscosity.
-    pub re: Option<f64>,
-    /// Mach number: velocity over the lattice's speed of sound.
-    pub mach: f64,
-}
-
-/// Whether one of a parameter's components depends on time.
-pub(crate) fn is_timed(formulas: &[Formula]) -> bool {
-    formulas.iter().any(Formula::varies_in_time)
-}
-
-/// A case that is known to be valid for one method. Lattice units throughout: a cell and a time step are 1.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Case {
-    /// What it is called: by itself, else its file without folder and ending.
-    pub name: String,
-    /// Name of the method, wherever its file lies.
-    pub spec: String,
-    /// Where to run.
-    pub target: TargetChoice,
-    /// What runs it, a part of the flow each.
-    pub devices: Devices,
-    /// Precision.
-    pub real: Real,
-    /// Number of axes.
-    pub dim: usize,
-    /// Cells along each axis; 1 beyond the dimension; a multiple of `block`.
-    pub size: [usize; 3],
-    /// Cells of a block along each axis; 1 beyond the dimension.
-    pub block: [u32; 3],
-    /// Whether an axis is periodic; true beyond the dimension.
-    pub periodic: [bool; 3],
-    /// The walls, in the order left, right, bottom, top, back, front: both faces of every axis that is not periodic.
-    pub walls: Vec<Wall>,
-    /// All of the method's parameters by name, with all their components, in lattice units: at the start, where they depend on time.
-    pub params: Vec<(String, Vec<f64>)>,
-    /// Those that depend on time, in steps.
-    pub courses: Vec<(String, Vec<Formula>)>,
-    /// What it carries beside mass and momentum.
-    pub scalars: Vec<Scalar>,
-    /// Components of the method's fields, each with a lattice unit of it in the units of the case.
-    pub means: Vec<(String, f64)>,
-    /// What cells keep for parameters that vary: formulas of the position, in the order of the method's places.
-    pub places: Vec<Formula>,
-    /// State at the start.
-    pub start: Start,
-    /// Solids.
-    pub solids: Vec<SolidBody>,
-    /// Where it is refined, if it is; `size`, parameters and steps are those of the coarsest level.
-    pub refinement: Option<Refinement>,
-    /// When to stop.
-    pub stop: Stop,
-    /// What to write.
-    pub output: Output,
-    /// The names of what is written.
-    pub results: Results,
-    /// Scale to the units of the case, for what is written.
-    pub units: Units,
-    /// Scales of the flow.
-    pub scales: Scales,
-    /// What the file and its overrides say of the flow, value by value: every key but those of output and of when to stop, and
-    /// those of which the kernels tell.
-    pub keys: BTreeMap<String, String>,
-}
-
-impl Case {
-    /// Number of cells.
-    pub fn cells(&self) -> usize {
-        self.size.iter().product()
-    }
-
-    /// A change of velocity (cells per step) over the reference velocity, to be compared with `Steady::tolerance`.
-    pub fn residual(&self, change: f64) -> f64 {
-        if self.scales.velocity > 0.0 { change / self.scales.velocity } else { change }
-    }
-
-    /// The formulas of what depends on time at walls, which are compiled for it: of faces, each before its patches, then of solids, parameter by parameter, each
-    /// with all its components.
-    pub fn prescribed(&self) -> Vec<lbm_bundle::Formula> {
-        let solids = self.solids.iter().flat_map(|body| &body.formulas);
-        let all = self.walls.iter().flat_map(Wall::all).flat_map(|wall| &wall.formulas).chain(solids);
-        let timed = all.filter(|(_, formulas)| is_timed(formulas));
-        timed.flat_map(|(_, formulas)| formulas).map(|formula| formula.get().clone()).collect()
-    }
-
-    /// Whether the summary needs the fields of all cells at the end, by a method with this manifest: for fluxes through open faces, means
-    /// over the fluid.
-    pub fn sums_up_fields(&self, manifest: &Manifest) -> bool {
-        let observes = manifest.fields.iter().any(|field| field.observed);
-        observes || report::reads_fields(self) || self.walls.iter().any(|wall| wall.may_be_open(self.size))
-    }
-
-    /// What is accumulated over time, which is compiled for it.
-    pub fn accumulated(&self) -> Vec<lbm_bundle::statistics::Statistic> {
-        self.output.statistics.iter().map(Statistics::accumulated).collect()
-    }
-
-    /// Whether nothing passes a wall, anywhere and at any time.
-    pub fn is_closed(&self, wall: &Wall) -> bool {
-        resolve::points(self.size, self.dim, wall.face, 0.0).all(|point| wall.is_closed_at(point))
-    }
-
-    /// The wall at a face, if there is one.
-    pub fn wall(&self, face: Face) -> Option<&Wall> {
-        self.walls.iter().find(|wall| wall.face == face)
-    }
-}

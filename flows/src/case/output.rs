@@ -6,52 +6,11 @@ use super::probes::Probe;
 use super::quantity::Quantity;
 use super::reference::Reference;
 use super::report::Report;
+use super::slice::Slice;
 use super::solids::Surfaces;
 use super::statistics::Statistics;
 use super::views::View;
-
-/// A plane through a domain of three dimensions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slice {
-    /// The axis normal to it.
-    pub normal: usize,
-    /// Its position along that axis, in cells.
-    pub at: f64,
-}
-
-/// A format of fields for ParaView.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vtk {
-    /// Image data: of a grid of one level.
-    Image,
-    /// Overlapping AMR in a VTKHDF file.
-    Amr,
-    /// An unstructured grid.
-    Unstructured,
-}
-
-impl Vtk {
-    /// All of them.
-    pub const ALL: [Vtk; 3] = [Vtk::Image, Vtk::Amr, Vtk::Unstructured];
-
-    /// What is written unless the case says more.
-    pub fn default_for(refined: bool, dim: usize) -> Vtk {
-        match (refined, dim) {
-            (false, _) => Vtk::Image,
-            (true, 2) => Vtk::Unstructured,
-            (true, _) => Vtk::Amr,
-        }
-    }
-
-    /// Ending of the names of files.
-    pub fn ending(self) -> &'static str {
-        match self {
-            Vtk::Image => "vti",
-            Vtk::Amr => "vtkhdf",
-            Vtk::Unstructured => "vtu",
-        }
-    }
-}
+use super::vtk::Vtk;
 
 /// What is written; by default nothing.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,6 +1,7 @@
 //! Pictures that a case asks for one by one.
 
-use super::{Quantity, Slice};
+use super::quantity::Quantity;
+use super::slice::Slice;
 
 /// Most pictures of a case.
 pub(super) const MOST_PICTURES: usize = 32;

@@ -5,8 +5,38 @@ use std::collections::BTreeMap;
 use lbm_bundle::formula::Function;
 use lbm_bundle::{Formula, Manifest, statistics};
 
-use super::statistics::Measure;
 use super::units::{Dimension, Units};
+
+/// What is made of the samples of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// The arithmetic mean.
+    Mean,
+    /// Root mean square of the fluctuation about the mean.
+    Rms,
+    /// Reynolds stresses: means of the products of the fluctuations of two components of the velocity.
+    Stresses,
+    /// The least value.
+    Min,
+    /// The greatest.
+    Max,
+}
+
+impl Measure {
+    /// All of them.
+    pub(super) const ALL: [Measure; 5] = [Measure::Mean, Measure::Rms, Measure::Stresses, Measure::Min, Measure::Max];
+
+    /// Its name in a case file.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Measure::Mean => "mean",
+            Measure::Rms => "rms",
+            Measure::Stresses => "stresses",
+            Measure::Min => "min",
+            Measure::Max => "max",
+        }
+    }
+}
 
 /// Suffixes of the components of a vector.
 const AXES: [&str; 3] = ["x", "y", "z"];

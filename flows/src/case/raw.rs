@@ -7,6 +7,7 @@ use std::path::{Component, Path};
 
 use lbm_bundle::{Real, Storage};
 
+use super::devices::{Devices, TargetChoice};
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
 use super::keys::domain::RawDomain;
 use super::keys::faces::{RawFace, RawFaces};
@@ -29,8 +30,7 @@ use super::keys::views::RawView;
 use super::refinement::COUPLING;
 use super::table::TableFile;
 use super::tree::Table;
-use super::vary::Varied;
-use super::{Devices, TargetChoice};
+use super::varied::Varied;
 
 /// A case file that makes sense by itself: the method it asks for can now be compiled, then see `RawCase::resolve`.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl RawCase {
 
     /// What it is called: by itself, else its file without folder and ending.
     pub(super) fn title(&self) -> &str {
-        self.top.name.as_deref().unwrap_or_else(|| super::resolve::stem(&self.name))
+        self.top.name.as_deref().unwrap_or_else(|| stem(&self.name))
     }
 
     /// Where to run.
@@ -322,6 +322,12 @@ impl RawCase {
     }
 }
 
+/// The name of a file without folder and ending.
+fn stem(name: &str) -> &str {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    file.strip_suffix(".toml").unwrap_or(file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,5 +347,12 @@ mod tests {
         assert_eq!(taken("", 2), [[0], [1], [0]], "more processes than GPUs");
         assert_eq!(taken("devices = 2", 8), [[0, 1], [2, 3], [4, 5]]);
         assert_eq!(taken("devices = [3, 1]", 8), [[3], [1], [3]], "those that are listed");
+    }
+
+    #[test]
+    fn the_name_of_a_case_is_its_file_s_stem() {
+        assert_eq!(stem("cases/cavity2d.toml"), "cavity2d");
+        assert_eq!(stem("a\\b.toml"), "b");
+        assert_eq!(stem("plain"), "plain");
     }
 }

@@ -6,11 +6,12 @@ use lbm_bundle::plain::shown_line;
 
 use super::address::Parameter;
 use super::diag::{self, CaseError, Report};
-use super::keys::Reader;
+use super::keys::reader::Reader;
 use super::keys::top::RawTop;
+use super::overrides;
 use super::raw::RawCase;
 use super::schema::{self, keys_of};
-use super::tree::{self, Kind, Table, Value};
+use super::tree::{Kind, Table, Value};
 use super::words::{nearest, suggest};
 
 /// Keys at the top of the file that may change when a flow is resumed: all others tell it from other flows.
@@ -50,7 +51,7 @@ impl RawCase {
     ) -> Result<RawCase, CaseError> {
         let name = &shown_line(name)[..];
         let mut report = Report::default();
-        let root = tree::parse(name, text, overrides, parameters, &mut report);
+        let root = overrides::parse(name, text, overrides, parameters, &mut report);
         let mut reader = Reader { report, si: false };
         let raw = if reader.report.has_errors() { None } else { reader.case(name, &root) };
         let (mut raw, warnings) = reader.report.finish(name, raw)?;

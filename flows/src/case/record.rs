@@ -12,13 +12,8 @@ use super::image;
 use super::keys::shapes::RawShape;
 use super::keys::start::{RawGiven, RawStart};
 use super::raw::RawCase;
+use super::results::{CASE, INPUTS, is_plain};
 use super::tree::{Entry, Kind, Table, Value};
-
-/// Name of the case in the folder of its results.
-pub const CASE: &str = "case.toml";
-
-/// Name of the folder of the copies of what it reads.
-pub const INPUTS: &str = "inputs";
 
 /// How such a case begins.
 const HEADING: &str = "# A case as it was run, every `--set` applied: `lbmc run` makes its results again.\n";
@@ -30,11 +25,6 @@ pub struct InputFile {
     pub name: String,
     /// What is in it.
     pub bytes: Vec<u8>,
-}
-
-/// Whether a name is that of a file in the folder itself.
-pub(crate) fn is_plain(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']) && !name.contains(char::is_control)
 }
 
 /// Copies of what a case reads.
@@ -260,15 +250,15 @@ rule = { "odd key" = 1 }
 
     /// Every value of a table by its path.
     fn values(text: &str) -> std::collections::BTreeMap<String, String> {
-        let mut report = super::super::diag::Report::default();
-        let table = super::super::tree::parse("case.toml", text, &[], &|_| None, &mut report);
+        let mut report = crate::case::diag::Report::default();
+        let table = crate::case::tree::parse("case.toml", text, &mut report).0;
         report.finish("case.toml", Some(table)).expect("TOML").0.values(&[])
     }
 
     #[test]
     fn a_case_that_is_written_is_the_case_that_was_read() {
-        let mut report = super::super::diag::Report::default();
-        let table = super::super::tree::parse("case.toml", TEXT, &[], &|_| None, &mut report);
+        let mut report = crate::case::diag::Report::default();
+        let table = crate::case::tree::parse("case.toml", TEXT, &mut report).0;
         let (table, _) = report.finish("case.toml", Some(table)).expect("TOML");
         let mut text = HEADING.to_string();
         write(&mut text, &table, "");

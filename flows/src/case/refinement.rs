@@ -5,8 +5,8 @@ use lbm_runtime::geometry::Block;
 use lbm_runtime::kernels::Criterion;
 use lbm_runtime::solver::Adaptivity;
 
-use super::Face;
 use super::formula::Formula;
+use super::walls::Face;
 
 /// Coupling of levels, if the case names none.
 pub const COUPLING: &str = "volumetric_shifted";

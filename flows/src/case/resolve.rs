@@ -12,6 +12,7 @@ mod pictures;
 mod probes;
 mod refinement;
 mod report;
+mod resolver;
 mod results;
 mod shapes;
 mod solids;
@@ -23,13 +24,14 @@ mod values;
 use lbm_bundle::Manifest;
 use lbm_runtime::device::Available;
 
-use super::diag::{self, CaseError, Diagnostic, Report, Span};
-use super::formula::Formula;
+use super::devices::Devices;
+use super::diag::{self, CaseError, Diagnostic, Report};
+use super::heat::Scalar;
 use super::raw::RawCase;
+use super::resolved::Case;
+use super::results::Results;
 use super::units::Dimension;
-use super::{Case, Devices, Quantity, Results, Scalar};
-
-pub(super) use faces::points;
+use resolver::{Grid, Resolver, Speed};
 
 impl RawCase {
     /// The case for the method that the manifest describes, and advice. `others` are boundary rules that the manifest does
@@ -49,42 +51,6 @@ impl RawCase {
         let (case, warnings) = resolver.report.finish(&self.name, case)?;
         Ok((case, self.warnings.iter().cloned().chain(warnings).collect()))
     }
-}
-
-/// What to do where a method carries no scalar, and one is asked for.
-const WITH_SCALARS: &str = "shipped methods that do: `d2q9_boussinesq`, `d2q9_scalar`";
-
-/// Parameters by name, each with all its components.
-type Values = Vec<(String, Vec<f64>)>;
-
-/// Parameters by name, each with the formulas of all its components.
-type Formulas = Vec<(String, Vec<Formula>)>;
-
-/// A velocity that the case states, in its own units, with the place to point at.
-struct Speed {
-    value: f64,
-    span: Span,
-}
-
-/// The cells of level 0.
-#[derive(Clone, Copy, Debug)]
-struct Grid {
-    /// Their number along each axis.
-    size: [usize; 3],
-    /// The size of one, in the units of the case.
-    cell: f64,
-}
-
-/// A case on the way to its method, and what was found wrong with it.
-struct Resolver<'a> {
-    raw: &'a RawCase,
-    manifest: &'a Manifest,
-    others: &'a [String],
-    available: Available,
-    dim: usize,
-    /// Fields that the case defines.
-    own: Vec<Quantity>,
-    report: Report,
 }
 
 impl<'a> Resolver<'a> {
@@ -176,52 +142,5 @@ impl<'a> Resolver<'a> {
             let help = Some("take fewer devices, or smaller blocks: `block`".to_string());
             self.report.add::<()>(diag::NO_DEVICES, &devices.span, message, "too many", help);
         }
-    }
-
-    fn wrong_dimension(&mut self, span: &Span, what: &str, found: usize) {
-        let message =
-            format!("{what} has {found} components, but {} has {} axes", self.manifest.main().lattice, self.dim);
-        let label = format!("{} expected", self.dim);
-        self.report.add::<()>(diag::WRONG_DIMENSION, span, message, label, None);
-    }
-}
-
-fn norm(components: impl Iterator<Item = f64>) -> f64 {
-    components.map(|component| component * component).sum::<f64>().sqrt()
-}
-
-fn axis_name(axis: usize) -> &'static str {
-    ["x", "y", "z"][axis]
-}
-
-/// A number with six digits, without trailing zeros.
-fn short(value: f64) -> String {
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
-    if (1e-4..1e6).contains(&rounded.abs()) || rounded == 0.0 { format!("{rounded}") } else { format!("{rounded:e}") }
-}
-
-pub(super) fn stem(name: &str) -> &str {
-    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    file.strip_suffix(".toml").unwrap_or(file)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        for (value, text) in
-            [(100.00000000000004, "100"), (7.96875e-3, "0.00796875"), (1e-9, "1e-9"), (1.999999994, "2"), (0.0, "0")]
-        {
-            assert_eq!(short(value), text);
-        }
-    }
-
-    #[test]
-    fn the_name_of_a_case_is_its_file_s_stem() {
-        assert_eq!(stem("cases/cavity2d.toml"), "cavity2d");
-        assert_eq!(stem("a\\b.toml"), "b");
-        assert_eq!(stem("plain"), "plain");
     }
 }

@@ -3,7 +3,11 @@
 
 use std::fmt;
 
-use super::record::CASE;
+/// Name of the case in the folder of its results.
+pub const CASE: &str = "case.toml";
+
+/// Name of the folder of the copies of what it reads.
+pub const INPUTS: &str = "inputs";
 
 /// Name of the summary.
 pub const SUMMARY: &str = "summary.json";
@@ -11,6 +15,11 @@ pub const SUMMARY: &str = "summary.json";
 pub const RESTART: &str = "restart.lbmc";
 /// Name of the list of the files that runs have written.
 pub const LIST: &str = ".lbmc.files";
+
+/// Whether a name is that of a file in the folder itself.
+pub(crate) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']) && !name.contains(char::is_control)
+}
 
 /// The name of a file, or those of a sequence of files: one for each step.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,42 +4,11 @@ use lbm_bundle::Formula;
 use lbm_bundle::statistics::Statistic;
 use lbm_runtime::solver::snapshot::{Component, Snapshot};
 
-use super::Vtk;
-use super::quantity::Quantity;
+use super::quantity::{Measure, Quantity};
+use super::vtk::Vtk;
 
 /// Most tables of a case.
 pub(super) const MOST_STATISTICS: usize = 8;
-
-/// What is made of the samples of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// The arithmetic mean.
-    Mean,
-    /// Root mean square of the fluctuation about the mean.
-    Rms,
-    /// Reynolds stresses: means of the products of the fluctuations of two components of the velocity.
-    Stresses,
-    /// The least value.
-    Min,
-    /// The greatest.
-    Max,
-}
-
-impl Measure {
-    /// All of them.
-    pub(super) const ALL: [Measure; 5] = [Measure::Mean, Measure::Rms, Measure::Stresses, Measure::Min, Measure::Max];
-
-    /// Its name in a case file.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Measure::Mean => "mean",
-            Measure::Rms => "rms",
-            Measure::Stresses => "stresses",
-            Measure::Min => "min",
-            Measure::Max => "max",
-        }
-    }
-}
 
 /// Fields whose statistics a case asks for.
 #[derive(Clone, Debug, PartialEq)]

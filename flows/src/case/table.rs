@@ -3,7 +3,7 @@
 use lbm_bundle::formula::Points;
 use lbm_bundle::plain::unseen;
 
-use super::record::is_plain;
+use super::results::is_plain;
 
 /// Most points of a table.
 const MOST_POINTS: usize = 1000;

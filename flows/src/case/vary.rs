@@ -13,6 +13,7 @@ use super::formula::{Formula, POSITIONS, TIME};
 use super::keys::params::RawParam;
 use super::raw::RawCase;
 use super::units::Dimension;
+use super::varied::{Number, Varied};
 
 /// Most places of a parameter: each is two numbers that each cell reads and writes in a step.
 const MOST_PLACES: usize = 8;
@@ -30,39 +31,6 @@ pub struct Method {
     pub fields: Vec<Field>,
     /// The parameter that sets its viscosity, if it is one alone.
     pub rate: Option<String>,
-}
-
-/// A parameter that varies.
-#[derive(Clone, Debug)]
-pub(super) struct Varied {
-    /// What the method is compiled with.
-    pub(super) variation: Variation,
-    /// What it is: that of the method, or the viscosity.
-    pub(super) param: Param,
-    /// As it is written.
-    pub(super) raw: RawParam,
-    /// What its formulas are measured in.
-    pub(super) dimension: Dimension,
-    /// The places of the variation, in its order.
-    pub(super) places: Vec<Formula>,
-    /// The numbers of the variation, in its order.
-    pub(super) numbers: Vec<Number>,
-}
-
-impl Varied {
-    /// Whether it depends on fields of the flow.
-    pub(super) fn reads_fields(&self) -> bool {
-        self.raw.values.iter().any(|(formula, _)| formula.reads_fields())
-    }
-}
-
-/// What is the same everywhere.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Number {
-    /// A formula of the time.
-    Course(Formula),
-    /// What a field of this dimension is measured in, in cells and steps.
-    Scale(Dimension),
 }
 
 impl RawCase {

@@ -1,7 +1,7 @@
 //! Views that a case asks for: surfaces in three dimensions, seen from a direction.
 
-use super::pictures::Frames;
-use super::{Colours, Quantity};
+use super::pictures::{Colours, Frames};
+use super::quantity::Quantity;
 
 /// Most views of a case.
 pub(super) const MOST_VIEWS: usize = 32;

@@ -3,8 +3,10 @@
 use lbm_bundle::AtFace;
 
 use super::formula::Formula;
-use super::keys::faces::FACES;
-use super::patches::Patch;
+use super::region::Region;
+
+/// Names of faces in a case file: both of x, of y, of z.
+pub(super) const FACES: [&str; 6] = ["left", "right", "bottom", "top", "back", "front"];
 
 /// A face of the domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +42,15 @@ pub struct Wall {
     pub at_face: AtFace,
     /// Parts of the face with walls of their own; where several are, the first counts.
     pub patches: Vec<Patch>,
+}
+
+/// A part of a face with a wall of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch {
+    /// Which part.
+    pub region: Region,
+    /// What is there: a wall of the same face, without patches.
+    pub wall: Wall,
 }
 
 impl Wall {
@@ -110,4 +121,18 @@ impl Wall {
             },
         }
     }
+}
+
+/// Points of a face, in cells: where cells of the coarsest level have their centres along it, at a depth in the domain.
+pub(super) fn points(size: [usize; 3], dim: usize, face: Face, depth: f64) -> impl Iterator<Item = [f64; 3]> {
+    let across = if face.high { size[face.axis] as f64 - depth } else { depth };
+    let sides: [usize; 3] = std::array::from_fn(|axis| if axis == face.axis { 1 } else { size[axis] });
+    (0..sides.iter().product()).map(move |at: usize| {
+        let place = [at % sides[0], at / sides[0] % sides[1], at / (sides[0] * sides[1])];
+        std::array::from_fn(|axis| match axis {
+            axis if axis == face.axis => across,
+            axis if axis < dim => place[axis] as f64 + 0.5,
+            _ => 0.0,
+        })
+    })
 }

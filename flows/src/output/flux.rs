@@ -149,13 +149,13 @@ mod tests {
     use lbm_runtime::geometry::Domain;
 
     use super::*;
-    use crate::output::example;
+    use crate::output::fixture;
     use lbm_bundle::AtFace;
 
     /// A channel of 16 x 16 cells, refined at the outlet, with a velocity profile at the inlet.
     fn channel(outflow: f64) -> (Case, Snapshot) {
-        let (mut case, _) = example::cavity(16);
-        let (inlet, _) = example::cavity_under(16, "[\"0.01 * x\", 0]");
+        let (mut case, _) = fixture::cavity(16);
+        let (inlet, _) = fixture::cavity_under(16, "[\"0.01 * x\", 0]");
         let lid = &inlet.walls[3];
         for wall in &mut case.walls {
             match (wall.face.axis, wall.face.high) {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_closed_box_has_none() {
-        let (case, snapshot) = example::cavity(16);
+        let (case, snapshot) = fixture::cavity(16);
         assert_eq!(Fluxes::new(&case, &snapshot), None);
     }
 }

@@ -12,8 +12,8 @@ use std::io::{self, Write};
 use lbm_runtime::solver::probe::Reading;
 use serde::{Deserialize, Serialize};
 
-use super::Bits;
 use super::average::{Average, average, weights, window};
+use super::bits::Bits;
 use super::csv;
 use super::profile::{cells, real_name};
 use crate::case::{Case, Dimension, FluxPlane};
@@ -104,7 +104,7 @@ impl Fluxed {
         }
         let mut sums = vec![0.0; width(plane)];
         // Readings inside solids are NaN.
-        let diffusivity = |scalar: &usize| case.scalars[*scalar].diffusivity(case, step).unwrap_or(f64::NAN);
+        let diffusivity = |scalar: &usize| case.diffusivity(&case.scalars[*scalar], step).unwrap_or(f64::NAN);
         let diffusivities: Vec<f64> = plane.diffusing.iter().map(diffusivity).collect();
         for Reading { values, slopes, .. } in readings.iter().filter(|reading| !reading.values[plane.velocity].is_nan())
         {

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use lbm_runtime::geometry::solid::Pose;
 
-use super::Bits;
+use super::bits::Bits;
 use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
 use super::csv;
@@ -224,7 +224,7 @@ impl Forces {
 
 #[cfg(test)]
 mod tests {
-    use crate::output::example::forces;
+    use crate::output::fixture::forces;
 
     #[test]
     fn rows_have_forces_and_coefficients() {

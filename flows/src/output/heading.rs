@@ -75,7 +75,7 @@ fn thousands(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::example;
+    use crate::output::fixture;
 
     #[test]
     fn digits_are_grouped() {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn headings_of_all_steps_are_as_wide() {
-        let (case, mut snapshot) = example::cavity(16);
+        let (case, mut snapshot) = fixture::cavity(16);
         let mut width = |step: u64| {
             snapshot.step = step;
             Heading::new(&case, None, "", &snapshot).width()
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_title_stands_in_the_place_of_the_flow() {
-        let (case, snapshot) = example::cavity(16);
+        let (case, snapshot) = fixture::cavity(16);
         let own = Heading::new(&case, None, ", middle plane", &snapshot);
         let titled = Heading::new(&case, Some("Wake"), ", middle plane", &snapshot);
         assert!(own.title.starts_with(&case.name) && own.title.ends_with(", middle plane"));

@@ -10,8 +10,8 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::Bits;
 use super::average::{Average, average, weights, window};
+use super::bits::Bits;
 use super::csv;
 use super::flux_planes;
 use super::profile::real_name;
@@ -207,6 +207,6 @@ fn refers(case: &Case, body: &Body<'_>) -> Option<(f64, f64)> {
 /// A rate in lattice units divided by this factor is the Nusselt number at a step.
 fn nusselt(case: &Case, body: &Body<'_>, step: u64) -> Option<f64> {
     let (difference, area) = refers(case, body)?;
-    let diffusivity = case.scalars.first().and_then(|scalar: &Scalar| scalar.diffusivity(case, step))?;
+    let diffusivity = case.scalars.first().and_then(|scalar: &Scalar| case.diffusivity(scalar, step))?;
     Some(diffusivity * area * difference / case.scales.length)
 }

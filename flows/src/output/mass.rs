@@ -39,12 +39,12 @@ pub fn warning(start: f64, end: f64, steps: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::example;
+    use crate::output::fixture;
 
     #[test]
     fn a_box_is_closed_until_something_lets_mass_in() {
-        let (mut case, _) = example::cavity(16);
-        let mut manifest = example::manifest();
+        let (mut case, _) = fixture::cavity(16);
+        let mut manifest = fixture::manifest();
         manifest.populations[0].field = Some("rho".into());
         assert!(is_closed(&case, &manifest));
         case.walls[0].values = vec![("velocity".into(), vec![0.01, 0.0])];

@@ -30,13 +30,14 @@
 //! | [`chart`], [`bars`] | nothing of their own: line charts and bar charts |
 //! | `tables`, `csv` | nothing of their own: growing tables; the format of their entries |
 //! | `recorder` | all of these files, each when it is due |
-//! | `recorded` | nothing: list of the output already written, for a resumed run |
+//! | `recorded`, `bits` | nothing: list of the output already written, for a resumed run; its numbers |
 //! | [`summary`], `units` | `summary.json`, and the units of its numbers |
 //! | [`progress`] | the terminal |
 
 pub mod average;
 mod axes;
 pub mod bars;
+mod bits;
 mod canvas;
 pub mod chart;
 mod colours;
@@ -44,9 +45,9 @@ mod contours;
 mod csv;
 pub mod derived;
 mod error;
-#[cfg(test)]
-mod example;
 mod film;
+#[cfg(test)]
+mod fixture;
 pub mod flux;
 pub mod flux_planes;
 pub mod forces;
@@ -80,6 +81,7 @@ mod units;
 mod views;
 pub mod vtk;
 
+pub use bits::Bits;
 pub use canvas::Canvas;
-pub use recorded::{Bits, Recorded};
+pub use recorded::Recorded;
 pub use recorder::{Data, Recorder, Sampled, Schedule, Source};

@@ -373,11 +373,11 @@ fn prefix(value: f64) -> (f64, &'static str) {
 mod tests {
     use super::*;
     use crate::case::{Colours, Frames, Quantity};
-    use crate::output::example;
+    use crate::output::fixture;
 
     #[test]
     fn a_picture_has_the_size_of_its_field() {
-        let (case, snapshot) = example::cavity(32);
+        let (case, snapshot) = fixture::cavity(32);
         for draw in [draw_velocity, draw_vorticity] {
             let image = draw(&case, &snapshot).unwrap().png();
             let reader = png::Decoder::new(std::io::Cursor::new(image)).read_info().unwrap();
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn vorticity_in_a_plane_flow_has_the_colour_of_its_sign() {
-        let (case, mut snapshot) = example::cavity(32);
+        let (case, mut snapshot) = fixture::cavity(32);
         let colour = |snapshot: &Snapshot| {
             let canvas = draw_vorticity(&case, snapshot).unwrap();
             let pixel = |x: f64, y: f64| {
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_picture_of_a_field_has_its_size_and_the_colours_of_its_range() {
-        let (case, snapshot) = example::cavity(32);
+        let (case, snapshot) = fixture::cavity(32);
         let colour = |canvas: &Canvas, x: f64, y: f64| {
             canvas.pixel((MARGIN.left + 20.0 * x) as usize, (MARGIN.top + 20.0 * (32.0 - y)) as usize)
         };
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_part_of_the_plane_fills_the_picture_and_streamlines_are_drawn_over_it() {
-        let (case, snapshot) = example::cavity(32);
+        let (case, snapshot) = fixture::cavity(32);
         let part =
             Picture { window: Some([[8.0, 16.0], [24.0, 32.0]]), ..picture("ux", Some([-1.0, 1.0]), Colours::Plasma) };
         let canvas = draw(&case, &snapshot, &part).unwrap();
@@ -473,15 +473,15 @@ mod tests {
 
     #[test]
     fn a_scalar_is_drawn_where_there_is_one() {
-        let (case, snapshot) = example::cavity(16);
+        let (case, snapshot) = fixture::cavity(16);
         assert!(draw_scalar(&case, &snapshot, "rho").is_some());
         assert!(draw_scalar(&case, &snapshot, "phi").is_none());
     }
 
     #[test]
     fn solids_are_filled_in_every_picture() {
-        let (mut case, snapshot) = example::cavity(32);
-        example::put_cylinder(&mut case, [16.0, 20.0], 5.0);
+        let (mut case, snapshot) = fixture::cavity(32);
+        fixture::put_cylinder(&mut case, [16.0, 20.0], 5.0);
         let scalar = |case: &Case, snapshot: &Snapshot| draw_scalar(case, snapshot, "rho");
         for draw in [draw_velocity, draw_vorticity, scalar] {
             let canvas = draw(&case, &snapshot).unwrap();
@@ -500,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_fluid_at_rest_is_drawn_without_lines() {
-        let (mut case, mut snapshot) = example::cavity(16);
+        let (mut case, mut snapshot) = fixture::cavity(16);
         snapshot.components[1].data.fill(0.0);
         snapshot.components[2].data.fill(0.0);
         case.walls.clear();
@@ -509,7 +509,7 @@ mod tests {
 
     #[test]
     fn without_velocity_there_is_no_picture() {
-        let (case, mut snapshot) = example::cavity(16);
+        let (case, mut snapshot) = fixture::cavity(16);
         snapshot.components.truncate(1);
         assert!(draw_velocity(&case, &snapshot).is_none() && draw_vorticity(&case, &snapshot).is_none());
     }

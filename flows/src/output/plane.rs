@@ -354,12 +354,12 @@ mod tests {
 
     use super::*;
     use crate::case::Slice;
-    use crate::output::example;
+    use crate::output::fixture;
     use lbm_bundle::AtFace;
 
     #[test]
     fn the_plane_reaches_the_walls() {
-        let (case, snapshot) = example::cavity(32);
+        let (case, snapshot) = fixture::cavity(32);
         let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         assert_eq!(plane.at(16.0, 32.0), [0.1, 0.0, 0.0]);
         assert_eq!(plane.at(16.0, 0.0), [0.0; 3]);
@@ -372,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_uniform_flow_is_uniform_up_to_symmetry_planes_and_openings() {
-        let (mut case, mut snapshot) = example::cavity(16);
+        let (mut case, mut snapshot) = fixture::cavity(16);
         snapshot.components[1].data.fill(0.05);
         snapshot.components[2].data.fill(0.0);
         for wall in &mut case.walls {
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn what_varies_along_a_face_is_drawn_as_it_varies() {
-        let (case, snapshot) = example::cavity_under(16, "[\"0.01 * x\", 0]");
+        let (case, snapshot) = fixture::cavity_under(16, "[\"0.01 * x\", 0]");
         let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         for x in [0.0, 3.25, 8.0, 16.0] {
             assert!((plane.at(x, 16.0)[0] - 0.01 * x).abs() < 1e-15, "{x}: {:?}", plane.at(x, 16.0));
@@ -394,10 +394,10 @@ mod tests {
 
     #[test]
     fn between_cells_it_follows_the_flow() {
-        let (case, snapshot) = example::cavity(64);
+        let (case, snapshot) = fixture::cavity(64);
         let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         for (x, y) in [(0.31, 0.77), (0.5, 0.5), (0.9, 0.2)] {
-            let (u, v) = example::velocity(x, y);
+            let (u, v) = fixture::velocity(x, y);
             let found = plane.at(64.0 * x, 64.0 * y);
             assert!((found[0] - 0.1 * u).abs() < 2e-4 && (found[1] - 0.1 * v).abs() < 2e-4, "{found:?}");
         }
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn on_several_levels_the_plane_has_their_finest_cells() {
-        let (case, _) = example::cavity(16);
+        let (case, _) = fixture::cavity(16);
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
         let refines = |block: Block| block.level < 2 && (0..2).all(|axis| block.place[axis] >> block.level == 1);
         let linear = |[x, y, _]: [f64; 3]| 0.01 * x - 0.002 * y;
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_part_of_the_plane_is_that_of_the_whole_at_a_finer_level() {
-        let (case, _) = example::cavity(16);
+        let (case, _) = fixture::cavity(16);
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
         let refines = |block: Block| block.level < 1;
         let field = |[x, y, _]: [f64; 3]| (0.4 * x).sin() * y;
@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn a_slice_lies_where_it_is_asked_for() {
-        let (mut case, _) = example::cavity(16);
+        let (mut case, _) = fixture::cavity(16);
         (case.dim, case.size, case.periodic) = (3, [16, 12, 8], [true; 3]);
         case.walls.clear();
         let domain = Domain { dim: 3, size: case.size, periodic: case.periodic };
@@ -456,7 +456,7 @@ mod tests {
 
     #[test]
     fn blocks_are_outlined_and_where_they_are_narrow_only_jumps_are() {
-        let (case, _) = example::cavity(16);
+        let (case, _) = fixture::cavity(16);
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
         let snapshot = snapshots::refined(domain, |block| block.level == 0 && block.place == [1, 1, 0], &[]);
         // Inside the domain: 20 edges between coarse blocks and 4 between fine ones, each found from both sides; at the
@@ -472,8 +472,8 @@ mod tests {
 
     #[test]
     fn what_solids_hold_does_not_count() {
-        let (mut case, mut snapshot) = example::cavity(32);
-        example::put_cylinder(&mut case, [16.0, 16.0], 4.0);
+        let (mut case, mut snapshot) = fixture::cavity(32);
+        fixture::put_cylinder(&mut case, [16.0, 16.0], 4.0);
         snapshot.components[1].data[16 + 32 * 16] = 9.0;
         let scalar = snapshot.components[0].data.iter().map(|_| 2.0).collect();
         snapshot.components.push(lbm_runtime::solver::snapshot::Component { name: "phi".into(), data: scalar });
@@ -489,7 +489,7 @@ mod tests {
 
     #[test]
     fn periodic_edges_join() {
-        let (mut case, snapshot) = example::cavity(16);
+        let (mut case, snapshot) = fixture::cavity(16);
         case.periodic[0] = true;
         let plane = Plane::velocity((&case).into(), &snapshot).unwrap();
         assert_eq!(plane.at(0.0, 9.3), plane.at(16.0, 9.3));
@@ -497,14 +497,14 @@ mod tests {
 
     #[test]
     fn what_is_no_number_counts_as_zero() {
-        let (case, mut snapshot) = example::cavity(16);
+        let (case, mut snapshot) = fixture::cavity(16);
         snapshot.components[1].data[40] = f64::NAN;
         assert!(Plane::velocity((&case).into(), &snapshot).unwrap().longest().is_finite());
     }
 
     #[test]
     fn few_vectors_are_longer_than_a_high_quantile() {
-        let (case, snapshot) = example::cavity(32);
+        let (case, snapshot) = fixture::cavity(32);
         let plane = Plane::vorticity(&case, &snapshot).unwrap();
         let top = plane.quantile(0.99);
         let longer = plane.vectors.iter().filter(|vector| length(**vector) > top).count();

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use lbm_runtime::solver::probe::Reading;
 use serde::{Deserialize, Serialize};
 
-use super::Bits;
 use super::average::{Average, average, weights, window};
+use super::bits::Bits;
 use super::csv;
 use super::profile::{cells, real_name};
 use crate::case::{Case, Dimension, Probe, Quantity};
@@ -227,7 +227,7 @@ mod tests {
 
     use super::*;
     use crate::case::{Quantity, Units};
-    use crate::output::example;
+    use crate::output::fixture;
 
     fn probe(points: Vec<[f64; 3]>, fields: &[&str]) -> Probe {
         let all = Quantity::all(&manifest()).into_iter();
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn rows_are_in_the_units_of_the_case() {
-        let (mut case, _) = example::cavity(32);
+        let (mut case, _) = fixture::cavity(32);
         let probe = probe(vec![[4.0, 8.5, 0.0], [5.0, 8.0, 0.0]], &["velocity", "pressure", "vorticity", "level"]);
         let mut probed = Probed::default();
         for step in [0, 10, 10] {

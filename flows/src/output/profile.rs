@@ -182,22 +182,22 @@ mod tests {
     use lbm_runtime::geometry::{Block, Domain};
 
     use super::*;
-    use crate::output::example;
+    use crate::output::fixture;
 
     #[test]
     fn a_profile_runs_from_wall_to_wall_through_the_middle() {
-        let (case, snapshot) = example::cavity(16);
+        let (case, snapshot) = fixture::cavity(16);
         let profile = Profile::new(&case, &snapshot, 1).unwrap();
         assert_eq!(profile.points.len(), 18);
         assert_eq!(profile.points[0], Point { position: 0.0, velocity: [0.0; 3] });
         assert_eq!(profile.points[17], Point { position: 1.0, velocity: [1.0, 0.0, 0.0] });
-        let expected = example::velocity(0.5, 0.5 / 16.0);
+        let expected = fixture::velocity(0.5, 0.5 / 16.0);
         assert!((profile.points[1].velocity[0] - expected.0).abs() < 0.02, "{:?} {expected:?}", profile.points[1]);
     }
 
     #[test]
     fn a_profile_between_symmetry_planes_has_the_cells_only() {
-        let (mut case, snapshot) = example::cavity(16);
+        let (mut case, snapshot) = fixture::cavity(16);
         case.walls.iter_mut().for_each(|wall| (wall.at_face, wall.velocity) = (AtFace::Slip, Some([0.0; 3])));
         let profile = Profile::new(&case, &snapshot, 1).unwrap();
         assert_eq!(profile.points.len(), 16);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_profile_ends_with_what_a_face_prescribes_where_the_line_meets_it() {
-        let (case, snapshot) = example::cavity_under(16, "[\"0.05 * x / lx\", 0]");
+        let (case, snapshot) = fixture::cavity_under(16, "[\"0.05 * x / lx\", 0]");
         let profile = Profile::new(&case, &snapshot, 1).unwrap();
         assert_eq!(profile.points[17].position, 1.0);
         assert!((profile.points[17].velocity[0] * case.scales.velocity - 0.025).abs() < 1e-15);
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn on_several_levels_a_profile_has_the_finest_cells_that_touch_the_line() {
-        let (case, _) = example::cavity(16);
+        let (case, _) = fixture::cavity(16);
         let domain = Domain { dim: 2, size: [16, 16, 1], periodic: [false, false, true] };
         let refines = |block: Block| block.level == 0 && block.place == [1, 1, 0];
         let linear = |[x, y, _]: [f64; 3]| 0.1 * (x + y);
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_csv_says_what_it_is() {
-        let (case, snapshot) = example::cavity(16);
+        let (case, snapshot) = fixture::cavity(16);
         let mut text = vec![];
         Profile::new(&case, &snapshot, 0).unwrap().write(&case, 7, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();

@@ -2,29 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bits::Bits;
 use super::flux_planes::SavedFlux;
 use super::heat::SavedHeat;
 use super::probes::SavedProbe;
 use super::series::Series;
 use super::vtk::frame_name;
 use crate::case::{Case, Vtk, is_plain};
-
-/// A number that JSON stores bit-exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "u64", into = "u64")]
-pub struct Bits(pub f64);
-
-impl From<u64> for Bits {
-    fn from(bits: u64) -> Bits {
-        Bits(f64::from_bits(bits))
-    }
-}
-
-impl From<Bits> for u64 {
-    fn from(bits: Bits) -> u64 {
-        bits.0.to_bits()
-    }
-}
 
 /// Everything that a recorder has written so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

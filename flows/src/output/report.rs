@@ -3,33 +3,11 @@
 use std::collections::BTreeMap;
 
 use lbm_runtime::solver::snapshot::Snapshot;
-use serde::{Deserialize, Serialize};
 
 use super::average::Average;
 use super::settling::Settling;
-use super::summary::Summary;
+use super::summary::{Reported, Summary};
 use crate::case::{Case, Coefficient, Dimension, Source, Through, sources};
-
-/// A derived result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reported {
-    /// Its name in the case.
-    pub name: String,
-    /// Its formula in the case.
-    pub formula: String,
-    /// Its value, in the units of the case; `None` if a name in the formula has no value, or if it is not finite.
-    pub value: Option<f64>,
-}
-
-impl Reported {
-    /// One line of text.
-    pub fn describe(&self) -> String {
-        match self.value {
-            Some(value) => format!("{}: {value:.6e} = {}\n", self.name, self.formula),
-            None => format!("{}: no value of {}\n", self.name, self.formula),
-        }
-    }
-}
 
 /// All derived results of a case, in order. `snapshot`: the final fields, if formulas need them.
 pub(super) fn all(case: &Case, summary: &Summary, snapshot: Option<&Snapshot>) -> Vec<Reported> {

@@ -10,8 +10,8 @@ use std::ops::Range;
 use lbm_runtime::solver::observe::Means;
 use serde::{Deserialize, Serialize};
 
-use super::Bits;
 use super::axes::INK;
+use super::bits::Bits;
 use super::canvas::Canvas;
 use super::chart::{COLOURS, Chart, Curve, Panel, Style};
 use super::csv;
@@ -263,7 +263,7 @@ fn highest(peaks: impl Iterator<Item = Peak>) -> Option<Peak> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::example;
+    use crate::output::fixture;
 
     /// A series of this energy at non-uniform times from 0 to 10.
     fn series(energy: impl Fn(f64) -> f64) -> Series {
@@ -308,8 +308,8 @@ mod tests {
 
     #[test]
     fn a_series_is_in_reference_units() {
-        let (case, snapshot) = example::cavity(32);
-        let (means, mut series) = (example::means(), Series::default());
+        let (case, snapshot) = fixture::cavity(32);
+        let (means, mut series) = (fixture::means(), Series::default());
         series.add(&case, snapshot.step, &means);
         series.add(&case, snapshot.step, &means);
         series.add(&case, 20, &means);

@@ -324,7 +324,7 @@ fn periods(curve: &[(f64, f64)], scale: f64) -> Vec<Period> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::example::forces;
+    use crate::output::fixture::forces;
 
     #[test]
     fn a_periodic_lift_has_its_strouhal_number() {

@@ -280,7 +280,7 @@ mod tests {
 
     use miette::Diagnostic;
 
-    use super::super::example;
+    use super::super::fixture;
     use super::*;
     use crate::case::{CASE, LIST};
 
@@ -298,7 +298,7 @@ mod tests {
 
     /// The file names of a cavity: pictures, profiles, fields.
     fn results() -> Results {
-        example::cavity(8).0.results
+        fixture::cavity(8).0.results
     }
 
     /// A run in a folder that writes files of these names, and `inputs`.

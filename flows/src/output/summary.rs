@@ -14,7 +14,6 @@ use super::flux_planes::FluxMean;
 use super::heat::HeatMean;
 use super::probes::ProbeMean;
 use super::profile::Comparison;
-use super::report::Reported;
 use super::series::Decay;
 use super::settling::Settled;
 use crate::case::Case;
@@ -128,6 +127,27 @@ impl Observed {
             Some(Observed { name, mean: sum / volume })
         };
         observed.flat_map(|field| field.component_names(manifest.dim)).filter_map(mean).collect()
+    }
+}
+
+/// A derived result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reported {
+    /// Its name in the case.
+    pub name: String,
+    /// Its formula in the case.
+    pub formula: String,
+    /// Its value, in the units of the case; `None` if a name in the formula has no value, or if it is not finite.
+    pub value: Option<f64>,
+}
+
+impl Reported {
+    /// One line of text.
+    pub fn describe(&self) -> String {
+        match self.value {
+            Some(value) => format!("{}: {value:.6e} = {}\n", self.name, self.formula),
+            None => format!("{}: no value of {}\n", self.name, self.formula),
+        }
     }
 }
 
@@ -384,11 +404,11 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::example;
+    use crate::output::fixture;
 
     #[test]
     fn a_summary_counts_updates_and_bytes_and_survives_json() {
-        let (case, _) = example::cavity(16);
+        let (case, _) = fixture::cavity(16);
         let measured = Measured {
             levels: vec![256],
             updates: 256 * 1000,
@@ -398,7 +418,7 @@ mod tests {
             seconds: 0.5,
             seconds_waiting_for_output: 0.25,
             first_step: 0.1,
-            memory: example::memory(),
+            memory: fixture::memory(),
             memory_bandwidth: Some(1e9),
             mass_start: 256.0,
             mass_end: 256.5,
@@ -407,7 +427,7 @@ mod tests {
             residual: Some(1e-5),
             stop: StopReason::Steady,
         };
-        let summary = Summary::new(example::about(&case), &example::manifest(), &measured);
+        let summary = Summary::new(fixture::about(&case), &fixture::manifest(), &measured);
         assert!((summary.mlups - 256.0 * 1000.0 / 0.5 / 1e6).abs() < 1e-12);
         let bytes = 2.0 * 9.0 * 4.0;
         assert!((summary.fraction_of_bandwidth.unwrap() - summary.mlups * 1e6 * bytes / 1e9).abs() < 1e-12);

@@ -352,14 +352,14 @@ mod tests {
 
     use super::*;
     use crate::case::{Part, Quantity, REST, SolidBody};
-    use crate::output::example;
+    use crate::output::fixture;
     use crate::output::hull::normal;
 
     const VISCOSITY: f64 = 0.02;
 
     /// A flow with given fields around a body, with cells of `level` at its surface.
     fn case(dim: usize, size: [usize; 3], shape: Shape, level: usize, velocity: &[f64]) -> Case {
-        let (mut case, _) = example::cavity(16);
+        let (mut case, _) = fixture::cavity(16);
         (case.dim, case.size, case.periodic) = (dim, size, [true, false, dim == 2]);
         case.walls.clear();
         (case.scales.viscosity, case.scales.velocity) = (Some(VISCOSITY), 0.1);

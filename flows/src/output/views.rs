@@ -284,7 +284,7 @@ mod tests {
 
     use super::*;
     use crate::case::{Colours, Frames, Quantity, SolidBody};
-    use crate::output::example;
+    use crate::output::fixture;
 
     const SIZE: usize = 32;
 
@@ -296,7 +296,7 @@ mod tests {
     }
 
     fn case() -> Case {
-        let (mut case, _) = example::cavity(SIZE);
+        let (mut case, _) = fixture::cavity(SIZE);
         (case.dim, case.size, case.periodic) = (3, [SIZE; 3], [false; 3]);
         (case.scales.velocity, case.scales.length) = (0.0, SIZE as f64);
         case.walls.clear();

@@ -1,6 +1,7 @@
 //! `[domain]`.
 
-use super::{Key, Reader, key};
+use super::reader::Reader;
+use super::table::{Key, key};
 use crate::case::diag::Spanned;
 use crate::case::takes::{COUNT, POINT};
 use crate::case::tree::Table;

@@ -1,15 +1,14 @@
 //! `[faces]`.
 
 use super::params::RawParam;
-use super::patches::RawPatch;
-use super::{Key, Reader, key};
+use super::reader::Reader;
+use super::table::{Key, key};
+use super::values::RawVector;
 use crate::case::diag::{Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::takes::FACE;
 use crate::case::tree::{Kind, Table};
-
-/// Faces in the order x-, x+, y-, y+, z-, z+.
-pub(in crate::case) const FACES: [&str; 6] = ["left", "right", "bottom", "top", "back", "front"];
+use crate::case::walls::FACES;
 
 /// Whether a face is called so, or all others.
 pub(in crate::case) fn is_face(name: &str) -> bool {
@@ -60,6 +59,42 @@ pub(in crate::case) struct RawFaces {
     /// In the order of [`FACES`], with the place of the name.
     pub(in crate::case) named: [Option<Spanned<RawFace>>; 6],
     pub(in crate::case) others: Option<Spanned<RawFace>>,
+}
+
+/// A part of a face.
+#[derive(Clone, Debug)]
+pub(in crate::case) struct RawPatch {
+    pub(in crate::case) region: RawRegion,
+    pub(in crate::case) span: Span,
+    /// Without patches.
+    pub(in crate::case) face: RawFace,
+}
+
+impl RawPatch {
+    /// All formulas of its region and its parameters.
+    pub(in crate::case) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
+        let region = match &mut self.region {
+            RawRegion::Where(formula) => Some((&formula.span, &mut formula.value)),
+            _ => None,
+        };
+        region.into_iter().chain(self.face.params.iter_mut().flat_map(RawParam::formulas))
+    }
+}
+
+/// Which part, in m or in cells.
+#[derive(Clone, Debug)]
+pub(in crate::case) enum RawRegion {
+    Box {
+        from: RawVector,
+        to: RawVector,
+    },
+    Disc {
+        centre: RawVector,
+        radius: Spanned<f64>,
+    },
+    Where(Spanned<Formula>),
+    /// What a solid of that name is of the surface in an STL file.
+    Solid(Spanned<String>),
 }
 
 impl Reader {

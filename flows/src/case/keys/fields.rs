@@ -1,6 +1,7 @@
 //! `[fields]`.
 
-use super::{Key, Reader, key};
+use super::reader::Reader;
+use super::table::{Key, key};
 use crate::case::diag::{self, Spanned};
 use crate::case::takes::FORMULA;
 use crate::case::tree::Table;

@@ -1,7 +1,7 @@
 //! `[fluid]`.
 
-use super::Reader;
 use super::params::RawParam;
+use super::reader::Reader;
 use crate::case::diag::{Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::takes::QUANTITY;

@@ -1,13 +1,13 @@
 //! `[[fluxes]]`.
 
-use super::Reader;
-use super::faces::FACES;
 use super::lists::List;
+use super::reader::Reader;
 use super::values::{Interval, RawSlice, RawVector};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::fluxes::MOST_FLUXES;
 use crate::case::takes::{PLANE, POINT, STEPS, TEXT, Takes};
 use crate::case::tree::Table;
+use crate::case::walls::FACES;
 
 keys! {
     /// A plane through which fluxes are measured; its face is a number in the order of `FACES`.

@@ -1,6 +1,6 @@
 //! Which keys a table has: what is said of those that are missing, unknown, exclude each other or have no effect.
 
-use super::Reader;
+use super::reader::Reader;
 use crate::case::diag::{self, Span};
 use crate::case::tree::Table;
 use crate::case::words;

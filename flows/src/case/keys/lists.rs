@@ -1,6 +1,7 @@
 //! Lists of tables, `[[probes]]`: each table has keys of its own.
 
-use super::{Key, Reader};
+use super::reader::Reader;
+use super::table::Key;
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::tree::{Kind, Table, Value};
 

@@ -6,19 +6,20 @@
 //! | module | keys |
 //! | --- | --- |
 //! | `table` | what is said of a key; the macro for tables whose keys are read one by one |
+//! | `reader` | what reads values of the tree; its methods are in the modules of their subjects |
 //! | `given` | which keys a table has: missing, unknown, exclusive, without effect |
 //! | `values` | single values: texts, words, numbers, quantities, formulas |
 //! | `lists` | lists of tables |
 //! | `top`, `units`, `domain` | those at the top of the file, `[units]`, `[domain]` |
 //! | `params`, `fluid` | `[params]`, `[fluid]` |
-//! | `patches`, `faces` | patches of faces and of surfaces, `[faces]` |
+//! | `faces`, `patches` | `[faces]`, patches of faces and of surfaces |
 //! | `start`, `refinement`, `stop` | `[start]`, `[refinement]`, `[stop]` |
 //! | `shapes`, `solids` | `[[solids]]`: those of shapes, and all others |
 //! | `output`, `fields`, `report` | `[output]`, `[fields]`, `[report]` |
 //! | `probes`, `pictures`, `views`, `statistics`, `fluxes` | `[[probes]]`, `[[pictures]]`, `[[views]]`, `[[statistics]]`, `[[fluxes]]` |
 
 #[macro_use]
-mod table;
+pub(super) mod table;
 
 pub(super) mod domain;
 pub(super) mod faces;
@@ -32,6 +33,7 @@ pub(super) mod params;
 pub(super) mod patches;
 pub(super) mod pictures;
 pub(super) mod probes;
+pub(super) mod reader;
 pub(super) mod refinement;
 pub(super) mod report;
 pub(super) mod shapes;
@@ -43,14 +45,3 @@ pub(super) mod top;
 pub(super) mod units;
 pub(super) mod values;
 pub(super) mod views;
-
-use super::diag::Report;
-pub(super) use table::Key;
-use table::key;
-
-/// Reads values of the tree, noting what is wrong.
-pub(super) struct Reader {
-    pub(super) report: Report,
-    /// Whether values have units.
-    pub(super) si: bool,
-}

@@ -1,6 +1,6 @@
 //! `[output]`.
 
-use super::Reader;
+use super::reader::Reader;
 use super::values::{Interval, RawSlice};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::takes::{FROM, PLANE, STEPS, TEXT, Takes};

@@ -1,6 +1,7 @@
 //! `[params]`: parameters of the method; and parameters of boundary rules, which are written alike.
 
-use super::{Key, Reader, key};
+use super::reader::Reader;
+use super::table::{Key, key};
 use crate::case::diag::{Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::takes::VALUE;

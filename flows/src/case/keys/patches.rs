@@ -1,11 +1,8 @@
 //! `[[faces.left.patches]]` and `[[solids.patches]]`.
 
-use super::Reader;
-use super::faces::RawFace;
-use super::params::RawParam;
-use super::values::RawVector;
-use crate::case::diag::{Span, Spanned};
-use crate::case::formula::Formula;
+use super::faces::{RawFace, RawPatch, RawRegion};
+use super::reader::Reader;
+use crate::case::diag::Spanned;
 use crate::case::tree::{Kind, Table, Value};
 use crate::case::units::Dimension;
 
@@ -13,42 +10,6 @@ use crate::case::units::Dimension;
 const PATCH: &str = "{ rule = \"moving_wall\", velocity = [0.1, 0], box = { from = [0, 8], to = [0, 16] } }";
 /// What says which part of a face a patch is.
 const REGIONS: [&str; 3] = ["box", "disc", "where"];
-
-/// A part of a face.
-#[derive(Clone, Debug)]
-pub(in crate::case) struct RawPatch {
-    pub(in crate::case) region: RawRegion,
-    pub(in crate::case) span: Span,
-    /// Without patches.
-    pub(in crate::case) face: RawFace,
-}
-
-impl RawPatch {
-    /// All formulas of its region and its parameters.
-    pub(in crate::case) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
-        let region = match &mut self.region {
-            RawRegion::Where(formula) => Some((&formula.span, &mut formula.value)),
-            _ => None,
-        };
-        region.into_iter().chain(self.face.params.iter_mut().flat_map(RawParam::formulas))
-    }
-}
-
-/// Which part, in m or in cells.
-#[derive(Clone, Debug)]
-pub(in crate::case) enum RawRegion {
-    Box {
-        from: RawVector,
-        to: RawVector,
-    },
-    Disc {
-        centre: RawVector,
-        radius: Spanned<f64>,
-    },
-    Where(Spanned<Formula>),
-    /// What a solid of that name is of the surface in an STL file.
-    Solid(Spanned<String>),
-}
 
 impl Reader {
     /// The patches of a face; none if one cannot be read.

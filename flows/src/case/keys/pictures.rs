@@ -1,11 +1,10 @@
 //! `[[pictures]]`, and what views have in common with them.
 
-use super::Reader;
 use super::lists::List;
+use super::reader::Reader;
 use super::values::{Interval, RawAmount, RawSlice, RawVector};
-use crate::case::Colours;
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::pictures::{Frames, MOST_PER_SECOND, MOST_PICTURES};
+use crate::case::pictures::{Colours, Frames, MOST_PER_SECOND, MOST_PICTURES};
 use crate::case::takes::{COUNT, PLANE, POINT, STEPS, TEXT, Takes};
 use crate::case::tree::{Kind, Table};
 

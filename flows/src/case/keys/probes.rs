@@ -1,8 +1,9 @@
 //! `[[probes]]`.
 
 use super::lists::{List, same_file};
+use super::reader::Reader;
+use super::table::{Key, key};
 use super::values::{Interval, RawVector};
-use super::{Key, Reader, key};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::probes::MOST_PROBES;
 use crate::case::takes::{COUNT, POINT, QUANTITY, STEPS, TEXT, Takes};

@@ -1,7 +1,8 @@
 //! `[refinement]`.
 
+use super::reader::Reader;
 use super::solids::RawSolid;
-use super::{Key, Reader, key};
+use super::table::{Key, key};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::takes::{BOXES, COUNT, FORMULA, LEVEL, QUANTITY, TEXT};

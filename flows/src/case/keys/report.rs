@@ -1,6 +1,7 @@
 //! `[report]`.
 
-use super::{Key, Reader, key};
+use super::reader::Reader;
+use super::table::{Key, key};
 use crate::case::diag::{self, Spanned};
 use crate::case::report::MOST_REPORTS;
 use crate::case::takes::TEXT;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use lbm_runtime::geometry::solid::{Surface, Voxels};
 
+use super::reader::Reader;
+use super::table::{Key, key};
 use super::values::RawVector;
-use super::{Key, Reader, key};
 use crate::case::diag::{self, Spanned};
 use crate::case::image::{self, Kind};
 use crate::case::takes::{COUNT, DIRECTION, PATCHES, PLANE, POINT, QUANTITY, TEXT, Takes};

@@ -1,9 +1,10 @@
 //! `[[solids]]`.
 
 use super::faces::RawFace;
+use super::reader::Reader;
 use super::shapes::{RawShape, SHAPES};
+use super::table::{Key, key};
 use super::values::RawVector;
-use super::{Key, Reader, key};
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::Formula;
 use crate::case::takes::{DIRECTION, FORMULA, LEVEL, POINT, QUANTITY, SHELLS, TEXT, Takes, VALUE};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Key, Reader, key};
+use super::reader::Reader;
+use super::table::{Key, key};
 use crate::case::diag::{Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::samples::Samples;

@@ -1,10 +1,11 @@
 //! `[[statistics]]`.
 
-use super::Reader;
 use super::lists::{List, same_file};
+use super::reader::Reader;
 use super::values::Interval;
 use crate::case::diag::{self, Spanned};
-use crate::case::statistics::{MOST_STATISTICS, Measure};
+use crate::case::quantity::Measure;
+use crate::case::statistics::MOST_STATISTICS;
 use crate::case::takes::{FROM, NAMED, STEPS, TEXT, Takes};
 use crate::case::tree::{Kind, Table};
 use crate::case::units::Dimension;

@@ -1,6 +1,6 @@
 //! `[stop]`.
 
-use super::Reader;
+use super::reader::Reader;
 use crate::case::diag::{Span, Spanned};
 use crate::case::takes::{COUNT, QUANTITY};
 use crate::case::tree::Table;

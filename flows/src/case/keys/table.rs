@@ -49,12 +49,12 @@ macro_rules! keys {
 
         impl $raw {
             /// Its keys.
-            pub(in crate::case) const KEYS: &'static [$crate::case::keys::Key] =
-                &[$($crate::case::keys::key(concat!($prefix, stringify!($name)), $takes, $doc)),*];
+            pub(in crate::case) const KEYS: &'static [$crate::case::keys::table::Key] =
+                &[$($crate::case::keys::table::key(concat!($prefix, stringify!($name)), $takes, $doc)),*];
 
             /// Reads them; `span` is where a key is missing.
             pub(in crate::case) fn read(
-                reader: &mut $crate::case::keys::Reader,
+                reader: &mut $crate::case::keys::reader::Reader,
                 table: &$crate::case::tree::Table,
                 span: &$crate::case::diag::Span,
             ) -> Option<$raw> {

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use lbm_bundle::{Real, Storage};
 use lbm_runtime::mesh::MOST_PARTS as MOST_DEVICES;
 
-use super::Reader;
+use super::reader::Reader;
+use crate::case::devices::{Devices, TargetChoice};
 use crate::case::diag::{self, Spanned};
+use crate::case::results::is_plain;
 use crate::case::takes::{COUNT, LEVEL, TEXT, Takes};
 use crate::case::tree::{Kind, Table, Value};
-use crate::case::{Devices, TargetChoice, is_plain};
 
 keys! {
     /// The keys at the top.

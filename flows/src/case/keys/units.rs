@@ -1,6 +1,7 @@
 //! `[units]`.
 
-use super::{Key, Reader, key};
+use super::reader::Reader;
+use super::table::{Key, key};
 use crate::case::diag::{Span, Spanned};
 use crate::case::takes::{QUANTITY, Takes};
 use crate::case::tree::Table;

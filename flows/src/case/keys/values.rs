@@ -1,6 +1,6 @@
 //! Single values: texts, words, numbers, quantities with their units, formulas; and what is said where one is wrong.
 
-use super::Reader;
+use super::reader::Reader;
 use crate::case::diag::{self, Span, Spanned};
 use lbm_bundle::formula::FormulaError;
 

@@ -1,8 +1,8 @@
 //! `[[views]]`.
 
-use super::Reader;
 use super::lists::List;
 use super::pictures::{RawFrames, RawRange};
+use super::reader::Reader;
 use super::values::{Interval, RawAmount};
 use crate::case::diag::{self, Spanned};
 use crate::case::takes::{COUNT, POINT, QUANTITY, STEPS, TEXT, Takes};

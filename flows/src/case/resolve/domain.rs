@@ -6,7 +6,7 @@ use lbm_runtime::mesh::Blocks;
 use lbm_runtime::mesh::forest::MOST_ROOTS;
 use lbm_runtime::solver::memory::{Copies, Memory, Shared};
 
-use super::{Grid, Resolver, axis_name, short};
+use super::resolver::{Grid, Resolver, axis_name, short};
 use crate::case::diag;
 
 /// How far, in cells, a length may be from a whole number of them.

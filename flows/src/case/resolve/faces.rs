@@ -2,15 +2,15 @@
 
 use lbm_bundle::Boundary;
 
-use super::{Grid, Resolver};
+use super::resolver::{Grid, Resolver};
 use crate::case::diag::{self, Span, Spanned};
-use crate::case::keys::faces::FACES;
-use crate::case::keys::faces::RawFace;
+use crate::case::keys::faces::{RawFace, RawPatch, RawRegion};
 use crate::case::keys::params::RawParam;
-use crate::case::keys::patches::{RawPatch, RawRegion};
 use crate::case::keys::values::RawVector;
+use crate::case::region::Region;
 use crate::case::units::Units;
-use crate::case::{Face, Patch, Region, Wall, words};
+use crate::case::walls::{FACES, Face, Patch, Wall, points};
+use crate::case::words;
 
 /// What other programs call a boundary condition, and what it is here.
 const ELSEWHERE: &[(&[&str], &[&str])] = &[
@@ -151,8 +151,9 @@ impl Resolver<'_> {
         };
         let plane = if at.high { size[at.axis] as f64 } else { 0.0 };
         let off = |resolver: &mut Self| {
-            let axis = super::axis_name(at.axis);
-            let message = format!("the patch is not on `{}`, where {axis} is {} cells", at.name(), super::short(plane));
+            let axis = super::resolver::axis_name(at.axis);
+            let message =
+                format!("the patch is not on `{}`, where {axis} is {} cells", at.name(), super::resolver::short(plane));
             resolver.report.add(diag::OUTSIDE, &patch.span, message, "elsewhere", None)
         };
         match &patch.region {
@@ -276,20 +277,6 @@ impl Resolver<'_> {
         let help = if known.is_empty() { None } else { Some(words::suggest(&param.name.value, known)) };
         self.report.add::<()>(diag::RULE_PARAMETER, &param.name.span, message, "unknown parameter", help);
     }
-}
-
-/// Points of a face, in cells: where cells of the coarsest level have their centres along it, at a depth in the domain.
-pub(in crate::case) fn points(size: [usize; 3], dim: usize, face: Face, depth: f64) -> impl Iterator<Item = [f64; 3]> {
-    let across = if face.high { size[face.axis] as f64 - depth } else { depth };
-    let sides: [usize; 3] = std::array::from_fn(|axis| if axis == face.axis { 1 } else { size[axis] });
-    (0..sides.iter().product()).map(move |at: usize| {
-        let place = [at % sides[0], at / sides[0] % sides[1], at / (sides[0] * sides[1])];
-        std::array::from_fn(|axis| match axis {
-            axis if axis == face.axis => across,
-            axis if axis < dim => place[axis] as f64 + 0.5,
-            _ => 0.0,
-        })
-    })
 }
 
 /// The velocity of a wall: its parameter of that name, or rest where there are no parameters at all.

@@ -2,8 +2,10 @@
 
 use lbm_bundle::{Formula, statistics};
 
-use super::Resolver;
-use crate::case::{Quantity, diag, words};
+use super::resolver::Resolver;
+use crate::case::diag;
+use crate::case::quantity::Quantity;
+use crate::case::words;
 
 impl Resolver<'_> {
     /// What `[fields]` defines. Each is used, and its name is its own.

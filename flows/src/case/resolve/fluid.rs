@@ -2,14 +2,16 @@
 
 use lbm_bundle::{Manifest, Param, Populations};
 
-use super::{Formulas, Grid, Resolver, Speed, Values, norm};
+use super::resolver::{Formulas, Grid, Resolver, Speed, Values, norm};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::faces::RawFace;
 use crate::case::keys::params::RawParam;
+use crate::case::resolved::{MACH_ADVISED, Scales};
 use crate::case::units::{Dimension, Units};
-use crate::case::vary::{Number, Varied};
-use crate::case::{Face, MACH_ADVISED, Scales, words};
+use crate::case::varied::{Number, Varied};
+use crate::case::walls::Face;
+use crate::case::words;
 
 /// Share of a rate's range, next to its upper limit, in which stability is doubtful.
 const RATE_MARGIN: f64 = 0.01;
@@ -52,7 +54,7 @@ impl<'a> Resolver<'a> {
             let same = |param: &&RawParam| !param.values.iter().any(|(value, _)| value.varies_in_place());
             let patches = face.iter().flat_map(|face| &face.value.patches).flat_map(|patch| &patch.face.params);
             let params = face.iter().flat_map(|face| &face.value.params).chain(patches.filter(same));
-            params.filter_map(|param| speed(param, &mut super::faces::points(size, dim, at, 0.0))).collect()
+            params.filter_map(|param| speed(param, &mut crate::case::walls::points(size, dim, at, 0.0))).collect()
         };
         let walls = faces.iter().enumerate().take(2 * dim).flat_map(of_face);
         let surfaces = self.raw.solids.iter().flat_map(|solid| solid.value.surface.all()).flat_map(|face| &face.params);
@@ -352,7 +354,9 @@ fn rate_of_scalar(manifest: &Manifest) -> Result<(&str, &str, f64), (String, Str
     let scalars: Vec<&Populations> = manifest.populations.iter().filter(|of| of.diffusivity.is_some()).collect();
     let spec = &manifest.spec;
     match scalars[..] {
-        [] => Err((format!("`{spec}` carries no temperature or other scalar"), super::WITH_SCALARS.to_string())),
+        [] => {
+            Err((format!("`{spec}` carries no temperature or other scalar"), super::resolver::WITH_SCALARS.to_string()))
+        }
         [of] => {
             let (name, diffusivity) = (of.field.as_ref().unwrap_or(&of.name), of.diffusivity.as_ref());
             match diffusivity.and_then(|diffusivity| diffusivity.rate.as_ref()) {

@@ -1,12 +1,13 @@
 //! Planes of fluxes against the domain.
 
-use super::{Resolver, axis_name, short};
+use super::resolver::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
-use crate::case::fluxes::{MOST_FLUX_NUMBERS, MOST_POINTS};
+use crate::case::fluxes::{FluxPlane, MOST_FLUX_NUMBERS, MOST_POINTS};
+use crate::case::heat::Scalar;
 use crate::case::keys::fluxes::RawFlux;
 use crate::case::keys::values::RawVector;
+use crate::case::resolved::Stop;
 use crate::case::units::{Dimension, Units};
-use crate::case::{FluxPlane, Scalar, Stop};
 
 impl Resolver<'_> {
     /// `finest` is the finest level that there may be.

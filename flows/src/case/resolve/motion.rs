@@ -2,13 +2,14 @@
 
 use lbm_runtime::geometry::solid::{MOST_PLACES, Shape, Solids};
 
-use super::{Grid, Resolver, short};
+use super::resolver::{Grid, Resolver, short};
 use crate::case::diag::{self, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::params::RawParam;
 use crate::case::keys::solids::{RawMotion, RawSolid, RawTurn};
+use crate::case::resolved::MACH_ADVISED;
+use crate::case::solids::{Moves, SolidBody, Turn};
 use crate::case::units::{Dimension, Units};
-use crate::case::{MACH_ADVISED, Moves, SolidBody, Turn};
 
 /// Times at which a motion is looked at.
 const TIMES: u64 = 4096;
@@ -176,7 +177,8 @@ impl Resolver<'_> {
         for number in 0..times {
             let time = (steps as f64 * number as f64 / times as f64).floor();
             let rate = motion.rate(time, time + 1.0);
-            let speed = super::norm(rate.velocity.into_iter()) + reach * super::norm(rate.rotation.into_iter());
+            let speed = super::resolver::norm(rate.velocity.into_iter())
+                + reach * super::resolver::norm(rate.rotation.into_iter());
             if !speed.is_finite() {
                 let message = format!("{what} is not finite at step {}", short(time));
                 return self.report.add(diag::BAD_VALUE, span, message, "not finite", None);

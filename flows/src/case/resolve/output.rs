@@ -1,14 +1,24 @@
 //! When to stop and what to write.
 
-use super::{Resolver, axis_name, short};
+use super::resolver::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
+use crate::case::fluxes::FluxPlane;
+use crate::case::heat::Scalar;
 use crate::case::keys::output::RawVtk;
 use crate::case::keys::values::{Interval, RawSlice};
+use crate::case::output::Output;
+use crate::case::pictures::Picture;
+use crate::case::probes::Probe;
+use crate::case::quantity::Quantity;
+use crate::case::reference::{self, Reference};
+use crate::case::resolved::{Scales, Steady, Stop};
+use crate::case::slice::Slice;
+use crate::case::solids::Surfaces;
+use crate::case::statistics::Statistics;
 use crate::case::units::{Dimension, Units};
-use crate::case::{
-    FluxPlane, Output, Picture, Probe, Quantity, Reference, Scalar, Scales, Slice, Statistics, Steady, Stop, Surfaces,
-    View, Vtk, reference, words,
-};
+use crate::case::views::View;
+use crate::case::vtk::Vtk;
+use crate::case::words;
 
 /// Steps between checks for steady flow, if the case does not say.
 const CHECK_EVERY: f64 = 1000.0;
@@ -185,7 +195,7 @@ impl Resolver<'_> {
         if Scalar::all(self.manifest).is_empty() {
             let message =
                 format!("`heat` has no effect: `{}` carries no temperature or other scalar", self.manifest.spec);
-            let help = super::WITH_SCALARS.to_string();
+            let help = super::resolver::WITH_SCALARS.to_string();
             return self.report.add(diag::NO_EFFECT, &every.span, message, "has no effect", help);
         }
         self.interval(every, units)

@@ -1,13 +1,15 @@
 //! Pictures and views against the method and the domain.
 
-use super::{Resolver, axis_name, short};
+use super::resolver::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::keys::pictures::{RawContours, RawFrames, RawPicture, RawRange};
 use crate::case::keys::values::{RawAmount, RawVector};
 use crate::case::keys::views::RawView;
-use crate::case::pictures::{FEWEST_PIXELS, PIXELS, Wrong};
+use crate::case::pictures::{Colours, Contours, FEWEST_PIXELS, Frames, PIXELS, Picture, Wrong};
+use crate::case::quantity::Quantity;
+use crate::case::statistics::Statistics;
 use crate::case::units::{Dimension, Units};
-use crate::case::{Colours, Contours, Frames, Picture, Quantity, Statistics, View, views};
+use crate::case::views::{self, View};
 
 /// Least extent of what is shown of a plane, in cells.
 const NARROWEST: f64 = 0.25;

@@ -2,13 +2,16 @@
 
 use lbm_runtime::geometry::solid::{Solid, Solids};
 
-use super::{Resolver, axis_name, short};
+use super::resolver::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::keys::probes::{RawPoints, RawProbe};
 use crate::case::keys::values::RawVector;
-use crate::case::probes::{MOST_NUMBERS, MOST_OF_GRID, MOST_POINTS};
+use crate::case::probes::{MOST_NUMBERS, MOST_OF_GRID, MOST_POINTS, Probe};
+use crate::case::quantity::Quantity;
+use crate::case::resolved::Stop;
+use crate::case::solids::SolidBody;
 use crate::case::units::{Dimension, Units};
-use crate::case::{Probe, Quantity, SolidBody, Stop, words};
+use crate::case::words;
 
 /// What a probe records unless it says more, as far as the method has it.
 const DEFAULT: [&str; 2] = ["density", "velocity"];

@@ -3,15 +3,15 @@
 use lbm_bundle::Boundary;
 use lbm_bundle::criteria::{self, Variable};
 
-use super::{Grid, Resolver, Values, short};
+use super::resolver::{Grid, Resolver, Values, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
-use crate::case::keys::faces::FACES;
 use crate::case::keys::faces::RawFace;
 use crate::case::keys::refinement::{RawBox, RawFollow, RawIndicator};
 use crate::case::refinement::{COUPLING, Follow, Indicator, RefinedBox, Refinement};
+use crate::case::resolved::Scales;
 use crate::case::units::{Dimension, Units};
-use crate::case::{Face, Scales};
+use crate::case::walls::{FACES, Face};
 
 /// Levels beyond the coarsest that a case may have: a block of the finest is then still numbered with 32 bits.
 const MOST_LEVELS: f64 = (lbm_runtime::mesh::forest::LEVELS - 1) as f64;
@@ -163,7 +163,7 @@ impl Resolver<'_> {
         if let Some(axis) = wrong {
             let message = format!(
                 "the box has no cell of the domain: along {} it goes from {} to {} cells, the domain from 0 to {}",
-                super::axis_name(axis),
+                super::resolver::axis_name(axis),
                 short(from[axis]),
                 short(to[axis]),
                 size[axis]

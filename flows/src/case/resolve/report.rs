@@ -2,11 +2,13 @@
 
 use lbm_bundle::Formula;
 
-use super::Resolver;
+use super::resolver::Resolver;
 use crate::case::diag;
-use crate::case::report::{self, Report};
+use crate::case::quantity::Quantity;
+use crate::case::report::Report;
+use crate::case::resolved::Case;
+use crate::case::sources;
 use crate::case::units::{Dimension, Units};
-use crate::case::{Case, Quantity};
 
 impl Resolver<'_> {
     /// Components of the method's fields, and a lattice unit of each in the units of the case.
@@ -19,7 +21,7 @@ impl Resolver<'_> {
 
     pub(super) fn reports(&mut self, case: &Case) -> Option<Vec<Report>> {
         let raw = self.raw;
-        let (constants, sources) = (self.constants(case), report::sources(case));
+        let (constants, sources) = (self.constants(case), sources::sources(case));
         let mut found: Vec<Report> = vec![];
         for given in &raw.report {
             let number = |name: &str| constants.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
@@ -72,7 +74,7 @@ impl Resolver<'_> {
         all.extend(extents.map(|(name, cells)| (name.to_string(), cells as f64 * length)));
         for scalar in &case.scalars {
             let scale = units.scale(Dimension::VISCOSITY);
-            let value = scalar.diffusivity(case, 0).map(|value| value * scale);
+            let value = case.diffusivity(scalar, 0).map(|value| value * scale);
             let timed = scalar.rate.as_ref().is_some_and(|(rate, _)| case.courses.iter().any(|(name, _)| name == rate));
             all.extend(value.filter(|_| !timed).map(|value| (format!("{}_diffusivity", scalar.name), value)));
         }

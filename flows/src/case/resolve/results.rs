@@ -1,9 +1,10 @@
 //! The names of all results, none of them twice.
 
-use super::Resolver;
+use super::resolver::Resolver;
 use crate::case::diag::{self, Span};
+use crate::case::resolved::Case;
 use crate::case::results::{ResultName, Results};
-use crate::case::{Case, Vtk};
+use crate::case::vtk::Vtk;
 
 impl Resolver<'_> {
     /// Names of the files that a run of the case writes; two things with one name are an error.

@@ -2,7 +2,7 @@
 
 use lbm_runtime::geometry::solid::{Hole, Image, Open, Shape, Surface, Vector, Welds};
 
-use super::{Resolver, axis_name, short};
+use super::resolver::{Resolver, axis_name, short};
 use crate::case::diag::{self, Span, Spanned};
 use crate::case::keys::shapes::RawShape;
 use crate::case::keys::solids::RawSolid;
@@ -222,7 +222,7 @@ impl Resolver<'_> {
             self.wrong_dimension(&axis.span, "`axis`", axis.value.len());
             return None;
         }
-        let norm = super::norm(axis.value.iter().map(|along| along.value));
+        let norm = super::resolver::norm(axis.value.iter().map(|along| along.value));
         if norm == 0.0 {
             return self.report.add(diag::BAD_VALUE, &axis.span, "`axis` has no direction", "all zero", None);
         }

@@ -3,15 +3,17 @@
 use lbm_bundle::DISTANCE;
 use lbm_runtime::geometry::solid::{Shape, Shell, Solid, Vector};
 
-use super::{Formulas, Grid, Resolver, Values};
+use super::resolver::{Formulas, Grid, Resolver, Values};
 use crate::case::diag::{self, Spanned};
-use crate::case::keys::faces::RawFace;
-use crate::case::keys::patches::RawRegion;
+use crate::case::heat::{Nusselt, Scalar};
+use crate::case::keys::faces::{RawFace, RawRegion};
 use crate::case::keys::shapes::RawShape;
 use crate::case::keys::solids::{RawNusselt, RawSolid};
+use crate::case::solids::{Part, REST, SolidBody};
 use crate::case::sound::on_surface;
 use crate::case::units::{Dimension, Units};
-use crate::case::{Nusselt, Part, REST, Scalar, SolidBody, Wall, words};
+use crate::case::walls::Wall;
+use crate::case::words;
 
 impl Resolver<'_> {
     /// The solids; `length` is the reference length in cells.

@@ -2,15 +2,17 @@
 
 use lbm_bundle::AtFace;
 
-use super::faces::points;
-use super::{Grid, Resolver, Values, axis_name, short};
+use super::resolver::{Grid, Resolver, Values, axis_name, short};
 use crate::case::density::misfit;
 use crate::case::diag;
 use crate::case::formula::Formula;
 use crate::case::keys::start::{RawGiven, RawStart};
 use crate::case::samples::Placed;
+use crate::case::solids::SolidBody;
+use crate::case::start::{Start, StartField, StartValue};
 use crate::case::units::{Dimension, Units};
-use crate::case::{SolidBody, Start, StartField, StartValue, Wall, words};
+use crate::case::walls::{Wall, points};
+use crate::case::words;
 
 impl<'a> Resolver<'a> {
     /// The state at the start in the units of the case, checked on every cell, and its largest speed.

@@ -1,12 +1,13 @@
 //! Statistics against the method and the time that the run takes.
 
-use super::Resolver;
+use super::resolver::Resolver;
 use crate::case::diag::{self, Spanned};
 use crate::case::keys::statistics::RawStatistics;
 use crate::case::keys::values::Interval;
-use crate::case::statistics::Measure;
+use crate::case::quantity::{Measure, Quantity};
+use crate::case::resolved::Stop;
+use crate::case::statistics::Statistics;
 use crate::case::units::Units;
-use crate::case::{Quantity, Statistics, Stop};
 
 impl Resolver<'_> {
     pub(super) fn statistics(&mut self, units: &Units, stop: Stop) -> Option<Vec<Statistics>> {

@@ -2,10 +2,10 @@
 
 use lbm_runtime::geometry::solid::{Image, Shape, Surface, Thickness};
 
+use super::resolver::{Resolver, axis_name, short};
 use super::shapes::FAR;
-use super::{Resolver, axis_name, short};
-use crate::case::Wall;
 use crate::case::diag::{self, Span};
+use crate::case::walls::Wall;
 
 impl Resolver<'_> {
     pub(super) fn inside_domain(&mut self, span: &Span, shape: &Shape, size: [usize; 3]) -> Option<()> {
@@ -139,7 +139,7 @@ impl Resolver<'_> {
     /// Refuses a solid that fills all cells at a face through which something flows.
     pub(super) fn covered_face(&mut self, span: &Span, shape: &Shape, size: [usize; 3], walls: &[Wall]) {
         for wall in walls.iter().filter(|wall| !wall.rests()) {
-            if super::faces::points(size, self.dim, wall.face, 0.5).all(|point| shape.contains(point)) {
+            if crate::case::walls::points(size, self.dim, wall.face, 0.5).all(|point| shape.contains(point)) {
                 let name = wall.face.name();
                 let message = format!("the solid covers the face `{name}`");
                 let help = format!("nothing gets through `{}` there: move the solid or make it smaller", wall.rule);

@@ -2,7 +2,7 @@
 
 use lbm_bundle::{Param, Real, Unit};
 
-use super::{Grid, Resolver, short};
+use super::resolver::{Grid, Resolver, short};
 use crate::case::diag::{self, Span};
 use crate::case::formula::Formula;
 use crate::case::keys::params::RawParam;

@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::Recorder;
 use super::output::{Broken, End};
 use crate::output::flux::Fluxes;
+use crate::output::report;
 use crate::output::sink::{OutputError, SUMMARY};
 use crate::output::summary::{Failed, Failure, Measured, Observed, Status, Summary};
-use crate::output::{report, units};
+use crate::output::units;
 
 impl Recorder<'_> {
     /// Writes the final output, the summary last. `snapshot` is required if the
@@ -91,23 +92,23 @@ impl Recorder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::example;
+    use crate::output::fixture;
     use crate::output::recorder::Data;
 
     #[test]
     fn a_run_leaves_what_the_case_asks_for() {
-        let (mut case, mut snapshot) = example::cavity(32);
+        let (mut case, mut snapshot) = fixture::cavity(32);
         case.output.every = Some(5);
         case.output.series = Some(10);
         let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::create(&case, example::about(&case), folder.path().into()).unwrap();
+        let mut recorder = Recorder::create(&case, fixture::about(&case), folder.path().into()).unwrap();
         recorder.begin(&[]).unwrap();
         snapshot.step = 5;
         recorder.record(Data::Fields(&snapshot)).unwrap();
         snapshot.step = 10;
         recorder.record(Data::Fields(&snapshot)).unwrap();
-        recorder.record(Data::Means(10, &example::means())).unwrap();
-        let summary = recorder.finish(Some(&snapshot), &example::manifest(), &example::measured()).unwrap();
+        recorder.record(Data::Means(10, &fixture::means())).unwrap();
+        let summary = recorder.finish(Some(&snapshot), &fixture::manifest(), &fixture::measured()).unwrap();
         let expected = [
             "fields_00000005.vti",
             "fields.pvd",

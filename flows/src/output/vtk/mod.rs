@@ -378,7 +378,7 @@ pub(super) mod tests {
     #[test]
     fn fields_by_name_are_in_the_place_of_those_of_the_method() {
         use lbm_runtime::solver::velocity::Velocity;
-        let (_, snapshot) = crate::output::example::cavity(32);
+        let (_, snapshot) = crate::output::fixture::cavity(32);
         let units = Units { si: true, cell: 0.5, step: 0.25, density: Some(2.0) };
         let all = Quantity::all(&lbm_runtime::fixture::manifest()).into_iter();
         let fields: Vec<Quantity> = all.filter(|field| ["vorticity", "velocity"].contains(&field.name())).collect();

@@ -1,15 +1,6 @@
-//! Patches: parts of a face with boundary conditions of their own.
+//! Parts of a face.
 
-use super::{Formula, Wall};
-
-/// A part of a face with a wall of its own.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Patch {
-    /// Which part.
-    pub region: Region,
-    /// What is there: a wall of the same face, without patches.
-    pub wall: Wall,
-}
+use super::formula::Formula;
 
 /// Points of a face, in cells from the lower corner of the domain.
 #[derive(Clone, Debug, PartialEq)]
