@@ -28,6 +28,7 @@ mod injection;
 mod jump;
 mod launch;
 mod layers;
+mod lengths;
 mod levels;
 mod macros;
 mod means;

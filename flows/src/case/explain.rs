@@ -1,3 +1,5 @@
+//! Long because it is one table of texts.
+//!
 //! The long form of every code of a case file: what it means, why it matters, and how it looks wrong and right.
 
 use super::diag::{self, Code};

@@ -3,19 +3,20 @@
 //! In: the bytes of files, and which values are solid. After: as many voxels as the file says, and no more memory than its length
 //! allows for: sizes are compared with it before anything is allocated.
 
-use std::io::{BufReader, BufWriter, Cursor, Read, Write};
+mod nrrd;
+mod picture;
 
-use flate2::Compression;
+use std::io::{BufReader, Read};
+
 use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use lbm_runtime::geometry::solid::Voxels;
+
+use nrrd::Header;
+pub use nrrd::nrrd;
+use picture::pictures;
 
 /// Most voxels of an image.
 const MOST_VOXELS: usize = 1 << 31;
-/// Most pixels of a picture.
-const MOST_PIXELS: usize = 1 << 28;
-/// Most bytes of the pixels of a picture.
-const MOST_BYTES: usize = 2 * MOST_PIXELS;
 /// Deflate makes data smaller by this factor at most.
 const MOST_COMPRESSED: usize = 1032;
 
@@ -182,186 +183,11 @@ fn chosen(
     Ok(voxels)
 }
 
-/// What the header of an NRRD file says.
-struct Header {
-    size: [usize; 3],
-    /// Of a voxel: 1 or 2.
-    bytes: usize,
-    signed: bool,
-    big_endian: bool,
-    gzip: bool,
-}
-
-impl Header {
-    /// The header of a file, and what follows it.
-    fn read(file: &[u8]) -> Result<(Header, &[u8]), ImageError> {
-        let mut rest = file;
-        let mut line = || -> Result<String, ImageError> {
-            let end = rest.iter().position(|byte| *byte == b'\n').ok_or("its header has no end")?;
-            let line = std::str::from_utf8(&rest[..end]).map_err(|_| "its header is no text")?.trim_end_matches('\r');
-            rest = &rest[end + 1..];
-            Ok(line.to_string())
-        };
-        if !file.starts_with(b"NRRD000") {
-            return Err("it does not begin with `NRRD000`".into());
-        }
-        line()?;
-        let (mut sizes, mut dimension, mut kind, mut endian, mut gzip) = (None, None, None, None, None);
-        loop {
-            let line = line()?;
-            if line.is_empty() {
-                break;
-            }
-            // Comments, and keys that are no fields.
-            if line.starts_with('#') || line.contains(":=") {
-                continue;
-            }
-            let shown = || line.chars().take(40).collect::<String>().escape_debug().to_string();
-            let (field, value) = line.split_once(": ").ok_or_else(|| format!("`{}` is no field", shown()))?;
-            let refused = || ImageError::File(format!("`{}` is not supported", shown()));
-            let value = value.trim();
-            match field {
-                "dimension" => dimension = Some(value.parse::<usize>().map_err(|_| refused())?),
-                "sizes" => {
-                    let all = value.split_whitespace().map(|size| size.parse::<usize>().ok());
-                    sizes = Some(all.take(4).collect::<Option<Vec<_>>>().ok_or_else(refused)?);
-                }
-                "type" => {
-                    kind = Some(match value {
-                        "uchar" | "unsigned char" | "uint8" | "uint8_t" => (1, false),
-                        "signed char" | "int8" | "int8_t" => (1, true),
-                        "ushort" | "unsigned short" | "unsigned short int" | "uint16" | "uint16_t" => (2, false),
-                        "short" | "short int" | "signed short" | "signed short int" | "int16" | "int16_t" => (2, true),
-                        _ => return Err(refused()),
-                    });
-                }
-                "encoding" => {
-                    gzip = Some(match value {
-                        "raw" => false,
-                        "gzip" | "gz" => true,
-                        _ => return Err(refused()),
-                    });
-                }
-                "endian" => {
-                    endian = Some(match value {
-                        "little" => false,
-                        "big" => true,
-                        _ => return Err(refused()),
-                    });
-                }
-                "data file" | "datafile" => return Err("its voxels are in another file: put them into one".into()),
-                "line skip" | "lineskip" | "byte skip" | "byteskip" if value != "0" => return Err(refused()),
-                // Where it lies and what it shows: `from` and `scale` of the case say that.
-                _ => {}
-            }
-        }
-        let sizes = sizes.ok_or("its header has no `sizes`")?;
-        if dimension != Some(sizes.len()) || !(2..=3).contains(&sizes.len()) {
-            return Err("it has to have two or three axes, and as many `sizes`".into());
-        }
-        count(&sizes)?;
-        let (bytes, signed) = kind.ok_or("its header has no `type`")?;
-        let gzip = gzip.ok_or("its header has no `encoding`")?;
-        if bytes == 2 && endian.is_none() {
-            return Err("its header has no `endian`, which values of 16 bits need".into());
-        }
-        let size = [0, 1, 2].map(|axis| sizes.get(axis).copied().unwrap_or(1));
-        Ok((Header { size, bytes, signed, big_endian: endian == Some(true), gzip }, rest))
-    }
-
-    /// Reads the values of the next voxels.
-    fn fill(&self, data: &mut impl Read, values: &mut [f64]) -> Result<(), ImageError> {
-        let mut bytes = vec![0; values.len() * self.bytes];
-        data.read_exact(&mut bytes).map_err(|error| format!("its voxels cannot be read: {error}"))?;
-        let word = |pair: &[u8]| match self.big_endian {
-            true => u16::from_be_bytes([pair[0], pair[1]]),
-            false => u16::from_le_bytes([pair[0], pair[1]]),
-        };
-        let each = values.iter_mut().zip(bytes.chunks_exact(self.bytes));
-        match (self.bytes, self.signed) {
-            (1, false) => each.for_each(|(value, byte)| *value = f64::from(byte[0])),
-            (1, true) => each.for_each(|(value, byte)| *value = f64::from(byte[0] as i8)),
-            (_, false) => each.for_each(|(value, pair)| *value = f64::from(word(pair))),
-            (_, true) => each.for_each(|(value, pair)| *value = f64::from(word(pair) as i16)),
-        }
-        Ok(())
-    }
-}
-
-/// The voxels of pictures that lie on each other.
-fn pictures(files: &[Vec<u8>], solid: Solid) -> Result<Voxels, ImageError> {
-    let size = {
-        let first = files.first().ok_or("it has no picture")?;
-        let reader =
-            png::Decoder::new(Cursor::new(first)).read_info().map_err(|error| format!("it is no PNG: {error}"))?;
-        [reader.info().width as usize, reader.info().height as usize, files.len()]
-    };
-    if count(&size)? / files.len() > MOST_PIXELS {
-        return Err(format!("a picture has more than {MOST_PIXELS} pixels").into());
-    }
-    let mut pixels = files.iter().enumerate().flat_map(|(number, file)| -> Box<dyn Iterator<Item = _>> {
-        match picture(file, [size[0], size[1]]) {
-            Ok(values) => Box::new(values.into_iter().map(|value| Ok(f64::from(value)))),
-            Err(error) => Box::new(std::iter::once(Err(ImageError::File(format!("picture {}: {error}", number + 1))))),
-        }
-    });
-    let fill = |values: &mut [f64]| {
-        values.iter_mut().zip(&mut pixels).try_for_each(|(value, pixel)| {
-            *value = pixel?;
-            Ok(())
-        })
-    };
-    chosen(size, fill, solid)
-}
-
-/// The brightness of pixels, the lowest row first: up in a picture is along y. That of colours is their luminance (ITU-R BT.709), in the range of
-/// their values; how opaque they are does not matter.
-fn picture(file: &[u8], [width, height]: [usize; 2]) -> Result<Vec<u16>, String> {
-    let mut decoder = png::Decoder::new(Cursor::new(file));
-    // Bytes of 1, 2 and 4 bits, and colours of a palette.
-    decoder.set_transformations(png::Transformations::EXPAND);
-    let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
-    let found = [reader.info().width as usize, reader.info().height as usize];
-    if found != [width, height] {
-        return Err(format!("it has {} x {} pixels, the first has {width} x {height}", found[0], found[1]));
-    }
-    // A pixel has one bit at least.
-    if width * height / 8 / MOST_COMPRESSED > file.len() {
-        return Err(format!("its file is too short for {width} x {height} pixels"));
-    }
-    let (kind, depth) = reader.output_color_type();
-    let bytes = reader.output_buffer_size().filter(|bytes| *bytes <= MOST_BYTES);
-    let mut pixels = vec![0; bytes.ok_or("its pixels take more memory than there may be")?];
-    reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
-    let (samples, wide) = (kind.samples(), depth == png::BitDepth::Sixteen);
-    let value = |pixel: &[u8], sample: usize| match wide {
-        true => u16::from_be_bytes([pixel[2 * sample], pixel[2 * sample + 1]]),
-        false => u16::from(pixel[sample]),
-    };
-    let brightness = |pixel: &[u8]| match samples {
-        1 | 2 => value(pixel, 0),
-        _ => {
-            let [red, green, blue] = [0, 1, 2].map(|sample| f64::from(value(pixel, sample)));
-            (0.2126 * red + 0.7152 * green + 0.0722 * blue).round() as u16
-        }
-    };
-    let of_pixel = if wide { 2 * samples } else { samples };
-    let rows = pixels.chunks_exact(of_pixel * width).rev();
-    Ok(rows.flat_map(|row| row.chunks_exact(of_pixel)).map(brightness).collect())
-}
-
-/// An NRRD file of an image, in which solid voxels are 1 and others 0.
-pub fn nrrd(voxels: &Voxels) -> Vec<u8> {
-    let [x, y, z] = voxels.size();
-    let mut file = format!("NRRD0004\ntype: uint8\ndimension: 3\nsizes: {x} {y} {z}\nencoding: gzip\n\n").into_bytes();
-    let mut packed = BufWriter::new(GzEncoder::new(&mut file, Compression::best()));
-    voxels.solid().try_for_each(|solid| packed.write_all(&[u8::from(solid)])).expect("memory takes all");
-    drop(packed);
-    file
-}
-
 #[cfg(test)]
 mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
     use super::*;
 
     const LARGER: Solid = Solid::OfTwo { larger: true };

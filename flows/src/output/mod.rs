@@ -12,7 +12,7 @@
 //! | [`sink`] | nothing of its own: the folder, cleared of earlier results, and files that appear only when they are complete |
 //! | [`vtk`] | `fields_*.vti` and `fields.pvd`; on refined grids `fields_*.vtkhdf` and `fields.vtkhdf.series`, or `fields_*.vtu` |
 //! | [`profile`] | `profile_x.csv`, ... and their deviation from published profiles |
-//! | [`picture`] | pictures of fields by name; `velocity.png`: speed and streamlines; `vorticity.png`; scalars such as `phi.png` |
+//! | [`picture`] | pictures of fields by name; `velocity.png`: speed and streamlines; `vorticity.png`; scalars such as `phi.png`; `overlay`: lines and solids over the colours; `section`: what the plane cuts |
 //! | `surfaces` | `surface_*.vtp`, `surface_*.csv`, `section_*.csv`: pressure and friction on solids |
 //! | `film` | films of pictures or views: `NAME.gif` |
 //! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
@@ -58,6 +58,7 @@ mod isosurface;
 mod lock;
 mod march;
 pub mod mass;
+mod overlay;
 mod owned;
 pub mod picture;
 mod plane;
@@ -70,6 +71,7 @@ mod recorded;
 mod recorder;
 pub mod report;
 mod scale;
+mod section;
 pub mod series;
 pub mod settling;
 pub mod sink;

@@ -8,7 +8,8 @@ use lbm_runtime::solver::snapshot::{Component, Snapshot};
 use roxmltree::Node;
 use serde::Deserialize;
 
-use super::{Encoding, Points, Samples, array, components_of, no_array, numbers};
+use super::vtk::{Encoding, array, components_of, no_array};
+use super::{Points, Samples, early, numbers};
 use crate::case::saved::{FIELDS, FRONT, HASH, LEAVES, SavedFields, Section, VERSION};
 
 /// Whether blocks cover a domain of so many blocks of level 0, each place once.
@@ -126,7 +127,6 @@ struct Head {
 
 /// A field of a restart file.
 pub(super) fn of_restart(bytes: &[u8], dim: usize, (name, si): (&str, bool), most: usize) -> Result<Samples, String> {
-    let early = || "it ends too early".to_string();
     let number = |at: usize| bytes.get(at..at + 4).map(|bytes| u32::from_le_bytes(std::array::from_fn(|at| bytes[at])));
     match number(8) {
         Some(VERSION) => {}

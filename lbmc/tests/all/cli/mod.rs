@@ -4,6 +4,7 @@ mod bench;
 mod lsp;
 mod methods;
 mod program;
+mod refusals;
 mod runs;
 
 use std::path::{Path, PathBuf};
