@@ -7,10 +7,11 @@
 //! | module | content |
 //! | --- | --- |
 //! | `output` | what an output is, what it is made of, and where it writes |
-//! | `fields`, `profiles`, `series`, `forces`, `heat`, `probes`, `fluxes`, `statistics`, `surfaces`, `overview`, `pictures`, `views`, `films` | an output each |
+//! | `fields`, `profiles`, `series`, `forces`, `heat`, `probes`, `fluxes`, `statistics`, `surfaces`, `overview`, `drawings`, `films` | an output each |
 //! | `schedule` | when outputs are due, for the flow |
 //! | `finish` | the end of a run, successful or not; the summary last |
 
+mod drawings;
 mod fields;
 mod films;
 mod finish;
@@ -19,14 +20,12 @@ mod forces;
 mod heat;
 mod output;
 mod overview;
-mod pictures;
 mod probes;
 mod profiles;
 mod schedule;
 mod series;
 mod statistics;
 mod surfaces;
-mod views;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -53,8 +52,7 @@ fn outputs(case: &Case) -> Vec<Box<dyn Output + '_>> {
         Box::new(statistics::Statistics::new(case)),
         Box::new(surfaces::Surfaces(case)),
         Box::new(overview::Overview(case)),
-        Box::new(pictures::Pictures(case)),
-        Box::new(views::Views(case)),
+        Box::new(drawings::Drawings(case)),
         Box::new(films::Films(case)),
     ]
 }
