@@ -81,8 +81,7 @@ impl<'a> Run<'a> {
                 }
             }
             records.check()?;
-            let residual = self.residual.filter(|_| self.checks(step));
-            progress.update(step, self.flow.grid().updates(), residual, self.waited);
+            progress.update(step, self.flow.grid().updates(), self.checked(), self.waited);
             if self.is_steady() {
                 return Ok(Ended::Stopped(StopReason::Steady));
             }

@@ -29,6 +29,14 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Posts the residual of the check for steady flow at this step, if there was one.
+    fn record_check(&self, records: &Records<'a, '_>) {
+        let step = self.flow.step();
+        if let Some(residual) = self.checked() {
+            records.post(move |recorder| Ok(recorder.record(Data::Check(step, residual))?));
+        }
+    }
+
     /// Posts the state of this step for a restart file, if due.
     fn record_state(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         if self.schedule.is_restart_due(self.flow.step()) {
@@ -55,6 +63,7 @@ impl<'a> Run<'a> {
         self.record_fields(records)?;
         self.record_row(records)?;
         let told = self.compare(look)?;
+        self.record_check(records);
         self.record_state(records)?;
         Ok(told)
     }

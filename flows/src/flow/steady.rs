@@ -29,10 +29,15 @@ impl Run<'_> {
         self.case.stop.steady.is_some_and(follows)
     }
 
-    /// Whether the last check found the flow steady.
+    /// The residual of the check at this step, if there was one.
+    pub(super) fn checked(&self) -> Option<f64> {
+        self.residual.filter(|_| self.checks(self.flow.step()))
+    }
+
+    /// Whether the check at this step found the flow steady.
     pub(super) fn is_steady(&self) -> bool {
-        let Some(steady) = self.case.stop.steady else { return false };
-        self.checks(self.flow.step()) && self.residual.is_some_and(|change| change < steady.tolerance)
+        let tolerance = self.case.stop.steady.map(|steady| steady.tolerance);
+        self.checked().zip(tolerance).is_some_and(|(change, tolerance)| change < tolerance)
     }
 
     /// Evaluates the flow if the run was resumed one step before a check, since that step has not been evaluated.

@@ -1,5 +1,7 @@
 //! Output already written by a run, stored in restart files for the resumed run.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::bits::Bits;
@@ -9,6 +11,22 @@ use super::probes::SavedProbe;
 use super::series::Series;
 use super::vtk::frame_name;
 use crate::case::{Case, Vtk, is_plain};
+
+/// Rows of a table: a step, and numbers that do not depend on the case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct SavedRows {
+    pub(super) steps: Vec<u64>,
+    /// The numbers of all rows, as many in each.
+    pub(super) values: Vec<Bits>,
+}
+
+impl SavedRows {
+    /// Whether every row has as many numbers.
+    fn is_whole(&self) -> bool {
+        let rows = self.steps.len();
+        if rows == 0 { self.values.is_empty() } else { self.values.len().is_multiple_of(rows) }
+    }
+}
 
 /// Everything that a recorder has written so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +41,9 @@ pub struct Recorded {
     pub(super) probes: Vec<SavedProbe>,
     #[serde(default)]
     pub(super) fluxes: Vec<SavedFlux>,
+    /// Rows of other tables, by the names of their files.
+    #[serde(default)]
+    pub(super) tables: BTreeMap<String, SavedRows>,
 }
 
 impl Recorded {
@@ -55,6 +76,10 @@ impl Recorded {
         let of_plane = |flux: &SavedFlux| flux.is_whole() && rises(flux.steps.iter().copied(), until);
         if !self.fluxes.iter().all(of_plane) {
             return Some("its fluxes are recorded as no run does");
+        }
+        let of_table = |rows: &SavedRows| rows.is_whole() && rises(rows.steps.iter().copied(), until);
+        if !self.tables.values().all(of_table) {
+            return Some("its tables have rows that no run writes");
         }
         None
     }

@@ -38,6 +38,8 @@ pub enum Data<'d> {
     Fields(&'d Snapshot),
     /// Means over the flow at a step.
     Means(u64, &'d Means),
+    /// The change of velocity at a check for steady flow, over the reference velocity: at every check, whatever outputs take.
+    Check(u64, f64),
     /// The force on each entry of the case's solids at a step, in lattice units; if solids rotate, followed by the torque on each.
     Forces(u64, &'d [[f64; 3]]),
     /// The release of each scalar from each entry of the case's solids in a step, in lattice units.
