@@ -19,6 +19,7 @@ impl Resolver<'_> {
         let mut own = vec![ResultName::sequence("fields", &format!(".{}", format.ending()))];
         own.extend(fixed(true, &["fields.pvd", "fields.vtkhdf.series"]));
         own.extend(fixed(output.profiles, &["profile_x.csv", "profile_y.csv", "profile_z.csv", "profiles.png"]));
+        own.extend(fixed(case.stop.steady.is_some(), &["residual.csv", "residual.png"]));
         own.extend(fixed(output.series.is_some(), &["series.csv", "series.png"]));
         own.extend(fixed(output.forces.is_some(), &["forces.csv", "forces.png"]));
         own.extend(fixed(output.heat.is_some(), &["heat.csv"]));

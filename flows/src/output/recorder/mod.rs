@@ -7,7 +7,7 @@
 //! | module | content |
 //! | --- | --- |
 //! | `output` | what an output is, what it is made of, and where it writes |
-//! | `fields`, `profiles`, `series`, `forces`, `heat`, `probes`, `fluxes`, `statistics`, `surfaces`, `overview`, `drawings`, `films` | an output each |
+//! | `fields`, `profiles`, `residual`, `series`, `forces`, `heat`, `probes`, `fluxes`, `statistics`, `surfaces`, `overview`, `drawings`, `films` | an output each |
 //! | `schedule` | when outputs are due, for the flow |
 //! | `finish` | the end of a run, successful or not; the summary last |
 
@@ -22,6 +22,7 @@ mod output;
 mod overview;
 mod probes;
 mod profiles;
+mod residual;
 mod schedule;
 mod series;
 mod statistics;
@@ -44,6 +45,7 @@ fn outputs(case: &Case) -> Vec<Box<dyn Output + '_>> {
     vec![
         Box::new(fields::Fields::new(case)),
         Box::new(profiles::Profiles(case)),
+        Box::new(residual::Residual::new(case)),
         Box::new(series::Series::new(case)),
         Box::new(forces::Forces::new(case)),
         Box::new(heat::Heat::new(case)),
