@@ -116,9 +116,9 @@
 //! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `start` | parts of a case, in lattice units: the flow |
 //! | `reference`, `quantity`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
 //! | `sound`, `density` | velocities against the speed of sound; walls that want another density than the start |
-//! | `resolved` | [`Case`]; `bodies`: its solids as wholes; `sources`: names of its results in formulas |
 //! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
 //! | `address`, `overrides` | which value `--set KEY=VALUE` means; the tree with overrides |
+//! | `stop`, `resolved` | when and why a run ends; [`Case`]; `bodies`: its solids as wholes; `sources`: names of its results in formulas |
 //! | `varied`, `raw`, `vary` | parameters that vary; [`RawCase`]; how the method is compiled for them |
 //! | `load`, `record`, `read` | reads the files of a case; copies them to the results; text to [`RawCase`] |
 //! | `resolve` | [`RawCase`] and manifest to [`Case`], a file for each subject |
@@ -163,6 +163,7 @@ pub(crate) mod sound;
 mod sources;
 mod start;
 mod statistics;
+mod stop;
 mod table;
 mod takes;
 mod tree;
@@ -194,7 +195,7 @@ pub use reference::{Curve, Moment, Reference, find as reference};
 pub use refinement::{Follow, RefinedBox, Refinement};
 pub use region::Region;
 pub use report::{Coefficient, Report, Source, Through};
-pub use resolved::{Case, MACH_ADVISED, Scales, Steady, Stop};
+pub use resolved::{Case, MACH_ADVISED, Scales};
 pub(crate) use results::is_plain;
 pub use results::{CASE, INPUTS, LIST, RESTART, ResultName, Results, SUMMARY};
 pub use schema::{KeyAt, json_schema, key_at, keys};
@@ -203,6 +204,7 @@ pub use solids::{Moves, Part, REST, SolidBody, Surfaces, Turn};
 pub use sources::sources;
 pub use start::{Start, StartField, StartValue};
 pub use statistics::Statistics;
+pub use stop::{Steady, Stop, StopReason};
 pub use units::{Dimension, Units};
 pub use vary::Method;
 pub use views::View;

@@ -30,6 +30,7 @@ use super::heat::Scalar;
 use super::raw::RawCase;
 use super::resolved::Case;
 use super::results::Results;
+use super::stop::Stop;
 use super::units::Dimension;
 use resolver::{Grid, Resolver, Speed};
 
@@ -90,7 +91,7 @@ impl<'a> Resolver<'a> {
         self.density_of_walls(&walls, solids.as_deref(), start.as_ref(), size);
         self.outlet(&walls, solids.as_deref(), size);
         self.nodes_of_levels(&faces, refinement.as_ref(), size);
-        let stop = self.stop(&units);
+        let stop = Stop::new(&raw.stop, &units);
         self.devices(size, refinement.is_some());
         let solids = solids?;
         let probes = self.probes((size, periodic), &units, &solids, stop);

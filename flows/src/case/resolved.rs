@@ -13,30 +13,12 @@ use super::results::Results;
 use super::solids::SolidBody;
 use super::start::Start;
 use super::statistics::Statistics;
+use super::stop::Stop;
 use super::units::Units;
 use super::walls::{self, Face, Wall};
 
 /// Mach number above which a case gets a warning.
 pub const MACH_ADVISED: f64 = 0.3;
-
-/// When a flow counts as steady.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Steady {
-    /// Stop when, since the last check, no velocity has changed by more than this fraction of the reference velocity (of 1
-    /// cell per step, where that is zero).
-    pub tolerance: f64,
-    /// Steps between checks.
-    pub check_every: u64,
-}
-
-/// When a run ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stop {
-    /// After so many steps.
-    pub steps: u64,
-    /// Or earlier, when the flow is steady.
-    pub steady: Option<Steady>,
-}
 
 /// The scales of a flow, in lattice units.
 #[derive(Clone, Copy, Debug, PartialEq)]

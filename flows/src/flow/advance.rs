@@ -9,9 +9,8 @@ use super::error::FlowError;
 use super::run::{Records, Run};
 use super::sound::Sound;
 use super::watch::Watch;
-use crate::case::{Case, Refinement};
+use crate::case::{Case, Refinement, StopReason};
 use crate::output::progress::Progress;
-use crate::output::summary::StopReason;
 use crate::output::{Schedule, Source};
 
 /// Longest interval between two updates of the progress line, in seconds.
@@ -65,8 +64,8 @@ impl<'a> Run<'a> {
             self.record_forces(records)?;
             self.record_probes(records)?;
             self.accumulate()?;
-            let interrupted = self.processes.any(control.is_interrupted());
-            if self.is_due(step) || interrupted || step == watch.next {
+            let early = self.early(control);
+            if self.is_due(step) || early.is_some() || step == watch.next {
                 let look = watch.time(|| self.flow.look())?;
                 watch.plan(step, self.flow.timings().steps_per_second());
                 watch.next = self.processes.broadcast(watch.next);
@@ -85,15 +84,21 @@ impl<'a> Run<'a> {
             if self.is_steady() {
                 return Ok(Ended::Stopped(StopReason::Steady));
             }
-            if interrupted && step < case.stop.steps {
+            if let Some(reason) = early.filter(|_| step < case.stop.steps) {
+                let why = reason.words();
                 let text = format!(
-                    "interrupted at step {step}: writing its results and a restart file; a second signal ends at once"
+                    "{why} at step {step}: writing its results and a restart file; another signal ends at once"
                 );
                 progress.aside(|| notice(&text));
-                return Ok(Ended::Stopped(StopReason::Interrupted));
+                return Ok(Ended::Stopped(reason));
             }
         }
         Ok(Ended::Stopped(StopReason::Steps))
+    }
+
+    /// Why the run ends at this step, whatever the flow: the same in all processes.
+    fn early(&self, control: Control<'_>) -> Option<StopReason> {
+        self.processes.any(control.is_interrupted()).then_some(StopReason::Interrupted)
     }
 
     /// Whether a check or output other than forces, probes and statistics is due at a step.

@@ -5,15 +5,11 @@ use std::path::Path;
 use crate::output::mass::warning as mass_warning;
 use crate::output::series::Decay;
 use crate::output::sink;
-use crate::output::summary::{Carried, Observed, StopReason, Summary};
+use crate::output::summary::{Carried, Observed, Summary};
 
 /// Text that describes a run in a few lines.
 pub fn describe(summary: &Summary, folder: &Path) -> String {
-    let why = match summary.stop {
-        StopReason::Steady => "the flow is steady",
-        StopReason::Steps => "all steps are done",
-        StopReason::Interrupted => "interrupted",
-    };
+    let why = summary.stop.words();
     let mut text = format!("{} steps, {why}; {:.1} MLUPS", summary.steps, summary.mlups);
     if let (Some(fraction), Some(bandwidth)) = (summary.fraction_of_bandwidth, summary.memory_bandwidth_gb_per_s) {
         text += &format!(", {fraction:.2} of the memory bandwidth of {bandwidth:.1} GB/s of {}", summary.about.device);
@@ -52,7 +48,7 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     for report in &summary.report {
         text += &report.describe();
     }
-    let restart = (summary.stop == StopReason::Interrupted).then_some(sink::RESTART);
+    let restart = summary.stop.is_early().then_some(sink::RESTART);
     let files: Vec<&str> = summary.files.iter().map(String::as_str).chain(restart).chain(["summary.json"]).collect();
     text + &format!("{}: {}\n", folder.display(), files.join(", "))
 }

@@ -7,7 +7,8 @@ use lbm_runtime::solver::{Phase, Timings};
 
 use super::error::FlowError;
 use super::run::Run;
-use crate::output::summary::{About, Carried, Measured, StopReason, Summary};
+use crate::case::StopReason;
+use crate::output::summary::{About, Carried, Measured, Summary};
 use crate::output::{Data, Recorder, Source};
 use crate::restart::{self, Course};
 
@@ -22,9 +23,7 @@ impl<'a> Run<'a> {
         bandwidth: Option<f64>,
     ) -> Result<Summary, FlowError> {
         let output = &self.case.output;
-        if stop == StopReason::Interrupted
-            || output.restart.is_some() && !self.schedule.is_restart_due(self.flow.step())
-        {
+        if stop.is_early() || output.restart.is_some() && !self.schedule.is_restart_due(self.flow.step()) {
             // If the case requests no restart files, memory for the fields has not been checked.
             let fields = self.fields_if_room(output.restart.is_some())?;
             let recorded = recorder.as_ref().map_or_else(Default::default, Recorder::recorded);

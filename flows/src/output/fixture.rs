@@ -11,8 +11,8 @@ use lbm_runtime::solver::snapshot::{Component, Snapshot};
 
 use super::forces::Forces;
 use super::series::scales;
-use super::summary::{About, Measured, StopReason};
-use crate::case::{Case, RawCase, SolidBody};
+use super::summary::{About, Measured};
+use crate::case::{Case, RawCase, SolidBody, StopReason};
 
 /// Memory of a grid of sixteen blocks.
 pub(super) fn memory() -> Memory {

@@ -16,7 +16,7 @@ use super::probes::ProbeMean;
 use super::profile::Comparison;
 use super::series::Decay;
 use super::settling::Settled;
-use crate::case::Case;
+use crate::case::{Case, StopReason};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,22 +24,10 @@ use crate::case::Case;
 pub enum Status {
     /// As the case specifies.
     Completed,
-    /// By an interrupt: the results are those of the step that it had reached.
+    /// Before that: the results are those of the step that it had reached.
     Interrupted,
     /// With an error.
     Failed,
-}
-
-/// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    /// The flow became steady.
-    Steady,
-    /// All steps were done.
-    Steps,
-    /// The run was interrupted.
-    Interrupted,
 }
 
 /// Measurements of a run.
@@ -357,10 +345,9 @@ impl Summary {
     /// From the description and the measurements of a run.
     pub fn new(about: About, manifest: &Manifest, measured: &Measured) -> Summary {
         let mlups = mlups(measured.updates, measured.seconds);
-        let interrupted = measured.stop == StopReason::Interrupted;
         Summary {
             about,
-            status: if interrupted { Status::Interrupted } else { Status::Completed },
+            status: if measured.stop.is_early() { Status::Interrupted } else { Status::Completed },
             cells: measured.levels.iter().sum(),
             levels: measured.levels.clone(),
             phases: measured.phases.clone(),

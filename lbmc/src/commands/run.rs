@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
+use lbm_flows::case::StopReason;
 use lbm_flows::flow::{self, Control, Kernels, Plan};
 use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::{Place, RESTART};
-use lbm_flows::output::summary::{self, StopReason};
+use lbm_flows::output::summary;
 use lbm_runtime::processes::Processes;
 use miette::{Report, Result, miette};
 use serde::Serialize;
@@ -134,10 +135,7 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let done = flow::run(&case, kernels, &placement, place, control, notes::note)?;
-    let code = match done.stop {
-        StopReason::Steady | StopReason::Steps => ExitCode::SUCCESS,
-        StopReason::Interrupted => ExitCode::from(interrupt::STATUS),
-    };
+    let code = if done.stop.is_early() { ExitCode::from(interrupt::STATUS) } else { ExitCode::SUCCESS };
     if !is_first {
         return Ok(code);
     }
@@ -147,7 +145,7 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
         return Ok(code);
     }
     print!("{}", flow::describe(&done, &folder));
-    if done.stop == StopReason::Interrupted {
+    if done.stop.is_early() {
         println!("these are the results at step {}; go on with the same command and `--resume`", done.steps);
     }
     Ok(code)

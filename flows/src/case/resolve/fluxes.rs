@@ -6,7 +6,7 @@ use crate::case::fluxes::{FluxPlane, MOST_FLUX_NUMBERS, MOST_POINTS};
 use crate::case::heat::Scalar;
 use crate::case::keys::fluxes::RawFlux;
 use crate::case::keys::values::RawVector;
-use crate::case::resolved::Stop;
+use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
 
 impl Resolver<'_> {

@@ -9,6 +9,7 @@ use crate::case::keys::params::RawParam;
 use crate::case::keys::solids::{RawMotion, RawSolid, RawTurn};
 use crate::case::resolved::MACH_ADVISED;
 use crate::case::solids::{Moves, SolidBody, Turn};
+use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
 
 /// Times at which a motion is looked at.
@@ -17,7 +18,7 @@ const TIMES: u64 = 4096;
 impl Resolver<'_> {
     /// Refuses solids that come to too many places of a refined grid.
     pub(super) fn ways(&mut self, bodies: &[Vec<SolidBody>], size: [usize; 3], units: &Units) -> Option<()> {
-        let (raw, steps) = (self.raw, self.stop(units).steps);
+        let (raw, steps) = (self.raw, Stop::new(&self.raw.stop, units).steps);
         let pair = |axis: usize| {
             let of = |face: usize| raw.faces.named[face].as_ref().or(raw.faces.others.as_ref());
             [2 * axis, 2 * axis + 1]
@@ -165,7 +166,7 @@ impl Resolver<'_> {
             (None, Some(given)) => ("`displacement`", &given.span),
             (None, None) => return Some(()),
         };
-        let (steps, sound) = (self.stop(units).steps, self.manifest.main().cs2.sqrt());
+        let (steps, sound) = (Stop::new(&self.raw.stop, units).steps, self.manifest.main().cs2.sqrt());
         let times = steps.clamp(1, TIMES);
         let mut fastest = (0.0, 0.0);
         let motion = moves.motion(steps);

@@ -11,36 +11,20 @@ use crate::case::pictures::Picture;
 use crate::case::probes::Probe;
 use crate::case::quantity::Quantity;
 use crate::case::reference::{self, Reference};
-use crate::case::resolved::{Scales, Steady, Stop};
+use crate::case::resolved::Scales;
 use crate::case::slice::Slice;
 use crate::case::solids::Surfaces;
 use crate::case::statistics::Statistics;
+use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
 use crate::case::views::View;
 use crate::case::vtk::Vtk;
 use crate::case::words;
 
-/// Steps between checks for steady flow, if the case does not say.
-const CHECK_EVERY: f64 = 1000.0;
-
 /// Part of an interval by which it may differ, unreported, from the whole steps that it is rounded to.
 const ROUNDED: f64 = 1e-3;
 
 impl Resolver<'_> {
-    pub(super) fn stop(&mut self, units: &Units) -> Stop {
-        let raw = &self.raw.stop;
-        let steps = match (&raw.steps, &raw.time) {
-            (Some(steps), _) => steps.value,
-            (None, Some(time)) => (time.value / units.scale(Dimension::TIME)).ceil(),
-            (None, None) => 0.0,
-        };
-        let check_every = raw.check_every.as_ref().map_or(CHECK_EVERY, |every| every.value) as u64;
-        Stop {
-            steps: steps as u64,
-            steady: raw.steady.as_ref().map(|tolerance| Steady { tolerance: tolerance.value, check_every }),
-        }
-    }
-
     /// The first step of means, which the run should reach.
     fn average_from(&mut self, units: &Units, stop: Stop) -> Option<u64> {
         let given = self.raw.output.average_from.as_ref()?;

@@ -8,8 +8,8 @@ use crate::case::keys::probes::{RawPoints, RawProbe};
 use crate::case::keys::values::RawVector;
 use crate::case::probes::{MOST_NUMBERS, MOST_OF_GRID, MOST_POINTS, Probe};
 use crate::case::quantity::Quantity;
-use crate::case::resolved::Stop;
 use crate::case::solids::SolidBody;
+use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
 use crate::case::words;
 

@@ -10,6 +10,7 @@ use crate::case::keys::faces::RawFace;
 use crate::case::keys::refinement::{RawBox, RawFollow, RawIndicator};
 use crate::case::refinement::{COUPLING, Follow, Indicator, RefinedBox, Refinement};
 use crate::case::resolved::Scales;
+use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
 use crate::case::walls::{FACES, Face};
 
@@ -257,7 +258,7 @@ impl Resolver<'_> {
             return self.report.add(diag::FORMULA, span, message, "depends on the position", help);
         }
         let threshold = threshold.on(size, 1.0).in_steps(units.scale(Dimension::TIME));
-        let steps = self.stop(units).steps as f64;
+        let steps = Stop::new(&self.raw.stop, units).steps as f64;
         let at = |number: usize| threshold.at([0.0; 3], steps * number as f64 / TIMES as f64);
         if let Some(wrong) = (0..=TIMES).map(at).find(|value| !(value.is_finite() && *value > 0.0)) {
             let message = format!("the threshold must be positive, and is {}", short(wrong));

@@ -5,8 +5,8 @@ use crate::case::diag::{self, Spanned};
 use crate::case::keys::statistics::RawStatistics;
 use crate::case::keys::values::Interval;
 use crate::case::quantity::{Measure, Quantity};
-use crate::case::resolved::Stop;
 use crate::case::statistics::Statistics;
+use crate::case::stop::Stop;
 use crate::case::units::Units;
 
 impl Resolver<'_> {

@@ -7,6 +7,7 @@ use crate::case::diag::{self, Span};
 use crate::case::formula::Formula;
 use crate::case::keys::params::RawParam;
 use crate::case::sound::Fastest;
+use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
 
 /// Times after the first at which formulas of time are looked at, and points at each of them.
@@ -46,7 +47,7 @@ impl Resolver<'_> {
         Grid { size, cell }: Grid,
         points: &[[f64; 3]],
     ) -> Option<Vec<Formula>> {
-        let steps = self.stop(units).steps as f64;
+        let steps = Stop::new(&self.raw.stop, units).steps as f64;
         self.components(param, wanted)?;
         let mut formulas = vec![];
         for (value, dimension) in &param.values {
@@ -87,7 +88,7 @@ impl Resolver<'_> {
         if param.name.value != "velocity" {
             return Some(());
         }
-        let steps = self.stop(units).steps;
+        let steps = Stop::new(&self.raw.stop, units).steps;
         let times = steps.clamp(1, MOST_TIMES);
         let times = (0..times).map(|number| (steps as f64 * number as f64 / times as f64).floor());
         let Some(Fastest { speed, at, time }) = Fastest::of(velocity, points, times) else { return Some(()) };
