@@ -25,6 +25,8 @@ pub struct Stop {
     pub steps: u64,
     /// Or earlier, when the flow is steady.
     pub steady: Option<Steady>,
+    /// Or earlier, after so many seconds of wall-clock time.
+    pub wall_seconds: Option<f64>,
 }
 
 impl Stop {
@@ -39,6 +41,7 @@ impl Stop {
         Stop {
             steps: steps as u64,
             steady: raw.steady.as_ref().map(|tolerance| Steady { tolerance: tolerance.value, check_every }),
+            wall_seconds: raw.wall_minutes.as_ref().map(|minutes| 60.0 * minutes.value),
         }
     }
 }
@@ -53,6 +56,8 @@ pub enum StopReason {
     Steps,
     /// The run was interrupted.
     Interrupted,
+    /// The wall-clock time that it may take was over.
+    WallTime,
 }
 
 impl StopReason {
@@ -62,6 +67,7 @@ impl StopReason {
             StopReason::Steady => "the flow is steady",
             StopReason::Steps => "all steps are done",
             StopReason::Interrupted => "interrupted",
+            StopReason::WallTime => "out of wall-clock time",
         }
     }
 
@@ -69,7 +75,7 @@ impl StopReason {
     pub fn is_early(self) -> bool {
         match self {
             StopReason::Steady | StopReason::Steps => false,
-            StopReason::Interrupted => true,
+            StopReason::Interrupted | StopReason::WallTime => true,
         }
     }
 }

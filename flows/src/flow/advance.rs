@@ -98,7 +98,11 @@ impl<'a> Run<'a> {
 
     /// Why the run ends at this step, whatever the flow: the same in all processes.
     fn early(&self, control: Control<'_>) -> Option<StopReason> {
-        self.processes.any(control.is_interrupted()).then_some(StopReason::Interrupted)
+        if self.processes.any(control.is_interrupted()) {
+            return Some(StopReason::Interrupted);
+        }
+        let may_take = self.case.stop.wall_seconds?;
+        self.processes.any(self.began.elapsed().as_secs_f64() >= may_take).then_some(StopReason::WallTime)
     }
 
     /// Whether a check or output other than forces, probes and statistics is due at a step.

@@ -301,7 +301,11 @@ mod tests {
     use crate::case::Steady;
 
     fn stop(steady: Option<f64>) -> Stop {
-        Stop { steps: 100_000, steady: steady.map(|tolerance| Steady { tolerance, check_every: 1000 }) }
+        Stop {
+            steps: 100_000,
+            steady: steady.map(|tolerance| Steady { tolerance, check_every: 1000 }),
+            wall_seconds: None,
+        }
     }
 
     #[test]

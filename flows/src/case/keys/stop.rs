@@ -17,6 +17,8 @@ keys! {
             "change of velocity between checks, divided by the reference velocity, below which the flow is steady and the run ends";
         check_every: Spanned<f64> = count(), COUNT,
             "time steps between checks for steady flow; default: 1000";
+        wall_minutes: Spanned<f64> = positive(Dimension::NUMBER), QUANTITY,
+            "minutes of wall-clock time after which the run ends with a restart file, as if it had been interrupted";
     }
 }
 

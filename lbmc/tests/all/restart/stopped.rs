@@ -134,3 +134,18 @@ fn a_second_signal_ends_a_run_at_once() {
     assert_eq!(output.status.code(), Some(130), "{}", words(&output));
     assert!(!here.path().join("out/summary.json").exists(), "no results");
 }
+
+#[test]
+fn a_run_out_of_wall_clock_time_leaves_a_file_from_which_it_goes_on_with_the_same_bits() {
+    let here = folder(false);
+    let parts = here.path().join("parts");
+    works(here.path(), &["--out", "whole"]);
+    let output = run(here.path(), &["--out", "parts", "--set", "stop.wall_minutes=1e-9"]);
+    assert_eq!(output.status.code(), Some(130), "{}", words(&output));
+    assert!(words(&output).contains("out of wall-clock time at step"), "{}", words(&output));
+    let reached = summary(&parts);
+    assert_eq!((&reached["stop"], &reached["status"]), (&"wall_time".into(), &"interrupted".into()));
+    assert!(reached["steps"].as_u64().is_some_and(|steps| (1..60).contains(&steps)), "{reached}");
+    works(here.path(), &["--out", "parts", "--resume", "--set", "stop.wall_minutes=1000"]);
+    same(&here.path().join("whole"), &parts);
+}
