@@ -1,5 +1,6 @@
 //! What all commands share: codes, `--set`, completions, `--quiet`, `--json`, errors of the system.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -62,6 +63,44 @@ fn every_diagnostic_has_a_code_that_is_explained() {
         }
     }
     assert!(lost.is_empty() && used > 100, "{used}, without a code: {lost:#?}");
+}
+
+/// Tables of codes: their rows are no messages.
+const TABLES: [&str; 4] =
+    ["setup/src/codes.rs", "flows/src/case/diag.rs", "flows/src/case/explain.rs", "lbm-dsl/src/diag"];
+
+#[test]
+fn codes_of_messages_and_codes_that_are_explained_are_the_same() {
+    let list = works(folder().path(), &["explain"]);
+    let known: BTreeSet<&str> =
+        list.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()).collect();
+    let mut files = vec![];
+    for part in ["bundle", "codegen", "flows", "lbm-dsl", "lbmc", "python", "runtime", "setup"] {
+        sources(&root().join(part).join("src"), &mut files);
+    }
+    files.retain(|file| !TABLES.iter().any(|table| file.starts_with(root().join(table))));
+    let is_code = |word: &&str| {
+        word.len() == 5 && word.starts_with(['C', 'E', 'L', 'W']) && word[1..].bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut shown = BTreeSet::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let program = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let code = program.lines().map(|line| line.split("//").next().unwrap_or_default());
+        let words = code.flat_map(|line| line.split(|letter: char| !letter.is_ascii_alphanumeric()));
+        shown.extend(words.filter(is_code).map(str::to_string));
+    }
+    let unknown: Vec<&String> = shown.iter().filter(|code| !known.contains(&code[..])).collect();
+    assert!(unknown.is_empty(), "shown, and not explained: {unknown:?}");
+    // Rows of cases and of specs have names in the sources, and a case in the tests of messages each.
+    let named = lbm_flows::case::CODES
+        .iter()
+        .map(|code| code.id)
+        .chain(lbm_dsl::diag::Code::ALL.iter().map(|code| code.code()));
+    let named: BTreeSet<&str> = named.collect();
+    assert!(named.is_subset(&known), "not explained: {:?}", named.difference(&known).collect::<Vec<_>>());
+    let unused: Vec<&&str> = known.iter().filter(|code| !named.contains(**code) && !shown.contains(**code)).collect();
+    assert!(unused.is_empty(), "explained, and never shown: {unused:?}");
 }
 
 #[test]
