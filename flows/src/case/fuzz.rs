@@ -15,7 +15,7 @@ use lbm_runtime::geometry::solid::Surface;
 
 use super::image::{self, Kind, Solid};
 use super::raw::RawCase;
-use super::samples::Samples;
+use super::samples::{Asked, Samples};
 use super::schema::key_at;
 use super::table::TableFile;
 use damage::read_damaged;
@@ -160,10 +160,10 @@ fn fields() -> Vec<Vec<u8>> {
 fn damaged_fields_are_fields_or_refused() {
     let files = fields();
     for file in &files {
-        Samples::read(file, 2, ("rho", false), 100).expect("a field");
+        Samples::read(file, Asked { dim: 2, name: "rho", si: false, most: 100 }).expect("a field");
     }
     read_damaged(&files, 20_000, |bytes| {
-        if let Ok(samples) = Samples::read(bytes, 2, ("rho", false), 100) {
+        if let Ok(samples) = Samples::read(bytes, Asked { dim: 2, name: "rho", si: false, most: 100 }) {
             assert!(samples.fits(1) || samples.fits(2) || samples.fits(3));
         }
     });

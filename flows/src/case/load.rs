@@ -17,7 +17,7 @@ use super::keys::shapes::RawShape;
 use super::keys::solids::{RawMotion, RawSolid};
 use super::keys::start::{RawGiven, RawStart};
 use super::raw::RawCase;
-use super::samples::Samples;
+use super::samples::{Asked, Samples};
 use super::table::TableFile;
 
 impl RawCase {
@@ -57,7 +57,8 @@ impl RawCase {
         for RawStart { key, given, .. } in &mut self.start {
             let RawGiven::File { file, array, bytes: content, samples } = given else { continue };
             let name = array.as_ref().map_or(&key.value, |array| &array.value);
-            match read(&file.value).and_then(|bytes| Ok((Samples::read(&bytes, dim, (name, si), most)?, bytes))) {
+            match read(&file.value).and_then(|bytes| Ok((Samples::read(&bytes, Asked { dim, name, si, most })?, bytes)))
+            {
                 Ok((found, bytes)) => {
                     know_content(&mut self.keys, &file.value, blake3::hash(&bytes));
                     (*samples, *content) = (Some(Arc::new(found)), bytes);

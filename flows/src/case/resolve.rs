@@ -27,6 +27,7 @@ use lbm_runtime::device::Available;
 use super::devices::Devices;
 use super::diag::{self, CaseError, Diagnostic, Report};
 use super::heat::Scalar;
+use super::output::Output;
 use super::raw::RawCase;
 use super::resolved::Case;
 use super::results::Results;
@@ -79,7 +80,7 @@ impl<'a> Resolver<'a> {
         };
         let (params, courses, scales) = self.params(&units, velocity, length, grid);
         let solids = self.solids(grid, &units, length, &walls);
-        let refinement = self.refinement(grid, params.as_ref(), (&scales, &units));
+        let refinement = self.refinement(grid, params.as_ref(), &scales, &units);
         if self.manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0) {
             raw.places_of_ghosts(&mut self.report);
         }
@@ -94,11 +95,11 @@ impl<'a> Resolver<'a> {
         let stop = Stop::new(&raw.stop, &units);
         self.devices(size, refinement.is_some());
         let solids = solids?;
-        let probes = self.probes((size, periodic), &units, &solids, stop);
+        let probes = self.probes(size, periodic, &units, &solids, stop);
         let statistics = self.statistics(&units, stop);
         let finest = refinement.as_ref().map_or(0, |refinement| refinement.finest);
         let fluxes = self.fluxes(size, &units, finest, stop);
-        let pictures = self.pictures(size, &units, statistics.as_deref());
+        let (pictures, views) = self.pictures(size, &units, statistics.as_deref())?;
         let mut case = Case {
             name: raw.title().to_string(),
             spec: self.manifest.spec.clone(),
@@ -119,7 +120,14 @@ impl<'a> Resolver<'a> {
             solids,
             refinement,
             stop,
-            output: self.output(size, &units, (&scales, stop), (probes?, statistics?, fluxes?), pictures?),
+            output: Output {
+                probes: probes?,
+                statistics: statistics?,
+                fluxes: fluxes?,
+                pictures,
+                views,
+                ..self.output(size, &units, &scales, stop)
+            },
             units,
             results: Results::default(),
             scales,

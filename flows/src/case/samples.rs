@@ -11,6 +11,19 @@ use lbm_runtime::solver::snapshot::Snapshot;
 
 use super::saved;
 
+/// What is read of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    /// Number of axes of the flow.
+    pub(super) dim: usize,
+    /// The array of VTK data, or the field of a restart file.
+    pub(super) name: &'a str,
+    /// Whether the case is in SI units.
+    pub(super) si: bool,
+    /// Most points that are accepted.
+    pub(super) most: usize,
+}
+
 /// Values at places that fill the domain.
 #[derive(Clone, PartialEq)]
 pub struct Samples {
@@ -119,15 +132,14 @@ impl Placed {
 }
 
 impl Samples {
-    /// Reads a file for a flow in so many dimensions, in SI units or not; `name` is that of an array of VTK data or of a field. At most
-    /// `most` points are accepted. The error says what is wrong with the file.
-    pub(super) fn read(bytes: &[u8], dim: usize, (name, si): (&str, bool), most: usize) -> Result<Samples, String> {
+    /// Reads a file; the error says what is wrong with it.
+    pub(super) fn read(bytes: &[u8], asked: Asked<'_>) -> Result<Samples, String> {
         let samples = if bytes.starts_with(b"\x93NUMPY") {
-            numpy::of_numpy(bytes, dim, most)?
+            numpy::of_numpy(bytes, asked)?
         } else if bytes.starts_with(&saved::MAGIC) {
-            cells::of_restart(bytes, dim, (name, si), most)?
+            cells::of_restart(bytes, asked)?
         } else if bytes.get(..1000).unwrap_or(bytes).windows(8).any(|window| window == b"<VTKFile") {
-            vtk::of_vtk(bytes, dim, name, most)?
+            vtk::of_vtk(bytes, asked)?
         } else if bytes.starts_with(b"\x89HDF\r\n\x1a\n") {
             return Err(
                 "HDF5 is not read: write fields with `output.vtk = \"unstructured\"`, or take the restart file".into(),
@@ -225,7 +237,8 @@ mod tests {
         // [y][x][component] is 100 y + 10 x + component.
         let of_c: Vec<f64> = (0..12).map(|at| f64::from(at / 6 * 100 + at / 2 % 3 * 10 + at % 2)).collect();
         let of_fortran: Vec<f64> = (0..12).map(|at| f64::from(at % 2 * 100 + at / 2 % 3 * 10 + at / 6)).collect();
-        let read = |bytes: &[u8]| Samples::read(bytes, 2, ("u", false), 100).expect("an array");
+        let read =
+            |bytes: &[u8]| Samples::read(bytes, Asked { dim: 2, name: "u", si: false, most: 100 }).expect("an array");
         let samples = read(&numpy(c, &of_c));
         assert_eq!(samples, read(&numpy(fortran, &of_fortran)));
         assert!(samples.fits(2) && !samples.fits(1) && samples.fills([6, 4, 1], 2) && !samples.fills([3, 3, 1], 2));
@@ -237,7 +250,7 @@ mod tests {
     #[test]
     fn beyond_the_outermost_points_lines_go_on_and_where_the_axis_is_periodic_the_other_end_follows() {
         let array = numpy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 4)}", &[1.0, 2.0, 4.0, 8.0]);
-        let read = || Samples::read(&array, 2, ("rho", false), 4).expect("an array");
+        let read = || Samples::read(&array, Asked { dim: 2, name: "rho", si: false, most: 4 }).expect("an array");
         let at = |periodic: bool, x: f64| placed(read(), [4, 1, 1], [periodic, false, false]).at([x, 0.5, 0.5], 0);
         assert_eq!([0.5, 1.0, 3.5].map(|x| at(true, x)), [1.0, 1.5, 8.0]);
         assert_eq!([at(false, 0.25), at(false, 4.0), at(true, 0.25), at(true, 3.75)], [0.75, 10.0, 2.75, 6.25]);
@@ -260,7 +273,7 @@ mod tests {
             (numpy(&header("<f8", "(1, 1)"), &[f64::NAN]), "not finite"),
             (b"<VTKFile type=\"PolyData\"></VTKFile>".to_vec(), "PolyData"),
         ] {
-            let error = Samples::read(&bytes, 2, ("rho", false), 100).expect_err(part);
+            let error = Samples::read(&bytes, Asked { dim: 2, name: "rho", si: false, most: 100 }).expect_err(part);
             assert!(error.contains(part), "{error}");
         }
     }

@@ -30,7 +30,7 @@ impl<'a> Run<'a> {
             let course = Course { recorded, ..self.course() };
             let (state, units) = (self.flow.state()?, &self.case.units);
             if let Some(recorder) = recorder {
-                recorder.restart(|out| restart::write(out, self.identity, &state, (fields.as_ref(), units), course))?;
+                recorder.restart(|out| restart::write(out, self.identity, &state, fields.as_ref(), units, course))?;
             }
         }
         let sums: Vec<Carried> = std::iter::zip(&self.start, self.flow.sums()?)

@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
             let (identity, units, mut course) = (self.identity, &self.case.units, self.course());
             records.post(move |recorder| {
                 course.recorded = recorder.recorded();
-                Ok(recorder.restart(|out| restart::write(out, identity, &state, (Some(&fields), units), course))?)
+                Ok(recorder.restart(|out| restart::write(out, identity, &state, Some(&fields), units, course))?)
             });
             self.saved = Some(self.flow.step());
         }

@@ -117,7 +117,7 @@ impl Forces {
         let motions: Vec<_> = bodies.iter().map(motion).collect();
         let moves = motions.iter().any(Option::is_some);
         if from == 0 {
-            Self::write_head(case, (has_parts, moves), out)?;
+            Self::write_head(case, has_parts, moves, out)?;
         }
         let (newton, _) = case.units.force(case.dim);
         let (u, l) = scales(case);
@@ -155,7 +155,7 @@ impl Forces {
         Ok(())
     }
 
-    fn write_head(case: &Case, (has_parts, moves): (bool, bool), out: &mut dyn Write) -> io::Result<()> {
+    fn write_head(case: &Case, has_parts: bool, moves: bool, out: &mut dyn Write) -> io::Result<()> {
         let (u, l) = scales(case);
         let axes = ["x", "y", "z"];
         writeln!(out, "# {}: {}, {}", case.name, case.spec, real_name(case))?;

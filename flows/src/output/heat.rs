@@ -115,7 +115,7 @@ impl Heat {
         let has_parts = bodies.iter().any(|body| body.part.is_some());
         let has_number = bodies.iter().any(|body| refers(case, body).is_some());
         if from == 0 {
-            write_head(case, &bodies, (has_parts, has_number), out)?;
+            write_head(case, &bodies, has_parts, has_number, out)?;
         }
         let scale = flux_planes::scales(case)[1].0;
         for (step, row) in self.steps.iter().zip(self.values.chunks_exact(width(case).max(1))).skip(from) {
@@ -171,7 +171,8 @@ fn given(case: &Case, row: &[f64], body: &Body<'_>, scalar: usize) -> f64 {
 fn write_head(
     case: &Case,
     bodies: &[Body<'_>],
-    (has_parts, has_number): (bool, bool),
+    has_parts: bool,
+    has_number: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let names: Vec<&str> = case.scalars.iter().map(|scalar| &scalar.name[..]).collect();

@@ -51,7 +51,8 @@ pub fn write(
     out: &mut dyn Write,
     identity: &Identity,
     state: &State<'_>,
-    (fields, units): (Option<&Snapshot>, &Units),
+    fields: Option<&Snapshot>,
+    units: &Units,
     course: Course,
 ) -> io::Result<()> {
     let (manifest, leaves, checked) = (state.manifest(), state.leaves(), state.kept);

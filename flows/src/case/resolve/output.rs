@@ -2,22 +2,17 @@
 
 use super::resolver::{Resolver, axis_name, short};
 use crate::case::diag::{self, Spanned};
-use crate::case::fluxes::FluxPlane;
 use crate::case::heat::Scalar;
 use crate::case::keys::output::RawVtk;
 use crate::case::keys::values::{Interval, RawSlice};
 use crate::case::output::Output;
-use crate::case::pictures::Picture;
-use crate::case::probes::Probe;
 use crate::case::quantity::Quantity;
 use crate::case::reference::{self, Reference};
 use crate::case::resolved::Scales;
 use crate::case::slice::Slice;
 use crate::case::solids::Surfaces;
-use crate::case::statistics::Statistics;
 use crate::case::stop::Stop;
 use crate::case::units::{Dimension, Units};
-use crate::case::views::View;
 use crate::case::vtk::Vtk;
 use crate::case::words;
 
@@ -37,14 +32,8 @@ impl Resolver<'_> {
         Some(from)
     }
 
-    pub(super) fn output(
-        &mut self,
-        size: [usize; 3],
-        units: &Units,
-        (scales, stop): (&Scales, Stop),
-        (probes, statistics, fluxes): (Vec<Probe>, Vec<Statistics>, Vec<FluxPlane>),
-        (pictures, views): (Vec<Picture>, Vec<View>),
-    ) -> Output {
+    /// What is written, but for lists: probes, pictures, views, statistics, fluxes and reports.
+    pub(super) fn output(&mut self, size: [usize; 3], units: &Units, scales: &Scales, stop: Stop) -> Output {
         let raw = &self.raw.output;
         let vtk = raw.vtk.as_ref().map(|vtk| self.vtk(vtk));
         // What is observed is written where it is asked for.
@@ -75,13 +64,8 @@ impl Resolver<'_> {
             heat: self.heat(units),
             surfaces: self.surfaces(size, units, scales),
             compare: raw.compare.as_ref().and_then(|name| self.compare(name, scales.re)),
-            probes,
-            pictures,
-            views,
-            statistics,
-            fluxes,
             average_from: self.average_from(units, stop),
-            report: vec![],
+            ..Output::default()
         }
     }
 

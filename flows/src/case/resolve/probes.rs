@@ -19,7 +19,8 @@ const DEFAULT: [&str; 2] = ["density", "velocity"];
 impl Resolver<'_> {
     pub(super) fn probes(
         &mut self,
-        (size, periodic): ([usize; 3], [bool; 3]),
+        size: [usize; 3],
+        periodic: [bool; 3],
         units: &Units,
         bodies: &[SolidBody],
         stop: Stop,

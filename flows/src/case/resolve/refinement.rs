@@ -37,7 +37,8 @@ impl Resolver<'_> {
         &mut self,
         Grid { size, cell }: Grid,
         params: Option<&Values>,
-        (scales, units): (&Scales, &Units),
+        scales: &Scales,
+        units: &Units,
     ) -> Option<Refinement> {
         let raw = self.raw.refinement.as_ref()?;
         let finest = &raw.finest;
@@ -71,7 +72,7 @@ impl Resolver<'_> {
         }
         let follow = match &raw.follow {
             None => None,
-            Some(follow) => Some(self.follow(follow, finest.value as usize, size, cell, (scales, units))?),
+            Some(follow) => Some(self.follow(follow, finest.value as usize, size, cell, scales, units)?),
         };
         let follows = follow.is_some();
         let refinement = Refinement {
@@ -181,11 +182,12 @@ impl Resolver<'_> {
         finest: usize,
         size: [usize; 3],
         cell: f64,
-        (scales, units): (&Scales, &Units),
+        scales: &Scales,
+        units: &Units,
     ) -> Option<Follow> {
         let indicator = match &raw.indicator {
             None => None,
-            Some(indicator) => Some(self.indicator(indicator, finest, size, (scales, units))?),
+            Some(indicator) => Some(self.indicator(indicator, finest, size, scales, units)?),
         };
         let pinned: Vec<_> = raw.pinned.iter().map(|given| self.corners(given, size, cell)).collect();
         Some(Follow { indicator, every: raw.every, pinned: pinned.into_iter().collect::<Option<_>>()? })
@@ -198,7 +200,8 @@ impl Resolver<'_> {
         raw: &RawIndicator,
         finest: usize,
         size: [usize; 3],
-        (scales, units): (&Scales, &Units),
+        scales: &Scales,
+        units: &Units,
     ) -> Option<Indicator> {
         let variables = criteria::variables(self.dim, &self.manifest.component_names());
         let named = self.manifest.criteria.iter().find(|criterion| criterion.name == raw.criterion.value);

@@ -9,7 +9,7 @@ use roxmltree::Node;
 use serde::Deserialize;
 
 use super::vtk::{Encoding, array, components_of, no_array};
-use super::{Points, Samples, early, numbers};
+use super::{Asked, Points, Samples, early, numbers};
 use crate::case::saved::{FIELDS, FRONT, HASH, LEAVES, SavedFields, Section, VERSION};
 
 /// Whether blocks cover a domain of so many blocks of level 0, each place once.
@@ -45,12 +45,8 @@ fn samples(dim: usize, size: [usize; 3], block: [usize; 3], blocks: Vec<Block>, 
 }
 
 /// An array of the cells of an unstructured grid, which are squares or cubes.
-pub(super) fn of_grid<'a>(
-    piece: Node<'a, 'a>,
-    encoding: &Encoding,
-    (dim, name): (usize, &str),
-    most: usize,
-) -> Result<Samples, String> {
+pub(super) fn of_grid<'a>(piece: Node<'a, 'a>, encoding: &Encoding, asked: Asked<'_>) -> Result<Samples, String> {
+    let Asked { dim, name, most, .. } = asked;
     if encoding.zlib {
         return Err("it is compressed: save it uncompressed, as lbmc does".into());
     }
@@ -126,7 +122,8 @@ struct Head {
 }
 
 /// A field of a restart file.
-pub(super) fn of_restart(bytes: &[u8], dim: usize, (name, si): (&str, bool), most: usize) -> Result<Samples, String> {
+pub(super) fn of_restart(bytes: &[u8], asked: Asked<'_>) -> Result<Samples, String> {
+    let Asked { dim, name, si, most } = asked;
     let number = |at: usize| bytes.get(at..at + 4).map(|bytes| u32::from_le_bytes(std::array::from_fn(|at| bytes[at])));
     match number(8) {
         Some(VERSION) => {}
@@ -268,7 +265,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8], name: &str) -> Result<Samples, String> {
-        Samples::read(bytes, 2, (name, false), 1 << 20)
+        Samples::read(bytes, Asked { dim: 2, name, si: false, most: 1 << 20 })
     }
 
     /// An unstructured grid of the density and the velocity, cells with points of their own.
@@ -371,7 +368,7 @@ mod tests {
     #[test]
     fn values_of_si_cases_are_in_their_units() {
         let file = restart(&flow(false, 1), Some(SavedUnits { velocity: 20.0, density: None }));
-        let si = |name: &str| Samples::read(&file, 2, (name, true), 1000);
+        let si = |name: &str| Samples::read(&file, Asked { dim: 2, name, si: true, most: 1000 });
         let velocity = placed(si("velocity").expect("a field"), [16, 8, 1]);
         assert_eq!(velocity.at([3.5, 2.5, 0.5], 0), 50.0);
         assert!(si("density").unwrap_err().contains("units.density"));
@@ -384,9 +381,15 @@ mod tests {
         let [file, grid] = files(&snapshot);
         assert!(read(&file, "phi").unwrap_err().contains("it has no field `phi`, but rho, u"));
         assert!(
-            Samples::read(&file, 3, ("density", false), 1000).unwrap_err().contains("has 2 dimensions, this one 3")
+            Samples::read(&file, Asked { dim: 3, name: "density", si: false, most: 1000 })
+                .unwrap_err()
+                .contains("has 2 dimensions, this one 3")
         );
-        assert!(Samples::read(&file, 2, ("density", false), 20).unwrap_err().contains("more than 20"));
+        assert!(
+            Samples::read(&file, Asked { dim: 2, name: "density", si: false, most: 20 })
+                .unwrap_err()
+                .contains("more than 20")
+        );
         assert!(read(&grid, "phi").unwrap_err().contains("`density`"));
         for file in [&file, &grid] {
             for at in 0..file.len() {

@@ -2,11 +2,12 @@
 
 use lbm_bundle::plain::unseen;
 
-use super::{Points, Samples, early, numbers, points};
+use super::{Asked, Points, Samples, early, numbers, points};
 
 /// An array `[z][y][x]` or `[z][y][x][component]`, in two dimensions without `[z]`. The format is that of numpy's documentation,
 /// `numpy.lib.format`: magic, version, length of the header, header, numbers.
-pub(super) fn of_numpy(bytes: &[u8], dim: usize, most: usize) -> Result<Samples, String> {
+pub(super) fn of_numpy(bytes: &[u8], asked: Asked<'_>) -> Result<Samples, String> {
+    let Asked { dim, most, .. } = asked;
     // The length of the header is a number of two bytes, from version 2 on of four.
     let begins = if bytes.get(6) == Some(&1) { 10 } else { 12 };
     let length =

@@ -9,7 +9,7 @@ use flate2::read::ZlibDecoder;
 use lbm_bundle::plain::listed;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::{Points, Samples, cells, early, numbers, points};
+use super::{Asked, Points, Samples, cells, early, numbers, points};
 
 /// Most elements and texts of an XML file: those of an array may be long.
 const MOST_NODES: u32 = 100_000;
@@ -25,7 +25,7 @@ pub(super) struct Encoding<'a> {
 }
 
 /// An array of a VTK XML file of one piece.
-pub(super) fn of_vtk(bytes: &[u8], dim: usize, name: &str, most: usize) -> Result<Samples, String> {
+pub(super) fn of_vtk(bytes: &[u8], asked: Asked<'_>) -> Result<Samples, String> {
     let (text, appended) = match bytes.windows(13).position(|window| window == b"<AppendedData") {
         None => (Cow::Borrowed(bytes), None),
         Some(at) => {
@@ -52,8 +52,8 @@ pub(super) fn of_vtk(bytes: &[u8], dim: usize, name: &str, most: usize) -> Resul
     let pieces: Vec<Node> = data.children().filter(|node| node.has_tag_name("Piece")).collect();
     let [piece] = pieces[..] else { return Err(format!("it has {} pieces, not one", pieces.len())) };
     match ty {
-        "ImageData" => of_image(data, piece, &encoding, (dim, name), most),
-        _ => cells::of_grid(piece, &encoding, (dim, name), most),
+        "ImageData" => of_image(data, piece, &encoding, asked),
+        _ => cells::of_grid(piece, &encoding, asked),
     }
 }
 
@@ -81,9 +81,9 @@ fn of_image<'a>(
     image: Node<'a, 'a>,
     piece: Node<'a, 'a>,
     encoding: &Encoding,
-    (dim, name): (usize, &str),
-    most: usize,
+    asked: Asked<'_>,
 ) -> Result<Samples, String> {
+    let Asked { dim, name, most, .. } = asked;
     let extent = image.attribute("WholeExtent").ok_or("its image has no extent")?;
     if piece.attribute("Extent").is_some_and(|of_piece| of_piece != extent) {
         return Err("its piece is a part of the image".into());
@@ -263,17 +263,18 @@ mod tests {
             file(zlib, offset, "", &behind("base64", (text(&head) + &text(&packed)).as_bytes())),
         ];
         for file in &files {
-            let samples = Samples::read(file, 2, ("rho", false), 2).unwrap_or_else(|error| panic!("{error}"));
+            let samples = Samples::read(file, Asked { dim: 2, name: "rho", si: false, most: 2 })
+                .unwrap_or_else(|error| panic!("{error}"));
             let expected = Points::Regular { size: [2, 1, 1], corners: false, values: vec![1.5, -2.0] };
             assert!(samples.components == 1 && samples.points == expected);
         }
         // What is cut off or changed is refused, and nothing panics.
         for file in &files {
             for at in 0..file.len() {
-                let _ = Samples::read(&file[..at], 2, ("rho", false), 2);
+                let _ = Samples::read(&file[..at], Asked { dim: 2, name: "rho", si: false, most: 2 });
                 let mut changed = file.clone();
                 changed[at] ^= 0x55;
-                let _ = Samples::read(&changed, 2, ("rho", false), 2);
+                let _ = Samples::read(&changed, Asked { dim: 2, name: "rho", si: false, most: 2 });
             }
         }
     }
@@ -303,7 +304,8 @@ mod tests {
             file(zlib, &padded(&[1, 0, 0, 0, 16, 0, 0, 0, 16, 0], 16)),
             file(zlib, &(text(&[number(1), number(16), number(0), number(3)].concat()) + &padded(&[7], 4))),
         ] {
-            let error = Samples::read(file.as_bytes(), 2, ("rho", false), 2).expect_err(&file);
+            let error =
+                Samples::read(file.as_bytes(), Asked { dim: 2, name: "rho", si: false, most: 2 }).expect_err(&file);
             assert!(error.contains("too early") || error.contains("not base64"), "{error}");
         }
     }

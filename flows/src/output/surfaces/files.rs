@@ -25,7 +25,7 @@ impl Bodies<'_> {
     pub(in crate::output) fn write(&self, body: &Body<'_>, loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
         match self.case.dim {
             3 => self.polygons(body, loaded, out),
-            _ => self.contour(body, loaded, (2, format!("contour of {}", body.title())), out),
+            _ => self.contour(body, loaded, 2, &format!("contour of {}", body.title()), out),
         }
     }
 
@@ -41,7 +41,7 @@ impl Bodies<'_> {
         let at = plane.at * units.scale(Dimension::LENGTH);
         let unit = if units.si { "m" } else { "cells" };
         let title = format!("section of {} at {} = {at} {unit}", body.title(), AXES[plane.normal]);
-        self.contour(body, &self.section(body, loaded, plane), (plane.normal, title), out)
+        self.contour(body, &self.section(body, loaded, plane), plane.normal, &title, out)
     }
 
     /// Whether parts of a body have boundary conditions of their own.
@@ -77,7 +77,8 @@ impl Bodies<'_> {
         &self,
         body: &Body<'_>,
         loaded: &Loaded,
-        (normal, title): (usize, String),
+        normal: usize,
+        title: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let (case, units) = (self.case, &self.case.units);
