@@ -290,9 +290,9 @@ impl RawCase {
     }
 
     /// The warning that disturbances at refinement interfaces, or at open faces of a uniform grid, grow by `exp(growth)` in a step of level 0,
-    /// in a stream with that many cells per step, pointing at `spec` in the file. `bounded` is a shipped spec of the method with its rates
-    /// bounded.
-    pub fn unstable_ends(&self, growth: f64, speed: f64, bounded: Option<&str>) -> Diagnostic {
+    /// in a stream with that many cells per step, pointing at `spec` in the file. `other` is a shipped spec with which they do not
+    /// grow.
+    pub fn unstable_ends(&self, growth: f64, speed: f64, other: Option<&str>) -> Diagnostic {
         let percent = 100.0 * growth.exp_m1();
         let (place, step) = match self.refinement {
             Some(_) => ("refinement interfaces", "a step of level 0"),
@@ -301,8 +301,8 @@ impl RawCase {
         let message = format!(
             "with these rates, disturbances at {place} grow by {percent:.1} % {step} in a stream of {speed:.3} cells per step"
         );
-        let closer = match bounded {
-            Some(spec) => format!("take `{spec}`, which bounds the rate of the odd moments"),
+        let closer = match other {
+            Some(spec) => format!("take `{spec}`, with which they do not grow"),
             None => "bring the relaxation rates closer to each other (`bounded_odd` of the module `rates` bounds that of the odd \
                      moments)"
                 .to_string(),
