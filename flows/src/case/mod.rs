@@ -111,10 +111,10 @@
 //! | module | job |
 //! | --- | --- |
 //! | `diag`, `explain`, `words` | diagnostics, their long texts, words that look alike |
-//! | `devices`, `formula`, `units`, `results` | where to run; formulas; units; names of the files of a run |
+//! | `devices`, `formula`, `units`, `results`, `quantity` | where to run; formulas; units; names of the files of a run; fields by name |
 //! | `image`, `table`, `saved`, `samples` | files that a case reads: voxels, tables of formulas, restart files, fields to start from |
 //! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `start` | parts of a case, in lattice units: the flow |
-//! | `reference`, `quantity`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
+//! | `reference`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
 //! | `sound`, `density` | velocities against the speed of sound; walls that want another density than the start |
 //! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
 //! | `address`, `overrides` | which value `--set KEY=VALUE` means; the tree with overrides |

@@ -131,9 +131,9 @@ mod tests {
         let saved = first.recorded();
         // Rows later than the restart file are written again.
         record(&mut first, &checks[1..2]);
+        first.restart(|out| out.write_all(b"a state")).unwrap();
         drop(first);
         let file = parts.path().join("restart.lbmc");
-        std::fs::write(&file, "").unwrap();
         let mut second = recorder(&parts);
         second.resume(&[], &file, &saved).unwrap();
         record(&mut second, &checks[1..]);
