@@ -1,6 +1,5 @@
 //! Cases and `lbmc run`.
 
-use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::json;
