@@ -3,6 +3,7 @@
 use lbm_bundle::Target;
 use lbm_codegen::options::Options;
 use lbm_flows::case::RawCase;
+use lbm_flows::flow::Placement;
 use lbm_flows::flow::{self, Control, FlowError, Kernels};
 use lbm_flows::output::series::Peak;
 use lbm_flows::output::summary::Summary;
