@@ -89,7 +89,7 @@ fn adaptive(
         levels: 0..=finest,
         start: criterion(device, bundle, vec![]),
         during: Some(during.unwrap_or_else(|| (u64::MAX, everywhere(device, bundle, 0)))),
-        frozen: vec![],
+        pinned: vec![],
         memory,
         sharing: 1,
         keeps: false,

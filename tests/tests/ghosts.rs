@@ -157,7 +157,7 @@ fn vortex(device: &Device, coupling: &str, thresholds: &[f64]) -> Simulation {
         levels: 0..=2,
         start: criterion(device, &bundle, vec![]),
         during: Some((8, criterion(device, &bundle, vec![vorticity(thresholds)]))),
-        frozen: vec![],
+        pinned: vec![],
         memory: None,
         sharing: 1,
         keeps: false,

@@ -31,9 +31,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("runtime/src/solver/plan", &["phase", "task", "accesses"]),
     (
         "runtime/src/solver/arrays",
-        &["walls", "params", "prescribed", "cells", "places", "pages", "fields", "statistics", "memory"],
+        &["walls", "params", "prescribed", "cells", "digits", "places", "pages", "fields", "statistics", "memory"],
     ),
-    ("runtime/src/solver/solids", &["levels", "surfaces", "exchanges", "turning", "moving", "bodies", "rows"]),
+    ("runtime/src/solver/solids", &["levels", "surfaces", "exchanges", "moving", "bodies", "rows", "motion"]),
     (
         "runtime/src/solver/measure",
         &["snapshot", "gather", "velocity", "around_point", "probe", "at_points", "monitor", "statistics", "capture"],

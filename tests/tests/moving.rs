@@ -174,7 +174,7 @@ fn following(
         levels: 0..=finest,
         start: nothing.clone(),
         during: Some((every, nothing)),
-        frozen: vec![],
+        pinned: vec![],
         memory: None,
         sharing: 1,
         keeps: false,

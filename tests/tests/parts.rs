@@ -446,7 +446,7 @@ fn adaptive(bundle: &Bundle, grid: &GridSpec, finest: usize, during: (u64, Crite
         levels: 0..=finest,
         start: criterion(&device, bundle, vec![]),
         during: Some(during),
-        frozen: vec![],
+        pinned: vec![],
         memory: Some(40 << 20),
         sharing: 1,
         keeps: true,

@@ -84,7 +84,7 @@ fn cells_that_change_their_level_have_what_their_new_place_has() {
             levels: 0..=2,
             start: criterion(&device, &bundle, vec![]),
             during: Some((u64::MAX, everywhere(&device, &bundle, 0))),
-            frozen: vec![],
+            pinned: vec![],
             memory: None,
             sharing: 1,
             keeps: false,

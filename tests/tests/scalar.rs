@@ -261,7 +261,7 @@ fn a_scalar_keeps_its_sum_where_cells_change_their_level() {
         levels: 0..=1,
         start: criterion("if(abs(x - 8) < 5, 1, 0)"),
         during: Some((4, criterion("if(abs(x - 8 - t / 8) < 5, 1, 0)"))),
-        frozen: vec![],
+        pinned: vec![],
         memory: None,
         sharing: 1,
         keeps: false,

@@ -370,7 +370,7 @@ fn a_grid_that_changes_leaves_surfaces_and_inlets_alone() {
         levels: 0..=1,
         start: criterion(&device, &bundle, vec![]),
         during: Some((u64::MAX, everywhere(0))),
-        frozen: vec![],
+        pinned: vec![],
         memory: None,
         sharing: 1,
         keeps: false,
@@ -409,7 +409,7 @@ fn what_is_near_a_surface_stays_refined_where_the_criterion_asks_for_nothing() {
         levels: 0..=2,
         start: criterion(&device, &bundle, vec![]),
         during,
-        frozen: vec![],
+        pinned: vec![],
         memory: None,
         sharing: 1,
         keeps: false,
@@ -441,12 +441,12 @@ fn blocks_in_a_box_to_keep_stay_even_where_balance_would_refine_them() {
     let grid = GridSpec::periodic([128, 128, 1]);
     let everywhere = everywhere(&device, &bundle, 2);
     let during = Some((u64::MAX, everywhere));
-    let frozen = vec![([32.0, 32.0, 0.0], [64.0, 64.0, 0.0])];
+    let pinned = vec![([32.0, 32.0, 0.0], [64.0, 64.0, 0.0])];
     let adaptivity = Adaptivity {
         levels: 0..=2,
         start: criterion(&device, &bundle, vec![]),
         during,
-        frozen,
+        pinned,
         memory: None,
         sharing: 1,
         keeps: false,
@@ -472,7 +472,7 @@ fn a_grid_that_follows_the_flow_refines_up_to_what_stays() {
         levels: 0..=2,
         start: criterion(&device, &bundle, vec![]),
         during,
-        frozen: vec![],
+        pinned: vec![],
         memory: None,
         sharing: 1,
         keeps: false,

@@ -230,7 +230,7 @@ fn accumulators_follow_a_grid_that_changes() {
                 levels: 0..=1,
                 start: criterion(&device, &bundle, vec![]),
                 during: Some((u64::MAX, criterion(&device, &bundle, vec![]))),
-                frozen: vec![],
+                pinned: vec![],
                 memory: None,
                 sharing: 1,
                 keeps: false,

@@ -90,9 +90,9 @@ impl Refinement {
             Some(follow) => Some((follow.every, criteria.get(1)?.clone())),
             None => None,
         };
-        let frozen = self.follow.as_ref().map_or(vec![], |follow| follow.pinned.clone());
+        let pinned = self.follow.as_ref().map_or(vec![], |follow| follow.pinned.clone());
         let levels = self.coarsest..=self.finest;
-        Some(Adaptivity { levels, start, during, frozen, memory: self.memory, sharing: 1, keeps })
+        Some(Adaptivity { levels, start, during, pinned, memory: self.memory, sharing: 1, keeps })
     }
 
     /// Whether a block of so many cells along each axis (1 beyond the dimension) is to be refined: the target level at the

@@ -22,7 +22,7 @@ use crate::kernels::layout::SlotId;
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::Level;
 use crate::mesh::{self, Grid, Owned, OwnedLevel};
-use crate::solver::arrays::params::Level as Time;
+use crate::solver::arrays::params::LevelState;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
@@ -207,7 +207,7 @@ impl Inbox {
         &mut self,
         (program, grid, walls): (&Program, &Grid, &Walls),
         populations: &[Buffer<Stored>; 2],
-        levels: &[Time],
+        levels: &[LevelState],
         (phase, level, start): (Phase, usize, bool),
         ids: Part<'_, Int>,
     ) -> Result<(), KernelError> {
@@ -244,7 +244,7 @@ impl Inbox {
         &mut self,
         (program, grid, walls): (&Program, &Grid, &Walls),
         populations: &[Buffer<Stored>; 2],
-        levels: &[Time],
+        levels: &[LevelState],
         (level, start): (usize, bool),
         ids: Part<'_, Int>,
     ) -> Result<(), KernelError> {

@@ -22,7 +22,7 @@ pub use arrays::{fields, memory};
 pub use error::StepError;
 pub use measure::{at_points, capture, probe, snapshot, velocity};
 pub use plan::phase::Phase;
-pub use remesh::adapt::Adaptations;
+pub use remesh::Adaptations;
 pub use setup::prepare::Prepared;
 pub use simulation::Simulation;
 pub use spec::{Adaptivity, Course, FaceSpec, GridSpec, Patch, Profile, Region, SHARE_OF_MEMORY, Varying, WallSpec};

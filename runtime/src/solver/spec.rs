@@ -26,7 +26,7 @@ pub struct Adaptivity {
     /// fixed grid. With [`u64::MAX`] steps the grid changes [on request](crate::solver::Simulation::adapt_to) only.
     pub during: Option<(u64, Criterion)>,
     /// Boxes whose blocks are pinned: they keep their initial level. Lower and upper corners, in cells of the coarsest level.
-    pub frozen: Vec<([f64; 3], [f64; 3])>,
+    pub pinned: Vec<([f64; 3], [f64; 3])>,
     /// Memory for the grid and all its data on each device, in bytes; `None` for a share of the available memory ([`SHARE_OF_MEMORY`]).
     pub memory: Option<usize>,
     /// How many GPUs may share the data of blocks; each of them has the tables of all blocks. See [`Self::on`].
@@ -48,8 +48,8 @@ impl Adaptivity {
 }
 
 /// Whether a block overlaps a box of pinned blocks; `cells`: the cells of a block along each axis, 1 beyond the dimension.
-pub(crate) fn freezes(frozen: &[Corners], block: Block, cells: [usize; 3]) -> bool {
-    frozen.iter().any(|(from, to)| block.overlaps(cells, from, to))
+pub(crate) fn pins(pinned: &[Corners], block: Block, cells: [usize; 3]) -> bool {
+    pinned.iter().any(|(from, to)| block.overlaps(cells, from, to))
 }
 
 /// The box of a flow: its size, boundary conditions and solids, with the formulas and statistics that are compiled for it.

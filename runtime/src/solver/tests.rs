@@ -139,7 +139,8 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
     };
     let pieces = |flow: &mut Simulation| {
         let slot = crate::kernels::layout::Layout::fields(flow.manifest()).slot_len();
-        flow.parts.first_mut().fields.macroscopic = device.alloc_reals(lbm_bundle::Real::F64, 4 * slot).unwrap();
+        *flow.parts.iter_mut().next().unwrap().macroscopic_mut() =
+            device.alloc_reals(lbm_bundle::Real::F64, 4 * slot).unwrap();
         assert_eq!(flow.parts.first().windows(), [0..4, 4..8, 8..9]);
     };
     let (mut whole, mut other) = (cavity(&device, 24), cavity(&device, 24));

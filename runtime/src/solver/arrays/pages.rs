@@ -3,7 +3,7 @@
 //!
 //! Writes to slots without memory are lost. Memory is therefore mapped before data come to a slot: for blocks of other subdomains
 //! ([`Parts::transfer`](crate::solver::parts::Parts)), for coarse blocks and children that an adaptation creates, and for all blocks before
-//! they are sorted ([`Populations`](crate::solver::remesh::carry::Populations)). When the halo is known after an adaptation, memory is
+//! they are sorted ([`Subdomain`](crate::solver::subdomain::Subdomain)). When the halo is known after an adaptation, memory is
 //! released that belongs neither to the subdomain's own blocks nor to its halo.
 
 use std::ops::Range;

@@ -7,7 +7,7 @@ use crate::solver::arrays::walls::{list, resolve, valid};
 use crate::solver::error::StepError;
 
 /// The state of a level that changes with time.
-pub(crate) struct Level {
+pub(crate) struct LevelState {
     /// The parameters of the method on this level.
     pub(crate) params: Params,
     /// Which of the two sets of populations is current.

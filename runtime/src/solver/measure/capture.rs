@@ -48,7 +48,7 @@ impl Simulation {
         let leaves = self.grid().shared_leaves()?;
         let slots = || leaves.iter().map(|leaf| leaf.slot.index());
         let (first, end) = (slots().min().unwrap_or(0), slots().max().map_or(0, |last| last + 1));
-        let array = |part: usize| self.parts.part(part).map(|part| part.fields.macroscopic.array());
+        let array = |part: usize| self.parts.part(part).map(|part| part.fields().macroscopic.array());
         let values = |slots: Range<usize>| slots.start * layout.slot_len()..slots.end * layout.slot_len();
         let runs = self.parts.runs(first..end).into_iter();
         let copied: Vec<_> = runs.filter_map(|(part, slots)| Some((array(part)?, values(slots)))).collect();

@@ -1,15 +1,8 @@
 //! Measured quantities: kernels reduce them on the device, and only a few numbers are copied to the host.
 
-use std::ops::Range;
+use lbm_bundle::{Populations, Role};
 
-use lbm_bundle::{Populations, Role, SHARES};
-
-use crate::device::{Buffer, Device, Int, Real};
-use crate::geometry::Cell;
-use crate::kernels;
-use crate::kernels::layout::{CellId, Layout, SlotId};
-use crate::solver::arrays::fields;
-use crate::solver::arrays::params::Level;
+use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
 use crate::solver::observe::{Conserved, Exchange, Exchanged, Look, Means, NotFinite, Sum};
 use crate::solver::parts::Parts;
@@ -17,13 +10,6 @@ use crate::solver::parts::collect::{bytes_of, numbers_of};
 use crate::solver::simulation::Simulation;
 use crate::solver::step::timing::Timings;
 use crate::solver::subdomain::Subdomain;
-
-/// Divides a list of `entries` entries into shares, for results that do not depend on the division: the number of shares, and the entries
-/// of each.
-fn shares(entries: usize) -> (usize, usize) {
-    let per = entries.div_ceil(SHARES).max(1);
-    (entries.div_ceil(per), per)
-}
 
 impl Simulation {
     /// Checks the fields of the current step for values that are not finite, and for their change since the reference.
@@ -170,7 +156,7 @@ impl Simulation {
 
 impl Parts {
     /// The first value of the fields that is not finite, and the largest change since the reference.
-    fn look(&mut self, levels: &[Level]) -> Result<(Option<NotFinite>, f64), StepError> {
+    fn look(&mut self, levels: &[LevelState]) -> Result<(Option<NotFinite>, f64), StepError> {
         let mut largest = 0.0_f64;
         // The windows are the same in all subdomains.
         for window in self.first().windows() {
@@ -196,7 +182,7 @@ impl Parts {
 
     /// Means of the sampled fields.
     fn means(&self) -> Result<Means, StepError> {
-        let (grid, manifest) = (&self.first().grid, self.first().program.manifest());
+        let (grid, manifest) = (self.first().grid(), self.first().program().manifest());
         let mut totals = [Sum::default(); 3];
         let mut fastest = 0.0_f64;
         for at in 0..grid.levels().len() {
@@ -222,8 +208,8 @@ impl Parts {
     }
 
     /// Adds mass and momentum of each set of populations to `totals`.
-    fn add_sums(&self, levels: &[Level], totals: &mut [Sum]) -> Result<(), StepError> {
-        let (grid, length) = (&self.first().grid, totals.len());
+    fn add_sums(&self, levels: &[LevelState], totals: &mut [Sum]) -> Result<(), StepError> {
+        let (grid, length) = (self.first().grid(), totals.len());
         for (at, level) in levels.iter().enumerate().take(grid.levels().len()) {
             let volume = 0.5f64.powi((at * grid.dim()) as i32);
             let sums = self.of_blocks(at, 2 * length, |part, run| part.sums(run, level.current, length))?;
@@ -233,121 +219,4 @@ impl Parts {
         }
         Ok(())
     }
-}
-
-impl Subdomain {
-    /// The position of the first value of its fields in a window that is not finite, in the order of all values, and the square of the
-    /// largest change since the reference.
-    fn look(&self, window: &Range<usize>) -> Result<(Option<usize>, f64), StepError> {
-        let slot_len = Layout::fields(self.program.manifest()).slot_len();
-        let (fields, forest) = (&self.fields.macroscopic, self.grid.forest());
-        let runs = if self.is_whole() { self.own_runs() } else { vec![window.clone()] };
-        let mut largest = 0.0_f64;
-        for run in runs {
-            let (count, per) = shares(run.len());
-            let mut found = self.program.device().alloc_doubles(2 * count)?;
-            self.program.launch(kernels::Look {
-                list: kernels::Shares {
-                    shares: forest.every().part(0..count),
-                    ids: self.listed().part(run.clone()),
-                    per: per as i32,
-                },
-                first: window.start as i32,
-                fields,
-                before: self.reference.as_ref().unwrap_or(fields),
-                compare: i32::from(self.reference.is_some()),
-                found: &mut found,
-            })?;
-            let found = found.read_reals(0..2 * count)?;
-            let first = found.chunks(2).fold(f64::INFINITY, |first, of| first.min(of[0])) as usize;
-            largest = found.chunks(2).fold(largest, |largest, of| largest.max(of[1]));
-            if first < run.len() * slot_len {
-                return Ok((Some(run.start * slot_len + first), largest));
-            }
-        }
-        Ok((None, largest))
-    }
-
-    /// The sums of which means are made, for each block in a run of the list of leaves.
-    fn means(&self, run: Range<usize>) -> Result<Vec<f64>, StepError> {
-        let (tables, count) = (self.grid.tables(), run.len());
-        let mut means = self.program.device().alloc_doubles(7 * count)?;
-        self.program.launch(kernels::Means {
-            list: kernels::Shares {
-                shares: self.grid.forest().every().part(0..count),
-                ids: tables.leaves.part(run),
-                per: 1,
-            },
-            tree: tables.nodes(),
-            parents: &tables.parent,
-            slots: &tables.slot,
-            fields: &self.fields.macroscopic,
-            mask: self.mask(),
-            means: &mut means,
-        })?;
-        Ok(means.read_reals(0..7 * count)?)
-    }
-
-    /// The sums over the cells of one set of populations, for each block in a run of the list of leaves.
-    fn sums(&self, run: Range<usize>, set: usize, sums: usize) -> Result<Vec<f64>, StepError> {
-        let count = run.len();
-        let mut found = self.program.device().alloc_doubles(2 * sums * count)?;
-        self.program.launch(kernels::Sums {
-            list: kernels::Shares {
-                shares: self.grid.forest().every().part(0..count),
-                ids: self.grid.tables().leaves.part(run),
-                per: 1,
-            },
-            src: &self.fields.populations[set],
-            mask: self.mask(),
-            sums: &mut found,
-        })?;
-        Ok(found.read_reals(0..2 * sums * count)?)
-    }
-
-    /// The mask of solid cells.
-    fn mask(&self) -> kernels::Mask<'_> {
-        let none = &self.grid.tables().leaves;
-        match &self.bodies {
-            Some(bodies) => kernels::Mask { rows: &bodies.rows, links: &bodies.links, solids: 1 },
-            None => kernels::Mask { rows: none, links: none, solids: 0 },
-        }
-    }
-
-    /// The list of slots whose order defines positions of values in `look`.
-    fn listed(&self) -> &Buffer<Int> {
-        if self.is_whole() { &self.grid.tables().leaves } else { self.grid.forest().every() }
-    }
-
-    /// The value at a position in that order.
-    fn place(&self, place: usize) -> Result<NotFinite, StepError> {
-        let layout = Layout::fields(self.program.manifest());
-        let (cell, component) = (place / layout.components(), place % layout.components());
-        let (entry, cell) = (cell / layout.cells(), cell % layout.cells());
-        let slot = SlotId(self.listed().read_ints(entry..entry + 1)?[0] as u32);
-        let origin = self.grid.origin(self.grid.forest().block(slot)?);
-        let inside = layout.position(CellId(cell as u32));
-        let at = std::array::from_fn(|axis| origin.at[axis] + inside[axis]);
-        let component = fields::component_names(self.program.manifest()).swap_remove(component);
-        Ok(NotFinite { component, cell: Cell { at, ..origin } })
-    }
-
-    /// Makes the sampled fields the reference.
-    fn keep(&mut self) -> Result<(), StepError> {
-        let room = match self.reference.take() {
-            Some(fields) => fields,
-            None => room_to_keep(self.program.device(), &self.fields.macroscopic)?,
-        };
-        self.reference = Some(std::mem::replace(&mut self.fields.macroscopic, room));
-        self.sampled = false;
-        Ok(())
-    }
-}
-
-/// Allocates another array of fields.
-pub(crate) fn room_to_keep(device: &Device, fields: &Buffer<Real>) -> Result<Buffer<Real>, StepError> {
-    if device.memory_available().is_some_and(|available| fields.own_bytes() > available) {
-        return Err(device.out_of_memory(fields.own_bytes()).into());
-    }
-    Ok(device.alloc_like(fields)?)
 }

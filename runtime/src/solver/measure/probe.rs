@@ -1,23 +1,19 @@
 //! Fields at points while the flow goes on. Only the fields of blocks in the stencils of the points are computed and copied to the host.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::device::{Buffer, Int};
-use crate::kernels;
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
 use crate::solver::arrays::fields;
-use crate::solver::arrays::params::Level;
 use crate::solver::error::StepError;
 use crate::solver::measure::around_point::{Around, Stencil};
 use crate::solver::measure::snapshot::Snapshot;
 use crate::solver::parts::collect::For;
 use crate::solver::simulation::Simulation;
-use crate::solver::subdomain::Subdomain;
+use crate::solver::subdomain::{ReadBlocks, Subdomain};
 
 /// Points at which fields are read, with their stencils on the last known grid.
 pub struct Probe {
@@ -47,23 +43,11 @@ pub struct Reading {
 struct Plan {
     leaves: Arc<[Leaf]>,
     /// For each subdomain of this process, the blocks that are read.
-    lists: Vec<List>,
+    lists: Vec<ReadBlocks>,
     /// The owner of each block that is read.
     owners: Vec<usize>,
     /// The stencil of each point, by position in the values of those blocks' first component; `None` inside a solid.
     points: Vec<Option<Stencil>>,
-}
-
-/// The blocks of a subdomain that are read.
-struct List {
-    /// Their slots, level by level, ascending on each.
-    slots: Vec<SlotId>,
-    /// The index of each among all blocks that are read.
-    places: Vec<usize>,
-    /// The slots on the device.
-    ids: Buffer<Int>,
-    /// The range of each level in `slots`.
-    levels: Vec<Range<usize>>,
 }
 
 impl Probe {
@@ -91,7 +75,7 @@ impl Simulation {
         let layout = Layout::fields(self.manifest());
         let mut values = vec![0.0; plan.owners.len() * layout.slot_len()];
         for (subdomain, list) in self.parts.iter_mut().zip(&plan.lists) {
-            subdomain.fields_of(&self.stepper.levels, list, &mut values)?;
+            subdomain.read_fields(&self.stepper.levels, list, &mut values)?;
         }
         let place = |at: usize| at * layout.slot_len()..(at + 1) * layout.slot_len();
         let places: Vec<_> = plan.owners.iter().enumerate().map(|(at, part)| (*part, place(at))).collect();
@@ -148,55 +132,14 @@ impl Simulation {
             }
         }
         let read: Vec<(usize, SlotId)> = read.into_iter().collect();
+        let levels = self.stepper.levels.len();
         let list = |(part, subdomain): (usize, &Subdomain)| {
-            let own: Vec<(usize, SlotId)> =
-                read.iter().copied().filter(|(_, slot)| self.parts.owner(*slot) == part).collect();
-            let first = |level: usize| own.partition_point(|(of, _)| *of < level);
-            let levels = (0..self.stepper.levels.len()).map(|level| first(level)..first(level + 1)).collect();
-            let slots: Vec<SlotId> = own.iter().map(|(_, slot)| *slot).collect();
-            let ints: Vec<i32> = slots.iter().map(|slot| slot.0 as i32).collect();
-            let places = slots.iter().map(|slot| places[slot]).collect();
-            Ok(List { slots, places, ids: subdomain.program.device().ints(&ints)?, levels })
+            let numbered = read.iter().copied().zip(0..);
+            let own: Vec<_> = numbered.filter(|((_, slot), _)| self.parts.owner(*slot) == part).collect();
+            ReadBlocks::new(subdomain, &own, levels)
         };
         let lists = self.parts.numbered().map(list).collect::<Result<_, StepError>>()?;
         let owners = read.iter().map(|(_, slot)| self.parts.owner(*slot)).collect();
         Ok(Plan { leaves, lists, owners, points })
-    }
-}
-
-impl Subdomain {
-    /// Copies the macroscopic fields of its blocks that are read to their place in `values`, `[block][component][cell]`.
-    fn fields_of(&mut self, levels: &[Level], plan: &List, values: &mut [f64]) -> Result<(), StepError> {
-        let slot_len = Layout::fields(self.program.manifest()).slot_len();
-        for window in self.windows() {
-            for (number, (level, listed)) in levels.iter().zip(&plan.levels).enumerate() {
-                let slots = &plan.slots[listed.clone()];
-                let until = |end: usize| listed.start + slots.partition_point(|slot| slot.index() < end);
-                let inside = until(window.start)..until(window.end);
-                if inside.is_empty() {
-                    continue;
-                }
-                if !self.sampled {
-                    self.program.launch(kernels::Macroscopic {
-                        ids: plan.ids.part(inside.clone()),
-                        src: &self.fields.populations[level.current],
-                        first: window.start as i32,
-                        level: number as i32,
-                        fields: &mut self.fields.macroscopic,
-                        params: level.params.packed(),
-                    })?;
-                }
-                let mut at = inside.start;
-                for run in plan.slots[inside].chunk_by(|one, next| one.0 + 1 == next.0) {
-                    let first = (run[0].index() - window.start) * slot_len;
-                    let read = self.fields.macroscopic.read_reals(first..first + run.len() * slot_len)?;
-                    for (place, read) in plan.places[at..].iter().zip(read.chunks(slot_len)) {
-                        values[place * slot_len..][..slot_len].copy_from_slice(read);
-                    }
-                    at += run.len();
-                }
-            }
-        }
-        Ok(())
     }
 }

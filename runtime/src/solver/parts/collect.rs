@@ -51,7 +51,7 @@ impl Parts {
     /// Allgathers the target levels of all leaves.
     pub(crate) fn gather_targets(&mut self) -> Result<(), StepError> {
         let Some(division) = &self.division else { return Ok(()) };
-        let tree = self.here[0].grid.tree()?;
+        let tree = self.here[0].grid().tree()?;
         let owner = division.partition.owners();
         let leaves: Vec<(usize, usize)> =
             tree.leaves().map(|(_, node, slot)| (owner[slot.index()].into(), node)).collect();
@@ -59,8 +59,7 @@ impl Parts {
         // The target levels of refined nodes are not used.
         let mut gathered = vec![0; nodes];
         for (number, subdomain) in division.here.clone().zip(&mut self.here) {
-            let (_, targets) = subdomain.grid.targets();
-            let targets = targets.level.read_ints(0..nodes)?;
+            let targets = subdomain.targets_mut().level.read_ints(0..nodes)?;
             let of_part = leaves.iter().filter(|(part, _)| *part == number);
             of_part.for_each(|(_, node)| gathered[*node] = targets[*node]);
         }
@@ -75,8 +74,7 @@ impl Parts {
             leaves.iter().zip(found).for_each(|((_, node), level)| gathered[*node] = level as i32);
         }
         for subdomain in &mut self.here {
-            let (_, targets) = subdomain.grid.targets();
-            targets.level.write_ints(0, &gathered)?;
+            subdomain.targets_mut().level.write_ints(0, &gathered)?;
         }
         Ok(())
     }
@@ -163,7 +161,7 @@ impl Parts {
         numbers: usize,
         of: impl Fn(&Subdomain, Range<usize>) -> Result<Vec<f64>, StepError>,
     ) -> Result<Vec<f64>, StepError> {
-        let listed = self.first().grid.levels()[level].leaves.clone();
+        let listed = self.first().grid().levels()[level].leaves.clone();
         let mut all = vec![0.0; numbers * listed.len()];
         let place = |run: &Range<usize>| numbers * (run.start - listed.start)..numbers * (run.end - listed.start);
         for subdomain in &self.here {

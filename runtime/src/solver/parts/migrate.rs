@@ -24,7 +24,7 @@ impl Division {
             match (self.place(from), self.place(to)) {
                 (Some(from), Some(to)) => {
                     let [from, to] = all.get_disjoint_mut([from, to]).expect("two parts");
-                    let (source, target) = (from.program.device().clone(), to.program.device().clone());
+                    let (source, target) = (from.program().device().clone(), to.program().device().clone());
                     if let (Some(from), Some(to)) = (array(from), array(to)) {
                         routes::send(packing, (&source, from), (&target, to))?;
                     }
@@ -61,7 +61,7 @@ impl Parts {
     /// this process.
     pub(crate) fn get_before_change(&mut self, current: &[usize]) -> Result<Vec<Reach>, StepError> {
         let Some(Division { partition, .. }) = &self.division else { return Ok(vec![]) };
-        let transfers = transfer::before_change(&self.first().grid, partition)?;
+        let transfers = transfer::before_change(self.first().grid(), partition)?;
         self.transfer(&transfers, current)?;
         Ok(self.reaches(&transfers))
     }
@@ -75,14 +75,14 @@ impl Parts {
     /// Sets the owners of blocks after the grid has changed.
     pub(crate) fn take_over(&mut self, reaches: Vec<Reach>) -> Result<(), StepError> {
         let Some(owner) = reaches.into_iter().next().map(Reach::owners) else { return Ok(()) };
-        let partition = Partition::of_owners(&self.first().grid, self.count(), owner)?;
+        let partition = Partition::of_owners(self.first().grid(), self.count(), owner)?;
         self.set_partition(partition)
     }
 
     /// Partitions the grid again, into subdomains of about equal work. Blocks migrate to their new owners.
     pub(crate) fn divide_again(&mut self, current: &[usize]) -> Result<(), StepError> {
         let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
-        let grid = &self.first().grid;
+        let grid = self.first().grid();
         let after = Partition::new(grid, self.count())?;
         let transfers = transfer::moved(grid, partition, &after)?;
         self.transfer(&transfers, current)?;
@@ -104,7 +104,7 @@ impl Parts {
         if !self.here.iter().any(Subdomain::is_by_page) {
             return Ok(());
         }
-        let of_fields = Layout::fields(self.here[0].program.manifest()).slot_len();
+        let of_fields = Layout::fields(self.here[0].program().manifest()).slot_len();
         let slots_of = |number: usize| {
             let mut needed: Vec<bool> = partition.owners().iter().map(|owner| usize::from(*owner) == number).collect();
             for lane in halo.lanes().filter(|lane| lane.to == number) {
@@ -124,21 +124,21 @@ impl Parts {
 
     /// Sends populations of blocks to other subdomains, from the sets that are current.
     pub(crate) fn send_populations(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
-        let layout = Layout::populations(self.first().program.manifest());
+        let layout = Layout::populations(self.first().program().manifest());
         let Some(division) = &self.division else { return Ok(()) };
         self.devices.meet()?;
         for set in 0..2 {
             let of_set = transfers.iter().filter(|transfer| current[transfer.level] == set);
             let packed: Vec<(usize, usize, Packing)> =
                 of_set.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect();
-            division.send(&mut self.here, lanes(&packed), |part| Some(&mut part.fields.populations[set]))?;
+            division.send(&mut self.here, lanes(&packed), |part| Some(part.populations_mut(set)))?;
         }
         Ok(self.devices.meet()?)
     }
 
     /// Sends all data of blocks to other subdomains: current populations, reference fields and statistics.
     fn transfer(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
-        let manifest = self.first().program.manifest().clone();
+        let manifest = self.first().program().manifest().clone();
         let Some(division) = &self.division else { return Ok(()) };
         self.devices.meet()?;
         for (number, subdomain) in division.here.clone().zip(&mut self.here).filter(|(_, part)| part.is_by_page()) {
@@ -150,18 +150,17 @@ impl Parts {
         let packed = |layout: Layout| -> Vec<(usize, usize, Packing)> {
             transfers.iter().map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect()
         };
-        if self.here[0].reference.is_some() {
+        if self.here[0].reference().is_some() {
             let packed = packed(Layout::fields(&manifest));
-            division.send(&mut self.here, lanes(&packed), |part| part.reference.as_mut())?;
+            division.send(&mut self.here, lanes(&packed), Subdomain::reference_mut)?;
         }
-        let statistics = self.here[0].statistics.as_ref();
+        let statistics = self.here[0].statistics();
         let layouts = statistics.map_or(vec![], |all| {
             (0..all.values.len()).map(|number| all.layout(&manifest, number)).collect::<Vec<Layout>>()
         });
         for (number, layout) in layouts.into_iter().enumerate() {
             let packed = packed(layout);
-            division
-                .send(&mut self.here, lanes(&packed), |part| Some(&mut part.statistics.as_mut()?.values[number]))?;
+            division.send(&mut self.here, lanes(&packed), |part| part.accumulators_mut(number))?;
         }
         Ok(self.devices.meet()?)
     }

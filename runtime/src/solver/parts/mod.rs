@@ -9,20 +9,19 @@
 //! operations on these. It gets data of others by collective calls, which all processes make in the same order.
 
 pub(crate) mod collect;
+pub(crate) mod covered;
 pub(crate) mod exchange;
 pub(crate) mod migrate;
 pub(crate) mod routes;
 
 use std::ops::Range;
 
-use crate::device::Devices;
+use crate::device::{Devices, Graph};
 use crate::kernels::layout::{Layout, SlotId};
-use crate::mesh::{Owned, Partition};
+use crate::mesh::Partition;
 use crate::processes::Processes;
 use crate::solver::error::StepError;
-use crate::solver::halo::edges::Edges;
 use crate::solver::halo::{Halo, transfer};
-use crate::solver::inbox::{Inbox, Own};
 use crate::solver::observe::Exchanged;
 use crate::solver::parts::routes::Routes;
 use crate::solver::plan::phase::Phase;
@@ -39,18 +38,27 @@ pub(crate) struct Parts {
     pub(crate) division: Option<Division>,
     /// Accumulated exchange between solids and the fluid: one entry for each independent accumulation.
     pub(crate) exchanged: Vec<Exchanged>,
+    /// Recorded steps of all subdomains, if there are any.
+    pub(crate) recording: Option<Recording>,
     /// The levels of steps whose exchange is still on the devices, in the order of the steps.
     pub(crate) left: Vec<usize>,
+}
+
+/// Recorded steps, which can be replayed.
+pub(crate) struct Recording {
+    pub(crate) graph: Graph,
+    /// Number of steps, which is even.
+    pub(crate) steps: u64,
 }
 
 /// The halo of all subdomains; a collective call.
 pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> Result<Halo, StepError> {
     // Solids that move reach other blocks.
-    let mut has_links = match here.iter().any(|part| part.bodies.is_some()) {
-        true => vec![u8::from(here.iter().any(Subdomain::moves)); here[0].grid.slots()],
+    let mut has_links = match here.iter().any(|part| part.bodies().is_some()) {
+        true => vec![u8::from(here.iter().any(Subdomain::moves)); here[0].grid().slots()],
         false => vec![],
     };
-    for bodies in here.iter().filter_map(|part| part.bodies.as_ref()) {
+    for bodies in here.iter().filter_map(Subdomain::bodies) {
         let rows = bodies.rows.read_ints(0..bodies.rows.len())?;
         rows.iter().zip(&mut has_links).for_each(|(row, has)| *has |= u8::from(*row >= 0));
     }
@@ -58,7 +66,7 @@ pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Pro
         others.iter().zip(&mut has_links).for_each(|(other, has)| *has |= other);
     }
     let has_links = |slot: SlotId| has_links.get(slot.index()).is_some_and(|has| *has != 0);
-    Halo::new(here[0].program.manifest(), &here[0].grid, partition, has_links)
+    Halo::new(here[0].program().manifest(), here[0].grid(), partition, has_links)
 }
 
 /// The index of a subdomain among those of this process, if it is one of them.
@@ -113,8 +121,8 @@ impl Division {
 impl Parts {
     /// A flow in one subdomain.
     pub(crate) fn one(subdomain: Subdomain) -> Parts {
-        let devices = Devices::new([subdomain.program.device()]);
-        Parts { here: vec![subdomain], devices, division: None, exchanged: vec![], left: vec![] }
+        let devices = Devices::new([subdomain.program().device()]);
+        Parts { here: vec![subdomain], devices, division: None, exchanged: vec![], left: vec![], recording: None }
     }
 
     /// A flow in several subdomains, the same number in each process. `here`: those of this process, which have no inbox yet.
@@ -123,28 +131,25 @@ impl Parts {
         partition: Partition,
         processes: Processes,
     ) -> Result<Parts, StepError> {
-        let devices = Devices::new(here.iter().map(|subdomain| subdomain.program.device()));
+        let devices = Devices::new(here.iter().map(|subdomain| subdomain.program().device()));
         let halo = halo_of(&here, &partition, &processes)?;
         let numbers = processes.number() * here.len()..(processes.number() + 1) * here.len();
         for lane in halo.lanes().filter(|lane| numbers.contains(&lane.to)) {
-            here[lane.to - numbers.start].fields.make_room_for(&lane.populations, &lane.fields)?;
+            here[lane.to - numbers.start].make_room_for(&lane.populations, &lane.fields)?;
         }
-        let layouts = [Layout::populations, Layout::fields].map(|of| of(here[0].program.manifest()));
-        for family in transfer::families(&here[0].grid, &partition)?.iter().filter(|of| numbers.contains(&of.to)) {
+        let layouts = [Layout::populations, Layout::fields].map(|of| of(here[0].program().manifest()));
+        for family in transfer::families(here[0].grid(), &partition)?.iter().filter(|of| numbers.contains(&of.to)) {
             let [populations, fields] = layouts.map(|layout| family.packing(layout));
-            here[family.to - numbers.start].fields.make_room_for(&populations, &fields)?;
+            here[family.to - numbers.start].make_room_for(&populations, &fields)?;
         }
-        here.iter_mut().try_for_each(|subdomain| subdomain.fields.seal())?;
+        here.iter_mut().try_for_each(Subdomain::seal)?;
         let routes = routes_of(&here, &numbers, &halo)?;
         let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
-        let mut parts = Parts { here, devices, division: Some(division), exchanged: vec![], left: vec![] };
+        let mut parts =
+            Parts { here, devices, division: Some(division), exchanged: vec![], left: vec![], recording: None };
         parts.set_partition(partition)?;
         parts.list_edges()?;
-        parts.each_with_senders(|subdomain, own| {
-            let Subdomain { program, of_rows, grid, walls, .. } = subdomain;
-            subdomain.inbox = Inbox::new((program, of_rows), grid, walls, own)?;
-            Ok(())
-        })?;
+        parts.each_with_senders(Subdomain::make_inbox)?;
         Ok(parts)
     }
 
@@ -161,11 +166,6 @@ impl Parts {
     /// Whether steps can be recorded: the halo exchange does not involve the host.
     pub(crate) fn records(&self) -> bool {
         self.division.as_ref().is_none_or(|division| division.routes.are_direct())
-    }
-
-    /// The first subdomain of this process, mutable.
-    pub(crate) fn first_mut(&mut self) -> &mut Subdomain {
-        &mut self.here[0]
     }
 
     /// Number of subdomains in all processes.
@@ -223,11 +223,7 @@ impl Parts {
     fn set_partition(&mut self, partition: Partition) -> Result<(), StepError> {
         let Some(division) = &mut self.division else { return Ok(()) };
         for (subdomain, owned) in self.here.iter_mut().zip(&partition.parts()[division.here.clone()]) {
-            if let Some(bodies) = &mut subdomain.bodies {
-                bodies.keep_own(owned)?;
-            }
-            subdomain.owned = Some(owned.clone());
-            subdomain.sampled = false;
+            subdomain.set_owned(owned)?;
         }
         division.partition = partition;
         Ok(())
@@ -236,29 +232,19 @@ impl Parts {
     /// Lists the edge blocks and interior blocks of each subdomain again.
     fn list_edges(&mut self) -> Result<(), StepError> {
         let Some(Division { halo, .. }) = &self.division else { return Ok(()) };
-        let tree = self.here[0].grid.tree()?;
-        for subdomain in &mut self.here {
-            subdomain.grid.know(&tree);
-            if let Some(owned) = &subdomain.owned {
-                subdomain.edges = Some(Edges::new(subdomain.program.device(), &subdomain.grid, owned, halo)?);
-            }
-        }
-        Ok(())
+        let tree = self.here[0].grid().tree()?;
+        self.here.iter_mut().try_for_each(|subdomain| subdomain.list_edges(&tree, halo))
     }
 
-    /// Calls `each` for every subdomain of this process, with what it owns of the grid and the blocks of others that send populations into
-    /// its own.
+    /// Calls `each` for every subdomain of this process, with the blocks of others that send populations into its own, level by level.
     pub(crate) fn each_with_senders(
         &mut self,
-        each: impl Fn(&mut Subdomain, Option<Own<'_>>) -> Result<(), StepError> + Sync,
+        each: impl Fn(&mut Subdomain, Option<&[Vec<SlotId>]>) -> Result<(), StepError> + Sync,
     ) -> Result<(), StepError> {
         let division = self.division.take();
         let senders = |place: usize| division.as_ref().map(|of| of.halo.senders(of.here.start + place));
         let mut senders: Vec<_> = (0..self.here.len()).map(senders).collect();
-        let done = self.at_once(&mut senders, |subdomain, senders| {
-            let owned: Option<Owned> = subdomain.owned.clone();
-            each(subdomain, owned.as_ref().zip(*senders))
-        });
+        let done = self.at_once(&mut senders, |subdomain, senders| each(subdomain, *senders));
         drop(senders);
         self.division = division;
         done.map(|_| ())
@@ -293,24 +279,7 @@ impl Parts {
     pub(crate) fn poison(&mut self) -> Result<(), StepError> {
         let Some(Division { partition, here, .. }) = &self.division else { return Ok(()) };
         for (number, subdomain) in here.clone().zip(&mut self.here) {
-            let manifest = subdomain.program.manifest().clone();
-            let (populations, fields) = (Layout::populations(&manifest), Layout::fields(&manifest));
-            for slot in (0..subdomain.grid.slots()).filter(|slot| partition.owner(SlotId(*slot as u32)) != Some(number))
-            {
-                let range = |layout: Layout| slot * layout.slot_len()..(slot + 1) * layout.slot_len();
-                for set in &mut subdomain.fields.populations {
-                    set.poison_part(range(populations))?;
-                }
-                for array in
-                    [Some(&mut subdomain.fields.macroscopic), subdomain.reference.as_mut()].into_iter().flatten()
-                {
-                    array.poison_part(range(fields))?;
-                }
-            }
-            if let Some(inbox) = &mut subdomain.inbox {
-                inbox.poison()?;
-            }
-            subdomain.fields.saved.poison()?;
+            subdomain.poison(|slot| partition.owner(slot) == Some(number))?;
         }
         Ok(())
     }

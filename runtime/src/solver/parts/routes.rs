@@ -31,7 +31,7 @@ impl Way {
         packing: &Packing,
         scalar: Scalar,
     ) -> Result<Way, StepError> {
-        let device = |part: usize| here[part].program.device();
+        let device = |part: usize| here[part].program().device();
         Ok(match (places(from), places(to)) {
             ((_, Some(from)), (_, Some(to))) => {
                 let route = Route::new(device(from), device(to), packing, scalar.bytes())?;
@@ -62,8 +62,8 @@ pub(crate) struct Routes {
 
 impl Routes {
     pub(crate) fn new(here: &[Subdomain], halo: &Halo, places: impl Places) -> Result<Routes, StepError> {
-        let real = here[0].program.manifest().real;
-        let levels = 0..here[0].grid.levels().len();
+        let real = here[0].program().manifest().real;
+        let levels = 0..here[0].grid().levels().len();
         let (stored, computed) = (Scalar::stored(real), Scalar::computed(real));
         let way = |ends, packing, scalar| Way::new(here, &places, ends, packing, scalar);
         let of_level = |level: usize| {
@@ -96,7 +96,7 @@ impl Routes {
         set: usize,
     ) -> Result<(), StepError> {
         let packing = &halo.of_level(level)[lane].populations;
-        self.populations[level][lane].cross(here, packing, |part| &mut part.fields.populations[set])
+        self.populations[level][lane].cross(here, packing, |part| part.populations_mut(set))
     }
 
     /// Sends saved populations for ghosts along a lane of a level, if both subdomains are in this process.
@@ -107,7 +107,7 @@ impl Routes {
         (level, lane): (usize, usize),
     ) -> Result<(), StepError> {
         let packing = &halo.saved_of_level(level)[lane].saved;
-        self.saved[level][lane].cross(here, packing, |part| &mut part.fields.saved)
+        self.saved[level][lane].cross(here, packing, Subdomain::saved_mut)
     }
 
     /// Exchanges saved populations for ghosts between all subdomains, in several processes.
@@ -119,10 +119,10 @@ impl Routes {
         processes: &Processes,
     ) -> Result<(), StepError> {
         for (way, lane) in self.saved[level].iter_mut().zip(halo.saved_of_level(level)) {
-            way.pack(here, &lane.saved, |part| &mut part.fields.saved)?;
+            way.pack(here, &lane.saved, Subdomain::saved_mut)?;
         }
         let packings = halo.saved_of_level(level).iter().map(|lane| &lane.saved);
-        complete(&mut self.saved[level], packings, here, processes, |part| &mut part.fields.saved)
+        complete(&mut self.saved[level], packings, here, processes, Subdomain::saved_mut)
     }
 
     /// Begins to send the halo of a level to other processes, as it is after all launches so far.
@@ -134,7 +134,7 @@ impl Routes {
         set: usize,
     ) -> Result<(), StepError> {
         for (way, lane) in self.populations[level].iter_mut().zip(halo.of_level(level)) {
-            way.pack(here, &lane.populations, |part| &mut part.fields.populations[set])?;
+            way.pack(here, &lane.populations, |part| part.populations_mut(set))?;
         }
         self.posted[level] = Some(set);
         Ok(())
@@ -158,7 +158,7 @@ impl Routes {
         }
         self.posted[level] = None;
         let packings = halo.of_level(level).iter().map(|lane| &lane.populations);
-        complete(&mut self.populations[level], packings, here, processes, |part| &mut part.fields.populations[set])
+        complete(&mut self.populations[level], packings, here, processes, |part| part.populations_mut(set))
     }
 
     /// Exchanges the halo of the fields, in one process or several.
@@ -169,10 +169,10 @@ impl Routes {
         processes: &Processes,
     ) -> Result<(), StepError> {
         for (way, lane) in self.fields.iter_mut().zip(halo.lanes()) {
-            way.pack(here, &lane.fields, |part| &mut part.fields.macroscopic)?;
+            way.pack(here, &lane.fields, Subdomain::macroscopic_mut)?;
         }
         let packings = halo.lanes().map(|lane| &lane.fields);
-        complete(&mut self.fields, packings, here, processes, |part| &mut part.fields.macroscopic)
+        complete(&mut self.fields, packings, here, processes, Subdomain::macroscopic_mut)
     }
 }
 

@@ -10,22 +10,19 @@ use crate::geometry::Block;
 use crate::geometry::solid::{Cutters, Motion};
 use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
-use crate::mesh::{self, Grid, MOST_PARTS, Owned, Partition};
+use crate::mesh::{self, Grid, MOST_PARTS, Partition};
 use crate::processes::Processes;
-use crate::solver::arrays::fields::Fields;
 use crate::solver::arrays::memory::{Copies, Memory, Shared};
-use crate::solver::arrays::params::{Level, Params};
-use crate::solver::arrays::prescribed::Prescribed;
-use crate::solver::arrays::statistics::{self, Statistics};
-use crate::solver::arrays::walls::Walls;
+use crate::solver::arrays::params::{LevelState, Params};
+use crate::solver::arrays::prescribed::Item;
+use crate::solver::arrays::statistics;
+use crate::solver::arrays::walls::Instance;
 use crate::solver::error::StepError;
-use crate::solver::inbox::Inbox;
 use crate::solver::parts::Parts;
-use crate::solver::remesh::adapt::{self, Adaptations, Adapter};
+use crate::solver::remesh::{self, Adaptations, Adapter};
 use crate::solver::setup::around::Around;
 use crate::solver::setup::{refine, room};
 use crate::solver::simulation::{Monitor, Simulation};
-use crate::solver::solids::bodies::Bodies;
 use crate::solver::solids::moving;
 use crate::solver::spec::{self, Adaptivity, Corners, GridSpec};
 use crate::solver::step::Stepper;
@@ -48,7 +45,7 @@ pub struct Prepared<'a> {
     /// The criterion that the grid will follow, the steps between adaptations, and the levels that leaves may have.
     follows: Option<(Criterion, u64, RangeInclusive<usize>)>,
     /// Boxes whose blocks are pinned: lower and upper corners.
-    frozen: Vec<Corners>,
+    pinned: Vec<Corners>,
     adaptations: Adaptations,
     /// How GPUs share the memory of blocks, if the flow is divided.
     shared: Shared,
@@ -71,7 +68,7 @@ impl<'a> Prepared<'a> {
         let program = Program::load(device, bundle)?;
         let adaptations = Adaptations::default();
         let (device, programs) = (device.clone(), vec![]);
-        let (step, follows, frozen, shared, notices) = (0, None, vec![], Shared::Evenly, vec![]);
+        let (step, follows, pinned, shared, notices) = (0, None, vec![], Shared::Evenly, vec![]);
         Ok(Prepared {
             device,
             program,
@@ -83,7 +80,7 @@ impl<'a> Prepared<'a> {
             levels,
             step,
             follows,
-            frozen,
+            pinned,
             adaptations,
             shared,
             notices,
@@ -103,7 +100,7 @@ impl<'a> Prepared<'a> {
         let manifest = &bundle.manifest;
         let levels = adaptivity.levels.end() + 1;
         let step = refined.map_or(0, |(_, step)| step);
-        let every = adaptivity.during.as_ref().and_then(|(every, _)| adapt::interval(*every));
+        let every = adaptivity.during.as_ref().and_then(|(every, _)| remesh::interval(*every));
         let around = Around::new(manifest, spec, levels, (step, every))?;
         let program = Program::load(device, bundle)?;
         let (room, shared) = room::room(device, manifest, spec, adaptivity)?;
@@ -117,10 +114,10 @@ impl<'a> Prepared<'a> {
                 }
             })?;
         let unsettled = last.changed() && refused == 0;
-        if around.cutters.is_some() || !adaptivity.frozen.is_empty() {
+        if around.cutters.is_some() || !adaptivity.pinned.is_empty() {
             let cells = manifest.block.map(|side| side as usize);
-            let freezes = |block| spec::freezes(&adaptivity.frozen, block, cells).then_some(Bound::Level);
-            grid.forest_mut().bind(|block| freezes(block).or_else(|| around.bound(block)))?;
+            let pins = |block| spec::pins(&adaptivity.pinned, block, cells).then_some(Bound::Level);
+            grid.forest_mut().bind(|block| pins(block).or_else(|| around.bound(block)))?;
         }
         if adaptivity.during.is_none() {
             grid.stay()?;
@@ -132,9 +129,9 @@ impl<'a> Prepared<'a> {
             most_refused: refused,
             ..Adaptations::default()
         };
-        let unsettled = unsettled.then(|| adapt::unsettled(&adaptivity.levels, last));
+        let unsettled = unsettled.then(|| remesh::unsettled(&adaptivity.levels, last));
         let notices = adaptivity.start.notices().iter().cloned().chain(unsettled).collect();
-        let (device, programs, frozen) = (device.clone(), vec![], adaptivity.frozen.clone());
+        let (device, programs, pinned) = (device.clone(), vec![], adaptivity.pinned.clone());
         Ok(Prepared {
             device,
             program,
@@ -146,7 +143,7 @@ impl<'a> Prepared<'a> {
             levels,
             step,
             follows,
-            frozen,
+            pinned,
             adaptations,
             shared,
             notices,
@@ -293,7 +290,7 @@ impl<'a> Prepared<'a> {
             levels,
             step,
             follows,
-            frozen,
+            pinned,
             adaptations,
             shared,
             ..
@@ -303,21 +300,22 @@ impl<'a> Prepared<'a> {
             None => (None, None, 0..=0),
             Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
         };
-        let (around, criterion) = ((around, levels), (criterion, frozen));
+        let Around { instances, items, cutters, .. } = around;
+        let (surroundings, criterion) = ((instances, items, cutters), (criterion, pinned));
         let mut parts = if programs.is_empty() {
             let devices = (device.clone(), device.clone());
-            let mut subdomain = subdomain(devices, program, (grid, None), spec, around, criterion)?;
-            let Subdomain { program, grid, walls, .. } = &mut subdomain;
-            subdomain.inbox = Inbox::new((program, &device), grid, walls, None)?;
+            let mut subdomain =
+                Subdomain::new(devices, program, (grid, None), (spec, levels), surroundings, criterion)?;
+            subdomain.make_inbox(None)?;
             Parts::one(subdomain)
         } else {
-            in_parts((programs, processes, shared), grid, spec, around, criterion)?
+            in_parts((programs, processes, shared), grid, (spec, levels), surroundings, criterion)?
         };
         parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         Ok(Simulation {
             parts,
             stepper: Stepper {
-                levels: params.into_iter().map(|params| Level { params, current: 0 }).collect(),
+                levels: params.into_iter().map(|params| LevelState { params, current: 0 }).collect(),
                 step: 0,
                 courses: None,
             },
@@ -334,69 +332,12 @@ const PAGES_OF_BLOCKS: usize = 512;
 /// The same for rows of an inbox, which are in order and move to larger arrays when there are more.
 const PAGES_OF_ROWS: usize = 16;
 
-/// A grid, or a subdomain of it, with memory for its data but without an inbox. Arrays of blocks use the memory of the first device, the
-/// inbox that of the second.
-fn subdomain(
-    (of_blocks, of_rows): (Device, Device),
-    program: Program,
-    (grid, owned): (Grid, Option<Owned>),
-    spec: &GridSpec,
-    (around, levels): (Around, usize),
-    (criterion, frozen): (Option<Criterion>, Vec<Corners>),
-) -> Result<Subdomain, StepError> {
-    let (manifest, device, own) = (program.manifest(), program.device(), owned.as_ref());
-    let Around { mut instances, mut items, cutters, .. } = around;
-    // Before the populations are allocated: cutting links takes more memory than the cut links.
-    let bodies = match cutters {
-        None => None,
-        Some(cutters) => {
-            let walls = (&mut instances, &mut items);
-            // All subdomains need the tables of all blocks if blocks migrate, if solids move to other subdomains, or if slopes read
-            // fields of adjacent blocks.
-            let moves = spec.motions.iter().any(Option::is_some);
-            let sloped = spec.statistics.as_ref().is_some_and(|statistics| statistics.read_slopes());
-            let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped);
-            let mut bodies = Bodies::new(device, manifest, &grid, spec, levels, (cutters, tabled), walls)?;
-            if let Some(own) = own.filter(|_| tabled.is_none()) {
-                bodies.keep_own(own)?;
-            }
-            Some(bodies)
-        }
-    };
-    let walls = Walls::new(device, manifest, &instances)?;
-    let prescribed = Prescribed::new(device, manifest, spec, &items, levels)?;
-    let fields = Fields::new(&of_blocks, manifest, &grid, criterion.is_some(), own)?;
-    let statistics = spec.statistics.as_ref();
-    let statistics = statistics.map(|kernels| kernels.on(device)).transpose()?;
-    let statistics =
-        statistics.map(|kernels| Statistics::new(&of_blocks, manifest, &grid, kernels, own)).transpose()?;
-    Ok(Subdomain {
-        criterion: criterion.map(|criterion| criterion.on(device)).transpose()?,
-        of_rows,
-        program,
-        grid,
-        owned,
-        edges: None,
-        walls,
-        prescribed,
-        bodies,
-        fields,
-        inbox: None,
-        sampled: false,
-        reference: None,
-        statistics,
-        frozen,
-        places: None,
-        recording: None,
-    })
-}
-
 /// A flow in one subdomain per program of all processes, each on its own device.
 fn in_parts(
     (programs, processes, shared): (Vec<Program>, Processes, Shared),
     grid: Grid,
-    spec: &GridSpec,
-    around: (Around, usize),
+    spec: (&GridSpec, usize),
+    surroundings: (Vec<Instance>, Vec<Item>, Option<Cutters>),
     criterion: (Option<Criterion>, Vec<Corners>),
 ) -> Result<Parts, StepError> {
     let first = processes.number() * programs.len();
@@ -411,7 +352,14 @@ fn in_parts(
             Shared::No => device.clone(),
         };
         let devices = (takes(PAGES_OF_BLOCKS), takes(PAGES_OF_ROWS));
-        parts.push(subdomain(devices, program, (grid, Some(owned)), spec, around.clone(), criterion.clone())?);
+        parts.push(Subdomain::new(
+            devices,
+            program,
+            (grid, Some(owned)),
+            spec,
+            surroundings.clone(),
+            criterion.clone(),
+        )?);
     }
     Parts::several(parts, partition, processes)
 }

@@ -3,9 +3,10 @@
 use crate::device::Device;
 use crate::kernels::Program;
 use crate::mesh::forest::{Forest, ForestError, Outcome};
-use crate::solver::remesh::adapt::{self, target};
+use crate::solver::remesh;
 use crate::solver::setup::around::Around;
 use crate::solver::spec::Adaptivity;
+use crate::solver::subdomain::set_targets;
 
 /// Refines a forest without data by a criterion of positions until nothing changes; returns the outcome of the last pass.
 pub(crate) fn set_up(
@@ -17,9 +18,9 @@ pub(crate) fn set_up(
 ) -> Result<Outcome, ForestError> {
     let no_fields = device.alloc_reals(program.manifest().real, 1)?;
     let mut outcome = Outcome::default();
-    for _ in adapt::first_looks(&adaptivity.levels) {
+    for _ in remesh::first_looks(&adaptivity.levels) {
         let all = 0..forest.leaves();
-        target(&adaptivity.start, program, forest.targets(), (all, &no_fields), (*adaptivity.levels.end(), 0))?;
+        set_targets(&adaptivity.start, program, forest.targets(), (all, &no_fields), (*adaptivity.levels.end(), 0))?;
         if around.cutters.is_some() {
             forest.overrule(|block, target| around.level(block, target))?;
         }

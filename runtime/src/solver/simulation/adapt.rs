@@ -3,7 +3,7 @@
 use crate::kernels::criteria::Criterion;
 use crate::mesh::forest::Outcome;
 use crate::solver::error::StepError;
-use crate::solver::remesh::adapt::{self, Adaptations};
+use crate::solver::remesh::{self, Adaptations};
 use crate::solver::simulation::Simulation;
 
 /// Fraction of the leaves that must have changed before the data are reordered along the curve.
@@ -12,7 +12,7 @@ const SCATTERED: f64 = 0.25;
 impl Simulation {
     /// Adapts the grid to the flow; the next step runs on the new grid.
     pub(crate) fn adapt(&mut self) -> Result<Outcome, StepError> {
-        if self.parts.first().criterion.is_none() {
+        if !self.parts.first().is_adapted() {
             return Ok(Outcome::default());
         }
         self.change(None)
@@ -21,7 +21,7 @@ impl Simulation {
     /// The same with a criterion of the caller, once, between the levels that the simulation was made for. Refused if
     /// [`Adaptivity::during`](crate::solver::spec::Adaptivity::during) has reserved no memory for it.
     pub fn adapt_to(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
-        if self.parts.first().criterion.is_none() {
+        if !self.parts.first().is_adapted() {
             return Err(StepError::StaysAsItIs);
         }
         self.change(Some(criterion))
@@ -31,12 +31,12 @@ impl Simulation {
     fn change(&mut self, criterion: Option<&Criterion>) -> Result<Outcome, StepError> {
         let Simulation { parts, stepper, adapter, .. } = self;
         let ahead =
-            adapter.every.and_then(adapt::interval).map(|every| stepper.step as f64..(stepper.step + every) as f64);
+            adapter.every.and_then(remesh::interval).map(|every| stepper.step as f64..(stepper.step + every) as f64);
         let outcome = parts.change(criterion, &adapter.range, stepper, ahead)?;
         adapter.adaptations.add(outcome);
         adapter.settled = !outcome.changed();
         adapter.scattered += outcome.refined + outcome.coarsened;
-        let grid = &parts.first().grid;
+        let grid = parts.first().grid();
         let mut other = outcome.changed();
         if (adapter.scattered << grid.dim()) as f64 > SCATTERED * grid.leaf_count() as f64 {
             let current = parts.reorder(&stepper.current())?;

@@ -20,10 +20,11 @@ use crate::geometry::solid::Cutters;
 use crate::mesh::{Grid, Owned};
 use crate::solver::error::StepError;
 use crate::solver::parts::Parts;
-use crate::solver::remesh::adapt::Adapter;
+use crate::solver::remesh::Adapter;
 use crate::solver::spec::Course;
 use crate::solver::step::Stepper;
 use crate::solver::step::timing::Timings;
+use crate::solver::subdomain::Subdomain;
 
 /// Data about a simulation for its user.
 #[derive(Default)]
@@ -46,7 +47,7 @@ pub struct Simulation {
 impl Simulation {
     /// Changes a parameter of the method from the next step on, unless it depends on time; the parameters of finer levels follow.
     pub fn set_param(&mut self, name: &str, values: &[f64]) -> Result<(), StepError> {
-        let manifest = self.parts.first().program.manifest();
+        let manifest = self.parts.first().program().manifest();
         let levels = &mut self.stepper.levels;
         let mut coarsest = levels[0].params.clone();
         coarsest.set(manifest, name, values)?;
@@ -63,15 +64,13 @@ impl Simulation {
     /// components. A collision uses the value at the end of its step. On a GPU steps are then not recorded.
     pub fn follow_courses(&mut self, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
         self.forget();
-        self.stepper.follow(self.parts.first().program.manifest(), courses)
+        self.stepper.follow(self.parts.first().program().manifest(), courses)
     }
 
     /// Discards what depends on parameters: recordings and sampled fields.
     pub(crate) fn forget(&mut self) {
-        for subdomain in self.parts.iter_mut() {
-            subdomain.recording = None;
-            subdomain.sampled = false;
-        }
+        self.parts.recording = None;
+        self.parts.iter_mut().for_each(Subdomain::forget_fields);
     }
 
     /// Sets the halo data of all subdomains to NaN, to show that nothing stale is read. For tests.
@@ -102,20 +101,20 @@ impl Simulation {
 
     /// The grid.
     pub fn grid(&self) -> &Grid {
-        &self.parts.first().grid
+        self.parts.first().grid()
     }
 
     /// Signatures and layout of the method's kernels.
     pub fn manifest(&self) -> &Manifest {
-        self.parts.first().program.manifest()
+        self.parts.first().program().manifest()
     }
 
     /// The solids at their positions in the current step, on the host.
     pub(crate) fn cutters(&self) -> Option<&Arc<Cutters>> {
-        self.parts.first().bodies.as_ref().map(|bodies| &bodies.cutters)
+        self.parts.first().bodies().map(|bodies| &bodies.cutters)
     }
 
     pub(crate) fn device(&self) -> &Device {
-        self.parts.first().program.device()
+        self.parts.first().program().device()
     }
 }

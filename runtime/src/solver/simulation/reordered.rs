@@ -4,6 +4,7 @@ use crate::device::Order;
 use crate::solver::error::StepError;
 use crate::solver::plan::task::{Share, Task};
 use crate::solver::simulation::Simulation;
+use crate::solver::subdomain::Subdomain;
 
 impl Simulation {
     /// Advances by `steps` steps. The phases, divided by subdomain, run one after the other in an order that `choose` makes: it gets the
@@ -40,7 +41,7 @@ impl Simulation {
         }
         stepper.levels.iter_mut().zip(ended).for_each(|(level, current)| level.current = current);
         stepper.step += steps;
-        parts.iter_mut().for_each(|subdomain| subdomain.sampled = false);
+        parts.iter_mut().for_each(Subdomain::forget_fields);
         Ok(depth.into_iter().max().unwrap_or(0))
     }
 }

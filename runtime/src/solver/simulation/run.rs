@@ -5,11 +5,10 @@
 
 use crate::device::{Devices, Graph};
 use crate::solver::error::StepError;
-use crate::solver::parts::Parts;
+use crate::solver::parts::{Parts, Recording};
 use crate::solver::simulation::Simulation;
 use crate::solver::step::Stepper;
 use crate::solver::step::timing::Timings;
-use crate::solver::subdomain::Recording;
 
 /// Approximate number of phases in a recording: large enough that launching it costs little per step, and small, since recording takes
 /// some microseconds per phase.
@@ -32,7 +31,7 @@ impl Simulation {
         let step = self.stepper.step;
         self.parts.forget_posted();
         self.parts.iter_mut().try_for_each(|subdomain| {
-            subdomain.sampled = false;
+            subdomain.forget_fields();
             subdomain.set_clock(step)
         })?;
         let mut left = steps;
@@ -71,13 +70,12 @@ impl Simulation {
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
         // A recording has fixed parameters and solids, and sends nothing to the host.
         let waits = stepper.courses.is_some() || parts.first().moves() || !parts.exchanged.is_empty();
-        let recorded = parts.first().recording.is_some();
+        let recorded = parts.recording.is_some();
         if !waits && left >= 2 * pairs * least && !recorded && parts.records() {
             let graph = record(devices, parts, stepper, pairs)?;
-            // The recording of the first subdomain covers all subdomains.
-            parts.first_mut().recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
+            parts.recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
         }
-        if let Some(recording) = &parts.first().recording {
+        if let Some(recording) = &parts.recording {
             while left >= recording.steps {
                 recording.graph.launch()?;
                 stepper.step += recording.steps;

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use lbm_bundle::{Manifest, Role};
 
-use crate::device::{Buffer, Device, Double, Int, Real};
+use crate::device::{Buffer, Device, Double, Int, Real, Stored};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cutters, Motion};
-use crate::kernels;
 use crate::kernels::layout::SlotId;
+use crate::kernels::{self, Program};
 use crate::mesh::forest::Leaf;
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::prescribed::Item;
-use crate::solver::arrays::walls::Instance;
+use crate::solver::arrays::walls::{Instance, Walls};
 use crate::solver::error::StepError;
 use crate::solver::solids::exchanges::Left;
 use crate::solver::solids::moving::{Moving, OfLinks};
@@ -113,6 +113,48 @@ impl Bodies {
     /// The arguments of kernels that read cut links.
     pub(crate) fn arguments(&self) -> kernels::Links<'_> {
         kernels::Links { rows: &self.rows, links: &self.links, distances: &self.distances }
+    }
+
+    /// Sums the exchange along the links of a level in its next step, block by block, and leaves the sums on the device. Walls must have
+    /// their values of that step, and the halo must be up to date.
+    pub(crate) fn sum_links(
+        &mut self,
+        (program, grid, walls): (&Program, &Grid, &Walls),
+        src: &Buffer<Stored>,
+        level: usize,
+    ) -> Result<(), StepError> {
+        let listed = self.levels[level].clone();
+        let (blocks, count) = (listed.len(), listed.len() * self.count * self.sums);
+        let mut values = self.left.room(program.device(), count)?;
+        if blocks > 0 {
+            let OfLinks { first, form, places, shapes } = &self.of_links;
+            let manifest = program.manifest();
+            let torques = self.sums - manifest.dim as usize - manifest.populations.len();
+            program.launch(kernels::Force {
+                list: kernels::Shares {
+                    shares: grid.forest().every().part(0..blocks),
+                    ids: self.list.part(listed),
+                    per: 1,
+                },
+                neighbours: &grid.tables().neighbours,
+                walls: walls.arguments(),
+                links: self.arguments(),
+                src,
+                exchanged: &mut values,
+                owners: &self.owners,
+                frames: &self.frames,
+                bodies: self.count as i32,
+                torques: torques as i32,
+                level: level as i32,
+                first: *first as i32,
+                form,
+                places,
+                kinds: &shapes.kinds,
+                numbers: &shapes.numbers,
+            })?;
+        }
+        self.left.push(values, count);
+        Ok(())
     }
 
     /// Restricts the lists to a subdomain's own blocks, which are contiguous on each level.

@@ -3,6 +3,7 @@
 pub(crate) mod bodies;
 pub(crate) mod exchanges;
 pub(crate) mod levels;
+pub(crate) mod motion;
 pub(crate) mod moving;
 pub(crate) mod rows;
 pub(crate) mod surfaces;

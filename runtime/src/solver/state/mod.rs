@@ -1,6 +1,5 @@
 //! The data of cells: initialized from fields, changed, and read.
 
-pub(crate) mod digits;
 pub(crate) mod places;
 pub mod resident;
 pub mod restore;
@@ -9,19 +8,16 @@ pub(crate) mod stress;
 use std::ops::Range;
 
 use crate::geometry::Cell;
-use crate::kernels;
 use crate::kernels::layout::Layout;
 use crate::mesh::forest::Outcome;
-use crate::solver::arrays::params::Level;
+use crate::solver::arrays::digits::Digits;
 use crate::solver::arrays::{cells, fields};
 use crate::solver::error::StepError;
 use crate::solver::measure::gather;
 use crate::solver::measure::snapshot::Snapshot;
 use crate::solver::parts::collect::For;
-use crate::solver::remesh::adapt;
+use crate::solver::remesh;
 use crate::solver::simulation::Simulation;
-use crate::solver::state::digits::Digits;
-use crate::solver::subdomain::{Subdomain, ids_in};
 
 impl Simulation {
     /// Sets the fields of every cell and starts at step 0. `value(cell, out)` writes the components of all fields, in the order of the
@@ -41,7 +37,7 @@ impl Simulation {
         self.parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         self.fill_cells(value)?;
         let mut outcome = Outcome::default();
-        for _ in adapt::first_looks(&self.adapter.range) {
+        for _ in remesh::first_looks(&self.adapter.range) {
             outcome = self.adapt()?;
             if !outcome.changed() {
                 break;
@@ -49,7 +45,7 @@ impl Simulation {
             self.fill_cells(value)?;
         }
         if outcome.changed() {
-            self.monitor.notices.push(adapt::unsettled(&self.adapter.range, outcome));
+            self.monitor.notices.push(remesh::unsettled(&self.adapter.range, outcome));
         }
         self.stepper.step = step;
         Ok(())
@@ -78,28 +74,7 @@ impl Simulation {
     /// stored in their place.
     pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
         let Simulation { parts, stepper, .. } = self;
-        for subdomain in parts.iter_mut() {
-            subdomain.sampled = false;
-            let leaves = subdomain.own_leaves()?;
-            let Subdomain { program, grid, fields, .. } = subdomain;
-            let layout = Layout::populations(program.manifest());
-            let (rest, digits) = (fields::rest(program.manifest()), Digits::of(program.manifest()));
-            for (at, set) in fields.populations.iter_mut().enumerate() {
-                let current: Vec<bool> = stepper.levels.iter().map(|level| level.current == at).collect();
-                if current.contains(&true) {
-                    cells::update(set, layout, grid, &leaves, |cell, populations| {
-                        if current[cell.level] {
-                            digits.read(populations);
-                            populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population += rest);
-                            change(cell, populations);
-                            populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population -= rest);
-                            digits.write(populations);
-                        }
-                    })?;
-                }
-            }
-        }
-        Ok(())
+        parts.iter_mut().try_for_each(|subdomain| subdomain.update(&stepper.levels, &change))
     }
 
     /// Visits the current populations of every cell: `each(cell, populations)`, full values, not differences from rest; or the moments
@@ -112,7 +87,7 @@ impl Simulation {
             let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == set).collect();
             if current.contains(&true) {
                 let read =
-                    |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.populations[set]));
+                    |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields().populations[set]));
                 cells::visit(read, layout, self.grid(), |cell, populations| {
                     if current[cell.level] {
                         whole.copy_from_slice(populations);
@@ -131,7 +106,7 @@ impl Simulation {
     pub fn visit_cells(&mut self, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         self.sample()?;
         let layout = Layout::fields(self.manifest());
-        let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields.macroscopic));
+        let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields().macroscopic));
         cells::visit(read, layout, self.grid(), each)
     }
 
@@ -171,7 +146,7 @@ impl Simulation {
         let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
         let cutters = self.cutters().cloned();
         let Simulation { parts, stepper, .. } = self;
-        let manifest = parts.first().program.manifest().clone();
+        let manifest = parts.first().program().manifest().clone();
         let layout = Layout::fields(&manifest);
         let slot_len = layout.slot_len();
         let (mut windows, mut first, mut end) = (parts.first().windows().into_iter(), 0, 0);
@@ -186,7 +161,7 @@ impl Simulation {
                 }
                 let window = at - first * slot_len..range.end.min(end * slot_len) - first * slot_len;
                 at += window.len();
-                let read = parts.read(layout, window, to, |part| Some(&part.fields.macroscopic))?;
+                let read = parts.read(layout, window, to, |part| Some(&part.fields().macroscopic))?;
                 // Usually one window covers the whole range.
                 if values.is_empty() { values = read } else { values.extend(read) }
             }
@@ -195,35 +170,5 @@ impl Simulation {
         let mut snapshot = gather::gather(read, gather::of_fields(&manifest), domain, &leaves, step)?;
         gather::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
         Ok(snapshot)
-    }
-}
-
-impl Subdomain {
-    /// Sets the fields of every cell, and from them the first set of populations.
-    fn fill(&mut self, levels: &[Level], value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
-        self.sampled = false;
-        let layout = Layout::fields(self.program.manifest());
-        let whole = self.is_whole();
-        let own = self.own_leaves()?;
-        for window in self.windows() {
-            let leaves = if whole { &own[..] } else { &own[window.clone()] };
-            cells::scatter(&mut self.fields.macroscopic, layout, &self.grid, (leaves, window.start), value)?;
-            for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
-                let of_window = || vec![ids_in(&self.grid, &listed.leaves, &window)];
-                let runs = self.own_level(number).runs().into_iter();
-                let lists =
-                    if whole { runs.map(|run| self.grid.tables().leaves.part(run)).collect() } else { of_window() };
-                for ids in lists {
-                    self.program.launch(kernels::Init {
-                        ids,
-                        first: window.start as i32,
-                        fields: &self.fields.macroscopic,
-                        dst: &mut self.fields.populations[0],
-                        params: level.params.packed(),
-                    })?;
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -33,7 +33,7 @@ impl Simulation {
         if self.parts() != 1 || self.manifest().is_side_by_side() {
             return Ok(None);
         }
-        let array = &self.parts.first().fields.populations[current];
+        let array = &self.parts.first().fields().populations[current];
         self.resident(array, Layout::populations(self.manifest())).map(Some)
     }
 
@@ -44,7 +44,7 @@ impl Simulation {
             return Ok(None);
         }
         self.sample()?;
-        self.resident(&self.parts.first().fields.macroscopic, Layout::fields(self.manifest())).map(Some)
+        self.resident(&self.parts.first().fields().macroscopic, Layout::fields(self.manifest())).map(Some)
     }
 
     /// Waits for all launches so far.

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use lbm_bundle::Manifest;
 
-use crate::device::{Array, Buffer, Double, Element, Staging, Stored};
+use crate::device::{Array, Buffer, Element, Staging, Stored};
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::Leaf;
 use crate::processes::Processes;
 use crate::solver::arrays::cells::{SLOTS_AT_ONCE, runs};
 use crate::solver::error::StepError;
-use crate::solver::measure::monitor::room_to_keep;
 use crate::solver::parts::Parts;
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::Subdomain;
@@ -138,20 +137,20 @@ impl<'a> State<'a> {
         let array = |slot: SlotId, kind: Kind| ArrayId { part: flow.parts.owner(slot), kind };
         let populations = stored.map(|(level, slot)| Place { array: array(slot, current(level)), slot }).collect();
         let kept = flow.kept().filter(|kept| *kept != flow.step());
-        let keeps = kept.is_some() && flow.parts.first().reference.is_some();
+        let keeps = kept.is_some() && flow.parts.first().reference().is_some();
         let of_fields =
             leaves.iter().filter(|_| keeps).map(|leaf| Place { array: array(leaf.slot, Kind::Kept), slot: leaf.slot });
         let mut arrays = BTreeMap::new();
         for (part, subdomain) in flow.parts.numbered() {
             let sets =
-                subdomain.fields.populations.iter().enumerate().map(|(set, of)| (Kind::Populations(set), of.array()));
-            let reference = subdomain.reference.iter().map(|reference| (Kind::Kept, reference.array()));
-            let statistics = subdomain.statistics.iter().flat_map(|statistics| &statistics.values);
+                subdomain.fields().populations.iter().enumerate().map(|(set, of)| (Kind::Populations(set), of.array()));
+            let reference = subdomain.reference().into_iter().map(|reference| (Kind::Kept, reference.array()));
+            let statistics = subdomain.statistics().into_iter().flat_map(|statistics| &statistics.values);
             let statistics = statistics.enumerate().map(|(number, of)| (Kind::Statistic(number), of.array()));
             let all = sets.chain(reference).chain(statistics);
             arrays.extend(all.map(|(kind, array)| (ArrayId { part, kind }, array)));
         }
-        let statistics = flow.parts.first().statistics.iter();
+        let statistics = flow.parts.first().statistics().into_iter();
         let accumulators = statistics.flat_map(|statistics| statistics.accumulators());
         Ok(State {
             step: flow.step(),
@@ -322,7 +321,7 @@ fn write<T: Element, E: From<StepError>>(
     to: impl Fn(&mut Subdomain) -> Option<&mut Buffer<T>>,
     mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (mut bytes, leaves) = (vec![], parts.first().grid.shared_leaves().map_err(StepError::from)?);
+    let (mut bytes, leaves) = (vec![], parts.first().grid().shared_leaves().map_err(StepError::from)?);
     for run in runs(&leaves) {
         bytes.resize(run.len() * layout.slot_len() * value_bytes, 0);
         fill(layout, value_bytes, &mut bytes, &mut next)?;
@@ -347,11 +346,7 @@ fn fill<E>(
 }
 
 fn first_set(subdomain: &mut Subdomain) -> Option<&mut Buffer<Stored>> {
-    Some(&mut subdomain.fields.populations[0])
-}
-
-fn accumulators(subdomain: &mut Subdomain, number: usize) -> Option<&mut Buffer<Double>> {
-    Some(&mut subdomain.statistics.as_mut()?.values[number])
+    Some(subdomain.populations_mut(0))
 }
 
 impl Simulation {
@@ -397,10 +392,10 @@ impl Simulation {
         let Simulation { parts, stepper, .. } = self;
         stepper.levels.iter_mut().for_each(|level| level.current = 0);
         stepper.step = step;
-        stepper.set_time(parts.first().program.manifest(), step as f64)?;
+        stepper.set_time(parts.first().program().manifest(), step as f64)?;
         for subdomain in parts.iter_mut() {
             subdomain.place_solids(stepper.levels.len(), step as f64)?;
-            subdomain.sampled = false;
+            subdomain.forget_fields();
         }
         Ok(())
     }
@@ -411,12 +406,9 @@ impl Simulation {
         step: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        for subdomain in self.parts.iter_mut() {
-            subdomain.make_whole()?;
-            subdomain.reference = Some(room_to_keep(subdomain.program.device(), &subdomain.fields.macroscopic)?);
-        }
+        self.parts.iter_mut().try_for_each(Subdomain::make_reference)?;
         let values = Content::Fields.values(self.manifest());
-        write(&mut self.parts, values, |subdomain| subdomain.reference.as_mut(), next)?;
+        write(&mut self.parts, values, Subdomain::reference_mut, next)?;
         self.monitor.reference = Some(step);
         Ok(())
     }
@@ -429,14 +421,13 @@ impl Simulation {
         samples: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let statistics = self.parts.first().statistics.as_ref();
+        let statistics = self.parts.first().statistics();
         let Some(count) = statistics.and_then(|statistics| statistics.accumulators().nth(number)) else {
             return Ok(());
         };
         let values = Content::Statistic(count).values(self.manifest());
-        write(&mut self.parts, values, |subdomain| accumulators(subdomain, number), next)?;
-        let all = self.parts.iter_mut().filter_map(|subdomain| subdomain.statistics.as_mut());
-        all.for_each(|statistics| statistics.samples[number] = samples);
+        write(&mut self.parts, values, |subdomain| subdomain.accumulators_mut(number), next)?;
+        self.parts.iter_mut().for_each(|subdomain| subdomain.set_samples(number, samples));
         Ok(())
     }
 }

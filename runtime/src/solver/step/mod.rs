@@ -22,17 +22,13 @@
 //! finds.
 
 pub(crate) mod exchanges;
-pub(crate) mod ghosts;
-pub(crate) mod moving;
-pub(crate) mod packets;
 pub(crate) mod schedule;
-pub(crate) mod stream;
 pub(crate) mod tasks;
 pub(crate) mod timing;
 
 use lbm_bundle::Manifest;
 
-use crate::solver::arrays::params::{Level, Params};
+use crate::solver::arrays::params::{LevelState, Params};
 use crate::solver::error::StepError;
 use crate::solver::parts::Parts;
 use crate::solver::plan::phase::Phase;
@@ -67,7 +63,7 @@ impl Courses {
 /// How far a flow has advanced: the same on all devices.
 pub(crate) struct Stepper {
     /// All levels that are possible, the coarsest first.
-    pub(crate) levels: Vec<Level>,
+    pub(crate) levels: Vec<LevelState>,
     /// Number of completed steps.
     pub(crate) step: u64,
     /// Parameters of the method that depend on time, if any.
@@ -140,7 +136,7 @@ impl Stepper {
         let end = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
         if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
             // Collisions take the parameters at the end of the step.
-            self.set_time(parts.first().program.manifest(), end)?;
+            self.set_time(parts.first().program().manifest(), end)?;
         }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
         let (accesses, device) = (parts.accesses(task, share), parts.device(task, share).clone());

@@ -82,12 +82,12 @@ impl Schedule<'_> {
 
     /// The number of levels.
     fn levels(&self) -> usize {
-        self.parts.first().grid.levels().len()
+        self.parts.first().grid().levels().len()
     }
 
     /// Whether cells of the method expose values to their neighbours; the same in all processes.
     fn exposes(&self) -> bool {
-        !self.parts.first().program.manifest().shown.is_empty()
+        !self.parts.first().program().manifest().shown.is_empty()
     }
 
     /// Adds a halo exchange of a level, unless the halo is up to date.

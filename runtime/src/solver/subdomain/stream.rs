@@ -6,7 +6,7 @@ use crate::device::{Buffer, Int, Part, Real};
 use crate::kernels;
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::fields::Fields;
-use crate::solver::arrays::params::Level;
+use crate::solver::arrays::params::LevelState;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::halo::edges::Edges;
@@ -19,9 +19,9 @@ use crate::solver::subdomain::{Subdomain, own_level};
 impl Subdomain {
     /// Stores the values that cells of a level expose to their neighbours; `start`: whether the step of the level is the first of two.
     /// Blocks with solids are in two lists: the second launch gives the right values.
-    pub(crate) fn expose(
+    pub(super) fn expose(
         &mut self,
-        Level { params, current }: &Level,
+        LevelState { params, current }: &LevelState,
         level: usize,
         start: bool,
     ) -> Result<(), StepError> {
@@ -45,10 +45,10 @@ impl Subdomain {
     }
 
     /// Streams and collides the blocks of a phase on a level, or some of them; `start`: whether the step of the level is the first of two.
-    pub(crate) fn stream_collide(
+    pub(super) fn stream_collide(
         &mut self,
         (phase, side): (Phase, Side),
-        Level { params, current }: &Level,
+        LevelState { params, current }: &LevelState,
         level: usize,
         start: bool,
     ) -> Result<(), StepError> {
@@ -92,17 +92,17 @@ fn sources<'a>(
 
 /// The lists of blocks of a subdomain.
 #[derive(Clone, Copy)]
-pub(crate) struct Lists<'a> {
-    pub(crate) grid: &'a Grid,
-    pub(crate) owned: Option<&'a Owned>,
+pub(super) struct Lists<'a> {
+    pub(super) grid: &'a Grid,
+    pub(super) owned: Option<&'a Owned>,
     /// If there are several subdomains: the lists of edge blocks and interior blocks, and which of these to take.
-    pub(crate) edges: Option<(&'a Edges, Side)>,
-    pub(crate) bodies: Option<&'a Bodies>,
-    pub(crate) inbox: Option<&'a Inbox>,
+    pub(super) edges: Option<(&'a Edges, Side)>,
+    pub(super) bodies: Option<&'a Bodies>,
+    pub(super) inbox: Option<&'a Inbox>,
 }
 
 /// The blocks, or cells, that a phase works on in a step of a level.
-pub(crate) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'a, Int> {
+pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'a, Int> {
     let Lists { grid, owned, edges, bodies, inbox } = lists;
     let (tables, levels) = (grid.tables(), grid.levels());
     let listed = own_level(grid, owned, level);

@@ -18,16 +18,14 @@ use lbm_bundle::mesh::Group;
 
 use crate::kernels;
 use crate::solver::arrays::fields::Fields;
-use crate::solver::arrays::params::Level;
+use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
-use crate::solver::halo::transfer;
-use crate::solver::parts::Parts;
 use crate::solver::subdomain::{Subdomain, own_level};
 
 impl Subdomain {
     /// Averages over cells of the next finer level, into the covered blocks of a level that has streamed.
-    pub(crate) fn restrict(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
-        let Level { params, current } = &levels[level];
+    pub(super) fn restrict(&mut self, levels: &[LevelState], level: usize) -> Result<(), StepError> {
+        let LevelState { params, current } = &levels[level];
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let Fields { populations, saved, .. } = &mut self.fields;
         self.program.launch(kernels::Restrict {
@@ -44,7 +42,7 @@ impl Subdomain {
     }
 
     /// Computes the populations from which ghosts are interpolated, from those that have streamed in on a level.
-    pub(crate) fn send(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
+    pub(super) fn send(&mut self, levels: &[LevelState], level: usize) -> Result<(), StepError> {
         let params = &levels[level].params;
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let lists = [
@@ -65,8 +63,8 @@ impl Subdomain {
     }
 
     /// Interpolates the ghosts of a level.
-    pub(crate) fn prolong(&mut self, levels: &[Level], level: usize) -> Result<(), StepError> {
-        let Level { params, current } = &levels[level];
+    pub(super) fn prolong(&mut self, levels: &[LevelState], level: usize) -> Result<(), StepError> {
+        let LevelState { params, current } = &levels[level];
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let Fields { populations, saved, .. } = &mut self.fields;
         for group in [Group::Jump, Group::Both] {
@@ -100,27 +98,6 @@ impl Subdomain {
             populations_0,
             populations_1,
         })?;
-        Ok(())
-    }
-}
-
-impl Parts {
-    /// Fills the covered blocks of all levels from their children, finest first: all cells if `whole`, otherwise those that no step
-    /// computes.
-    pub(crate) fn hold(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
-        let grid = &self.first().grid;
-        if !grid.forest().holds() {
-            return Ok(());
-        }
-        let levels = grid.levels().len();
-        let families = self.partition().map_or(Ok(vec![]), |partition| transfer::families(grid, partition))?;
-        // The finest level has no covered blocks.
-        for level in (0..levels.saturating_sub(1)).rev() {
-            let first = families.partition_point(|family| family.level <= level);
-            let end = families.partition_point(|family| family.level <= level + 1);
-            self.send_populations(&families[first..end], current)?;
-            self.iter_mut().try_for_each(|subdomain| subdomain.hold(current, level, whole))?;
-        }
         Ok(())
     }
 }

@@ -13,26 +13,26 @@ use crate::solver::arrays::statistics::Statistics;
 use crate::solver::halo::transfer::Reach;
 
 /// The data to be transferred: the two sets of populations, reference fields and statistics.
-pub(crate) struct Populations<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) sets: &'a mut [Buffer<Stored>; 2],
+pub(super) struct Populations<'a> {
+    pub(super) program: &'a Program,
+    pub(super) sets: &'a mut [Buffer<Stored>; 2],
     /// The current set of each level.
-    pub(crate) current: Vec<usize>,
+    pub(super) current: Vec<usize>,
     /// Reference fields.
-    pub(crate) kept: Option<&'a mut Buffer<Real>>,
+    pub(super) kept: Option<&'a mut Buffer<Real>>,
     /// An array of the same shape that may be overwritten.
-    pub(crate) spare: &'a mut Buffer<Real>,
+    pub(super) spare: &'a mut Buffer<Real>,
     /// Statistics over time.
-    pub(crate) statistics: Option<&'a mut Statistics>,
+    pub(super) statistics: Option<&'a mut Statistics>,
     /// The first slot of covered blocks and the number of roots, if covered blocks have data.
-    pub(crate) held: Option<[usize; 2]>,
+    pub(super) held: Option<[usize; 2]>,
     /// For a subdomain: which blocks it owns and which data of others it has. It computes only what its own blocks need.
-    pub(crate) reach: Option<&'a mut Reach>,
+    pub(super) reach: Option<&'a mut Reach>,
 }
 
 impl<'a> Populations<'a> {
     /// The data of a grid, with these current sets on its levels.
-    pub(crate) fn new(
+    pub(super) fn new(
         program: &'a Program,
         grid: &Grid,
         fields: &'a mut Fields,
@@ -66,7 +66,7 @@ impl<'a> Populations<'a> {
     }
 
     /// Copies the populations of some slots from one set to the other: those of `ids` from the slots `from[slot]`.
-    pub(crate) fn relocate(
+    pub(super) fn relocate(
         &mut self,
         ids: Part<'_, Int>,
         from: &Buffer<Int>,

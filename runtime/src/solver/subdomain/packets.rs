@@ -5,19 +5,20 @@ use std::ops::Range;
 use lbm_bundle::mesh::Group;
 
 use crate::kernels;
-use crate::solver::arrays::params::Level as Time;
+use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
-use crate::solver::step::stream::{Lists, blocks};
+
 use crate::solver::subdomain::Subdomain;
+use crate::solver::subdomain::stream::{Lists, blocks};
 
 impl Subdomain {
     /// Writes to the inbox what a level sends to the next finer level for both of its steps, or what it receives from that level after the
     /// first step; `start`: whether the step of the level is itself the first of two.
-    pub(crate) fn exchange_inbox(
+    pub(super) fn exchange_inbox(
         &mut self,
         phase: Phase,
-        levels: &[Time],
+        levels: &[LevelState],
         level: usize,
         start: bool,
     ) -> Result<(), StepError> {
@@ -30,7 +31,11 @@ impl Subdomain {
     }
 
     /// Stores the values that cells of a level in blocks at interfaces expose, computed from their populations as they are stored.
-    pub(crate) fn expose_stored(&mut self, Time { params, current }: &Time, level: usize) -> Result<(), StepError> {
+    pub(super) fn expose_stored(
+        &mut self,
+        LevelState { params, current }: &LevelState,
+        level: usize,
+    ) -> Result<(), StepError> {
         for run in self.at_interfaces(level) {
             let ids = self.grid.tables().leaves.part(run);
             let populations = &mut self.fields.populations[*current];
@@ -42,7 +47,7 @@ impl Subdomain {
 
     /// Writes to the inbox the values that cells of a level read in cells of other levels; `start`: whether the step of the level is the
     /// first of two.
-    pub(crate) fn expose_across(&mut self, levels: &[Time], level: usize, start: bool) -> Result<(), StepError> {
+    pub(super) fn expose_across(&mut self, levels: &[LevelState], level: usize, start: bool) -> Result<(), StepError> {
         let runs = self.at_interfaces(level);
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
         let around = (&self.program, &self.grid, &self.walls);
@@ -54,7 +59,7 @@ impl Subdomain {
     }
 
     /// The ranges of its leaves at interfaces in the list of a level.
-    pub(crate) fn at_interfaces(&self, level: usize) -> Vec<Range<usize>> {
+    pub(super) fn at_interfaces(&self, level: usize) -> Vec<Range<usize>> {
         let own = self.own_level(level);
         [Group::Jump, Group::Both].map(|group| own.group(group)).into_iter().filter(|run| !run.is_empty()).collect()
     }

@@ -1,0 +1,227 @@
+//! The motion of solids on their way: kernels place the shapes of a level, and fill the cells that solids have left.
+
+use std::sync::Arc;
+
+use crate::device::{Buffer, Device, Stored};
+use crate::geometry::solid::{FlatShapes, Rate};
+use crate::kernels::cutting::{Place, UNCHANGED, Uncover};
+use crate::kernels::layout::Layout;
+use crate::kernels::{self, Program};
+use crate::mesh::Grid;
+use crate::solver::arrays::params::Params;
+use crate::solver::arrays::places::Places;
+use crate::solver::arrays::walls::Walls;
+use crate::solver::error::StepError;
+use crate::solver::solids::bodies::Bodies;
+use crate::solver::solids::moving::OfLinks;
+
+/// Most steps of a level whose moves are computed in advance.
+const STEPS_AHEAD: usize = 64;
+
+impl Bodies {
+    /// Whether any solid moves.
+    pub(crate) fn moves(&self) -> bool {
+        self.moving.is_some()
+    }
+
+    /// Whether solids of a level move.
+    pub(crate) fn moves_on(&self, level: usize) -> bool {
+        self.cutters.solids.motions(level).next().is_some()
+    }
+
+    /// Whether a time lies after the reserved interval.
+    pub(crate) fn is_beyond(&self, time: f64) -> bool {
+        self.moving.as_ref().is_some_and(|moving| time > moving.until)
+    }
+
+    /// Reserves an interval from a time on, unless changes of the grid (`follows`) do that. A refined grid that does not change has the
+    /// level of the solids along all of their way.
+    pub(crate) fn reserve_from(&mut self, time: f64, follows: bool) -> Result<(), StepError> {
+        let Bodies { cutters, moving: Some(moving), levels, .. } = self else { return Ok(()) };
+        let end = cutters.solids.end();
+        moving.until = if follows {
+            f64::INFINITY
+        } else if levels.len() > 1 && time < end {
+            end
+        } else {
+            Arc::make_mut(cutters).solids.reserve_from(time).ok_or(StepError::LongWay)?
+        };
+        Ok(())
+    }
+
+    /// On the host, moves the solids of a level to their positions at a time, in steps of the coarsest level, and sets the velocities of
+    /// their surfaces for the step that begins then.
+    pub(crate) fn place(
+        &mut self,
+        program: &Program,
+        walls: &mut Walls,
+        level: usize,
+        time: f64,
+    ) -> Result<(), StepError> {
+        let (manifest, step) = (program.manifest(), 0.5f64.powi(level as i32));
+        let Bodies { cutters, frames, moving, .. } = self;
+        Arc::make_mut(cutters).solids.set_time(level, time);
+        let Some(moving) = moving else { return Ok(()) };
+        let dim = manifest.dim as usize;
+        for (number, motion) in cutters.solids.motions(level) {
+            let rate = motion.rate(time, time + step);
+            let velocity = &rate.velocity[..dim];
+            let wall = (cutters.first + number) * manifest.wall_stride as usize;
+            walls.values.write_reals(wall + moving.velocities[&number], velocity)?;
+            frames.write_reals(number * dim, velocity)?;
+            moving.rates.insert(number, rate);
+        }
+        Ok(())
+    }
+
+    /// Moves the solids of a level to their positions at a time, sets the velocities of their surfaces for the step that begins then, and
+    /// cuts their links.
+    pub(crate) fn advance(
+        &mut self,
+        (device, grid, walls): (&Device, &mut Grid, &mut Walls),
+        level: usize,
+        time: f64,
+    ) -> Result<(), StepError> {
+        let entry = self.entry(device, level, time)?;
+        let Bodies { cutters, of_links, frames, count, moving: Some(moving), .. } = self else { return Ok(()) };
+        let solids = &mut Arc::make_mut(cutters).solids;
+        solids.set_time(level, time);
+        let step = 0.5f64.powi(level as i32);
+        for (number, motion) in solids.motions(level) {
+            moving.rates.insert(number, motion.rate(time, time + step));
+        }
+        let (shapes, timeline) = (&mut of_links.shapes, &moving.timeline);
+        moving.kernels.launch(Place {
+            items: moving.numbers.part(0..moving.numbers.len()),
+            entry: entry as i32,
+            shapes: shapes.room as i32,
+            solids: *count as i32,
+            all_kinds: &timeline.kinds,
+            all_numbers: &timeline.numbers,
+            all_rates: &timeline.rates,
+            velocities: &moving.at_walls,
+            kinds: &mut shapes.kinds,
+            numbers: &mut shapes.numbers,
+            kinds_before: &mut moving.before.kinds,
+            numbers_before: &mut moving.before.numbers,
+            rates: &mut moving.rates_at,
+            frames,
+            wall_values: &mut walls.values,
+        })?;
+        moving.timeline.next += 1;
+        self.cut(level, grid, walls)
+    }
+
+    /// Fills the cells that the solids of a level have left in their last move.
+    pub(crate) fn refill(
+        &mut self,
+        (program, grid, places): (&Program, &Grid, Option<&Places>),
+        level: usize,
+        params: &Params,
+        populations: &mut Buffer<Stored>,
+    ) -> Result<(), StepError> {
+        let Bodies { rows, links, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+        let (own, cells) = (moving.places.own[level].clone(), moving.cells);
+        let OfLinks { form, places: table, .. } = &*of_links;
+        let items = || moving.places.items.part(own.start * cells..own.end * cells);
+        let neighbours = &grid.tables().neighbours;
+        moving.kernels.launch(Uncover {
+            items: items(),
+            form,
+            level: level as i32,
+            places: table,
+            shapes: moving.before.room as i32,
+            kinds: &moving.before.kinds,
+            numbers: &moving.before.numbers,
+            tree: &moving.surfaces.tree,
+            boxes: &moving.surfaces.boxes,
+            triangles: &moving.surfaces.triangles,
+            bits: &moving.surfaces.bits,
+            rates: &moving.rates_at,
+            neighbours,
+            rows,
+            states: &moving.states,
+            links,
+            around: &mut moving.places.around,
+            towards: &mut moving.places.towards,
+            velocities: &mut moving.places.velocities,
+        })?;
+        program.launch(kernels::Refill {
+            items: items(),
+            places: table,
+            around: &moving.places.around,
+            towards: &moving.places.towards,
+            velocities: &moving.places.velocities,
+            neighbours,
+            populations,
+            params: params.packed(),
+        })?;
+        let Some(places) = places else { return Ok(()) };
+        // Constants of cells follow from formulas that the host evaluates.
+        let layout = Layout::populations(program.manifest());
+        let around = moving.places.around.read_ints(own.start * cells..own.end * cells)?;
+        for (at, _) in around.into_iter().enumerate().filter(|(_, around)| *around != UNCHANGED) {
+            let block = moving.places.blocks[own.start + at / cells];
+            let cell = (moving.leaves[&block].slot, at % cells);
+            places.write_cell(layout, populations, grid.origin(block), cell)?;
+        }
+        Ok(())
+    }
+
+    /// The entry of the timeline for the step of a level that ends at a time; writes entries for that step and those after it if there is none.
+    fn entry(&mut self, device: &Device, level: usize, time: f64) -> Result<usize, StepError> {
+        let Some(moving) = &self.moving else { return Ok(0) };
+        if let Some(entry) = moving.timeline.entry(level, time) {
+            return Ok(entry);
+        }
+        let solids = &self.cutters.solids;
+        // Where solids move on several levels, their steps alternate.
+        let alone = (0..self.levels.len()).all(|other| other == level || solids.motions(other).next().is_none());
+        let step = 0.5f64.powi(level as i32);
+        let times: Vec<f64> =
+            (0..if alone { STEPS_AHEAD } else { 1 }).map(|ahead| time + ahead as f64 * step).collect();
+        let (mut solids, mut rates) = (solids.clone(), moving.rates.clone());
+        let (mut shapes, mut all_rates) = (vec![], vec![]);
+        for time in &times {
+            solids.set_time(level, *time);
+            let mut of_solids = vec![[0.0; 12]; self.count];
+            // Those of other levels keep their velocities.
+            rates.iter().for_each(|(number, rate)| of_solids[*number][9..].copy_from_slice(&rate.velocity));
+            for (number, motion) in solids.motions(level) {
+                // The velocity at this time, from the positions one step earlier and one step later, and the displacement since the earlier one.
+                let (before, now) = (motion.at(time - step).by, motion.at(*time).by);
+                let Rate { velocity, rotation } = motion.rate(time - step, time + step);
+                let next = motion.rate(*time, time + step);
+                let moved = [0, 1, 2].map(|axis| now[axis] - before[axis]);
+                let all = [velocity, rotation, moved, next.velocity];
+                of_solids[number].copy_from_slice(all.as_flattened());
+                rates.insert(number, next);
+            }
+            all_rates.extend(of_solids);
+            shapes.push(moving.shapes(&solids, &rates));
+        }
+        let room = shapes.iter().map(FlatShapes::count).max().unwrap_or(0);
+        if self.make_room(device, room)? {
+            self.show(device)?;
+        }
+        let room = self.of_links.shapes.room;
+        let (mut kinds, mut numbers) = (vec![], vec![]);
+        for shapes in shapes {
+            let FlatShapes { kinds: own, numbers: of } = shapes.padded(room);
+            kinds.extend(own);
+            numbers.extend(of);
+        }
+        let Some(moving) = &mut self.moving else { return Ok(0) };
+        let timeline = &mut moving.timeline;
+        if timeline.kinds.len() < kinds.len() {
+            timeline.kinds = device.alloc_ints(kinds.len())?;
+            timeline.numbers = device.alloc_doubles(numbers.len())?;
+            timeline.rates = device.alloc_doubles(12 * all_rates.len())?;
+        }
+        timeline.kinds.write_ints(0, &kinds)?;
+        timeline.numbers.write_reals(0, &numbers)?;
+        timeline.rates.write_reals(0, all_rates.as_flattened())?;
+        (timeline.level, timeline.times, timeline.next) = (level, times, 0);
+        Ok(0)
+    }
+}

@@ -1,0 +1,65 @@
+//! Solids in a subdomain: they move at the end of a step of their level, and their exchange with the fluid is summed.
+
+use crate::solver::arrays::params::LevelState;
+use crate::solver::error::StepError;
+use crate::solver::subdomain::Subdomain;
+
+impl Subdomain {
+    /// Lists the blocks that moving solids may touch, after the grid has changed, blocks have been sorted, or another interval has been
+    /// reserved for the motions.
+    pub(crate) fn renew_solids(&mut self) -> Result<(), StepError> {
+        let Subdomain { program, grid, owned, walls, bodies, .. } = self;
+        let Some(bodies) = bodies else { return Ok(()) };
+        bodies.renew(program.device(), program.manifest(), grid, owned.as_ref(), walls)
+    }
+
+    /// Refuses solids that come to where they must not within the reserved interval.
+    pub(crate) fn check_way(&self) -> Result<(), StepError> {
+        let Some(bodies) = &self.bodies else { return Ok(()) };
+        Ok(bodies.check_places(self.program.manifest())?)
+    }
+
+    /// Moves all moving solids to their positions at a time, on several levels, without filling cells.
+    pub(crate) fn place_solids(&mut self, levels: usize, time: f64) -> Result<(), StepError> {
+        let Subdomain { program, walls, bodies, .. } = self;
+        let Some(bodies) = bodies.as_mut().filter(|bodies| bodies.moves()) else { return Ok(()) };
+        (0..levels).try_for_each(|level| bodies.place(program, walls, level, time))?;
+        self.reserve_from(time)
+    }
+
+    /// Reserves an interval of the motions from a time on, and lists the blocks that solids may touch in it.
+    fn reserve_from(&mut self, time: f64) -> Result<(), StepError> {
+        let follows = self.is_adapted();
+        if let Some(bodies) = &mut self.bodies {
+            bodies.reserve_from(time, follows)?;
+        }
+        self.renew_solids()?;
+        self.check_way()
+    }
+
+    /// Moves the solids of a level to their positions at a time, in steps of the coarsest level, sets the velocities of their surfaces for the
+    /// step that begins then, and fills the cells that they have left since the previous position.
+    pub(crate) fn move_solids(&mut self, level: usize, time: f64, state: &LevelState) -> Result<(), StepError> {
+        if !self.has_motions(level) {
+            return Ok(());
+        }
+        if self.bodies.as_ref().is_some_and(|bodies| bodies.is_beyond(time)) {
+            self.reserve_from(time - 1.0)?;
+        }
+        let Subdomain { program, grid, walls, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
+        bodies.advance((program.device(), grid, walls), level, time)?;
+        let populations = &mut fields.populations[state.current];
+        bodies.refill((program, grid, places.as_ref()), level, &state.params, populations)
+    }
+
+    /// Sums the exchange along the links of a level in its next step, and leaves the sums on the device.
+    pub(crate) fn leave_exchanges(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
+        let Subdomain { program, grid, walls, bodies: Some(bodies), fields, .. } = self else { return Ok(()) };
+        bodies.sum_links((program, grid, walls), &fields.populations[state.current], level)
+    }
+
+    /// Reads the sums of its blocks that were left on the device.
+    pub(crate) fn take_exchanges(&mut self) -> Result<Vec<Vec<f64>>, StepError> {
+        self.bodies.as_mut().map_or(Ok(vec![]), |bodies| bodies.left.take())
+    }
+}
