@@ -105,7 +105,7 @@ pub(super) trait Backend: Any + Send + Sync {
         false
     }
 
-    /// The kernel that moves values of `_bytes` bytes ([`super::packing::MOVING`]); `None` on the host.
+    /// The kernel that moves values of `_bytes` bytes ([`super::moving::MOVING`]); `None` on the host.
     fn moving(&self, _bytes: usize) -> Result<Option<Box<dyn Entry>>, DeviceError> {
         Ok(None)
     }

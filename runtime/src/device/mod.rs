@@ -40,6 +40,7 @@ mod error;
 mod hip;
 mod host;
 mod memory;
+mod moving;
 mod order;
 mod packing;
 mod staging;
@@ -238,7 +239,7 @@ impl Device {
 
     /// Names and texts of the GPU sources that this module itself uses.
     pub fn gpu_sources() -> [(&'static str, &'static str); 1] {
-        [(packing::MOVING.name, packing::MOVING.text)]
+        [(moving::MOVING.name, moving::MOVING.text)]
     }
 
     fn new(backend: Arc<dyn Backend>) -> Self {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig, result, sys};
 
-use super::{Cuda, Held, driver_error};
+use super::memory::Backing;
+use super::{Cuda, driver_error};
 use crate::device::Graph;
 use crate::device::backend;
 use crate::device::error::DeviceError;
@@ -29,7 +30,7 @@ pub(super) struct Recorder {
 
 /// A resource that must stay alive as long as the graph can be replayed.
 pub(super) enum Kept {
-    Memory { _held: Arc<Held> },
+    Memory { _backing: Arc<Backing> },
     Kernel { _function: CudaFunction },
 }
 

@@ -1,40 +1,37 @@
-//! A GPU of NVIDIA as a device: driver, modules, streams, and graphs of launches.
+//! A GPU of NVIDIA as a device: driver and streams.
 //!
 //! cudarc loads the driver and NVRTC when they are first used and panics if they are missing. Their presence is
 //! therefore checked before anything else ([`Cuda::new`], `compile::nvrtc`). All work of a GPU runs on one stream of
 //! our own, except copies to the host ([`Staging`]), which events order. cudarc's event tracking between streams is
-//! disabled. `graph` defines the dependencies inside a [`Graph`], `peers` the access of GPUs to each other's memory and
+//! disabled. `memory` and `module` are what lies on a GPU, `graph` defines the dependencies inside a [`Graph`], `peers` the access of GPUs to each other's memory and
 //! their synchronization, [`Mail`] the transfer of values to other processes.
 
 mod compile;
 mod graph;
 mod mail;
+mod memory;
+mod module;
 mod pages;
 mod peers;
 mod staging;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use cudarc::driver::{
-    CudaContext, CudaEvent, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig,
-    PushKernelArg, result, sys,
-};
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, sys};
 
 use lbm_bundle::Target;
 
-use super::array::Array;
 use super::backend::{self, Backend, Gpus, Work};
 use super::error::DeviceError;
-use super::host::cell;
+use super::moving::MOVING;
 use super::order::Accesses;
-use super::packing::MOVING;
 use super::{Device, Graph, Shape, Source, Takes, Toolchain, Value};
 
-use graph::{Kept, Recorder};
+use graph::Recorder;
 use mail::Mail;
-use pages::Pages;
+use memory::Memory;
+use module::Module;
 use staging::Staging;
 
 /// GPUs of NVIDIA.
@@ -64,26 +61,6 @@ pub(super) struct Cuda {
     /// Kernels that copy listed values (`moving.cu`).
     moving: OnceLock<Module>,
 }
-
-/// An allocation on the GPU.
-pub(super) struct Memory {
-    held: Arc<Held>,
-    address: sys::CUdeviceptr,
-    bytes: usize,
-    cuda: Arc<Cuda>,
-}
-
-/// The memory behind an address.
-enum Held {
-    Slice { _slice: CudaSlice<u8> },
-    Pages(Pages),
-}
-
-/// Loaded kernels.
-pub(super) struct Module(Arc<CudaModule>);
-
-/// A kernel, which keeps its module loaded.
-pub(super) struct Entry(CudaFunction);
 
 /// An event in the stream.
 pub(super) struct Event(CudaEvent);
@@ -146,90 +123,6 @@ impl Cuda {
 
     fn ordinal(&self) -> usize {
         self.context.ordinal()
-    }
-
-    /// Allocates zero-initialised memory.
-    fn allocate(self: &Arc<Self>, bytes: usize) -> Result<Memory, DeviceError> {
-        let slice = self.stream.alloc_zeros::<u8>(bytes.max(1)).map_err(|error| match error.0 {
-            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                DeviceError::Memory { device: self.describe(), asked: bytes, available: self.memory_available() }
-            }
-            _ => driver_error("allocate memory")(error),
-        })?;
-        let address = slice.device_ptr(&self.stream).0;
-        Ok(Memory { held: Arc::new(Held::Slice { _slice: slice }), address, bytes, cuda: self.clone() })
-    }
-
-    /// Reserves an address range of `bytes` bytes. Pages must be [mapped](Memory::back) and the range
-    /// [sealed](Memory::seal) before use. `pages`: if pages are to be mapped and released later, the most pages of the
-    /// range.
-    fn allocate_pages(self: &Arc<Self>, bytes: usize, pages: Option<usize>) -> Result<Memory, DeviceError> {
-        let pages = Pages::reserve(self, bytes, pages)?;
-        let address = pages.start;
-        Ok(Memory { held: Arc::new(Held::Pages(pages)), address, bytes, cuda: self.clone() })
-    }
-
-    /// Compiles and loads a source, or loads its kernels from the cache; with notices for the user.
-    fn load_module(&self, source: Source<'_>) -> Result<(Module, Vec<String>), DeviceError> {
-        let (cubin, notices) = compile::compile(source, self.architecture)?;
-        let image = cudarc::nvrtc::Ptx::from_binary(cubin);
-        let module = self.context.load_module(image).map_err(driver_error("load the compiled kernels"))?;
-        Ok((Module(module), notices))
-    }
-
-    #[allow(unsafe_code)]
-    fn run(&self, symbol: &str, entry: &Entry, shape: Shape, args: &[Value<'_>]) -> Result<(), DeviceError> {
-        let failed = |reason: String| DeviceError::Launch { kernel: symbol.to_string(), reason };
-        let groups = shape.items.div_ceil(shape.items_per_group.max(1) as usize);
-        let mut used = vec![Kept::Kernel { _function: entry.0.clone() }];
-        let mut address = |array: &Array, start: usize, may_be_peers: bool| match array.memory.of_kind::<Memory>() {
-            Some(memory) if self.is(&memory.cuda) || (may_be_peers && self.reaches(&memory.cuda)) => {
-                used.push(Kept::Memory { _held: memory.held.clone() });
-                Ok(memory.address + array.offset(start))
-            }
-            _ => Err(failed("an array belongs to another device".into())),
-        };
-        // Structs are passed in place; every other argument is copied into an 8-byte cell.
-        let mut cells = Vec::with_capacity(args.len());
-        for arg in args {
-            cells.push(match arg {
-                Value::Int(value) => Some(cell(&value.to_ne_bytes())),
-                Value::Struct(_) => None,
-                Value::Read(array) => Some(address(array, 0, false)?),
-                Value::Part(array, range) => Some(address(array, range.start, false)?),
-                Value::Write(array) => Some(address(array, 0, false)?),
-                Value::Peer(array) => Some(address(array, 0, true)?),
-            });
-        }
-        let config = LaunchConfig {
-            grid_dim: (groups as u32, shape.passes.max(1), 1),
-            block_dim: (shape.threads, 1, 1),
-            shared_mem_bytes: shape.shared,
-        };
-        // SAFETY, for both launches: the arguments match the table against which the manifest was checked when its
-        // source was loaded. Each pointer leads to a value with as many bytes as the parameter has, which the driver
-        // copies. Buffers are freed in stream order, after the kernel, or are kept alive by the graph capture. Bundles
-        // are trusted to have code that matches its signature.
-        if let Some(recorder) = self.recorder() {
-            let mut pointers: Vec<*mut std::ffi::c_void> = (args.iter().zip(&cells))
-                .map(|(arg, cell)| match (arg, cell) {
-                    (Value::Struct(words), _) => words.as_ptr().cast_mut().cast(),
-                    (_, Some(cell)) => std::ptr::from_ref(cell).cast_mut().cast(),
-                    (_, None) => unreachable!("what is no struct has a cell"),
-                })
-                .collect();
-            self.bind("record launches")?;
-            return unsafe { graph::lock(&recorder).add(&entry.0, config, &mut pointers, used) }.map_err(failed);
-        }
-        let mut launch = self.stream.launch_builder(&entry.0);
-        for (arg, cell) in args.iter().zip(&cells) {
-            match (arg, cell) {
-                (Value::Struct(words), _) => launch.arg(&words[0]),
-                (_, Some(cell)) => launch.arg(cell),
-                (_, None) => unreachable!("what is no struct has a cell"),
-            };
-        }
-        unsafe { launch.launch(config) }.map(|_| ()).map_err(|error| failed(error.to_string()))
     }
 
     /// Whether both are the same GPU with the same stream.
@@ -390,7 +283,7 @@ impl Backend for Cuda {
 
     /// Checks whether arrays can be backed page by page; otherwise returns the reason.
     fn check_pages(&self) -> Result<(), DeviceError> {
-        let checked = Pages::check(self);
+        let checked = pages::Pages::check(self);
         // The first result is final.
         let _ = self.has_pages.set(checked.is_ok());
         checked
@@ -422,115 +315,6 @@ impl Backend for Cuda {
 }
 
 impl backend::Mark for Event {}
-
-#[allow(unsafe_code)]
-impl backend::Memory for Memory {
-    fn address(&self) -> u64 {
-        self.address
-    }
-
-    fn own(&self) -> Option<Vec<Range<usize>>> {
-        match &*self.held {
-            Held::Slice { .. } => None,
-            Held::Pages(pages) => Some(pages.own()),
-        }
-    }
-
-    fn back(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
-        match &*self.held {
-            Held::Slice { .. } => Ok(()),
-            Held::Pages(pages) => pages.back(&self.cuda, ranges),
-        }
-    }
-
-    fn back_only(&mut self, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
-        match &*self.held {
-            Held::Pages(pages) if pages.by_page().is_some() => pages.back_only(&self.cuda, ranges),
-            _ => Ok(()),
-        }
-    }
-
-    fn by_page(&self) -> Option<usize> {
-        match &*self.held {
-            Held::Slice { .. } => None,
-            Held::Pages(pages) => pages.by_page(),
-        }
-    }
-
-    fn seal(&mut self) -> Result<(), DeviceError> {
-        match &*self.held {
-            Held::Slice { .. } => Ok(()),
-            Held::Pages(pages) => pages.seal(&self.cuda),
-        }
-    }
-
-    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
-        assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
-        self.cuda.bind("write memory")?;
-        // SAFETY: the range lies inside the allocation; `bytes` outlives the copy, for which this function waits.
-        unsafe { result::memcpy_htod_async(self.address + at as u64, bytes, self.cuda.stream.cu_stream()) }
-            .and_then(|()| self.cuda.stream.synchronize())
-            .map_err(driver_error("write memory"))
-    }
-
-    fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        assert!(at + bytes.len() <= self.bytes, "the buffer checks its ranges");
-        self.cuda.bind("read memory")?;
-        // SAFETY: as in `write`; stream order puts the copy after all kernels that write the range.
-        unsafe { result::memcpy_dtoh_async(bytes, self.address + at as u64, self.cuda.stream.cu_stream()) }
-            .and_then(|()| self.cuda.stream.synchronize())
-            .map_err(driver_error("read memory"))
-    }
-
-    fn fill(&mut self, range: Range<usize>, byte: u8) -> Result<(), DeviceError> {
-        assert!(range.end <= self.bytes, "the buffer checks its ranges");
-        self.cuda.bind("fill memory")?;
-        let (first, stream) = (self.address + range.start as u64, self.cuda.stream.cu_stream());
-        // SAFETY: the range lies inside the allocation.
-        unsafe { result::memset_d8_async(first, byte, range.len(), stream) }.map_err(driver_error("fill memory"))
-    }
-}
-
-#[allow(unsafe_code)]
-impl Memory {
-    fn copy_from(&mut self, from: &Memory) -> Result<(), DeviceError> {
-        assert!(self.bytes <= from.bytes, "the buffer checks lengths");
-        if !self.cuda.is(&from.cuda) {
-            return Err(DeviceError::Driver {
-                device: "the GPU".into(),
-                action: "copy memory".into(),
-                reason: "the buffers belong to different devices".into(),
-            });
-        }
-        self.cuda.bind("copy memory")?;
-        // SAFETY: the target is a whole allocation and the source is at least as large; they are distinct because the
-        // target is borrowed exclusively.
-        unsafe { result::memcpy_dtod_async(self.address, from.address, self.bytes, self.cuda.stream.cu_stream()) }
-            .map_err(driver_error("copy memory"))
-    }
-}
-
-impl backend::Code for Module {
-    fn kernel(&self, symbol: &str) -> Result<Box<dyn backend::Entry>, DeviceError> {
-        match self.0.load_function(symbol) {
-            Ok(function) => Ok(Box::new(Entry(function))),
-            Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NOT_FOUND => {
-                Err(DeviceError::MissingKernel { symbol: symbol.to_string() })
-            }
-            Err(error) => Err(driver_error("find a kernel")(error)),
-        }
-    }
-}
-
-impl backend::Entry for Entry {
-    /// Sets the limit of dynamic shared memory per thread block.
-    fn share(&self, symbol: &str, bytes: u32) -> Result<(), DeviceError> {
-        let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        self.0
-            .set_attribute(attribute, bytes as i32)
-            .map_err(|_| DeviceError::Shared { kernel: symbol.to_string(), bytes })
-    }
-}
 
 #[cfg(all(test, feature = "cuda"))]
 mod tests {

@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaEvent, result, sys};
 
-use super::{Cuda, Memory, driver_error};
+use super::memory::Memory;
+use super::{Cuda, driver_error};
 use crate::device::DeviceError;
 use crate::device::array::Array;
 use crate::device::backend::{self, Backend};

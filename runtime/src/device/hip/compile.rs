@@ -129,7 +129,7 @@ fn run(api: &Api, source: Source<'_>, flags: &[String], version: &str) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::packing::MOVING;
+    use crate::device::moving::MOVING;
 
     /// This takes hiprtc, but no GPU.
     #[test]

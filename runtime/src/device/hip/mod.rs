@@ -20,7 +20,7 @@ use super::array::Array;
 use super::backend::{self, Backend, Gpus};
 use super::error::DeviceError;
 use super::host::cell;
-use super::packing::MOVING;
+use super::moving::MOVING;
 use super::{Shape, Source, Takes, Toolchain, Value};
 use api::{Api, api};
 

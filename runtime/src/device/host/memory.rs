@@ -1,88 +1,114 @@
-//! Available host memory: what Linux reports as available, within the limits of control groups.
+//! Memory of the host: zero-initialised pages, all at once or when they are first written.
 
-use std::path::{Path, PathBuf};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use std::ops::Range;
+use std::ptr::NonNull;
 
-/// Mount point of control groups.
-const GROUPS: &str = "/sys/fs/cgroup";
+use crate::device::backend;
+use crate::device::error::DeviceError;
 
-/// Bytes that can still be allocated without swapping, and within the limits of every control group of this process;
-/// `None` if unknown.
-pub(in crate::device) fn available() -> Option<usize> {
-    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    [of_system(), of_groups(Path::new(GROUPS), &groups)].into_iter().flatten().min()
+/// Alignment of memory: one page, so that no two buffers share a cache line or a vector load.
+const ALIGNMENT: usize = 4096;
+
+/// Alignment of memory of at least this size: a huge page. Kernels access many places of a large array in short
+/// succession, more than the TLB has entries for small pages.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Zero-initialised, page-aligned memory. Large allocations request huge pages.
+pub(in crate::device) struct Memory {
+    start: NonNull<u8>,
+    bytes: usize,
+    /// The allocation that contains this memory.
+    allocated: (NonNull<u8>, Layout),
 }
 
-fn of_system() -> Option<usize> {
-    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = info.lines().find(|line| line.starts_with("MemAvailable:"))?;
-    let kibibytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kibibytes * 1024)
-}
+// SAFETY: `Memory` has exclusive ownership of its bytes, like a `Vec<u8>`.
+#[allow(unsafe_code)]
+unsafe impl Send for Memory {}
+// SAFETY: shared access only reads; kernels write through `&mut Array` arguments.
+#[allow(unsafe_code)]
+unsafe impl Sync for Memory {}
 
-/// The least memory that the groups in `/proc/self/cgroup` and their ancestors leave. Lines have the form
-/// `number:controllers:path`. In a container the path may be that on the host, while the container's own group is
-/// mounted at the root; the root is therefore always checked too.
-fn of_groups(root: &Path, groups: &str) -> Option<usize> {
-    let group = |line: &str| {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (parts.next()?, parts.next()?);
-        let path = path.trim_start_matches('/');
-        match controllers {
-            "" => left(root, Path::new(path), ["memory.max", "memory.current"], "inactive_file"),
-            _ if controllers.split(',').any(|name| name == "memory") => {
-                let files = ["memory.limit_in_bytes", "memory.usage_in_bytes"];
-                left(&root.join("memory"), Path::new(path), files, "total_inactive_file")
-            }
-            _ => None,
+#[allow(unsafe_code)]
+impl Memory {
+    /// Allocates memory; `None` if there is not enough.
+    pub(super) fn new(bytes: usize) -> Option<Self> {
+        let layout = Self::layout(bytes)?;
+        // SAFETY: the size is not zero.
+        let start = NonNull::new(unsafe { alloc(layout) })?;
+        #[cfg(target_os = "linux")]
+        if layout.align() == HUGE_PAGE {
+            // SAFETY: the range is the allocation, nothing has been written to it, and the advice preserves its
+            // contents. If the system has no huge pages, nothing changes, so the result is ignored.
+            let _ = unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
         }
-    };
-    groups.lines().filter_map(group).min()
+        // SAFETY: the range is the allocation.
+        unsafe { start.write_bytes(0, bytes) };
+        Some(Memory { start, bytes, allocated: (start, layout) })
+    }
+
+    /// Allocates memory whose pages the system provides when they are first written; pages never written take no
+    /// memory. The system allocator returns untouched zero pages only if no alignment is requested.
+    pub(super) fn sparse(bytes: usize) -> Option<Self> {
+        let layout = Layout::from_size_align(bytes.checked_add(ALIGNMENT)?, 1).ok()?;
+        // SAFETY: the size is not zero.
+        let all = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        // SAFETY: the allocation has `ALIGNMENT` bytes more than `bytes`, and the next aligned address is less than
+        // that away.
+        let start = unsafe { all.add(all.align_offset(ALIGNMENT)) };
+        Some(Memory { start, bytes, allocated: (all, layout) })
+    }
+
+    fn layout(bytes: usize) -> Option<Layout> {
+        let alignment = if bytes >= HUGE_PAGE { HUGE_PAGE } else { ALIGNMENT };
+        Layout::from_size_align(bytes.max(1), alignment).ok()
+    }
+
+    pub(super) fn as_slice(&self) -> &[u8] {
+        // SAFETY: the `bytes` bytes from `start` on are initialised and belong to `self`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes) }
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as in `as_slice`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes) }
+    }
 }
 
-/// The least memory that a group and its ancestors leave: the limit minus the usage, not counting droppable file pages.
-fn left(root: &Path, path: &Path, [limit, used]: [&str; 2], droppable: &str) -> Option<usize> {
-    let of_group = |folder: PathBuf| {
-        let number = |name: &str| std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<usize>().ok();
-        let (limit, used) = (number(limit)?, number(used)?);
-        let statistics = std::fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-        let line = statistics.lines().find_map(|line| line.strip_prefix(droppable)?.trim().parse::<usize>().ok());
-        Some(limit.saturating_sub(used.saturating_sub(line.unwrap_or(0))))
-    };
-    path.ancestors().filter_map(|path| of_group(root.join(path))).min()
+impl backend::Memory for Memory {
+    fn address(&self) -> u64 {
+        self.start.as_ptr() as usize as u64
+    }
+
+    fn on_host(&self) -> Option<&[u8]> {
+        Some(self.as_slice())
+    }
+
+    fn on_host_mut(&mut self) -> Option<&mut [u8]> {
+        Some(self.as_mut_slice())
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.as_mut_slice()[at..at + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        bytes.copy_from_slice(&self.as_slice()[at..at + bytes.len()]);
+        Ok(())
+    }
+
+    fn fill(&mut self, range: Range<usize>, byte: u8) -> Result<(), DeviceError> {
+        self.as_mut_slice()[range].fill(byte);
+        Ok(())
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn write(root: &Path, group: &str, files: &[(&str, &str)]) {
-        let folder = root.join(group);
-        std::fs::create_dir_all(&folder).unwrap();
-        files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
-    }
-
-    #[test]
-    fn the_tightest_of_the_control_groups_around_a_process_counts() {
-        let root = tempfile::tempdir().unwrap();
-        let statistics = "anon 100\ninactive_file 50\n";
-        write(root.path(), "a", &[("memory.max", "1000\n"), ("memory.current", "300\n"), ("memory.stat", statistics)]);
-        write(root.path(), "a/b", &[("memory.max", "max\n"), ("memory.current", "200\n")]);
-        assert_eq!(of_groups(root.path(), "0::/a/b\n"), Some(750));
-        write(root.path(), "a/b", &[("memory.max", "400\n")]);
-        assert_eq!(of_groups(root.path(), "0::/a/b\n"), Some(200));
-        assert_eq!(of_groups(root.path(), "0::/\n"), None);
-    }
-
-    #[test]
-    fn a_container_that_sees_the_path_from_outside_is_limited_by_its_root() {
-        let root = tempfile::tempdir().unwrap();
-        let files = [("memory.limit_in_bytes", "4096\n"), ("memory.usage_in_bytes", "1096\n")];
-        write(root.path(), "memory", &files);
-        assert_eq!(of_groups(root.path(), "5:cpu:/x\n4:memory:/docker/0123\n"), Some(3000));
-    }
-
-    #[test]
-    fn the_system_says_what_is_available() {
-        assert!(available().is_none_or(|bytes| bytes > 1 << 20));
+#[allow(unsafe_code)]
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let (all, layout) = self.allocated;
+        // SAFETY: allocated with the same layout.
+        unsafe { dealloc(all.as_ptr(), layout) }
     }
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use lbm_bundle::cutting::{SHAPE_INTS, SHAPE_NUMBERS, ShapeKind};
 
 use super::image::Voxels;
-use super::shape::{Shape, Turn, Vector, minus, plus};
+use super::shape::Shape;
 use super::surface::Surface;
+use super::turn::Turn;
+use super::vector::{Vector, minus, plus};
 use super::{Placed, Rate, Solids};
 
 /// How far bounding boxes reach beyond a shape, so that round-off leaves no point of it outside.

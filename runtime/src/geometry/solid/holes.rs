@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::shape::Vector;
 use super::surface::{Surface, Triangle};
+use super::vector::Vector;
 
 /// A hole that was closed.
 #[derive(Clone, Copy, Debug, PartialEq)]

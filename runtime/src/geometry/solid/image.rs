@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::shape::Vector;
+use super::vector::Vector;
 
 /// Positions closer than this are equal; in voxels, or as a fraction of a path.
 const SLACK: f64 = 1e-9;

@@ -5,17 +5,22 @@
 //!
 //! | module | job |
 //! | --- | --- |
+//! | `vector`, `turn` | points and vectors; rotations about a point |
 //! | `shape` | spheres, boxes, cylinders |
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds triangles near a place |
+//! | `thickness` | how a grid resolves the inside of a surface |
 //! | `section`, `holes`, `weld` | sections of surfaces by a plane; small holes closed; nearly coincident corners merged |
 //! | `image` | voxel images |
 //! | `motion` | positions of moving solids |
 //! | `ways` | intersections of paths between cells with solids, also between two fluid cells |
 //! | `flat` | shapes as arrays, for kernels |
-//! | `tables` | cut links and distances, block by block |
+//! | `cut` | the cut links of a block and their distances |
+//! | `tables` | the rows of all blocks with cut links |
 //!
 //! Blocks with cut links and all blocks that touch them are on one level: see [`Solids::level`].
 
+mod cut;
+mod error;
 mod flat;
 mod holes;
 mod image;
@@ -25,17 +30,25 @@ mod shape;
 mod stl;
 mod surface;
 mod tables;
+mod thickness;
 mod tree;
+mod turn;
+mod vector;
 mod ways;
 mod weld;
 
+pub use cut::Cut;
+pub use error::{By, Cells, SolidError};
 pub use flat::{Flat, FlatShapes};
 pub use holes::Hole;
 pub use image::{Image, Voxels};
 pub use motion::{MOST_PLACES, Motion, Pose, Rate};
-pub use shape::{Shape, Turn, Vector};
-pub use surface::{Open, Surface, Thickness};
-pub use tables::{By, Cells, Crossed, Crossing, Cut, Cutters, Row, SolidError, Tables};
+pub use shape::Shape;
+pub use surface::{Open, Surface};
+pub use tables::{Crossed, Crossing, Cutters, Row, Tables};
+pub use thickness::Thickness;
+pub use turn::Turn;
+pub use vector::Vector;
 pub use weld::Welds;
 
 use std::collections::BTreeSet;
@@ -118,7 +131,7 @@ struct Moving {
 impl Placed {
     /// Vector from the pivot to a point; 0 if there is no pivot.
     fn arm(&self, at: Vector) -> Vector {
-        self.pivot.map_or([0.0; 3], |pivot| shape::minus(at, pivot))
+        self.pivot.map_or([0.0; 3], |pivot| vector::minus(at, pivot))
     }
 }
 

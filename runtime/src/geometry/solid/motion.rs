@@ -10,7 +10,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::shape::{Turn, cross, plus};
+use super::turn::Turn;
+use super::vector::{cross, plus};
 use super::{Shape, Vector};
 
 /// Most sample positions of a path.

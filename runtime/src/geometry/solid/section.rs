@@ -3,8 +3,8 @@
 //! A corner in the plane counts as above it, so every triangle has none or two sides that the plane cuts, and a plane through a flat part
 //! cuts just below it. Both triangles of a side compute the same intersection, to the last bit, so polygons are closed.
 
-use super::shape::Vector;
 use super::surface::{Surface, Triangle};
+use super::vector::Vector;
 
 impl Surface {
     /// The section with the plane at a position along an axis, as a surface: walls on its polygons from z = -1 to z = 1, where x and y

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use super::image::Image;
 use super::surface::Surface;
-
-/// A point or a vector, 0 beyond the dimension.
-pub type Vector = [f64; 3];
+use super::turn::Turn;
+use super::vector::{Vector, cross, dot, minus, plus};
 
 /// The shape of a solid.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,71 +59,6 @@ pub enum Shape {
         /// The rotation.
         turn: Turn,
     },
-}
-
-/// A rotation about a point, followed by a displacement of that point.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Turn {
-    rows: [Vector; 3],
-    from: Vector,
-    to: Vector,
-}
-
-impl Turn {
-    /// Rotation by an angle in radians about an axis of length 1 through `from`, which moves to `to`: Rodrigues' formula.
-    pub fn new(axis: Vector, angle: f64, from: Vector, to: Vector) -> Turn {
-        let (sine, cosine) = angle.sin_cos();
-        let entry = |row: usize, column: usize| {
-            let straight = if row == column { cosine } else { 0.0 };
-            let across = match (column + 3 - row) % 3 {
-                0 => 0.0,
-                1 => -sine * axis[(row + 2) % 3],
-                _ => sine * axis[(row + 1) % 3],
-            };
-            straight + across + (1.0 - cosine) * axis[row] * axis[column]
-        };
-        Turn { rows: [0, 1, 2].map(|row| [0, 1, 2].map(|column| entry(row, column))), from, to }
-    }
-
-    /// The image of a point.
-    pub fn forth(&self, at: Vector) -> Vector {
-        plus(self.to, self.direction(minus(at, self.from)))
-    }
-
-    /// The preimage of a point.
-    pub fn back(&self, at: Vector) -> Vector {
-        self.inverse().forth(at)
-    }
-
-    /// A direction, rotated.
-    fn direction(&self, along: Vector) -> Vector {
-        self.rows.map(|row| dot(row, along))
-    }
-
-    /// The rows of the inverse rotation, and the point before and after the rotation: a point is the image of `from + rows (x - to)`.
-    pub(super) fn back_rows(&self) -> ([Vector; 3], Vector, Vector) {
-        (self.inverse().rows, self.from, self.to)
-    }
-
-    fn inverse(&self) -> Turn {
-        let rows = [0, 1, 2].map(|row| [0, 1, 2].map(|column| self.rows[column][row]));
-        Turn { rows, from: self.to, to: self.from }
-    }
-
-    /// Bounding box of a rotated box; infinite along axes where the box is.
-    fn bounds(&self, (low, high): (Vector, Vector)) -> (Vector, Vector) {
-        let of = |pick: fn(f64, f64) -> f64| {
-            [0, 1, 2].map(|row| {
-                // Axes that do not contribute may be infinite.
-                let along = (0..3).filter(|axis| self.rows[row][*axis] != 0.0).map(|axis| {
-                    let end = |end: Vector| self.rows[row][axis] * (end[axis] - self.from[axis]);
-                    pick(end(low), end(high))
-                });
-                self.to[row] + along.sum::<f64>()
-            })
-        };
-        (of(f64::min), of(f64::max))
-    }
 }
 
 impl Shape {
@@ -340,9 +274,7 @@ impl Shape {
             Shape::Image(image) => Shape::Image(image.shifted(by)),
             Shape::Outside(shape) => Shape::Outside(Box::new(shape.shifted(by))),
             Shape::Moved { shape, by: before } => Shape::Moved { shape: shape.clone(), by: plus(*before, by) },
-            Shape::Turned { shape, turn } => {
-                Shape::Turned { shape: shape.clone(), turn: Turn { to: plus(turn.to, by), ..*turn } }
-            }
+            Shape::Turned { shape, turn } => Shape::Turned { shape: shape.clone(), turn: turn.shifted(by) },
         }
     }
 
@@ -360,22 +292,6 @@ impl Shape {
             _ => Shape::Turned { shape: self.clone(), turn: *turn },
         }
     }
-}
-
-pub(super) fn plus(a: Vector, b: Vector) -> Vector {
-    [0, 1, 2].map(|axis| a[axis] + b[axis])
-}
-
-pub(super) fn minus(a: Vector, b: Vector) -> Vector {
-    [0, 1, 2].map(|axis| a[axis] - b[axis])
-}
-
-pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-pub(super) fn dot(a: Vector, b: Vector) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 fn square(a: Vector) -> f64 {

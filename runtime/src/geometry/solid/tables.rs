@@ -4,91 +4,14 @@
 //! each link has a wall of its own. At a face with a wet-node rule each cell has one wall, that of the link normal to the face.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use lbm_bundle::{Direction, Manifest};
-use miette::Diagnostic;
 use rayon::prelude::*;
-use thiserror::Error;
 
-use super::ways::{Steps, barred, first, parts, through};
-use super::{Placed, Solids, Vector};
+use super::cut::{Cut, Reach};
+use super::error::{By, Cells, SolidError};
+use super::{Solids, Vector};
 use crate::geometry::{Block, Face};
-
-/// Least distance, because rules may divide by twice the distance.
-const LEAST_DISTANCE: f64 = 1e-6;
-
-/// Errors of cutting links.
-#[derive(Debug, Error, Diagnostic)]
-pub enum SolidError {
-    /// A refinement interface beside a block with cut links.
-    #[error("{by} cuts links of cells at a refinement interface: {cells}")]
-    #[diagnostic(
-        code(L0407),
-        help(
-            "solids near each other need the same `level`, and one that moves needs it all along its way; keep refinement interfaces a block away \
-             from solids of another level and from faces along which values vary, or refine along all of such a face"
-        )
-    )]
-    Jump {
-        /// The cutter of the links.
-        by: By,
-        /// The cells of the block.
-        cells: Cells,
-    },
-    /// A moving solid in a block where links have walls of their own.
-    #[error("a solid that moves comes to where values vary along a face or over the surface of a solid: {cells}")]
-    #[diagnostic(code(L0408), help("a block must lie between them, or the value be the same everywhere"))]
-    Crossing {
-        /// The cells of the block.
-        cells: Cells,
-    },
-}
-
-/// What cuts links of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// A solid, by its number from 0.
-    Solid(usize),
-    /// A face along which values vary.
-    Face(Face),
-}
-
-impl fmt::Display for By {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            By::Solid(number) => write!(out, "the surface of solid {}", number + 1),
-            By::Face(face) => {
-                let (end, axis) = (["lower", "upper"][face.index() % 2], ["x", "y", "z"][face.index() / 2]);
-                write!(out, "the {end} face of {axis}, along which values vary,")
-            }
-        }
-    }
-}
-
-/// The cells of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cells {
-    level: usize,
-    /// Along each axis the first, and one beyond the last, in cells of the level.
-    range: Vec<[usize; 2]>,
-}
-
-impl fmt::Display for Cells {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let each = |of: &dyn Fn(usize) -> String| {
-            let ends = |[first, end]: &[usize; 2]| format!("{} to {}", of(*first), of(*end));
-            self.range.iter().map(ends).collect::<Vec<_>>().join(", ")
-        };
-        write!(out, "cells {} of level {}", each(&|at| at.to_string()), self.level)?;
-        let width = 0.5f64.powi(self.level as i32);
-        if self.level > 0 {
-            write!(out, ", in cells of level 0 {}", each(&|at| (at as f64 * width).to_string()))
-        } else {
-            Ok(())
-        }
-    }
-}
 
 /// Everything that cuts links.
 #[derive(Clone, Debug)]
@@ -147,38 +70,7 @@ pub struct Row {
     pub links: Vec<i32>,
     /// In the format of [`Tables::distances`].
     pub distances: Vec<f64>,
-    crossings: Vec<(usize, Crossing)>,
-}
-
-/// The cut links of a block.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cut {
-    /// No solid and no cut link.
-    Nothing,
-    /// Only solid cells.
-    All,
-    /// A row.
-    Some(Row),
-}
-
-impl Cut {
-    /// Whether a cell is solid.
-    pub fn is_solid(&self, cell: usize) -> bool {
-        match self {
-            Cut::Nothing => false,
-            Cut::All => true,
-            Cut::Some(row) => row.links[cell] < 0,
-        }
-    }
-}
-
-/// The surfaces near a block.
-enum Reach<'a> {
-    Nothing,
-    /// The block is completely inside a solid.
-    All,
-    /// Surfaces of solids, or a face along which values vary.
-    Near(Vec<&'a Placed>),
+    pub(super) crossings: Vec<(usize, Crossing)>,
 }
 
 impl Cutters {
@@ -239,7 +131,7 @@ impl Cutters {
     }
 
     /// Whether a block touches a face along which values vary.
-    fn is_at_varying(&self, block: Block, face: usize) -> bool {
+    pub(super) fn is_at_varying(&self, block: Block, face: usize) -> bool {
         let Solids { size, block: sides, dim, .. } = &self.solids;
         face < 2 * dim && self.varying[face] && {
             let blocks = (size[face / 2] / sides[face / 2]) << block.level;
@@ -308,12 +200,6 @@ impl Cutters {
         form
     }
 
-    /// The position of a cell relative to the lowest cell of its block.
-    fn inside(&self, cell: usize) -> [i32; 3] {
-        let sides = self.solids.block;
-        [cell % sides[0], cell / sides[0] % sides[1], cell / (sides[0] * sides[1])].map(|at| at as i32)
-    }
-
     /// Whether a block is pinned, because links of it, or of a block that touches it, are cut.
     pub fn holds(&self, block: Block) -> bool {
         let Solids { dim, size, block: sides, .. } = &self.solids;
@@ -346,162 +232,6 @@ impl Cutters {
     /// Upper bound of the number of blocks with rows of their own.
     pub fn rows_at_most(&self, blocks: &[Block]) -> usize {
         blocks.par_iter().filter(|block| matches!(self.reach(**block), Reach::Near(_))).count()
-    }
-
-    /// Centre of a cell by its position relative to the lowest cell of a block.
-    fn centre(&self, block: Block, at: [i32; 3]) -> Vector {
-        let Solids { dim, block: sides, .. } = &self.solids;
-        let width = 0.5f64.powi(block.level as i32);
-        let place = |axis: usize| ((block.place[axis] * sides[axis]) as f64 + f64::from(at[axis]) + 0.5) * width;
-        [0, 1, 2].map(|axis| if axis < *dim { place(axis) } else { 0.0 })
-    }
-
-    /// The surfaces near a block or the layer of cells around it.
-    fn reach(&self, block: Block) -> Reach<'_> {
-        let Solids { dim, block: sides, images, .. } = &self.solids;
-        let centre = |at: [i32; 3]| self.centre(block, at);
-        let (low, high) = (centre([-1; 3]), centre(sides.map(|side| side as i32)));
-        let touches = |placed: &&Placed| {
-            let (from, to) = placed.shape.bounds();
-            (0..*dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
-        };
-        let near: Vec<&Placed> = images.iter().filter(touches).collect();
-        // If no surface is near, the whole block is inside or outside.
-        let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|placed| placed.shape.near(low, high));
-        if far.iter().any(|placed| placed.shape.contains(centre([0; 3]))) {
-            return Reach::All;
-        }
-        let at_varying_face = (0..2 * dim).any(|face| self.is_at_varying(block, face));
-        if near.is_empty() && !at_varying_face { Reach::Nothing } else { Reach::Near(near) }
-    }
-
-    /// The cut links of a block.
-    pub fn cut(&self, block: Block, directions: &[Direction]) -> Cut {
-        let near = match self.reach(block) {
-            Reach::Nothing => return Cut::Nothing,
-            Reach::All => return Cut::All,
-            Reach::Near(near) => near,
-        };
-        let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
-        let dim = *dim;
-        let cells: usize = sides.iter().product();
-        let lowest = |axis: usize| block.place[axis] * sides[axis];
-        let centre = |at: [i32; 3]| self.centre(block, at);
-        // The wall through which a path to a cell leaves the domain; if there are several, that of the first axis. Paths through symmetry
-        // planes continue inside.
-        let left = |at: [i32; 3]| {
-            (0..dim).find_map(|axis| {
-                let place = lowest(axis) as i64 + i64::from(at[axis]);
-                let beyond = !(0..(size[axis] << block.level) as i64).contains(&place);
-                let face = Face::of_axis(axis)[usize::from(place >= 0)].index();
-                (beyond && !periodic[axis] && !self.mirrors[face]).then_some(face)
-            })
-        };
-        let seen = |point: Vector| -> Vector {
-            let image = |axis: usize| match (point[axis], size[axis] as f64) {
-                (at, _) if at < 0.0 && self.mirrors[2 * axis] => -at,
-                (at, end) if at > end && self.mirrors[2 * axis + 1] => 2.0 * end - at,
-                (at, _) => at,
-            };
-            [0, 1, 2].map(|axis| if axis < dim { image(axis) } else { point[axis] })
-        };
-        // The face with a wet-node rule that determines a cell, and the link normal to it.
-        let node = |at: [i32; 3]| {
-            (0..dim).find_map(|axis| {
-                let place = lowest(axis) + at[axis] as usize;
-                let last = (size[axis] << block.level) - 1;
-                let high = if place == 0 {
-                    false
-                } else if place == last {
-                    true
-                } else {
-                    return None;
-                };
-                let face = Face::of_axis(axis)[usize::from(high)].index();
-                let inwards: [i32; 3] = std::array::from_fn(|other| match (other == axis, high) {
-                    (false, _) => 0,
-                    (true, high) => {
-                        if high {
-                            -1
-                        } else {
-                            1
-                        }
-                    }
-                });
-                let straight = || directions.iter().position(|direction| direction.c == inwards);
-                if self.nodes[face] && !periodic[axis] { Some((face, straight()?)) } else { None }
-            })
-        };
-        // Whether each cell of the block and of one layer around it is solid.
-        let border = [0, 1, 2].map(|axis| i32::from(axis < dim));
-        let around = [0, 1, 2].map(|axis| sides[axis] + 2 * border[axis] as usize);
-        let is_solid: Vec<bool> = (0..around.iter().product::<usize>())
-            .map(|at| {
-                let at = [at % around[0], at / around[0] % around[1], at / (around[0] * around[1])];
-                let point = seen(centre([0, 1, 2].map(|axis| at[axis] as i32 - border[axis])));
-                near.iter().any(|placed| placed.shape.contains(point))
-            })
-            .collect();
-        let solid = |at: [i32; 3]| {
-            let at = [0, 1, 2].map(|axis| (at[axis] + border[axis]) as usize);
-            is_solid[at[0] + around[0] * (at[1] + around[1] * at[2])]
-        };
-        let is_open = |at: [i32; 3], next: [i32; 3]| {
-            let goes = |at: [i32; 3]| left(at).is_none() && !solid(at);
-            goes(at) && goes(next) && through(&near, [centre(at), centre(next)], seen).is_none()
-        };
-        let diagonal = (dim as f64).sqrt() * 0.5f64.powi(block.level as i32);
-        let steps = parts(&near, diagonal).then(|| Steps::new(border.map(|border| -border), around, is_open));
-        let bar = |at: [i32; 3], upwind: [i32; 3]| steps.as_ref().is_some_and(|steps| steps.bar(at, upwind));
-        let length = directions.len() * cells;
-        let mut row = Row { links: vec![0; length], distances: vec![0.5; length], ..Row::default() };
-        let (mut any, mut all) = (false, true);
-        for cell in 0..cells {
-            let at = self.inside(cell);
-            if solid(at) {
-                any = true;
-                (0..directions.len()).for_each(|dir| row.links[dir * cells + cell] = -1);
-                continue;
-            }
-            all = false;
-            if let Some((face, dir)) = node(at).filter(|(face, _)| self.varying[*face]) {
-                let crossing = Crossing { of: Crossed::Face(face), level: block.level, at: centre(at) };
-                row.crossings.push((dir * cells + cell, crossing));
-                any = true;
-            }
-            for (dir, direction) in directions.iter().enumerate() {
-                let upwind = [0, 1, 2].map(|axis| at[axis] - direction.c[axis]);
-                let link = dir * cells + cell;
-                let met = match left(upwind) {
-                    Some(face) if self.varying[face] && !self.nodes[face] => {
-                        let (one, other) = (centre(at), centre(upwind));
-                        let at = [0, 1, 2].map(|axis| 0.5 * (one[axis] + other[axis]));
-                        row.crossings.push((link, Crossing { of: Crossed::Face(face), level: block.level, at }));
-                        any = true;
-                        None
-                    }
-                    None if solid(upwind) => Some(first(&near, [centre(at), centre(upwind)], seen)),
-                    None if bar(at, upwind) => barred(&near, [centre(at), centre(upwind)], seen),
-                    _ => None,
-                };
-                let Some((placed, distance)) = met else { continue };
-                let (from, to, solid) = (centre(at), centre(upwind), placed.number);
-                let distance = distance.max(LEAST_DISTANCE);
-                row.distances[link] = distance;
-                let at = [0, 1, 2].map(|axis| from[axis] + distance * (to[axis] - from[axis]));
-                if self.varying_solids.contains(&solid) {
-                    row.crossings.push((link, Crossing { of: Crossed::Solid(solid), level: block.level, at }));
-                } else {
-                    row.links[link] = (self.first + solid) as i32 + 1;
-                }
-                any = true;
-            }
-        }
-        match (any, all) {
-            (false, _) => Cut::Nothing,
-            (true, true) => Cut::All,
-            (true, false) => Cut::Some(row),
-        }
     }
 }
 

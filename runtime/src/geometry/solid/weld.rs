@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Vector;
-use super::shape::{dot, minus};
 use super::surface::{Surface, Triangle};
 use super::tree::Tree;
+use super::vector::{dot, minus};
 
 /// Most rounds of welding and dividing: each may reveal further defects.
 const ROUNDS: usize = 8;

@@ -39,16 +39,18 @@ mod adapt;
 mod error;
 mod pool;
 mod tables;
+mod transfer;
 
 use std::ops::Range;
 
 use lbm_bundle::mesh::{Group, MeshBundle};
 use rayon::prelude::*;
 
-pub use adapt::{Carry, Change, Moves, Outcome};
+pub use adapt::Outcome;
 pub use error::ForestError;
 pub use pool::Pool;
 pub use tables::{Tables, Targets};
+pub use transfer::{Carry, Change, Moves};
 
 use crate::device::{Buffer, Device, DeviceError, Int};
 use crate::geometry::Block;
