@@ -26,7 +26,7 @@ fn target(device: &Device, bundle: &Bundle, criterion: &Criterion, fields: &[f64
     values.write_reals(0, fields).unwrap();
     let mut targets = device.ints(&[-1]).unwrap();
     let kernel = TargetLevels {
-        ids: ids.part(0..1),
+        ids: ids.slice(0..1),
         neighbours: &neighbours,
         nodes: &nodes,
         levels: &levels,

@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "inbox",
             "solids",
             "subdomain",
-            "parts",
+            "decomposition",
             "step",
             "remesh",
             "simulation",

@@ -34,7 +34,7 @@ fn in_parts(bundle: &Bundle, levels: usize, parts: usize) -> Simulation {
         bundle.manifest.params.iter().map(|param| (param.name.clone(), vec![value(&param.name)])).collect();
     let device = Device::host(1).unwrap();
     let prepared = Prepared::refined(&device, bundle, &grid, levels, refine).unwrap();
-    let mut flow = prepared.in_parts(&vec![device.clone(); parts], bundle).unwrap().simulation(&params).unwrap();
+    let mut flow = prepared.in_subdomains(&vec![device.clone(); parts], bundle).unwrap().simulation(&params).unwrap();
     flow.init_cells(|cell, out| {
         let at = cell.centre();
         out.fill(0.0);

@@ -44,7 +44,7 @@ impl<'a> Flow<'a> {
             out[2] = 0.02 * (0.4 * at[0] - 0.2 * at[2]).sin();
         })
         .unwrap();
-        assert_eq!(flow.parts(), parts);
+        assert_eq!(flow.subdomains(), parts);
         flow
     }
 
@@ -63,7 +63,7 @@ impl<'a> Flow<'a> {
             .map(|param| (param.name.clone(), vec![value(&param.name); param.components as usize]))
             .collect();
         let prepared = Prepared::refined(&device, self.bundle, &self.grid, self.levels, self.refines)?;
-        prepared.in_parts(&vec![device.clone(); parts], self.bundle)?.simulation(&params)
+        prepared.in_subdomains(&vec![device.clone(); parts], self.bundle)?.simulation(&params)
     }
 
     /// All that can be known of it after some steps, with its name.
@@ -282,7 +282,7 @@ fn parts_on_gpus_have_the_bits_of_one_in_recorded_steps_and_in_others() {
         let refines = |block: Block| block.place[..2].iter().all(|at| *at == 0) || block.place[0] == 1 << block.level;
         let bits = |parts: usize, stops: &[u64]| {
             let prepared = Prepared::refined(&gpus[0], &bundle, &grid, levels, refines).unwrap();
-            let prepared = prepared.in_parts(&gpus[..parts], &bundle).unwrap();
+            let prepared = prepared.in_subdomains(&gpus[..parts], &bundle).unwrap();
             let mut flow = prepared.simulation(&[("omega".to_string(), vec![1.6])]).unwrap();
             flow.init_cells(|cell, out| {
                 let at = cell.centre();
@@ -436,7 +436,7 @@ fn a_flow_goes_on_in_another_number_of_parts_with_the_same_bits() {
 fn what_cannot_run_in_parts_is_refused_by_name() {
     let uniform = plain("d2q9_bgk", Real::F64);
     let few = Flow::uniform(&uniform, cells(&uniform, [8, 4, 1])).parts(3).err().expect("two blocks");
-    assert!(matches!(few, StepError::ManyParts { parts: 3, blocks: 2 }), "{few}");
+    assert!(matches!(few, StepError::ManySubdomains { subdomains: 3, blocks: 2 }), "{few}");
 }
 
 /// A box on which grids may change, with everything that goes along when they do.
@@ -453,7 +453,7 @@ fn adaptive(bundle: &Bundle, grid: &GridSpec, finest: usize, during: (u64, Crite
     };
     let params = [("omega".to_string(), vec![1.6])];
     let prepared = Prepared::adaptive(&device, bundle, grid, &adaptivity, None).unwrap();
-    prepared.in_parts(&vec![device.clone(); parts], bundle).unwrap().simulation(&params).unwrap()
+    prepared.in_subdomains(&vec![device.clone(); parts], bundle).unwrap().simulation(&params).unwrap()
 }
 
 /// The bits of all that a flow has, and its grid.
@@ -563,7 +563,7 @@ fn after_hundreds_of_random_changes_parts_have_the_same_bits_and_about_the_same_
             }
             let [one, others @ ..] = &mut flows;
             for other in others {
-                assert!(all(other) == all(one), "{spec} {coupling}: {} parts in round {round}", other.parts());
+                assert!(all(other) == all(one), "{spec} {coupling}: {} parts in round {round}", other.subdomains());
                 let work = other.work();
                 let (greatest, sum) = (*work.iter().max().unwrap(), work.iter().sum::<usize>());
                 most = most.max(greatest as f64 * work.len() as f64 / sum as f64);

@@ -141,7 +141,7 @@ impl Subject {
         let neighbours: Vec<i32> = (0..cells).flat_map(near).collect();
         let (ids, neighbours) = (device.ints(&ids).expect("memory"), device.ints(&neighbours).expect("memory"));
         let kernel = kernels::Gather {
-            ids: ids.part(0..cells),
+            ids: ids.slice(0..cells),
             sources: kernels::Sources { neighbours: Some(&neighbours), ..Default::default() },
             action: kernels::Action::Collide { src: &src, dst: &mut dst },
             params: &kernels::Params::new(&bundle.manifest, &[vec![OMEGA]]),

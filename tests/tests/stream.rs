@@ -266,7 +266,7 @@ fn kernel(bundle: &Bundle, grid: &Grid, f: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let values = wall.as_ref().map_or(&[][..], |wall| &wall.values);
         walls.write_reals(face * stride, values).expect("in range");
     }
-    let (ids, neighbours) = (ids.part(0..grid.slots()), &neighbours);
+    let (ids, neighbours) = (ids.slice(0..grid.slots()), &neighbours);
     let params = &kernels::Params::new(&bundle.manifest, &[vec![OMEGA]]);
     let walls = kernels::Walls { wall_rules: &rules, wall_values: &walls };
     let kernel = kernels::Gather {

@@ -155,8 +155,8 @@ impl<E: Element> Buffer<E> {
     }
 
     /// A section of the buffer, as an argument of a kernel.
-    pub fn part(&self, range: Range<usize>) -> Part<'_, E> {
-        Part { buffer: self, range }
+    pub fn slice(&self, range: Range<usize>) -> Slice<'_, E> {
+        Slice { buffer: self, range }
     }
 
     /// The underlying array.
@@ -230,12 +230,12 @@ impl<E: Floating> Buffer<E> {
 
 /// A contiguous section of a buffer.
 #[derive(Debug)]
-pub struct Part<'a, E> {
+pub struct Slice<'a, E> {
     pub(crate) buffer: &'a Buffer<E>,
     pub(crate) range: Range<usize>,
 }
 
-impl<E> Part<'_, E> {
+impl<E> Slice<'_, E> {
     /// Number of values.
     pub fn len(&self) -> usize {
         self.range.len()

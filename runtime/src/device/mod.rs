@@ -55,7 +55,7 @@ use backend::{Backend, Code, Entry, Gpus, Replay};
 
 pub use array::{Array, Scalar};
 pub use bandwidth::{copy_bandwidth, copy_bandwidth_of};
-pub use buffer::{Buffer, Double, Element, Floating, Int, Part, Real, Stored};
+pub use buffer::{Buffer, Double, Element, Floating, Int, Real, Slice, Stored};
 pub use devices::{Devices, Marks};
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
@@ -173,7 +173,7 @@ pub enum Value<'a> {
     /// Pointer to an array that the kernel reads.
     Read(&'a Array),
     /// Pointer to a section of an array that the kernel reads.
-    Part(&'a Array, Range<usize>),
+    Slice(&'a Array, Range<usize>),
     /// Pointer to an array that the kernel writes.
     Write(&'a mut Array),
     /// Pointer to an array that the kernel writes in the memory of another GPU, through peer access.
@@ -413,7 +413,7 @@ impl Device {
         if shape.items > i32::MAX as usize {
             return Err(failed("more items than an int32 can count"));
         }
-        if args.iter().any(|arg| matches!(arg, Value::Part(array, range) if range.end > array.len)) {
+        if args.iter().any(|arg| matches!(arg, Value::Slice(array, range) if range.end > array.len)) {
             return Err(failed("a part of an array ends behind its end"));
         }
         self.backend.launch(&kernel.symbol, &*kernel.entry, shape, args)

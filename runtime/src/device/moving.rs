@@ -103,7 +103,7 @@ impl Moving {
         let (places, groups) = (self.places, THREADS / 32);
         let shape =
             Shape { items: places, divisible: false, threads: THREADS, items_per_group: groups, passes: 1, shared: 0 };
-        let table = |range: Range<usize>| Value::Part(self.tables.array(), range);
+        let table = |range: Range<usize>| Value::Slice(self.tables.array(), range);
         let arguments = [
             table(0..2 * places),
             table(2 * places..4 * places),

@@ -8,7 +8,7 @@ use lbm_bundle::{File, Manifest, Target, criterion_kernels};
 use super::KernelError;
 use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
-use crate::device::{Buffer, Device, Int, Part, Real};
+use crate::device::{Buffer, Device, Int, Real, Slice};
 
 macro_rules! of_criteria {
     ($($rows:tt)*) => { launches! { CriterionRole: $($rows)* } };

@@ -7,7 +7,7 @@ use lbm_bundle::{File, Real as Precision, Target, cutting_kernels};
 use super::KernelError;
 use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
-use crate::device::{Buffer, Device, Double, Int, Part, Real};
+use crate::device::{Buffer, Device, Double, Int, Real, Slice};
 
 macro_rules! of_cutting {
     ($($rows:tt)*) => { launches! { CutRole: $($rows)* } };
@@ -188,7 +188,7 @@ mod tests {
         let (level, count) = (0, shapes.count() as i32);
         kernels
             .launch(Occupy {
-                items: items.part(0..all),
+                items: items.slice(0..all),
                 form: &form,
                 level,
                 places: &places,
@@ -208,7 +208,7 @@ mod tests {
         let mut values = device.alloc_reals(Precision::F64, walls * stride).unwrap();
         kernels
             .launch(Cut {
-                items: items.part(0..all * q),
+                items: items.slice(0..all * q),
                 form: &form,
                 level,
                 places: &places,

@@ -2,7 +2,7 @@
 
 use lbm_bundle::{Manifest, Real as Precision};
 
-use crate::device::{Array, Buffer, Element, Int, Part, Scalar, Value};
+use crate::device::{Array, Buffer, Element, Int, Scalar, Slice, Value};
 
 /// A kernel with its arguments.
 pub trait Launch<'a>: Put<'a> {
@@ -58,14 +58,14 @@ impl<'a> Arguments<'a> {
     }
 
     /// Appends the list of items and its length.
-    pub(super) fn list(&mut self, list: Part<'a, Int>) {
+    pub(super) fn list(&mut self, list: Slice<'a, Int>) {
         self.items = Some(list.len());
         self.slice(list);
     }
 
-    pub(super) fn slice(&mut self, part: Part<'a, Int>) {
-        let length = part.len() as i32;
-        self.values.extend([Value::Part(part.buffer.array(), part.range), Value::Int(length)]);
+    pub(super) fn slice(&mut self, slice: Slice<'a, Int>) {
+        let length = slice.len() as i32;
+        self.values.extend([Value::Slice(slice.buffer.array(), slice.range), Value::Int(length)]);
     }
 
     /// Appends the number of items.
@@ -136,8 +136,8 @@ impl Params {
 #[rustfmt::skip]
 macro_rules! field {
     ($life:lifetime group $group:ident) => { $group<$life> };
-    ($life:lifetime list $element:ident) => { Part<$life, $element> };
-    ($life:lifetime slice $element:ident) => { Part<$life, $element> };
+    ($life:lifetime list $element:ident) => { Slice<$life, $element> };
+    ($life:lifetime slice $element:ident) => { Slice<$life, $element> };
     ($life:lifetime count $element:ident) => { usize };
     ($life:lifetime value Int) => { i32 };
     ($life:lifetime value Params) => { &$life Params };

@@ -6,7 +6,7 @@ use lbm_bundle::{File, Target, mesh_kernels};
 use super::KernelError;
 use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
-use crate::device::{Buffer, Device, Int, Part};
+use crate::device::{Buffer, Device, Int, Slice};
 
 macro_rules! of_mesh {
     ($($rows:tt)*) => { launches! { MeshRole: $($rows)* } };

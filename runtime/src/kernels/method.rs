@@ -4,7 +4,7 @@
 use lbm_bundle::{Role, method_groups, method_kernels};
 
 use super::launch::{Arguments, Launch, Params, Put, about, arguments, field, launch, launches, put};
-use crate::device::{Buffer, Double, Int, Part, Real, Stored};
+use crate::device::{Buffer, Double, Int, Real, Slice, Stored};
 
 method_groups!(arguments);
 
@@ -18,7 +18,7 @@ method_kernels!(of_method);
 #[derive(Debug)]
 pub struct Gather<'a> {
     /// Slots to work on.
-    pub ids: Part<'a, Int>,
+    pub ids: Slice<'a, Int>,
     /// Where values come from.
     pub sources: Sources<'a>,
     /// What is done with them.
@@ -147,7 +147,7 @@ mod tests {
         for role in Role::ALL {
             let Some((action, of)) = role.gathers() else { continue };
             let kernel = Gather {
-                ids: ids.part(0..1),
+                ids: ids.slice(0..1),
                 sources: Sources {
                     neighbours: of.neighbours.then_some(&neighbours),
                     walls: of.walls.then_some(Walls { wall_rules: &wall_rules, wall_values: &wall_values }),
@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(kernel.role(), *role);
             let arguments = Arguments::of(kernel);
             let passed = |value: &Value<'_>| match value {
-                Value::Read(array) | Value::Part(array, _) => (format!("{array:?}"), false),
+                Value::Read(array) | Value::Slice(array, _) => (format!("{array:?}"), false),
                 Value::Write(array) | Value::Peer(array) => (format!("{array:?}"), true),
                 Value::Int(_) | Value::Struct(_) => (String::new(), false),
             };

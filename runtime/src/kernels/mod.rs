@@ -10,7 +10,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, level: 0, fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.slice(0..8), src, first: 0, level: 0, fields, params })
 //! # }
 //! ```
 //!
@@ -20,7 +20,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src: ids, first: 0, level: 0, fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.slice(0..8), src: ids, first: 0, level: 0, fields, params })
 //! # }
 //! ```
 //!
@@ -30,7 +30,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, level: 0, fields: &*fields, params })
+//! program.launch(kernels::Macroscopic { ids: ids.slice(0..8), src, first: 0, level: 0, fields: &*fields, params })
 //! # }
 //! ```
 //!
@@ -40,7 +40,7 @@
 //! # use lbm_runtime::device::{Buffer, Int, Real, Stored};
 //! # use lbm_runtime::kernels::{self, KernelError, Params, Program};
 //! # fn f(program: &Program, ids: &Buffer<Int>, src: &Buffer<Stored>, fields: &mut Buffer<Real>, params: &Params) -> Result<(), KernelError> {
-//! program.launch(kernels::Macroscopic { ids: ids.part(0..8), src, first: 0, level: 0, fields })
+//! program.launch(kernels::Macroscopic { ids: ids.slice(0..8), src, first: 0, level: 0, fields })
 //! # }
 //! ```
 //!
@@ -225,7 +225,7 @@ mod tests {
             let fields = device.alloc_reals(fields, 3 * 64).unwrap();
             let mut dst = device.alloc_stored(Real::F64, 9 * 64).unwrap();
             let params = Params::new(params, &[vec![1.0]]);
-            program.launch(Init { ids: ids.part(0..1), first: 0, fields: &fields, dst: &mut dst, params: &params })
+            program.launch(Init { ids: ids.slice(0..1), first: 0, fields: &fields, dst: &mut dst, params: &params })
         };
         launch(Real::F64, &manifest()).unwrap();
         for (fields, params) in [(Real::F32, &manifest()), (Real::F64, &other)] {
@@ -239,7 +239,7 @@ mod tests {
         let program = Program::load(&device, &bundle()).unwrap();
         let (ids, parts) = (device.ints(&[0]).unwrap(), device.ints(&[0; 4]).unwrap());
         let mut fields = device.alloc_reals(Real::F64, 3 * 64).unwrap();
-        let kernel = AverageFields { ids: ids.part(0..1), parts: &parts, fields: &mut fields };
+        let kernel = AverageFields { ids: ids.slice(0..1), parts: &parts, fields: &mut fields };
         let error = program.launch(kernel).expect_err("the fixture has one level");
         assert!(error.to_string().contains("average_fields"), "{error}");
     }

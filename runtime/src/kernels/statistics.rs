@@ -8,7 +8,7 @@ use lbm_bundle::{File, Manifest, Target, statistics_kernels};
 use super::KernelError;
 use super::launch::{Arguments, Launch, Put, about, arguments, field, launch, launches, put};
 use super::loaded::{Family, Loaded, Signature};
-use crate::device::{Buffer, Device, Double, Int, Part, Real};
+use crate::device::{Buffer, Device, Double, Int, Real, Slice};
 
 macro_rules! of_statistics {
     ($($rows:tt)*) => { launches! { StatisticsRole: $($rows)* } };

@@ -28,7 +28,7 @@ use lbm_bundle::Manifest;
 
 pub use choice::{ChosenBlock, Filled, preferred_block};
 pub use error::GridError;
-pub use partition::{MOST_PARTS, NOBODY, Owned, OwnedLevel, Partition};
+pub use partition::{MOST_SUBDOMAINS, Owned, OwnedLevel, Partition, SubdomainId};
 pub use tree::{Meeting, Tree};
 
 use forest::{Carry, Forest, ForestError, Leaf, Level, Outcome, Pool, Tables, Targets};

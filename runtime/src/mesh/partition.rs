@@ -13,35 +13,51 @@ use super::forest::{Leaf, Level};
 use crate::device::DeviceError;
 use crate::kernels::layout::SlotId;
 
-/// Entry of free slots in owner tables.
-pub const NOBODY: u16 = u16::MAX;
+/// A subdomain, by its position along the curve; the same in all processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SubdomainId(u16);
+
+impl SubdomainId {
+    /// The owner of free slots.
+    pub const NONE: SubdomainId = SubdomainId(u16::MAX);
+
+    /// The subdomain at a position, which is less than [`MOST_SUBDOMAINS`].
+    pub fn new(index: usize) -> SubdomainId {
+        SubdomainId(index as u16)
+    }
+
+    /// Its position.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
 
 /// Most subdomains.
-pub const MOST_PARTS: usize = NOBODY as usize;
+pub const MOST_SUBDOMAINS: usize = u16::MAX as usize;
 
 /// The partition of a grid into subdomains.
 #[derive(Default)]
 pub struct Partition {
     /// The owner of each slot.
-    owner: Arc<Vec<u16>>,
-    parts: Vec<Owned>,
+    owner: Arc<Vec<SubdomainId>>,
+    subdomains: Vec<Owned>,
 }
 
-/// The part of a grid that a subdomain owns.
+/// What a subdomain owns of a grid.
 #[derive(Clone)]
 pub struct Owned {
-    /// Number of the subdomain.
-    pub number: usize,
+    /// The subdomain.
+    pub id: SubdomainId,
     /// Its lists on each level.
     pub levels: Vec<OwnedLevel>,
     /// The owner of each slot.
-    owner: Arc<Vec<u16>>,
+    owner: Arc<Vec<SubdomainId>>,
 }
 
 impl Owned {
     /// Whether the subdomain owns a slot.
     pub fn has(&self, slot: SlotId) -> bool {
-        self.owner.get(slot.index()).is_some_and(|owner| *owner as usize == self.number)
+        self.owner.get(slot.index()).is_some_and(|owner| *owner == self.id)
     }
 
     /// Its own leaves among those of the grid, in their order.
@@ -61,7 +77,7 @@ impl Owned {
     }
 }
 
-/// The part of a level that a subdomain owns.
+/// What a subdomain owns of a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedLevel {
     groups: [Range<usize>; 4],
@@ -101,73 +117,75 @@ impl OwnedLevel {
 impl Partition {
     /// Divides a grid into subdomains of about the same work: cells, weighted by the number of their updates in a step of the coarsest
     /// level.
-    pub fn new(grid: &Grid, parts: usize) -> Result<Partition, DeviceError> {
+    pub fn new(grid: &Grid, subdomains: usize) -> Result<Partition, DeviceError> {
         let tree = grid.tree()?;
         let of_level = |(level, listed): (usize, &Level)| (listed.leaves.len() as u64) << level;
         let total: u64 = grid.levels().iter().enumerate().map(of_level).sum();
-        let (mut owner, mut before) = (vec![NOBODY; tree.slots()], 0);
+        let (mut owner, mut before) = (vec![SubdomainId::NONE; tree.slots()], 0);
         tree.along_curve(|slot, level| {
             let work = 1u64 << level;
             // A leaf belongs to the section that contains its middle.
-            owner[slot.index()] = ((2 * before + work) * parts as u64 / (2 * total)) as u16;
+            let section = (2 * before + work) * subdomains as u64 / (2 * total);
+            owner[slot.index()] = SubdomainId::new(section as usize);
             before += work;
         });
-        Self::of_owners(grid, parts, owner)
+        Self::of_owners(grid, subdomains, owner)
     }
 
     /// A partition with given owners of the slots of leaves, whose numbers do not decrease along the curve. A covered block belongs to
     /// the owner of its first descendant leaf.
-    pub fn of_owners(grid: &Grid, parts: usize, owner: Vec<u16>) -> Result<Partition, DeviceError> {
+    pub fn of_owners(grid: &Grid, subdomains: usize, owner: Vec<SubdomainId>) -> Result<Partition, DeviceError> {
         let tree = grid.tree()?;
         let mut owner = owner;
         tree.give_held(&mut owner);
         let owner = Arc::new(owner);
-        let held = |level: usize| tree.held(level).map(|slot| owner[slot.index()]).collect::<Vec<u16>>();
-        let held: Vec<Vec<u16>> = (0..grid.levels().len()).map(held).collect();
+        let held = |level: usize| tree.held(level).map(|slot| owner[slot.index()]).collect::<Vec<SubdomainId>>();
+        let held: Vec<Vec<SubdomainId>> = (0..grid.levels().len()).map(held).collect();
         let own = |number: usize| {
             let of_group = |group: &Range<usize>| {
                 let listed = &tree.listed()[group.clone()];
-                let first =
-                    |part: usize| group.start + listed.partition_point(|slot| (owner[*slot as usize] as usize) < part);
+                let first = |id: usize| group.start + listed.partition_point(|slot| owner[*slot as usize].index() < id);
                 first(number)..first(number + 1)
             };
-            let of_level = |(level, held): (&Level, &Vec<u16>)| {
-                let first = |part: usize| level.held.start + held.partition_point(|owner| usize::from(*owner) < part);
+            let of_level = |(level, held): (&Level, &Vec<SubdomainId>)| {
+                let first = |id: usize| level.held.start + held.partition_point(|owner| owner.index() < id);
                 OwnedLevel { groups: level.groups.each_ref().map(of_group), held: first(number)..first(number + 1) }
             };
-            Owned { number, levels: grid.levels().iter().zip(&held).map(of_level).collect(), owner: owner.clone() }
+            let levels = grid.levels().iter().zip(&held).map(of_level).collect();
+            Owned { id: SubdomainId::new(number), levels, owner: owner.clone() }
         };
-        Ok(Partition { parts: (0..parts).map(own).collect(), owner })
+        Ok(Partition { subdomains: (0..subdomains).map(own).collect(), owner })
     }
 
     /// The subdomains.
-    pub fn parts(&self) -> &[Owned] {
-        &self.parts
+    pub fn subdomains(&self) -> &[Owned] {
+        &self.subdomains
     }
 
     /// The owner of a slot, if a leaf or a covered block has it.
-    pub fn owner(&self, slot: SlotId) -> Option<usize> {
-        self.owner.get(slot.index()).filter(|owner| **owner != NOBODY).map(|owner| *owner as usize)
+    pub fn owner(&self, slot: SlotId) -> Option<SubdomainId> {
+        self.owner.get(slot.index()).copied().filter(|owner| *owner != SubdomainId::NONE)
     }
 
-    /// The owner of each slot, up to the last that is in use; [`NOBODY`] for free slots.
-    pub fn owners(&self) -> &[u16] {
+    /// The owner of each slot, up to the last that is in use; [`SubdomainId::NONE`] for free slots.
+    pub fn owners(&self) -> &[SubdomainId] {
         &self.owner
     }
 
     /// The largest work of a subdomain over the mean.
     pub fn imbalance(&self) -> f64 {
-        let all: Vec<usize> = self.parts.iter().map(Owned::updates).collect();
+        let all: Vec<usize> = self.subdomains.iter().map(Owned::updates).collect();
         let (most, sum) = (all.iter().copied().max().unwrap_or(0), all.iter().sum::<usize>());
         if sum > 0 { (most * all.len()) as f64 / sum as f64 } else { 1.0 }
     }
 
     /// Divides slots into runs of one owner each. Free slots belong to the run before them.
-    pub fn runs(&self, slots: Range<usize>) -> Vec<(usize, Range<usize>)> {
-        let mut runs: Vec<(usize, Range<usize>)> = vec![];
+    pub fn runs(&self, slots: Range<usize>) -> Vec<(SubdomainId, Range<usize>)> {
+        let mut runs: Vec<(SubdomainId, Range<usize>)> = vec![];
         for slot in slots {
-            let owner = self.owner(SlotId(slot as u32)).or(runs.last().map(|(part, _)| *part)).unwrap_or(0);
-            match runs.last_mut().filter(|(part, _)| *part == owner) {
+            let owner = self.owner(SlotId(slot as u32)).or(runs.last().map(|(id, _)| *id));
+            let owner = owner.unwrap_or(SubdomainId::new(0));
+            match runs.last_mut().filter(|(id, _)| *id == owner) {
                 Some((_, run)) => run.end = slot + 1,
                 None => runs.push((owner, slot..slot + 1)),
             }
@@ -189,30 +207,30 @@ mod tests {
     }
 
     #[test]
-    fn each_leaf_is_in_one_part_and_parts_are_runs_of_the_curve_of_the_same_work() {
+    fn each_leaf_is_in_one_subdomain_and_subdomains_are_runs_of_the_curve_of_the_same_work() {
         let grid = grid();
         for count in 1..=5 {
             let partition = Partition::new(&grid, count).unwrap();
-            let of: Vec<usize> =
+            let of: Vec<SubdomainId> =
                 grid.leaves().unwrap().iter().map(|leaf| partition.owner(leaf.slot).expect("a leaf")).collect();
             assert!(of.is_sorted(), "along the curve: {of:?}");
-            for part in partition.parts() {
-                let (own, listed) = (part.leaf_count(), part.levels[0].runs());
+            for owned in partition.subdomains() {
+                let (own, listed) = (owned.leaf_count(), owned.levels[0].runs());
                 assert!(own.abs_diff(35 / count) <= 1, "{count}: {own}");
                 assert_eq!(listed.iter().map(|run| run.len()).sum::<usize>(), own);
-                assert_eq!(grid.leaves().unwrap().iter().filter(|leaf| part.has(leaf.slot)).count(), own);
+                assert_eq!(grid.leaves().unwrap().iter().filter(|leaf| owned.has(leaf.slot)).count(), own);
             }
         }
     }
 
     #[test]
-    fn lists_of_a_part_have_its_slots_and_no_others() {
+    fn lists_of_a_subdomain_have_its_slots_and_no_others() {
         let grid = grid();
         let partition = Partition::new(&grid, 3).unwrap();
-        for (number, part) in partition.parts().iter().enumerate() {
-            for run in part.levels[0].runs() {
+        for owned in partition.subdomains() {
+            for run in owned.levels[0].runs() {
                 for slot in grid.tables().leaves.read_ints(run).unwrap() {
-                    assert_eq!(partition.owner(SlotId(slot as u32)), Some(number));
+                    assert_eq!(partition.owner(SlotId(slot as u32)), Some(owned.id));
                 }
             }
         }
@@ -222,9 +240,9 @@ mod tests {
     fn runs_of_slots_have_one_owner_each_and_what_nobody_has_goes_along() {
         let grid = grid();
         let mut partition = Partition::new(&grid, 2).unwrap();
-        Arc::make_mut(&mut partition.owner)[3] = NOBODY;
+        Arc::make_mut(&mut partition.owner)[3] = SubdomainId::NONE;
         let runs = partition.runs(0..35);
-        assert_eq!(runs.iter().map(|(part, _)| *part).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(runs.iter().map(|(id, _)| id.index()).collect::<Vec<_>>(), [0, 1]);
         assert_eq!((runs[0].1.start, runs[0].1.end, runs[1].1.end), (0, runs[1].1.start, 35));
     }
 }

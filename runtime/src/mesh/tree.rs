@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::forest::Forest;
-use super::partition::NOBODY;
+use super::partition::SubdomainId;
 use crate::device::DeviceError;
 use crate::kernels::layout::SlotId;
 
@@ -175,18 +175,18 @@ impl Tree {
     }
 
     /// Assigns covered blocks to the owner of their first descendant leaf: `owner[slot]` has the owner of each leaf.
-    pub fn give_held(&self, owner: &mut Vec<u16>) {
+    pub fn give_held(&self, owner: &mut Vec<SubdomainId>) {
         let Some((first, _)) = self.held else { return };
         owner.truncate(first as usize);
-        let mut part = vec![NOBODY; self.slot.len()];
+        let mut of_node = vec![SubdomainId::NONE; self.slot.len()];
         for node in (0..self.slot.len()).rev() {
             match usize::try_from(self.child[node]) {
-                Err(_) => part[node] = owner[self.slot[node] as usize],
+                Err(_) => of_node[node] = owner[self.slot[node] as usize],
                 Ok(child) => {
-                    part[node] = part[child];
+                    of_node[node] = of_node[child];
                     let slot = self.data_slot(node).map_or(0, SlotId::index);
-                    owner.resize(owner.len().max(slot + 1), NOBODY);
-                    owner[slot] = part[node];
+                    owner.resize(owner.len().max(slot + 1), SubdomainId::NONE);
+                    owner[slot] = of_node[node];
                 }
             }
         }
@@ -217,15 +217,15 @@ impl Tree {
         }
     }
 
-    /// The owner of all leaves of each node, [`NOBODY`] if there are several; `owner[slot]` has the owner of each leaf.
-    fn holders(&self, owner: &[u16]) -> Vec<u16> {
-        let mut holder = vec![NOBODY; self.slot.len()];
+    /// The owner of all leaves of each node, [`SubdomainId::NONE`] if there are several; `owner[slot]` has the owner of each leaf.
+    fn holders(&self, owner: &[SubdomainId]) -> Vec<SubdomainId> {
+        let mut holder = vec![SubdomainId::NONE; self.slot.len()];
         for node in (0..self.slot.len()).rev() {
             holder[node] = match usize::try_from(self.child[node]) {
                 Err(_) => owner[self.slot[node] as usize],
                 Ok(first) => {
                     let of = &holder[first..first + (1 << self.dim)];
-                    if of.iter().all(|part| *part == of[0]) { of[0] } else { NOBODY }
+                    if of.iter().all(|owner| *owner == of[0]) { of[0] } else { SubdomainId::NONE }
                 }
             };
         }
@@ -238,7 +238,7 @@ impl Tree {
     pub fn meetings<Found: Default + Send>(
         &self,
         forest: &Forest,
-        owner: &[u16],
+        owner: &[SubdomainId],
         is_wide: bool,
         visit: impl Fn(Meeting<'_>, &mut Found) + Sync,
     ) -> Result<Vec<Found>, DeviceError> {
@@ -268,7 +268,7 @@ impl Tree {
 /// A traversal of a tree to the leaves at subdomain boundaries.
 struct Walk<'a, Visit> {
     tree: &'a Tree,
-    holder: Vec<u16>,
+    holder: Vec<SubdomainId>,
     links: Vec<Links>,
     wide: Option<Vec<Links>>,
     visit: Visit,
@@ -312,7 +312,7 @@ impl<Visit> Walk<'_, Visit> {
     /// it has several owners.
     fn others(&self, at: &Meeting<'_>) -> u32 {
         let own = self.holder[at.node];
-        let is_other = |near: &i32| *near >= 0 && (own == NOBODY || self.holder[*near as usize] != own);
+        let is_other = |near: &i32| *near >= 0 && (own == SubdomainId::NONE || self.holder[*near as usize] != own);
         at.near.iter().enumerate().fold(0, |others, (place, near)| others | u32::from(is_other(near)) << place)
     }
 }

@@ -31,11 +31,11 @@ pub enum StepError {
     },
 
     /// More subdomains than blocks.
-    #[error("{parts} parts need as many blocks, and the grid has {blocks}")]
+    #[error("{subdomains} parts need as many blocks, and the grid has {blocks}")]
     #[diagnostic(code(C0136), help("take fewer parts, or smaller blocks"))]
-    ManyParts {
+    ManySubdomains {
         /// Requested number of subdomains.
-        parts: usize,
+        subdomains: usize,
         /// Number of blocks.
         blocks: usize,
     },

@@ -17,7 +17,7 @@ use std::ops::Range;
 use lbm_bundle::Manifest;
 use lbm_bundle::mesh::Group;
 
-use crate::device::{Buffer, Device, DeviceError, Int, Part, Real, Stored};
+use crate::device::{Buffer, Device, DeviceError, Int, Real, Slice, Stored};
 use crate::kernels::layout::SlotId;
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::forest::Level;
@@ -137,9 +137,9 @@ impl Inbox {
         };
         for runs in &listed {
             runs.iter()
-                .try_for_each(|run| self.set_masks(program, grid, walls, grid.tables().leaves.part(run.clone())))?;
+                .try_for_each(|run| self.set_masks(program, grid, walls, grid.tables().leaves.slice(run.clone())))?;
         }
-        others.iter().try_for_each(|slots| self.set_masks(program, grid, walls, slots.part(0..slots.len())))?;
+        others.iter().try_for_each(|slots| self.set_masks(program, grid, walls, slots.slice(0..slots.len())))?;
         let count = grid.scan(&mut self.begins, all)?;
         grow(device, &mut self.cells, count)?;
         let begin =
@@ -149,9 +149,9 @@ impl Inbox {
         self.of_levels = begins.windows(2).map(|pair| pair[0]..pair[1]).collect();
         let finest = levels.len().saturating_sub(1);
         for runs in listed.iter().take(finest) {
-            runs.iter().try_for_each(|run| self.set_cells(program, grid, grid.tables().leaves.part(run.clone())))?;
+            runs.iter().try_for_each(|run| self.set_cells(program, grid, grid.tables().leaves.slice(run.clone())))?;
         }
-        others.iter().take(finest).try_for_each(|slots| self.set_cells(program, grid, slots.part(0..slots.len())))?;
+        others.iter().take(finest).try_for_each(|slots| self.set_cells(program, grid, slots.slice(0..slots.len())))?;
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl Inbox {
         program: &Program,
         grid: &Grid,
         walls: &Walls,
-        ids: Part<'_, Int>,
+        ids: Slice<'_, Int>,
     ) -> Result<(), KernelError> {
         let tables = grid.tables();
         program.launch(kernels::InterfaceMasks {
@@ -175,7 +175,7 @@ impl Inbox {
     }
 
     /// Lists these cells, and fills the tables of what lies around the listed blocks.
-    fn set_cells(&mut self, program: &Program, grid: &Grid, ids: Part<'_, Int>) -> Result<(), KernelError> {
+    fn set_cells(&mut self, program: &Program, grid: &Grid, ids: Slice<'_, Int>) -> Result<(), KernelError> {
         let tables = grid.tables();
         program.launch(kernels::InterfaceCells {
             ids,
@@ -196,8 +196,8 @@ impl Inbox {
     }
 
     /// The cells of a level next to refined cells.
-    pub(crate) fn cells_of(&self, level: usize) -> Part<'_, Int> {
-        self.cells.part(self.of_levels[level].clone())
+    pub(crate) fn cells_of(&self, level: usize) -> Slice<'_, Int> {
+        self.cells.slice(self.of_levels[level].clone())
     }
 
     /// Writes to the inbox what a level sends to the next finer level for both of its steps, or what it receives from that level after the
@@ -209,14 +209,14 @@ impl Inbox {
         populations: &[Buffer<Stored>; 2],
         levels: &[LevelState],
         (phase, level, start): (Phase, usize, bool),
-        ids: Part<'_, Int>,
+        ids: Slice<'_, Int>,
     ) -> Result<(), KernelError> {
         let (params, tables) = (levels[level].params.packed(), grid.tables());
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
         // After the first step of the finer level, the other set has its populations from before that step.
         let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);
         let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = self;
-        let beside = kernels::Beside { cells: cells.part(of_levels[level].clone()), tables: around, cell_masks };
+        let beside = kernels::Beside { cells: cells.slice(of_levels[level].clone()), tables: around, cell_masks };
         let (tree, slots, rows, walls) = (tables.nodes(), &tables.slot, &tables.rows, walls.arguments());
         if Phase::TO_FINE.contains(&phase) {
             let across = kernels::ToFiner { coarse, fine, inbox_0: first, inbox_1: second };
@@ -246,7 +246,7 @@ impl Inbox {
         populations: &[Buffer<Stored>; 2],
         levels: &[LevelState],
         (level, start): (usize, bool),
-        ids: Part<'_, Int>,
+        ids: Slice<'_, Int>,
     ) -> Result<(), KernelError> {
         let tables = grid.tables();
         let current = |level: usize| levels.get(level).map_or(0, |level| level.current);

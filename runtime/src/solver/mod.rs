@@ -1,12 +1,12 @@
 //! A simulation: a method's kernels on a grid, advanced step by step.
 
 mod arrays;
+mod decomposition;
 mod error;
 mod halo;
 mod inbox;
 mod measure;
 pub mod observe;
-mod parts;
 mod plan;
 mod remesh;
 mod setup;

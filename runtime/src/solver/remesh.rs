@@ -8,9 +8,9 @@ use crate::geometry::Block;
 use crate::kernels::criteria::Criterion;
 use crate::mesh::forest::Outcome;
 use crate::solver::arrays::memory::UNEVEN;
+use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::halo::transfer::Reach;
-use crate::solver::parts::Parts;
 use crate::solver::step::Stepper;
 use crate::solver::subdomain::Subdomain;
 
@@ -86,7 +86,7 @@ impl Adapter {
     }
 }
 
-impl Parts {
+impl Subdomains {
     /// Adapts the forest to the target levels of a criterion, by default that of the grid, for the fields of the current step, and to
     /// moving solids within the interval `ahead`, or during their whole motion. Populations and reference fields are transferred.
     pub(crate) fn change(

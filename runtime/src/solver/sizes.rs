@@ -19,7 +19,7 @@ use crate::device::Device;
 use crate::fixture::manifest;
 use crate::geometry::Block;
 use crate::mesh::forest::Forest;
-use crate::mesh::{Behind, Grid, Partition, Room, WallId};
+use crate::mesh::{Behind, Grid, Partition, Room, SubdomainId, WallId};
 
 /// Levels of the grids.
 const LEVELS: usize = 4;
@@ -93,11 +93,11 @@ fn changes_of_large_grids() {
                 done("partition");
                 let halo = Halo::new(&manifest, &grid, &partition, |_| false).unwrap();
                 done("halo");
-                Edges::new(&device, &grid, &partition.parts()[0], &halo).unwrap();
+                Edges::new(&device, &grid, &partition.subdomains()[0], &halo).unwrap();
                 done("edges");
                 let transfers = transfer::before_change(&grid, &partition).unwrap();
                 done("before_change");
-                Reach::new(0, &partition, &transfers);
+                Reach::new(SubdomainId::new(0), &partition, &transfers);
                 done("reach");
                 crossing = halo.lanes().map(|lane| lane.populations.places()).sum();
             }

@@ -139,9 +139,9 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
     };
     let pieces = |flow: &mut Simulation| {
         let slot = crate::kernels::layout::Layout::fields(flow.manifest()).slot_len();
-        *flow.parts.iter_mut().next().unwrap().macroscopic_mut() =
+        *flow.subdomains.iter_mut().next().unwrap().macroscopic_mut() =
             device.alloc_reals(lbm_bundle::Real::F64, 4 * slot).unwrap();
-        assert_eq!(flow.parts.first().windows(), [0..4, 4..8, 8..9]);
+        assert_eq!(flow.subdomains.first().windows(), [0..4, 4..8, 8..9]);
     };
     let (mut whole, mut other) = (cavity(&device, 24), cavity(&device, 24));
     pieces(&mut other);
@@ -168,7 +168,7 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
     assert_eq!(whole.look().unwrap().not_finite, Some(found));
     // What needs all of them makes room for them.
     other.keep().unwrap();
-    assert!(other.parts.first().is_whole());
+    assert!(other.subdomains.first().is_whole());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lbm_bundle::{Real, Storage};
-use lbm_runtime::mesh::MOST_PARTS as MOST_DEVICES;
+use lbm_runtime::mesh::MOST_SUBDOMAINS as MOST_DEVICES;
 
 use super::reader::Reader;
 use crate::case::devices::{Devices, TargetChoice};

@@ -63,7 +63,7 @@ impl Resolver<'_> {
         let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
         let parts = self.raw.top.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
         let memory = Memory::new(manifest, blocks_of_all, false, reference, Copies::default());
-        let memory = memory.in_parts(parts * self.raw.processes, Shared::Evenly);
+        let memory = memory.in_subdomains(parts * self.raw.processes, Shared::Evenly);
         let too_many = blocks >= i32::MAX as usize || roots.iter().any(|along| *along > MOST_ROOTS);
         let lack = memory.lack(self.available);
         let (message, most) = match lack {

@@ -348,7 +348,7 @@ mod tests {
         dst.poison().unwrap();
         let shape = Shape { items: count, divisible: true, threads: 128, items_per_group: 128, passes: 1, shared: 0 };
         let args = [
-            Value::Part(ids.array(), 0..count),
+            Value::Slice(ids.array(), 0..count),
             Value::Int(count as i32),
             Value::Read(src.array()),
             Value::Write(dst.array_mut()),
@@ -430,8 +430,8 @@ mod tests {
         array.back_only([part(0), part(7), part(15)].into_iter()).unwrap();
         array.write_reals(part(7).start, &vec![3.5; PART]).unwrap();
         assert_eq!(array.own_bytes(), 24 * PART);
-        assert_eq!(array.read_reals(part(0).end - 1..part(0).end).unwrap(), [1.5]);
-        assert_eq!(array.read_reals(part(15).start..part(15).start + 1).unwrap(), [2.5]);
+        assert_eq!(array.read_reals(part(0).end - 1..slice(0).end).unwrap(), [1.5]);
+        assert_eq!(array.read_reals(part(15).start..slice(15).start + 1).unwrap(), [2.5]);
         // Unbacked values may still be written and read.
         array.poison().unwrap();
         let like = device.alloc_like(&array).unwrap();

@@ -48,7 +48,7 @@ impl Cuda {
                 Value::Int(value) => Some(cell(&value.to_ne_bytes())),
                 Value::Struct(_) => None,
                 Value::Read(array) => Some(address(array, 0, false)?),
-                Value::Part(array, range) => Some(address(array, range.start, false)?),
+                Value::Slice(array, range) => Some(address(array, range.start, false)?),
                 Value::Write(array) => Some(address(array, 0, false)?),
                 Value::Peer(array) => Some(address(array, 0, true)?),
             });

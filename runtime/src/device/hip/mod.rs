@@ -141,7 +141,7 @@ impl Hip {
                 Value::Int(value) => cell(&value.to_ne_bytes()),
                 Value::Struct(_) => 0,
                 Value::Read(array) => address(array, 0)?,
-                Value::Part(array, range) => address(array, range.start)?,
+                Value::Slice(array, range) => address(array, range.start)?,
                 Value::Write(array) => address(array, 0)?,
                 Value::Peer(_) => return Err(failed("an array belongs to another device".into())),
             });

@@ -124,7 +124,7 @@ impl Reach {
 fn array_of<'a>(arg: &'a Value<'_>) -> Option<(&'a Array, Range<usize>, bool)> {
     match arg {
         Value::Read(array) => Some((array, 0..array.len, false)),
-        Value::Part(array, range) => Some((array, range.clone(), false)),
+        Value::Slice(array, range) => Some((array, range.clone(), false)),
         Value::Write(array) | Value::Peer(array) => Some((array, 0..array.len, true)),
         Value::Int(_) | Value::Struct(_) => None,
     }

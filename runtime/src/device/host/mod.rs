@@ -92,7 +92,7 @@ impl Host {
             return call(&cells);
         }
         let first = match (args, cells.first()) {
-            ([Value::Part(_, range), Value::Int(_), ..], Some(Packed::Cell(first))) if range.len() == shape.items => {
+            ([Value::Slice(_, range), Value::Int(_), ..], Some(Packed::Cell(first))) if range.len() == shape.items => {
                 *first
             }
             _ => return Err(Failed::Arguments("a launch that can be cut starts with a list and its length")),
@@ -269,7 +269,7 @@ fn pack<'a>(args: &'a [Value<'_>]) -> Result<Vec<Packed<'a>>, Failed> {
                 Value::Struct(words) => return Ok(Packed::Struct(words)),
                 Value::Int(value) => cell(&value.to_ne_bytes()),
                 Value::Read(array) => address(array)?,
-                Value::Part(array, range) => address(array)? + array.offset(range.start),
+                Value::Slice(array, range) => address(array)? + array.offset(range.start),
                 Value::Write(array) => address(array)?,
                 Value::Peer(_) => return Err(Failed::Arguments("an array belongs to another device")),
             }))
@@ -330,7 +330,7 @@ mod tests {
             dst.poison().unwrap();
             let shape = Shape { items: count, divisible: true, threads: 1, items_per_group: 1, passes: 1, shared: 0 };
             let args = [
-                Value::Part(ids.array(), 0..count),
+                Value::Slice(ids.array(), 0..count),
                 Value::Int(count as i32),
                 Value::Read(src.array()),
                 Value::Write(dst.array_mut()),
@@ -353,7 +353,7 @@ mod tests {
         let mut dst = device.alloc_doubles(100).unwrap();
         let mut launch = |start: usize, items: usize| {
             let shape = Shape { items, divisible: true, threads: 1, items_per_group: 1, passes: 1, shared: 0 };
-            let (ids, count) = (Value::Part(ids.array(), start..start + items), Value::Int(items as i32));
+            let (ids, count) = (Value::Slice(ids.array(), start..start + items), Value::Int(items as i32));
             let args =
                 [ids, count, Value::Read(src.array()), Value::Write(dst.array_mut()), Value::Struct(&[3f64.to_bits()])];
             device.launch(&kernel, shape, &args)

@@ -110,14 +110,14 @@ impl Forest {
         let (all, leaves) = (self.nodes(), self.leaves());
         self.rank(0..all, Class::Slot)?;
         self.program.launch(kernels::Arrange {
-            ids: self.tables.order.part(0..all),
+            ids: self.tables.order.slice(0..all),
             rank: &self.work.rank,
             slot: &mut self.tables.slot,
             node: &mut self.tables.node,
             from: &mut self.work.coarse,
         })?;
         self.program.launch(kernels::Clear {
-            unused: self.work.every.part(leaves..leaves + self.free.slots),
+            unused: self.work.every.slice(leaves..leaves + self.free.slots),
             all: self.pool.slots as i32,
             node: &mut self.tables.node,
             free_slots: &mut self.tables.free_slots,
@@ -143,7 +143,7 @@ impl Forest {
     fn decide(&mut self, coarsest: usize, finest: usize) -> Result<Decision, ForestError> {
         let all = self.nodes();
         self.program.launch(kernels::Mark {
-            nodes: self.tables.order.part(0..all),
+            nodes: self.tables.order.slice(0..all),
             level: &self.tables.level,
             child: &self.tables.child,
             target: &self.targets.level,
@@ -157,17 +157,17 @@ impl Forest {
         let parents = &self.levels[..self.levels.len().saturating_sub(1)];
         let (Tables { order, near, child, .. }, mark) = (&self.tables, &mut self.work.mark);
         for level in parents {
-            self.program.launch(kernels::Yield { nodes: order.part(level.nodes.clone()), near, child, mark })?;
+            self.program.launch(kernels::Yield { nodes: order.slice(level.nodes.clone()), near, child, mark })?;
         }
         for level in parents.iter().rev() {
-            self.program.launch(kernels::Spread { nodes: order.part(level.nodes.clone()), near, child, mark })?;
+            self.program.launch(kernels::Spread { nodes: order.slice(level.nodes.clone()), near, child, mark })?;
         }
         for level in parents.iter().rev() {
-            self.program.launch(kernels::Dissolve { nodes: order.part(level.nodes.clone()), near, child, mark })?;
+            self.program.launch(kernels::Dissolve { nodes: order.slice(level.nodes.clone()), near, child, mark })?;
         }
         self.rank(0..all, Class::Mark)?;
         self.program.launch(kernels::Pick {
-            nodes: self.tables.order.part(0..all),
+            nodes: self.tables.order.slice(0..all),
             mark: &self.work.mark,
             rank: &self.work.rank,
             picked: &mut self.work.picked,
@@ -203,7 +203,7 @@ impl Forest {
         while !ranks.is_empty() {
             let count = ranks.len().min(self.free.slots);
             self.program.launch(kernels::Merge {
-                ids: self.work.picked.part(ranks.start..ranks.start + count),
+                ids: self.work.picked.slice(ranks.start..ranks.start + count),
                 rank: &self.work.rank,
                 first: ranks.start as i32,
                 child: &self.tables.child,
@@ -217,7 +217,7 @@ impl Forest {
             self.free.slots -= count;
             carry.average(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
             self.program.launch(kernels::Drop {
-                ids: self.work.picked.part(ranks.start..ranks.start + count),
+                ids: self.work.picked.slice(ranks.start..ranks.start + count),
                 rank: &self.work.rank,
                 first: ranks.start as i32,
                 roots: self.roots as i32,
@@ -243,7 +243,7 @@ impl Forest {
             return Ok(());
         }
         self.program.launch(kernels::Split {
-            ids: self.work.picked.part(0..count),
+            ids: self.work.picked.slice(0..count),
             rank: &self.work.rank,
             roots: self.roots as i32,
             families: self.free.families as i32,
@@ -265,7 +265,7 @@ impl Forest {
         self.least_free = self.least_free.min(self.free.slots);
         carry.fill(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
         self.program.launch(kernels::Vacate {
-            ids: self.work.picked.part(0..count),
+            ids: self.work.picked.slice(0..count),
             rank: &self.work.rank,
             slots: self.free.slots as i32,
             slot: &mut self.tables.slot,
@@ -286,7 +286,7 @@ impl Forest {
             self.classify(listed.clone())?;
             self.rank(listed.clone(), Class::Kind)?;
             self.program.launch(kernels::Expand {
-                positions: self.work.every.part(first..first + count),
+                positions: self.work.every.slice(first..first + count),
                 kind: &self.tables.kind,
                 rank: &self.work.rank,
                 child: &self.tables.child,
@@ -323,7 +323,7 @@ impl Forest {
     fn hold(&mut self) -> Result<(), KernelError> {
         let all = self.nodes();
         self.program.launch(kernels::Hold {
-            nodes: self.tables.order.part(0..all),
+            nodes: self.tables.order.slice(0..all),
             near: &self.tables.near,
             child: &self.tables.child,
             parent: &self.tables.parent,
@@ -344,7 +344,7 @@ impl Forest {
         let all = self.nodes();
         self.rank(0..all, Class::Interface)?;
         self.program.launch(kernels::Number {
-            nodes: self.tables.order.part(0..all),
+            nodes: self.tables.order.slice(0..all),
             slot: if self.holds { &self.tables.data } else { &self.tables.slot },
             interface: &self.work.interface,
             rank: &self.work.rank,
@@ -357,7 +357,7 @@ impl Forest {
     /// Updates the adjacent nodes of the children of listed nodes.
     fn link(&mut self, listed: Range<usize>) -> Result<(), KernelError> {
         self.program.launch(kernels::Link {
-            nodes: self.tables.order.part(listed.clone()),
+            nodes: self.tables.order.slice(listed.clone()),
             near: &mut self.tables.near,
             child: &self.tables.child,
         })
@@ -366,7 +366,7 @@ impl Forest {
     /// Updates the neighbours of listed leaves, and kinds.
     fn classify(&mut self, listed: Range<usize>) -> Result<(), KernelError> {
         self.program.launch(kernels::Classify {
-            nodes: self.tables.order.part(listed.clone()),
+            nodes: self.tables.order.slice(listed.clone()),
             near: &self.tables.near,
             child: &self.tables.child,
             slot: &self.tables.slot,
@@ -386,7 +386,7 @@ impl Forest {
         };
         let chunks = listed.len().div_ceil(CHUNK);
         self.program.launch(kernels::Tally {
-            chunks: self.work.every.part(0..chunks),
+            chunks: self.work.every.slice(0..chunks),
             order: &self.tables.order,
             first: listed.start as i32,
             size: listed.len() as i32,
@@ -396,7 +396,7 @@ impl Forest {
         })?;
         scan(&self.program, &mut self.work.counts, chunks * classes, &mut self.work.begins, TOTAL)?;
         self.program.launch(kernels::Rank {
-            chunks: self.work.every.part(0..chunks),
+            chunks: self.work.every.slice(0..chunks),
             order: &self.tables.order,
             first: listed.start as i32,
             size: listed.len() as i32,

@@ -261,7 +261,7 @@ impl Forest {
         rows: &mut Buffer<Int>,
     ) -> Result<(), KernelError> {
         self.program.launch(kernels::Follow {
-            positions: self.work.every.part(0..nodes.len()),
+            positions: self.work.every.slice(0..nodes.len()),
             found: nodes,
             row,
             slot: &self.tables.slot,

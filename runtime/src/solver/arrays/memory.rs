@@ -119,12 +119,12 @@ impl Memory {
 
     /// The same for several subdomains, each of which has the tables of all blocks. On GPUs each has its share of the other arrays: on a
     /// fixed grid without its halo, on an adaptive grid the most that it needs while the work is about balanced.
-    pub fn in_parts(self, parts: usize, shared: Shared) -> Memory {
-        let of = |bytes: usize| shared.of(bytes, parts);
+    pub fn in_subdomains(self, subdomains: usize, shared: Shared) -> Memory {
+        let of = |bytes: usize| shared.of(bytes, subdomains);
         match self.target.is_gpu() {
-            false => Memory { tables: self.tables.saturating_mul(parts), ..self },
+            false => Memory { tables: self.tables.saturating_mul(subdomains), ..self },
             true => Memory {
-                devices: parts,
+                devices: subdomains,
                 populations: of(self.populations),
                 interfaces: self.interfaces - self.of_interfaces_shared + of(self.of_interfaces_shared),
                 of_interfaces_shared: of(self.of_interfaces_shared),
@@ -233,11 +233,11 @@ mod tests {
     fn gpus_share_what_lies_in_blocks_of_a_grid_that_stays_and_each_has_all_tables() {
         let on_gpus = Manifest { target: Target::Cuda, ..manifest() };
         let of = |manifest: &Manifest| Memory::new(manifest, Blocks::uniform(2, 60), true, false, Copies::default());
-        let (one, two) = (of(&on_gpus), of(&on_gpus).in_parts(2, Shared::Evenly));
+        let (one, two) = (of(&on_gpus), of(&on_gpus).in_subdomains(2, Shared::Evenly));
         assert_eq!((2 * two.populations, 2 * two.fields, two.tables), (one.populations, one.fields, one.tables));
         assert_eq!(two.total(), 2 * two.on_device() + two.outputs);
-        assert_eq!(of(&on_gpus).in_parts(2, Shared::No).on_device(), one.on_device());
-        let (host, parts) = (of(&manifest()), of(&manifest()).in_parts(2, Shared::Evenly));
+        assert_eq!(of(&on_gpus).in_subdomains(2, Shared::No).on_device(), one.on_device());
+        let (host, parts) = (of(&manifest()), of(&manifest()).in_subdomains(2, Shared::Evenly));
         assert_eq!((parts.populations, parts.tables), (host.populations, 2 * host.tables));
     }
 
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!([1, 2, 4].map(|gpus| Shared::WithSpare.of(1000, gpus)), [1000, 606, 303]);
         let manifest = Manifest { target: Target::Cuda, ..manifest() };
         let one = Memory::new(&manifest, Blocks::uniform(2, 60), true, false, Copies::default());
-        let four = one.in_parts(4, Shared::WithSpare);
+        let four = one.in_subdomains(4, Shared::WithSpare);
         assert_eq!((four.populations, four.tables), (Shared::WithSpare.of(one.populations, 4), one.tables));
         assert!(4 * four.populations > one.populations && 3 * four.populations < one.populations);
     }

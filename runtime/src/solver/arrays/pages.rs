@@ -2,7 +2,7 @@
 //! of the subdomain's own blocks and of the blocks that it receives from others.
 //!
 //! Writes to slots without memory are lost. Memory is therefore mapped before data come to a slot: for blocks of other subdomains
-//! ([`Parts::transfer`](crate::solver::parts::Parts)), for coarse blocks and children that an adaptation creates, and for all blocks before
+//! ([`Subdomains::transfer`](crate::solver::decomposition::Subdomains)), for coarse blocks and children that an adaptation creates, and for all blocks before
 //! they are sorted ([`Subdomain`](crate::solver::subdomain::Subdomain)). When the halo is known after an adaptation, memory is
 //! released that belongs neither to the subdomain's own blocks nor to its halo.
 

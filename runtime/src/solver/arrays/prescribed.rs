@@ -118,7 +118,7 @@ impl Prescribed {
         values: &mut Buffer<Real>,
     ) -> Result<(), KernelError> {
         let Prescribed { kernels, formulas, places, late, entries, lists, levels, clock } = self;
-        let items = lists.part(levels[level].clone());
+        let items = lists.slice(levels[level].clone());
         let level = level as i32;
         kernels.launch(
             manifest,

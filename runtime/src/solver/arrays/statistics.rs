@@ -83,7 +83,7 @@ impl Statistics {
     /// Computes the accumulators of blocks that replace their children, from those of the children.
     pub(crate) fn average(&mut self, method: &Manifest, change: &Change<'_>) -> Result<(), KernelError> {
         for (number, values) in self.values.iter_mut().enumerate() {
-            let (ids, parts) = (change.slots.part(0..change.count), change.parts);
+            let (ids, parts) = (change.slots.slice(0..change.count), change.parts);
             self.kernels.launch(method, number, statistics::AverageAccumulators { ids, parts, values })?;
         }
         Ok(())
@@ -93,7 +93,7 @@ impl Statistics {
     /// blocks, which have no accumulators.
     pub(crate) fn fill(&mut self, method: &Manifest, change: &Change<'_>, held: i32) -> Result<(), KernelError> {
         for (number, values) in self.values.iter_mut().enumerate() {
-            let (ids, parts) = (change.slots.part(0..change.count), change.parts);
+            let (ids, parts) = (change.slots.slice(0..change.count), change.parts);
             let neighbours = &change.tables.neighbours;
             self.kernels.launch(
                 method,
@@ -118,7 +118,7 @@ impl Statistics {
             let mut room = Arrays::default();
             room.add(&mut moved, layout);
             room.only(slots)?;
-            let ids = moves.slots.part(0..moves.count);
+            let ids = moves.slots.slice(0..moves.count);
             self.kernels.launch(
                 method,
                 number,

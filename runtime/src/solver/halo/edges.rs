@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use lbm_bundle::mesh::Group;
 
-use crate::device::{Buffer, Device, Int, Part};
+use crate::device::{Buffer, Device, Int, Slice};
 use crate::kernels::layout::SlotId;
 use crate::mesh::{Grid, Owned};
 use crate::solver::error::StepError;
@@ -39,9 +39,9 @@ impl Edges {
     }
 
     /// The blocks of a group of a level.
-    pub(crate) fn group(&self, level: usize, group: Group, side: Side) -> Part<'_, Int> {
+    pub(crate) fn group(&self, level: usize, group: Group, side: Side) -> Slice<'_, Int> {
         let (all, edge) = &self.levels[level][group.index()];
-        self.list.part(match side {
+        self.list.slice(match side {
             Side::All => all.clone(),
             Side::Edge => all.start..all.start + edge,
             Side::Inside => all.start + edge..all.end,
@@ -49,8 +49,8 @@ impl Edges {
     }
 
     /// All blocks of a level.
-    pub(crate) fn level(&self, level: usize) -> Part<'_, Int> {
+    pub(crate) fn level(&self, level: usize) -> Slice<'_, Int> {
         let [first, .., last] = &self.levels[level];
-        self.list.part(first.0.start..last.0.end)
+        self.list.slice(first.0.start..last.0.end)
     }
 }

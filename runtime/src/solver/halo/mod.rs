@@ -27,21 +27,21 @@ use rayon::prelude::*;
 
 use crate::device::Packing;
 use crate::kernels::layout::{Layout, SlotId};
-use crate::mesh::{Grid, Meeting, Partition};
+use crate::mesh::{Grid, Meeting, Partition, SubdomainId};
 use crate::solver::error::StepError;
 
 /// Data of the blocks of a level that one subdomain sends to another.
 pub(crate) struct Lane {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
+    pub(crate) from: SubdomainId,
+    pub(crate) to: SubdomainId,
     pub(crate) populations: Packing,
     pub(crate) fields: Packing,
 }
 
 /// Saved populations of the blocks of a level that one subdomain sends to another.
 pub(crate) struct SavedLane {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
+    pub(crate) from: SubdomainId,
+    pub(crate) to: SubdomainId,
     pub(crate) saved: Packing,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Halo {
     /// Exchange of saved populations for ghosts `[level][lane]`.
     saved: Vec<Vec<SavedLane>>,
     /// Slots of coarse blocks at refinement interfaces that other subdomains own and that send populations into blocks of a subdomain
-    /// `[part][level]`.
+    /// `[subdomain][level]`.
     senders: Vec<Vec<Vec<SlotId>>>,
     /// For each slot in use, whether its block reads blocks of other subdomains or is read by them.
     edge: Vec<AtomicBool>,
@@ -72,15 +72,15 @@ struct Need {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Crossing {
     level: usize,
-    from: u16,
-    to: u16,
+    from: SubdomainId,
+    to: SubdomainId,
     slot: SlotId,
     need: Need,
 }
 
 /// Saved populations that another subdomain needs: the level, the subdomains that they come from and go to, and the row of the block among
 /// blocks at refinement interfaces.
-type Saved = (usize, u16, u16, usize);
+type Saved = (usize, SubdomainId, SubdomainId, usize);
 
 /// What is found at subdomain boundaries.
 #[derive(Default)]
@@ -92,7 +92,7 @@ struct Found {
     /// Saved populations for ghosts, with duplicates.
     saved: Vec<Saved>,
     /// Coarse blocks at refinement interfaces that send populations into blocks of a subdomain: subdomain, level, slot.
-    senders: Vec<(u16, usize, SlotId)>,
+    senders: Vec<(SubdomainId, usize, SlotId)>,
 }
 
 impl Halo {
@@ -207,11 +207,11 @@ impl Halo {
         });
         let of_ghosts = found.iter().flat_map(|found| &found.saved).copied();
         let saved = saved_lanes(manifest, levels.len(), of_ghosts.chain(of_means).collect());
-        let mut sent: Vec<(u16, usize, SlotId)> = found.into_iter().flat_map(|found| found.senders).collect();
+        let mut sent: Vec<(SubdomainId, usize, SlotId)> = found.into_iter().flat_map(|found| found.senders).collect();
         sent.sort_unstable();
         sent.dedup();
-        let mut senders = vec![vec![vec![]; levels.len()]; partition.parts().len()];
-        sent.into_iter().for_each(|(to, level, slot)| senders[to as usize][level].push(slot));
+        let mut senders = vec![vec![vec![]; levels.len()]; partition.subdomains().len()];
+        sent.into_iter().for_each(|(to, level, slot)| senders[to.index()][level].push(slot));
         Ok(Halo { levels, saved, senders, edge })
     }
 
@@ -236,8 +236,8 @@ impl Halo {
     }
 
     /// For each level, the slots of coarse blocks that other subdomains own and that send populations into blocks of a subdomain.
-    pub(crate) fn senders(&self, part: usize) -> &[Vec<SlotId>] {
-        &self.senders[part]
+    pub(crate) fn senders(&self, id: SubdomainId) -> &[Vec<SlotId>] {
+        &self.senders[id.index()]
     }
 }
 
@@ -251,7 +251,7 @@ fn saved_lanes(manifest: &Manifest, levels: usize, mut saved: Vec<Saved>) -> Vec
         let (level, from, to, _) = lane[0];
         let mut packing = Packing::new(vec![std::iter::once(0..of_block as u32).collect()]);
         lane.iter().for_each(|(.., row)| packing.push(row * of_block, 0));
-        lanes[level].push(SavedLane { from: from.into(), to: to.into(), saved: packing });
+        lanes[level].push(SavedLane { from, to, saved: packing });
     }
     lanes
 }
@@ -265,8 +265,8 @@ impl Lane {
         let runs = patterns.iter().map(|need| shapes.values_of(*need)).collect();
         let (of_populations, of_fields) = (shapes.reached.len(), shapes.fields);
         let mut lane = Lane {
-            from: crossings[0].from.into(),
-            to: crossings[0].to.into(),
+            from: crossings[0].from,
+            to: crossings[0].to,
             populations: Packing::new(runs),
             fields: Packing::new(vec![std::iter::once(0..of_fields as u32).collect()]),
         };

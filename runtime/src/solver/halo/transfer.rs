@@ -9,13 +9,13 @@ use crate::device::Packing;
 use crate::kernels::KernelError;
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::forest::{Change, Moves};
-use crate::mesh::{Grid, Meeting, NOBODY, Partition};
+use crate::mesh::{Grid, Meeting, Partition, SubdomainId};
 use crate::solver::error::StepError;
 
 /// Whole blocks of a level that one subdomain sends to another.
 pub(crate) struct Transfer {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
+    pub(crate) from: SubdomainId,
+    pub(crate) to: SubdomainId,
     pub(crate) level: usize,
     /// In ascending order.
     pub(crate) slots: Vec<SlotId>,
@@ -32,7 +32,7 @@ impl Transfer {
 }
 
 /// A block that migrates: the subdomains that it leaves and enters, its level and its slot.
-type Going = (u16, u16, usize, SlotId);
+type Going = (SubdomainId, SubdomainId, usize, SlotId);
 
 /// Groups blocks into transfers by pair of subdomains and level.
 fn transfers(mut going: Vec<Going>) -> Vec<Transfer> {
@@ -42,7 +42,7 @@ fn transfers(mut going: Vec<Going>) -> Vec<Transfer> {
     let transfer = |blocks: &[Going]| {
         let (from, to, level, _) = blocks[0];
         let slots = blocks.iter().map(|(.., slot)| *slot).collect();
-        Transfer { from: from.into(), to: to.into(), level, slots }
+        Transfer { from, to, level, slots }
     };
     together.map(transfer).collect()
 }
@@ -96,31 +96,30 @@ pub(crate) fn moved(grid: &Grid, before: &Partition, after: &Partition) -> Resul
 
 /// The owners of slots, and the slots whose data a subdomain has, while the forest changes. All subdomains change theirs in the same way.
 pub(crate) struct Reach {
-    part: u16,
+    id: SubdomainId,
     /// The owner of each slot, up to the last slot that a leaf has had.
-    owner: Vec<u16>,
+    owner: Vec<SubdomainId>,
     /// Whether the subdomain has the data of each of these slots, its own or received ones.
     known: Vec<bool>,
 }
 
 impl Reach {
     /// The reach of a subdomain that has received the transfers `got`.
-    pub(crate) fn new(part: usize, partition: &Partition, got: &[Transfer]) -> Reach {
+    pub(crate) fn new(id: SubdomainId, partition: &Partition, got: &[Transfer]) -> Reach {
         let owner = partition.owners().to_vec();
-        let slots = got.iter().filter(|transfer| transfer.to == part).flat_map(|transfer| &transfer.slots);
-        let part = part as u16;
-        let mut known: Vec<bool> = owner.iter().map(|owner| *owner == part).collect();
+        let slots = got.iter().filter(|transfer| transfer.to == id).flat_map(|transfer| &transfer.slots);
+        let mut known: Vec<bool> = owner.iter().map(|owner| *owner == id).collect();
         slots.for_each(|slot| known[slot.index()] = true);
-        Reach { part, owner, known }
+        Reach { id, owner, known }
     }
 
     /// Whether the subdomain owns a slot.
     pub(crate) fn has(&self, slot: SlotId) -> bool {
-        self.owner[slot.index()] == self.part
+        self.owner[slot.index()] == self.id
     }
 
     /// The owner of each slot.
-    pub(crate) fn owners(self) -> Vec<u16> {
+    pub(crate) fn owners(self) -> Vec<SubdomainId> {
         self.owner
     }
 
@@ -131,7 +130,7 @@ impl Reach {
         let mut found = vec![];
         for (slot, of) in slots.iter().zip(parts.chunks(children)) {
             let (owner, known) = (self.owner[of[0] as usize], of.iter().all(|child| self.known[*child as usize]));
-            of.iter().for_each(|child| self.set(*child as usize, NOBODY, false));
+            of.iter().for_each(|child| self.set(*child as usize, SubdomainId::NONE, false));
             self.set(*slot as usize, owner, known);
             found.extend(known.then_some(*slot));
         }
@@ -145,9 +144,9 @@ impl Reach {
         let (mut found, mut fine) = (vec![], vec![]);
         for (slot, of) in slots.iter().zip(parts.chunks(children)) {
             let owner = self.owner[*slot as usize];
-            let own = owner == self.part;
+            let own = owner == self.id;
             of.iter().for_each(|child| self.set(*child as usize, owner, own));
-            self.set(*slot as usize, NOBODY, false);
+            self.set(*slot as usize, SubdomainId::NONE, false);
             if own {
                 found.push(*slot);
                 fine.extend_from_slice(of);
@@ -162,13 +161,13 @@ impl Reach {
         let mut held = moves.held.read_ints(0..moves.held_count)?;
         held.retain(|slot| self.has(SlotId(*slot as u32)));
         self.owner = from.iter().map(|from| self.owner[*from as usize]).collect();
-        self.known = self.owner.iter().map(|owner| *owner == self.part).collect();
+        self.known = self.owner.iter().map(|owner| *owner == self.id).collect();
         Ok([(0..moves.count as i32).filter(|slot| self.known[*slot as usize]).collect(), held])
     }
 
-    fn set(&mut self, slot: usize, owner: u16, known: bool) {
+    fn set(&mut self, slot: usize, owner: SubdomainId, known: bool) {
         if slot >= self.owner.len() {
-            self.owner.resize(slot + 1, NOBODY);
+            self.owner.resize(slot + 1, SubdomainId::NONE);
             self.known.resize(slot + 1, false);
         }
         (self.owner[slot], self.known[slot]) = (owner, known);

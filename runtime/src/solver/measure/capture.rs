@@ -9,6 +9,7 @@ use crate::device::{Scalar, Staging};
 use crate::geometry::Domain;
 use crate::geometry::solid::Cutters;
 use crate::kernels::layout::Layout;
+use crate::mesh::SubdomainId;
 use crate::mesh::forest::Leaf;
 use crate::solver::error::StepError;
 use crate::solver::measure::gather;
@@ -40,7 +41,7 @@ impl Simulation {
     /// Starts a copy of the macroscopic fields of the current step; the flow may go on before it is complete. In several processes the
     /// first has the fields, and others have zeros.
     pub fn capture(&mut self, mut staging: Staging) -> Result<Capture, StepError> {
-        if self.parts.processes().is_some() {
+        if self.subdomains.processes().is_some() {
             return Ok(Capture(Fields::There(Box::new(self.snapshot()?))));
         }
         self.sample()?;
@@ -48,10 +49,10 @@ impl Simulation {
         let leaves = self.grid().shared_leaves()?;
         let slots = || leaves.iter().map(|leaf| leaf.slot.index());
         let (first, end) = (slots().min().unwrap_or(0), slots().max().map_or(0, |last| last + 1));
-        let array = |part: usize| self.parts.part(part).map(|part| part.fields().macroscopic.array());
+        let array = |id: SubdomainId| self.subdomains.get(id).map(|subdomain| subdomain.fields().macroscopic.array());
         let values = |slots: Range<usize>| slots.start * layout.slot_len()..slots.end * layout.slot_len();
-        let runs = self.parts.runs(first..end).into_iter();
-        let copied: Vec<_> = runs.filter_map(|(part, slots)| Some((array(part)?, values(slots)))).collect();
+        let runs = self.subdomains.runs(first..end).into_iter();
+        let copied: Vec<_> = runs.filter_map(|(id, slots)| Some((array(id)?, values(slots)))).collect();
         staging.copy(&copied)?;
         Ok(Capture(Fields::Copied(Box::new(Copied {
             step: self.step(),

@@ -3,10 +3,10 @@
 use lbm_bundle::{Populations, Role};
 
 use crate::solver::arrays::params::LevelState;
+use crate::solver::decomposition::Subdomains;
+use crate::solver::decomposition::collect::{bytes_of, numbers_of};
 use crate::solver::error::StepError;
 use crate::solver::observe::{Conserved, Exchange, Exchanged, Look, Means, NotFinite, Sum};
-use crate::solver::parts::Parts;
-use crate::solver::parts::collect::{bytes_of, numbers_of};
 use crate::solver::simulation::Simulation;
 use crate::solver::step::timing::Timings;
 use crate::solver::subdomain::Subdomain;
@@ -14,7 +14,7 @@ use crate::solver::subdomain::Subdomain;
 impl Simulation {
     /// Checks the fields of the current step for values that are not finite, and for their change since the reference.
     pub fn look(&mut self) -> Result<Look, StepError> {
-        let (not_finite, change) = self.parts.look(&self.stepper.levels)?;
+        let (not_finite, change) = self.subdomains.look(&self.stepper.levels)?;
         let dim = self.grid().dim() as u32;
         let has_velocity = self.manifest().fields.iter().any(|field| field.name == "u" && field.components == dim);
         let compares = self.monitor.reference.is_some() && has_velocity && not_finite.is_none();
@@ -26,7 +26,7 @@ impl Simulation {
     /// the adjacent leaves of its level. Fields of covered blocks are not transferred, and nothing reads them.
     pub fn keep(&mut self) -> Result<(), StepError> {
         self.sample()?;
-        self.parts.iter_mut().try_for_each(Subdomain::keep)?;
+        self.subdomains.iter_mut().try_for_each(Subdomain::keep)?;
         self.monitor.reference = Some(self.step());
         Ok(())
     }
@@ -45,8 +45,8 @@ impl Simulation {
             return Ok(None);
         }
         self.sample()?;
-        self.parts.exchange_fields()?;
-        self.parts.means().map(Some)
+        self.subdomains.exchange_fields()?;
+        self.subdomains.means().map(Some)
     }
 
     /// Mass and momentum of each set of populations in the fluid, in the order of the manifest; solid cells do not count. Volumes are in
@@ -56,7 +56,7 @@ impl Simulation {
     pub fn sums(&self) -> Result<Vec<Conserved>, StepError> {
         let (manifest, dim) = (self.manifest(), self.grid().dim());
         let mut totals = vec![Sum::default(); manifest.populations.len() * (1 + dim)];
-        self.parts.add_sums(&self.stepper.levels, &mut totals)?;
+        self.subdomains.add_sums(&self.stepper.levels, &mut totals)?;
         let of = |(set, totals): (&Populations, &[Sum])| Conserved {
             name: set.name.clone(),
             mass: totals[0].value(),
@@ -86,11 +86,11 @@ impl Simulation {
     /// rotating solids, and the gain of each set of populations.
     pub fn exchanges(&mut self) -> Result<Vec<Exchange>, StepError> {
         let mut total = self.no_exchanges();
-        let Simulation { parts, stepper, .. } = self;
-        for subdomain in parts.iter_mut() {
+        let Simulation { subdomains, stepper, .. } = self;
+        for subdomain in subdomains.iter_mut() {
             subdomain.set_clock(stepper.step)?;
         }
-        parts.add_exchanges(&stepper.levels, &mut total)?;
+        subdomains.add_exchanges(&stepper.levels, &mut total)?;
         Ok(total)
     }
 
@@ -103,24 +103,24 @@ impl Simulation {
     /// steps are not recorded.
     pub fn sum_exchanges(&mut self, times: usize) {
         self.forget();
-        self.parts.exchanged = vec![Exchanged { steps: 0, sums: self.no_exchanges() }; times];
+        self.subdomains.exchanged = vec![Exchanged { steps: 0, sums: self.no_exchanges() }; times];
     }
 
     /// The accumulated sums.
     pub fn exchanged(&self) -> &[Exchanged] {
-        &self.parts.exchanged
+        &self.subdomains.exchanged
     }
 
     /// Continues the sums that [`Self::exchanged`] gave.
     pub fn restore_exchanged(&mut self, exchanged: &[Exchanged]) {
-        self.parts.exchanged = exchanged.to_vec();
+        self.subdomains.exchanged = exchanged.to_vec();
     }
 
     /// The mean exchange per step between solids and the fluid since one of the sums was last taken, and resets that sum. `None` if there
     /// were no steps, or nothing is accumulated.
     pub fn take_exchanges(&mut self, number: usize) -> Option<Vec<Exchange>> {
         let none = self.no_exchanges();
-        let Exchanged { steps, sums } = self.parts.exchanged.get_mut(number).filter(|of| of.steps > 0)?;
+        let Exchanged { steps, sums } = self.subdomains.exchanged.get_mut(number).filter(|of| of.steps > 0)?;
         let (count, mut mean) = (std::mem::take(steps) as f64, std::mem::replace(sums, none));
         mean.iter_mut().flat_map(Exchange::numbers_mut).for_each(|value| *value /= count);
         Some(mean)
@@ -154,7 +154,7 @@ impl Simulation {
     }
 }
 
-impl Parts {
+impl Subdomains {
     /// The first value of the fields that is not finite, and the largest change since the reference.
     fn look(&mut self, levels: &[LevelState]) -> Result<(Option<NotFinite>, f64), StepError> {
         let mut largest = 0.0_f64;
@@ -212,7 +212,7 @@ impl Parts {
         let (grid, length) = (self.first().grid(), totals.len());
         for (at, level) in levels.iter().enumerate().take(grid.levels().len()) {
             let volume = 0.5f64.powi((at * grid.dim()) as i32);
-            let sums = self.of_blocks(at, 2 * length, |part, run| part.sums(run, level.current, length))?;
+            let sums = self.of_blocks(at, 2 * length, |subdomain, run| subdomain.sums(run, level.current, length))?;
             for (entry, sum) in sums.chunks(2).enumerate() {
                 totals[entry % length].merge(Sum::new(volume * sum[0], volume * sum[1]));
             }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::SubdomainId;
 use crate::mesh::forest::Leaf;
 use crate::solver::arrays::fields;
+use crate::solver::decomposition::collect::For;
 use crate::solver::error::StepError;
 use crate::solver::measure::around_point::{Around, Stencil};
 use crate::solver::measure::snapshot::Snapshot;
-use crate::solver::parts::collect::For;
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::{ReadBlocks, Subdomain};
 
@@ -45,7 +46,7 @@ struct Plan {
     /// For each subdomain of this process, the blocks that are read.
     lists: Vec<ReadBlocks>,
     /// The owner of each block that is read.
-    owners: Vec<usize>,
+    owners: Vec<SubdomainId>,
     /// The stencil of each point, by position in the values of those blocks' first component; `None` inside a solid.
     points: Vec<Option<Stencil>>,
 }
@@ -67,19 +68,19 @@ impl Simulation {
     /// The fields of the current step at the points of a probe, in their order; in all processes.
     pub fn probe(&mut self, probe: &mut Probe) -> Result<Vec<Reading>, StepError> {
         let leaves = self.grid().shared_leaves()?;
-        let stays = |plan: &Plan| Arc::ptr_eq(&plan.leaves, &leaves) && !self.parts.first().moves();
+        let stays = |plan: &Plan| Arc::ptr_eq(&plan.leaves, &leaves) && !self.subdomains.first().moves();
         let plan = match probe.plan.take().filter(stays) {
             Some(plan) => plan,
             None => self.plan_probe(probe, leaves)?,
         };
         let layout = Layout::fields(self.manifest());
         let mut values = vec![0.0; plan.owners.len() * layout.slot_len()];
-        for (subdomain, list) in self.parts.iter_mut().zip(&plan.lists) {
+        for (subdomain, list) in self.subdomains.iter_mut().zip(&plan.lists) {
             subdomain.read_fields(&self.stepper.levels, list, &mut values)?;
         }
         let place = |at: usize| at * layout.slot_len()..(at + 1) * layout.slot_len();
-        let places: Vec<_> = plan.owners.iter().enumerate().map(|(at, part)| (*part, place(at))).collect();
-        self.parts.gather(&mut values, &places, For::All);
+        let places: Vec<_> = plan.owners.iter().enumerate().map(|(at, owner)| (*owner, place(at))).collect();
+        self.subdomains.gather(&mut values, &places, For::All);
         let velocity = fields::component_names(self.manifest()).iter().position(|name| name == "ux");
         let dim = self.grid().dim();
         let of = |weights: &[(usize, f64)], component: usize| -> f64 {
@@ -133,13 +134,13 @@ impl Simulation {
         }
         let read: Vec<(usize, SlotId)> = read.into_iter().collect();
         let levels = self.stepper.levels.len();
-        let list = |(part, subdomain): (usize, &Subdomain)| {
+        let list = |(id, subdomain): (SubdomainId, &Subdomain)| {
             let numbered = read.iter().copied().zip(0..);
-            let own: Vec<_> = numbered.filter(|((_, slot), _)| self.parts.owner(*slot) == part).collect();
+            let own: Vec<_> = numbered.filter(|((_, slot), _)| self.subdomains.owner(*slot) == id).collect();
             ReadBlocks::new(subdomain, &own, levels)
         };
-        let lists = self.parts.numbered().map(list).collect::<Result<_, StepError>>()?;
-        let owners = read.iter().map(|(_, slot)| self.parts.owner(*slot)).collect();
+        let lists = self.subdomains.with_ids().map(list).collect::<Result<_, StepError>>()?;
+        let owners = read.iter().map(|(_, slot)| self.subdomains.owner(*slot)).collect();
         Ok(Plan { leaves, lists, owners, points })
     }
 }

@@ -9,13 +9,14 @@
 //! edge blocks have streamed.
 
 use crate::device::{Accesses, Place};
+use crate::mesh::SubdomainId;
 use crate::mesh::forest::LEVELS;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::{Side, Task};
 
 /// A part of the data that phases access as a whole.
 #[derive(Clone, Copy)]
-enum Part {
+enum Data {
     /// Populations of a level, in one of the two sets, of the blocks that a phase streams: edge blocks or interior blocks of a subdomain.
     Populations { level: usize, set: usize, of: Phase, edge: bool },
     /// The copy that a subdomain has of another's populations of a level, in one of the two sets.
@@ -38,33 +39,33 @@ const KINDS: usize = 5;
 /// Number of places that a subdomain has, besides copies of others' data.
 const OWN: usize = LEVELS * KINDS * 2 * Phase::ALL.len();
 
-/// A subdomain by its number, out of several.
+/// A subdomain by its index in this process, out of several.
 #[derive(Clone, Copy)]
-pub(crate) struct OfPart {
-    pub(crate) part: usize,
-    pub(crate) parts: usize,
+pub(crate) struct OfSubdomain {
+    pub(crate) index: usize,
+    pub(crate) count: usize,
 }
 
-impl OfPart {
-    fn place(self, of: Part) -> Place {
-        let OfPart { part, parts } = self;
+impl OfSubdomain {
+    fn place(self, of: Data) -> Place {
+        let OfSubdomain { index, count } = self;
         let number = |kind: usize, level: usize, set: usize, phase: Phase| {
-            part * OWN + ((level * KINDS + kind) * 2 + set) * Phase::ALL.len() + phase as usize
+            index * OWN + ((level * KINDS + kind) * 2 + set) * Phase::ALL.len() + phase as usize
         };
         Place(match of {
-            Part::Populations { level, set, of, edge: false } => number(0, level, set, of),
-            Part::Inbox { level, second, by } => number(1, level, usize::from(second), by),
-            Part::Saved { level, of, edge } => number(2, level, usize::from(edge), of),
-            Part::Walls => number(3, 0, 0, Phase::Prescribe),
-            Part::Clock => number(3, 0, 0, Phase::Tick),
-            Part::Populations { level, set, of, edge: true } => number(4, level, set, of),
-            Part::Halo { level, set, from } => parts * OWN + ((part * parts + from) * LEVELS + level) * 3 + set,
-            Part::SavedHalo { level, from } => parts * OWN + ((part * parts + from) * LEVELS + level) * 3 + 2,
+            Data::Populations { level, set, of, edge: false } => number(0, level, set, of),
+            Data::Inbox { level, second, by } => number(1, level, usize::from(second), by),
+            Data::Saved { level, of, edge } => number(2, level, usize::from(edge), of),
+            Data::Walls => number(3, 0, 0, Phase::Prescribe),
+            Data::Clock => number(3, 0, 0, Phase::Tick),
+            Data::Populations { level, set, of, edge: true } => number(4, level, set, of),
+            Data::Halo { level, set, from } => count * OWN + ((index * count + from) * LEVELS + level) * 3 + set,
+            Data::SavedHalo { level, from } => count * OWN + ((index * count + from) * LEVELS + level) * 3 + 2,
         } as u32)
     }
 
     /// The numbers of places, each once: several kernels of a phase may access the same data.
-    fn places(self, of: Vec<Part>) -> Vec<Place> {
+    fn places(self, of: Vec<Data>) -> Vec<Place> {
         let mut places: Vec<Place> = of.into_iter().map(|of| self.place(of)).collect();
         places.sort_unstable();
         places.dedup();
@@ -73,17 +74,17 @@ impl OfPart {
 
     /// All other subdomains.
     fn others(self) -> impl Iterator<Item = usize> {
-        (0..self.parts).filter(move |from| *from != self.part)
+        (0..self.count).filter(move |from| *from != self.index)
     }
 
     /// The copies of the populations of all other subdomains.
-    fn halo(self, level: usize, set: usize) -> impl Iterator<Item = Part> {
-        self.others().map(move |from| Part::Halo { level, set, from })
+    fn halo(self, level: usize, set: usize) -> impl Iterator<Item = Data> {
+        self.others().map(move |from| Data::Halo { level, set, from })
     }
 
     /// What is saved for ghosts on a level, by own blocks and by blocks of others.
-    fn all_saved(self, level: usize) -> impl Iterator<Item = Part> {
-        saved(level).chain(self.others().map(move |from| Part::SavedHalo { level, from }))
+    fn all_saved(self, level: usize) -> impl Iterator<Item = Data> {
+        saved(level).chain(self.others().map(move |from| Data::SavedHalo { level, from }))
     }
 }
 
@@ -96,71 +97,71 @@ const STREAMING: [Phase; 5] = [
     Phase::StreamCollideHeld,
 ];
 
-fn populations(level: usize, set: usize) -> impl Iterator<Item = Part> {
+fn populations(level: usize, set: usize) -> impl Iterator<Item = Data> {
     [false, true].into_iter().flat_map(move |edge| at(edge, level, set))
 }
 
 /// Populations of edge blocks, or of interior blocks.
-fn at(edge: bool, level: usize, set: usize) -> impl Iterator<Item = Part> {
-    STREAMING.into_iter().map(move |of| Part::Populations { level, set, of, edge })
+fn at(edge: bool, level: usize, set: usize) -> impl Iterator<Item = Data> {
+    STREAMING.into_iter().map(move |of| Data::Populations { level, set, of, edge })
 }
 
-fn saved(level: usize) -> impl Iterator<Item = Part> {
-    let of_phase = move |of| [false, true].map(|edge| Part::Saved { level, of, edge });
+fn saved(level: usize) -> impl Iterator<Item = Data> {
+    let of_phase = move |of| [false, true].map(|edge| Data::Saved { level, of, edge });
     STREAMING.into_iter().flat_map(of_phase)
 }
 
-fn inbox(level: usize, second: bool, by: &[Phase]) -> impl Iterator<Item = Part> {
-    by.iter().map(move |by| Part::Inbox { level, second, by: *by })
+fn inbox(level: usize, second: bool, by: &[Phase]) -> impl Iterator<Item = Data> {
+    by.iter().map(move |by| Data::Inbox { level, second, by: *by })
 }
 
 /// The accesses of one lane of a halo exchange.
-pub(crate) fn of_lane(task: Task, (from, to): (usize, usize), parts: usize) -> Accesses {
+pub(crate) fn of_lane(task: Task, (from, to): (SubdomainId, SubdomainId), count: usize) -> Accesses {
     let (level, set) = (task.level, task.current(task.level));
     let (reads, writes) = match task.phase {
-        Phase::HaloSaved => (saved(level).collect(), Part::SavedHalo { level, from }),
-        _ => (at(true, level, set).collect(), Part::Halo { level, set, from }),
+        Phase::HaloSaved => (saved(level).collect(), Data::SavedHalo { level, from: from.index() }),
+        _ => (at(true, level, set).collect(), Data::Halo { level, set, from: from.index() }),
     };
     Accesses {
-        reads: OfPart { part: from, parts }.places(reads),
-        writes: OfPart { part: to, parts }.places(vec![writes]),
+        reads: OfSubdomain { index: from.index(), count }.places(reads),
+        writes: OfSubdomain { index: to.index(), count }.places(vec![writes]),
         ahead: true,
     }
 }
 
 /// The accesses of a subdomain in a task on some of its blocks. `together`: the phase in which all blocks of the level stream in one
 /// launch, if there is one.
-pub(crate) fn of_part(task: Task, side: Side, together: Option<Phase>, of_part: OfPart) -> Accesses {
+pub(crate) fn of_subdomain(task: Task, side: Side, together: Option<Phase>, subdomain: OfSubdomain) -> Accesses {
     let Task { phase, level, .. } = task;
     let current = |level: usize| task.current(level);
-    let (mut reads, mut writes): (Vec<Part>, Vec<Part>) = (vec![], vec![]);
+    let (mut reads, mut writes): (Vec<Data>, Vec<Data>) = (vec![], vec![]);
     for (name, ty) in phase.arrays() {
-        let parts = data(name, task, side, together, of_part);
+        let found = data(name, task, side, together, subdomain);
         if ty.is_written() {
-            writes.extend(parts);
+            writes.extend(found);
         } else {
-            reads.extend(parts);
+            reads.extend(found);
         }
     }
     match phase {
         // Restriction averages what finer blocks have saved into what coarser blocks save.
-        Phase::Restrict => reads.extend(of_part.all_saved(level)),
+        Phase::Restrict => reads.extend(subdomain.all_saved(level)),
         // Links are cut, and the velocities of surfaces are written.
-        Phase::Move => writes.push(Part::Walls),
+        Phase::Move => writes.push(Data::Walls),
         _ => {}
     }
     if side != Side::Inside {
         for of in phase.reads_blocks_around(level).filter(|of| *of < LEVELS) {
-            reads.extend(of_part.halo(of, current(of)));
+            reads.extend(subdomain.halo(of, current(of)));
             // The other set has the populations of a finer level from before its step.
-            reads.extend((of > level).then(|| of_part.halo(of, 1 - current(of))).into_iter().flatten());
+            reads.extend((of > level).then(|| subdomain.halo(of, 1 - current(of))).into_iter().flatten());
         }
     }
-    Accesses { reads: of_part.places(reads), writes: of_part.places(writes), ahead: side == Side::Edge }
+    Accesses { reads: subdomain.places(reads), writes: subdomain.places(writes), ahead: side == Side::Edge }
 }
 
 /// The data that an array of a kernel refers to in a task, by its name; nothing for tables, which are constant while the grid is.
-fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: OfPart) -> Vec<Part> {
+fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: OfSubdomain) -> Vec<Data> {
     let Task { phase, level, start, .. } = task;
     let (second, current, other) = (!start, |level| task.current(level), |level| 1 - task.current(level));
     let sides: &[bool] = match side {
@@ -184,12 +185,12 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: Of
         ("dst", Phase::StreamCollideSolid) => populations(level, other(level)).collect(),
         ("dst", of) if together == Some(of) => populations(level, other(level)).collect(),
         ("dst", of) => {
-            sides.iter().map(|edge| Part::Populations { level, set: other(level), of, edge: *edge }).collect()
+            sides.iter().map(|edge| Data::Populations { level, set: other(level), of, edge: *edge }).collect()
         }
         ("saved", Phase::Restrict) => saved(level - 1).collect(),
         ("saved", Phase::Send) => saved(level).collect(),
-        ("saved", Phase::Prolong) => of_part.all_saved(level).collect(),
-        ("saved", of) => sides.iter().map(|edge| Part::Saved { level, of, edge: *edge }).collect(),
+        ("saved", Phase::Prolong) => subdomain.all_saved(level).collect(),
+        ("saved", of) => sides.iter().map(|edge| Data::Saved { level, of, edge: *edge }).collect(),
         ("inbox", by) if by == Phase::ExposeAcross || Phase::TO_COARSE.contains(&by) => {
             inbox(level, second, &[by]).collect()
         }
@@ -206,8 +207,8 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, of_part: Of
         }
         ("inbox_0", _) => inbox(level + 1, false, &[phase]).collect(),
         ("inbox_1", _) => inbox(level + 1, true, &[phase]).collect(),
-        ("wall_values" | "values" | "links" | "distances" | "frames" | "numbers", _) => vec![Part::Walls],
-        ("clock", _) => vec![Part::Clock],
+        ("wall_values" | "values" | "links" | "distances" | "frames" | "numbers", _) => vec![Data::Walls],
+        ("clock", _) => vec![Data::Clock],
         _ => vec![],
     }
 }
@@ -227,7 +228,7 @@ mod tests {
             let task = Task { phase, level: 1, start: false, half: 0, sets: 0 };
             for (name, ty) in phase.arrays() {
                 let is_table = matches!(ty, ArgType::Ints | ArgType::IntsOut);
-                let found = data(name, task, Side::All, None, OfPart { part: 0, parts: 2 });
+                let found = data(name, task, Side::All, None, OfSubdomain { index: 0, count: 2 });
                 assert!(
                     is_table || OF_ONE_TASK.contains(&name) || !found.is_empty(),
                     "{phase:?}: which data is `{name}`?"

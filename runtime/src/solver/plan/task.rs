@@ -1,4 +1,4 @@
-//! Tasks: phases of level steps within a step of the grid, and the share of each device.
+//! Tasks: phases of level steps within a step of the grid, and their subtasks.
 
 use crate::solver::plan::phase::Phase;
 
@@ -25,11 +25,11 @@ pub(crate) struct Task {
     pub(crate) sets: u64,
 }
 
-/// The share of one device in a task.
+/// What one device does in a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Share {
-    /// A subdomain, on some of its blocks.
-    Part(usize, Side),
+pub(crate) enum Subtask {
+    /// A subdomain of this process, by its index, on some of its blocks.
+    Subdomain(usize, Side),
     /// One lane of the communication on the task's level, by its number; done by the device of the sender.
     Lane(usize),
     /// All communication on the task's level, if subdomains lie in several processes.

@@ -10,15 +10,15 @@ use crate::geometry::Block;
 use crate::geometry::solid::{Cutters, Motion};
 use crate::kernels::{Criterion, Program};
 use crate::mesh::forest::{Bound, Outcome};
-use crate::mesh::{self, Grid, MOST_PARTS, Partition};
+use crate::mesh::{self, Grid, MOST_SUBDOMAINS, Partition};
 use crate::processes::Processes;
 use crate::solver::arrays::memory::{Copies, Memory, Shared};
 use crate::solver::arrays::params::{LevelState, Params};
 use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::statistics;
 use crate::solver::arrays::walls::Instance;
+use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
-use crate::solver::parts::Parts;
 use crate::solver::remesh::{self, Adaptations, Adapter};
 use crate::solver::setup::around::Around;
 use crate::solver::setup::{refine, room};
@@ -153,7 +153,7 @@ impl<'a> Prepared<'a> {
     /// The same divided into subdomains, one on each of these devices; the kernels are loaded there. Refuses flows with features that
     /// subdomains do not support yet, and devices that would not compute the same bits. The first device must be the one on which this
     /// was prepared.
-    pub fn in_parts(self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
+    pub fn in_subdomains(self, devices: &[Device], bundle: &Bundle) -> Result<Self, StepError> {
         self.in_processes(&Processes::default(), devices, bundle)
     }
 
@@ -165,8 +165,8 @@ impl<'a> Prepared<'a> {
         devices: &[Device],
         bundle: &Bundle,
     ) -> Result<Self, StepError> {
-        let parts = devices.len() * processes.count();
-        if parts < 2 {
+        let subdomains = devices.len() * processes.count();
+        if subdomains < 2 {
             return Ok(self);
         }
         let toolchain = devices[0].toolchain()?;
@@ -176,8 +176,8 @@ impl<'a> Prepared<'a> {
             }
         }
         let blocks = self.grid.leaf_count();
-        if parts > blocks.min(MOST_PARTS) {
-            return Err(StepError::ManyParts { parts, blocks });
+        if subdomains > blocks.min(MOST_SUBDOMAINS) {
+            return Err(StepError::ManySubdomains { subdomains, blocks });
         }
         // On a GPU each array chooses its kind of memory itself.
         let sparse = |device: &Device| if device.ordinal().is_none() { device.sparse() } else { device.clone() };
@@ -231,8 +231,8 @@ impl<'a> Prepared<'a> {
                 (1 + cutters.rows_at_most(&blocks) + places, places)
             }
         };
-        let parts = self.programs.len().max(1) * self.processes.count();
-        let whole = whole || self.follows.is_some() || copies.fields > 0 || parts > 1;
+        let subdomains = self.programs.len().max(1) * self.processes.count();
+        let whole = whole || self.follows.is_some() || copies.fields > 0 || subdomains > 1;
         let (manifest, blocks) = (self.program.manifest(), self.grid.blocks(cut));
         let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, self.spec.statistics.as_ref());
         let moved = if self.follows.is_some() { most_moved } else { 0 };
@@ -241,7 +241,7 @@ impl<'a> Prepared<'a> {
         let memory = Memory::new(manifest, blocks, whole, reference, copies).with_statistics(statistics, copied);
         let turns = self.spec.motions.iter().flatten().any(Motion::turns);
         let memory = memory.with_motion(places.saturating_mul(moving::bytes_of_place(manifest, turns)));
-        Ok(memory.in_parts(parts, self.shared))
+        Ok(memory.in_subdomains(subdomains, self.shared))
     }
 
     /// The number of blocks that moving solids may touch before the grid changes.
@@ -302,18 +302,18 @@ impl<'a> Prepared<'a> {
         };
         let Around { instances, items, cutters, .. } = around;
         let (surroundings, criterion) = ((instances, items, cutters), (criterion, pinned));
-        let mut parts = if programs.is_empty() {
+        let mut subdomains = if programs.is_empty() {
             let devices = (device.clone(), device.clone());
             let mut subdomain =
                 Subdomain::new(devices, program, (grid, None), (spec, levels), surroundings, criterion)?;
             subdomain.make_inbox(None)?;
-            Parts::one(subdomain)
+            Subdomains::one(subdomain)
         } else {
-            in_parts((programs, processes, shared), grid, (spec, levels), surroundings, criterion)?
+            in_subdomains((programs, processes, shared), grid, (spec, levels), surroundings, criterion)?
         };
-        parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
+        subdomains.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         Ok(Simulation {
-            parts,
+            subdomains,
             stepper: Stepper {
                 levels: params.into_iter().map(|params| LevelState { params, current: 0 }).collect(),
                 step: 0,
@@ -333,17 +333,17 @@ const PAGES_OF_BLOCKS: usize = 512;
 const PAGES_OF_ROWS: usize = 16;
 
 /// A flow in one subdomain per program of all processes, each on its own device.
-fn in_parts(
+fn in_subdomains(
     (programs, processes, shared): (Vec<Program>, Processes, Shared),
     grid: Grid,
     spec: (&GridSpec, usize),
     surroundings: (Vec<Instance>, Vec<Item>, Option<Cutters>),
     criterion: (Option<Criterion>, Vec<Corners>),
-) -> Result<Parts, StepError> {
+) -> Result<Subdomains, StepError> {
     let first = processes.number() * programs.len();
     let partition = Partition::new(&grid, programs.len() * processes.count())?;
-    let (mut parts, count) = (vec![], partition.parts().len());
-    for (program, owned) in programs.into_iter().zip(&partition.parts()[first..]) {
+    let (mut subdomains, count) = (vec![], partition.subdomains().len());
+    for (program, owned) in programs.into_iter().zip(&partition.subdomains()[first..]) {
         let (device, owned) = (program.device().clone(), owned.clone());
         let grid = grid.on(&device)?;
         let takes = |pages: usize| match shared {
@@ -352,7 +352,7 @@ fn in_parts(
             Shared::No => device.clone(),
         };
         let devices = (takes(PAGES_OF_BLOCKS), takes(PAGES_OF_ROWS));
-        parts.push(Subdomain::new(
+        subdomains.push(Subdomain::new(
             devices,
             program,
             (grid, Some(owned)),
@@ -361,5 +361,5 @@ fn in_parts(
             criterion.clone(),
         )?);
     }
-    Parts::several(parts, partition, processes)
+    Subdomains::several(subdomains, partition, processes)
 }

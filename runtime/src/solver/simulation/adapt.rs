@@ -12,7 +12,7 @@ const SCATTERED: f64 = 0.25;
 impl Simulation {
     /// Adapts the grid to the flow; the next step runs on the new grid.
     pub(crate) fn adapt(&mut self) -> Result<Outcome, StepError> {
-        if !self.parts.first().is_adapted() {
+        if !self.subdomains.first().is_adapted() {
             return Ok(Outcome::default());
         }
         self.change(None)
@@ -21,7 +21,7 @@ impl Simulation {
     /// The same with a criterion of the caller, once, between the levels that the simulation was made for. Refused if
     /// [`Adaptivity::during`](crate::solver::spec::Adaptivity::during) has reserved no memory for it.
     pub fn adapt_to(&mut self, criterion: &Criterion) -> Result<Outcome, StepError> {
-        if !self.parts.first().is_adapted() {
+        if !self.subdomains.first().is_adapted() {
             return Err(StepError::StaysAsItIs);
         }
         self.change(Some(criterion))
@@ -29,24 +29,24 @@ impl Simulation {
 
     /// Adapts the grid to a criterion, by default its own.
     fn change(&mut self, criterion: Option<&Criterion>) -> Result<Outcome, StepError> {
-        let Simulation { parts, stepper, adapter, .. } = self;
+        let Simulation { subdomains, stepper, adapter, .. } = self;
         let ahead =
             adapter.every.and_then(remesh::interval).map(|every| stepper.step as f64..(stepper.step + every) as f64);
-        let outcome = parts.change(criterion, &adapter.range, stepper, ahead)?;
+        let outcome = subdomains.change(criterion, &adapter.range, stepper, ahead)?;
         adapter.adaptations.add(outcome);
         adapter.settled = !outcome.changed();
         adapter.scattered += outcome.refined + outcome.coarsened;
-        let grid = parts.first().grid();
+        let grid = subdomains.first().grid();
         let mut other = outcome.changed();
         if (adapter.scattered << grid.dim()) as f64 > SCATTERED * grid.leaf_count() as f64 {
-            let current = parts.reorder(&stepper.current())?;
+            let current = subdomains.reorder(&stepper.current())?;
             stepper.levels.iter_mut().for_each(|level| level.current = current);
             adapter.scattered = 0;
             adapter.adaptations.reorderings += 1;
             other = true;
         }
         if other {
-            parts.follow(&stepper.current())?;
+            subdomains.follow(&stepper.current())?;
         }
         Ok(outcome)
     }

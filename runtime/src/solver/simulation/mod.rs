@@ -1,7 +1,7 @@
 //! A method on a grid: the complete state of a flow.
 //!
 //! ```text
-//! Prepared ──▶ Simulation { parts       the subdomains: all data of a device each
+//! Prepared ──▶ Simulation { subdomains  all data of a device each
 //!                           stepper     steps done; parameters and current set of each level
 //!                           adapter     how often the grid is adapted, and statistics of that
 //!                           monitor     for users: timings, the reference step, notices }
@@ -18,8 +18,8 @@ use lbm_bundle::Manifest;
 use crate::device::Device;
 use crate::geometry::solid::Cutters;
 use crate::mesh::{Grid, Owned};
+use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
-use crate::solver::parts::Parts;
 use crate::solver::remesh::Adapter;
 use crate::solver::spec::Course;
 use crate::solver::step::Stepper;
@@ -38,7 +38,7 @@ pub(crate) struct Monitor {
 
 /// A method on a grid.
 pub struct Simulation {
-    pub(crate) parts: Parts,
+    pub(crate) subdomains: Subdomains,
     pub(crate) stepper: Stepper,
     pub(crate) adapter: Adapter,
     pub(crate) monitor: Monitor,
@@ -47,7 +47,7 @@ pub struct Simulation {
 impl Simulation {
     /// Changes a parameter of the method from the next step on, unless it depends on time; the parameters of finer levels follow.
     pub fn set_param(&mut self, name: &str, values: &[f64]) -> Result<(), StepError> {
-        let manifest = self.parts.first().program().manifest();
+        let manifest = self.subdomains.first().program().manifest();
         let levels = &mut self.stepper.levels;
         let mut coarsest = levels[0].params.clone();
         coarsest.set(manifest, name, values)?;
@@ -64,34 +64,34 @@ impl Simulation {
     /// components. A collision uses the value at the end of its step. On a GPU steps are then not recorded.
     pub fn follow_courses(&mut self, courses: Vec<(String, Vec<Course>)>) -> Result<(), StepError> {
         self.forget();
-        self.stepper.follow(self.parts.first().program().manifest(), courses)
+        self.stepper.follow(self.subdomains.first().program().manifest(), courses)
     }
 
     /// Discards what depends on parameters: recordings and sampled fields.
     pub(crate) fn forget(&mut self) {
-        self.parts.recording = None;
-        self.parts.iter_mut().for_each(Subdomain::forget_fields);
+        self.subdomains.recording = None;
+        self.subdomains.iter_mut().for_each(Subdomain::forget_fields);
     }
 
     /// Sets the halo data of all subdomains to NaN, to show that nothing stale is read. For tests.
     #[doc(hidden)]
     pub fn poison(&mut self) -> Result<(), StepError> {
-        self.parts.poison()
+        self.subdomains.poison()
     }
 
     /// Cell updates of each subdomain in a step of the coarsest level.
     pub fn work(&self) -> Vec<usize> {
         let cells = self.manifest().cells();
         let of = |owned: &Owned| cells * owned.updates();
-        match self.parts.partition() {
-            Some(partition) => partition.parts().iter().map(of).collect(),
+        match self.subdomains.partition() {
+            Some(partition) => partition.subdomains().iter().map(of).collect(),
             None => vec![self.grid().updates()],
         }
     }
 
     /// Number of subdomains, in all processes together.
-    pub fn parts(&self) -> usize {
-        self.parts.count()
+    pub fn subdomains(&self) -> usize {
+        self.subdomains.count()
     }
 
     /// Steps done.
@@ -101,20 +101,20 @@ impl Simulation {
 
     /// The grid.
     pub fn grid(&self) -> &Grid {
-        self.parts.first().grid()
+        self.subdomains.first().grid()
     }
 
     /// Signatures and layout of the method's kernels.
     pub fn manifest(&self) -> &Manifest {
-        self.parts.first().program().manifest()
+        self.subdomains.first().program().manifest()
     }
 
     /// The solids at their positions in the current step, on the host.
     pub(crate) fn cutters(&self) -> Option<&Arc<Cutters>> {
-        self.parts.first().bodies().map(|bodies| &bodies.cutters)
+        self.subdomains.first().bodies().map(|bodies| &bodies.cutters)
     }
 
     pub(crate) fn device(&self) -> &Device {
-        self.parts.first().program().device()
+        self.subdomains.first().program().device()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::device::Order;
 use crate::solver::error::StepError;
-use crate::solver::plan::task::{Share, Task};
+use crate::solver::plan::task::{Subtask, Task};
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::Subdomain;
 
@@ -11,19 +11,19 @@ impl Simulation {
     /// number of phases that may be next, and returns the index of one. Returns the number of phases on the critical path.
     #[doc(hidden)]
     pub fn run_reordered(&mut self, steps: u64, mut choose: impl FnMut(usize) -> usize) -> Result<usize, StepError> {
-        let Simulation { parts, stepper, .. } = self;
+        let Simulation { subdomains, stepper, .. } = self;
         let begun = stepper.current();
         let mut tasks = vec![];
         for _ in 0..steps {
-            tasks.extend(stepper.tasks(parts));
+            tasks.extend(stepper.tasks(subdomains));
             stepper.levels[0].current = 1 - stepper.levels[0].current;
         }
         let ended = stepper.current();
-        let shares = |task: Task| parts.shares(task).into_iter().map(move |share| (task, share));
-        let tasks: Vec<(Task, Share)> = tasks.into_iter().flat_map(shares).collect();
+        let subtasks = |task: Task| subdomains.subtasks(task).into_iter().map(move |subtask| (task, subtask));
+        let tasks: Vec<(Task, Subtask)> = tasks.into_iter().flat_map(subtasks).collect();
         let (mut order, mut waits, mut depth) = (Order::default(), vec![], vec![]);
-        for (node, (task, share)) in tasks.iter().enumerate() {
-            let accesses = parts.accesses(*task, *share);
+        for (node, (task, subtask)) in tasks.iter().enumerate() {
+            let accesses = subdomains.accesses(*task, *subtask);
             let before = order.before(&accesses);
             order.add(node, &accesses);
             depth.push(1 + before.iter().map(|other| depth[*other]).max().unwrap_or(0));
@@ -35,13 +35,13 @@ impl Simulation {
             let ready: Vec<usize> =
                 left.iter().copied().filter(|node| waits[*node].iter().all(|before| !left.contains(before))).collect();
             let next = ready[choose(ready.len())];
-            let (task, share) = tasks[next];
-            stepper.run_share(task, share, parts)?;
+            let (task, subtask) = tasks[next];
+            stepper.run_subtask(task, subtask, subdomains)?;
             left.retain(|node| *node != next);
         }
         stepper.levels.iter_mut().zip(ended).for_each(|(level, current)| level.current = current);
         stepper.step += steps;
-        parts.iter_mut().for_each(Subdomain::forget_fields);
+        subdomains.iter_mut().for_each(Subdomain::forget_fields);
         Ok(depth.into_iter().max().unwrap_or(0))
     }
 }

@@ -4,8 +4,8 @@
 //! for each other only where data depend on each other.
 
 use crate::device::{Devices, Graph};
+use crate::solver::decomposition::{Recording, Subdomains};
 use crate::solver::error::StepError;
-use crate::solver::parts::{Parts, Recording};
 use crate::solver::simulation::Simulation;
 use crate::solver::step::Stepper;
 use crate::solver::step::timing::Timings;
@@ -23,14 +23,14 @@ const LEAST_REPEATED: u64 = 4;
 impl Simulation {
     /// Advances by `steps` steps and waits for them.
     pub fn run(&mut self, steps: u64) -> Result<(), StepError> {
-        let devices = self.parts.devices().clone();
+        let devices = self.subdomains.devices().clone();
         devices.first().scope(|| self.run_inside(&devices, steps))
     }
 
     fn run_inside(&mut self, devices: &Devices, steps: u64) -> Result<(), StepError> {
         let step = self.stepper.step;
-        self.parts.forget_posted();
-        self.parts.iter_mut().try_for_each(|subdomain| {
+        self.subdomains.forget_posted();
+        self.subdomains.iter_mut().try_for_each(|subdomain| {
             subdomain.forget_fields();
             subdomain.set_clock(step)
         })?;
@@ -57,25 +57,25 @@ impl Simulation {
 
     /// Advances by steps between which the grid does not change.
     fn run_interval(&mut self, devices: &Devices, steps: u64, sampled: &mut u64) -> Result<(), StepError> {
-        let Simulation { parts, stepper, adapter, monitor, .. } = self;
+        let Simulation { subdomains, stepper, adapter, monitor, .. } = self;
         let mut left = steps;
         // These steps are timed phase by phase.
         while left > 0 && (stepper.levels[0].current == 1 || *sampled > 0) {
-            stepper.advance(parts, Some(&mut monitor.timings))?;
-            parts.sum_many_exchanges()?;
+            stepper.advance(subdomains, Some(&mut monitor.timings))?;
+            subdomains.sum_many_exchanges()?;
             *sampled = sampled.saturating_sub(1);
             left -= 1;
         }
-        let pairs = (PHASES_RECORDED / stepper.tasks(parts).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
+        let pairs = (PHASES_RECORDED / stepper.tasks(subdomains).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
         // A recording has fixed parameters and solids, and sends nothing to the host.
-        let waits = stepper.courses.is_some() || parts.first().moves() || !parts.exchanged.is_empty();
-        let recorded = parts.recording.is_some();
-        if !waits && left >= 2 * pairs * least && !recorded && parts.records() {
-            let graph = record(devices, parts, stepper, pairs)?;
-            parts.recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
+        let waits = stepper.courses.is_some() || subdomains.first().moves() || !subdomains.exchanged.is_empty();
+        let recorded = subdomains.recording.is_some();
+        if !waits && left >= 2 * pairs * least && !recorded && subdomains.records() {
+            let graph = record(devices, subdomains, stepper, pairs)?;
+            subdomains.recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
         }
-        if let Some(recording) = &parts.recording {
+        if let Some(recording) = &subdomains.recording {
             while left >= recording.steps {
                 recording.graph.launch()?;
                 stepper.step += recording.steps;
@@ -83,21 +83,26 @@ impl Simulation {
             }
         }
         for _ in 0..left {
-            stepper.advance(parts, None)?;
-            parts.sum_many_exchanges()?;
+            stepper.advance(subdomains, None)?;
+            subdomains.sum_many_exchanges()?;
         }
-        parts.sum_exchanges(1)
+        subdomains.sum_exchanges(1)
     }
 }
 
 /// Records pairs of steps; the current set of populations of the coarsest level must be the first. Finer levels take an even number of
 /// steps in each.
-fn record(devices: &Devices, parts: &mut Parts, stepper: &mut Stepper, pairs: u64) -> Result<Option<Graph>, StepError> {
+fn record(
+    devices: &Devices,
+    subdomains: &mut Subdomains,
+    stepper: &mut Stepper,
+    pairs: u64,
+) -> Result<Option<Graph>, StepError> {
     let (step, current) = (stepper.step, stepper.current());
     let mut failed = None;
     let recorded = devices.record(|| {
         for _ in 0..2 * pairs {
-            if let Err(error) = stepper.advance(parts, None) {
+            if let Err(error) = stepper.advance(subdomains, None) {
                 failed = Some(error);
                 break;
             }

@@ -132,8 +132,8 @@ impl Bodies {
             let torques = self.sums - manifest.dim as usize - manifest.populations.len();
             program.launch(kernels::Force {
                 list: kernels::Shares {
-                    shares: grid.forest().every().part(0..blocks),
-                    ids: self.list.part(listed),
+                    shares: grid.forest().every().slice(0..blocks),
+                    ids: self.list.slice(listed),
                     per: 1,
                 },
                 neighbours: &grid.tables().neighbours,

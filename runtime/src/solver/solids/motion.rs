@@ -92,7 +92,7 @@ impl Bodies {
         }
         let (shapes, timeline) = (&mut of_links.shapes, &moving.timeline);
         moving.kernels.launch(Place {
-            items: moving.numbers.part(0..moving.numbers.len()),
+            items: moving.numbers.slice(0..moving.numbers.len()),
             entry: entry as i32,
             shapes: shapes.room as i32,
             solids: *count as i32,
@@ -123,7 +123,7 @@ impl Bodies {
         let Bodies { rows, links, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
         let (own, cells) = (moving.places.own[level].clone(), moving.cells);
         let OfLinks { form, places: table, .. } = &*of_links;
-        let items = || moving.places.items.part(own.start * cells..own.end * cells);
+        let items = || moving.places.items.slice(own.start * cells..own.end * cells);
         let neighbours = &grid.tables().neighbours;
         moving.kernels.launch(Uncover {
             items: items(),

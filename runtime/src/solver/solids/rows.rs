@@ -185,7 +185,7 @@ impl Bodies {
         let Bodies { rows, links, distances, owners, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
         let Some(places) = moving.places.levels.get(level).cloned() else { return Ok(()) };
         let OfLinks { form, places: table, shapes, .. } = of_links;
-        let each = |values: usize| moving.places.items.part(places.start * values..places.end * values);
+        let each = |values: usize| moving.places.items.slice(places.start * values..places.end * values);
         let (level, count, surfaces) = (level as i32, shapes.room as i32, &moving.surfaces);
         moving.kernels.launch(kernels::cutting::Occupy {
             items: each(moving.cells),

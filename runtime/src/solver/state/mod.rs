@@ -12,10 +12,10 @@ use crate::kernels::layout::Layout;
 use crate::mesh::forest::Outcome;
 use crate::solver::arrays::digits::Digits;
 use crate::solver::arrays::{cells, fields};
+use crate::solver::decomposition::collect::For;
 use crate::solver::error::StepError;
 use crate::solver::measure::gather;
 use crate::solver::measure::snapshot::Snapshot;
-use crate::solver::parts::collect::For;
 use crate::solver::remesh;
 use crate::solver::simulation::Simulation;
 
@@ -34,7 +34,7 @@ impl Simulation {
     /// The same, starting at a step.
     fn init_at(&mut self, step: u64, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
         let levels = self.stepper.levels.len();
-        self.parts.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
+        self.subdomains.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         self.fill_cells(value)?;
         let mut outcome = Outcome::default();
         for _ in remesh::first_looks(&self.adapter.range) {
@@ -58,7 +58,7 @@ impl Simulation {
         let rest: Vec<Option<f64>> =
             names.iter().zip(places).map(|(name, place)| (!place).then(|| f64::from(name == "rho"))).collect();
         let cutters = self.cutters().cloned();
-        let Simulation { parts, stepper, .. } = self;
+        let Simulation { subdomains, stepper, .. } = self;
         let value = |cell: Cell, out: &mut [f64]| {
             value(cell, out);
             if cutters.as_ref().is_some_and(|cutters| cutters.solids.at(cell.centre()).is_some()) {
@@ -66,15 +66,15 @@ impl Simulation {
             }
         };
         stepper.levels.iter_mut().for_each(|level| level.current = 0);
-        parts.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))?;
-        parts.hold(&stepper.current(), true)
+        subdomains.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))?;
+        subdomains.hold(&stepper.current(), true)
     }
 
     /// Changes the current populations cell by cell: `change(cell, populations)`, full values, not differences from rest; or the moments
     /// stored in their place.
     pub fn update_cells(&mut self, change: impl Fn(Cell, &mut [f64]) + Sync) -> Result<(), StepError> {
-        let Simulation { parts, stepper, .. } = self;
-        parts.iter_mut().try_for_each(|subdomain| subdomain.update(&stepper.levels, &change))
+        let Simulation { subdomains, stepper, .. } = self;
+        subdomains.iter_mut().try_for_each(|subdomain| subdomain.update(&stepper.levels, &change))
     }
 
     /// Visits the current populations of every cell: `each(cell, populations)`, full values, not differences from rest; or the moments
@@ -86,8 +86,10 @@ impl Simulation {
         for set in 0..2 {
             let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == set).collect();
             if current.contains(&true) {
-                let read =
-                    |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields().populations[set]));
+                let read = |range| {
+                    self.subdomains
+                        .read(layout, range, For::First, |subdomain| Some(&subdomain.fields().populations[set]))
+                };
                 cells::visit(read, layout, self.grid(), |cell, populations| {
                     if current[cell.level] {
                         whole.copy_from_slice(populations);
@@ -106,7 +108,8 @@ impl Simulation {
     pub fn visit_cells(&mut self, each: impl FnMut(Cell, &[f64])) -> Result<(), StepError> {
         self.sample()?;
         let layout = Layout::fields(self.manifest());
-        let read = |range| self.parts.read(layout, range, For::First, |part| Some(&part.fields().macroscopic));
+        let read =
+            |range| self.subdomains.read(layout, range, For::First, |subdomain| Some(&subdomain.fields().macroscopic));
         cells::visit(read, layout, self.grid(), each)
     }
 
@@ -132,8 +135,8 @@ impl Simulation {
 
     /// Computes the macroscopic fields of the current step.
     pub(crate) fn sample(&mut self) -> Result<(), StepError> {
-        let Simulation { parts, stepper, .. } = self;
-        parts.iter_mut().try_for_each(|subdomain| subdomain.sample(&stepper.levels))
+        let Simulation { subdomains, stepper, .. } = self;
+        subdomains.iter_mut().try_for_each(|subdomain| subdomain.sample(&stepper.levels))
     }
 
     /// Macroscopic fields of the current step. In several processes the first has them, and others have zeros.
@@ -145,23 +148,23 @@ impl Simulation {
     pub(crate) fn snapshot_for(&mut self, to: For) -> Result<Snapshot, StepError> {
         let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
         let cutters = self.cutters().cloned();
-        let Simulation { parts, stepper, .. } = self;
-        let manifest = parts.first().program().manifest().clone();
+        let Simulation { subdomains, stepper, .. } = self;
+        let manifest = subdomains.first().program().manifest().clone();
         let layout = Layout::fields(&manifest);
         let slot_len = layout.slot_len();
-        let (mut windows, mut first, mut end) = (parts.first().windows().into_iter(), 0, 0);
+        let (mut windows, mut first, mut end) = (subdomains.first().windows().into_iter(), 0, 0);
         let read = |range: Range<usize>| -> Result<Vec<f64>, StepError> {
             let (mut values, mut at) = (vec![], range.start);
             while at < range.end {
                 if at >= end * slot_len
                     && let Some(next) = windows.find(|next| at < next.end * slot_len)
                 {
-                    parts.iter_mut().try_for_each(|subdomain| subdomain.sample_window(&stepper.levels, &next))?;
+                    subdomains.iter_mut().try_for_each(|subdomain| subdomain.sample_window(&stepper.levels, &next))?;
                     (first, end) = (next.start, next.end);
                 }
                 let window = at - first * slot_len..range.end.min(end * slot_len) - first * slot_len;
                 at += window.len();
-                let read = parts.read(layout, window, to, |part| Some(&part.fields().macroscopic))?;
+                let read = subdomains.read(layout, window, to, |subdomain| Some(&subdomain.fields().macroscopic))?;
                 // Usually one window covers the whole range.
                 if values.is_empty() { values = read } else { values.extend(read) }
             }

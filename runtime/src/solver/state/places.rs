@@ -8,7 +8,7 @@ impl Simulation {
     /// Defines the position-dependent parameters of the method from now on. Initial fields must contain the same values.
     pub fn follow_places(&mut self, values: PlaceValues) {
         let places = Places::new(self.manifest(), values);
-        self.parts.iter_mut().for_each(|subdomain| subdomain.follow_places(places.clone()));
+        self.subdomains.iter_mut().for_each(|subdomain| subdomain.follow_places(places.clone()));
     }
 }
 
@@ -17,6 +17,6 @@ impl Simulation {
     pub fn set_places(&mut self, values: PlaceValues) -> Result<(), StepError> {
         self.follow_places(values);
         let current: Vec<usize> = self.stepper.levels.iter().map(|level| level.current).collect();
-        self.parts.iter_mut().try_for_each(|subdomain| Ok(subdomain.set_places(&current)?))
+        self.subdomains.iter_mut().try_for_each(|subdomain| Ok(subdomain.set_places(&current)?))
     }
 }

@@ -30,21 +30,21 @@ impl Simulation {
     /// by side.
     pub fn resident_populations(&self, level: usize) -> Result<Option<Resident>, StepError> {
         let Some(current) = self.stepper.levels.get(level).map(|level| level.current) else { return Ok(None) };
-        if self.parts() != 1 || self.manifest().is_side_by_side() {
+        if self.subdomains() != 1 || self.manifest().is_side_by_side() {
             return Ok(None);
         }
-        let array = &self.parts.first().fields().populations[current];
+        let array = &self.subdomains.first().fields().populations[current];
         self.resident(array, Layout::populations(self.manifest())).map(Some)
     }
 
     /// The macroscopic fields of the current step, their components in the order of the manifest, in lattice units. The next call
     /// overwrites them. `None` if the flow has several subdomains.
     pub fn resident_fields(&mut self) -> Result<Option<Resident>, StepError> {
-        if self.parts() != 1 {
+        if self.subdomains() != 1 {
             return Ok(None);
         }
         self.sample()?;
-        self.resident(&self.parts.first().fields().macroscopic, Layout::fields(self.manifest())).map(Some)
+        self.resident(&self.subdomains.first().fields().macroscopic, Layout::fields(self.manifest())).map(Some)
     }
 
     /// Waits for all launches so far.

@@ -9,18 +9,19 @@ use lbm_bundle::Manifest;
 
 use crate::device::{Array, Buffer, Element, Staging, Stored};
 use crate::kernels::layout::{Layout, SlotId};
+use crate::mesh::SubdomainId;
 use crate::mesh::forest::Leaf;
 use crate::processes::Processes;
 use crate::solver::arrays::cells::{SLOTS_AT_ONCE, runs};
+use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
-use crate::solver::parts::Parts;
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::Subdomain;
 
 /// An array of a subdomain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ArrayId {
-    part: usize,
+    subdomain: SubdomainId,
     kind: Kind,
 }
 
@@ -74,7 +75,7 @@ pub struct State<'a> {
     populations: Vec<Place>,
     fields: Vec<Place>,
     /// The owner of each leaf.
-    owners: Vec<usize>,
+    owners: Vec<SubdomainId>,
     /// Accumulators per cell of each statistic.
     accumulators: Vec<usize>,
     samples: Vec<u64>,
@@ -134,23 +135,23 @@ impl<'a> State<'a> {
         let current = |level: usize| Kind::Populations(flow.stepper.levels[level].current);
         let held = flow.grid().forest().read_held()?;
         let stored = leaves.iter().map(|leaf| (leaf.block.level, leaf.slot)).chain(held);
-        let array = |slot: SlotId, kind: Kind| ArrayId { part: flow.parts.owner(slot), kind };
+        let array = |slot: SlotId, kind: Kind| ArrayId { subdomain: flow.subdomains.owner(slot), kind };
         let populations = stored.map(|(level, slot)| Place { array: array(slot, current(level)), slot }).collect();
         let kept = flow.kept().filter(|kept| *kept != flow.step());
-        let keeps = kept.is_some() && flow.parts.first().reference().is_some();
+        let keeps = kept.is_some() && flow.subdomains.first().reference().is_some();
         let of_fields =
             leaves.iter().filter(|_| keeps).map(|leaf| Place { array: array(leaf.slot, Kind::Kept), slot: leaf.slot });
         let mut arrays = BTreeMap::new();
-        for (part, subdomain) in flow.parts.numbered() {
+        for (id, subdomain) in flow.subdomains.with_ids() {
             let sets =
                 subdomain.fields().populations.iter().enumerate().map(|(set, of)| (Kind::Populations(set), of.array()));
             let reference = subdomain.reference().into_iter().map(|reference| (Kind::Kept, reference.array()));
             let statistics = subdomain.statistics().into_iter().flat_map(|statistics| &statistics.values);
             let statistics = statistics.enumerate().map(|(number, of)| (Kind::Statistic(number), of.array()));
             let all = sets.chain(reference).chain(statistics);
-            arrays.extend(all.map(|(kind, array)| (ArrayId { part, kind }, array)));
+            arrays.extend(all.map(|(kind, array)| (ArrayId { subdomain: id, kind }, array)));
         }
-        let statistics = flow.parts.first().statistics().into_iter();
+        let statistics = flow.subdomains.first().statistics().into_iter();
         let accumulators = statistics.flat_map(|statistics| statistics.accumulators());
         Ok(State {
             step: flow.step(),
@@ -158,7 +159,7 @@ impl<'a> State<'a> {
             manifest: flow.manifest().clone(),
             populations,
             fields: of_fields.collect(),
-            owners: leaves.iter().map(|leaf| flow.parts.owner(leaf.slot)).collect(),
+            owners: leaves.iter().map(|leaf| flow.subdomains.owner(leaf.slot)).collect(),
             leaves,
             accumulators: accumulators.collect(),
             samples: flow.samples().to_vec(),
@@ -176,20 +177,20 @@ impl<'a> State<'a> {
     fn copied(self, mut staging: Staging) -> Result<State<'static>, StepError> {
         let mut copied = BTreeMap::new();
         if let Source::Device(arrays) = &self.source {
-            let (mut parts, mut at) = (vec![], 0);
+            let (mut sources, mut at) = (vec![], 0);
             for (array, slots) in self.spans() {
                 let values = self.slot_len(array);
-                parts.push((arrays[&array], slots.start * values..slots.end * values));
+                sources.push((arrays[&array], slots.start * values..slots.end * values));
                 copied.insert((array, slots.start), at);
                 at += slots.len() * self.slot_bytes(array);
             }
-            staging.copy(&parts)?;
+            staging.copy(&sources)?;
         }
         Ok(self.with_copy(Bytes::Staged(staging), copied))
     }
 
     /// The same on the first of several processes, with the data of the others.
-    fn gathered(self, parts: &Parts, processes: &Processes) -> Result<State<'static>, StepError> {
+    fn gathered(self, subdomains: &Subdomains, processes: &Processes) -> Result<State<'static>, StepError> {
         let (mut own, mut copied, mut bytes) = (vec![], BTreeMap::new(), vec![]);
         if let Source::Device(arrays) = &self.source {
             let spans = self.spans();
@@ -201,7 +202,7 @@ impl<'a> State<'a> {
             if let Some(all) = processes.gather(&own) {
                 let mut taken = vec![0; all.len()];
                 for (array, slots) in spans {
-                    let (process, length) = (parts.process(array.part), slots.len() * self.slot_bytes(array));
+                    let (process, length) = (subdomains.process(array.subdomain), slots.len() * self.slot_bytes(array));
                     copied.insert((array, slots.start), bytes.len());
                     bytes.extend_from_slice(&all[process][taken[process]..][..length]);
                     taken[process] += length;
@@ -257,7 +258,10 @@ impl<'a> State<'a> {
     /// The location of the accumulators of a statistic.
     fn of_statistic(&self, number: usize) -> Vec<Place> {
         let kind = Kind::Statistic(number);
-        let place = |(leaf, part): (&Leaf, &usize)| Place { array: ArrayId { part: *part, kind }, slot: leaf.slot };
+        let place = |(leaf, subdomain): (&Leaf, &SubdomainId)| Place {
+            array: ArrayId { subdomain: *subdomain, kind },
+            slot: leaf.slot,
+        };
         self.leaves.iter().zip(&self.owners).map(place).collect()
     }
 
@@ -269,21 +273,21 @@ impl<'a> State<'a> {
                     bytes.resize(slots.len() * self.slot_bytes(array), 0);
                     let start = slots.start * self.slot_len(array);
                     arrays[&array].read_raw(start, &mut bytes).map_err(io::Error::other)?;
-                    self.each_part(array, &bytes, &mut each)?;
+                    self.each_block(array, &bytes, &mut each)?;
                 }
                 Source::Copy(bytes, copied) => {
                     let span = copied.range(..=(array, slots.start)).next_back();
                     let ((_, first), at) = span.ok_or_else(|| io::Error::other("the first process has it"))?;
                     let at = at + (slots.start - first) * self.slot_bytes(array);
                     let all = bytes.get()?;
-                    self.each_part(array, &all[at..at + slots.len() * self.slot_bytes(array)], &mut each)?;
+                    self.each_block(array, &all[at..at + slots.len() * self.slot_bytes(array)], &mut each)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn each_part(&self, array: ArrayId, bytes: &[u8], each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn each_block(&self, array: ArrayId, bytes: &[u8], each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let (layout, value_bytes) = self.values(array);
         if layout.is_grouped() {
             let in_order = layout.regrouped(bytes, value_bytes, false);
@@ -316,17 +320,17 @@ impl<'a> State<'a> {
 /// Writes the bytes of leaves into an array of their owners, in the order of [`Grid::leaves`](crate::mesh::Grid::leaves), each
 /// `[component][cell]`.
 fn write<T: Element, E: From<StepError>>(
-    parts: &mut Parts,
+    subdomains: &mut Subdomains,
     (layout, value_bytes): (Layout, usize),
     to: impl Fn(&mut Subdomain) -> Option<&mut Buffer<T>>,
     mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (mut bytes, leaves) = (vec![], parts.first().grid().shared_leaves().map_err(StepError::from)?);
+    let (mut bytes, leaves) = (vec![], subdomains.first().grid().shared_leaves().map_err(StepError::from)?);
     for run in runs(&leaves) {
         bytes.resize(run.len() * layout.slot_len() * value_bytes, 0);
         fill(layout, value_bytes, &mut bytes, &mut next)?;
         let first = run[0].slot.index();
-        parts.write_raw(layout, first..first + run.len(), &bytes, &to)?;
+        subdomains.write_raw(layout, first..first + run.len(), &bytes, &to)?;
     }
     Ok(())
 }
@@ -354,8 +358,8 @@ impl Simulation {
     pub fn state(&mut self) -> Result<State<'_>, StepError> {
         self.complete()?;
         let state = State::of(self)?;
-        match self.parts.processes() {
-            Some(processes) => state.gathered(&self.parts, processes),
+        match self.subdomains.processes() {
+            Some(processes) => state.gathered(&self.subdomains, processes),
             None => Ok(state),
         }
     }
@@ -364,8 +368,8 @@ impl Simulation {
     pub fn capture_state(&mut self, staging: Staging) -> Result<State<'static>, StepError> {
         self.complete()?;
         let state = State::of(self)?;
-        match self.parts.processes() {
-            Some(processes) => state.gathered(&self.parts, processes),
+        match self.subdomains.processes() {
+            Some(processes) => state.gathered(&self.subdomains, processes),
             None => state.copied(staging),
         }
     }
@@ -373,7 +377,7 @@ impl Simulation {
     /// Fills those cells of covered blocks that steps do not update from the finer blocks, as before an adaptation, so that they do not
     /// depend on the previous content of their slots.
     fn complete(&mut self) -> Result<(), StepError> {
-        self.parts.hold(&self.stepper.current(), false)
+        self.subdomains.hold(&self.stepper.current(), false)
     }
 
     /// Sets all populations, in the order and form of [`State::read_populations`], and the step.
@@ -383,17 +387,17 @@ impl Simulation {
         mut next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let (layout, value_bytes) = Content::Populations.values(self.manifest());
-        write(&mut self.parts, (layout, value_bytes), first_set, &mut next)?;
+        write(&mut self.subdomains, (layout, value_bytes), first_set, &mut next)?;
         let mut bytes = vec![0; layout.slot_len() * value_bytes];
         for (_, slot) in self.grid().forest().read_held().map_err(StepError::from)? {
             fill(layout, value_bytes, &mut bytes, &mut next)?;
-            self.parts.write_raw(layout, slot.index()..slot.index() + 1, &bytes, first_set)?;
+            self.subdomains.write_raw(layout, slot.index()..slot.index() + 1, &bytes, first_set)?;
         }
-        let Simulation { parts, stepper, .. } = self;
+        let Simulation { subdomains, stepper, .. } = self;
         stepper.levels.iter_mut().for_each(|level| level.current = 0);
         stepper.step = step;
-        stepper.set_time(parts.first().program().manifest(), step as f64)?;
-        for subdomain in parts.iter_mut() {
+        stepper.set_time(subdomains.first().program().manifest(), step as f64)?;
+        for subdomain in subdomains.iter_mut() {
             subdomain.place_solids(stepper.levels.len(), step as f64)?;
             subdomain.forget_fields();
         }
@@ -406,9 +410,9 @@ impl Simulation {
         step: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.parts.iter_mut().try_for_each(Subdomain::make_reference)?;
+        self.subdomains.iter_mut().try_for_each(Subdomain::make_reference)?;
         let values = Content::Fields.values(self.manifest());
-        write(&mut self.parts, values, Subdomain::reference_mut, next)?;
+        write(&mut self.subdomains, values, Subdomain::reference_mut, next)?;
         self.monitor.reference = Some(step);
         Ok(())
     }
@@ -421,13 +425,13 @@ impl Simulation {
         samples: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let statistics = self.parts.first().statistics();
+        let statistics = self.subdomains.first().statistics();
         let Some(count) = statistics.and_then(|statistics| statistics.accumulators().nth(number)) else {
             return Ok(());
         };
         let values = Content::Statistic(count).values(self.manifest());
-        write(&mut self.parts, values, |subdomain| subdomain.accumulators_mut(number), next)?;
-        self.parts.iter_mut().for_each(|subdomain| subdomain.set_samples(number, samples));
+        write(&mut self.subdomains, values, |subdomain| subdomain.accumulators_mut(number), next)?;
+        self.subdomains.iter_mut().for_each(|subdomain| subdomain.set_samples(number, samples));
         Ok(())
     }
 }

@@ -3,9 +3,9 @@
 use lbm_bundle::Manifest;
 
 use crate::solver::arrays::fields::in_moments;
+use crate::solver::decomposition::collect::For;
 use crate::solver::error::StepError;
 use crate::solver::measure::velocity::Velocity;
-use crate::solver::parts::collect::For;
 use crate::solver::simulation::Simulation;
 
 /// The contribution of the stress to a population, or to a moment stored in place of populations: `-w (tau - 1) / cs2 * (c_a c_b -

@@ -5,15 +5,15 @@
 //! several steps at once, so that a device need not wait for the host.
 
 use crate::solver::arrays::params::LevelState;
+use crate::solver::decomposition::Subdomains;
+use crate::solver::decomposition::collect::{bytes_of, numbers_of};
 use crate::solver::error::StepError;
 use crate::solver::observe::{Exchange, Exchanged};
-use crate::solver::parts::Parts;
-use crate::solver::parts::collect::{bytes_of, numbers_of};
 
 /// Most level steps whose sums are left on the device.
 const MOST_LEFT: usize = 32;
 
-impl Parts {
+impl Subdomains {
     /// Adds the exchange of each solid in the next step to `total`. Every step of a finer level is taken to contribute as much as the
     /// first.
     pub(crate) fn add_exchanges(&mut self, levels: &[LevelState], total: &mut [Exchange]) -> Result<(), StepError> {

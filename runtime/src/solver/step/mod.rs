@@ -29,10 +29,10 @@ pub(crate) mod timing;
 use lbm_bundle::Manifest;
 
 use crate::solver::arrays::params::{LevelState, Params};
+use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
-use crate::solver::parts::Parts;
 use crate::solver::plan::phase::Phase;
-use crate::solver::plan::task::{Share, Side, Task};
+use crate::solver::plan::task::{Side, Subtask, Task};
 use crate::solver::spec::Course;
 use crate::solver::step::timing::Timings;
 
@@ -72,20 +72,24 @@ pub(crate) struct Stepper {
 
 impl Stepper {
     /// Advances the grid by one step. `timed`: puts time marks around each phase.
-    pub(crate) fn advance(&mut self, parts: &mut Parts, mut timed: Option<&mut Timings>) -> Result<(), StepError> {
-        let (current, tasks) = (self.current(), self.tasks(parts));
-        let posts = timed.is_none() && parts.posts();
+    pub(crate) fn advance(
+        &mut self,
+        subdomains: &mut Subdomains,
+        mut timed: Option<&mut Timings>,
+    ) -> Result<(), StepError> {
+        let (current, tasks) = (self.current(), self.tasks(subdomains));
+        let posts = timed.is_none() && subdomains.posts();
         let streams = |task: &Task| Phase::STREAMING.contains(&task.phase);
         for together in tasks.chunk_by(|a, b| posts && streams(a) && streams(b) && a.level == b.level) {
             if posts && together.iter().all(|task| Phase::STREAMING[..4].contains(&task.phase)) {
-                self.stream_and_post(together, parts)?;
+                self.stream_and_post(together, subdomains)?;
                 continue;
             }
             for task in together {
-                let from = timed.is_some().then(|| parts.devices().mark()).transpose()?;
-                self.run(*task, parts)?;
+                let from = timed.is_some().then(|| subdomains.devices().mark()).transpose()?;
+                self.run(*task, subdomains)?;
                 if let (Some(from), Some(timings)) = (from, &mut timed) {
-                    timings.sample(task.phase, from, parts.devices().mark()?);
+                    timings.sample(task.phase, from, subdomains.devices().mark()?);
                 }
             }
         }
@@ -100,8 +104,8 @@ impl Stepper {
     }
 
     /// The tasks of a step, in a valid order.
-    pub(crate) fn tasks(&self, parts: &Parts) -> Vec<Task> {
-        schedule::tasks(parts, &self.current())
+    pub(crate) fn tasks(&self, subdomains: &Subdomains) -> Vec<Task> {
+        schedule::tasks(subdomains, &self.current())
     }
 
     /// Makes parameters of the method depend on time from now on.
@@ -119,41 +123,46 @@ impl Stepper {
     }
 
     /// Runs a task.
-    pub(crate) fn run(&mut self, task: Task, parts: &mut Parts) -> Result<(), StepError> {
+    pub(crate) fn run(&mut self, task: Task, subdomains: &mut Subdomains) -> Result<(), StepError> {
         // Without a recording, communication synchronizes all devices before and after.
         let crosses = task.phase.crosses();
         if crosses {
-            parts.devices().meet()?;
+            subdomains.devices().meet()?;
         }
-        for share in parts.shares(task) {
-            self.run_share(task, share, parts)?;
+        for subtask in subdomains.subtasks(task) {
+            self.run_subtask(task, subtask, subdomains)?;
         }
-        if crosses { Ok(parts.devices().meet()?) } else { Ok(()) }
+        if crosses { Ok(subdomains.devices().meet()?) } else { Ok(()) }
     }
 
-    /// Runs the share of one device in a task.
-    pub(crate) fn run_share(&mut self, task: Task, share: Share, parts: &mut Parts) -> Result<(), StepError> {
+    /// Runs a subtask.
+    pub(crate) fn run_subtask(
+        &mut self,
+        task: Task,
+        subtask: Subtask,
+        subdomains: &mut Subdomains,
+    ) -> Result<(), StepError> {
         let end = self.step as f64 + f64::from(task.half + 1) * 0.5f64.powi(task.level as i32 + 1);
         if self.courses.is_some() && Phase::STREAMING.contains(&task.phase) {
             // Collisions take the parameters at the end of the step.
-            self.set_time(parts.first().program().manifest(), end)?;
+            self.set_time(subdomains.first().program().manifest(), end)?;
         }
         self.levels.iter_mut().enumerate().for_each(|(number, level)| level.current = task.current(number));
-        let (accesses, device) = (parts.accesses(task, share), parts.device(task, share).clone());
-        device.accessing(&accesses, || parts.run(task, share, &self.levels, end))
+        let (accesses, device) = (subdomains.accesses(task, subtask), subdomains.device(task, subtask).clone());
+        device.accessing(&accesses, || subdomains.run(task, subtask, &self.levels, end))
     }
 
     /// Streams the blocks of a level, edge blocks first. Communication with other processes overlaps with the streaming of interior blocks.
-    fn stream_and_post(&mut self, tasks: &[Task], parts: &mut Parts) -> Result<(), StepError> {
-        let all = tasks.iter().flat_map(|task| parts.shares(*task).into_iter().map(|share| (*task, share)));
+    fn stream_and_post(&mut self, tasks: &[Task], subdomains: &mut Subdomains) -> Result<(), StepError> {
+        let all = tasks.iter().flat_map(|task| subdomains.subtasks(*task).into_iter().map(|subtask| (*task, subtask)));
         let (inside, edge): (Vec<_>, Vec<_>) =
-            all.partition(|(_, share)| matches!(share, Share::Part(_, Side::Inside)));
-        edge.into_iter().try_for_each(|(task, share)| self.run_share(task, share, parts))?;
+            all.partition(|(_, subtask)| matches!(subtask, Subtask::Subdomain(_, Side::Inside)));
+        edge.into_iter().try_for_each(|(task, subtask)| self.run_subtask(task, subtask, subdomains))?;
         let level = tasks[0].level;
-        if parts.exchanges(level) {
-            parts.post(level, 1 - tasks[0].current(level))?;
+        if subdomains.exchanges(level) {
+            subdomains.post(level, 1 - tasks[0].current(level))?;
         }
-        inside.into_iter().try_for_each(|(task, share)| self.run_share(task, share, parts))
+        inside.into_iter().try_for_each(|(task, subtask)| self.run_subtask(task, subtask, subdomains))
     }
 
     /// The current set of populations of each level.

@@ -1,13 +1,13 @@
 //! The order of the phases in a step of the grid.
 
-use crate::solver::parts::Parts;
+use crate::solver::decomposition::Subdomains;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::Task;
 
 /// The tasks of a step of the grid, in a valid order; `current`: the current set of populations of each level.
-pub(crate) fn tasks(parts: &Parts, current: &[usize]) -> Vec<Task> {
+pub(crate) fn tasks(subdomains: &Subdomains, current: &[usize]) -> Vec<Task> {
     let sets = current.iter().enumerate().map(|(level, set)| (*set as u64) << level);
-    let mut schedule = Schedule { parts, sets: sets.sum(), fresh: 0, tasks: vec![] };
+    let mut schedule = Schedule { subdomains, sets: sets.sum(), fresh: 0, tasks: vec![] };
     schedule.advance(0, 0);
     schedule.phases(&[Phase::Tick], 0, 0);
     schedule.tasks
@@ -15,7 +15,7 @@ pub(crate) fn tasks(parts: &Parts, current: &[usize]) -> Vec<Task> {
 
 /// A step of the grid under construction.
 struct Schedule<'a> {
-    parts: &'a Parts,
+    subdomains: &'a Subdomains,
     sets: u64,
     /// The levels whose halo is up to date in all subdomains: bit `2 * level + set` for each level and set of populations.
     fresh: u64,
@@ -55,7 +55,7 @@ impl Schedule<'_> {
     fn phases(&mut self, phases: &[Phase], level: usize, number: i32) {
         let (sets, start, half) = (self.sets, level > 0 && number % 2 == 0, 2 * number + 1);
         for phase in phases.iter().copied() {
-            let has = self.parts.has(phase, level);
+            let has = self.subdomains.has(phase, level);
             if phase == Phase::Move && !has {
                 continue;
             }
@@ -63,7 +63,7 @@ impl Schedule<'_> {
             for level in read.start..read.end.min(self.levels()) {
                 self.refresh(level, half);
             }
-            if phase.reads_saved() && self.parts.exchanges_saved(level) {
+            if phase.reads_saved() && self.subdomains.exchanges_saved(level) {
                 self.tasks.push(Task { phase: Phase::HaloSaved, level, start: false, half, sets });
             }
             if has {
@@ -82,18 +82,18 @@ impl Schedule<'_> {
 
     /// The number of levels.
     fn levels(&self) -> usize {
-        self.parts.first().grid().levels().len()
+        self.subdomains.first().grid().levels().len()
     }
 
     /// Whether cells of the method expose values to their neighbours; the same in all processes.
     fn exposes(&self) -> bool {
-        !self.parts.first().program().manifest().shown.is_empty()
+        !self.subdomains.first().program().manifest().shown.is_empty()
     }
 
     /// Adds a halo exchange of a level, unless the halo is up to date.
     fn refresh(&mut self, level: usize, half: i32) {
         let bit = self.bit(level, 0);
-        if self.parts.exchanges(level) && self.fresh & bit == 0 {
+        if self.subdomains.exchanges(level) && self.fresh & bit == 0 {
             self.tasks.push(Task { phase: Phase::Halo, level, start: false, half, sets: self.sets });
             self.fresh |= bit;
         }

@@ -30,7 +30,7 @@ pub(crate) fn set_targets(
     criterion.launch(
         program.manifest(),
         TargetLevels {
-            ids: tables.leaves.part(listed),
+            ids: tables.leaves.slice(listed),
             neighbours: &tables.neighbours,
             nodes: &tables.node,
             levels: &tables.level,
@@ -119,8 +119,8 @@ impl Subdomain {
         if data.current[0] != set {
             let tables = grid.tables();
             let held = if data.held.is_some() { coarsest.held.clone() } else { 0..0 };
-            let leaves = coarsest.runs().into_iter().map(|run| tables.leaves.part(run));
-            for ids in leaves.chain([tables.held.part(held)]) {
+            let leaves = coarsest.runs().into_iter().map(|run| tables.leaves.slice(run));
+            for ids in leaves.chain([tables.held.slice(held)]) {
                 data.relocate(ids, grid.forest().every(), data.current[0])?;
             }
             data.current[0] = set;

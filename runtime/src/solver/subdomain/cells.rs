@@ -36,7 +36,7 @@ impl Subdomain {
                 let of_window = || vec![ids_in(&self.grid, &listed.leaves, &window)];
                 let runs = self.own_level(number).runs().into_iter();
                 let lists =
-                    if whole { runs.map(|run| self.grid.tables().leaves.part(run)).collect() } else { of_window() };
+                    if whole { runs.map(|run| self.grid.tables().leaves.slice(run)).collect() } else { of_window() };
                 for ids in lists {
                     self.program.launch(kernels::Init {
                         ids,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::device::{Buffer, Device, Int, Part, Real};
+use crate::device::{Buffer, Device, Int, Real, Slice};
 use crate::kernels;
 use crate::kernels::layout::Layout;
 use crate::mesh::Grid;
@@ -27,7 +27,7 @@ impl Subdomain {
             let own = self.own_level(number);
             let held = if self.grid.forest().holds() { own.held.clone() } else { 0..0 };
             let runs = own.runs();
-            for ids in runs.into_iter().map(|run| tables.leaves.part(run)).chain([tables.held.part(held)]) {
+            for ids in runs.into_iter().map(|run| tables.leaves.slice(run)).chain([tables.held.slice(held)]) {
                 self.program.launch(kernels::Macroscopic {
                     ids,
                     src: &self.fields.populations[level.current],
@@ -115,9 +115,9 @@ impl Subdomain {
 }
 
 /// The slots of those leaves of a level that lie in a window.
-pub(super) fn ids_in<'a>(grid: &'a Grid, leaves: &Range<usize>, window: &Range<usize>) -> Part<'a, Int> {
+pub(super) fn ids_in<'a>(grid: &'a Grid, leaves: &Range<usize>, window: &Range<usize>) -> Slice<'a, Int> {
     let start = leaves.start.max(window.start);
-    grid.forest().every().part(start..leaves.end.min(window.end).max(start))
+    grid.forest().every().slice(start..leaves.end.min(window.end).max(start))
 }
 
 /// Allocates another array of fields.

@@ -29,7 +29,7 @@ impl Subdomain {
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let Fields { populations, saved, .. } = &mut self.fields;
         self.program.launch(kernels::Restrict {
-            ids: tables.held.part(listed.held),
+            ids: tables.held.slice(listed.held),
             sides: &tables.sides,
             parts: &tables.parts,
             rows: &tables.rows,
@@ -46,9 +46,9 @@ impl Subdomain {
         let params = &levels[level].params;
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let lists = [
-            tables.leaves.part(listed.group(Group::Jump)),
-            tables.leaves.part(listed.group(Group::Both)),
-            tables.held.part(listed.held),
+            tables.leaves.slice(listed.group(Group::Jump)),
+            tables.leaves.slice(listed.group(Group::Both)),
+            tables.held.slice(listed.held),
         ];
         for ids in lists {
             self.program.launch(kernels::Send {
@@ -69,7 +69,7 @@ impl Subdomain {
         let Fields { populations, saved, .. } = &mut self.fields;
         for group in [Group::Jump, Group::Both] {
             self.program.launch(kernels::Prolong {
-                ids: tables.leaves.part(listed.group(group)),
+                ids: tables.leaves.slice(listed.group(group)),
                 neighbours: &tables.neighbours,
                 sides: &tables.sides,
                 uppers: &tables.uppers,
@@ -89,7 +89,7 @@ impl Subdomain {
         let tables = self.grid.tables();
         let [populations_0, populations_1] = &mut self.fields.populations;
         self.program.launch(kernels::Hold {
-            ids: tables.held.part(own_level(&self.grid, self.owned.as_ref(), level).held),
+            ids: tables.held.slice(own_level(&self.grid, self.owned.as_ref(), level).held),
             sides: &tables.sides,
             parts: &tables.parts,
             held: self.grid.forest().pool().slots as i32,

@@ -37,7 +37,7 @@ impl Subdomain {
         level: usize,
     ) -> Result<(), StepError> {
         for run in self.at_interfaces(level) {
-            let ids = self.grid.tables().leaves.part(run);
+            let ids = self.grid.tables().leaves.slice(run);
             let populations = &mut self.fields.populations[*current];
             let (sources, action) = (kernels::Sources::default(), kernels::Action::Expose { populations });
             self.program.launch(kernels::Gather { ids, sources, action, params: params.packed() })?;
@@ -52,7 +52,7 @@ impl Subdomain {
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
         let around = (&self.program, &self.grid, &self.walls);
         for run in runs {
-            let ids = self.grid.tables().leaves.part(run);
+            let ids = self.grid.tables().leaves.slice(run);
             inbox.expose_across(around, &self.fields.populations, levels, (level, start), ids)?;
         }
         Ok(())

@@ -56,7 +56,7 @@ impl Subdomain {
                 }
                 if !self.sampled {
                     self.program.launch(kernels::Macroscopic {
-                        ids: blocks.ids.part(inside.clone()),
+                        ids: blocks.ids.slice(inside.clone()),
                         src: &self.fields.populations[level.current],
                         first: window.start as i32,
                         level: number as i32,

@@ -33,8 +33,8 @@ impl Subdomain {
             let mut found = self.program.device().alloc_doubles(2 * count)?;
             self.program.launch(kernels::Look {
                 list: kernels::Shares {
-                    shares: forest.every().part(0..count),
-                    ids: self.listed().part(run.clone()),
+                    shares: forest.every().slice(0..count),
+                    ids: self.listed().slice(run.clone()),
                     per: per as i32,
                 },
                 first: window.start as i32,
@@ -59,8 +59,8 @@ impl Subdomain {
         let mut means = self.program.device().alloc_doubles(7 * count)?;
         self.program.launch(kernels::Means {
             list: kernels::Shares {
-                shares: self.grid.forest().every().part(0..count),
-                ids: tables.leaves.part(run),
+                shares: self.grid.forest().every().slice(0..count),
+                ids: tables.leaves.slice(run),
                 per: 1,
             },
             tree: tables.nodes(),
@@ -79,8 +79,8 @@ impl Subdomain {
         let mut found = self.program.device().alloc_doubles(2 * sums * count)?;
         self.program.launch(kernels::Sums {
             list: kernels::Shares {
-                shares: self.grid.forest().every().part(0..count),
-                ids: self.grid.tables().leaves.part(run),
+                shares: self.grid.forest().every().slice(0..count),
+                ids: self.grid.tables().leaves.slice(run),
                 per: 1,
             },
             src: &self.fields.populations[set],

@@ -49,7 +49,7 @@ impl Subdomain {
                 self.prescribed.as_mut().map_or(Ok(()), |prescribed| Ok(prescribed.tick(manifest)?))
             }
             Phase::Move | Phase::Exchange | Phase::Halo | Phase::HaloSaved => {
-                unreachable!("whoever has all parts does that")
+                unreachable!("whoever has all subdomains does that")
             }
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)

@@ -22,7 +22,7 @@ impl Subdomain {
                     self.program.manifest(),
                     *number,
                     statistics::Accumulate {
-                        ids: list.part(run.clone()),
+                        ids: list.slice(run.clone()),
                         nodes: &tables.node,
                         levels: &tables.level,
                         near: &tables.near,

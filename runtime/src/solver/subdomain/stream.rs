@@ -2,7 +2,7 @@
 
 use lbm_bundle::mesh::Group;
 
-use crate::device::{Buffer, Int, Part, Real};
+use crate::device::{Buffer, Int, Real, Slice};
 use crate::kernels;
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::fields::Fields;
@@ -102,7 +102,7 @@ pub(super) struct Lists<'a> {
 }
 
 /// The blocks, or cells, that a phase works on in a step of a level.
-pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'a, Int> {
+pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Slice<'a, Int> {
     let Lists { grid, owned, edges, bodies, inbox } = lists;
     let (tables, levels) = (grid.tables(), grid.levels());
     let listed = own_level(grid, owned, level);
@@ -114,11 +114,11 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
     let together = inbox.and_then(|inbox| inbox.together(level));
     let of_group = |group: Group| match edges {
         Some((edges, side)) => edges.group(level, group, side),
-        None => tables.leaves.part(listed.group(group)),
+        None => tables.leaves.slice(listed.group(group)),
     };
     let range = match phase.items() {
         Items::Cut => match bodies {
-            Some(bodies) => return bodies.list.part(bodies.levels[level].clone()),
+            Some(bodies) => return bodies.list.slice(bodies.levels[level].clone()),
             None => 0..0,
         },
         _ if together == Some(phase) => match edges {
@@ -127,7 +127,7 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
         },
         _ if together.is_some() && Phase::STREAMING.contains(&phase) => 0..0,
         Items::Leaves(group) => return of_group(group),
-        Items::Held if holds => return tables.held.part(listed.held.clone()),
+        Items::Held if holds => return tables.held.slice(listed.held.clone()),
         Items::Cells => match inbox {
             Some(inbox) => return inbox.cells_of(level),
             None => 0..0,
@@ -137,5 +137,5 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Part<'
         Items::Held | Items::AtBoth { .. } => 0..0,
         Items::Own => unreachable!("{phase:?} has lists of its own"),
     };
-    tables.leaves.part(range)
+    tables.leaves.slice(range)
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::device::{Buffer, Device, Int, Part, Real, Stored};
+use crate::device::{Buffer, Device, Int, Real, Slice, Stored};
 use crate::kernels::layout::Layout;
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::Grid;
@@ -68,7 +68,7 @@ impl<'a> Populations<'a> {
     /// Copies the populations of some slots from one set to the other: those of `ids` from the slots `from[slot]`.
     pub(super) fn relocate(
         &mut self,
-        ids: Part<'_, Int>,
+        ids: Slice<'_, Int>,
         from: &Buffer<Int>,
         source: usize,
     ) -> Result<(), KernelError> {
@@ -95,10 +95,10 @@ impl Carry for Populations<'_> {
         }
         let Change { slots, count, parts, tables } = change;
         if let Some(kept) = &mut self.kept {
-            self.program.launch(kernels::AverageFields { ids: slots.part(0..count), parts, fields: kept })?;
+            self.program.launch(kernels::AverageFields { ids: slots.slice(0..count), parts, fields: kept })?;
         }
         self.program.launch(kernels::Average {
-            ids: slots.part(0..count),
+            ids: slots.slice(0..count),
             parts,
             nodes: &tables.node,
             levels: &tables.level,
@@ -121,11 +121,11 @@ impl Carry for Populations<'_> {
         let Change { slots, count, parts, tables } = change;
         let neighbours = &tables.neighbours;
         if let Some(kept) = &mut self.kept {
-            let ids = slots.part(0..count);
+            let ids = slots.slice(0..count);
             self.program.launch(kernels::FillFields { ids, neighbours, held, parts, fields: kept })?;
         }
         self.program.launch(kernels::Fill {
-            ids: slots.part(0..count),
+            ids: slots.slice(0..count),
             neighbours,
             parts,
             nodes: &tables.node,
@@ -134,7 +134,7 @@ impl Carry for Populations<'_> {
         })?;
         let Some([first, roots]) = self.held else { return Ok(()) };
         self.program.launch(kernels::Keep {
-            ids: slots.part(0..count),
+            ids: slots.slice(0..count),
             nodes: &tables.node,
             levels: &tables.level,
             children: &tables.child,
@@ -161,12 +161,12 @@ impl Carry for Populations<'_> {
         room.add(self.spare, Layout::fields(manifest));
         room.only(&slots)?;
         if let Some(kept) = &mut self.kept {
-            let ids = moves.slots.part(0..moves.count);
+            let ids = moves.slots.slice(0..moves.count);
             self.program.launch(kernels::RelocateFields { ids, from: moves.from, src: kept, dst: self.spare })?;
             std::mem::swap(&mut **kept, self.spare);
         }
-        self.relocate(moves.slots.part(0..moves.count), moves.from, source)?;
-        let held = held.as_ref().map_or(moves.held.part(0..moves.held_count), |held| held.part(0..held.len()));
+        self.relocate(moves.slots.slice(0..moves.count), moves.from, source)?;
+        let held = held.as_ref().map_or(moves.held.slice(0..moves.held_count), |held| held.slice(0..held.len()));
         self.relocate(held, moves.every, source)
     }
 }

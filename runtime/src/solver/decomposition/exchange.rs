@@ -1,9 +1,9 @@
 //! The halo exchange of a step: populations, fields, and saved populations for ghosts.
 
+use crate::solver::decomposition::{Division, Subdomains};
 use crate::solver::error::StepError;
-use crate::solver::parts::{Division, Parts};
 
-impl Parts {
+impl Subdomains {
     /// Whether a level has a halo exchange.
     pub(crate) fn exchanges(&self, level: usize) -> bool {
         self.division.as_ref().is_some_and(|division| !division.halo.of_level(level).is_empty())

@@ -1,6 +1,7 @@
 //! Routes: how values travel between the devices of subdomains.
 
 use crate::device::{Buffer, Device, Element, Incoming, Outgoing, Packing, Route, Scalar};
+use crate::mesh::SubdomainId;
 use crate::processes::Processes;
 use crate::solver::error::StepError;
 use crate::solver::halo::Halo;
@@ -19,20 +20,20 @@ enum Way {
 }
 
 /// The process of a subdomain, and its index among the subdomains of this process if it is one of them.
-pub(crate) trait Places: Fn(usize) -> (usize, Option<usize>) {}
+pub(crate) trait Locate: Fn(SubdomainId) -> (usize, Option<usize>) {}
 
-impl<P: Fn(usize) -> (usize, Option<usize>)> Places for P {}
+impl<L: Fn(SubdomainId) -> (usize, Option<usize>)> Locate for L {}
 
 impl Way {
     fn new(
         here: &[Subdomain],
-        places: &impl Places,
-        (from, to): (usize, usize),
+        locate: &impl Locate,
+        (from, to): (SubdomainId, SubdomainId),
         packing: &Packing,
         scalar: Scalar,
     ) -> Result<Way, StepError> {
-        let device = |part: usize| here[part].program().device();
-        Ok(match (places(from), places(to)) {
+        let device = |index: usize| here[index].program().device();
+        Ok(match (locate(from), locate(to)) {
             ((_, Some(from)), (_, Some(to))) => {
                 let route = Route::new(device(from), device(to), packing, scalar.bytes())?;
                 Way::Here { route, from, to }
@@ -61,11 +62,11 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    pub(crate) fn new(here: &[Subdomain], halo: &Halo, places: impl Places) -> Result<Routes, StepError> {
+    pub(crate) fn new(here: &[Subdomain], halo: &Halo, locate: impl Locate) -> Result<Routes, StepError> {
         let real = here[0].program().manifest().real;
         let levels = 0..here[0].grid().levels().len();
         let (stored, computed) = (Scalar::stored(real), Scalar::computed(real));
-        let way = |ends, packing, scalar| Way::new(here, &places, ends, packing, scalar);
+        let way = |ends, packing, scalar| Way::new(here, &locate, ends, packing, scalar);
         let of_level = |level: usize| {
             let lanes = halo.of_level(level).iter();
             lanes.map(|lane| way((lane.from, lane.to), &lane.populations, stored)).collect()
@@ -96,7 +97,7 @@ impl Routes {
         set: usize,
     ) -> Result<(), StepError> {
         let packing = &halo.of_level(level)[lane].populations;
-        self.populations[level][lane].cross(here, packing, |part| part.populations_mut(set))
+        self.populations[level][lane].cross(here, packing, |subdomain| subdomain.populations_mut(set))
     }
 
     /// Sends saved populations for ghosts along a lane of a level, if both subdomains are in this process.
@@ -134,7 +135,7 @@ impl Routes {
         set: usize,
     ) -> Result<(), StepError> {
         for (way, lane) in self.populations[level].iter_mut().zip(halo.of_level(level)) {
-            way.pack(here, &lane.populations, |part| part.populations_mut(set))?;
+            way.pack(here, &lane.populations, |subdomain| subdomain.populations_mut(set))?;
         }
         self.posted[level] = Some(set);
         Ok(())
@@ -158,7 +159,7 @@ impl Routes {
         }
         self.posted[level] = None;
         let packings = halo.of_level(level).iter().map(|lane| &lane.populations);
-        complete(&mut self.populations[level], packings, here, processes, |part| part.populations_mut(set))
+        complete(&mut self.populations[level], packings, here, processes, |subdomain| subdomain.populations_mut(set))
     }
 
     /// Exchanges the halo of the fields, in one process or several.
@@ -185,7 +186,7 @@ impl Way {
         array: impl Fn(&mut Subdomain) -> &mut Buffer<E>,
     ) -> Result<(), StepError> {
         let Way::Here { route, from, to } = self else { return Ok(()) };
-        let [from, to] = here.get_disjoint_mut([*from, *to]).expect("two parts");
+        let [from, to] = here.get_disjoint_mut([*from, *to]).expect("two subdomains");
         Ok(route.send(packing, array(from), array(to))?)
     }
 

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use crate::device::{Buffer, Element, Packing};
 use crate::kernels::layout::Layout;
-use crate::mesh::Partition;
+use crate::mesh::{Partition, SubdomainId};
 use crate::solver::arrays::pages;
+use crate::solver::decomposition::{Division, Subdomains, halo_of, routes, routes_of};
 use crate::solver::error::StepError;
 use crate::solver::halo::transfer::{self, Reach, Transfer};
-use crate::solver::parts::{Division, Parts, halo_of, routes, routes_of};
 use crate::solver::subdomain::Subdomain;
 
 impl Division {
@@ -16,14 +16,14 @@ impl Division {
     fn send<'a, E: Element>(
         &self,
         all: &mut [Subdomain],
-        lanes: impl Iterator<Item = (usize, usize, &'a Packing)>,
+        lanes: impl Iterator<Item = (SubdomainId, SubdomainId, &'a Packing)>,
         array: impl Fn(&mut Subdomain) -> Option<&mut Buffer<E>>,
     ) -> Result<(), StepError> {
         let (mut sent, mut expected, mut coming) = (vec![], vec![], vec![]);
         for (from, to, packing) in lanes {
-            match (self.place(from), self.place(to)) {
+            match (self.local_index(from), self.local_index(to)) {
                 (Some(from), Some(to)) => {
-                    let [from, to] = all.get_disjoint_mut([from, to]).expect("two parts");
+                    let [from, to] = all.get_disjoint_mut([from, to]).expect("two subdomains");
                     let (source, target) = (from.program().device().clone(), to.program().device().clone());
                     if let (Some(from), Some(to)) = (array(from), array(to)) {
                         routes::send(packing, (&source, from), (&target, to))?;
@@ -52,11 +52,11 @@ impl Division {
 }
 
 /// Packings, with the subdomains that their values come from and go to.
-fn lanes(packed: &[(usize, usize, Packing)]) -> impl Iterator<Item = (usize, usize, &Packing)> {
+fn lanes(packed: &[(SubdomainId, SubdomainId, Packing)]) -> impl Iterator<Item = (SubdomainId, SubdomainId, &Packing)> {
     packed.iter().map(|(from, to, packing)| (*from, *to, packing))
 }
 
-impl Parts {
+impl Subdomains {
     /// Sends all subdomains the blocks that they need to compute the new data of their own blocks. Returns the reach of the subdomains of
     /// this process.
     pub(crate) fn get_before_change(&mut self, current: &[usize]) -> Result<Vec<Reach>, StepError> {
@@ -68,8 +68,8 @@ impl Parts {
 
     /// The reach of each subdomain of this process after these transfers; empty for an undivided flow.
     pub(crate) fn reaches(&self, got: &[Transfer]) -> Vec<Reach> {
-        let Some(Division { partition, here, .. }) = &self.division else { return vec![] };
-        here.clone().map(|part| Reach::new(part, partition, got)).collect()
+        let Some(division) = &self.division else { return vec![] };
+        division.ids().map(|id| Reach::new(id, &division.partition, got)).collect()
     }
 
     /// Sets the owners of blocks after the grid has changed.
@@ -100,19 +100,20 @@ impl Parts {
 
     /// If memory is mapped and released during a run, keeps that of the own blocks and of the halo of each subdomain, and no more.
     fn keep_to_halo(&mut self) -> Result<(), StepError> {
-        let Some(Division { partition, halo, here, .. }) = &self.division else { return Ok(()) };
+        let Some(division) = &self.division else { return Ok(()) };
         if !self.here.iter().any(Subdomain::is_by_page) {
             return Ok(());
         }
         let of_fields = Layout::fields(self.here[0].program().manifest()).slot_len();
-        let slots_of = |number: usize| {
-            let mut needed: Vec<bool> = partition.owners().iter().map(|owner| usize::from(*owner) == number).collect();
-            for lane in halo.lanes().filter(|lane| lane.to == number) {
+        let Division { partition, halo, .. } = division;
+        let slots_of = |id: SubdomainId| {
+            let mut needed: Vec<bool> = partition.owners().iter().map(|owner| *owner == id).collect();
+            for lane in halo.lanes().filter(|lane| lane.to == id) {
                 lane.fields.ranges().for_each(|range| needed[range.start / of_fields] = true);
             }
             pages::runs(needed.into_iter().enumerate().filter_map(|(slot, needed)| needed.then_some(slot)))
         };
-        let mut slots: Vec<Vec<Range<usize>>> = here.clone().map(slots_of).collect();
+        let mut slots: Vec<Vec<Range<usize>>> = division.ids().map(slots_of).collect();
         // Other devices may still write there.
         self.devices.meet()?;
         self.at_once(&mut slots, |subdomain, slots| {
@@ -129,9 +130,9 @@ impl Parts {
         self.devices.meet()?;
         for set in 0..2 {
             let of_set = transfers.iter().filter(|transfer| current[transfer.level] == set);
-            let packed: Vec<(usize, usize, Packing)> =
+            let packed: Vec<(SubdomainId, SubdomainId, Packing)> =
                 of_set.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect();
-            division.send(&mut self.here, lanes(&packed), |part| Some(part.populations_mut(set)))?;
+            division.send(&mut self.here, lanes(&packed), |subdomain| Some(subdomain.populations_mut(set)))?;
         }
         Ok(self.devices.meet()?)
     }
@@ -141,13 +142,13 @@ impl Parts {
         let manifest = self.first().program().manifest().clone();
         let Some(division) = &self.division else { return Ok(()) };
         self.devices.meet()?;
-        for (number, subdomain) in division.here.clone().zip(&mut self.here).filter(|(_, part)| part.is_by_page()) {
-            let coming = transfers.iter().filter(|transfer| transfer.to == number).flat_map(|transfer| &transfer.slots);
+        for (id, subdomain) in division.ids().zip(&mut self.here).filter(|(_, subdomain)| subdomain.is_by_page()) {
+            let coming = transfers.iter().filter(|transfer| transfer.to == id).flat_map(|transfer| &transfer.slots);
             subdomain.arrays().more(&pages::runs(coming.map(|slot| slot.index())))?;
         }
         self.send_populations(transfers, current)?;
         let Some(division) = &self.division else { return Ok(()) };
-        let packed = |layout: Layout| -> Vec<(usize, usize, Packing)> {
+        let packed = |layout: Layout| -> Vec<(SubdomainId, SubdomainId, Packing)> {
             transfers.iter().map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect()
         };
         if self.here[0].reference().is_some() {
@@ -160,7 +161,7 @@ impl Parts {
         });
         for (number, layout) in layouts.into_iter().enumerate() {
             let packed = packed(layout);
-            division.send(&mut self.here, lanes(&packed), |part| part.accumulators_mut(number))?;
+            division.send(&mut self.here, lanes(&packed), |subdomain| subdomain.accumulators_mut(number))?;
         }
         Ok(self.devices.meet()?)
     }

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use crate::device::{Buffer, Element, Floating};
 use crate::kernels::layout::Layout;
-use crate::mesh::Owned;
+use crate::mesh::{Owned, SubdomainId};
 use crate::processes::Processes;
+use crate::solver::decomposition::{Division, Subdomains};
 use crate::solver::error::StepError;
-use crate::solver::parts::{Division, Parts};
 use crate::solver::subdomain::Subdomain;
 
 /// The processes that receive a result.
@@ -47,21 +47,21 @@ pub(crate) fn numbers_of(bytes: &[u8]) -> impl Iterator<Item = f64> {
     bytes.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes))
 }
 
-impl Parts {
+impl Subdomains {
     /// Allgathers the target levels of all leaves.
     pub(crate) fn gather_targets(&mut self) -> Result<(), StepError> {
         let Some(division) = &self.division else { return Ok(()) };
         let tree = self.here[0].grid().tree()?;
         let owner = division.partition.owners();
-        let leaves: Vec<(usize, usize)> =
-            tree.leaves().map(|(_, node, slot)| (owner[slot.index()].into(), node)).collect();
+        let leaves: Vec<(SubdomainId, usize)> =
+            tree.leaves().map(|(_, node, slot)| (owner[slot.index()], node)).collect();
         let nodes = leaves.iter().map(|(_, node)| node + 1).max().unwrap_or(0);
         // The target levels of refined nodes are not used.
         let mut gathered = vec![0; nodes];
-        for (number, subdomain) in division.here.clone().zip(&mut self.here) {
+        for (id, subdomain) in division.ids().zip(&mut self.here) {
             let targets = subdomain.targets_mut().level.read_ints(0..nodes)?;
-            let of_part = leaves.iter().filter(|(part, _)| *part == number);
-            of_part.for_each(|(_, node)| gathered[*node] = targets[*node]);
+            let of_own = leaves.iter().filter(|(owner, _)| *owner == id);
+            of_own.for_each(|(_, node)| gathered[*node] = targets[*node]);
         }
         if division.processes.are_several() {
             let (mut places, mut begin) = (vec![], 0);
@@ -81,10 +81,10 @@ impl Parts {
 
     /// Gathers numbers on the processes that `to` selects. Each process contributes the numbers at the places of its own subdomains;
     /// `places` has the same order in all processes.
-    pub(crate) fn gather(&self, numbers: &mut [f64], places: &[(usize, Range<usize>)], to: For) {
+    pub(crate) fn gather(&self, numbers: &mut [f64], places: &[(SubdomainId, Range<usize>)], to: For) {
         let Some(division) = self.division.as_ref().filter(|division| division.processes.are_several()) else { return };
-        let is_here = |part: usize| division.place(part).is_some();
-        let own: Vec<Vec<u8>> = (places.iter().filter(|(part, _)| is_here(*part)))
+        let is_here = |id: SubdomainId| division.local_index(id).is_some();
+        let own: Vec<Vec<u8>> = (places.iter().filter(|(id, _)| is_here(*id)))
             .map(|(_, place)| bytes_of(&numbers[place.clone()]))
             .collect();
         let own = own.concat();
@@ -93,8 +93,8 @@ impl Parts {
             For::First => division.processes.gather(&own).unwrap_or_default(),
         };
         let mut all: Vec<&[u8]> = all.iter().map(|bytes| &bytes[..]).collect();
-        for (part, place) in places {
-            if let Some(from) = all.get_mut(division.process(*part)) {
+        for (id, place) in places {
+            if let Some(from) = all.get_mut(division.process(*id)) {
                 let (bytes, later) = from.split_at(place.len() * size_of::<f64>());
                 set(&mut numbers[place.clone()], bytes);
                 *from = later;
@@ -116,16 +116,16 @@ impl Parts {
             return Ok(buffer.read_reals(range)?);
         }
         let (mut values, mut places) = (Vec::with_capacity(range.len()), vec![]);
-        for (part, slots) in self.runs(range.start / length..range.end / length) {
+        for (id, slots) in self.runs(range.start / length..range.end / length) {
             let start = values.len();
-            match self.part(part) {
-                Some(part) => values.extend(match of(part) {
+            match self.get(id) {
+                Some(subdomain) => values.extend(match of(subdomain) {
                     Some(buffer) => buffer.read_reals(slots.start * length..slots.end * length)?,
                     None => vec![],
                 }),
                 None => values.resize(start + slots.len() * length, 0.0),
             }
-            places.push((part, start..values.len()));
+            places.push((id, start..values.len()));
         }
         self.gather(&mut values, &places, to);
         let is_meant = to == For::All || self.processes().is_none_or(Processes::is_first);
@@ -142,9 +142,9 @@ impl Parts {
         of: impl Fn(&mut Subdomain) -> Option<&mut Buffer<E>>,
     ) -> Result<(), StepError> {
         let first = slots.start;
-        for (part, run) in self.runs(slots) {
-            let place = self.division.as_ref().map_or(Some(0), |division| division.place(part));
-            if let Some(buffer) = place.and_then(|place| of(&mut self.here[place])) {
+        for (id, run) in self.runs(slots) {
+            let index = self.division.as_ref().map_or(Some(0), |division| division.local_index(id));
+            if let Some(buffer) = index.and_then(|index| of(&mut self.here[index])) {
                 let length = layout.slot_len() * buffer.value_bytes();
                 let piece = &bytes[(run.start - first) * length..(run.end - first) * length];
                 buffer.write_raw(run.start * layout.slot_len(), piece)?;
@@ -154,7 +154,7 @@ impl Parts {
     }
 
     /// Gathers what kernels compute for each block in the list of a level, `numbers` values per block, in the order of the list:
-    /// `of(part, run)` computes those of a subdomain for a run of the list. All processes get the result.
+    /// `of(subdomain, run)` computes those of a subdomain for a run of the list. All processes get the result.
     pub(crate) fn of_blocks(
         &self,
         level: usize,
@@ -170,10 +170,10 @@ impl Parts {
             }
         }
         if let Some(Division { partition, .. }) = &self.division {
-            let places_of = |owned: &Owned| -> Vec<(usize, Range<usize>)> {
-                owned.levels[level].runs().iter().map(|run| (owned.number, place(run))).collect()
+            let places_of = |owned: &Owned| -> Vec<(SubdomainId, Range<usize>)> {
+                owned.levels[level].runs().iter().map(|run| (owned.id, place(run))).collect()
             };
-            let places: Vec<_> = partition.parts().iter().flat_map(places_of).collect();
+            let places: Vec<_> = partition.subdomains().iter().flat_map(places_of).collect();
             self.gather(&mut all, &places, For::All);
         }
         Ok(all)

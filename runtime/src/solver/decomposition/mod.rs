@@ -1,4 +1,4 @@
-//! The subdomains of a flow and their communication. The code calls a subdomain a *part*.
+//! The domain decomposition: the subdomains of a flow and their communication.
 //!
 //! An undivided flow has one subdomain. In a divided flow, each subdomain has the tables of the whole grid and the data of its own blocks.
 //! All subdomains run the same phases of a step, with halo exchanges between them ([`halo`](crate::solver::halo)). Nodes and slots have the
@@ -18,18 +18,18 @@ use std::ops::Range;
 
 use crate::device::{Devices, Graph};
 use crate::kernels::layout::{Layout, SlotId};
-use crate::mesh::Partition;
+use crate::mesh::{Partition, SubdomainId};
 use crate::processes::Processes;
+use crate::solver::decomposition::routes::Routes;
 use crate::solver::error::StepError;
 use crate::solver::halo::{Halo, transfer};
 use crate::solver::observe::Exchanged;
-use crate::solver::parts::routes::Routes;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::Task;
 use crate::solver::subdomain::Subdomain;
 
 /// All subdomains of a flow.
-pub(crate) struct Parts {
+pub(crate) struct Subdomains {
     /// The subdomains of this process.
     pub(crate) here: Vec<Subdomain>,
     /// The devices of these.
@@ -54,7 +54,7 @@ pub(crate) struct Recording {
 /// The halo of all subdomains; a collective call.
 pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Processes) -> Result<Halo, StepError> {
     // Solids that move reach other blocks.
-    let mut has_links = match here.iter().any(|part| part.bodies().is_some()) {
+    let mut has_links = match here.iter().any(|subdomain| subdomain.bodies().is_some()) {
         true => vec![u8::from(here.iter().any(Subdomain::moves)); here[0].grid().slots()],
         false => vec![],
     };
@@ -70,13 +70,13 @@ pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Pro
 }
 
 /// The index of a subdomain among those of this process, if it is one of them.
-pub(crate) fn place(here: &Range<usize>, part: usize) -> Option<usize> {
-    here.contains(&part).then(|| part - here.start)
+fn local_index(here: &Range<usize>, id: SubdomainId) -> Option<usize> {
+    here.contains(&id.index()).then(|| id.index() - here.start)
 }
 
 /// The routes between subdomains. `numbers`: the subdomains of this process; every process has the same number of them.
 pub(crate) fn routes_of(here: &[Subdomain], numbers: &Range<usize>, halo: &Halo) -> Result<Routes, StepError> {
-    Routes::new(here, halo, |part| (part / numbers.len(), place(numbers, part)))
+    Routes::new(here, halo, |id| (id.index() / numbers.len(), local_index(numbers, id)))
 }
 
 /// How a flow is divided.
@@ -99,7 +99,7 @@ impl Division {
     }
 
     /// The subdomains that one of these lanes comes from and goes to.
-    pub(crate) fn ends(&self, task: Task, lane: usize) -> (usize, usize) {
+    pub(crate) fn ends(&self, task: Task, lane: usize) -> (SubdomainId, SubdomainId) {
         let (saved, lanes) = (self.halo.saved_of_level(task.level), self.halo.of_level(task.level));
         match task.phase {
             Phase::HaloSaved => (saved[lane].from, saved[lane].to),
@@ -108,21 +108,26 @@ impl Division {
     }
 
     /// The index of a subdomain among those of this process, if it is one of them.
-    fn place(&self, part: usize) -> Option<usize> {
-        place(&self.here, part)
+    fn local_index(&self, id: SubdomainId) -> Option<usize> {
+        local_index(&self.here, id)
     }
 
     /// The process of a subdomain.
-    fn process(&self, part: usize) -> usize {
-        part / self.here.len()
+    fn process(&self, id: SubdomainId) -> usize {
+        id.index() / self.here.len()
+    }
+
+    /// The subdomains of this process, in order.
+    fn ids(&self) -> impl Iterator<Item = SubdomainId> + use<> {
+        self.here.clone().map(SubdomainId::new)
     }
 }
 
-impl Parts {
+impl Subdomains {
     /// A flow in one subdomain.
-    pub(crate) fn one(subdomain: Subdomain) -> Parts {
+    pub(crate) fn one(subdomain: Subdomain) -> Subdomains {
         let devices = Devices::new([subdomain.program().device()]);
-        Parts { here: vec![subdomain], devices, division: None, exchanged: vec![], left: vec![], recording: None }
+        Subdomains { here: vec![subdomain], devices, division: None, exchanged: vec![], left: vec![], recording: None }
     }
 
     /// A flow in several subdomains, the same number in each process. `here`: those of this process, which have no inbox yet.
@@ -130,27 +135,29 @@ impl Parts {
         mut here: Vec<Subdomain>,
         partition: Partition,
         processes: Processes,
-    ) -> Result<Parts, StepError> {
+    ) -> Result<Subdomains, StepError> {
         let devices = Devices::new(here.iter().map(|subdomain| subdomain.program().device()));
         let halo = halo_of(&here, &partition, &processes)?;
         let numbers = processes.number() * here.len()..(processes.number() + 1) * here.len();
-        for lane in halo.lanes().filter(|lane| numbers.contains(&lane.to)) {
-            here[lane.to - numbers.start].make_room_for(&lane.populations, &lane.fields)?;
+        for lane in halo.lanes().filter(|lane| numbers.contains(&lane.to.index())) {
+            here[lane.to.index() - numbers.start].make_room_for(&lane.populations, &lane.fields)?;
         }
         let layouts = [Layout::populations, Layout::fields].map(|of| of(here[0].program().manifest()));
-        for family in transfer::families(here[0].grid(), &partition)?.iter().filter(|of| numbers.contains(&of.to)) {
+        for family in
+            transfer::families(here[0].grid(), &partition)?.iter().filter(|of| numbers.contains(&of.to.index()))
+        {
             let [populations, fields] = layouts.map(|layout| family.packing(layout));
-            here[family.to - numbers.start].make_room_for(&populations, &fields)?;
+            here[family.to.index() - numbers.start].make_room_for(&populations, &fields)?;
         }
         here.iter_mut().try_for_each(Subdomain::seal)?;
         let routes = routes_of(&here, &numbers, &halo)?;
         let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
-        let mut parts =
-            Parts { here, devices, division: Some(division), exchanged: vec![], left: vec![], recording: None };
-        parts.set_partition(partition)?;
-        parts.list_edges()?;
-        parts.each_with_senders(Subdomain::make_inbox)?;
-        Ok(parts)
+        let mut subdomains =
+            Subdomains { here, devices, division: Some(division), exchanged: vec![], left: vec![], recording: None };
+        subdomains.set_partition(partition)?;
+        subdomains.list_edges()?;
+        subdomains.each_with_senders(Subdomain::make_inbox)?;
+        Ok(subdomains)
     }
 
     /// The first subdomain of this process, for data that are the same in all.
@@ -170,7 +177,7 @@ impl Parts {
 
     /// Number of subdomains in all processes.
     pub(crate) fn count(&self) -> usize {
-        self.division.as_ref().map_or(1, |division| division.partition.parts().len())
+        self.division.as_ref().map_or(1, |division| division.partition.subdomains().len())
     }
 
     /// The processes, if there are several.
@@ -179,21 +186,21 @@ impl Parts {
     }
 
     /// The process of a subdomain.
-    pub(crate) fn process(&self, part: usize) -> usize {
-        self.division.as_ref().map_or(0, |division| division.process(part))
+    pub(crate) fn process(&self, id: SubdomainId) -> usize {
+        self.division.as_ref().map_or(0, |division| division.process(id))
     }
 
-    /// The subdomains of this process, with their numbers.
-    pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &Subdomain)> {
+    /// The subdomains of this process, with their ids.
+    pub(crate) fn with_ids(&self) -> impl Iterator<Item = (SubdomainId, &Subdomain)> {
         let first = self.division.as_ref().map_or(0, |division| division.here.start);
-        (first..).zip(&self.here)
+        (first..).map(SubdomainId::new).zip(&self.here)
     }
 
-    /// A subdomain by its number, if it is in this process.
-    pub(crate) fn part(&self, number: usize) -> Option<&Subdomain> {
+    /// A subdomain, if it is in this process.
+    pub(crate) fn get(&self, id: SubdomainId) -> Option<&Subdomain> {
         match &self.division {
-            None => self.here.get(number),
-            Some(division) => division.place(number).map(|place| &self.here[place]),
+            None => self.here.get(id.index()),
+            Some(division) => division.local_index(id).map(|index| &self.here[index]),
         }
     }
 
@@ -203,14 +210,14 @@ impl Parts {
     }
 
     /// The owner of a slot.
-    pub(crate) fn owner(&self, slot: SlotId) -> usize {
-        self.division.as_ref().and_then(|division| division.partition.owner(slot)).unwrap_or(0)
+    pub(crate) fn owner(&self, slot: SlotId) -> SubdomainId {
+        self.division.as_ref().and_then(|division| division.partition.owner(slot)).unwrap_or(SubdomainId::new(0))
     }
 
     /// Splits a range of slots into runs with one owner each.
-    pub(crate) fn runs(&self, slots: Range<usize>) -> Vec<(usize, Range<usize>)> {
+    pub(crate) fn runs(&self, slots: Range<usize>) -> Vec<(SubdomainId, Range<usize>)> {
         match &self.division {
-            None => vec![(0, slots)],
+            None => vec![(SubdomainId::new(0), slots)],
             Some(division) => division.partition.runs(slots),
         }
     }
@@ -222,7 +229,7 @@ impl Parts {
 
     fn set_partition(&mut self, partition: Partition) -> Result<(), StepError> {
         let Some(division) = &mut self.division else { return Ok(()) };
-        for (subdomain, owned) in self.here.iter_mut().zip(&partition.parts()[division.here.clone()]) {
+        for (subdomain, owned) in self.here.iter_mut().zip(&partition.subdomains()[division.here.clone()]) {
             subdomain.set_owned(owned)?;
         }
         division.partition = partition;
@@ -242,7 +249,8 @@ impl Parts {
         each: impl Fn(&mut Subdomain, Option<&[Vec<SlotId>]>) -> Result<(), StepError> + Sync,
     ) -> Result<(), StepError> {
         let division = self.division.take();
-        let senders = |place: usize| division.as_ref().map(|of| of.halo.senders(of.here.start + place));
+        let senders =
+            |index: usize| division.as_ref().map(|of| of.halo.senders(SubdomainId::new(of.here.start + index)));
         let mut senders: Vec<_> = (0..self.here.len()).map(senders).collect();
         let done = self.at_once(&mut senders, |subdomain, senders| each(subdomain, *senders));
         drop(senders);
@@ -277,9 +285,9 @@ impl Parts {
     /// Sets to NaN what subdomains have in the slots of others' blocks, and what enters blocks: none of it may be read before the next
     /// exchange.
     pub(crate) fn poison(&mut self) -> Result<(), StepError> {
-        let Some(Division { partition, here, .. }) = &self.division else { return Ok(()) };
-        for (number, subdomain) in here.clone().zip(&mut self.here) {
-            subdomain.poison(|slot| partition.owner(slot) == Some(number))?;
+        let Some(division) = &self.division else { return Ok(()) };
+        for (id, subdomain) in division.ids().zip(&mut self.here) {
+            subdomain.poison(|slot| division.partition.owner(slot) == Some(id))?;
         }
         Ok(())
     }

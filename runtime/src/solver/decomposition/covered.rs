@@ -1,10 +1,10 @@
 //! Covered blocks of a ghost coupling, filled from their children when all their cells are needed.
 
+use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::halo::transfer;
-use crate::solver::parts::Parts;
 
-impl Parts {
+impl Subdomains {
     /// Fills the covered blocks of all levels from their children, finest first: all cells if `whole`, otherwise those that no step
     /// computes.
     pub(crate) fn hold(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
