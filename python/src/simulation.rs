@@ -122,7 +122,7 @@ impl Simulation {
             py.check_signals()?;
         }
         self.with(py, |flow, _| {
-            let Some(place) = flow.look()?.not_finite else { return Ok(()) };
+            let Some(place) = flow.check_fields()?.not_finite else { return Ok(()) };
             let (cell, component, step) = (place.cell, &place.component, flow.step());
             Err(miette!(
                 code = "C0701",

@@ -11,7 +11,7 @@ use lbm_runtime::device::Device;
 use lbm_runtime::geometry::solid::{Shape, Solid};
 use lbm_runtime::geometry::{Block, Cell};
 use lbm_runtime::kernels::Criterion;
-use lbm_runtime::solver::observe::{Look, NotFinite, Sum};
+use lbm_runtime::solver::observe::{FieldCheck, NotFinite, Sum};
 use lbm_runtime::solver::{Adaptivity, GridSpec, Simulation};
 use lbm_tests::compiled::{self, Random};
 use lbm_tests::criteria::{above, criteria, criterion, everywhere, level, vorticity};
@@ -356,16 +356,16 @@ fn nothing_but_counts_visits_the_host() {
             let grid = GridSpec::periodic([side, side, 1]).with_solid(solid);
             let mut flow = adaptive(&device, &bundle, &grid, 1.9, 2, Some((4, follows)), None);
             flow.init_cells(|cell, out| vortex(cell, side, out)).unwrap();
-            flow.keep().unwrap();
+            flow.set_reference().unwrap();
             let (before, adapted) = (device.traffic(), flow.adaptations());
             for round in 0..50 {
                 flow.run(4).unwrap();
                 if round % 20 == 10 {
                     flow.adapt_to(&ball).unwrap();
                 }
-                let look = flow.look().unwrap();
+                let look = flow.check_fields().unwrap();
                 assert!(look.not_finite.is_none() && look.change.is_some_and(|change| change > 0.0));
-                flow.keep().unwrap();
+                flow.set_reference().unwrap();
                 assert!(flow.forces().unwrap()[0].iter().any(|force| *force != 0.0));
             }
             let now = flow.adaptations();
@@ -396,17 +396,17 @@ fn fields_that_are_kept_follow_the_cells() {
             let mut flow = periodic(&device, &bundle, side, 1.6, 2, None, None);
             let u = 0.05;
             flow.init_cells(|cell, out| taylor_green(cell, side, u, out)).unwrap();
-            flow.keep().unwrap();
+            flow.set_reference().unwrap();
             let balls = balls(&device, &bundle, side, 0.25 * side as f64, 2, &mut Random(11));
             for (round, ball) in balls.iter().take(12).enumerate() {
                 flow.adapt_to(ball).unwrap();
-                let change = flow.look().unwrap().change.unwrap();
+                let change = flow.check_fields().unwrap().change.unwrap();
                 assert!(change < bound * u, "{spec}, {coupling}: {change} in round {round}");
             }
             assert!(flow.adaptations().reorderings > 2, "{:?}", flow.adaptations());
             // What is wrong by a cell would show.
             flow.run(20).unwrap();
-            assert!(flow.look().unwrap().change.unwrap() > 1e-3 * u);
+            assert!(flow.check_fields().unwrap().change.unwrap() > 1e-3 * u);
         }
     }
 }
@@ -420,9 +420,9 @@ fn a_look_tells_what_is_not_finite_and_how_much_has_changed() {
         let refines = |block: Block| block.place.iter().take(2).all(|at| (2..4).contains(at));
         let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 3, refines).unwrap();
         flow.init_cells(|cell, out| taylor_green(cell, 64, 0.05, out)).unwrap();
-        assert_eq!(flow.look().unwrap(), Look { not_finite: None, change: None });
-        flow.keep().unwrap();
-        assert_eq!(flow.look().unwrap(), Look { not_finite: None, change: Some(0.0) });
+        assert_eq!(flow.check_fields().unwrap(), FieldCheck { not_finite: None, change: None });
+        flow.set_reference().unwrap();
+        assert_eq!(flow.check_fields().unwrap(), FieldCheck { not_finite: None, change: Some(0.0) });
         let fine = Cell { level: 1, at: [37, 40, 0] };
         let raise = |by: f64| {
             move |cell: Cell, out: &mut [f64]| {
@@ -433,7 +433,7 @@ fn a_look_tells_what_is_not_finite_and_how_much_has_changed() {
             }
         };
         flow.init_cells(raise(1.0)).unwrap();
-        let change = flow.look().unwrap().change.unwrap();
+        let change = flow.check_fields().unwrap().change.unwrap();
         assert!((change - 0.005).abs() < 1e-12, "{change}");
         flow.update_cells(|cell, populations| {
             if cell == fine || cell == (Cell { level: 2, at: [70, 66, 0] }) {
@@ -442,7 +442,7 @@ fn a_look_tells_what_is_not_finite_and_how_much_has_changed() {
         })
         .unwrap();
         let not_finite = Some(NotFinite { component: "rho".into(), cell: fine });
-        assert_eq!(flow.look().unwrap(), Look { not_finite, change: None });
+        assert_eq!(flow.check_fields().unwrap(), FieldCheck { not_finite, change: None });
         // The density stays finite.
         flow.init_cells(raise(1.0)).unwrap();
         flow.update_cells(|cell, populations| {
@@ -452,7 +452,7 @@ fn a_look_tells_what_is_not_finite_and_how_much_has_changed() {
         })
         .unwrap();
         let not_finite = Some(NotFinite { component: "ux".into(), cell: fine });
-        assert_eq!(flow.look().unwrap().not_finite, not_finite);
+        assert_eq!(flow.check_fields().unwrap().not_finite, not_finite);
     }
 }
 
@@ -563,7 +563,7 @@ fn a_level_that_coarse_cells_alone_have_is_no_endless_task() {
     let mut flow = Simulation::adaptive(&device, &bundle, &grid, &params, &adaptivity, None).unwrap();
     flow.init_cells(|cell, out| taylor_green(cell, 32, 0.05, out)).unwrap();
     flow.run(2).unwrap();
-    assert!(flow.look().unwrap().not_finite.is_none());
+    assert!(flow.check_fields().unwrap().not_finite.is_none());
 }
 
 /// What is narrower than a cell is seen by the cell that has its centre there, and not by its parts: the grid that follows it is

@@ -54,7 +54,7 @@ fn set(flow: &mut Simulation, value: &[BTreeMap<[i64; 3], Vec<f64>>; 2]) {
     let (dim, block, q) = (manifest.dim as usize, manifest.block.map(|side| side as usize), manifest.q());
     let places = places(flow);
     let mut slots: Vec<usize> = flow.grid().leaves().unwrap().iter().map(|leaf| leaf.slot.index()).collect();
-    slots.extend(flow.grid().forest().read_held().unwrap().into_iter().map(|(_, slot)| slot.index()));
+    slots.extend(flow.grid().forest().read_covered().unwrap().into_iter().map(|(_, slot)| slot.index()));
     let mut next = slots.into_iter();
     flow.write_populations(0, |bytes: &mut [u8]| -> Result<(), StepError> {
         for bytes in bytes.chunks_mut(q * manifest.cells() * 8) {

@@ -36,7 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("runtime/src/solver/solids", &["levels", "surfaces", "exchanges", "moving", "bodies", "rows", "motion"]),
     (
         "runtime/src/solver/measure",
-        &["snapshot", "gather", "velocity", "around_point", "probe", "at_points", "monitor", "statistics", "capture"],
+        &["snapshot", "gather", "velocity", "stencil", "probe", "at_points", "monitor", "statistics", "capture"],
     ),
     ("flows/src", &["case", "output", "restart", "flow"]),
     (

@@ -84,11 +84,11 @@ impl<'a> Flow<'a> {
         let readings = flow.probe(&mut Probe::new(points, true)).unwrap();
         let fluid = readings.into_iter().filter(|reading| !reading.values[0].is_nan());
         add("probes", fluid.flat_map(|reading| reading.values.into_iter().chain(reading.gradient.concat())).collect());
-        let look = flow.look().unwrap();
+        let look = flow.check_fields().unwrap();
         assert_eq!(look.not_finite, None);
-        flow.keep().unwrap();
+        flow.set_reference().unwrap();
         flow.run(1).unwrap();
-        add("change", vec![flow.look().unwrap().change.unwrap()]);
+        add("change", vec![flow.check_fields().unwrap().change.unwrap()]);
         if let Some(means) = flow.means().unwrap() {
             add("means", vec![means.mass, means.energy, means.enstrophy, means.fastest]);
         }
@@ -295,7 +295,7 @@ fn parts_on_gpus_have_the_bits_of_one_in_recorded_steps_and_in_others() {
                 flow.run(*steps).unwrap();
                 flow.accumulate(&[0]).unwrap();
             }
-            let look = flow.look().unwrap();
+            let look = flow.check_fields().unwrap();
             assert_eq!(look.not_finite, None);
             flow.state().map(|state| sections(&state)).unwrap()
         };
@@ -379,7 +379,7 @@ fn bytes(read: impl Fn(Each<'_>) -> io::Result<()>) -> Vec<u8> {
 fn sections(state: &State<'_>) -> [Vec<u8>; 3] {
     [
         bytes(|each| state.read_populations(each)),
-        bytes(|each| state.read_kept(each)),
+        bytes(|each| state.read_reference(each)),
         bytes(|each| state.read_statistic(0, each)),
     ]
 }
@@ -405,7 +405,7 @@ fn filler(bytes: Vec<u8>) -> impl FnMut(&mut [u8]) -> Result<(), StepError> {
 fn go_on(flow: &mut Simulation, from: &mut Simulation) {
     let [populations, kept, statistic] = state(from);
     flow.write_populations(from.step(), filler(populations)).unwrap();
-    flow.write_kept(from.kept().unwrap(), filler(kept)).unwrap();
+    flow.write_reference(from.reference_step().unwrap(), filler(kept)).unwrap();
     flow.write_statistic(0, from.samples()[0], filler(statistic)).unwrap();
 }
 
@@ -427,7 +427,7 @@ fn a_flow_goes_on_in_another_number_of_parts_with_the_same_bits() {
         let (mut one, mut other) = (flow.start(1), flow.start(after));
         go_on(&mut one, &mut unbroken);
         go_on(&mut other, &mut first);
-        assert_eq!(one.look().unwrap(), other.look().unwrap(), "change since the fields that are kept");
+        assert_eq!(one.check_fields().unwrap(), other.check_fields().unwrap(), "change since the fields that are kept");
         assert!(flow.after(&mut one, 2) == flow.after(&mut other, 2), "from {before} parts to {after}");
     }
 }
@@ -494,7 +494,7 @@ fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
             .unwrap();
             for step in 0..12 {
                 if step == 5 {
-                    flow.keep().unwrap();
+                    flow.set_reference().unwrap();
                 }
                 flow.poison().unwrap();
                 flow.run(1).unwrap();
@@ -546,7 +546,7 @@ fn after_hundreds_of_random_changes_parts_have_the_same_bits_and_about_the_same_
                 out[1] = 0.03 * (0.5 * at[1]).cos();
             })
             .unwrap();
-            flow.keep().unwrap();
+            flow.set_reference().unwrap();
             flow
         };
         let mut flows = [1, 2, 4].map(start);

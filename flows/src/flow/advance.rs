@@ -66,7 +66,7 @@ impl<'a> Run<'a> {
             self.accumulate()?;
             let early = self.early(control);
             if self.is_due(step) || early.is_some() || step == watch.next {
-                let look = watch.time(|| self.flow.look())?;
+                let look = watch.time(|| self.flow.check_fields())?;
                 watch.plan(step, self.flow.timings().steps_per_second());
                 watch.next = self.processes.broadcast(watch.next);
                 if let Some(place) = look.not_finite {

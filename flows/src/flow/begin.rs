@@ -47,8 +47,8 @@ impl<'a> Run<'a> {
             }
         }
         let well = flow.step();
-        if case.stop.steady.is_some() && flow.kept().is_none() {
-            flow.keep()?;
+        if case.stop.steady.is_some() && flow.reference_step().is_none() {
+            flow.set_reference()?;
         }
         let (good, saved, first_step) = (Good::new(Kept::bytes(&flow)), None, 0.0);
         let (probes, planes) = (probes::of(case), probes::planes_of(case));

@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
         let began = Instant::now();
         while self.flow.step() < found && began.elapsed().as_secs_f64() < PATIENCE {
             self.flow.run(1)?;
-            let not_finite = self.flow.look()?.not_finite;
+            let not_finite = self.flow.check_fields()?.not_finite;
             let fastest = self.flow.means()?.map_or(0.0, |means| means.fastest);
             if not_finite.is_some() || !fastest.is_finite() || fastest > sound(&self.flow) {
                 let worst = self.fields_if_room(false)?.and_then(|fields| Some((worst(&fields)?, fields)));

@@ -1,7 +1,7 @@
 //! Output during a run. After [`Run::follow`] copies of all output due at a step (fields, rows, a restart file) are in
 //! the outbox, which writes files from them in the order of steps.
 
-use lbm_runtime::solver::observe::Look;
+use lbm_runtime::solver::observe::FieldCheck;
 
 use super::error::FlowError;
 use super::run::{Records, Run};
@@ -54,7 +54,7 @@ impl<'a> Run<'a> {
 
     /// Handles all that is due at this step after a check has found all values finite: output, a check for steady flow,
     /// a restart file. Returns a notice for the user.
-    pub(super) fn follow(&mut self, look: &Look, records: &Records<'a, '_>) -> Result<Option<String>, FlowError> {
+    pub(super) fn follow(&mut self, look: &FieldCheck, records: &Records<'a, '_>) -> Result<Option<String>, FlowError> {
         self.well = self.flow.step();
         if self.processes.broadcast(u64::from(self.good.is_due())) != 0 {
             let is_first = self.good.kept.is_none();

@@ -5,7 +5,7 @@
 //! divides both the number of steps between two checks and that number minus one, so one of the two comparisons detects
 //! it. The larger of the two changes is the residual.
 
-use lbm_runtime::solver::observe::Look;
+use lbm_runtime::solver::observe::FieldCheck;
 
 use super::error::FlowError;
 use super::run::{Run, Swing};
@@ -43,7 +43,7 @@ impl Run<'_> {
     /// Evaluates the flow if the run was resumed one step before a check, since that step has not been evaluated.
     pub(super) fn catch_up(&mut self) -> Result<(), FlowError> {
         if self.checks_after(self.flow.step()) {
-            let look = self.flow.look()?;
+            let look = self.flow.check_fields()?;
             self.compare(&look)?;
         }
         Ok(())
@@ -51,7 +51,7 @@ impl Run<'_> {
 
     /// Evaluates the change of the flow at this step, if it is a check or the step before one. Returns a notice for the
     /// user.
-    pub(super) fn compare(&mut self, look: &Look) -> Result<Option<String>, FlowError> {
+    pub(super) fn compare(&mut self, look: &FieldCheck) -> Result<Option<String>, FlowError> {
         let (step, Some(steady)) = (self.flow.step(), self.case.stop.steady) else { return Ok(None) };
         let change = look.change.map(|change| self.case.residual(change));
         if self.checks_after(step) {
@@ -81,7 +81,7 @@ impl Run<'_> {
             }
         };
         self.steadiness.swing = swing;
-        self.flow.keep()?;
+        self.flow.set_reference()?;
         Ok(told)
     }
 

@@ -139,7 +139,7 @@ impl Restart {
                         return Err(self.broken("its fields are not those of its blocks"));
                     }
                     let step = self.head.checked.unwrap_or_default();
-                    flow.write_kept(step, |bytes| self.take(bytes))?;
+                    flow.write_reference(step, |bytes| self.take(bytes))?;
                 }
                 name => {
                     let same = |of: &Statistics, saved: &SavedStatistics| {

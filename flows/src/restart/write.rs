@@ -55,7 +55,7 @@ pub fn write(
     units: &Units,
     course: Course,
 ) -> io::Result<()> {
-    let (manifest, leaves, checked) = (state.manifest(), state.leaves(), state.kept);
+    let (manifest, leaves, checked) = (state.manifest(), state.leaves(), state.reference_step);
     let section = |name: &str, bytes: usize| Section { name: name.to_string(), bytes: bytes as u64 };
     let populations = Content::Populations.bytes(manifest, state.stored_blocks());
     let mut sections = vec![section(LEAVES, 16 * leaves.len()), section(POPULATIONS, populations)];
@@ -96,7 +96,7 @@ pub fn write(
     out.blocks(leaves.iter().map(|leaf| leaf.block))?;
     state.read_populations(|bytes| out.write(bytes))?;
     if checked.is_some() {
-        state.read_kept(|bytes| out.write(bytes))?;
+        state.read_reference(|bytes| out.write(bytes))?;
     }
     let sampled = state.statistics().enumerate().filter(|(_, (samples, _))| *samples > 0);
     for (number, _) in sampled {

@@ -70,10 +70,10 @@ pub(super) trait Backend: Any + Send + Sync {
     fn staging(self: Arc<Self>) -> Box<dyn Staging>;
 
     /// A timing mark in the stream.
-    fn mark(&self) -> Result<Box<dyn Mark>, DeviceError>;
+    fn event(&self) -> Result<Box<dyn Event>, DeviceError>;
 
     /// Seconds between two marks. Blocks until the later one is reached.
-    fn seconds(&self, from: &dyn Mark, to: &dyn Mark) -> Result<f64, DeviceError>;
+    fn seconds(&self, from: &dyn Event, to: &dyn Event) -> Result<f64, DeviceError>;
 
     /// Blocks until all launches have completed. By default a launch is complete when it returns.
     fn synchronize(&self) -> Result<(), DeviceError> {
@@ -261,11 +261,11 @@ impl dyn Entry {
 }
 
 /// A timing mark.
-pub(super) trait Mark: Any + Send + Sync {}
+pub(super) trait Event: Any + Send + Sync {}
 
-impl dyn Mark {
+impl dyn Event {
     /// This mark, if it is of that kind.
-    pub(super) fn of_kind<T: Mark>(&self) -> Option<&T> {
+    pub(super) fn of_kind<T: Event>(&self) -> Option<&T> {
         (self as &dyn Any).downcast_ref()
     }
 }

@@ -36,9 +36,9 @@ pub fn copy_bandwidth_of(device: &Device, most: usize) -> Result<f64, DeviceErro
     device.copy(&from, &mut to)?;
     let (mut best, mut total, mut copies) = (f64::INFINITY, 0.0, 0);
     while copies < REPETITIONS || total < BUDGET {
-        let start = device.mark()?;
+        let start = device.event()?;
         device.copy(&from, &mut to)?;
-        let end = device.mark()?;
+        let end = device.event()?;
         let seconds = device.seconds(&start, &end)?;
         best = best.min(seconds);
         total += seconds;

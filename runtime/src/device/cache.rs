@@ -206,7 +206,7 @@ mod tests {
     }
 
     /// Asserts that there is exactly one notice and that it contains this text.
-    fn told(cache: &Cache, expected: &str) {
+    fn assert_warned(cache: &Cache, expected: &str) {
         assert!(matches!(&cache.notices[..], [one] if one.contains(expected)), "{expected}: {:?}", cache.notices);
     }
 
@@ -253,7 +253,7 @@ mod tests {
         let (_folder, mut cache) = filled();
         fs::copy(path(&cache), folder(&cache).join("other.so")).unwrap();
         assert_eq!(cache.fetch("other.so"), None);
-        told(&cache, "is damaged");
+        assert_warned(&cache, "is damaged");
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             let mut cache = Cache::open(&place);
             cache.store(NAME, b"machine code");
             assert_eq!(cache.fetch(NAME), None);
-            told(&cache, "compiled kernels are not cached in");
+            assert_warned(&cache, "compiled kernels are not cached in");
         }
     }
 
@@ -293,7 +293,7 @@ mod tests {
                 set(folder(&cache), mode);
                 let mut cache = Cache::open(folder(&cache));
                 assert_eq!(cache.fetch(NAME), None);
-                told(&cache, "other users may write to it; make it yours alone");
+                assert_warned(&cache, "other users may write to it; make it yours alone");
             }
         }
 
@@ -303,7 +303,7 @@ mod tests {
                 let (_folder, mut cache) = filled();
                 set(&path(&cache), mode);
                 assert_eq!(cache.fetch(NAME), None);
-                told(&cache, "other users may write to it: its kernels are compiled again");
+                assert_warned(&cache, "other users may write to it: its kernels are compiled again");
                 cache.store(NAME, b"machine code");
                 assert!(cache.fetch(NAME).is_some());
             }
@@ -326,13 +326,13 @@ mod tests {
             fs::rename(&entry, &elsewhere).unwrap();
             symlink(&elsewhere, &entry).unwrap();
             assert_eq!(cache.fetch(NAME), None);
-            told(&cache, "cannot be read");
+            assert_warned(&cache, "cannot be read");
             cache.store(NAME, b"machine code");
             assert!(fs::symlink_metadata(&entry).unwrap().is_file());
 
             let linked = folder(&cache).with_file_name("linked");
             symlink(folder(&cache), &linked).unwrap();
-            told(&Cache::open(&linked), "it is a symbolic link");
+            assert_warned(&Cache::open(&linked), "it is a symbolic link");
         }
 
         #[test]
@@ -342,7 +342,7 @@ mod tests {
             let made = std::process::Command::new("mkfifo").arg(path(&cache)).status().unwrap();
             assert!(made.success());
             assert_eq!(cache.fetch(NAME), None);
-            told(&cache, "is no file");
+            assert_warned(&cache, "is no file");
         }
     }
 }

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use super::{Device, DeviceError, Graph, Mark};
+use super::{Device, DeviceError, Event, Graph};
 
 /// Distinct devices: all GPUs, or one host.
 #[derive(Clone)]
 pub struct Devices(Vec<Device>);
 
 /// A timing mark on each device.
-pub struct Marks(Vec<Mark>);
+pub struct Events(Vec<Event>);
 
 impl Devices {
     /// The distinct ones among these devices. There must be at least one.
@@ -88,12 +88,12 @@ impl Devices {
     }
 
     /// Timing marks in the streams of all devices.
-    pub fn mark(&self) -> Result<Marks, DeviceError> {
-        Ok(Marks(self.0.iter().map(Device::mark).collect::<Result<_, _>>()?))
+    pub fn event(&self) -> Result<Events, DeviceError> {
+        Ok(Events(self.0.iter().map(Device::event).collect::<Result<_, _>>()?))
     }
 
     /// Seconds between two sets of marks, on the slowest device. Blocks until the later marks are reached.
-    pub fn seconds(&self, from: &Marks, to: &Marks) -> Result<f64, DeviceError> {
+    pub fn seconds(&self, from: &Events, to: &Events) -> Result<f64, DeviceError> {
         let mut longest = 0.0f64;
         for ((device, from), to) in self.0.iter().zip(&from.0).zip(&to.0) {
             longest = longest.max(device.seconds(from, to)?);
@@ -135,7 +135,7 @@ mod tests {
         let both = Devices::new([&host, &other]);
         assert_eq!(both.iter().count(), 2);
         assert!(both.connect().unwrap().is_empty() && !both.share_memory().unwrap());
-        let (from, to) = (both.mark().unwrap(), both.mark().unwrap());
+        let (from, to) = (both.event().unwrap(), both.event().unwrap());
         assert!(both.meet().is_ok() && both.seconds(&from, &to).unwrap() >= 0.0);
     }
 }

@@ -56,10 +56,10 @@ use backend::{Backend, Code, Entry, Gpus, Replay};
 pub use array::{Array, Scalar};
 pub use bandwidth::{copy_bandwidth, copy_bandwidth_of};
 pub use buffer::{Buffer, Double, Element, Floating, Int, Real, Slice, Stored};
-pub use devices::{Devices, Marks};
+pub use devices::{Devices, Events};
 pub use error::DeviceError;
 pub use memory::{Available, Bytes};
-pub use order::{Accesses, Order, Place};
+pub use order::{Accesses, Order, Resource};
 pub use packing::{Incoming, Outgoing, Packing, Route};
 pub use staging::{Staging, Stagings};
 
@@ -434,12 +434,12 @@ impl Device {
     }
 
     /// A timing mark in the stream.
-    pub fn mark(&self) -> Result<Mark, DeviceError> {
-        Ok(Mark(self.backend.mark()?))
+    pub fn event(&self) -> Result<Event, DeviceError> {
+        Ok(Event(self.backend.event()?))
     }
 
     /// Seconds between two marks. Blocks until the later one is reached.
-    pub fn seconds(&self, from: &Mark, to: &Mark) -> Result<f64, DeviceError> {
+    pub fn seconds(&self, from: &Event, to: &Event) -> Result<f64, DeviceError> {
         self.backend.seconds(&*from.0, &*to.0)
     }
 
@@ -483,7 +483,7 @@ impl Device {
 }
 
 /// A timing mark in the stream of a device.
-pub struct Mark(Box<dyn backend::Mark>);
+pub struct Event(Box<dyn backend::Event>);
 
 /// Captured launches that can be replayed as one.
 pub struct Graph(Box<dyn Replay>);

@@ -7,15 +7,15 @@
 /// A resource that launches read and write: a whole array, or a section of one that is disjoint from all other places.
 /// The caller numbers places from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place(pub u32);
+pub struct Resource(pub u32);
 
 /// The places that a launch reads and writes.
 #[derive(Clone, Debug, Default)]
 pub struct Accesses {
     /// Places that are read only.
-    pub reads: Vec<Place>,
+    pub reads: Vec<Resource>,
     /// Places that are written, or read and written.
-    pub writes: Vec<Place>,
+    pub writes: Vec<Resource>,
     /// Whether the launch has priority over others that are ready, because another device waits for its result.
     pub ahead: bool,
 }
@@ -61,7 +61,7 @@ impl Order {
         }
     }
 
-    fn users(&mut self, place: Place) -> &mut Users {
+    fn users(&mut self, place: Resource) -> &mut Users {
         let at = place.0 as usize;
         if at >= self.places.len() {
             self.places.resize(at + 1, Users::default());
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn accesses(reads: &[u32], writes: &[u32]) -> Accesses {
-        let places = |numbers: &[u32]| numbers.iter().map(|number| Place(*number)).collect();
+        let places = |numbers: &[u32]| numbers.iter().map(|number| Resource(*number)).collect();
         Accesses { reads: places(reads), writes: places(writes), ahead: false }
     }
 

@@ -234,28 +234,33 @@ mod tests {
         (found.0.read_ints(0..all * q).unwrap(), found.1.read_reals(0..all * q).unwrap(), values)
     }
 
-    fn cutters(shapes: Vec<Shape>, motion: Option<Motion>, dim: usize, mirrors: [bool; 6]) -> (Cutters, Vec<Block>) {
+    fn cutters(
+        shapes: Vec<Shape>,
+        motion: Option<Motion>,
+        dim: usize,
+        symmetry_planes: [bool; 6],
+    ) -> (Cutters, Vec<Block>) {
         let along = |wide: usize| [0, 1, 2].map(|axis| if axis < dim { wide } else { 1 });
         let solid = |shape| Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
         let all: Vec<Solid> = shapes.into_iter().map(solid).collect();
         let mut motions = vec![None; all.len()];
         motions[0] = motion;
-        let periodic = [false, !mirrors[2], true];
+        let periodic = [false, !symmetry_planes[2], true];
         let mut solids = Solids::new(&all, dim, along(BOX), along(SIDE), periodic).moving(&all, &motions);
         solids.set_time(0, 7.0);
         let (no, varying_solids) = ([false; 6], BTreeSet::new());
         let count = BOX / SIDE;
         let blocks = (0..count.pow(dim as u32)).map(|at| [at % count, at / count % count, at / (count * count)]);
         (
-            Cutters { solids, first: 3, varying: no, varying_solids, mirrors, nodes: no },
+            Cutters { solids, first: 3, varying: no, varying_solids, symmetry_planes, nodes: no },
             blocks.map(|place| Block { level: 0, place }).collect(),
         )
     }
 
     /// Checks that kernels find the links that the host finds; returns how many there are.
-    fn check(shapes: Vec<Shape>, motion: Option<Motion>, dim: usize, mirrors: [bool; 6], what: &str) -> usize {
+    fn check(shapes: Vec<Shape>, motion: Option<Motion>, dim: usize, symmetry_planes: [bool; 6], what: &str) -> usize {
         let manifest = method(dim);
-        let (cutters, blocks) = cutters(shapes, motion, dim, mirrors);
+        let (cutters, blocks) = cutters(shapes, motion, dim, symmetry_planes);
         let (links, distances, _) = by_kernels(&manifest, &cutters, &blocks, None);
         let length = manifest.q() * manifest.cells();
         let mut count = 0;
@@ -337,8 +342,8 @@ mod tests {
                 check(vec![shape.clone(), other], None, dim, [false; 6], &format!("{name} in {dim} and a sphere"));
                 // A symmetry plane through it.
                 let lower = shape.shifted([0.0, -11.4, 0.0]);
-                let mirrors = [false, false, true, true, false, false];
-                check(vec![lower], None, dim, mirrors, &format!("{name} in {dim} at a symmetry plane"));
+                let symmetry_planes = [false, false, true, true, false, false];
+                check(vec![lower], None, dim, symmetry_planes, &format!("{name} in {dim} at a symmetry plane"));
             }
         }
     }
@@ -361,8 +366,8 @@ mod tests {
             let arm = [place(0, cell % SIDE), place(1, cell / SIDE)];
             let arm = [0, 1].map(|axis| arm[axis] - distances[at] * f64::from(direction.c[axis]) - pivot[axis]);
             let velocity = &values[(*link as usize - 1) * manifest.wall_stride as usize..][..2];
-            for (found, wanted) in velocity.iter().zip([-0.1 * arm[1], 0.1 * arm[0]]) {
-                assert!((found - wanted).abs() < 1e-12, "{arm:?}: {velocity:?}");
+            for (found, expected) in velocity.iter().zip([-0.1 * arm[1], 0.1 * arm[0]]) {
+                assert!((found - expected).abs() < 1e-12, "{arm:?}: {velocity:?}");
             }
             count += 1;
         }

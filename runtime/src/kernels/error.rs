@@ -20,15 +20,15 @@ pub enum KernelError {
     },
 
     /// The bundle is for another target.
-    #[error("the bundle of `{spec}` is for the target {}, the device ({device}) runs {}", found.name(), wanted.name())]
-    #[diagnostic(code(L0302), help("generate the bundle with `--target {}`", wanted.name()))]
+    #[error("the bundle of `{spec}` is for the target {}, the device ({device}) runs {}", found.name(), expected.name())]
+    #[diagnostic(code(L0302), help("generate the bundle with `--target {}`", expected.name()))]
     WrongTarget {
         /// The spec.
         spec: String,
         /// Target of the bundle.
         found: Target,
         /// Target of the device.
-        wanted: Target,
+        expected: Target,
         /// The device.
         device: String,
     },

@@ -108,8 +108,8 @@ pub(super) fn check(device: &Device, bundle: &impl Family) -> Result<(), KernelE
         return Err(KernelError::Abi { spec, found: abi });
     }
     if target != device.target() {
-        let (found, wanted) = (target, device.target());
-        return Err(KernelError::WrongTarget { spec, found, wanted, device: device.describe() });
+        let (found, expected) = (target, device.target());
+        return Err(KernelError::WrongTarget { spec, found, expected, device: device.describe() });
     }
     let of_kernel = |kernel: &Signature<'_>| match kernel {
         Signature { symbol, as_declared: false, .. } => {

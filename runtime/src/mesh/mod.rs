@@ -31,7 +31,7 @@ pub use error::GridError;
 pub use partition::{MOST_SUBDOMAINS, Owned, OwnedLevel, Partition, SubdomainId};
 pub use tree::{Meeting, Tree};
 
-use forest::{Carry, Forest, ForestError, Leaf, Level, Outcome, Pool, Tables, Targets};
+use forest::{Forest, ForestError, Leaf, Level, Outcome, Pool, Remap, Tables, Targets};
 
 use crate::device::{Buffer, Device, DeviceError, Int};
 use crate::geometry::{Block, Cell, Domain, Face};
@@ -137,13 +137,14 @@ impl Grid {
         roots::check(dim, count, faces)?;
         let bundle = kernels::mesh_bundle(dim, device.target())?;
         let roots: usize = count.iter().product();
-        let holds = holds(manifest);
+        let stores_covered = stores_covered(manifest);
         let mut slots = if room.all { room.most } else { (roots + 1).min(room.most) };
         let (forest, refused) = loop {
-            let mut forest = Forest::new(device, &bundle, count, faces, Pool::with_slots(dim, roots, slots), holds)?;
+            let mut forest =
+                Forest::new(device, &bundle, count, faces, Pool::with_slots(dim, roots, slots), stores_covered)?;
             let refused = set_up(&mut forest)?;
             // Slots of covered blocks lie behind all others, so there should be no more of the others than needed.
-            let spare = holds && !room.all && forest.most_used() + 1 < slots;
+            let spare = stores_covered && !room.all && forest.most_used() + 1 < slots;
             if (refused == 0 && !spare) || slots == room.most {
                 forest.reorder(&mut ())?;
                 break (forest, refused);
@@ -153,7 +154,7 @@ impl Grid {
         let periodic = std::array::from_fn(|axis| {
             axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
         });
-        let slots = if room.all || holds { forest.pool().data_slots(holds) } else { forest.leaves() };
+        let slots = if room.all || stores_covered { forest.pool().data_slots(stores_covered) } else { forest.leaves() };
         let (leaves, tree) = (OnceLock::new(), OnceLock::new());
         Ok((Grid { size, block, periodic, slots, forest, leaves, tree }, refused))
     }
@@ -168,7 +169,7 @@ impl Grid {
     /// Releases what only changes of the grid need: it can no longer change.
     pub fn stay(&mut self) -> Result<(), ForestError> {
         self.forest.stay()?;
-        if self.forest.holds() {
+        if self.forest.stores_covered() {
             self.slots = self.forest.pool().data_slots(true);
         }
         Ok(())
@@ -235,8 +236,8 @@ impl Grid {
     }
 
     /// The first slot of covered blocks and the number of roots, if covered blocks have data.
-    pub(crate) fn held(&self) -> Option<[usize; 2]> {
-        self.forest.holds().then(|| [self.forest.pool().slots, self.levels()[0].nodes.len()])
+    pub(crate) fn covered(&self) -> Option<[usize; 2]> {
+        self.forest.stores_covered().then(|| [self.forest.pool().slots, self.levels()[0].nodes.len()])
     }
 
     /// The forest of the blocks.
@@ -255,8 +256,8 @@ impl Grid {
     }
 
     /// [`Forest::adapt`]; copies on the host are discarded if the forest has changed.
-    pub fn adapt(&mut self, levels: RangeInclusive<usize>, carry: &mut impl Carry) -> Result<Outcome, ForestError> {
-        let outcome = self.forest.adapt(levels, carry);
+    pub fn adapt(&mut self, levels: RangeInclusive<usize>, remap: &mut impl Remap) -> Result<Outcome, ForestError> {
+        let outcome = self.forest.adapt(levels, remap);
         if outcome.as_ref().map_or(true, Outcome::changed) {
             self.forget();
         }
@@ -332,8 +333,8 @@ impl Grid {
 
     /// Number of blocks that have populations: leaves, and covered blocks if they have data.
     pub fn blocks_with_populations(&self) -> usize {
-        let held = self.levels().iter().map(|level| level.held.len()).sum::<usize>();
-        self.leaf_count() + if self.forest.holds() { held } else { 0 }
+        let covered = self.levels().iter().map(|level| level.covered.len()).sum::<usize>();
+        self.leaf_count() + if self.forest.stores_covered() { covered } else { 0 }
     }
 
     /// Number of slots with a place in [`Tables::rows`].
@@ -348,7 +349,7 @@ impl Grid {
 }
 
 /// Whether covered blocks have data, for ghosts.
-pub(crate) fn holds(manifest: &Manifest) -> bool {
+pub(crate) fn stores_covered(manifest: &Manifest) -> bool {
     manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0)
 }
 

@@ -81,14 +81,14 @@ impl Owned {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedLevel {
     groups: [Range<usize>; 4],
-    /// Its covered blocks with data, in [`Tables::held`](super::forest::Tables::held).
-    pub held: Range<usize>,
+    /// Its covered blocks with data, in [`Tables::covered`](super::forest::Tables::covered).
+    pub covered: Range<usize>,
 }
 
 impl OwnedLevel {
     /// The whole level.
     pub fn all(level: &Level) -> OwnedLevel {
-        OwnedLevel { groups: level.groups.clone(), held: level.held.clone() }
+        OwnedLevel { groups: level.groups.clone(), covered: level.covered.clone() }
     }
 
     /// Its leaves of a group, in [`Tables::leaves`](super::forest::Tables::leaves).
@@ -137,21 +137,21 @@ impl Partition {
     pub fn of_owners(grid: &Grid, subdomains: usize, owner: Vec<SubdomainId>) -> Result<Partition, DeviceError> {
         let tree = grid.tree()?;
         let mut owner = owner;
-        tree.give_held(&mut owner);
+        tree.give_covered(&mut owner);
         let owner = Arc::new(owner);
-        let held = |level: usize| tree.held(level).map(|slot| owner[slot.index()]).collect::<Vec<SubdomainId>>();
-        let held: Vec<Vec<SubdomainId>> = (0..grid.levels().len()).map(held).collect();
+        let covered = |level: usize| tree.covered(level).map(|slot| owner[slot.index()]).collect::<Vec<SubdomainId>>();
+        let covered: Vec<Vec<SubdomainId>> = (0..grid.levels().len()).map(covered).collect();
         let own = |number: usize| {
             let of_group = |group: &Range<usize>| {
                 let listed = &tree.listed()[group.clone()];
                 let first = |id: usize| group.start + listed.partition_point(|slot| owner[*slot as usize].index() < id);
                 first(number)..first(number + 1)
             };
-            let of_level = |(level, held): (&Level, &Vec<SubdomainId>)| {
-                let first = |id: usize| level.held.start + held.partition_point(|owner| owner.index() < id);
-                OwnedLevel { groups: level.groups.each_ref().map(of_group), held: first(number)..first(number + 1) }
+            let of_level = |(level, covered): (&Level, &Vec<SubdomainId>)| {
+                let first = |id: usize| level.covered.start + covered.partition_point(|owner| owner.index() < id);
+                OwnedLevel { groups: level.groups.each_ref().map(of_group), covered: first(number)..first(number + 1) }
             };
-            let levels = grid.levels().iter().zip(&held).map(of_level).collect();
+            let levels = grid.levels().iter().zip(&covered).map(of_level).collect();
             Owned { id: SubdomainId::new(number), levels, owner: owner.clone() }
         };
         Ok(Partition { subdomains: (0..subdomains).map(own).collect(), owner })

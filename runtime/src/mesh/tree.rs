@@ -36,7 +36,7 @@ pub struct Tree {
     /// Slots up to the last that a leaf has.
     slots: usize,
     /// If covered blocks have data: the slot and the node of the first family.
-    held: Option<(i32, i32)>,
+    covered: Option<(i32, i32)>,
 }
 
 /// A leaf at a subdomain boundary.
@@ -123,8 +123,8 @@ impl Tree {
         let listed = tables.leaves.read_ints(0..forest.leaves())?;
         let slots = listed.iter().max().map_or(0, |slot| *slot as usize + 1);
         let roots = levels.first().map_or(0, |level| level.len() as i32);
-        let held = forest.holds().then(|| (forest.pool().slots as i32, roots));
-        Ok(Tree { dim: forest.dim(), levels, nodes, slot, child, listed, slots, held })
+        let covered = forest.stores_covered().then(|| (forest.pool().slots as i32, roots));
+        Ok(Tree { dim: forest.dim(), levels, nodes, slot, child, listed, slots, covered })
     }
 
     /// Slots up to the last that a leaf has.
@@ -150,21 +150,21 @@ impl Tree {
         match usize::try_from(self.child[node]) {
             Err(_) => Some(SlotId(self.slot[node] as u32)),
             Ok(child) => {
-                let (first, roots) = self.held?;
+                let (first, roots) = self.covered?;
                 Some(SlotId((first + ((self.nodes[child] - roots) >> self.dim)) as u32))
             }
         }
     }
 
-    /// The slots of covered blocks of a level, as [`Tables::held`](super::forest::Tables::held) lists them.
-    pub fn held(&self, level: usize) -> impl Iterator<Item = SlotId> {
-        let nodes = self.levels.get(level).filter(|_| self.held.is_some()).cloned().unwrap_or_default();
+    /// The slots of covered blocks of a level, as [`Tables::covered`](super::forest::Tables::covered) lists them.
+    pub fn covered(&self, level: usize) -> impl Iterator<Item = SlotId> {
+        let nodes = self.levels.get(level).filter(|_| self.covered.is_some()).cloned().unwrap_or_default();
         nodes.filter(|node| !self.is_leaf(*node)).filter_map(|node| self.data_slot(node))
     }
 
     /// Covered blocks with data and each of their children: the level and the slot of the child, and the slot of the parent.
     pub fn children(&self) -> impl Iterator<Item = (usize, SlotId, SlotId)> {
-        let levels = self.levels.iter().enumerate().filter(|_| self.held.is_some());
+        let levels = self.levels.iter().enumerate().filter(|_| self.covered.is_some());
         let nodes = levels.flat_map(|(level, nodes)| nodes.clone().map(move |node| (level, node)));
         nodes.filter_map(|(level, node)| Some((level, node, usize::try_from(self.child[node]).ok()?))).flat_map(
             move |(level, node, first)| {
@@ -175,8 +175,8 @@ impl Tree {
     }
 
     /// Assigns covered blocks to the owner of their first descendant leaf: `owner[slot]` has the owner of each leaf.
-    pub fn give_held(&self, owner: &mut Vec<SubdomainId>) {
-        let Some((first, _)) = self.held else { return };
+    pub fn give_covered(&self, owner: &mut Vec<SubdomainId>) {
+        let Some((first, _)) = self.covered else { return };
         owner.truncate(first as usize);
         let mut of_node = vec![SubdomainId::NONE; self.slot.len()];
         for node in (0..self.slot.len()).rev() {

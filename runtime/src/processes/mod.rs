@@ -112,10 +112,10 @@ impl Processes {
             return Err(ProcessError::OtherMpi { started: started.unwrap_or(count), known: count });
         }
         let mut processes = Processes { number, count, mpi: Some(Arc::new(mpi)), ..Processes::default() };
-        let own = Place::here();
-        let all: Vec<Place> =
-            processes.allgather(own.text().as_bytes()).iter().map(|bytes| Place::read(bytes)).collect();
-        let near: Vec<&Place> = all.iter().filter(|other| other.host == own.host).collect();
+        let own = Location::here();
+        let all: Vec<Location> =
+            processes.allgather(own.text().as_bytes()).iter().map(|bytes| Location::read(bytes)).collect();
+        let near: Vec<&Location> = all.iter().filter(|other| other.host == own.host).collect();
         processes.on_host = near.len();
         processes.place = all[..number].iter().filter(|other| other.host == own.host).count();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -245,20 +245,20 @@ impl Processes {
 
 /// The host and cores on which a process may run.
 #[derive(Debug, PartialEq)]
-struct Place {
+struct Location {
     /// Unique identifier of the host.
     host: String,
     /// Numbers of the cores that it may use; empty if unknown.
     cores: BTreeSet<usize>,
 }
 
-impl Place {
+impl Location {
     /// Of this process. Only Linux provides this; elsewhere all processes appear to be on one host.
-    fn here() -> Place {
+    fn here() -> Location {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let status = read("/proc/self/status");
         let cores = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or_default();
-        Place { host: read("/proc/sys/kernel/random/boot_id").trim().to_string(), cores: listed(cores.trim()) }
+        Location { host: read("/proc/sys/kernel/random/boot_id").trim().to_string(), cores: listed(cores.trim()) }
     }
 
     fn text(&self) -> String {
@@ -266,15 +266,15 @@ impl Place {
         format!("{}\n{}", self.host, cores.join(","))
     }
 
-    fn read(bytes: &[u8]) -> Place {
+    fn read(bytes: &[u8]) -> Location {
         let text = String::from_utf8_lossy(bytes);
         let (host, cores) = text.split_once('\n').unwrap_or((&text, ""));
-        Place { host: host.to_string(), cores: listed(cores) }
+        Location { host: host.to_string(), cores: listed(cores) }
     }
 
     /// Number of threads for this process out of `cores` cores. `near` are the processes on its host, including itself.
     /// Each core is divided equally among the processes that may use it.
-    fn threads(&self, near: &[&Place], cores: usize) -> usize {
+    fn threads(&self, near: &[&Location], cores: usize) -> usize {
         let users = |core: &usize| near.iter().filter(|other| other.cores.contains(core)).count().max(1);
         let share = match self.cores.len() {
             0 => 1.0 / near.len().max(1) as f64,
@@ -298,15 +298,15 @@ fn listed(text: &str) -> BTreeSet<usize> {
 mod tests {
     use super::*;
 
-    fn place(cores: &str) -> Place {
-        Place { host: "a".into(), cores: listed(cores) }
+    fn place(cores: &str) -> Location {
+        Location { host: "a".into(), cores: listed(cores) }
     }
 
     #[test]
     fn processes_share_cores_that_several_may_use_and_keep_those_of_their_own() {
         let threads = |all: &[&str], cores: usize| -> Vec<usize> {
-            let all: Vec<Place> = all.iter().map(|cores| place(cores)).collect();
-            let near: Vec<&Place> = all.iter().collect();
+            let all: Vec<Location> = all.iter().map(|cores| place(cores)).collect();
+            let near: Vec<&Location> = all.iter().collect();
             all.iter().map(|place| place.threads(&near, cores)).collect()
         };
         assert_eq!(threads(&["0-7", "0-7", "0-7", "0-7"], 8), [2; 4]);
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn a_place_is_read_as_it_was_written() {
         for place in [place("0-3,8"), place("")] {
-            assert_eq!(Place::read(place.text().as_bytes()), place);
+            assert_eq!(Location::read(place.text().as_bytes()), place);
         }
     }
 

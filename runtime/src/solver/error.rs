@@ -187,7 +187,7 @@ pub enum StepError {
     },
 
     /// A parameter has the wrong number of components.
-    #[error("`{name}` of {owner} has {wanted} component(s), given: {found}")]
+    #[error("`{name}` of {owner} has {expected} component(s), given: {found}")]
     #[diagnostic(code(L0504))]
     Components {
         /// The method, or the face and its rule.
@@ -195,7 +195,7 @@ pub enum StepError {
         /// The parameter.
         name: String,
         /// Number of components that it has.
-        wanted: usize,
+        expected: usize,
         /// Number of components given.
         found: usize,
     },
@@ -223,13 +223,13 @@ pub enum StepError {
     },
 
     /// A snapshot has another size than the grid.
-    #[error("the snapshot has {found:?} cells, the grid {wanted:?}")]
+    #[error("the snapshot has {found:?} cells, the grid {expected:?}")]
     #[diagnostic(code(L0515))]
     SnapshotSize {
         /// Size of the snapshot.
         found: [usize; 3],
         /// Size of the grid.
-        wanted: [usize; 3],
+        expected: [usize; 3],
     },
 
     /// A snapshot lacks a field.

@@ -63,7 +63,7 @@ impl Inbox {
         own: Option<Own<'_>>,
     ) -> Result<Option<Inbox>, StepError> {
         let (device, manifest) = (program.device(), program.manifest());
-        if manifest.coupling.is_none() || mesh::holds(manifest) {
+        if manifest.coupling.is_none() || mesh::stores_covered(manifest) {
             return Ok(None);
         }
         let none = || device.alloc_ints(0);

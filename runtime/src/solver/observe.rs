@@ -117,7 +117,7 @@ pub struct NotFinite {
 
 /// Result of a check of the fields of a flow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct FieldCheck {
     /// The first value that is infinite or NaN. The order is level by level; on a level first blocks away from walls and refinement
     /// interfaces, then those at walls, at interfaces, at both; in each group along the space-filling curve, then cell by cell, component
     /// by component. If the fields are checked in pieces, the blocks of a level are not grouped.

@@ -47,7 +47,7 @@ pub(crate) fn interval(every: u64) -> Option<u64> {
 
 /// The passes that set a grid up, each of which refines by one level. A grid that keeps changing, because its target levels are finer
 /// where it is coarse and coarser where it is fine, is used as the last pass has left it, with a [`warning`](unsettled).
-pub(crate) fn first_looks(levels: &RangeInclusive<usize>) -> std::ops::Range<usize> {
+pub(crate) fn first_passes(levels: &RangeInclusive<usize>) -> std::ops::Range<usize> {
     0..2 * (levels.end() + 1)
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn unsettled(levels: &RangeInclusive<usize>, outcome: Outcome) -> Str
         "the grid that the flow starts with is not settled: after {} passes {} blocks are still refined or coarsened in turn, and it is \
          taken as it is; `refinement.level` or the criterion has features narrower than a cell, which only finer cells see: make them \
          wider, or use `refinement.boxes`",
-        first_looks(levels).len(),
+        first_passes(levels).len(),
         outcome.refined + outcome.coarsened
     )
 }
@@ -143,7 +143,7 @@ impl Subdomains {
         self.iter_mut().try_for_each(Subdomain::overrule)?;
         let current = stepper.current();
         // The transfer may read cells of covered blocks that steps do not fill: fill them from the finer blocks.
-        self.hold(&current, false)?;
+        self.fill_covered(&current, false)?;
         let reaches = self.get_before_change(&current)?;
         let mut reaches: Vec<Option<Reach>> = reaches.into_iter().map(Some).collect();
         reaches.resize_with(self.here(), || None);

@@ -41,7 +41,7 @@ fn d3q19() -> Manifest {
 
 /// The level that a block is to have: refined at all walls of a cube, as `benchmarks/cavity3d_agal.toml` is, and along a sphere around a
 /// centre.
-fn wanted(roots: usize, block: Block, centre: f64) -> usize {
+fn target_level(roots: usize, block: Block, centre: f64) -> usize {
     let count = roots << block.level;
     let width = 1.0 / count as f64;
     let away = block.place.iter().map(|at| ((*at as f64 + 0.5) * width - centre).powi(2)).sum::<f64>().sqrt();
@@ -51,7 +51,7 @@ fn wanted(roots: usize, block: Block, centre: f64) -> usize {
 
 /// One change of a forest; blocks that have changed, and how long it took.
 fn change(forest: &mut Forest, roots: usize, centre: f64) -> (usize, f64) {
-    forest.overrule(|block, _| wanted(roots, block, centre)).unwrap();
+    forest.overrule(|block, _| target_level(roots, block, centre)).unwrap();
     let began = Instant::now();
     let outcome = forest.adapt(0..=LEVELS - 1, &mut ()).unwrap();
     (outcome.refined + outcome.coarsened, 1e3 * began.elapsed().as_secs_f64())

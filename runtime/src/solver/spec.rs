@@ -31,7 +31,7 @@ pub struct Adaptivity {
     pub memory: Option<usize>,
     /// How many GPUs may share the data of blocks; each of them has the tables of all blocks. See [`Self::on`].
     pub sharing: usize,
-    /// Whether these data include reference fields, for [`Simulation::keep`](crate::solver::Simulation::keep).
+    /// Whether these data include reference fields, for [`Simulation::set_reference`](crate::solver::Simulation::set_reference).
     pub keeps: bool,
 }
 

@@ -155,7 +155,7 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
     };
     assert_eq!(read(&mut whole), read(&mut other));
     assert_eq!(whole.snapshot().unwrap(), other.snapshot().unwrap());
-    assert_eq!(whole.look().unwrap(), other.look().unwrap());
+    assert_eq!(whole.check_fields().unwrap(), other.check_fields().unwrap());
     // A value that is not finite is found in whichever piece it is.
     let breaks = |flow: &mut Simulation| {
         flow.update_cells(|cell, f| f[0] = if cell.at == [20, 13, 0] { f64::NAN } else { f[0] })
@@ -163,11 +163,11 @@ fn fields_that_are_computed_in_pieces_are_those_of_the_whole() {
     for flow in [&mut whole, &mut other] {
         breaks(flow).unwrap();
     }
-    let found = other.look().unwrap().not_finite.expect("one is not");
+    let found = other.check_fields().unwrap().not_finite.expect("one is not");
     assert_eq!(found.cell.at, [20, 13, 0]);
-    assert_eq!(whole.look().unwrap().not_finite, Some(found));
+    assert_eq!(whole.check_fields().unwrap().not_finite, Some(found));
     // What needs all of them makes room for them.
-    other.keep().unwrap();
+    other.set_reference().unwrap();
     assert!(other.subdomains.first().is_whole());
 }
 

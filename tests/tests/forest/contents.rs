@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lbm_bundle::mesh::NONE;
 use lbm_runtime::kernels::KernelError;
-use lbm_runtime::mesh::forest::{Carry, Change, Forest, Moves};
+use lbm_runtime::mesh::forest::{Change, Forest, Moves, Remap};
 use lbm_tests::forest::{Block, Domain, Forest as Oracle, There};
 
 use super::tables::{blocks, ints};
@@ -53,7 +53,7 @@ impl Contents {
     }
 }
 
-impl Carry for Contents {
+impl Remap for Contents {
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError> {
         self.averaged.push(change.count);
         for (slot, parts) in self.families(&change) {

@@ -182,7 +182,7 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
 pub fn check_held(forest: &Forest, oracle: &Oracle) {
     let tables = forest.tables();
     let [child, slot, neighbours, sides] = [&tables.child, &tables.slot, &tables.neighbours, &tables.sides].map(ints);
-    let [parts, uppers, rows, held] = [&tables.parts, &tables.uppers, &tables.rows, &tables.held].map(ints);
+    let [parts, uppers, rows, held] = [&tables.parts, &tables.uppers, &tables.rows, &tables.covered].map(ints);
     let (children, places) = (1 << oracle.domain.dim, 3usize.pow(oracle.domain.dim as u32));
     let numbers: HashMap<Block, i32> = blocks(forest).into_iter().map(|(node, block)| (block, node)).collect();
     let (roots, first) = (oracle.levels()[0].len() as i32, forest.pool().slots as i32);
@@ -223,6 +223,6 @@ pub fn check_held(forest: &Forest, oracle: &Oracle) {
     }
     assert_eq!(forest.interfaces() as i32, kept);
     assert_eq!(held[..listed.len()], listed, "refined nodes, along the curve");
-    let told: Vec<i32> = forest.read_held().expect("slots").into_iter().map(|(_, slot)| slot.0 as i32).collect();
+    let told: Vec<i32> = forest.read_covered().expect("slots").into_iter().map(|(_, slot)| slot.0 as i32).collect();
     assert_eq!(told, listed);
 }

@@ -120,7 +120,7 @@ fn advance(flow: &mut Simulation, every: Option<u64>, steps: u64) -> Result<()> 
     let Some(every) = every else { return Ok(flow.run(steps)?) };
     for _ in 0..steps / every {
         flow.run(every)?;
-        flow.keep()?;
+        flow.set_reference()?;
     }
     Ok(())
 }

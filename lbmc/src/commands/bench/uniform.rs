@@ -185,17 +185,17 @@ fn measure(
     flow.run(1)?;
     let first_step_seconds = began.elapsed().as_secs_f64();
     flow.run(unit)?;
-    let start = device.mark()?;
+    let start = device.event()?;
     flow.run(unit)?;
-    let end = device.mark()?;
+    let end = device.event()?;
     let steps = ((SECONDS / device.seconds(&start, &end)?).ceil() as u64).max(1) * unit;
     let bandwidth = copy_bandwidth(device)?;
     let cells = flow.grid().cells();
     let mut seconds = vec![];
     for _ in 0..REPEATS {
-        let start = device.mark()?;
+        let start = device.event()?;
         flow.run(steps)?;
-        let end = device.mark()?;
+        let end = device.event()?;
         seconds.push(device.seconds(&start, &end)?);
     }
     seconds.sort_by(f64::total_cmp);

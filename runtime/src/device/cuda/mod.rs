@@ -219,12 +219,12 @@ impl Backend for Cuda {
         Box::new(Staging::default())
     }
 
-    fn mark(&self) -> Result<Box<dyn backend::Mark>, DeviceError> {
+    fn event(&self) -> Result<Box<dyn backend::Event>, DeviceError> {
         let event = self.stream.record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT));
         Ok(Box::new(Event(event.map_err(driver_error("record an event"))?)))
     }
 
-    fn seconds(&self, from: &dyn backend::Mark, to: &dyn backend::Mark) -> Result<f64, DeviceError> {
+    fn seconds(&self, from: &dyn backend::Event, to: &dyn backend::Event) -> Result<f64, DeviceError> {
         let (Some(from), Some(to)) = (from.of_kind::<Event>(), to.of_kind::<Event>()) else {
             return Err(foreign("measure time"));
         };
@@ -314,13 +314,13 @@ impl Backend for Cuda {
     }
 }
 
-impl backend::Mark for Event {}
+impl backend::Event for Event {}
 
 #[cfg(all(test, feature = "cuda"))]
 mod tests {
     use lbm_bundle::Real;
 
-    use crate::device::{Accesses, Device, DeviceError, Devices, Packing, Place, Route, Shape, Source, Value};
+    use crate::device::{Accesses, Device, DeviceError, Devices, Packing, Resource, Route, Shape, Source, Value};
 
     const TRIPLE: &str = r#"
         extern "C" __global__ void triple(const int *ids, int count, const double *src, double *dst, float factor) {
@@ -367,7 +367,7 @@ mod tests {
         let shape = Shape { items: 10, divisible: false, threads: 32, items_per_group: 32, passes: 1, shared: 0 };
         let graph = device
             .record(|| {
-                let accesses = Accesses { writes: vec![Place(0)], ..Accesses::default() };
+                let accesses = Accesses { writes: vec![Resource(0)], ..Accesses::default() };
                 device.accessing(&accesses, || {
                     device.launch(&kernel, shape, &[Value::Write(dst.array_mut()), Value::Int(10)])
                 })
@@ -405,7 +405,7 @@ mod tests {
             devices.meet().unwrap();
             assert_eq!(to.read_reals(0..800).unwrap(), expected.read_reals(0..800).unwrap());
             to.write_reals(0, &[0.0; 800]).unwrap();
-            let accesses = Accesses { reads: vec![Place(0)], writes: vec![Place(1)], ahead: true };
+            let accesses = Accesses { reads: vec![Resource(0)], writes: vec![Resource(1)], ahead: true };
             let graph = devices.record(|| here.accessing(&accesses, || route.send(&packing, &from, &mut to)));
             graph.unwrap().expect("a launch was recorded").launch().unwrap();
             assert_eq!(to.read_reals(0..800).unwrap(), expected.read_reals(0..800).unwrap());
@@ -430,8 +430,8 @@ mod tests {
         array.back_only([part(0), part(7), part(15)].into_iter()).unwrap();
         array.write_reals(part(7).start, &vec![3.5; PART]).unwrap();
         assert_eq!(array.own_bytes(), 24 * PART);
-        assert_eq!(array.read_reals(part(0).end - 1..slice(0).end).unwrap(), [1.5]);
-        assert_eq!(array.read_reals(part(15).start..slice(15).start + 1).unwrap(), [2.5]);
+        assert_eq!(array.read_reals(part(0).end - 1..part(0).end).unwrap(), [1.5]);
+        assert_eq!(array.read_reals(part(15).start..part(15).start + 1).unwrap(), [2.5]);
         // Unbacked values may still be written and read.
         array.poison().unwrap();
         let like = device.alloc_like(&array).unwrap();
@@ -479,9 +479,9 @@ mod tests {
         let device = Device::cuda(0).unwrap();
         let from = device.alloc_doubles(1 << 24).unwrap();
         let mut to = device.alloc_doubles(1 << 24).unwrap();
-        let start = device.mark().unwrap();
+        let start = device.event().unwrap();
         device.copy(&from, &mut to).unwrap();
-        let end = device.mark().unwrap();
+        let end = device.event().unwrap();
         let seconds = device.seconds(&start, &end).unwrap();
         assert!(seconds > 1e-6 && seconds < 1.0, "{seconds}");
     }

@@ -220,8 +220,8 @@ impl Pages {
 
     /// As [`Pages::back`], and releases all other pages, unless they are few. The range must be sealed.
     pub(super) fn back_only(&self, cuda: &Cuda, ranges: &[Range<usize>]) -> Result<(), DeviceError> {
-        let (mut mapped, wanted) = (lock(&self.mapped), self.pages_of(ranges));
-        let (gaps, gone) = (mapped.own.gaps(&wanted), mapped.own.take_many_outside(&wanted));
+        let (mut mapped, needed_ranges) = (lock(&self.mapped), self.pages_of(ranges));
+        let (gaps, gone) = (mapped.own.gaps(&needed_ranges), mapped.own.take_many_outside(&needed_ranges));
         if gaps.is_empty() && gone.is_empty() {
             return Ok(());
         }
@@ -431,21 +431,21 @@ mod tests {
             (state >> 33) % below
         };
         for _ in 0..500 {
-            let mut wanted = vec![];
+            let mut needed_ranges = vec![];
             for _ in 0..draw(6) {
                 let first = draw(90) as usize;
-                wanted.push(first..first + draw(9) as usize);
+                needed_ranges.push(first..first + draw(9) as usize);
             }
-            let wanted = merged(wanted);
-            let gaps = runs.gaps(&wanted);
-            for (run, ()) in runs.take_many_outside(&wanted) {
-                assert!(wanted.iter().all(|range| range.end <= run.start || range.start >= run.end));
+            let needed_ranges = merged(needed_ranges);
+            let gaps = runs.gaps(&needed_ranges);
+            for (run, ()) in runs.take_many_outside(&needed_ranges) {
+                assert!(needed_ranges.iter().all(|range| range.end <= run.start || range.start >= run.end));
             }
             let (before, more) = (runs.0.len(), gaps.iter().map(Range::len).sum::<usize>());
             gaps.into_iter().flatten().for_each(|page| runs.insert(page..page + 1, ()));
             assert_eq!(runs.0.len(), before + more, "nothing is mapped twice");
-            assert!(runs.gaps(&wanted).is_empty());
-            let needed = wanted.iter().map(Range::len).sum::<usize>();
+            assert!(runs.gaps(&needed_ranges).is_empty());
+            let needed = needed_ranges.iter().map(Range::len).sum::<usize>();
             assert!((runs.0.len() - needed) * FEW <= before, "{} of {needed}", runs.0.len());
         }
     }

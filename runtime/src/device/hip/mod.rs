@@ -276,7 +276,7 @@ impl Backend for Hip {
         Box::new(Staging::default())
     }
 
-    fn mark(&self) -> Result<Box<dyn backend::Mark>, DeviceError> {
+    fn event(&self) -> Result<Box<dyn backend::Event>, DeviceError> {
         self.bind("record an event")?;
         let mut event = null_mut();
         // SAFETY: writes a pointer to an event of the bound GPU, which is recorded on its stream.
@@ -288,7 +288,7 @@ impl Backend for Hip {
         }
     }
 
-    fn seconds(&self, from: &dyn backend::Mark, to: &dyn backend::Mark) -> Result<f64, DeviceError> {
+    fn seconds(&self, from: &dyn backend::Event, to: &dyn backend::Event) -> Result<f64, DeviceError> {
         let (Some(from), Some(to)) = (from.of_kind::<Event>(), to.of_kind::<Event>()) else {
             return Err(self.foreign("measure time"));
         };
@@ -401,7 +401,7 @@ struct Event {
     event: Handle,
 }
 
-impl backend::Mark for Event {}
+impl backend::Event for Event {}
 
 #[allow(unsafe_code)]
 impl Drop for Event {

@@ -116,7 +116,7 @@ impl Reach {
         // SAFETY: as for a kernel without checks. Only C frames lie between this call and the kernel, so the `longjmp`
         // of a failed check skips no Rust frame.
         unsafe { call(entry.packed, pointers.as_ptr(), lent.as_ptr(), lent.len() as i32, &mut wrong) }
-        wrong.told(&entry.arguments, values)
+        wrong.reported(&entry.arguments, values)
     }
 }
 
@@ -131,7 +131,7 @@ fn array_of<'a>(arg: &'a Value<'_>) -> Option<(&'a Array, Range<usize>, bool)> {
 }
 
 impl Wrong {
-    fn told(&self, names: &[String], values: &[Value<'_>]) -> Result<(), String> {
+    fn reported(&self, names: &[String], values: &[Value<'_>]) -> Result<(), String> {
         let does = if self.store == 1 { "writes" } else { "reads" };
         let argument = usize::try_from(self.argument).ok();
         let name = argument.and_then(|at| names.get(at)).map_or("an argument".to_string(), |name| format!("`{name}`"));

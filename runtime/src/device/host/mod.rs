@@ -198,12 +198,12 @@ impl Backend for Host {
         Box::new(staging::Staging::new(self))
     }
 
-    fn mark(&self) -> Result<Box<dyn backend::Mark>, DeviceError> {
-        Ok(Box::new(Mark(Instant::now())))
+    fn event(&self) -> Result<Box<dyn backend::Event>, DeviceError> {
+        Ok(Box::new(Event(Instant::now())))
     }
 
-    fn seconds(&self, from: &dyn backend::Mark, to: &dyn backend::Mark) -> Result<f64, DeviceError> {
-        match (from.of_kind::<Mark>(), to.of_kind::<Mark>()) {
+    fn seconds(&self, from: &dyn backend::Event, to: &dyn backend::Event) -> Result<f64, DeviceError> {
+        match (from.of_kind::<Event>(), to.of_kind::<Event>()) {
             (Some(from), Some(to)) => Ok(to.0.duration_since(from.0).as_secs_f64()),
             _ => Err(self.foreign("measure time")),
         }
@@ -232,9 +232,9 @@ impl Backend for Host {
 }
 
 /// A point in time.
-struct Mark(Instant);
+struct Event(Instant);
 
-impl backend::Mark for Mark {}
+impl backend::Event for Event {}
 
 /// Why a launch failed.
 pub(super) enum Failed {

@@ -94,13 +94,13 @@ impl Cutters {
                 let place = lowest(axis) as i64 + i64::from(at[axis]);
                 let beyond = !(0..(size[axis] << block.level) as i64).contains(&place);
                 let face = Face::of_axis(axis)[usize::from(place >= 0)].index();
-                (beyond && !periodic[axis] && !self.mirrors[face]).then_some(face)
+                (beyond && !periodic[axis] && !self.symmetry_planes[face]).then_some(face)
             })
         };
         let seen = |point: Vector| -> Vector {
             let image = |axis: usize| match (point[axis], size[axis] as f64) {
-                (at, _) if at < 0.0 && self.mirrors[2 * axis] => -at,
-                (at, end) if at > end && self.mirrors[2 * axis + 1] => 2.0 * end - at,
+                (at, _) if at < 0.0 && self.symmetry_planes[2 * axis] => -at,
+                (at, end) if at > end && self.symmetry_planes[2 * axis + 1] => 2.0 * end - at,
                 (at, _) => at,
             };
             [0, 1, 2].map(|axis| if axis < dim { image(axis) } else { point[axis] })

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::image::Image;
 use super::surface::Surface;
 use super::turn::Turn;
-use super::vector::{Vector, cross, dot, minus, plus};
+use super::vector::{Vector, dot, minus, plus};
 
 /// The shape of a solid.
 #[derive(Clone, Debug, PartialEq)]
@@ -315,6 +315,7 @@ fn first(parts: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::solid::vector::cross;
 
     fn shapes() -> Vec<Shape> {
         let slant = 0.5f64.sqrt();

@@ -25,7 +25,7 @@ pub struct Cutters {
     /// The solids over whose surfaces values vary.
     pub varying_solids: BTreeSet<usize>,
     /// Whether each face is a symmetry plane.
-    pub mirrors: [bool; 6],
+    pub symmetry_planes: [bool; 6],
     /// Whether the wall at each face lies on the centres of the outermost cells (wet-node rules).
     pub nodes: [bool; 6],
 }
@@ -190,7 +190,7 @@ impl Cutters {
         let bits = |all: &[bool]| all.iter().enumerate().fold(0, |bits, (at, is)| bits | i32::from(*is) << at);
         let cells: usize = block.iter().product();
         let mut form: Vec<i32> = block.iter().chain([&cells, &manifest.q()]).chain(size).map(|at| *at as i32).collect();
-        form.extend([bits(&periodic[..*dim]), bits(&self.mirrors)]);
+        form.extend([bits(&periodic[..*dim]), bits(&self.symmetry_planes)]);
         form.extend(
             [self.first, links, manifest.wall_stride as usize, manifest.main().count as usize].map(|at| at as i32),
         );
@@ -201,7 +201,7 @@ impl Cutters {
     }
 
     /// Whether a block is pinned, because links of it, or of a block that touches it, are cut.
-    pub fn holds(&self, block: Block) -> bool {
+    pub fn pins(&self, block: Block) -> bool {
         let Solids { dim, size, block: sides, .. } = &self.solids;
         let near_face = |face: usize| {
             let (axis, count) = (face / 2, (size[face / 2] / sides[face / 2]) << block.level);
@@ -248,8 +248,8 @@ mod tests {
         let shape = Shape::Cylinder { centre: [13.0, 8.5, 0.0], axis: [0.0, 0.0, 1.0], radius: 3.2, length: None };
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false, true, true]);
-        let (mirrors, nodes) = ([false; 6], [false; 6]);
-        Cutters { solids, first: 2, varying, varying_solids: BTreeSet::new(), mirrors, nodes }
+        let (symmetry_planes, nodes) = ([false; 6], [false; 6]);
+        Cutters { solids, first: 2, varying, varying_solids: BTreeSet::new(), symmetry_planes, nodes }
     }
 
     fn blocks(count: [usize; 2]) -> Vec<Block> {

@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use lbm_bundle::mesh::{CHANGES, CHUNK, KINDS, REFINED};
 
-use super::transfer::{Carry, Change, Moves};
+use super::transfer::{Change, Moves, Remap};
 use super::{Forest, ForestError, LEVELS, Level, Tables};
 use crate::device::{Buffer, Int};
 use crate::kernels::mesh as kernels;
@@ -68,9 +68,9 @@ enum Class {
 }
 
 impl Forest {
-    /// Changes the forest towards the target levels of its leaves, within `levels`; `carry` transfers the data. Each leaf changes by one
+    /// Changes the forest towards the target levels of its leaves, within `levels`; `remap` transfers the data. Each leaf changes by one
     /// level at most. After an error the forest must not be used any more.
-    pub fn adapt(&mut self, levels: RangeInclusive<usize>, carry: &mut impl Carry) -> Result<Outcome, ForestError> {
+    pub fn adapt(&mut self, levels: RangeInclusive<usize>, remap: &mut impl Remap) -> Result<Outcome, ForestError> {
         if self.stays {
             return Err(ForestError::Stays);
         }
@@ -89,21 +89,21 @@ impl Forest {
         }
         nodes.truncate(nodes.iter().position(|count| *count == 0).unwrap_or(nodes.len()));
 
-        self.coarsen(outcome.asked..outcome.asked + outcome.coarsened, carry)?;
+        self.coarsen(outcome.asked..outcome.asked + outcome.coarsened, remap)?;
         if outcome.coarsened > 0 && outcome.refined > 0 {
             for level in 0..self.levels.len() {
                 self.link(self.levels[level].nodes.clone())?;
             }
             self.classify(0..self.nodes())?;
         }
-        self.refine(outcome.refined, carry)?;
+        self.refine(outcome.refined, remap)?;
         self.renew(&nodes)?;
         Ok(outcome)
     }
 
     /// Moves the leaves to the slots from 0 on in the order of the curve, level by level, after many changes have fragmented them:
     /// kernels are faster if neighbours are close in memory.
-    pub fn reorder(&mut self, carry: &mut impl Carry) -> Result<(), ForestError> {
+    pub fn reorder(&mut self, remap: &mut impl Remap) -> Result<(), ForestError> {
         if self.stays {
             return Err(ForestError::Stays);
         }
@@ -122,12 +122,12 @@ impl Forest {
             node: &mut self.tables.node,
             free_slots: &mut self.tables.free_slots,
         })?;
-        carry.reorder(Moves {
+        remap.reorder(Moves {
             slots: &self.work.every,
             count: leaves,
             from: &self.work.coarse,
-            held: &self.tables.held,
-            held_count: if self.holds { all - leaves } else { 0 },
+            covered: &self.tables.covered,
+            covered_count: if self.stores_covered { all - leaves } else { 0 },
             every: &self.work.every,
         })?;
         let nodes: Vec<usize> = self.levels.iter().map(|level| level.nodes.len()).collect();
@@ -199,7 +199,7 @@ impl Forest {
     }
 
     /// Removes the children of the nodes with these ranks, as many at a time as there are free slots for the coarse blocks.
-    fn coarsen(&mut self, mut ranks: Range<usize>, carry: &mut impl Carry) -> Result<(), ForestError> {
+    fn coarsen(&mut self, mut ranks: Range<usize>, remap: &mut impl Remap) -> Result<(), ForestError> {
         while !ranks.is_empty() {
             let count = ranks.len().min(self.free.slots);
             self.program.launch(kernels::Merge {
@@ -215,7 +215,7 @@ impl Forest {
                 parts: &mut self.work.parts,
             })?;
             self.free.slots -= count;
-            carry.average(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
+            remap.average(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
             self.program.launch(kernels::Drop {
                 ids: self.work.picked.slice(ranks.start..ranks.start + count),
                 rank: &self.work.rank,
@@ -238,7 +238,7 @@ impl Forest {
     }
 
     /// Creates the children of the leaves with ranks below `count`.
-    fn refine(&mut self, count: usize, carry: &mut impl Carry) -> Result<(), ForestError> {
+    fn refine(&mut self, count: usize, remap: &mut impl Remap) -> Result<(), ForestError> {
         if count == 0 {
             return Ok(());
         }
@@ -263,7 +263,7 @@ impl Forest {
         self.free.families -= count;
         self.free.slots -= count * self.parts();
         self.least_free = self.least_free.min(self.free.slots);
-        carry.fill(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
+        remap.fill(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
         self.program.launch(kernels::Vacate {
             ids: self.work.picked.slice(0..count),
             rank: &self.work.rank,
@@ -298,14 +298,14 @@ impl Forest {
                 roots: self.roots as i32,
                 slots: self.pool.slots as i32,
                 leaves: &mut self.tables.leaves,
-                held: &mut self.tables.held,
+                held: &mut self.tables.covered,
                 order: &mut self.tables.order,
             })?;
             self.link(listed.clone())?;
             let leaves = first_leaf..first_leaf + leaf_count;
-            let held = first_held..first_held + count - leaf_count;
-            (first, first_leaf, first_held) = (listed.end, leaves.end, held.end);
-            levels.push(Level { nodes: listed, leaves, held, ..Level::default() });
+            let covered = first_held..first_held + count - leaf_count;
+            (first, first_leaf, first_held) = (listed.end, leaves.end, covered.end);
+            levels.push(Level { nodes: listed, leaves, covered, ..Level::default() });
         }
         let begins = self.begins()?;
         for (at, level) in levels.iter_mut().enumerate() {
@@ -313,7 +313,7 @@ impl Forest {
             level.groups = std::array::from_fn(|group| begin(group)..begin(group + 1));
         }
         self.levels = levels;
-        if self.holds {
+        if self.stores_covered {
             self.hold()?;
         }
         self.number_interfaces()
@@ -345,7 +345,7 @@ impl Forest {
         self.rank(0..all, Class::Interface)?;
         self.program.launch(kernels::Number {
             nodes: self.tables.order.slice(0..all),
-            slot: if self.holds { &self.tables.data } else { &self.tables.slot },
+            slot: if self.stores_covered { &self.tables.data } else { &self.tables.slot },
             interface: &self.work.interface,
             rank: &self.work.rank,
             rows: &mut self.tables.rows,

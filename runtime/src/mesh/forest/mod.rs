@@ -22,12 +22,12 @@
 //!    unless balance would then require the refinement of a leaf whose [`Bound`] is its level. A family is removed if all its members
 //!    are leaves with a lower target level and no neighbour of a member has or gets children; children of a neighbour that are
 //!    removed in the same change do not count. Refinement has priority over coarsening.
-//! 2. assigns slots to the parents of families that are removed, and calls [`Carry::average`]: `parts` gives the slots of the
+//! 2. assigns slots to the parents of families that are removed, and calls [`Remap::average`]: `parts` gives the slots of the
 //!    children of each slot in `slots`. Of the tables, only `slot` and `node` have the new slots; nothing else has changed. Then
 //!    the families and their slots are freed. If there are too few free slots to do so at once, it is done in several rounds.
 //! 3. updates links, neighbours and kinds: those of the forest after coarsening and before refinement. Lists are still the old
 //!    ones.
-//! 4. assigns nodes and slots to the children of leaves that are refined, and calls [`Carry::fill`]: `slots` lists the slots of
+//! 4. assigns nodes and slots to the children of leaves that are refined, and calls [`Remap::fill`]: `slots` lists the slots of
 //!    these leaves, `parts` those of their children. `neighbours` and `near` do not refer to the new nodes yet, so the nodes that
 //!    a leaf finds there have data. Only `child` already shows that the leaf has children.
 //! 5. frees the slots of the refined leaves, and updates links, neighbours, kinds and lists.
@@ -50,7 +50,7 @@ pub use adapt::Outcome;
 pub use error::ForestError;
 pub use pool::Pool;
 pub use tables::{Tables, Targets};
-pub use transfer::{Carry, Change, Moves};
+pub use transfer::{Change, Moves, Remap};
 
 use crate::device::{Buffer, Device, DeviceError, Int};
 use crate::geometry::Block;
@@ -75,8 +75,8 @@ pub struct Level {
     pub nodes: Range<usize>,
     /// Its leaves, in [`Tables::leaves`].
     pub leaves: Range<usize>,
-    /// Its refined nodes, in [`Tables::held`].
-    pub held: Range<usize>,
+    /// Its refined nodes, in [`Tables::covered`].
+    pub covered: Range<usize>,
     /// The leaves of each group, in [`Tables::leaves`], in the order of [`Group::ALL`].
     pub groups: [Range<usize>; 4],
 }
@@ -120,7 +120,7 @@ pub struct Forest {
     stays: bool,
     levels: Vec<Level>,
     /// Whether covered blocks have data, for ghosts.
-    holds: bool,
+    stores_covered: bool,
     /// Number of slots at refinement interfaces.
     interfaces: usize,
     /// The smallest number of free slots so far.
@@ -136,7 +136,7 @@ impl Forest {
         roots: [usize; 3],
         faces: [Behind; 6],
         pool: Pool,
-        holds: bool,
+        stores_covered: bool,
     ) -> Result<Self, ForestError> {
         let program = MeshProgram::load(device, bundle)?;
         let dim = bundle.manifest.dim as usize;
@@ -157,7 +157,7 @@ impl Forest {
         if blocks > i32::MAX as usize {
             return Err(GridError::Blocks { blocks }.into());
         }
-        let (tables, targets, work) = tables::new(device, dim, &roots, pool, holds)?;
+        let (tables, targets, work) = tables::new(device, dim, &roots, pool, stores_covered)?;
         let free = Pool { families: pool.families, slots: pool.slots - count };
         let least_free = free.slots;
         let levels = vec![];
@@ -171,7 +171,7 @@ impl Forest {
             work,
             stays: false,
             levels,
-            holds,
+            stores_covered,
             interfaces: 0,
             least_free,
         };
@@ -193,7 +193,7 @@ impl Forest {
         let last = self.tables.order.read_ints(0..listed)?.into_iter().max().unwrap_or(0) as usize;
         let families = (last + 1).saturating_sub(self.roots) / self.parts();
         // Covered blocks with data have slots behind those of all leaves.
-        self.pool = Pool { families, slots: if self.holds { self.pool.slots } else { self.leaves() } };
+        self.pool = Pool { families, slots: if self.stores_covered { self.pool.slots } else { self.leaves() } };
         (self.free, self.least_free) = (Pool { families: 0, slots: 0 }, 0);
         self.stays = true;
         let device = self.program.device();
@@ -304,20 +304,20 @@ impl Forest {
     }
 
     /// The slots of covered blocks with data, level by level, each level along the curve. Copies a table to the host: for output.
-    pub fn read_held(&self) -> Result<Vec<(usize, SlotId)>, DeviceError> {
-        if !self.holds {
+    pub fn read_covered(&self) -> Result<Vec<(usize, SlotId)>, DeviceError> {
+        if !self.stores_covered {
             return Ok(vec![]);
         }
-        let all = self.tables.held.read_ints(0..self.levels.last().map_or(0, |level| level.held.end))?;
+        let all = self.tables.covered.read_ints(0..self.levels.last().map_or(0, |level| level.covered.end))?;
         let of_level = |(at, level): (usize, &Level)| {
-            all[level.held.clone()].iter().map(|slot| (at, SlotId(*slot as u32))).collect::<Vec<_>>()
+            all[level.covered.clone()].iter().map(|slot| (at, SlotId(*slot as u32))).collect::<Vec<_>>()
         };
         Ok(self.levels.iter().enumerate().flat_map(of_level).collect())
     }
 
     /// Whether covered blocks have data, for ghosts.
-    pub fn holds(&self) -> bool {
-        self.holds
+    pub fn stores_covered(&self) -> bool {
+        self.stores_covered
     }
 
     /// The largest number of slots of leaves in use so far.

@@ -21,11 +21,11 @@ impl Pool {
     }
 
     /// The largest of these that takes at most `memory` bytes, with `data` bytes for the data of a slot.
-    pub fn within(dim: usize, roots: usize, memory: usize, data: usize, holds: bool) -> Pool {
+    pub fn within(dim: usize, roots: usize, memory: usize, data: usize, stores_covered: bool) -> Pool {
         let fits = |slots: usize| {
             let pool = Pool::with_slots(dim, roots, slots);
-            let tables = pool.bytes(dim, roots, holds);
-            let data = pool.data_slots(holds).checked_mul(data);
+            let tables = pool.bytes(dim, roots, stores_covered);
+            let data = pool.data_slots(stores_covered).checked_mul(data);
             data.and_then(|data| data.checked_add(tables)).is_some_and(|bytes| bytes <= memory)
         };
         let (mut low, mut high) = (0, i32::MAX as usize);
@@ -37,8 +37,8 @@ impl Pool {
     }
 
     /// Data slots; if covered blocks have data, one more for each family.
-    pub fn data_slots(self, holds: bool) -> usize {
-        self.slots.saturating_add(if holds { self.families } else { 0 })
+    pub fn data_slots(self, stores_covered: bool) -> usize {
+        self.slots.saturating_add(if stores_covered { self.families } else { 0 })
     }
 
     /// Number of nodes, with `roots` roots.
@@ -52,31 +52,33 @@ impl Pool {
     }
 
     /// Bytes of the tables of a forest that no longer changes; saturates at the largest number.
-    pub fn bytes_that_stay(self, dim: usize, roots: usize, holds: bool) -> usize {
+    pub fn bytes_that_stay(self, dim: usize, roots: usize, stores_covered: bool) -> usize {
         let (nodes, places) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32));
-        let (data, slots, families) = (self.data_slots(holds) as u128, self.slots as u128, self.families as u128);
+        let (data, slots, families) =
+            (self.data_slots(stores_covered) as u128, self.slots as u128, self.families as u128);
         // Per node: near, place, and five numbers. Per slot two numbers; with those of covered blocks, neighbours and one.
         let ints = nodes * (places + 3 + 5)
             + slots * 2
             + data * (places + 1)
             + nodes.max(data)
             + families
-            + if holds { nodes + 2 * data + (families << dim) } else { 0 }
+            + if stores_covered { nodes + 2 * data + (families << dim) } else { 0 }
             + BEGINS as u128;
         usize::try_from(ints * size_of::<i32>() as u128).unwrap_or(usize::MAX)
     }
 
     /// Bytes of the tables of a forest; saturates at the largest number.
-    pub fn bytes(self, dim: usize, roots: usize, holds: bool) -> usize {
+    pub fn bytes(self, dim: usize, roots: usize, stores_covered: bool) -> usize {
         let (nodes, places, parts) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32), 1u128 << dim);
-        let (data, slots, families) = (self.data_slots(holds) as u128, self.slots as u128, self.families as u128);
+        let (data, slots, families) =
+            (self.data_slots(stores_covered) as u128, self.slots as u128, self.families as u128);
         // Per node: near, place, and twelve numbers. Per slot: parts and four numbers; with those of covered blocks, neighbours and one.
         let ints = nodes * (places + 3 + 12)
             + slots * (parts + 4)
             + data * (places + 1)
             + nodes.max(data)
             + 2 * families
-            + if holds { nodes + 2 * data + families * parts } else { 0 }
+            + if stores_covered { nodes + 2 * data + families * parts } else { 0 }
             + KINDS as u128 * nodes.div_ceil(CHUNK as u128)
             + BEGINS as u128;
         usize::try_from(ints * size_of::<i32>() as u128).unwrap_or(usize::MAX)
@@ -92,9 +94,10 @@ mod tests {
         for (dim, roots, memory, data) in
             [(2, 4, 1 << 20, 8 * 9 * 64), (3, 100, 1 << 30, 4 * 2 * 19 * 64), (3, 1, 99, 8)]
         {
-            for holds in [false, true] {
-                let pool = Pool::within(dim, roots, memory, data, holds);
-                let bytes = |pool: Pool| pool.bytes(dim, roots, holds) + pool.data_slots(holds) * data;
+            for stores_covered in [false, true] {
+                let pool = Pool::within(dim, roots, memory, data, stores_covered);
+                let bytes =
+                    |pool: Pool| pool.bytes(dim, roots, stores_covered) + pool.data_slots(stores_covered) * data;
                 assert!(bytes(pool) <= memory || pool.slots == 0, "{pool:?}");
                 assert!(bytes(Pool::with_slots(dim, roots, pool.slots + 1)) > memory, "{pool:?}");
             }

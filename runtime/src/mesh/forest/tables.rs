@@ -37,7 +37,7 @@ pub struct Tables {
     /// For ghost couplings: slot of the parent and octant of each slot `[slot]`.
     pub uppers: Buffer<Int>,
     /// For ghost couplings: slots of all covered blocks, level by level, each level along the curve.
-    pub held: Buffer<Int>,
+    pub covered: Buffer<Int>,
     /// All nodes, level by level, each level along the curve.
     pub order: Buffer<Int>,
     /// Slots of all leaves, level by level, each level group by group, each group along the curve.
@@ -91,12 +91,12 @@ pub(super) fn new(
     dim: usize,
     roots: &Roots,
     pool: Pool,
-    holds: bool,
+    stores_covered: bool,
 ) -> Result<(Tables, Targets, Work), DeviceError> {
     let first = roots.positions.len();
     let nodes = pool.nodes(dim, first);
-    let data = pool.data_slots(holds);
-    let if_held = |len| if holds { len } else { 0 };
+    let data = pool.data_slots(stores_covered);
+    let if_covered = |len| if stores_covered { len } else { 0 };
     let ints = |len| device.alloc_ints(len);
     let starting = |len, values: &[i32]| {
         let mut buffer = ints(len)?;
@@ -121,11 +121,11 @@ pub(super) fn new(
         kind: some(nodes, vec![])?,
         neighbours: ints(data * roots.places)?,
         rows: ints(data)?,
-        data: ints(if_held(nodes))?,
-        sides: ints(if_held(data))?,
-        parts: ints(if_held(pool.families << dim))?,
-        uppers: ints(if_held(data))?,
-        held: ints(pool.families)?,
+        data: ints(if_covered(nodes))?,
+        sides: ints(if_covered(data))?,
+        parts: ints(if_covered(pool.families << dim))?,
+        uppers: ints(if_covered(data))?,
+        covered: ints(pool.families)?,
         order: starting(nodes, &numbers(0..first))?,
         leaves: ints(pool.slots)?,
         free_families: device.ints(&falling(0..pool.families))?,
@@ -167,7 +167,7 @@ pub(super) fn on(
         sides: copy(&tables.sides)?,
         parts: copy(&tables.parts)?,
         uppers: copy(&tables.uppers)?,
-        held: copy(&tables.held)?,
+        covered: copy(&tables.covered)?,
         order: copy(&tables.order)?,
         leaves: copy(&tables.leaves)?,
         free_families: copy(&tables.free_families)?,
@@ -201,7 +201,8 @@ pub(super) fn stay(
     let (nodes, data, places) =
         (pool.nodes(dim, roots), pool.data_slots(!tables.data.is_empty()), 3usize.pow(dim as u32));
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
-    let Tables { free_families, free_slots, data: of_node, sides, parts: held_parts, uppers, held, .. } = tables;
+    let Tables { free_families, free_slots, data: of_node, sides, parts: covered_children, uppers, covered, .. } =
+        tables;
     let Targets { level: target, bound } = targets;
     let Work { every, mark, interface, rank, counts, begins: _, picked, coarse, parts } = work;
     for gone in [kind, free_families, free_slots, target, bound, mark, interface, rank, counts, picked, coarse, parts] {
@@ -210,11 +211,11 @@ pub(super) fn stay(
     let of_nodes =
         [(child, 1), (parent, 1), (level, 1), (slot, 1), (order, 1), (place, 3), (near, places), (of_node, 1)];
     let of_slots = [(rows, 1), (neighbours, places), (sides, 1), (uppers, 1)];
-    let rest = [(node, pool.slots), (leaves, pool.slots), (every, nodes.max(data)), (held, pool.families)];
+    let rest = [(node, pool.slots), (leaves, pool.slots), (every, nodes.max(data)), (covered, pool.families)];
     let lengths = (of_nodes.into_iter().map(|(table, per)| (table, nodes * per)))
         .chain(of_slots.into_iter().map(|(table, per)| (table, data * per)))
         .chain(rest)
-        .chain([(held_parts, pool.families << dim)]);
+        .chain([(covered_children, pool.families << dim)]);
     for (table, length) in lengths {
         // Tables of covered blocks are empty if these have no data.
         if length < table.len() {
@@ -227,12 +228,12 @@ pub(super) fn stay(
 /// Bytes of all arrays.
 pub(super) fn bytes(tables: &Tables, targets: &Targets, work: &Work) -> usize {
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
-    let Tables { free_families, free_slots, data, sides, parts: held_parts, uppers, held, .. } = tables;
+    let Tables { free_families, free_slots, data, sides, parts: covered_children, uppers, covered, .. } = tables;
     let Targets { level: target, bound } = targets;
     let Work { every, mark, interface, rank, counts, begins, picked, coarse, parts } = work;
     let of_nodes =
         [near, child, parent, level, place, slot, kind, order, target, bound, mark, interface, rank, picked, every];
     let others = [node, neighbours, rows, leaves, free_families, free_slots, counts, begins, coarse, parts];
-    let of_held = [data, sides, held_parts, uppers, held];
-    of_nodes.into_iter().chain(others).chain(of_held).map(Buffer::bytes).sum()
+    let of_covered = [data, sides, covered_children, uppers, covered];
+    of_nodes.into_iter().chain(others).chain(of_covered).map(Buffer::bytes).sum()
 }

@@ -35,9 +35,9 @@ pub struct Moves<'a> {
     /// `from[slot]`: the slot that has the data before the move.
     pub from: &'a Buffer<Int>,
     /// The slots of covered blocks with data, which do not move.
-    pub held: &'a Buffer<Int>,
+    pub covered: &'a Buffer<Int>,
     /// Their number: 0 if covered blocks have no data.
-    pub held_count: usize,
+    pub covered_count: usize,
     /// `every[slot]` is that slot.
     pub every: &'a Buffer<Int>,
 }
@@ -53,7 +53,7 @@ impl<'a> Moves<'a> {
 }
 
 /// Transfers data when a forest changes. `()` transfers none.
-pub trait Carry {
+pub trait Remap {
     /// Fills coarse blocks from their children, which are then removed.
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError>;
 
@@ -64,7 +64,7 @@ pub trait Carry {
     fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError>;
 }
 
-impl Carry for () {
+impl Remap for () {
     fn average(&mut self, _: Change<'_>) -> Result<(), KernelError> {
         Ok(())
     }

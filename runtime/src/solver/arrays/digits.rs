@@ -45,12 +45,12 @@ impl Digits {
 }
 
 /// Position of lent digits in a 64-bit number.
-trait Place {
+trait DigitPosition {
     fn mask(&self) -> u16;
     fn place(&self) -> u32;
 }
 
-impl Place for Lent {
+impl DigitPosition for Lent {
     fn mask(&self) -> u16 {
         (1 << self.digits) - 1
     }

@@ -63,12 +63,12 @@ impl Fields {
                 }
             }
         }
-        if let Some(owned) = owned.filter(|_| grid.forest().holds()) {
-            let of_level = |owned: &OwnedLevel| grid.tables().held.read_ints(owned.held.clone());
-            let held = owned.levels.iter().map(of_level).collect::<Result<Vec<_>, _>>()?.concat();
+        if let Some(owned) = owned.filter(|_| grid.forest().stores_covered()) {
+            let of_level = |owned: &OwnedLevel| grid.tables().covered.read_ints(owned.covered.clone());
+            let covered = owned.levels.iter().map(of_level).collect::<Result<Vec<_>, _>>()?.concat();
             let of = |layout: Layout| {
                 let length = layout.slot_len();
-                held.iter().map(move |slot| *slot as usize * length..(*slot as usize + 1) * length)
+                covered.iter().map(move |slot| *slot as usize * length..(*slot as usize + 1) * length)
             };
             populations.iter_mut().try_for_each(|set| set.back(of(layout)))?;
             macroscopic.back(of(Layout::fields(manifest)))?;
@@ -96,7 +96,7 @@ impl Fields {
     /// there, otherwise about half of them do. Several GPUs share the first number; each GPU has all of the second.
     pub fn bytes_of_slot(manifest: &Manifest) -> [usize; 2] {
         let (populations, fields) = (Layout::populations(manifest).slot_len(), Layout::fields(manifest).slot_len());
-        let share = if mesh::holds(manifest) { 1 } else { 2 };
+        let share = if mesh::stores_covered(manifest) { 1 } else { 2 };
         let own = 2 * populations * manifest.real.stored_bytes() + fields * manifest.real.bytes();
         let AtInterfaces { shared, tables } = at_interfaces(manifest, 1);
         [own + shared / share, tables / share]
@@ -105,7 +105,9 @@ impl Fields {
     /// Makes room for saved populations after the grid has changed. No value is kept between steps.
     pub fn make_room(&mut self, device: &Device, manifest: &Manifest, grid: &Grid) -> Result<(), DeviceError> {
         let interfaces = grid.interfaces();
-        if mesh::holds(manifest) && interfaces * Layout::beside_populations(manifest).slot_len() > self.saved.len() {
+        if mesh::stores_covered(manifest)
+            && interfaces * Layout::beside_populations(manifest).slot_len() > self.saved.len()
+        {
             self.saved = device.alloc_reals(manifest.real, 0)?;
             self.saved = saved_for(device, manifest, interfaces + interfaces / 4)?;
         }
@@ -132,7 +134,7 @@ impl AtInterfaces {
 /// Bytes for a number of blocks at refinement interfaces: saved populations for ghosts, or two rows of the inbox and the tables from which
 /// these are filled.
 pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> AtInterfaces {
-    let [shared, tables] = match (mesh::holds(manifest), &manifest.coupling) {
+    let [shared, tables] = match (mesh::stores_covered(manifest), &manifest.coupling) {
         (true, _) => [0, Layout::beside_populations(manifest).slot_len() * manifest.real.bytes()],
         (false, Some(_)) => {
             // Per row a mask and an offset; on all levels but the finest also the table of neighbours, the masks of cells and a list of
@@ -147,7 +149,8 @@ pub(crate) fn at_interfaces(manifest: &Manifest, interfaces: usize) -> AtInterfa
 
 /// Every subdomain has the saved populations of all blocks.
 fn saved_for(device: &Device, manifest: &Manifest, interfaces: usize) -> Result<Buffer<Real>, DeviceError> {
-    let kept = if mesh::holds(manifest) { interfaces * Layout::beside_populations(manifest).slot_len() } else { 0 };
+    let kept =
+        if mesh::stores_covered(manifest) { interfaces * Layout::beside_populations(manifest).slot_len() } else { 0 };
     let mut saved = device.whole().alloc_reals(manifest.real, kept)?;
     saved.poison()?;
     Ok(saved)

@@ -89,16 +89,16 @@ impl Statistics {
         Ok(())
     }
 
-    /// Computes the accumulators of children that replace their block, from those of the block. Slots from `held` on belong to covered
+    /// Computes the accumulators of children that replace their block, from those of the block. Slots from `covered` on belong to covered
     /// blocks, which have no accumulators.
-    pub(crate) fn fill(&mut self, method: &Manifest, change: &Change<'_>, held: i32) -> Result<(), KernelError> {
+    pub(crate) fn fill(&mut self, method: &Manifest, change: &Change<'_>, covered: i32) -> Result<(), KernelError> {
         for (number, values) in self.values.iter_mut().enumerate() {
             let (ids, parts) = (change.slots.slice(0..change.count), change.parts);
             let neighbours = &change.tables.neighbours;
             self.kernels.launch(
                 method,
                 number,
-                statistics::FillAccumulators { ids, neighbours, held, parts, values },
+                statistics::FillAccumulators { ids, neighbours, held: covered, parts, values },
             )?;
         }
         Ok(())

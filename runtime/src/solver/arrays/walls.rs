@@ -52,7 +52,7 @@ pub(crate) fn resolve(owner: &str, params: &[Param], given: &[(String, Vec<f64>)
 pub(crate) fn valid(owner: &str, param: &Param, values: &[f64]) -> Result<(), StepError> {
     let (owner, name) = (owner.to_string(), param.name.clone());
     if values.len() != param.components as usize {
-        return Err(StepError::Components { owner, name, wanted: param.components as usize, found: values.len() });
+        return Err(StepError::Components { owner, name, expected: param.components as usize, found: values.len() });
     }
     let (low, high) = param.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     match values.iter().find(|value| !(**value > low && **value < high)) {

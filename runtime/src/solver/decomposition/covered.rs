@@ -7,9 +7,9 @@ use crate::solver::halo::transfer;
 impl Subdomains {
     /// Fills the covered blocks of all levels from their children, finest first: all cells if `whole`, otherwise those that no step
     /// computes.
-    pub(crate) fn hold(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
+    pub(crate) fn fill_covered(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
         let grid = self.first().grid();
-        if !grid.forest().holds() {
+        if !grid.forest().stores_covered() {
             return Ok(());
         }
         let levels = grid.levels().len();
@@ -19,7 +19,7 @@ impl Subdomains {
             let first = families.partition_point(|family| family.level <= level);
             let end = families.partition_point(|family| family.level <= level + 1);
             self.send_populations(&families[first..end], current)?;
-            self.iter_mut().try_for_each(|subdomain| subdomain.hold(current, level, whole))?;
+            self.iter_mut().try_for_each(|subdomain| subdomain.fill_covered(current, level, whole))?;
         }
         Ok(())
     }

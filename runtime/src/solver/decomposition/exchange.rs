@@ -47,7 +47,7 @@ impl Subdomains {
     /// Whether communication overlaps with the computation of interior blocks: subdomains lie in several processes, and only streaming
     /// changes populations.
     pub(crate) fn posts(&self) -> bool {
-        self.processes().is_some() && !self.first().moves() && !self.first().grid().forest().holds()
+        self.processes().is_some() && !self.first().moves() && !self.first().grid().forest().stores_covered()
     }
 
     /// Begins to send the halo of a level to other processes, from a set of populations that has been written.

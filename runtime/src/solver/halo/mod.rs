@@ -88,7 +88,7 @@ struct Found {
     /// Leaves, once for each subdomain that reads them.
     crossings: Vec<Crossing>,
     /// Covered blocks, with duplicates.
-    held: Vec<Crossing>,
+    covered: Vec<Crossing>,
     /// Saved populations for ghosts, with duplicates.
     saved: Vec<Saved>,
     /// Coarse blocks at refinement interfaces that send populations into blocks of a subdomain: subdomain, level, slot.
@@ -114,8 +114,8 @@ impl Halo {
         let edge: Vec<AtomicBool> = owner.iter().map(|_| AtomicBool::new(false)).collect();
         let at_edge =
             |slots: [SlotId; 2]| slots.iter().for_each(|slot| edge[slot.index()].store(true, Ordering::Relaxed));
-        let holds = grid.forest().holds();
-        let rows = if holds { grid.tables().rows.read_ints(0..owner.len())? } else { vec![] };
+        let stores_covered = grid.forest().stores_covered();
+        let rows = if stores_covered { grid.tables().rows.read_ints(0..owner.len())? } else { vec![] };
         let row = |slot: SlotId| usize::try_from(rows[slot.index()]).ok();
         let whole = Need { whole: true, ..Need::default() };
         // In blocks one cell wide, wet-node rules and slopes at walls read the second block.
@@ -142,8 +142,8 @@ impl Halo {
                 true
             };
             for (place, near) in at.near_others() {
-                if let Some(held) = tree.data_slot(near).filter(|_| !tree.is_leaf(near)) {
-                    add(held, &|need| need.whole = true);
+                if let Some(covered) = tree.data_slot(near).filter(|_| !tree.is_leaf(near)) {
+                    add(covered, &|need| need.whole = true);
                 }
                 for other in tree.leaves_of(near) {
                     let crosses = if !tree.is_leaf(near) || is_at_interface(other) {
@@ -165,7 +165,7 @@ impl Halo {
                 add(other, &|need| need.whole = true);
             }
             for near in at.near_others_of_parent().filter(|_| sends) {
-                if holds {
+                if stores_covered {
                     let around = tree.data_slot(near).and_then(|slot| Some((owner[slot.index()], row(slot)?)));
                     let others = around.filter(|(other, _)| *other != from);
                     found.saved.extend(others.map(|(other, row)| (level - 1, other, from, row)));
@@ -175,20 +175,21 @@ impl Halo {
                 }
             }
             // Covered blocks around the leaf stream into it, and into each other.
-            let near = at.near.iter().filter_map(|near| usize::try_from(*near).ok()).filter(|_| holds && sends);
+            let near =
+                at.near.iter().filter_map(|near| usize::try_from(*near).ok()).filter(|_| stores_covered && sends);
             let around = near.filter(|near| !tree.is_leaf(*near)).filter_map(|near| tree.data_slot(near));
             let around: Vec<SlotId> = around.collect();
-            for held in &around {
-                let of_held = owner[held.index()];
-                for other in around.iter().chain([&slot]).filter(|other| owner[other.index()] != of_held) {
-                    at_edge([*held, *other]);
+            for covered in &around {
+                let of_covered = owner[covered.index()];
+                for other in around.iter().chain([&slot]).filter(|other| owner[other.index()] != of_covered) {
+                    at_edge([*covered, *other]);
                     let to = owner[other.index()];
-                    found.held.push(Crossing { level, from: of_held, to, slot: *held, need: whole });
+                    found.covered.push(Crossing { level, from: of_covered, to, slot: *covered, need: whole });
                 }
             }
         };
         let found = tree.meetings(grid.forest(), owner, is_thin, visit)?;
-        let crossings = found.iter().flat_map(|found| found.crossings.iter().chain(&found.held));
+        let crossings = found.iter().flat_map(|found| found.crossings.iter().chain(&found.covered));
         let mut crossings: Vec<Crossing> = crossings.copied().collect();
         crossings.par_sort_unstable();
         crossings.dedup();

@@ -54,11 +54,11 @@ pub(crate) fn before_change(grid: &Grid, partition: &Partition) -> Result<Vec<Tr
         let Some(slot) = tree.leaves_of(at.node).next() else { return };
         let (from, first) = (owner[slot.index()], going.len());
         // Its owner receives the data of covered blocks next to it.
-        for held in
+        for covered in
             at.near_others().filter(|(_, near)| !tree.is_leaf(*near)).filter_map(|(_, near)| tree.data_slot(near))
         {
-            if owner[held.index()] != from {
-                going.push((owner[held.index()], from, at.level, held));
+            if owner[covered.index()] != from {
+                going.push((owner[covered.index()], from, at.level, covered));
             }
         }
         // Owners of these leaves receive it: of leaves of its level next to it, and of coarser leaves next to its parent.
@@ -88,8 +88,8 @@ pub(crate) fn families(grid: &Grid, partition: &Partition) -> Result<Vec<Transfe
 /// The blocks whose owner changes.
 pub(crate) fn moved(grid: &Grid, before: &Partition, after: &Partition) -> Result<Vec<Transfer>, StepError> {
     let (tree, before, after) = (grid.tree()?, before.owners(), after.owners());
-    let held = (0..grid.levels().len()).flat_map(|level| tree.held(level).map(move |slot| (level, slot)));
-    let all = tree.leaves().map(|(level, _, slot)| (level, slot)).chain(held);
+    let covered = (0..grid.levels().len()).flat_map(|level| tree.covered(level).map(move |slot| (level, slot)));
+    let all = tree.leaves().map(|(level, _, slot)| (level, slot)).chain(covered);
     let going = all.map(|(level, slot)| (before[slot.index()], after[slot.index()], level, slot));
     Ok(transfers(going.filter(|(from, to, ..)| from != to).collect()))
 }
@@ -158,11 +158,11 @@ impl Reach {
     /// Sorting: returns the slots that the subdomain's blocks move to, and the slots of its covered blocks, which stay in place.
     pub(crate) fn reorder(&mut self, moves: &Moves<'_>) -> Result<[Vec<i32>; 2], KernelError> {
         let from = moves.from.read_ints(0..moves.count)?;
-        let mut held = moves.held.read_ints(0..moves.held_count)?;
-        held.retain(|slot| self.has(SlotId(*slot as u32)));
+        let mut covered = moves.covered.read_ints(0..moves.covered_count)?;
+        covered.retain(|slot| self.has(SlotId(*slot as u32)));
         self.owner = from.iter().map(|from| self.owner[*from as usize]).collect();
         self.known = self.owner.iter().map(|owner| *owner == self.id).collect();
-        Ok([(0..moves.count as i32).filter(|slot| self.known[*slot as usize]).collect(), held])
+        Ok([(0..moves.count as i32).filter(|slot| self.known[*slot as usize]).collect(), covered])
     }
 
     fn set(&mut self, slot: usize, owner: SubdomainId, known: bool) {

@@ -1,30 +1,30 @@
 //! Fields of a snapshot at any point.
 
 use crate::geometry::solid::Solids;
-use crate::solver::measure::around_point::Around;
 use crate::solver::measure::snapshot::Snapshot;
+use crate::solver::measure::stencil::Interpolation;
 
 /// Interpolates a snapshot at any point: linear along each axis, and beside solids on the plane through the fluid cells near the point,
 /// as a [`Probe`](crate::solver::measure::probe::Probe) does.
 pub struct AtPoints<'a> {
-    around: Around<'a>,
+    interpolation: Interpolation<'a>,
 }
 
 impl<'a> AtPoints<'a> {
     /// Interpolates a snapshot of a flow around these solids.
     pub fn new(snapshot: &'a Snapshot, solids: Option<&'a Solids>) -> AtPoints<'a> {
-        AtPoints { around: Around { blocks: snapshot, solids } }
+        AtPoints { interpolation: Interpolation { blocks: snapshot, solids } }
     }
 
     /// The components of the fields, in their order, at a point in cells of the coarsest level; `None` inside a solid. A point beyond a
     /// periodic face is wrapped to the other side, and a point beyond a wall is moved to the wall.
     pub fn read(&self, point: [f64; 3]) -> Option<Vec<f64>> {
-        let blocks = self.around.blocks;
+        let blocks = self.interpolation.blocks;
         let inside = |axis: usize| {
             let size = blocks.size()[axis] as f64;
             if blocks.domain.periodic[axis] { point[axis].rem_euclid(size) } else { point[axis].clamp(0.0, size) }
         };
-        let stencil = self.around.stencil([0, 1, 2].map(inside), false)?;
+        let stencil = self.interpolation.stencil([0, 1, 2].map(inside), false)?;
         let of = |values: &[f64]| stencil.value.iter().map(|(at, weight)| weight * values[*at]).sum();
         Some(blocks.components.iter().map(|component| of(&component.data)).collect())
     }

@@ -79,7 +79,7 @@ impl Capture {
         let read = |range: Range<usize>| staging.reals(scalar, range.start - before..range.end - before);
         let mut snapshot = gather::gather(read, gather::of_fields(&manifest), domain, &leaves, step)?;
         drop(staging);
-        gather::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
+        gather::mask_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
         Ok(snapshot)
     }
 }

@@ -87,7 +87,7 @@ pub fn gather<E>(
 }
 
 /// Marks the solid cells in a snapshot of these leaves.
-pub fn mark_solid(snapshot: &mut Snapshot, manifest: &Manifest, leaves: &[Leaf], cutters: Option<&Cutters>) {
+pub fn mask_solid(snapshot: &mut Snapshot, manifest: &Manifest, leaves: &[Leaf], cutters: Option<&Cutters>) {
     let side = manifest.block.map(|side| side as usize);
     snapshot.solid = cutters.map_or(vec![], |cutters| solid_cells(snapshot, side, leaves, &cutters.solids));
 }

@@ -1,6 +1,5 @@
 //! Measured quantities, and macroscopic fields on the host.
 
-pub(crate) mod around_point;
 pub mod at_points;
 pub mod capture;
 pub(crate) mod gather;
@@ -8,4 +7,5 @@ pub(crate) mod monitor;
 pub mod probe;
 pub mod snapshot;
 pub(crate) mod statistics;
+pub(crate) mod stencil;
 pub mod velocity;

@@ -6,33 +6,33 @@ use crate::solver::arrays::params::LevelState;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::decomposition::collect::{bytes_of, numbers_of};
 use crate::solver::error::StepError;
-use crate::solver::observe::{Conserved, Exchange, Exchanged, Look, Means, NotFinite, Sum};
+use crate::solver::observe::{Conserved, Exchange, Exchanged, FieldCheck, Means, NotFinite, Sum};
 use crate::solver::simulation::Simulation;
 use crate::solver::step::timing::Timings;
 use crate::solver::subdomain::Subdomain;
 
 impl Simulation {
     /// Checks the fields of the current step for values that are not finite, and for their change since the reference.
-    pub fn look(&mut self) -> Result<Look, StepError> {
-        let (not_finite, change) = self.subdomains.look(&self.stepper.levels)?;
+    pub fn check_fields(&mut self) -> Result<FieldCheck, StepError> {
+        let (not_finite, change) = self.subdomains.check_fields(&self.stepper.levels)?;
         let dim = self.grid().dim() as u32;
         let has_velocity = self.manifest().fields.iter().any(|field| field.name == "u" && field.components == dim);
         let compares = self.monitor.reference.is_some() && has_velocity && not_finite.is_none();
-        Ok(Look { not_finite, change: compares.then_some(change) })
+        Ok(FieldCheck { not_finite, change: compares.then_some(change) })
     }
 
-    /// Stores the fields of the current step on the device, as the reference of later [`look`](Self::look)s. When the grid changes they
+    /// Stores the fields of the current step on the device, as the reference of later [`check_fields`](Self::check_fields)s. When the grid changes they
     /// are transferred: a coarsened cell gets the mean of its children, and refined cells lie on the plane through the coarse cell and
     /// the adjacent leaves of its level. Fields of covered blocks are not transferred, and nothing reads them.
-    pub fn keep(&mut self) -> Result<(), StepError> {
+    pub fn set_reference(&mut self) -> Result<(), StepError> {
         self.sample()?;
-        self.subdomains.iter_mut().try_for_each(Subdomain::keep)?;
+        self.subdomains.iter_mut().try_for_each(Subdomain::set_reference)?;
         self.monitor.reference = Some(self.step());
         Ok(())
     }
 
     /// The step of the reference fields.
-    pub fn kept(&self) -> Option<u64> {
+    pub fn reference_step(&self) -> Option<u64> {
         self.monitor.reference
     }
 
@@ -156,14 +156,14 @@ impl Simulation {
 
 impl Subdomains {
     /// The first value of the fields that is not finite, and the largest change since the reference.
-    fn look(&mut self, levels: &[LevelState]) -> Result<(Option<NotFinite>, f64), StepError> {
+    fn check_fields(&mut self, levels: &[LevelState]) -> Result<(Option<NotFinite>, f64), StepError> {
         let mut largest = 0.0_f64;
         // The windows are the same in all subdomains.
         for window in self.first().windows() {
             let mut first = f64::INFINITY;
             for subdomain in self.iter_mut() {
                 subdomain.sample_window(levels, &window)?;
-                let (place, change) = subdomain.look(&window)?;
+                let (place, change) = subdomain.check_fields(&window)?;
                 largest = largest.max(change);
                 first = place.map_or(first, |place| first.min(place as f64));
             }

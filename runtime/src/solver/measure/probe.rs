@@ -11,8 +11,8 @@ use crate::mesh::forest::Leaf;
 use crate::solver::arrays::fields;
 use crate::solver::decomposition::collect::For;
 use crate::solver::error::StepError;
-use crate::solver::measure::around_point::{Around, Stencil};
 use crate::solver::measure::snapshot::Snapshot;
+use crate::solver::measure::stencil::{Interpolation, Stencil};
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::{ReadBlocks, Subdomain};
 
@@ -117,9 +117,9 @@ impl Simulation {
         let (layout, block) = (Layout::fields(self.manifest()), self.manifest().block.map(|side| side as usize));
         let blocks = leaves.iter().map(|leaf| leaf.block).collect();
         let blocks = Snapshot::new(self.step(), self.grid().domain(), block, blocks, vec![]);
-        let around = Around { blocks: &blocks, solids: self.cutters().map(|cutters| &cutters.solids) };
+        let interpolation = Interpolation { blocks: &blocks, solids: self.cutters().map(|cutters| &cutters.solids) };
         let mut points: Vec<Option<Stencil>> =
-            probe.points.par_iter().map(|point| around.stencil(*point, probe.slopes)).collect();
+            probe.points.par_iter().map(|point| interpolation.stencil(*point, probe.slopes)).collect();
 
         let leaf = |position: usize| &leaves[position / layout.cells()];
         let weights = points.iter().flatten().flat_map(|stencil| stencil.slopes.iter().chain([&stencil.value]));

@@ -42,7 +42,7 @@ impl Simulation {
             self.subdomains.read(layout, range, For::First, |subdomain| Some(&subdomain.statistics()?.values[number]))
         };
         let mut snapshot = gather::gather(read, (layout, names), self.grid().domain(), &leaves, self.step())?;
-        gather::mark_solid(&mut snapshot, manifest, &leaves, self.cutters().map(|cutters| &**cutters));
+        gather::mask_solid(&mut snapshot, manifest, &leaves, self.cutters().map(|cutters| &**cutters));
         Ok(Some(snapshot))
     }
 }

@@ -23,7 +23,7 @@ pub struct Velocity<'a> {
 
 /// A cell of a block.
 #[derive(Clone, Copy)]
-struct Place {
+struct CellOfBlock {
     block: usize,
     inside: [usize; 3],
 }
@@ -52,7 +52,7 @@ impl<'a> Velocity<'a> {
     }
 
     /// Value of a component at a distance along an axis from a cell; `None` behind a wall and in a solid.
-    fn value(&self, component: usize, axis: usize, place: Place, by: isize) -> Option<f64> {
+    fn value(&self, component: usize, axis: usize, place: CellOfBlock, by: isize) -> Option<f64> {
         let (data, snapshot) = (self.components[component], self.snapshot);
         let (side, mut place) = (snapshot.block()[axis] as isize, place);
         let to = place.inside[axis] as isize + by;
@@ -61,7 +61,7 @@ impl<'a> Velocity<'a> {
         if (0..side).contains(&to) {
             place.inside[axis] = to as usize;
         } else if neighbour != NO_BLOCK && (-side..2 * side).contains(&to) {
-            place = Place { block: neighbour as usize, ..place };
+            place = CellOfBlock { block: neighbour as usize, ..place };
             place.inside[axis] = to.rem_euclid(side) as usize;
         } else {
             let mut cell = snapshot.cell(self.position(place));
@@ -75,12 +75,12 @@ impl<'a> Velocity<'a> {
         (!is_solid).then(|| data[position])
     }
 
-    fn position(&self, place: Place) -> usize {
+    fn position(&self, place: CellOfBlock) -> usize {
         place.block * self.snapshot.block_cells() + self.snapshot.inside(place.inside)
     }
 
     /// Slope of a component along an axis.
-    fn slope(&self, component: usize, axis: usize, place: Place) -> f64 {
+    fn slope(&self, component: usize, axis: usize, place: CellOfBlock) -> f64 {
         if component >= self.components.len() || axis >= self.components.len() {
             return 0.0;
         }
@@ -95,21 +95,24 @@ impl<'a> Velocity<'a> {
         slope * (1u64 << self.snapshot.blocks()[place.block].level) as f64
     }
 
-    fn gradient_at(&self, place: Place) -> [[f64; 3]; 3] {
+    fn gradient_at(&self, place: CellOfBlock) -> [[f64; 3]; 3] {
         std::array::from_fn(|axis| std::array::from_fn(|component| self.slope(component, axis, place)))
     }
 
-    fn vorticity_at(&self, place: Place) -> [f64; 3] {
+    fn vorticity_at(&self, place: CellOfBlock) -> [f64; 3] {
         let slopes = self.gradient_at(place);
         let curl = |a: usize, b: usize| slopes[a][b] - slopes[b][a];
         [curl(1, 2), curl(2, 0), curl(0, 1)]
     }
 
-    fn place(&self, position: usize) -> Place {
+    fn place(&self, position: usize) -> CellOfBlock {
         let cells = self.snapshot.block_cells();
         let [width, height, _] = self.snapshot.block();
         let inside = position % cells;
-        Place { block: position / cells, inside: [inside % width, inside / width % height, inside / (width * height)] }
+        CellOfBlock {
+            block: position / cells,
+            inside: [inside % width, inside / width % height, inside / (width * height)],
+        }
     }
 
     /// Gradient of the velocity in the cell at a position in the components' values, index `[axis][component]`.

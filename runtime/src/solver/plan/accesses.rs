@@ -4,11 +4,11 @@
 //! for what that level receives from still finer ones, and a level streams during the second step of the next finer level. Four levels take
 //! fifteen level steps in one step of the coarsest level; the critical path of these has sixteen phases (a test, `order`, counts them).
 //!
-//! Each subdomain has its own resources, called [places](Place). Edge blocks and interior blocks are separate places, and so is the copy of
+//! Each subdomain has its own [resources](Resource). Edge blocks and interior blocks are separate resources, and so is the copy of
 //! the data of each other subdomain. Interior blocks therefore stream during the communication, and the communication begins as soon as the
 //! edge blocks have streamed.
 
-use crate::device::{Accesses, Place};
+use crate::device::{Accesses, Resource};
 use crate::mesh::SubdomainId;
 use crate::mesh::forest::LEVELS;
 use crate::solver::plan::phase::Phase;
@@ -47,12 +47,12 @@ pub(crate) struct OfSubdomain {
 }
 
 impl OfSubdomain {
-    fn place(self, of: Data) -> Place {
+    fn resource(self, of: Data) -> Resource {
         let OfSubdomain { index, count } = self;
         let number = |kind: usize, level: usize, set: usize, phase: Phase| {
             index * OWN + ((level * KINDS + kind) * 2 + set) * Phase::ALL.len() + phase as usize
         };
-        Place(match of {
+        Resource(match of {
             Data::Populations { level, set, of, edge: false } => number(0, level, set, of),
             Data::Inbox { level, second, by } => number(1, level, usize::from(second), by),
             Data::Saved { level, of, edge } => number(2, level, usize::from(edge), of),
@@ -65,8 +65,8 @@ impl OfSubdomain {
     }
 
     /// The numbers of places, each once: several kernels of a phase may access the same data.
-    fn places(self, of: Vec<Data>) -> Vec<Place> {
-        let mut places: Vec<Place> = of.into_iter().map(|of| self.place(of)).collect();
+    fn resources(self, of: Vec<Data>) -> Vec<Resource> {
+        let mut places: Vec<Resource> = of.into_iter().map(|of| self.resource(of)).collect();
         places.sort_unstable();
         places.dedup();
         places
@@ -123,8 +123,8 @@ pub(crate) fn of_lane(task: Task, (from, to): (SubdomainId, SubdomainId), count:
         _ => (at(true, level, set).collect(), Data::Halo { level, set, from: from.index() }),
     };
     Accesses {
-        reads: OfSubdomain { index: from.index(), count }.places(reads),
-        writes: OfSubdomain { index: to.index(), count }.places(vec![writes]),
+        reads: OfSubdomain { index: from.index(), count }.resources(reads),
+        writes: OfSubdomain { index: to.index(), count }.resources(vec![writes]),
         ahead: true,
     }
 }
@@ -157,7 +157,7 @@ pub(crate) fn of_subdomain(task: Task, side: Side, together: Option<Phase>, subd
             reads.extend((of > level).then(|| subdomain.halo(of, 1 - current(of))).into_iter().flatten());
         }
     }
-    Accesses { reads: subdomain.places(reads), writes: subdomain.places(writes), ahead: side == Side::Edge }
+    Accesses { reads: subdomain.resources(reads), writes: subdomain.resources(writes), ahead: side == Side::Edge }
 }
 
 /// The data that an array of a kernel refers to in a task, by its name; nothing for tables, which are constant while the grid is.

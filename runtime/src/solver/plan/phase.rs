@@ -6,9 +6,9 @@ use lbm_bundle::mesh::Group;
 use lbm_bundle::prescribed::PrescribedRole;
 use lbm_bundle::{ArgType, Role};
 
-use Around::{All, Both, Level, Nothing};
-use Items::{AtBoth, Cells, Cut, Held, Leaves, Own};
+use Items::{AtBoth, Cells, Covered, Cut, Leaves, Own};
 use Kernels::{Method, Prescribed};
+use ReadLevels::{All, Both, Level, Nothing};
 
 /// A phase of a time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,7 +75,7 @@ pub(crate) enum Items {
     /// Blocks with cut links.
     Cut,
     /// Covered blocks.
-    Held,
+    Covered,
     /// Cells next to refined cells.
     Cells,
     /// Items that the phase lists itself, or none.
@@ -84,7 +84,7 @@ pub(crate) enum Items {
 
 /// The levels on which a phase reads neighbouring blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Around {
+enum ReadLevels {
     Nothing,
     /// Its own level.
     Level,
@@ -94,7 +94,7 @@ enum Around {
     All,
 }
 
-struct Row(Phase, &'static str, Items, Around, Kernels);
+struct Row(Phase, &'static str, Items, ReadLevels, Kernels);
 
 /// The phases, those of the exchange between levels behind those that stream: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
 /// blocks, and its kernels.
@@ -125,7 +125,7 @@ const ROWS: [Row; 22] = [
     Row(
         Phase::StreamCollideHeld,
         "stream_collide_held",
-        Held,
+        Covered,
         Level,
         Method(&[Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls]),
     ),

@@ -1,10 +1,10 @@
 //! From the user's description to a simulation with memory for its data.
 
-pub(crate) mod around;
 pub(crate) mod faces;
 pub(crate) mod prepare;
 pub(crate) mod refine;
 pub(crate) mod room;
+pub(crate) mod surroundings;
 
 use lbm_bundle::Bundle;
 

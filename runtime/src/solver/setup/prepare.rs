@@ -20,7 +20,7 @@ use crate::solver::arrays::walls::Instance;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::remesh::{self, Adaptations, Adapter};
-use crate::solver::setup::around::Around;
+use crate::solver::setup::surroundings::Surroundings;
 use crate::solver::setup::{refine, room};
 use crate::solver::simulation::{Monitor, Simulation};
 use crate::solver::solids::moving;
@@ -37,7 +37,7 @@ pub struct Prepared<'a> {
     processes: Processes,
     grid: Grid,
     spec: &'a GridSpec,
-    around: Around,
+    surroundings: Surroundings,
     /// The number of levels that there may be.
     levels: usize,
     /// The step at which it begins.
@@ -61,9 +61,9 @@ impl<'a> Prepared<'a> {
         levels: usize,
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
-        let around = Around::new(&bundle.manifest, spec, levels, (0, None))?;
-        let refine = |block: Block| around.level(block, block.level + usize::from(refine(block))) > block.level;
-        let mut grid = Grid::refined(device, &bundle.manifest, spec.size, around.faces, levels, refine)?;
+        let surroundings = Surroundings::new(&bundle.manifest, spec, levels, (0, None))?;
+        let refine = |block: Block| surroundings.level(block, block.level + usize::from(refine(block))) > block.level;
+        let mut grid = Grid::refined(device, &bundle.manifest, spec.size, surroundings.faces, levels, refine)?;
         grid.stay()?;
         let program = Program::load(device, bundle)?;
         let adaptations = Adaptations::default();
@@ -76,7 +76,7 @@ impl<'a> Prepared<'a> {
             processes: Processes::default(),
             grid,
             spec,
-            around,
+            surroundings,
             levels,
             step,
             follows,
@@ -101,23 +101,23 @@ impl<'a> Prepared<'a> {
         let levels = adaptivity.levels.end() + 1;
         let step = refined.map_or(0, |(_, step)| step);
         let every = adaptivity.during.as_ref().and_then(|(every, _)| remesh::interval(*every));
-        let around = Around::new(manifest, spec, levels, (step, every))?;
+        let surroundings = Surroundings::new(manifest, spec, levels, (step, every))?;
         let program = Program::load(device, bundle)?;
         let (room, shared) = room::room(device, manifest, spec, adaptivity)?;
         let mut last = Outcome::default();
         let (mut grid, refused) =
-            Grid::with_room(device, manifest, spec.size, around.faces, room, |forest| match refined {
+            Grid::with_room(device, manifest, spec.size, surroundings.faces, room, |forest| match refined {
                 Some((refined, _)) => mesh::refine_all(forest, levels, &refined),
                 None => {
-                    last = refine::set_up(device, &program, forest, adaptivity, &around)?;
+                    last = refine::set_up(device, &program, forest, adaptivity, &surroundings)?;
                     Ok(last.refused())
                 }
             })?;
         let unsettled = last.changed() && refused == 0;
-        if around.cutters.is_some() || !adaptivity.pinned.is_empty() {
+        if surroundings.cutters.is_some() || !adaptivity.pinned.is_empty() {
             let cells = manifest.block.map(|side| side as usize);
             let pins = |block| spec::pins(&adaptivity.pinned, block, cells).then_some(Bound::Level);
-            grid.forest_mut().bind(|block| pins(block).or_else(|| around.bound(block)))?;
+            grid.forest_mut().bind(|block| pins(block).or_else(|| surroundings.bound(block)))?;
         }
         if adaptivity.during.is_none() {
             grid.stay()?;
@@ -139,7 +139,7 @@ impl<'a> Prepared<'a> {
             processes: Processes::default(),
             grid,
             spec,
-            around,
+            surroundings,
             levels,
             step,
             follows,
@@ -222,7 +222,7 @@ impl<'a> Prepared<'a> {
     /// The memory that the simulation will take. `whole`: the fields of all cells are needed at a time (other features may require that
     /// too); `reference`: fields of an earlier step are stored; `copies`: copies for output.
     pub fn memory(&self, whole: bool, reference: bool, copies: Copies) -> Result<Memory, StepError> {
-        let (cut, places) = match &self.around.cutters {
+        let (cut, places) = match &self.surroundings.cutters {
             None => (0, 0),
             Some(cutters) => {
                 let blocks: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
@@ -263,7 +263,7 @@ impl<'a> Prepared<'a> {
     pub fn check(&self, params: &[(String, Vec<f64>)]) -> Result<(), StepError> {
         let manifest = self.program.manifest();
         Params::new(manifest, params)?.of_levels(manifest, self.levels)?;
-        let Some(cutters) = &self.around.cutters else { return Ok(()) };
+        let Some(cutters) = &self.surroundings.cutters else { return Ok(()) };
         let leaves: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
         cutters.check(&leaves, &manifest.directions)?;
         let (mut cutters, known) = (cutters.clone(), leaves.into_iter().collect::<BTreeSet<Block>>());
@@ -286,7 +286,7 @@ impl<'a> Prepared<'a> {
             processes,
             grid,
             spec,
-            around,
+            surroundings,
             levels,
             step,
             follows,
@@ -300,7 +300,7 @@ impl<'a> Prepared<'a> {
             None => (None, None, 0..=0),
             Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
         };
-        let Around { instances, items, cutters, .. } = around;
+        let Surroundings { instances, items, cutters, .. } = surroundings;
         let (surroundings, criterion) = ((instances, items, cutters), (criterion, pinned));
         let mut subdomains = if programs.is_empty() {
             let devices = (device.clone(), device.clone());

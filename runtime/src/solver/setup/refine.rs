@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::kernels::Program;
 use crate::mesh::forest::{Forest, ForestError, Outcome};
 use crate::solver::remesh;
-use crate::solver::setup::around::Around;
+use crate::solver::setup::surroundings::Surroundings;
 use crate::solver::spec::Adaptivity;
 use crate::solver::subdomain::set_targets;
 
@@ -14,15 +14,15 @@ pub(crate) fn set_up(
     program: &Program,
     forest: &mut Forest,
     adaptivity: &Adaptivity,
-    around: &Around,
+    surroundings: &Surroundings,
 ) -> Result<Outcome, ForestError> {
     let no_fields = device.alloc_reals(program.manifest().real, 1)?;
     let mut outcome = Outcome::default();
-    for _ in remesh::first_looks(&adaptivity.levels) {
+    for _ in remesh::first_passes(&adaptivity.levels) {
         let all = 0..forest.leaves();
         set_targets(&adaptivity.start, program, forest.targets(), (all, &no_fields), (*adaptivity.levels.end(), 0))?;
-        if around.cutters.is_some() {
-            forest.overrule(|block, target| around.level(block, target))?;
+        if surroundings.cutters.is_some() {
+            forest.overrule(|block, target| surroundings.level(block, target))?;
         }
         outcome = forest.adapt(adaptivity.levels.clone(), &mut ())?;
         if !outcome.changed() || outcome.refused() > 0 {

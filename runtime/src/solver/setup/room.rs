@@ -33,10 +33,10 @@ pub(crate) fn room(
     let own = own + kept + accumulated + moved;
     let most = roots.saturating_mul(1usize.checked_shl((dim * adaptivity.levels.end()) as u32).unwrap_or(usize::MAX));
     let most = most.saturating_add(most >> dim).saturating_add(1 << dim);
-    let within = |of_slot: usize| Pool::within(dim, roots, memory, of_slot, mesh::holds(manifest)).slots;
+    let within = |of_slot: usize| Pool::within(dim, roots, memory, of_slot, mesh::stores_covered(manifest)).slots;
     let follows = adaptivity.during.is_some();
     // Only the device knows which data covered blocks will have after an adaptation.
-    let gpus = if follows && mesh::holds(manifest) { 1 } else { adaptivity.sharing };
+    let gpus = if follows && mesh::stores_covered(manifest) { 1 } else { adaptivity.sharing };
     let (slots, shared) = slots_within(within, most, [own, at_interfaces], (gpus, follows));
     Ok((Room { most: slots, all: follows }, shared))
 }

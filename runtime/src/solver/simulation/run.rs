@@ -39,14 +39,14 @@ impl Simulation {
         while left > 0 {
             let until_change = self.adapter.steps_until_change(self.stepper.step);
             let interval = until_change.map_or(left, |until| left.min(until));
-            let start = devices.mark()?;
+            let start = devices.event()?;
             self.run_interval(devices, interval, &mut sampled)?;
             let updates = interval * self.grid().updates() as u64;
-            let end = devices.mark()?;
+            let end = devices.event()?;
             if until_change == Some(interval) {
                 self.adapt()?;
             }
-            let done = devices.mark()?;
+            let done = devices.event()?;
             let (seconds, adapting) = (devices.seconds(&start, &done)?, devices.seconds(&end, &done)?);
             self.monitor.timings.ran(interval, updates, seconds, adapting);
             left -= interval;

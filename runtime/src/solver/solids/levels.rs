@@ -7,7 +7,7 @@ use crate::mesh::forest::Bound;
 /// The bound on level changes of a block. A block near cut links is pinned once its level suffices. A block in a shell of its own level
 /// or a finer one may not be coarsened; a finer block may be coarsened down to the level of the shell.
 pub(crate) fn bound(cutters: &Cutters, block: Block) -> Option<Bound> {
-    if cutters.holds(block) {
+    if cutters.pins(block) {
         return (!lacks(cutters, block)).then_some(Bound::Level);
     }
     cutters.solids.level_of_shells(block).filter(|level| *level >= block.level).map(|_| Bound::LeastLevel)

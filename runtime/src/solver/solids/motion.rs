@@ -121,9 +121,9 @@ impl Bodies {
         populations: &mut Buffer<Stored>,
     ) -> Result<(), StepError> {
         let Bodies { rows, links, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
-        let (own, cells) = (moving.places.own[level].clone(), moving.cells);
+        let (own, cells) = (moving.swept.own[level].clone(), moving.cells);
         let OfLinks { form, places: table, .. } = &*of_links;
-        let items = || moving.places.items.slice(own.start * cells..own.end * cells);
+        let items = || moving.swept.items.slice(own.start * cells..own.end * cells);
         let neighbours = &grid.tables().neighbours;
         moving.kernels.launch(Uncover {
             items: items(),
@@ -142,16 +142,16 @@ impl Bodies {
             rows,
             states: &moving.states,
             links,
-            around: &mut moving.places.around,
-            towards: &mut moving.places.towards,
-            velocities: &mut moving.places.velocities,
+            around: &mut moving.swept.around,
+            towards: &mut moving.swept.towards,
+            velocities: &mut moving.swept.velocities,
         })?;
         program.launch(kernels::Refill {
             items: items(),
             places: table,
-            around: &moving.places.around,
-            towards: &moving.places.towards,
-            velocities: &moving.places.velocities,
+            around: &moving.swept.around,
+            towards: &moving.swept.towards,
+            velocities: &moving.swept.velocities,
             neighbours,
             populations,
             params: params.packed(),
@@ -159,9 +159,9 @@ impl Bodies {
         let Some(places) = places else { return Ok(()) };
         // Constants of cells follow from formulas that the host evaluates.
         let layout = Layout::populations(program.manifest());
-        let around = moving.places.around.read_ints(own.start * cells..own.end * cells)?;
+        let around = moving.swept.around.read_ints(own.start * cells..own.end * cells)?;
         for (at, _) in around.into_iter().enumerate().filter(|(_, around)| *around != UNCHANGED) {
-            let block = moving.places.blocks[own.start + at / cells];
+            let block = moving.swept.blocks[own.start + at / cells];
             let cell = (moving.leaves[&block].slot, at % cells);
             places.write_cell(layout, populations, grid.origin(block), cell)?;
         }

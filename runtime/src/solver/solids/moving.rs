@@ -56,7 +56,7 @@ pub(crate) struct Moving {
     pub(crate) numbers: Buffer<Int>,
     /// For each solid that moves, where its velocity is among the values of all walls, or -1.
     pub(crate) at_walls: Buffer<Int>,
-    pub(crate) places: Places,
+    pub(crate) swept: SweptBlocks,
 }
 
 /// A leaf: its position among all leaves along the space-filling curve, its node and its slot.
@@ -96,7 +96,7 @@ pub(crate) struct Timeline {
 }
 
 /// The blocks that moving solids may touch in an interval, level by level, each level along the curve.
-pub(crate) struct Places {
+pub(crate) struct SweptBlocks {
     pub(crate) blocks: Vec<Block>,
     /// The range of each level.
     pub(crate) levels: Vec<Range<usize>>,
@@ -180,22 +180,22 @@ impl Surfaces {
     }
 }
 
-impl Places {
+impl SweptBlocks {
     /// Of blocks in the order of their levels and along the curve.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
         blocks: Vec<Block>,
         levels: usize,
-    ) -> Result<Places, DeviceError> {
-        let levels = Places::levels_of(&blocks, levels);
+    ) -> Result<SweptBlocks, DeviceError> {
+        let levels = SweptBlocks::levels_of(&blocks, levels);
         let cells = blocks.len() * manifest.cells();
         let links = i32::try_from(cells * manifest.q()).map_err(|_| DeviceError::Launch {
             kernel: "cut".into(),
             reason: "moving solids may touch more links than an int32 can count".into(),
         })?;
         let numbers: Vec<i32> = (0..links).collect();
-        Ok(Places {
+        Ok(SweptBlocks {
             items: device.ints(&numbers)?,
             around: device.alloc_ints(cells)?,
             towards: device.alloc_ints(cells)?,
@@ -214,7 +214,7 @@ impl Places {
 }
 
 impl Moving {
-    /// From the rows of all leaves and their links; `None` if no solid moves. Places are listed later.
+    /// From the rows of all leaves and their links; `None` if no solid moves. Swept blocks are listed later.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
@@ -259,7 +259,7 @@ impl Moving {
             timeline: Timeline::new(device)?,
             numbers: device.ints(&(0..spec.solids.len() as i32).collect::<Vec<_>>())?,
             at_walls: device.ints(&at_walls)?,
-            places: Places::new(device, manifest, vec![], 0)?,
+            swept: SweptBlocks::new(device, manifest, vec![], 0)?,
         }))
     }
 
@@ -280,7 +280,7 @@ impl Moving {
 
     /// Restricts the places whose cells are filled to a subdomain's own blocks, which are contiguous on each level.
     pub(crate) fn keep_own(&mut self, owned: &Owned) {
-        let Moving { leaves, places: Places { blocks, levels, own, .. }, .. } = self;
+        let Moving { leaves, swept: SweptBlocks { blocks, levels, own, .. }, .. } = self;
         for (own, level) in own.iter_mut().zip(levels) {
             let is_own = |block: &&Block| owned.has(SlotId(leaves[*block].slot as u32));
             let blocks = &blocks[level.clone()];

@@ -13,7 +13,7 @@ use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::Bodies;
-use crate::solver::solids::moving::{Moving, OfLinks, Places, Shapes, Timeline, leaves, states_of};
+use crate::solver::solids::moving::{Moving, OfLinks, Shapes, SweptBlocks, Timeline, leaves, states_of};
 
 /// Fraction of the rows that is added when they run out.
 const MORE_ROWS: f64 = 0.25;
@@ -79,7 +79,7 @@ impl Bodies {
         let swept = (0..count).flat_map(|level| cutters.solids.swept(level));
         let mut places: Vec<Block> = swept.filter(|block| moving.leaves.contains_key(block)).collect();
         places.sort_unstable_by_key(|block| moving.leaves[block].rank);
-        let was = std::mem::take(&mut moving.places.blocks);
+        let was = std::mem::take(&mut moving.swept.blocks);
         let (now, then): (BTreeSet<Block>, BTreeSet<Block>) =
             (places.iter().copied().collect(), was.into_iter().collect());
         let to_cut = moving.leaves.keys().copied().filter(|block| !now.contains(block));
@@ -110,12 +110,12 @@ impl Bodies {
             self.make_walls(device, manifest, places.len(), walls)?;
         }
         let moving = self.moving.as_mut().expect("something moves");
-        if moving.places.around.len() == places.len() * manifest.cells() {
-            let levels = Places::levels_of(&places, count);
-            moving.places.own.clone_from(&levels);
-            (moving.places.levels, moving.places.blocks) = (levels, places);
+        if moving.swept.around.len() == places.len() * manifest.cells() {
+            let levels = SweptBlocks::levels_of(&places, count);
+            moving.swept.own.clone_from(&levels);
+            (moving.swept.levels, moving.swept.blocks) = (levels, places);
         } else {
-            moving.places = Places::new(device, manifest, places, count)?;
+            moving.swept = SweptBlocks::new(device, manifest, places, count)?;
         }
         self.list_again(device, grid, owned)?;
         self.show(device)?;
@@ -142,8 +142,8 @@ impl Bodies {
 
     /// Refuses places beside refinement interfaces, or where links have walls of their own because values vary.
     pub(crate) fn check_places(&self, manifest: &Manifest) -> Result<(), SolidError> {
-        let Some(Moving { leaves, places, .. }) = &self.moving else { return Ok(()) };
-        self.cutters.check_moved(&places.blocks, |block| leaves.contains_key(&block), &manifest.directions)
+        let Some(Moving { leaves, swept, .. }) = &self.moving else { return Ok(()) };
+        self.cutters.check_moved(&swept.blocks, |block| leaves.contains_key(&block), &manifest.directions)
     }
 
     /// Lists the blocks that have rows, and of a subdomain its own.
@@ -183,9 +183,9 @@ impl Bodies {
     /// Cuts the links of all places of a level, for the shapes as they are on the device.
     pub(crate) fn cut(&mut self, level: usize, grid: &Grid, walls: &mut Walls) -> Result<(), StepError> {
         let Bodies { rows, links, distances, owners, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
-        let Some(places) = moving.places.levels.get(level).cloned() else { return Ok(()) };
+        let Some(places) = moving.swept.levels.get(level).cloned() else { return Ok(()) };
         let OfLinks { form, places: table, shapes, .. } = of_links;
-        let each = |values: usize| moving.places.items.slice(places.start * values..places.end * values);
+        let each = |values: usize| moving.swept.items.slice(places.start * values..places.end * values);
         let (level, count, surfaces) = (level as i32, shapes.room as i32, &moving.surfaces);
         moving.kernels.launch(kernels::cutting::Occupy {
             items: each(moving.cells),

@@ -45,11 +45,11 @@ pub(crate) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Res
         }
         FaceSpec::Periodic => false,
     };
-    let mirrors = std::array::from_fn(|face| rule_is(face, &|rule| manifest.mirror_rules.contains(&rule.code)));
+    let symmetry_planes = std::array::from_fn(|face| rule_is(face, &|rule| manifest.mirror_rules.contains(&rule.code)));
     let nodes = std::array::from_fn(|face| rule_is(face, &|rule| rule.nodes));
     let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
     let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic).moving(&spec.solids, &spec.motions);
-    Ok(Some(Cutters { solids, first, varying, varying_solids, mirrors, nodes }))
+    Ok(Some(Cutters { solids, first, varying, varying_solids, symmetry_planes, nodes }))
 }
 
 /// The values that vary over the surface of a solid, if any.

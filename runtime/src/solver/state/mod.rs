@@ -37,7 +37,7 @@ impl Simulation {
         self.subdomains.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         self.fill_cells(value)?;
         let mut outcome = Outcome::default();
-        for _ in remesh::first_looks(&self.adapter.range) {
+        for _ in remesh::first_passes(&self.adapter.range) {
             outcome = self.adapt()?;
             if !outcome.changed() {
                 break;
@@ -67,7 +67,7 @@ impl Simulation {
         };
         stepper.levels.iter_mut().for_each(|level| level.current = 0);
         subdomains.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))?;
-        subdomains.hold(&stepper.current(), true)
+        subdomains.fill_covered(&stepper.current(), true)
     }
 
     /// Changes the current populations cell by cell: `change(cell, populations)`, full values, not differences from rest; or the moments
@@ -117,7 +117,7 @@ impl Simulation {
     pub fn init_fields(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
         let names = fields::component_names(self.manifest());
         if snapshot.size() != self.grid().size() {
-            return Err(StepError::SnapshotSize { found: snapshot.size(), wanted: self.grid().size() });
+            return Err(StepError::SnapshotSize { found: snapshot.size(), expected: self.grid().size() });
         }
         let data = names
             .iter()
@@ -171,7 +171,7 @@ impl Simulation {
             Ok(values)
         };
         let mut snapshot = gather::gather(read, gather::of_fields(&manifest), domain, &leaves, step)?;
-        gather::mark_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
+        gather::mask_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
         Ok(snapshot)
     }
 }

@@ -31,7 +31,7 @@ enum Kind {
     /// One of the two sets of populations.
     Populations(usize),
     /// Reference fields.
-    Kept,
+    Reference,
     /// A statistic, by its number.
     Statistic(usize),
 }
@@ -69,11 +69,11 @@ pub struct State<'a> {
     /// Steps done.
     pub step: u64,
     /// The step of the reference fields, if it is an earlier one.
-    pub kept: Option<u64>,
+    pub reference_step: Option<u64>,
     manifest: Manifest,
     leaves: Arc<[Leaf]>,
-    populations: Vec<Place>,
-    fields: Vec<Place>,
+    populations: Vec<StoredBlock>,
+    fields: Vec<StoredBlock>,
     /// The owner of each leaf.
     owners: Vec<SubdomainId>,
     /// Accumulators per cell of each statistic.
@@ -84,7 +84,7 @@ pub struct State<'a> {
 
 /// The location of the data of a block.
 #[derive(Clone, Copy)]
-struct Place {
+struct StoredBlock {
     array: ArrayId,
     slot: SlotId,
 }
@@ -112,8 +112,8 @@ impl Bytes {
 }
 
 /// Divides places into runs of consecutive slots of one array, at most as long as are transferred between device and host at a time.
-fn pieces(places: &[Place]) -> impl Iterator<Item = (ArrayId, Range<usize>)> {
-    let follows = |one: &Place, next: &Place| one.array == next.array && one.slot.0 + 1 == next.slot.0;
+fn pieces(places: &[StoredBlock]) -> impl Iterator<Item = (ArrayId, Range<usize>)> {
+    let follows = |one: &StoredBlock, next: &StoredBlock| one.array == next.array && one.slot.0 + 1 == next.slot.0;
     places.chunk_by(follows).flat_map(|run| run.chunks(SLOTS_AT_ONCE)).map(|run| {
         let first = run[0].slot.index();
         (run[0].array, first..first + run.len())
@@ -121,10 +121,10 @@ fn pieces(places: &[Place]) -> impl Iterator<Item = (ArrayId, Range<usize>)> {
 }
 
 /// The fewest spans of slots that contain all places, in memory order: what lies between the places of one array is included.
-fn spans(places: &[Place]) -> Vec<(ArrayId, Range<usize>)> {
+fn spans(places: &[StoredBlock]) -> Vec<(ArrayId, Range<usize>)> {
     let mut places = places.to_vec();
     places.sort_unstable_by_key(|place| place.slot);
-    let span = |run: &[Place]| (run[0].array, run[0].slot.index()..run[run.len() - 1].slot.index() + 1);
+    let span = |run: &[StoredBlock]| (run[0].array, run[0].slot.index()..run[run.len() - 1].slot.index() + 1);
     places.chunk_by(|one, next| one.array == next.array).map(span).collect()
 }
 
@@ -133,19 +133,22 @@ impl<'a> State<'a> {
     fn of(flow: &'a Simulation) -> Result<State<'a>, StepError> {
         let leaves = flow.grid().shared_leaves()?;
         let current = |level: usize| Kind::Populations(flow.stepper.levels[level].current);
-        let held = flow.grid().forest().read_held()?;
-        let stored = leaves.iter().map(|leaf| (leaf.block.level, leaf.slot)).chain(held);
+        let covered = flow.grid().forest().read_covered()?;
+        let stored = leaves.iter().map(|leaf| (leaf.block.level, leaf.slot)).chain(covered);
         let array = |slot: SlotId, kind: Kind| ArrayId { subdomain: flow.subdomains.owner(slot), kind };
-        let populations = stored.map(|(level, slot)| Place { array: array(slot, current(level)), slot }).collect();
-        let kept = flow.kept().filter(|kept| *kept != flow.step());
-        let keeps = kept.is_some() && flow.subdomains.first().reference().is_some();
-        let of_fields =
-            leaves.iter().filter(|_| keeps).map(|leaf| Place { array: array(leaf.slot, Kind::Kept), slot: leaf.slot });
+        let populations =
+            stored.map(|(level, slot)| StoredBlock { array: array(slot, current(level)), slot }).collect();
+        let reference_step = flow.reference_step().filter(|reference_step| *reference_step != flow.step());
+        let has_reference = reference_step.is_some() && flow.subdomains.first().reference().is_some();
+        let of_fields = leaves
+            .iter()
+            .filter(|_| has_reference)
+            .map(|leaf| StoredBlock { array: array(leaf.slot, Kind::Reference), slot: leaf.slot });
         let mut arrays = BTreeMap::new();
         for (id, subdomain) in flow.subdomains.with_ids() {
             let sets =
                 subdomain.fields().populations.iter().enumerate().map(|(set, of)| (Kind::Populations(set), of.array()));
-            let reference = subdomain.reference().into_iter().map(|reference| (Kind::Kept, reference.array()));
+            let reference = subdomain.reference().into_iter().map(|reference| (Kind::Reference, reference.array()));
             let statistics = subdomain.statistics().into_iter().flat_map(|statistics| &statistics.values);
             let statistics = statistics.enumerate().map(|(number, of)| (Kind::Statistic(number), of.array()));
             let all = sets.chain(reference).chain(statistics);
@@ -155,7 +158,7 @@ impl<'a> State<'a> {
         let accumulators = statistics.flat_map(|statistics| statistics.accumulators());
         Ok(State {
             step: flow.step(),
-            kept,
+            reference_step,
             manifest: flow.manifest().clone(),
             populations,
             fields: of_fields.collect(),
@@ -213,9 +216,11 @@ impl<'a> State<'a> {
     }
 
     fn with_copy(self, bytes: Bytes, copied: BTreeMap<(ArrayId, usize), usize>) -> State<'static> {
-        let State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, .. } = self;
+        let State {
+            step, reference_step, manifest, leaves, populations, fields, owners, accumulators, samples, ..
+        } = self;
         let source = Source::Copy(bytes, copied);
-        State { step, kept, manifest, leaves, populations, fields, owners, accumulators, samples, source }
+        State { step, reference_step, manifest, leaves, populations, fields, owners, accumulators, samples, source }
     }
 
     /// Signatures and layout of the method's kernels.
@@ -241,7 +246,7 @@ impl<'a> State<'a> {
 
     /// The bytes of the reference fields, leaf by leaf in the order of [`Self::leaves`], each `[component][cell]`; nothing if there are
     /// none of an earlier step.
-    pub fn read_kept(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub fn read_reference(&self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         self.read(&self.fields, each)
     }
 
@@ -256,16 +261,16 @@ impl<'a> State<'a> {
     }
 
     /// The location of the accumulators of a statistic.
-    fn of_statistic(&self, number: usize) -> Vec<Place> {
+    fn of_statistic(&self, number: usize) -> Vec<StoredBlock> {
         let kind = Kind::Statistic(number);
-        let place = |(leaf, subdomain): (&Leaf, &SubdomainId)| Place {
+        let place = |(leaf, subdomain): (&Leaf, &SubdomainId)| StoredBlock {
             array: ArrayId { subdomain: *subdomain, kind },
             slot: leaf.slot,
         };
         self.leaves.iter().zip(&self.owners).map(place).collect()
     }
 
-    fn read(&self, places: &[Place], mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn read(&self, places: &[StoredBlock], mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut bytes = vec![];
         for (array, slots) in pieces(places) {
             match &self.source {
@@ -300,7 +305,7 @@ impl<'a> State<'a> {
     fn values(&self, array: ArrayId) -> (Layout, usize) {
         let content = match array.kind {
             Kind::Populations(_) => Content::Populations,
-            Kind::Kept => Content::Fields,
+            Kind::Reference => Content::Fields,
             Kind::Statistic(number) => Content::Statistic(self.accumulators[number]),
         };
         content.values(&self.manifest)
@@ -377,7 +382,7 @@ impl Simulation {
     /// Fills those cells of covered blocks that steps do not update from the finer blocks, as before an adaptation, so that they do not
     /// depend on the previous content of their slots.
     fn complete(&mut self) -> Result<(), StepError> {
-        self.subdomains.hold(&self.stepper.current(), false)
+        self.subdomains.fill_covered(&self.stepper.current(), false)
     }
 
     /// Sets all populations, in the order and form of [`State::read_populations`], and the step.
@@ -389,7 +394,7 @@ impl Simulation {
         let (layout, value_bytes) = Content::Populations.values(self.manifest());
         write(&mut self.subdomains, (layout, value_bytes), first_set, &mut next)?;
         let mut bytes = vec![0; layout.slot_len() * value_bytes];
-        for (_, slot) in self.grid().forest().read_held().map_err(StepError::from)? {
+        for (_, slot) in self.grid().forest().read_covered().map_err(StepError::from)? {
             fill(layout, value_bytes, &mut bytes, &mut next)?;
             self.subdomains.write_raw(layout, slot.index()..slot.index() + 1, &bytes, first_set)?;
         }
@@ -404,8 +409,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Sets the reference fields and their step, in the order and form of [`State::read_kept`].
-    pub fn write_kept<E: From<StepError>>(
+    /// Sets the reference fields and their step, in the order and form of [`State::read_reference`].
+    pub fn write_reference<E: From<StepError>>(
         &mut self,
         step: u64,
         next: impl FnMut(&mut [u8]) -> Result<(), E>,

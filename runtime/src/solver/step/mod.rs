@@ -86,10 +86,10 @@ impl Stepper {
                 continue;
             }
             for task in together {
-                let from = timed.is_some().then(|| subdomains.devices().mark()).transpose()?;
+                let from = timed.is_some().then(|| subdomains.devices().event()).transpose()?;
                 self.run(*task, subdomains)?;
                 if let (Some(from), Some(timings)) = (from, &mut timed) {
-                    timings.sample(task.phase, from, subdomains.devices().mark()?);
+                    timings.sample(task.phase, from, subdomains.devices().event()?);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Timing: total seconds of all runs, and the time of each phase in a sample of steps.
 
-use crate::device::{DeviceError, Devices, Marks};
+use crate::device::{DeviceError, Devices, Events};
 use crate::solver::plan::phase::Phase;
 
 /// Time spent by a simulation.
@@ -13,7 +13,7 @@ pub struct Timings {
     sampled: u64,
     phases: [f64; Phase::ALL.len()],
     /// Time marks before and after phases, not evaluated yet.
-    pending: Vec<(Phase, Marks, Marks)>,
+    pending: Vec<(Phase, Events, Events)>,
 }
 
 impl Timings {
@@ -21,7 +21,7 @@ impl Timings {
     pub(crate) const SAMPLED_STEPS: u64 = 2;
 
     /// Records the marks of a phase of a sampled step.
-    pub(crate) fn sample(&mut self, phase: Phase, start: Marks, end: Marks) {
+    pub(crate) fn sample(&mut self, phase: Phase, start: Events, end: Events) {
         self.pending.push((phase, start, end));
     }
 

@@ -118,9 +118,9 @@ impl Subdomain {
         let set = data.current.get(1).copied().unwrap_or(data.current[0]);
         if data.current[0] != set {
             let tables = grid.tables();
-            let held = if data.held.is_some() { coarsest.held.clone() } else { 0..0 };
+            let covered = if data.covered.is_some() { coarsest.covered.clone() } else { 0..0 };
             let leaves = coarsest.runs().into_iter().map(|run| tables.leaves.slice(run));
-            for ids in leaves.chain([tables.held.slice(held)]) {
+            for ids in leaves.chain([tables.covered.slice(covered)]) {
                 data.relocate(ids, grid.forest().every(), data.current[0])?;
             }
             data.current[0] = set;

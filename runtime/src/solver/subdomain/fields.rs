@@ -25,9 +25,9 @@ impl Subdomain {
         let tables = self.grid.tables();
         for (number, level) in levels.iter().take(self.grid.levels().len()).enumerate() {
             let own = self.own_level(number);
-            let held = if self.grid.forest().holds() { own.held.clone() } else { 0..0 };
+            let covered = if self.grid.forest().stores_covered() { own.covered.clone() } else { 0..0 };
             let runs = own.runs();
-            for ids in runs.into_iter().map(|run| tables.leaves.slice(run)).chain([tables.held.slice(held)]) {
+            for ids in runs.into_iter().map(|run| tables.leaves.slice(run)).chain([tables.covered.slice(covered)]) {
                 self.program.launch(kernels::Macroscopic {
                     ids,
                     src: &self.fields.populations[level.current],
@@ -96,10 +96,10 @@ impl Subdomain {
     }
 
     /// Makes the sampled fields the reference.
-    pub(crate) fn keep(&mut self) -> Result<(), StepError> {
+    pub(crate) fn set_reference(&mut self) -> Result<(), StepError> {
         let room = match self.reference.take() {
             Some(fields) => fields,
-            None => room_to_keep(self.program.device(), &self.fields.macroscopic)?,
+            None => room_for_reference(self.program.device(), &self.fields.macroscopic)?,
         };
         self.reference = Some(std::mem::replace(&mut self.fields.macroscopic, room));
         self.sampled = false;
@@ -109,7 +109,7 @@ impl Subdomain {
     /// Allocates the reference fields, which the caller writes.
     pub(crate) fn make_reference(&mut self) -> Result<(), StepError> {
         self.make_whole()?;
-        self.reference = Some(room_to_keep(self.program.device(), &self.fields.macroscopic)?);
+        self.reference = Some(room_for_reference(self.program.device(), &self.fields.macroscopic)?);
         Ok(())
     }
 }
@@ -121,7 +121,7 @@ pub(super) fn ids_in<'a>(grid: &'a Grid, leaves: &Range<usize>, window: &Range<u
 }
 
 /// Allocates another array of fields.
-fn room_to_keep(device: &Device, fields: &Buffer<Real>) -> Result<Buffer<Real>, StepError> {
+fn room_for_reference(device: &Device, fields: &Buffer<Real>) -> Result<Buffer<Real>, StepError> {
     if device.memory_available().is_some_and(|available| fields.own_bytes() > available) {
         return Err(device.out_of_memory(fields.own_bytes()).into());
     }

@@ -29,7 +29,7 @@ impl Subdomain {
         let (tables, listed) = (self.grid.tables(), self.own_level(level));
         let Fields { populations, saved, .. } = &mut self.fields;
         self.program.launch(kernels::Restrict {
-            ids: tables.held.slice(listed.held),
+            ids: tables.covered.slice(listed.covered),
             sides: &tables.sides,
             parts: &tables.parts,
             rows: &tables.rows,
@@ -48,7 +48,7 @@ impl Subdomain {
         let lists = [
             tables.leaves.slice(listed.group(Group::Jump)),
             tables.leaves.slice(listed.group(Group::Both)),
-            tables.held.slice(listed.held),
+            tables.covered.slice(listed.covered),
         ];
         for ids in lists {
             self.program.launch(kernels::Send {
@@ -85,11 +85,11 @@ impl Subdomain {
 
     /// Fills the covered blocks of a level from their children: all cells if `whole`, otherwise those that no step computes. `current`: the
     /// current set of each level.
-    pub(crate) fn hold(&mut self, current: &[usize], level: usize, whole: bool) -> Result<(), StepError> {
+    pub(crate) fn fill_covered(&mut self, current: &[usize], level: usize, whole: bool) -> Result<(), StepError> {
         let tables = self.grid.tables();
         let [populations_0, populations_1] = &mut self.fields.populations;
         self.program.launch(kernels::Hold {
-            ids: tables.held.slice(own_level(&self.grid, self.owned.as_ref(), level).held),
+            ids: tables.covered.slice(own_level(&self.grid, self.owned.as_ref(), level).covered),
             sides: &tables.sides,
             parts: &tables.parts,
             held: self.grid.forest().pool().slots as i32,

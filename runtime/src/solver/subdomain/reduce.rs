@@ -23,7 +23,7 @@ fn shares(entries: usize) -> (usize, usize) {
 impl Subdomain {
     /// The position of the first value of its fields in a window that is not finite, in the order of all values, and the square of the
     /// largest change since the reference.
-    pub(crate) fn look(&self, window: &Range<usize>) -> Result<(Option<usize>, f64), StepError> {
+    pub(crate) fn check_fields(&self, window: &Range<usize>) -> Result<(Option<usize>, f64), StepError> {
         let slot_len = Layout::fields(self.program.manifest()).slot_len();
         let (fields, forest) = (&self.fields.macroscopic, self.grid.forest());
         let runs = if self.is_whole() { self.own_runs() } else { vec![window.clone()] };
@@ -99,7 +99,7 @@ impl Subdomain {
         }
     }
 
-    /// The list of slots whose order defines positions of values in `look`.
+    /// The list of slots whose order defines positions of values in `check_fields`.
     fn listed(&self) -> &Buffer<Int> {
         if self.is_whole() { &self.grid.tables().leaves } else { self.grid.forest().every() }
     }

@@ -17,7 +17,7 @@ impl Subdomain {
             // The tasks of a step are listed before its solids move. During its second half, a finer level may have solids in other blocks.
             Phase::StreamCollideSolid if self.has_motions(level) => true,
             Phase::Tick => self.prescribed.is_some(),
-            Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().holds(),
+            Phase::Restrict | Phase::Send | Phase::Prolong => self.grid.forest().stores_covered(),
             Phase::Exchange | Phase::Halo | Phase::HaloSaved => false,
             Phase::Expose => !self.program.manifest().shown.is_empty() && !self.own_level(level).runs().is_empty(),
             Phase::ExposeStored | Phase::ExposeAcross => {

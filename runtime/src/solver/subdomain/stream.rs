@@ -110,7 +110,7 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Slice<
         true => own_level(grid, owned, level + 1).group(group),
         false => 0..0,
     };
-    let holds = grid.forest().holds();
+    let stores_covered = grid.forest().stores_covered();
     let together = inbox.and_then(|inbox| inbox.together(level));
     let of_group = |group: Group| match edges {
         Some((edges, side)) => edges.group(level, group, side),
@@ -127,14 +127,14 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Slice<
         },
         _ if together.is_some() && Phase::STREAMING.contains(&phase) => 0..0,
         Items::Leaves(group) => return of_group(group),
-        Items::Held if holds => return tables.held.slice(listed.held.clone()),
+        Items::Covered if stores_covered => return tables.covered.slice(listed.covered.clone()),
         Items::Cells => match inbox {
             Some(inbox) => return inbox.cells_of(level),
             None => 0..0,
         },
-        Items::AtBoth { finer: true } if !holds => of_finer(Group::Both),
-        Items::AtBoth { finer: false } if !holds => listed.group(Group::Both),
-        Items::Held | Items::AtBoth { .. } => 0..0,
+        Items::AtBoth { finer: true } if !stores_covered => of_finer(Group::Both),
+        Items::AtBoth { finer: false } if !stores_covered => listed.group(Group::Both),
+        Items::Covered | Items::AtBoth { .. } => 0..0,
         Items::Own => unreachable!("{phase:?} has lists of its own"),
     };
     tables.leaves.slice(range)

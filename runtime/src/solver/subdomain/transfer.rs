@@ -6,7 +6,7 @@ use crate::device::{Buffer, Device, Int, Real, Slice, Stored};
 use crate::kernels::layout::Layout;
 use crate::kernels::{self, KernelError, Program};
 use crate::mesh::Grid;
-use crate::mesh::forest::{Carry, Change, Moves};
+use crate::mesh::forest::{Change, Moves, Remap};
 use crate::solver::arrays::fields::Fields;
 use crate::solver::arrays::pages::{self, Arrays};
 use crate::solver::arrays::statistics::Statistics;
@@ -19,13 +19,13 @@ pub(super) struct Populations<'a> {
     /// The current set of each level.
     pub(super) current: Vec<usize>,
     /// Reference fields.
-    pub(super) kept: Option<&'a mut Buffer<Real>>,
+    pub(super) reference: Option<&'a mut Buffer<Real>>,
     /// An array of the same shape that may be overwritten.
     pub(super) spare: &'a mut Buffer<Real>,
     /// Statistics over time.
     pub(super) statistics: Option<&'a mut Statistics>,
     /// The first slot of covered blocks and the number of roots, if covered blocks have data.
-    pub(super) held: Option<[usize; 2]>,
+    pub(super) covered: Option<[usize; 2]>,
     /// For a subdomain: which blocks it owns and which data of others it has. It computes only what its own blocks need.
     pub(super) reach: Option<&'a mut Reach>,
 }
@@ -36,12 +36,12 @@ impl<'a> Populations<'a> {
         program: &'a Program,
         grid: &Grid,
         fields: &'a mut Fields,
-        (kept, statistics): (Option<&'a mut Buffer<Real>>, Option<&'a mut Statistics>),
+        (reference, statistics): (Option<&'a mut Buffer<Real>>, Option<&'a mut Statistics>),
         current: Vec<usize>,
         reach: Option<&'a mut Reach>,
     ) -> Self {
         let Fields { populations: sets, macroscopic: spare, .. } = fields;
-        Populations { program, sets, current, kept, spare, statistics, held: grid.held(), reach }
+        Populations { program, sets, current, reference, spare, statistics, covered: grid.covered(), reach }
     }
 
     /// Both sets, and which is current on each level.
@@ -54,8 +54,8 @@ impl<'a> Populations<'a> {
     /// Maps memory for these slots, for a subdomain whose memory follows its blocks.
     fn make_room(&mut self, slots: Option<&[i32]>) -> Result<(), KernelError> {
         let Some(slots) = slots.filter(|_| self.sets[0].array().is_by_page()) else { return Ok(()) };
-        let Populations { program, sets, kept, spare, statistics, .. } = self;
-        let fields = std::iter::once(&mut **spare).chain(kept.as_deref_mut());
+        let Populations { program, sets, reference, spare, statistics, .. } = self;
+        let fields = std::iter::once(&mut **spare).chain(reference.as_deref_mut());
         let statistics = statistics.iter_mut().flat_map(|statistics| statistics.arrays(program.manifest()));
         Ok(Arrays::new(program.manifest(), sets, fields, statistics).more(&of_ids(slots))?)
     }
@@ -83,7 +83,7 @@ fn of_ids(slots: &[i32]) -> Vec<Range<usize>> {
     pages::runs(slots.iter().map(|slot| *slot as usize))
 }
 
-impl Carry for Populations<'_> {
+impl Remap for Populations<'_> {
     fn average(&mut self, change: Change<'_>) -> Result<(), KernelError> {
         let children = 1 << self.program.manifest().dim;
         let found = self.reach.as_mut().map(|reach| reach.average(&change, children)).transpose()?;
@@ -94,8 +94,8 @@ impl Carry for Populations<'_> {
             statistics.average(self.program.manifest(), &change)?;
         }
         let Change { slots, count, parts, tables } = change;
-        if let Some(kept) = &mut self.kept {
-            self.program.launch(kernels::AverageFields { ids: slots.slice(0..count), parts, fields: kept })?;
+        if let Some(reference) = &mut self.reference {
+            self.program.launch(kernels::AverageFields { ids: slots.slice(0..count), parts, fields: reference })?;
         }
         self.program.launch(kernels::Average {
             ids: slots.slice(0..count),
@@ -114,15 +114,15 @@ impl Carry for Populations<'_> {
         let listed = Self::list(self.program.device(), found)?;
         let change = change.of(listed.as_ref());
         // Fields and accumulators of covered blocks belong to another step or another place.
-        let held = self.held.map_or(i32::MAX, |[first, _]| first as i32);
+        let covered = self.covered.map_or(i32::MAX, |[first, _]| first as i32);
         if let Some(statistics) = &mut self.statistics {
-            statistics.fill(self.program.manifest(), &change, held)?;
+            statistics.fill(self.program.manifest(), &change, covered)?;
         }
         let Change { slots, count, parts, tables } = change;
         let neighbours = &tables.neighbours;
-        if let Some(kept) = &mut self.kept {
+        if let Some(reference) = &mut self.reference {
             let ids = slots.slice(0..count);
-            self.program.launch(kernels::FillFields { ids, neighbours, held, parts, fields: kept })?;
+            self.program.launch(kernels::FillFields { ids, neighbours, held: covered, parts, fields: reference })?;
         }
         self.program.launch(kernels::Fill {
             ids: slots.slice(0..count),
@@ -132,7 +132,7 @@ impl Carry for Populations<'_> {
             levels: &tables.level,
             sets: self.both_sets(),
         })?;
-        let Some([first, roots]) = self.held else { return Ok(()) };
+        let Some([first, roots]) = self.covered else { return Ok(()) };
         self.program.launch(kernels::Keep {
             ids: slots.slice(0..count),
             nodes: &tables.node,
@@ -147,9 +147,10 @@ impl Carry for Populations<'_> {
     /// All levels must have the same current set; afterwards it is the other one.
     fn reorder(&mut self, moves: Moves<'_>) -> Result<(), KernelError> {
         let found = self.reach.as_mut().map(|reach| reach.reorder(&moves)).transpose()?;
-        let [listed, held] = found.map_or([None, None], |found| found.map(Some));
-        let slots = listed.iter().chain(&held).flat_map(|slots| of_ids(slots)).collect::<Vec<_>>();
-        let (listed, held) = (Self::list(self.program.device(), listed)?, Self::list(self.program.device(), held)?);
+        let [listed, covered] = found.map_or([None, None], |found| found.map(Some));
+        let slots = listed.iter().chain(&covered).flat_map(|slots| of_ids(slots)).collect::<Vec<_>>();
+        let (listed, covered) =
+            (Self::list(self.program.device(), listed)?, Self::list(self.program.device(), covered)?);
         let moves = moves.of(listed.as_ref());
         if let Some(statistics) = &mut self.statistics {
             statistics.reorder(self.program.device(), self.program.manifest(), &moves, &slots)?;
@@ -160,13 +161,15 @@ impl Carry for Populations<'_> {
         room.add(&mut self.sets[1 - source], Layout::populations(manifest));
         room.add(self.spare, Layout::fields(manifest));
         room.only(&slots)?;
-        if let Some(kept) = &mut self.kept {
+        if let Some(reference) = &mut self.reference {
             let ids = moves.slots.slice(0..moves.count);
-            self.program.launch(kernels::RelocateFields { ids, from: moves.from, src: kept, dst: self.spare })?;
-            std::mem::swap(&mut **kept, self.spare);
+            self.program.launch(kernels::RelocateFields { ids, from: moves.from, src: reference, dst: self.spare })?;
+            std::mem::swap(&mut **reference, self.spare);
         }
         self.relocate(moves.slots.slice(0..moves.count), moves.from, source)?;
-        let held = held.as_ref().map_or(moves.held.slice(0..moves.held_count), |held| held.slice(0..held.len()));
-        self.relocate(held, moves.every, source)
+        let covered = covered
+            .as_ref()
+            .map_or(moves.covered.slice(0..moves.covered_count), |covered| covered.slice(0..covered.len()));
+        self.relocate(covered, moves.every, source)
     }
 }

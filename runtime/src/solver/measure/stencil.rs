@@ -28,7 +28,7 @@ pub(crate) struct Stencil {
 }
 
 /// Blocks and solids around points. Of the snapshot only the blocks are used.
-pub(crate) struct Around<'a> {
+pub(crate) struct Interpolation<'a> {
     pub(crate) blocks: &'a Snapshot,
     pub(crate) solids: Option<&'a Solids>,
 }
@@ -39,7 +39,7 @@ const NEAR: f64 = 0.25;
 /// Pivots below this fraction of the largest entry are round-off.
 const SINGULAR: f64 = 1e-9;
 
-impl Around<'_> {
+impl Interpolation<'_> {
     /// The stencil of a point in cells of the coarsest level; `None` inside a solid.
     pub(crate) fn stencil(&self, point: [f64; 3], with_slopes: bool) -> Option<Stencil> {
         let dim = self.blocks.dim();
@@ -208,7 +208,7 @@ mod tests {
     fn what_is_linear_is_exact_up_to_walls_and_across_level_interfaces() {
         let linear = |[x, y, _]: [f64; 3]| 3.0 + 0.25 * x - 2.0 * y;
         let snapshot = levels(false, &[("a", &linear)]);
-        let (values, around) = (snapshot.get("a").unwrap(), Around { blocks: &snapshot, solids: None });
+        let (values, around) = (snapshot.get("a").unwrap(), Interpolation { blocks: &snapshot, solids: None });
         let mut found_levels = [false; 3];
         for number in 0..400 {
             let point = [16.0 * (number % 20) as f64 / 19.0, 8.0 * (number / 20) as f64 / 19.0, 0.0];
@@ -229,7 +229,7 @@ mod tests {
         for periodic in [false, true] {
             let snapshot = levels(periodic, &fields);
             let velocity = Velocity::new(&snapshot).unwrap();
-            let around = Around { blocks: &snapshot, solids: None };
+            let around = Interpolation { blocks: &snapshot, solids: None };
             for at in 0..snapshot.components[0].data.len() {
                 let stencil = around.stencil(snapshot.cell(at).centre(), true).unwrap();
                 assert_eq!(stencil.value, [(at, 1.0)]);
@@ -256,7 +256,7 @@ mod tests {
         };
         let data: Vec<f64> = (0..24 * 16).map(value).collect();
         snapshot.components = vec![Component { name: "a".into(), data: data.clone() }];
-        let around = Around { blocks: &snapshot, solids: Some(&solids) };
+        let around = Interpolation { blocks: &snapshot, solids: Some(&solids) };
         for degrees in 0..360 {
             let (sin, cos) = f64::from(degrees).to_radians().sin_cos();
             for distance in [4.001, 4.4, 5.0] {

@@ -16,14 +16,14 @@ use crate::solver::spec::GridSpec;
 
 /// The surroundings of the cells: walls behind the faces, and solids.
 #[derive(Clone)]
-pub(crate) struct Around {
+pub(crate) struct Surroundings {
     pub(crate) faces: [Behind; 6],
     pub(crate) instances: Vec<Instance>,
     pub(crate) items: Vec<Item>,
     pub(crate) cutters: Option<Cutters>,
 }
 
-impl Around {
+impl Surroundings {
     /// For a grid of `levels` levels that begins at `step`; `every`: steps between two adaptations, if the grid changes.
     pub(crate) fn new(
         manifest: &Manifest,
@@ -43,7 +43,7 @@ impl Around {
         (0..levels).for_each(|level| {
             cutters.iter_mut().for_each(|cutters| cutters.solids.set_time(level, step as f64));
         });
-        Ok(Around { faces, instances, items, cutters })
+        Ok(Surroundings { faces, instances, items, cutters })
     }
 
     /// The bound on level changes of a block.
