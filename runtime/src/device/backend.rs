@@ -69,10 +69,10 @@ pub(super) trait Backend: Any + Send + Sync {
     /// A buffer for asynchronous copies to the host.
     fn staging(self: Arc<Self>) -> Box<dyn Staging>;
 
-    /// A timing mark in the stream.
+    /// A timing event in the stream.
     fn event(&self) -> Result<Box<dyn Event>, DeviceError>;
 
-    /// Seconds between two marks. Blocks until the later one is reached.
+    /// Seconds between two events. Blocks until the later one is reached.
     fn seconds(&self, from: &dyn Event, to: &dyn Event) -> Result<f64, DeviceError>;
 
     /// Blocks until all launches have completed. By default a launch is complete when it returns.
@@ -260,11 +260,11 @@ impl dyn Entry {
     }
 }
 
-/// A timing mark.
+/// A timing event.
 pub(super) trait Event: Any + Send + Sync {}
 
 impl dyn Event {
-    /// This mark, if it is of that kind.
+    /// This event, if it is of that kind.
     pub(super) fn of_kind<T: Event>(&self) -> Option<&T> {
         (self as &dyn Any).downcast_ref()
     }

@@ -11,7 +11,7 @@ use super::{Device, DeviceError, Event, Graph};
 #[derive(Clone)]
 pub struct Devices(Vec<Device>);
 
-/// A timing mark on each device.
+/// A timing event on each device.
 pub struct Events(Vec<Event>);
 
 impl Devices {
@@ -87,12 +87,12 @@ impl Devices {
         self.0.iter().try_for_each(Device::synchronize)
     }
 
-    /// Timing marks in the streams of all devices.
+    /// Timing events in the streams of all devices.
     pub fn event(&self) -> Result<Events, DeviceError> {
         Ok(Events(self.0.iter().map(Device::event).collect::<Result<_, _>>()?))
     }
 
-    /// Seconds between two sets of marks, on the slowest device. Blocks until the later marks are reached.
+    /// Seconds between two sets of events, on the slowest device. Blocks until the later events are reached.
     pub fn seconds(&self, from: &Events, to: &Events) -> Result<f64, DeviceError> {
         let mut longest = 0.0f64;
         for ((device, from), to) in self.0.iter().zip(&from.0).zip(&to.0) {

@@ -433,12 +433,12 @@ impl Device {
         self.backend.synchronize()
     }
 
-    /// A timing mark in the stream.
+    /// A timing event in the stream.
     pub fn event(&self) -> Result<Event, DeviceError> {
         Ok(Event(self.backend.event()?))
     }
 
-    /// Seconds between two marks. Blocks until the later one is reached.
+    /// Seconds between two events. Blocks until the later one is reached.
     pub fn seconds(&self, from: &Event, to: &Event) -> Result<f64, DeviceError> {
         self.backend.seconds(&*from.0, &*to.0)
     }
@@ -482,7 +482,7 @@ impl Device {
     }
 }
 
-/// A timing mark in the stream of a device.
+/// A timing event in the stream of a device.
 pub struct Event(Box<dyn backend::Event>);
 
 /// Captured launches that can be replayed as one.

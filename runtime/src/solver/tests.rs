@@ -128,7 +128,7 @@ fn time_is_accounted_for() {
     let phases: f64 = Phase::ALL.iter().map(|phase| simulation.timings().phase(*phase)).sum();
     assert!(simulation.mlups() > 0.0 && phases > 0.0);
     // 9 populations read and written, 8 bytes each: 144 bytes a cell.
-    assert!((simulation.share_of_copy(100.0, 144e8) - 1.0).abs() < 1e-12);
+    assert!((simulation.fraction_of_bandwidth(100.0, 144e8) - 1.0).abs() < 1e-12);
 }
 
 #[test]

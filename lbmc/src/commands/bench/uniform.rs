@@ -226,7 +226,7 @@ fn measure(
             mlups_min: Some(mlups(seconds[REPEATS - 1])),
             mlups_max: Some(mlups(seconds[0])),
             memory_bandwidth_gb_per_s: bandwidth / 1e9,
-            fraction_of_bandwidth: flow.share_of_copy(median, bandwidth),
+            fraction_of_bandwidth: flow.fraction_of_bandwidth(median, bandwidth),
             bytes_per_leaf_cell: memory.on_device() as f64 / cells as f64,
             memory: memory.parts().into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect(),
             generate_seconds,

@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_measure_the_time_between_them() {
+    fn events_measure_the_time_between_them() {
         let device = Device::cuda(0).unwrap();
         let from = device.alloc_doubles(1 << 24).unwrap();
         let mut to = device.alloc_doubles(1 << 24).unwrap();

@@ -406,7 +406,7 @@ impl backend::Event for Event {}
 #[allow(unsafe_code)]
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: created in `mark`. An error cannot be reported here.
+        // SAFETY: created in `event`. An error cannot be reported here.
         let _ = unsafe { (self.api.runtime.hipEventDestroy)(self.event.0) };
     }
 }

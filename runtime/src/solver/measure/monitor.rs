@@ -143,7 +143,7 @@ impl Simulation {
 
     /// The fraction of a copy bandwidth (bytes per second) that `mlups` million cell updates per second use, if every population is read
     /// and written once.
-    pub fn share_of_copy(&self, mlups: f64, bandwidth: f64) -> f64 {
+    pub fn fraction_of_bandwidth(&self, mlups: f64, bandwidth: f64) -> f64 {
         let bytes = 2 * self.manifest().values() * self.manifest().real.stored_bytes();
         mlups * 1e6 * bytes as f64 / bandwidth
     }

@@ -71,7 +71,7 @@ pub(crate) struct Stepper {
 }
 
 impl Stepper {
-    /// Advances the grid by one step. `timed`: puts time marks around each phase.
+    /// Advances the grid by one step. `timed`: records timing events around each phase.
     pub(crate) fn advance(
         &mut self,
         subdomains: &mut Subdomains,

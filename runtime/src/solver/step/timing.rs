@@ -12,7 +12,7 @@ pub struct Timings {
     adapting: f64,
     sampled: u64,
     phases: [f64; Phase::ALL.len()],
-    /// Time marks before and after phases, not evaluated yet.
+    /// Timing events before and after phases, not evaluated yet.
     pending: Vec<(Phase, Events, Events)>,
 }
 
@@ -20,7 +20,7 @@ impl Timings {
     /// Number of steps at the start of each run whose phases are timed.
     pub(crate) const SAMPLED_STEPS: u64 = 2;
 
-    /// Records the marks of a phase of a sampled step.
+    /// Records the events of a phase of a sampled step.
     pub(crate) fn sample(&mut self, phase: Phase, start: Events, end: Events) {
         self.pending.push((phase, start, end));
     }
@@ -39,7 +39,7 @@ impl Timings {
         self.adapting += adapting;
     }
 
-    /// Evaluates the marks; called when the steps are complete.
+    /// Evaluates the events; called when the steps are complete.
     pub(crate) fn settle(&mut self, devices: &Devices) -> Result<(), DeviceError> {
         for (phase, start, end) in std::mem::take(&mut self.pending) {
             self.phases[phase as usize] += devices.seconds(&start, &end)?;

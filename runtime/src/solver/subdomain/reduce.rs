@@ -13,9 +13,9 @@ use crate::solver::error::StepError;
 use crate::solver::observe::NotFinite;
 use crate::solver::subdomain::Subdomain;
 
-/// Divides a list of `entries` entries into shares, for results that do not depend on the division: the number of shares, and the entries
+/// Divides a list of `entries` entries into chunks, for results that do not depend on the division: the number of chunks, and the entries
 /// of each.
-fn shares(entries: usize) -> (usize, usize) {
+fn chunks(entries: usize) -> (usize, usize) {
     let per = entries.div_ceil(SHARES).max(1);
     (entries.div_ceil(per), per)
 }
@@ -29,7 +29,7 @@ impl Subdomain {
         let runs = if self.is_whole() { self.own_runs() } else { vec![window.clone()] };
         let mut largest = 0.0_f64;
         for run in runs {
-            let (count, per) = shares(run.len());
+            let (count, per) = chunks(run.len());
             let mut found = self.program.device().alloc_doubles(2 * count)?;
             self.program.launch(kernels::Look {
                 list: kernels::Shares {
