@@ -440,6 +440,18 @@ impl Exprs {
         })
     }
 
+    /// Names of the functions that `roots` need and that are no rational ones, in alphabetical order.
+    pub fn functions(&self, roots: &[ExprId]) -> Vec<&'static str> {
+        let needed = self.needed(roots);
+        let names = self.iter().filter(|(id, _)| needed[id.index()]).filter_map(|(_, node)| match node {
+            Expr::Sqrt(_) => Some("sqrt"),
+            Expr::Call(function, _) => Some(function.name()),
+            Expr::Select { .. } => Some("if"),
+            _ => None,
+        });
+        names.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Makes in `to` what `roots` need here, operands first. For each node, `make` is given `to`, its id here and the node as
     /// it stands in `to`, with operands that are made already; what it returns takes the node's place.
     pub fn rewrite(

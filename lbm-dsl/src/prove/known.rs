@@ -6,7 +6,7 @@ use crate::expr::{Compare, Number, Rational};
 use crate::function::{self, Function, Image};
 
 /// Most bits of an exact number; beyond, exactness costs more than it tells.
-const MAX_BITS: u64 = 200_000;
+const MAX_BITS: u64 = 4096;
 
 /// A number as far as exact arithmetic knows it.
 #[derive(Clone, Debug, PartialEq)]

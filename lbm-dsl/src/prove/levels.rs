@@ -5,9 +5,10 @@
 use num_traits::{ToPrimitive, Zero};
 
 use crate::diag::Code;
-use crate::expr::{Exact, ExprId, LevelSymbol, Pop, Rational, Symbol};
+use crate::expr::{ExprId, LevelSymbol, Pop, Rational, Symbol};
 use crate::model::levels::{Coupling, Exchange, PointSet, Stencil, Target, Transfer};
 use crate::model::{Field, Formulas, Law, Model, Param, Populations};
+use crate::prove::known::Known;
 use crate::prove::laws::STATES;
 use crate::prove::random::Random;
 use crate::prove::viscosity::{self, Carried, Transport};
@@ -203,10 +204,10 @@ impl State {
         }
     }
 
-    /// Values of expressions; none where a square root is irrational.
+    /// Values of expressions; none where one is irrational, or too long.
     fn eval(&self, model: &Model, roots: &[ExprId]) -> Option<Vec<Rational>> {
         let dim = model.lattice().dim();
-        let symbol = |symbol| -> Exact {
+        let symbol = |symbol| -> Option<Rational> {
             match symbol {
                 Symbol::Population(pop) => self.populations.get(pop.index()).cloned(),
                 Symbol::Param { param, component } => {
@@ -222,7 +223,7 @@ impl State {
                 _ => None,
             }
         };
-        model.exprs().eval::<Exact>(roots, symbol).into_iter().collect()
+        exact(model, roots, symbol)
     }
 
     /// Conserved quantities of some populations, with the same parameters.
@@ -251,7 +252,7 @@ impl State {
         for field in model.fields() {
             first.push(first[first.len() - 1] + field.components.len());
         }
-        let symbol = |symbol| -> Exact {
+        let symbol = |symbol| -> Option<Rational> {
             match symbol {
                 Symbol::Field { field, component } => {
                     fields.get(first[usize::from(field)] + usize::from(component)).cloned()
@@ -262,15 +263,21 @@ impl State {
                 _ => None,
             }
         };
-        let populations = model.exprs().eval::<Exact>(&model.init().outputs, symbol);
         Some(Self {
-            populations: populations.into_iter().collect::<Option<_>>()?,
+            populations: exact(model, &model.init().outputs, symbol)?,
             params: self.params.clone(),
             kinds: self.kinds.clone(),
             slopes: vec![Rational::zero(); self.slopes.len()],
             child: 0,
         })
     }
+}
+
+/// Values of expressions, if all are known and short.
+fn exact(model: &Model, roots: &[ExprId], symbol: impl Fn(Symbol) -> Option<Rational>) -> Option<Vec<Rational>> {
+    let known = |given: Symbol| symbol(given).map_or(Known::Undefined, Known::Value);
+    let values = model.exprs().eval::<Known>(roots, known).into_iter();
+    values.map(|value| if let Known::Value(value) = value { Some(value) } else { None }).collect()
 }
 
 /// How a conserved quantity is called.
@@ -295,7 +302,7 @@ fn show(value: &Rational) -> String {
     if text.len() < 10 { text } else { format!("{:.6}", value.to_f64().unwrap_or(f64::NAN)) }
 }
 
-const UNKNOWN: &str = "is not known on exact states: irrational numbers occur";
+const UNKNOWN: &str = "is not known on exact states: irrational numbers occur, or long ones";
 const LEAVES_ALONE: &str = "a uniform flow at equilibrium must pass unchanged";
 
 /// How many values there are of each population.
@@ -429,6 +436,9 @@ fn followed(model: &Model, values: &[ExprId]) -> Option<Followed> {
     let quarter = Rational::new(1.into(), 4.into());
     let mut random = Random::new();
     let (mut spaced, mut timed) = (true, true);
+    let carries: Vec<bool> = (model.populations().iter())
+        .map(|set| matches!(viscosity::carried(model, set), Carried::Momentum(_)))
+        .collect();
     for (pop, set, dir) in model.pops() {
         let velocity = set.lattice.velocity(dir);
         for face in (0..dim).filter(|axis| velocity[*axis].abs() == 1) {
@@ -439,7 +449,7 @@ fn followed(model: &Model, values: &[ExprId]) -> Option<Followed> {
             let rest = random.rest(model)?;
             let state = State { kinds: kinds.collect(), slopes: random.slopes, ..rest };
             let own = &state.slopes[pop.index() * dim..][..dim];
-            let rate = rate(model, &state.slopes, pop);
+            let rate = rate(model, &state.slopes, pop, &carries);
             let first = pop.index() * children;
             let found = state.eval(model, &values[first..first + children])?;
             for (child, found) in found.into_iter().enumerate() {
@@ -462,12 +472,12 @@ fn followed(model: &Model, values: &[ExprId]) -> Option<Followed> {
 }
 
 /// The change of a population in a step, from the slopes of all of its set: that of the equilibrium of a fluid near rest by Euler's
-/// equations, `w (drho + c.dj / cs2)` with `drho = -div j` and `dj = -div Pi`. Where no momentum is carried, `w drho`.
-fn rate(model: &Model, slopes: &[Rational], pop: Pop) -> Rational {
+/// equations, `w (drho + c.dj / cs2)` with `drho = -div j` and `dj = -div Pi`. Where no momentum is carried, as `carries` says of each set, `w drho`.
+fn rate(model: &Model, slopes: &[Rational], pop: Pop, carries: &[bool]) -> Rational {
     let dim = model.lattice().dim();
     let Some((_, set, dir)) = model.pops().nth(pop.index()) else { return Rational::zero() };
     let whole = |value: i32| Rational::from_integer(value.into());
-    let carries = matches!(viscosity::carried(model, set), Carried::Momentum(_));
+    let carries = model.populations().iter().zip(carries).any(|(own, carries)| own.first == set.first && *carries);
     let mut total = Rational::zero();
     for other in set.lattice.dirs() {
         let c = set.lattice.velocity(other);

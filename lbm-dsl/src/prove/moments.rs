@@ -14,9 +14,10 @@ use std::fmt;
 use num_traits::{One, ToPrimitive, Zero};
 
 use crate::expr::{Expr, ExprId, Exprs, Rational, Symbol};
+use crate::function::Function;
 use crate::model::{Formulas, Let, Model, Populations};
-use crate::prove::residue::{Residue, Rows};
-use crate::prove::symbolic::reduce;
+use crate::prove::budget::{self, Budget};
+use crate::prove::residue::{Any, Residue, Rows, chance};
 use crate::prove::unread;
 
 /// States in a row that must bring nothing new before the search for rows ends.
@@ -58,6 +59,8 @@ pub struct Dependence {
     pub populations: usize,
     /// Whether it is proved that there are no others.
     pub proved: bool,
+    /// Whether a proof was given up.
+    pub gave_up: bool,
     /// The first value that needs more than density, momentum and second moments, with its line; `None` if populations themselves do.
     pub because: Option<(String, usize)>,
     /// Whether more than density, momentum and second moments is needed.
@@ -70,11 +73,11 @@ pub struct Dependence {
 pub fn dependence(model: &Model) -> Option<Dependence> {
     let count = model.q();
     let rows = rows(model, &|_| false)?;
-    let (known, base) = (named(model), base(model));
+    let (known, base, budget) = (named(model), base(model), Budget::new());
     let (moments, proved) = match rows.rational() {
         Some(found) if rows.rank() < count => {
             let moments = basis(&found, &known, count);
-            let proved = is_proved(model, &moments);
+            let proved = is_proved(model, &moments, &budget);
             (moments, proved)
         }
         // All of them: there can be no others.
@@ -88,7 +91,8 @@ pub fn dependence(model: &Model) -> Option<Dependence> {
     };
     let higher = beyond(&rows) > 0;
     let because = if higher { because(model, beyond(&rows), &beyond) } else { None };
-    Some(Dependence { moments, populations: count, proved, because, higher, functions: functions(model) })
+    let (gave_up, functions) = (budget.is_exceeded(), model.exprs.functions(&model.collide.outputs));
+    Some(Dependence { moments, populations: count, proved, gave_up, because, higher, functions })
 }
 
 impl Dependence {
@@ -111,7 +115,10 @@ impl Dependence {
                 let because = if self.higher { format!(", {}", because()) } else { String::new() };
                 format!("{start} {count} of {all} moments ({proof}): {}{because}", self.list())
             }
-            (false, _) => format!("{start} {count} of {all} moments at least; that there are no others is not proved"),
+            (false, _) => {
+                let why = if self.gave_up { format!(": {}", budget::gave_up()) } else { String::new() };
+                format!("{start} {count} of {all} moments at least; that there are no others is not proved{why}")
+            }
         }
     }
 
@@ -194,23 +201,6 @@ fn slopes(model: &Model, state: u64, is_fixed: &dyn Fn(ExprId) -> bool) -> Optio
     Some(jets(&model.exprs, &model.collide.outputs, &symbol, is_fixed)?.into_iter().map(row).collect())
 }
 
-/// What a symbol has at a state.
-fn chance(state: u64, symbol: Symbol) -> Residue {
-    let (kind, number) = match symbol {
-        Symbol::Population(pop) => (1, pop.index() as u64),
-        Symbol::Param { param, component } => (2, u64::from(param) << 8 | u64::from(component)),
-        Symbol::Moment(number) => (3, number.into()),
-        _ => (4, 0),
-    };
-    Residue::word(state).mixed(kind).mixed(number)
-}
-
-/// The values of `roots` alone.
-fn values(exprs: &Exprs, roots: &[ExprId], symbol: &dyn Fn(Symbol) -> Residue) -> Option<Vec<Residue>> {
-    let jets = jets(exprs, roots, &|given| Jet { value: symbol(given), slopes: Vec::new() }, &|_| false)?;
-    Some(jets.into_iter().map(|jet| jet.value).collect())
-}
-
 /// Values of `roots` with their derivatives, unless there is a division by zero.
 fn jets(
     exprs: &Exprs,
@@ -252,13 +242,13 @@ fn jets(
                 Jet::joined(quotient, &[(known[0], inverse), (known[1], quotient.times(inverse).negated())])
             }
             Expr::Sqrt(_) | Expr::Call(..) | Expr::Select { .. } => {
-                // Any function: its value and its derivatives are taken by chance.
-                let kind = match *node {
-                    Expr::Call(function, _) => 16 + function as u64,
-                    Expr::Select { compare, .. } => 4 + compare as u64,
-                    _ => 1,
+                // Its derivatives are taken by chance, too.
+                let any = match *node {
+                    Expr::Call(function, _) => Any::Function(function),
+                    Expr::Select { compare, .. } => Any::Choice(compare),
+                    _ => Any::Function(Function::Sqrt),
                 };
-                let value = known.iter().fold(Residue::word(kind), |mix, jet| mix.mixed(jet.value.bits()));
+                let value = any.of(known.iter().map(|jet| Some(jet.value)));
                 let parts: Vec<_> = known.iter().zip(1..).map(|(jet, at)| (*jet, value.mixed(at))).collect();
                 Jet::joined(value, &parts)
             }
@@ -269,18 +259,6 @@ fn jets(
         values[id.index()] = Some(value);
     }
     Some(roots.iter().map(|root| values[root.index()].clone().expect("roots are needed")).collect())
-}
-
-/// Names of the functions in the collision that are no rational ones.
-fn functions(model: &Model) -> Vec<&'static str> {
-    let needed = model.exprs.needed(&model.collide.outputs);
-    let names = model.exprs.iter().filter(|(id, _)| needed[id.index()]).filter_map(|(_, node)| match node {
-        Expr::Sqrt(_) => Some("sqrt"),
-        Expr::Call(function, _) => Some(function.name()),
-        Expr::Select { .. } => Some("if"),
-        _ => None,
-    });
-    names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn residues(row: &[Rational]) -> Vec<Residue> {
@@ -399,9 +377,28 @@ pub(super) fn section(moments: &[Moment], count: usize) -> (Vec<Vec<Rational>>, 
     (section, directions.collect())
 }
 
-fn is_proved(model: &Model, moments: &[Moment]) -> bool {
+/// Brings the first `columns` columns to reduced echelon form; the columns of the pivots, a row each.
+fn reduce(rows: &mut [Vec<Rational>], columns: usize) -> Vec<usize> {
+    let mut pivots = Vec::new();
+    for column in 0..columns {
+        let at = pivots.len();
+        let Some(found) = (at..rows.len()).find(|row| !rows[*row][column].is_zero()) else { continue };
+        rows.swap(at, found);
+        let lead = rows[at][column].clone();
+        rows[at].iter_mut().for_each(|value| *value /= &lead);
+        let pivot = rows[at].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(row, _)| *row != at) {
+            let factor = row[column].clone();
+            row.iter_mut().zip(&pivot).for_each(|(value, by)| *value -= &factor * by);
+        }
+        pivots.push(column);
+    }
+    pivots
+}
+
+fn is_proved(model: &Model, moments: &[Moment], budget: &Budget) -> bool {
     let (section, directions) = section(moments, model.q());
-    unread::is_unread(model, &section, &directions)
+    unread::is_unread(model, &section, &directions, budget)
 }
 
 /// Which named value of the collision needs most of the `all` moments beyond second order: without what it hands on there are fewest,
@@ -624,17 +621,19 @@ fn gives_back(model: &Model, moments: &[Moment], exprs: &Exprs, populations: &[E
         return false;
     }
     let tries = (0..ATTEMPTS).filter_map(|state| {
-        let after = values(&model.exprs, &model.collide.outputs, &|symbol| chance(state, symbol))?;
+        let after = model.exprs.eval::<Option<Residue>>(&model.collide.outputs, |symbol| Some(chance(state, symbol)));
+        let after: Vec<Residue> = after.into_iter().collect::<Option<_>>()?;
         let of = |moment: &Moment| {
             let terms = residues(&moment.shares).into_iter().zip(&after).map(|(share, value)| share.times(*value));
             terms.fold(Residue::ZERO, Residue::plus)
         };
         let stored: Vec<Residue> = moments.iter().map(of).collect();
         let given = |symbol: Symbol| match symbol {
-            Symbol::Moment(at) => stored[usize::from(at)],
-            _ => Residue::ZERO,
+            Symbol::Moment(at) => Some(stored[usize::from(at)]),
+            _ => Some(Residue::ZERO),
         };
-        Some(values(exprs, populations, &given).is_some_and(|found| found == after))
+        let back = exprs.eval::<Option<Residue>>(populations, given);
+        Some(back.iter().zip(&after).all(|(back, after)| *back == Some(*after)))
     });
     let tries: Vec<bool> = tries.take(STATES_GIVEN_BACK).collect();
     tries.len() == STATES_GIVEN_BACK && tries.iter().all(|same| *same)

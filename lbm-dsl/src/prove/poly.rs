@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_traits::{One, ToPrimitive, Zero};
 
 use crate::expr::{Exact, Number, Rational};
+use crate::prove::budget::Budget;
 use crate::prove::residue::Residue;
 
-/// Most work for one greatest common divisor or one quotient, in products of digits of 64 bits.
-const MAX_WORK: usize = 100_000;
+/// Most operations for one greatest common divisor: one that takes more is not worth them.
+const MOST_FOR_DIVISOR: u64 = 100_000;
 
 /// Exponents of variables 0, 1, ...; those left out at the end are zero.
 pub type Monomial = Vec<u16>;
@@ -85,29 +86,30 @@ impl Poly {
     }
 
     /// `self * other`
-    pub fn times(&self, other: &Poly) -> Poly {
+    pub fn times(&self, other: &Poly, budget: &Budget) -> Option<Poly> {
+        budget.spend(self.weight() * other.weight())?;
         let mut product = Poly::default();
         for (left, x) in &self.terms {
             for (right, y) in &other.terms {
                 product.put(joined(left, right), x * y);
             }
         }
-        product
+        Some(product)
     }
 
-    /// The quotient, if it leaves no remainder and takes no more than [`MAX_WORK`].
-    pub fn divided(&self, divisor: &Poly) -> Option<Poly> {
-        self.quotient(divisor, &mut Work(MAX_WORK)).flatten()
+    /// The quotient, if it leaves no remainder and the budget suffices.
+    pub fn divided(&self, divisor: &Poly, budget: &Budget) -> Option<Poly> {
+        self.quotient(divisor, budget).flatten()
     }
 
     /// The quotient, nothing where it leaves a remainder; nothing at all where that takes too long.
-    fn quotient(&self, divisor: &Poly, work: &mut Work) -> Option<Option<Poly>> {
+    fn quotient(&self, divisor: &Poly, budget: &Budget) -> Option<Option<Poly>> {
         let Some((lead, factor)) = divisor.terms.last_key_value() else { return Some(None) };
         let (mut rest, mut quotient) = (self.clone(), Poly::default());
         while let Some((monomial, value)) = rest.terms.last_key_value() {
             let Some(monomial) = less(monomial, lead) else { return Some(None) };
             let value = value / factor;
-            work.spend(divisor.weight() * digits(&value))?;
+            budget.spend(divisor.weight() * digits(&value))?;
             for (other, factor) in &divisor.terms {
                 rest.put(joined(&monomial, other), -(&value * factor));
             }
@@ -117,26 +119,27 @@ impl Poly {
     }
 
     /// The polynomial of which this is the square, its last coefficient positive, if there is one.
-    pub fn sqrt(&self) -> Option<Poly> {
+    pub fn sqrt(&self, budget: &Budget) -> Option<Poly> {
         let Some((monomial, value)) = self.terms.last_key_value() else { return Some(Poly::default()) };
         let half: Option<Monomial> = monomial.iter().map(|power| (power % 2 == 0).then_some(power / 2)).collect();
         let lead = Poly { terms: BTreeMap::from([(half?, <Exact as Number>::sqrt(&Some(value.clone()))?)]) };
         let mut root = lead.clone();
-        let mut rest = self.plus(&-Rational::one(), &lead.times(&lead));
+        let mut rest = self.plus(&-Rational::one(), &lead.times(&lead, budget)?);
         while let Some((monomial, value)) = rest.terms.last_key_value() {
             // The last monomials of the rest are twice the product of the first term and the next one.
             let last = Poly { terms: BTreeMap::from([(monomial.clone(), value / Rational::from_integer(2.into()))]) };
-            let next = last.divided(&lead)?;
+            let next = last.divided(&lead, budget)?;
             let twice = root.scaled(&Rational::from_integer(2.into())).plus(&Rational::one(), &next);
-            rest = rest.plus(&-Rational::one(), &twice.times(&next));
+            rest = rest.plus(&-Rational::one(), &twice.times(&next, budget)?);
             root = root.plus(&Rational::one(), &next);
         }
         Some(root)
     }
 
-    /// A common divisor, up to a constant factor: the greatest, unless to find that takes more than [`MAX_WORK`], which is where 1 is given.
-    pub fn gcd(&self, other: &Poly) -> Poly {
-        common(self, other, &mut Work(MAX_WORK)).unwrap_or_else(|| Poly::constant(Rational::one()))
+    /// A common divisor, up to a constant factor: the greatest, unless that takes more than [`MOST_FOR_DIVISOR`], which is where 1 is given.
+    pub fn gcd(&self, other: &Poly, budget: &Budget) -> Poly {
+        let found = budget.part(MOST_FOR_DIVISOR, |part| common(self, other, part));
+        found.unwrap_or_else(|| Poly::constant(Rational::one()))
     }
 
     /// The same polynomial in other variables.
@@ -166,6 +169,17 @@ impl Poly {
             value.to_f64().unwrap_or(f64::NAN) * powers.product::<f64>()
         };
         self.terms.iter().map(term).sum()
+    }
+
+    /// Its value at a point of the prime field, unless the prime divides a denominator.
+    pub fn residue(&self, point: u64) -> Option<Residue> {
+        let mut sum = Residue::ZERO;
+        for (monomial, value) in &self.terms {
+            let powers = monomial.iter().enumerate().flat_map(|(at, power)| (0..*power).map(move |_| at as u64));
+            let term = powers.fold(Residue::of(value)?, |term, at| term.times(Residue::word(point).mixed(at)));
+            sum = sum.plus(term);
+        }
+        Some(sum)
     }
 
     /// The largest monomial that divides both, which is all that a single term can share.
@@ -214,7 +228,7 @@ impl Poly {
     }
 
     /// Coefficients of the powers of a variable, from 0; the last is not zero.
-    pub fn coefficients(&self, variable: usize) -> Vec<Poly> {
+    fn coefficients(&self, variable: usize) -> Vec<Poly> {
         let mut all: Vec<Poly> = Vec::new();
         for (monomial, value) in &self.terms {
             let power = monomial.get(variable).map_or(0, |power| usize::from(*power));
@@ -244,23 +258,8 @@ fn digits(value: &Rational) -> usize {
     1 + ((value.numer().bits() + value.denom().bits()) / 64) as usize
 }
 
-/// What may still be done, in products of digits.
-struct Work(usize);
-
-impl Work {
-    fn spend(&mut self, cost: usize) -> Option<()> {
-        self.0 = self.0.checked_sub(cost)?;
-        Some(())
-    }
-
-    fn times(&mut self, a: &Poly, b: &Poly) -> Option<Poly> {
-        self.spend(a.weight() * b.weight())?;
-        Some(a.times(b))
-    }
-}
-
-/// The monic greatest common divisor of two polynomials, if there is enough work left to find it.
-fn common(a: &Poly, b: &Poly, work: &mut Work) -> Option<Poly> {
+/// The monic greatest common divisor of two polynomials, if the budget suffices.
+fn common(a: &Poly, b: &Poly, budget: &Budget) -> Option<Poly> {
     if a.is_zero() || b.is_zero() {
         return Some(if a.is_zero() { b.monic() } else { a.monic() });
     }
@@ -268,36 +267,37 @@ fn common(a: &Poly, b: &Poly, work: &mut Work) -> Option<Poly> {
         return Some(a.common_powers(b));
     }
     let variables: Vec<usize> = a.variables().union(&b.variables()).copied().collect();
-    work.spend((a.len() + b.len()) * variables.len())?;
+    budget.spend((a.len() + b.len()) * variables.len())?;
     let degrees: Vec<usize> = variables.iter().map(|variable| degree(a, b, *variable)).collect();
     if degrees.iter().all(|degree| *degree == 0) {
         return Some(Poly::constant(Rational::one()));
     }
     // A factor without a variable divides all coefficients of its powers.
     if let Some(at) = degrees.iter().position(|degree| *degree == 0) {
-        return content([a, b].iter().flat_map(|poly| poly.coefficients(variables[at])), work);
+        return content([a, b].iter().flat_map(|poly| poly.coefficients(variables[at])), budget);
     }
     for (whole, part) in [(a, b), (b, a)] {
         let may_divide = variables.iter().zip(&degrees).all(|(variable, degree)| part.degree(*variable) == *degree);
-        if may_divide && whole.quotient(part, work)?.is_some() {
+        if may_divide && whole.quotient(part, budget)?.is_some() {
             return Some(part.monic());
         }
     }
     let (variable, _) = variables.iter().zip(&degrees).min_by_key(|(_, degree)| **degree)?;
     let (left, right) = (a.coefficients(*variable), b.coefficients(*variable));
-    let (content_left, content_right) = (content(left.iter().cloned(), work)?, content(right.iter().cloned(), work)?);
-    let (mut a, mut b) = (shrunk(&left, &content_left, work)?, shrunk(&right, &content_right, work)?);
+    let (content_left, content_right) =
+        (content(left.iter().cloned(), budget)?, content(right.iter().cloned(), budget)?);
+    let (mut a, mut b) = (shrunk(&left, &content_left, budget)?, shrunk(&right, &content_right, budget)?);
     if a.len() < b.len() {
         std::mem::swap(&mut a, &mut b);
     }
     while b.len() > 1 {
-        let rest = pseudo_remainder(&a, &b, work)?;
+        let rest = pseudo_remainder(&a, &b, budget)?;
         a = b;
-        b = shrunk(&rest, &content(rest.iter().cloned(), work)?, work)?;
+        b = shrunk(&rest, &content(rest.iter().cloned(), budget)?, budget)?;
     }
-    let primitive = if b.is_empty() { assembled(&a, *variable) } else { Poly::constant(Rational::one()) };
-    let common = common(&content_left, &content_right, work)?;
-    Some(work.times(&primitive, &common)?.monic())
+    let primitive = if b.is_empty() { assembled(&a, *variable, budget)? } else { Poly::constant(Rational::one()) };
+    let common = common(&content_left, &content_right, budget)?;
+    Some(primitive.times(&common, budget)?.monic())
 }
 
 /// Not less than the degree of the greatest common divisor of two polynomials in a variable, and nearly always that: the degree of the divisor
@@ -326,38 +326,38 @@ fn degree(a: &Poly, b: &Poly, variable: usize) -> usize {
 }
 
 /// The monic greatest common divisor of some polynomials.
-fn content(coefficients: impl Iterator<Item = Poly>, work: &mut Work) -> Option<Poly> {
+fn content(coefficients: impl Iterator<Item = Poly>, budget: &Budget) -> Option<Poly> {
     let mut coefficients: Vec<Poly> = coefficients.collect();
     coefficients.sort_by_key(Poly::len);
-    coefficients.iter().try_fold(Poly::default(), |all, coefficient| common(&all, coefficient, work))
+    coefficients.iter().try_fold(Poly::default(), |all, coefficient| common(&all, coefficient, budget))
 }
 
 /// The coefficients divided by a common divisor, and by a number that makes the last of them monic.
-fn shrunk(coefficients: &[Poly], divisor: &Poly, work: &mut Work) -> Option<Vec<Poly>> {
+fn shrunk(coefficients: &[Poly], divisor: &Poly, budget: &Budget) -> Option<Vec<Poly>> {
     let Some(last) = coefficients.last() else { return Some(Vec::new()) };
     let lead = last.terms.last_key_value().map_or_else(Rational::one, |(_, lead)| lead.recip());
-    coefficients.iter().map(|coefficient| Some(coefficient.quotient(divisor, work)??.scaled(&lead))).collect()
+    coefficients.iter().map(|coefficient| Some(coefficient.quotient(divisor, budget)??.scaled(&lead))).collect()
 }
 
-fn assembled(coefficients: &[Poly], variable: usize) -> Poly {
+fn assembled(coefficients: &[Poly], variable: usize, budget: &Budget) -> Option<Poly> {
     let (mut sum, mut power) = (Poly::default(), Poly::constant(Rational::one()));
     for coefficient in coefficients {
-        sum = sum.plus(&Rational::one(), &coefficient.times(&power));
-        power = power.times(&Poly::variable(variable));
+        sum = sum.plus(&Rational::one(), &coefficient.times(&power, budget)?);
+        power = power.times(&Poly::variable(variable), budget)?;
     }
-    sum
+    Some(sum)
 }
 
 /// What is left of `a`, times a power of the leading coefficient of `b`, after division by `b`.
-fn pseudo_remainder(a: &[Poly], b: &[Poly], work: &mut Work) -> Option<Vec<Poly>> {
+fn pseudo_remainder(a: &[Poly], b: &[Poly], budget: &Budget) -> Option<Vec<Poly>> {
     let (mut rest, degree) = (a.to_vec(), b.len() - 1);
     while rest.len() > degree {
         let lead = rest[rest.len() - 1].clone();
         let shift = rest.len() - b.len();
         let mut next =
-            rest.iter().map(|coefficient| work.times(coefficient, &b[degree])).collect::<Option<Vec<_>>>()?;
+            rest.iter().map(|coefficient| coefficient.times(&b[degree], budget)).collect::<Option<Vec<_>>>()?;
         for (at, coefficient) in b.iter().enumerate() {
-            next[shift + at] = next[shift + at].plus(&-Rational::one(), &work.times(coefficient, &lead)?);
+            next[shift + at] = next[shift + at].plus(&-Rational::one(), &coefficient.times(&lead, budget)?);
         }
         while next.last().is_some_and(Poly::is_zero) {
             next.pop();
@@ -381,16 +381,21 @@ mod tests {
         start.plus(&whole(b), &Poly::variable(0)).plus(&whole(c), &Poly::variable(1))
     }
 
+    fn product(factors: &[&Poly]) -> Poly {
+        let one = Poly::constant(whole(1));
+        factors.iter().fold(one, |product, factor| product.times(factor, &Budget::new()).expect("a short product"))
+    }
+
     #[test]
     fn common_factors_are_found() {
+        let gcd = |left: &[&Poly], right: &[&Poly]| product(left).gcd(&product(right), &Budget::new());
         let (p, q, r) = (linear(1, 2, 0), linear(-3, 1, 5), linear(0, 4, -1));
-        let (left, right) = (p.times(&q).times(&q), q.times(&r));
-        assert_eq!(left.gcd(&right), q.monic());
-        assert_eq!(p.gcd(&r), Poly::constant(whole(1)));
-        let xxy = Poly::variable(0).times(&Poly::variable(0)).times(&Poly::variable(1));
-        assert_eq!(xxy.gcd(&xxy.times(&p)), xxy);
-        assert_eq!(Poly::variable(0).times(&q).gcd(&xxy), Poly::variable(0));
-        assert_eq!(p.times(&p).gcd(&p.times(&p).times(&r)), p.times(&p).monic());
+        let (x, y) = (Poly::variable(0), Poly::variable(1));
+        assert_eq!(gcd(&[&p, &q, &q], &[&q, &r]), q.monic());
+        assert_eq!(gcd(&[&p], &[&r]), Poly::constant(whole(1)));
+        assert_eq!(gcd(&[&x, &x, &y], &[&x, &x, &y, &p]), product(&[&x, &x, &y]));
+        assert_eq!(gcd(&[&x, &q], &[&x, &x, &y]), x);
+        assert_eq!(gcd(&[&p, &p], &[&p, &p, &r]), product(&[&p, &p]).monic());
     }
 
     /// A power of a sum of eight variables beside another: of thousands of terms each, and without a common factor but one.
@@ -401,17 +406,21 @@ mod tests {
             let signed = |at: usize| whole(if signs >> at & 1 == 1 { -1 } else { at as i64 + 1 });
             (0..8).fold(Poly::constant(one.clone()), |sum, at| sum.plus(&signed(at), &Poly::variable(at)))
         };
-        let common = sum(0).times(&sum(3));
-        let [left, right] = [sum(5).times(&sum(9)), sum(17).times(&sum(33))].map(|poly| poly.times(&common));
-        let found = left.gcd(&right);
+        let common = product(&[&sum(0), &sum(3)]);
+        let [left, right] = [[5, 9], [17, 33]].map(|[a, b]| product(&[&sum(a), &sum(b), &common]));
+        let budget = Budget::new();
+        let found = left.gcd(&right, &budget);
+        assert!(budget.spent() <= MOST_FOR_DIVISOR, "{}", budget.spent());
         assert!(found == common.monic() || found == Poly::constant(one), "{} terms", found.len());
-        assert!(left.divided(&found).is_some() && right.divided(&found).is_some());
+        assert!(left.divided(&found, &Budget::new()).is_some() && right.divided(&found, &Budget::new()).is_some());
+        assert_eq!(left.times(&right, &Budget::of(1000)), None);
     }
 
     #[test]
     fn division_is_exact_or_refused() {
         let (p, q) = (linear(1, 2, 3), linear(-3, 1, 5));
-        assert_eq!(p.times(&q).divided(&q), Some(p.clone()));
-        assert_eq!(p.times(&q).plus(&whole(1), &Poly::constant(whole(1))).divided(&q), None);
+        let whole_product = product(&[&p, &q]);
+        assert_eq!(whole_product.divided(&q, &Budget::new()), Some(p));
+        assert_eq!(whole_product.plus(&whole(1), &Poly::constant(whole(1))).divided(&q, &Budget::new()), None);
     }
 }

@@ -1,13 +1,16 @@
 //! Rational functions of the parameters.
 //!
 //! After: the denominator is monic, and numerator and denominator have no common factor, unless it takes too much work to find
-//! ([`Poly::gcd`]). Equal functions are equal values and zero is recognised, also there.
+//! ([`Poly::gcd`]). Zero is recognised, also there. Functions are equal that have the same values at [`POINTS`] points of the prime field
+//! ([`residue`](super::residue) has how sure that is).
 
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::expr::Rational;
+use crate::prove::budget::Budget;
 use crate::prove::poly::Poly;
+use crate::prove::residue::POINTS;
 
 /// A rational function; constants, nearly all of them, are kept apart.
 #[derive(Clone, Debug)]
@@ -34,8 +37,8 @@ impl Ratio {
         Ratio::Constant(Rational::from_integer(value.into()))
     }
 
-    fn new(above: Poly, below: Poly) -> Self {
-        let ([above, below], _) = shared(above, below);
+    fn new(above: Poly, below: Poly, budget: &Budget) -> Self {
+        let ([above, below], _) = shared(above, below, budget);
         Ratio::reduced(above, below)
     }
 
@@ -79,29 +82,36 @@ impl Ratio {
         }
     }
 
-    /// `self + other`
-    pub fn add(&self, other: &Ratio) -> Self {
-        match (self, other) {
+    /// `self + other`, if the budget suffices.
+    pub fn add(&self, other: &Ratio, budget: &Budget) -> Option<Self> {
+        budget.spend(self.size() + other.size() + 1)?;
+        Some(match (self, other) {
             (Ratio::Constant(a), Ratio::Constant(b)) => Ratio::Constant(a + b),
             (_, zero) if zero.is_zero() => self.clone(),
             (zero, _) if zero.is_zero() => other.clone(),
             _ => {
                 let ((a, b), (c, d)) = (self.parts(), other.parts());
                 if b == d {
-                    return Ratio::new(a.plus(&Rational::one(), &c), b);
+                    return Some(Ratio::new(a.plus(&Rational::one(), &c), b, budget));
                 }
                 // Henrici, J. ACM 3 (1956) 6: what the sum shares with its denominator, both denominators do.
-                let ([left, right], common) = shared(b, d);
-                let sum = a.times(&right).plus(&Rational::one(), &c.times(&left));
-                let ([sum, common], _) = shared(sum, common);
-                Ratio::reduced(sum, left.times(&right).times(&common))
+                let ([left, right], common) = shared(b, d, budget);
+                let sum = a.times(&right, budget)?.plus(&Rational::one(), &c.times(&left, budget)?);
+                let ([sum, common], _) = shared(sum, common, budget);
+                Ratio::reduced(sum, left.times(&right, budget)?.times(&common, budget)?)
             }
-        }
+        })
     }
 
-    /// `self * other`
-    pub fn mul(&self, other: &Ratio) -> Self {
-        match (self, other) {
+    /// `self - other`, if the budget suffices.
+    pub fn sub(&self, other: &Ratio, budget: &Budget) -> Option<Self> {
+        self.add(&other.neg(), budget)
+    }
+
+    /// `self * other`, if the budget suffices.
+    pub fn mul(&self, other: &Ratio, budget: &Budget) -> Option<Self> {
+        budget.spend(self.size() + other.size() + 1)?;
+        Some(match (self, other) {
             (Ratio::Constant(a), Ratio::Constant(b)) => Ratio::Constant(a * b),
             (zero, _) | (_, zero) if zero.is_zero() => Ratio::whole(0),
             (Ratio::Constant(a), Ratio::Function(parts)) | (Ratio::Function(parts), Ratio::Constant(a)) => {
@@ -109,10 +119,10 @@ impl Ratio {
             }
             _ => {
                 let ((a, b), (c, d)) = (self.parts(), other.parts());
-                let (([a, d], _), ([c, b], _)) = (shared(a, d), shared(c, b));
-                Ratio::reduced(a.times(&c), b.times(&d))
+                let (([a, d], _), ([c, b], _)) = (shared(a, d, budget), shared(c, b, budget));
+                Ratio::reduced(a.times(&c, budget)?, b.times(&d, budget)?)
             }
-        }
+        })
     }
 
     /// `1 / self`, unless that is zero.
@@ -125,9 +135,9 @@ impl Ratio {
     }
 
     /// The square root, if it is a rational function that keeps its sign while the variables are positive.
-    pub fn sqrt(&self) -> Option<Self> {
+    pub fn sqrt(&self, budget: &Budget) -> Option<Self> {
         let (above, below) = self.parts();
-        let (above, below) = (above.sqrt()?, below.sqrt()?);
+        let (above, below) = (above.sqrt(budget)?, below.sqrt(budget)?);
         let one_sign = |poly: &Poly| poly.terms().all(|(_, value)| value.is_positive());
         (one_sign(&above) && one_sign(&below)).then(|| Ratio::reduced(above, below))
     }
@@ -185,14 +195,16 @@ impl Ratio {
 impl PartialEq for Ratio {
     fn eq(&self, other: &Self) -> bool {
         let ((a, b), (c, d)) = (self.parts(), other.parts());
-        if b == d { a == c } else { a.times(&d) == c.times(&b) }
+        let same =
+            |point: u64| Some(a.residue(point)?.times(d.residue(point)?) == c.residue(point)?.times(b.residue(point)?));
+        if b == d { a == c } else { (0..POINTS).all(|point| same(point).unwrap_or(false)) }
     }
 }
 
 /// Two polynomials without their common factor, and that.
-fn shared(a: Poly, b: Poly) -> ([Poly; 2], Poly) {
-    let common = a.gcd(&b);
-    match (a.divided(&common), b.divided(&common)) {
+fn shared(a: Poly, b: Poly, budget: &Budget) -> ([Poly; 2], Poly) {
+    let common = a.gcd(&b, budget);
+    match (a.divided(&common, budget), b.divided(&common, budget)) {
         (Some(left), Some(right)) => ([left, right], common),
         _ => ([a, b], Poly::constant(Rational::one())),
     }
@@ -226,26 +238,43 @@ mod tests {
     #[test]
     fn functions_reduce_and_show() {
         let (x, y) = (Ratio::variable(0), Ratio::variable(1));
-        let one = Ratio::whole(1);
+        let (one, budget) = (Ratio::whole(1), Budget::new());
+        let add = |a: &Ratio, b: &Ratio| a.add(b, &budget).expect("a short sum");
+        let mul = |a: &Ratio, b: &Ratio| a.mul(b, &budget).expect("a short product");
         let name = |index: usize| ["x", "y"][index].to_string();
         let inverse = x.recip().unwrap();
-        assert_eq!(x.mul(&inverse), one);
-        assert_eq!(x.add(&y).mul(&inverse).mul(&x).add(&y.neg()), x);
-        assert_eq!(x.add(&y).recip().unwrap().show(&name), "1/(y + x)");
+        assert_eq!(mul(&x, &inverse), one);
+        assert_eq!(add(&mul(&mul(&add(&x, &y), &inverse), &x), &y.neg()), x);
+        assert_eq!(add(&x, &y).recip().unwrap().show(&name), "1/(y + x)");
         let half = Ratio::Constant(Rational::new(1.into(), 2.into()));
-        assert_eq!(x.add(&half).recip().unwrap().show(&name), "2/(1 + 2*x)");
+        assert_eq!(add(&x, &half).recip().unwrap().show(&name), "2/(1 + 2*x)");
         assert_eq!((x.as_variable(), y.as_variable(), inverse.as_variable()), (Some(0), Some(1), None));
-        assert_eq!(inverse.add(&half).at(&|_| 4.0), 0.75);
+        assert_eq!(add(&inverse, &half).at(&|_| 4.0), 0.75);
     }
 
     #[test]
     fn roots_are_positive_or_refused() {
         let (x, y) = (Ratio::variable(0), Ratio::variable(1));
-        let sum = x.recip().unwrap().add(&y);
-        assert_eq!(sum.mul(&sum).sqrt(), Some(sum));
+        let budget = Budget::new();
+        let root_of_square = |of: &Ratio| of.mul(of, &budget).expect("a short product").sqrt(&budget);
+        let sum = x.recip().unwrap().add(&y, &budget).unwrap();
+        assert_eq!(root_of_square(&sum), Some(sum));
         // |x - y| is no rational function.
-        let difference = x.add(&y.neg());
-        assert_eq!(difference.mul(&difference).sqrt(), None);
-        assert_eq!((x.sqrt(), Ratio::whole(-1).sqrt(), Ratio::whole(9).sqrt()), (None, None, Some(Ratio::whole(3))));
+        assert_eq!(root_of_square(&x.sub(&y, &budget).unwrap()), None);
+        let roots = [x, Ratio::whole(-1), Ratio::whole(9)].map(|of| of.sqrt(&budget));
+        assert_eq!(roots, [None, None, Some(Ratio::whole(3))]);
+    }
+
+    /// Without their common factors, as they are where these take too much work to find, equal functions are still known to be equal.
+    #[test]
+    fn equality_needs_no_common_factors() {
+        let (x, y) = (Poly::variable(0), Poly::variable(1));
+        let sum = x.plus(&Rational::one(), &y);
+        let of = |factor: &Poly| {
+            let times = |of: &Poly| of.times(factor, &Budget::new()).expect("a short product");
+            Ratio::reduced(times(&x), times(&y))
+        };
+        assert_eq!(of(&sum), of(&x));
+        assert_ne!(of(&sum), Ratio::reduced(sum.clone(), y.clone()));
     }
 }

@@ -1,12 +1,26 @@
-//! Whole numbers modulo the prime 2^61 - 1, for the ranks of matrices: a rank there is never above the one over the rationals.
+//! Whole numbers modulo the prime p = 2^61 - 1, in which identities of formulas are decided, and ranks of matrices.
+//!
+//! A formula that is zero everywhere is zero at every point of the field. One that is not, a fraction of polynomials of the degree d, is zero
+//! at a point taken by chance with a probability of at most d / p (Schwartz, J. ACM 27 (1980) 701; Zippel, EUROSAM 1979). [`POINTS`] points
+//! and [`MOST_DEGREE`] make that less than 2^-80. Points are taken by a fixed generator, so what is decided is the same on every machine.
+//!
+//! A root, another function that is no rational one, and a choice count as *any* function of their operands: equal operands have equal values,
+//! taken by chance. What holds so holds for whatever function is in their place.
+//!
+//! A rank in the field is never above the one over the rationals.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use crate::expr::Rational;
+use crate::expr::{Compare, Number, Rational, Symbol};
+use crate::function::Function;
 
 const PRIME: u64 = (1 << 61) - 1;
+/// Points that decide an identity.
+pub const POINTS: u64 = 4;
+/// Largest degree of a formula that points decide.
+pub const MOST_DEGREE: u64 = 1 << 40;
 /// Largest size of a numerator or denominator that [`Residue::rational`] finds.
 const LARGEST: i128 = 1 << 20;
 
@@ -38,7 +52,9 @@ impl Residue {
     }
 
     pub fn times(self, other: Self) -> Self {
-        Residue((u128::from(self.0) * u128::from(other.0) % u128::from(PRIME)) as u64)
+        // 2^61 is 1 modulo the prime.
+        let product = u128::from(self.0) * u128::from(other.0);
+        Self::word((product & u128::from(PRIME)) as u64 + (product >> 61) as u64)
     }
 
     /// What times it is one; zero has none.
@@ -64,7 +80,7 @@ impl Residue {
     }
 
     /// The word that stands for it.
-    pub fn bits(self) -> u64 {
+    fn bits(self) -> u64 {
         self.0
     }
 
@@ -77,6 +93,111 @@ impl Residue {
         }
         let found = (!below.1.is_zero()).then(|| Rational::new(below.0.into(), below.1.into()))?;
         (found.denom().abs() <= LARGEST.into()).then_some(found)
+    }
+}
+
+/// What a symbol has at a point.
+pub(super) fn chance(point: u64, symbol: Symbol) -> Residue {
+    let pair = |a: u16, b: u8| u64::from(a) << 8 | u64::from(b);
+    let (kind, number) = match symbol {
+        Symbol::Population(pop) => (1, pop.index() as u64),
+        Symbol::Param { param, component } => (2, pair(param, component)),
+        Symbol::Moment(number) => (3, number.into()),
+        Symbol::Field { field, component } => (5, pair(field, component)),
+        _ => (4, 0),
+    };
+    Residue::word(point).mixed(kind).mixed(number)
+}
+
+/// What has a value that is taken by chance, the same for the same operands.
+pub(super) enum Any {
+    Function(Function),
+    Choice(Compare),
+}
+
+impl Any {
+    /// Its value; operands may be undefined.
+    pub fn of(&self, operands: impl Iterator<Item = Option<Residue>>) -> Residue {
+        let kind = match self {
+            Any::Function(function) => 16 + *function as u64,
+            Any::Choice(compare) => 4 + *compare as u64,
+        };
+        operands.fold(Residue::word(kind), |mix, operand| mix.mixed(operand.map_or(u64::MAX, Residue::bits)))
+    }
+}
+
+/// Nothing where there is a division by zero, except in what a choice may leave out.
+impl Number for Option<Residue> {
+    fn constant(value: &Rational) -> Self {
+        Residue::of(value)
+    }
+    fn neg(&self) -> Self {
+        self.map(Residue::negated)
+    }
+    fn add(&self, other: &Self) -> Self {
+        Some((*self)?.plus((*other)?))
+    }
+    fn sub(&self, other: &Self) -> Self {
+        self.add(&other.neg())
+    }
+    fn mul(&self, other: &Self) -> Self {
+        Some((*self)?.times((*other)?))
+    }
+    fn div(&self, other: &Self) -> Self {
+        Some((*self)?.times((*other)?.inverse()?))
+    }
+    fn sqrt(&self) -> Self {
+        Self::call(Function::Sqrt, &[*self])
+    }
+    fn call(function: Function, operands: &[Self]) -> Self {
+        operands.iter().all(Option::is_some).then(|| Any::Function(function).of(operands.iter().copied()))
+    }
+    fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
+        left.and(*right).and(then.or(*otherwise))?;
+        Some(Any::Choice(compare).of([left, right, then, otherwise].into_iter().copied()))
+    }
+}
+
+/// Not less than the degrees of the numerator and the denominator of a formula. What counts as any function is a variable.
+#[derive(Clone, Copy)]
+pub(super) struct Degree {
+    pub above: u64,
+    below: u64,
+}
+
+impl Degree {
+    pub const CONSTANT: Self = Degree { above: 0, below: 0 };
+    pub const VARIABLE: Self = Degree { above: 1, below: 0 };
+}
+
+impl Number for Degree {
+    fn constant(_: &Rational) -> Self {
+        Self::CONSTANT
+    }
+    fn neg(&self) -> Self {
+        *self
+    }
+    fn add(&self, other: &Self) -> Self {
+        let above = self.above.saturating_add(other.below).max(other.above.saturating_add(self.below));
+        Degree { above, below: self.below.saturating_add(other.below) }
+    }
+    fn sub(&self, other: &Self) -> Self {
+        self.add(other)
+    }
+    fn mul(&self, other: &Self) -> Self {
+        Degree { above: self.above.saturating_add(other.above), below: self.below.saturating_add(other.below) }
+    }
+    fn div(&self, other: &Self) -> Self {
+        self.mul(&Degree { above: other.below, below: other.above })
+    }
+    fn sqrt(&self) -> Self {
+        Self::VARIABLE
+    }
+    fn call(_: Function, _: &[Self]) -> Self {
+        Self::VARIABLE
+    }
+    fn select(_: Compare, _: &Self, _: &Self, _: &Self, _: &Self) -> Self {
+        Self::VARIABLE
     }
 }
 
@@ -129,6 +250,37 @@ mod tests {
             assert_eq!(Residue::of(&value).unwrap().rational(), Some(value));
         }
         assert_eq!(Residue::ZERO.inverse(), None);
+    }
+
+    #[test]
+    fn products_are_those_of_whole_numbers() {
+        let of = |value: u64| Residue::of(&Rational::from_integer(value.into())).unwrap();
+        for (a, b) in [(3, 5), (PRIME - 1, PRIME - 1), (1 << 60, 1 << 60), (987_654_321_987_654_321, PRIME - 7)] {
+            let due = Rational::from_integer(a.into()) * Rational::from_integer(b.into());
+            assert_eq!(of(a).times(of(b)), Residue::of(&due).unwrap(), "{a} {b}");
+        }
+    }
+
+    /// `(x^2 - y^2) / (x + y) - (x - y)` is zero; beside a root it is so for any function, and a root squared is not its operand then.
+    #[test]
+    fn identities_are_decided_for_any_function() {
+        let [x, y] = [2, 3].map(|pop| Some(chance(7, Symbol::Moment(pop))));
+        let quotient = x.mul(&x).sub(&y.mul(&y)).div(&x.add(&y));
+        assert_eq!(quotient.sub(&x.sub(&y)), Some(Residue::ZERO));
+        assert_eq!(quotient.sqrt().sub(&x.sub(&y).sqrt()), Some(Residue::ZERO));
+        assert_ne!(x.sqrt().mul(&x.sqrt()), x);
+        let nothing = x.div(&x.sub(&x));
+        assert_eq!((nothing, nothing.sqrt()), (None, None));
+        assert!(Number::select(Compare::Less, &x, &y, &nothing, &x).is_some());
+    }
+
+    #[test]
+    fn degrees_are_bounded_from_above() {
+        let x = Degree::VARIABLE;
+        // (x^2 + 1) / x + x / (x^2 + 1): of the degree 4 over 3.
+        let square = x.mul(&x).add(&Degree::CONSTANT);
+        let sum = square.div(&x).add(&x.div(&square));
+        assert_eq!((sum.above, sum.below), (4, 3));
     }
 
     #[test]

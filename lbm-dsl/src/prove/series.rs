@@ -7,6 +7,7 @@ use num_traits::{Signed, Zero};
 
 use crate::expr::{Compare, Exact, Expr, ExprId, Exprs, Number, Rational, Symbol};
 use crate::function::Function;
+use crate::prove::budget::Budget;
 use crate::prove::ratio::Ratio;
 
 /// `eps^order (c0 + c1 eps + ...)`, known up to but without `eps^known`. `c0` is not zero; without coefficients the series
@@ -20,8 +21,6 @@ pub struct Series {
 
 /// Largest size of a coefficient; one that grows beyond is not followed.
 const MAX_SIZE: usize = 40;
-/// Most products of terms for one set of formulas.
-const MAX_WORK: usize = 1_000_000;
 /// `known` of a series that is known entirely.
 const EXACT: i32 = i32::MAX / 4;
 
@@ -76,22 +75,23 @@ impl Series {
         Self { order: self.order, coefficients, known: self.known }
     }
 
-    fn add(&self, other: &Series, terms: usize) -> Self {
+    fn add(&self, other: &Series, terms: usize, budget: &Budget) -> Option<Self> {
         let known = self.known.min(other.known);
         let order = self.order.min(other.order).min(known);
         let end = self.end().max(other.end()).min(known).max(order);
-        let coefficients = (order..end).map(|power| self.at(power).add(&other.at(power))).collect();
-        Self { order, coefficients, known }.trimmed(terms)
+        let sum = |power| self.at(power).add(&other.at(power), budget);
+        let coefficients = (order..end).map(sum).collect::<Option<_>>()?;
+        Some(Self { order, coefficients, known }.trimmed(terms))
     }
 
-    fn mul(&self, other: &Series, terms: usize) -> Self {
+    fn mul(&self, other: &Series, terms: usize, budget: &Budget) -> Option<Self> {
         let known = if self.known == EXACT && other.known == EXACT {
             EXACT
         } else {
             self.known.saturating_add(other.order).min(other.known.saturating_add(self.order)).min(EXACT)
         };
         if self.coefficients.is_empty() || other.coefficients.is_empty() {
-            return Self { order: known, coefficients: Vec::new(), known };
+            return Some(Self { order: known, coefficients: Vec::new(), known });
         }
         let order = self.order + other.order;
         let all = self.coefficients.len() + other.coefficients.len() - 1;
@@ -99,14 +99,14 @@ impl Series {
         let mut coefficients = vec![Ratio::whole(0); count];
         for (i, left) in self.coefficients.iter().enumerate().take(count) {
             for (j, right) in other.coefficients.iter().enumerate().take(count - i) {
-                coefficients[i + j] = coefficients[i + j].add(&left.mul(right));
+                coefficients[i + j] = coefficients[i + j].add(&left.mul(right, budget)?, budget)?;
             }
         }
         let known = if count < all { known.min(order + count as i32) } else { known };
-        Self { order, coefficients, known }.trimmed(terms)
+        Some(Self { order, coefficients, known }.trimmed(terms))
     }
 
-    fn div(&self, other: &Series, terms: usize) -> Option<Self> {
+    fn div(&self, other: &Series, terms: usize, budget: &Budget) -> Option<Self> {
         let lead = other.coefficients.first()?.recip()?;
         if self.coefficients.is_empty() {
             let known = if self.known == EXACT { EXACT } else { self.known - other.order };
@@ -114,7 +114,7 @@ impl Series {
         }
         let order = self.order - other.order;
         if other.coefficients.len() == 1 && other.known == EXACT {
-            let coefficients = self.coefficients.iter().map(|c| c.mul(&lead)).collect();
+            let coefficients = self.coefficients.iter().map(|c| c.mul(&lead, budget)).collect::<Option<_>>()?;
             let known = if self.known == EXACT { EXACT } else { self.known - other.order };
             return Some(Self { order, coefficients, known });
         }
@@ -124,17 +124,17 @@ impl Series {
             let mut rest = self.coefficients.get(at).cloned().unwrap_or(Ratio::whole(0));
             for (back, earlier) in quotient.iter().enumerate() {
                 if let Some(factor) = other.coefficients.get(at - back) {
-                    rest = rest.add(&earlier.mul(factor).neg());
+                    rest = rest.sub(&earlier.mul(factor, budget)?, budget)?;
                 }
             }
-            quotient.push(rest.mul(&lead));
+            quotient.push(rest.mul(&lead, budget)?);
         }
         Some(Self { order, coefficients: quotient, known: order + exact }.trimmed(terms))
     }
 
     /// The square root. Where the leading coefficient has no root among rational functions, all that is known of it is
     /// its order: `sqrt(2 eps^2)` vanishes as `eps` does.
-    fn sqrt(&self, terms: usize) -> Option<Self> {
+    fn sqrt(&self, terms: usize, budget: &Budget) -> Option<Self> {
         let unknown = |order: i32| {
             let known = order.div_euclid(2);
             Some(Self { order: known, coefficients: Vec::new(), known })
@@ -145,18 +145,18 @@ impl Series {
         if matches!(lead, Ratio::Constant(value) if value.is_negative()) {
             return None;
         }
-        let root = if self.order % 2 == 0 { lead.sqrt() } else { None };
+        let root = if self.order % 2 == 0 { lead.sqrt(budget) } else { None };
         let Some(root) = root else { return unknown(self.order) };
-        let half = Ratio::whole(2).mul(&root).recip()?;
+        let half = Ratio::whole(2).mul(&root, budget)?.recip()?;
         let order = self.order / 2;
         let count = (self.known - self.order).min(terms as i32) as usize;
         let mut coefficients = vec![root];
         for at in 1..count {
             let mut rest = self.coefficients.get(at).cloned().unwrap_or(Ratio::whole(0));
             for back in 1..at {
-                rest = rest.add(&coefficients[back].mul(&coefficients[at - back]).neg());
+                rest = rest.sub(&coefficients[back].mul(&coefficients[at - back], budget)?, budget)?;
             }
-            coefficients.push(rest.mul(&half));
+            coefficients.push(rest.mul(&half, budget)?);
         }
         let known = if self.known == EXACT && self.coefficients.len() == 1 { EXACT } else { order + count as i32 };
         Some(Self { order, coefficients, known }.trimmed(terms))
@@ -174,45 +174,46 @@ impl Series {
     }
 }
 
-/// Values of `roots` as series with at most `terms` terms, `None` where a value is undefined or not known; and whether some were given up
-/// because they got too long.
+/// Values of `roots` as series with at most `terms` terms, `None` where a value is undefined or not known, or the budget is exceeded; and
+/// whether some were given up because they got too long.
 pub fn eval(
     exprs: &Exprs,
     roots: &[ExprId],
     terms: usize,
     symbol: &dyn Fn(Symbol) -> Series,
     sample: &dyn Fn(usize) -> f64,
+    budget: &Budget,
 ) -> (Vec<Option<Series>>, bool) {
     let needed = exprs.needed(roots);
     let mut values: Vec<Option<Series>> = vec![None; exprs.len()];
-    let (mut work, mut given_up) = (0, false);
+    let mut given_up = false;
     for (id, node) in exprs.iter().filter(|(id, _)| needed[id.index()]) {
         let get = |id: &ExprId| values[id.index()].as_ref();
-        work += node.operands().iter().map(|id| get(id).map_or(1, Series::size)).product::<usize>();
-        if work > MAX_WORK {
-            given_up = true;
+        if budget.spend(node.operands().iter().map(|id| get(id).map_or(1, Series::size)).sum::<usize>()).is_none() {
             break;
         }
         let value = match node {
             Expr::Const(value) => Some(Series::exact(vec![Ratio::Constant(value.clone())])),
             Expr::Symbol(given) => Some(symbol(*given)),
             Expr::Neg(a) => get(a).map(Series::neg),
-            Expr::Add(a, b) => both(get(a), get(b)).map(|(a, b)| a.add(b, terms)),
-            Expr::Sub(a, b) => both(get(a), get(b)).map(|(a, b)| a.add(&b.neg(), terms)),
+            Expr::Add(a, b) => both(get(a), get(b)).and_then(|(a, b)| a.add(b, terms, budget)),
+            Expr::Sub(a, b) => both(get(a), get(b)).and_then(|(a, b)| a.add(&b.neg(), terms, budget)),
             // Nothing times what is not known is nothing.
             Expr::Mul(a, b) => match (get(a), get(b)) {
                 (Some(zero), None) | (None, Some(zero)) => zero.is_zero().then(|| zero.clone()),
-                (a, b) => both(a, b).map(|(a, b)| a.mul(b, terms)),
+                (a, b) => both(a, b).and_then(|(a, b)| a.mul(b, terms, budget)),
             },
-            Expr::Div(a, b) => both(get(a), get(b)).and_then(|(a, b)| a.div(b, terms)),
+            Expr::Div(a, b) => both(get(a), get(b)).and_then(|(a, b)| a.div(b, terms, budget)),
             Expr::Again(a) => get(a).cloned(),
-            Expr::Sqrt(a) => get(a).and_then(|a| a.sqrt(terms)),
+            Expr::Sqrt(a) => get(a).and_then(|a| a.sqrt(terms, budget)),
             Expr::Call(function, operands) => {
                 operands.iter().map(&get).collect::<Option<Vec<_>>>().and_then(|operands| call(*function, &operands))
             }
-            Expr::Fma(a, b, c) => both(get(a), get(b)).and_then(|(a, b)| Some(a.mul(b, terms).add(get(c)?, terms))),
+            Expr::Fma(a, b, c) => {
+                both(get(a), get(b)).and_then(|(a, b)| a.mul(b, terms, budget)?.add(get(c)?, terms, budget))
+            }
             Expr::Select { compare, left, right, then, otherwise } => {
-                let difference = both(get(left), get(right)).map(|(a, b)| a.add(&b.neg(), terms));
+                let difference = both(get(left), get(right)).and_then(|(a, b)| a.add(&b.neg(), terms, budget));
                 difference.and_then(|difference| difference.sign(sample)).and_then(|sign| {
                     let yes = match compare {
                         Compare::Less => sign < 0,
@@ -263,43 +264,43 @@ mod tests {
     #[test]
     fn zero_over_zero_has_a_limit() {
         // (2 eps^2 + eps^3) / (eps^2 - eps^3) = 2 + 3 eps + 3 eps^2 + ...
-        let quotient = series(2, &[2, 1]).div(&series(2, &[1, -1]), 3).unwrap();
+        let quotient = series(2, &[2, 1]).div(&series(2, &[1, -1]), 3, &Budget::new()).unwrap();
         let found: Vec<_> = (0..4).map(|power| quotient.coefficient(power)).collect();
         assert_eq!(found, [Some(Ratio::whole(2)), Some(Ratio::whole(3)), Some(Ratio::whole(3)), None]);
     }
 
     #[test]
     fn what_cancels_is_lost_and_said_so() {
-        let a = series(0, &[1]).div(&series(0, &[1, 1]), 2).unwrap();
-        let difference = a.add(&series(0, &[1, -1]).neg(), 2);
+        let a = series(0, &[1]).div(&series(0, &[1, 1]), 2, &Budget::new()).unwrap();
+        let difference = a.add(&series(0, &[1, -1]).neg(), 2, &Budget::new()).unwrap();
         assert_eq!(difference.coefficient(1), Some(Ratio::whole(0)));
         assert_eq!(difference.coefficient(2), None);
         assert_eq!(difference.sign(&|_| 0.0), None);
-        assert_eq!(series(0, &[1]).div(&difference, 2), None);
+        assert_eq!(series(0, &[1]).div(&difference, 2, &Budget::new()), None);
     }
 
     #[test]
     fn products_of_polynomials_stay_exact_while_short() {
-        let square = series(0, &[1, 1]).mul(&series(0, &[1, 1]), 4);
+        let square = series(0, &[1, 1]).mul(&series(0, &[1, 1]), 4, &Budget::new()).unwrap();
         assert_eq!(square.coefficient(9), Some(Ratio::whole(0)));
-        let cut = series(0, &[1, 1]).mul(&series(0, &[1, 1]), 2);
+        let cut = series(0, &[1, 1]).mul(&series(0, &[1, 1]), 2, &Budget::new()).unwrap();
         assert_eq!((cut.coefficient(1), cut.coefficient(2)), (Some(Ratio::whole(2)), None));
     }
 
     #[test]
     fn roots_square_back() {
         let square = series(2, &[4, 4, 1]);
-        let root = square.sqrt(3).unwrap();
+        let root = square.sqrt(3, &Budget::new()).unwrap();
         assert_eq!((root.coefficient(1), root.coefficient(2)), (Some(Ratio::whole(2)), Some(Ratio::whole(1))));
-        assert_eq!(series(0, &[-4]).sqrt(3), None);
+        assert_eq!(series(0, &[-4]).sqrt(3, &Budget::new()), None);
     }
 
     #[test]
     fn of_an_irrational_root_the_order_is_known() {
-        let root = series(2, &[2, 1]).sqrt(3).unwrap();
+        let root = series(2, &[2, 1]).sqrt(3, &Budget::new()).unwrap();
         assert_eq!((root.coefficient(0), root.coefficient(1)), (Some(Ratio::whole(0)), None));
-        let sum = series(0, &[9]).add(&root, 3).sqrt(3).unwrap();
+        let sum = series(0, &[9]).add(&root, 3, &Budget::new()).unwrap().sqrt(3, &Budget::new()).unwrap();
         assert_eq!((sum.coefficient(0), sum.coefficient(1)), (Some(Ratio::whole(3)), None));
-        assert_eq!(series(1, &[1]).sqrt(3).unwrap().coefficient(0), None);
+        assert_eq!(series(1, &[1]).sqrt(3, &Budget::new()).unwrap().coefficient(0), None);
     }
 }

@@ -12,12 +12,12 @@ use num_traits::{One, Zero};
 use crate::expr::{Compare, Expr, Rational, Symbol};
 use crate::function::Function;
 use crate::model::Model;
+use crate::prove::budget::Budget;
 
 /// Terms of a value beyond which it becomes a variable.
 const MAX_TERMS: usize = 16;
-/// Most products of terms in one multiplication of what may not become a variable, and of all that are done.
+/// Most products of terms in one multiplication of what may not become a variable.
 const MAX_PRODUCTS: usize = 20_000;
-const MAX_WORK: usize = 4_000_000;
 
 /// Variables with their powers, ascending, none of them zero.
 type Monomial = Vec<(u32, i32)>;
@@ -33,19 +33,24 @@ enum Atom {
     Select(Compare, [Sum; 4]),
 }
 
-struct Work {
+struct Work<'b> {
     /// How many of the variables are coordinates along the directions; they come first.
     directions: u32,
     /// How many are coordinates.
     coordinates: u32,
     atoms: BTreeMap<Atom, u32>,
-    left: usize,
+    budget: &'b Budget,
 }
 
 /// Whether populations after the collision are the same for all `t` in `f = sum(a: section[a] m_a) + sum(b: directions[b] t_b)`.
-pub(super) fn is_unread(model: &Model, section: &[Vec<Rational>], directions: &[Vec<Rational>]) -> bool {
+pub(super) fn is_unread(
+    model: &Model,
+    section: &[Vec<Rational>],
+    directions: &[Vec<Rational>],
+    budget: &Budget,
+) -> bool {
     let [along, all] = [directions.len(), directions.len() + section.len()].map(|count| count as u32);
-    let mut work = Work { directions: along, coordinates: all, atoms: BTreeMap::new(), left: MAX_WORK };
+    let mut work = Work { directions: along, coordinates: all, atoms: BTreeMap::new(), budget };
     let population = |pop: usize| {
         let shares = directions.iter().chain(section).enumerate();
         let terms = shares.map(|(at, shares)| (vec![(at as u32, 1)], shares[pop].clone()));
@@ -59,6 +64,9 @@ pub(super) fn is_unread(model: &Model, section: &[Vec<Rational>], directions: &[
         let operands = node.operands();
         let known: Option<Vec<Sum>> = operands.iter().map(|operand| values[operand.index()].clone()).collect();
         let Some(known) = known else { continue };
+        if budget.spend(known.iter().map(Sum::len).sum()).is_none() {
+            return false;
+        }
         values[id.index()] = match node {
             Expr::Const(value) => Some(constant(value.clone())),
             Expr::Symbol(Symbol::Population(pop)) => Some(population(pop.index())),
@@ -113,7 +121,7 @@ fn product(left: &Monomial, right: &Monomial) -> Monomial {
     powers.into_iter().filter(|(_, power)| *power != 0).collect()
 }
 
-impl Work {
+impl Work<'_> {
     /// Whether a coordinate along a direction is in it.
     fn reads(&self, sum: &Sum) -> bool {
         sum.keys().any(|monomial| monomial.first().is_some_and(|(variable, _)| *variable < self.directions))
@@ -131,7 +139,7 @@ impl Work {
     }
 
     fn times(&mut self, left: &Sum, right: &Sum) -> Option<Sum> {
-        let whole = |work: &mut Work, sum: &Sum| match sum.len() > 1 && !work.reads(sum) {
+        let whole = |work: &mut Work<'_>, sum: &Sum| match sum.len() > 1 && !work.reads(sum) {
             true => work.variable(Atom::Sum(sum.clone())),
             false => sum.clone(),
         };
@@ -140,10 +148,10 @@ impl Work {
             false => (left.clone(), right.clone()),
         };
         let products = left.len() * right.len();
-        self.left = self.left.checked_sub(products)?;
         if products > MAX_PRODUCTS {
             return None;
         }
+        self.budget.spend(products)?;
         let mut all = Sum::new();
         for (a, x) in &left {
             for (b, y) in &right {

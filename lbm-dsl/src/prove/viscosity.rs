@@ -15,6 +15,7 @@ use num_traits::{One, ToPrimitive, Zero};
 
 use crate::expr::{Expr, Rational, Symbol};
 use crate::model::{Law, Model, Populations};
+use crate::prove::budget::{self, Budget};
 use crate::prove::ratio::Ratio;
 use crate::prove::series::{self, Series};
 
@@ -82,9 +83,10 @@ pub fn viscosity_among(model: &Model) -> Transport {
     let same = |variable: usize| given.names.iter().position(|name| *name == known.names[variable]).unwrap_or(variable);
     let is_around =
         |variable: usize| given.names[variable].starts_with("around_") && variable >= scalars(&model.params[..own]);
-    let time = found.time.take().zip(slope_stress(model, others)).map(|(time, more)| {
-        let less = more.mul(&Ratio::Constant(model.populations[0].lattice.cs2().recip())).neg();
-        time.renamed(&same).mul(&Ratio::whole(1).add(&less))
+    let budget = Budget::new();
+    let time = found.time.take().zip(slope_stress(model, others, &budget)).and_then(|(time, more)| {
+        let less = more.mul(&Ratio::Constant(model.populations[0].lattice.cs2().recip()), &budget)?;
+        time.renamed(&same).mul(&Ratio::whole(1).sub(&less, &budget)?, &budget)
     });
     let time = time.filter(|time| (0..given.names.len()).all(|variable| !is_around(variable) || !time.has(variable)));
     let name = |variable: usize| given.names[variable].clone();
@@ -97,6 +99,7 @@ pub fn viscosity_among(model: &Model) -> Transport {
             found.formula = format!("{}*({} - 1/2)", model.populations[0].lattice.cs2(), time.show(&name));
         }
         None if found.formula.starts_with("not found") || found.formula.starts_with("none") => {}
+        None if budget.is_exceeded() => found.formula = format!("not found: {}", budget::gave_up()),
         None => {
             found.formula = "not found: what the collision reads of the cells around has no known slope at rest".into()
         }
@@ -114,9 +117,9 @@ fn scalars(params: &[crate::model::Param]) -> usize {
 
 /// The shear stress that a collision at rest makes of a slope of one of the velocity `u_x` along y: `others` has a parameter for each of
 /// `Model::seen`.
-fn slope_stress(model: &Model, others: &Model) -> Option<Ratio> {
+fn slope_stress(model: &Model, others: &Model, budget: &Budget) -> Option<Ratio> {
     let given = Given::new(others);
-    let rest = rest_of(others, &given)?;
+    let rest = rest_of(others, &given, budget)?;
     let set = &model.populations[0];
     let seen = model.seen();
     // How each shown value follows the velocity: from values in 64 bits, which are whole where it is one of its components, or zero.
@@ -159,11 +162,12 @@ fn slope_stress(model: &Model, others: &Model) -> Option<Ratio> {
         other => given.symbol(other),
     };
     let sample = |variable| given.sample(variable);
-    let (after, _) = series::eval(&others.exprs, &others.collide.outputs, TERMS[1], &symbol, &sample);
+    let (after, _) = series::eval(&others.exprs, &others.collide.outputs, TERMS[1], &symbol, &sample, budget);
     let mut stress = Ratio::whole(0);
     for dir in set.lattice.dirs() {
         let part = after[set.pop(dir).index()].as_ref()?.coefficient(1)?;
-        stress = stress.add(&part.mul(&Ratio::Constant(whole(shear(set.lattice.velocity(dir))))));
+        let part = part.mul(&Ratio::Constant(whole(shear(set.lattice.velocity(dir)))), budget)?;
+        stress = stress.add(&part, budget)?;
     }
     Some(stress)
 }
@@ -190,11 +194,16 @@ pub fn bulk(model: &Model) -> Option<Transport> {
     diffusivity(model, set).is_none().then(|| relaxed(model, set, whole(2) * cs2 / &dim, &compression))
 }
 
-/// Whether shear along the diagonals relaxes as shear along the axes does, where both have a rate.
-pub fn is_isotropic(model: &Model) -> bool {
-    let time = |shape: &dyn Fn(&[i32]) -> Rational| relaxed(model, &model.populations[0], whole(1), shape).time;
-    let (axes, diagonals) = (time(&|c| whole(shear(c))), time(&|c| whole(c[0] * c[0] - c[1] * c[1])));
-    axes.is_none() || diagonals.is_none() || axes == diagonals
+/// Whether shear along the diagonals relaxes as shear along the axes does, where both have a rate. An error says why the rate along the diagonals
+/// is not found, where that along the axes is.
+pub fn is_isotropic(model: &Model) -> Result<bool, String> {
+    let found = |shape: &dyn Fn(&[i32]) -> Rational| relaxed(model, &model.populations[0], whole(1), shape);
+    let (axes, diagonals) = (found(&|c| whole(shear(c))), found(&|c| whole(c[0] * c[0] - c[1] * c[1])));
+    match (axes.time, diagonals.time) {
+        (Some(axes), Some(diagonals)) => Ok(axes == diagonals),
+        (Some(_), None) => Err(diagonals.formula),
+        (None, _) => Ok(true),
+    }
 }
 
 /// The diffusivity of what some populations carry, unless they carry a momentum.
@@ -204,7 +213,8 @@ pub fn diffusivity(model: &Model, set: &Populations) -> Option<Transport> {
         return None;
     }
     let found = relaxed(model, set, set.lattice.cs2().clone(), &|c| whole(flux(c)));
-    found.time.is_some().then_some(found)
+    let gave_up = found.formula.ends_with(&budget::gave_up());
+    (found.time.is_some() || gave_up).then_some(found)
 }
 
 fn whole(value: i32) -> Rational {
@@ -213,19 +223,30 @@ fn whole(value: i32) -> Rational {
 
 /// The coefficient that follows from how the moment `sum s(c) f` of some populations relaxes.
 fn relaxed(model: &Model, set: &Populations, factor: Rational, shape: &dyn Fn(&[i32]) -> Rational) -> Transport {
+    relaxed_within(model, set, factor, shape, &Budget::new())
+}
+
+fn relaxed_within(
+    model: &Model,
+    set: &Populations,
+    factor: Rational,
+    shape: &dyn Fn(&[i32]) -> Rational,
+    budget: &Budget,
+) -> Transport {
     let given = Given::new(model);
-    let kept = rest_of(model, &given).ok_or(NotFound::Rest).and_then(|rest| {
+    let lambda = rest_of(model, &given, budget).ok_or(NotFound::Rest).and_then(|rest| {
         let mut found = Err(NotFound::Rough);
         for terms in TERMS {
-            found = kept(model, set, shape, terms, &rest, &given);
+            found = kept(model, set, shape, terms, &rest, &given, budget);
             if !matches!(found, Err(NotFound::Rough | NotFound::Long)) {
                 break;
             }
         }
-        found
+        Ratio::whole(1).sub(&found?, budget).ok_or(NotFound::Spent)
     });
-    let (lambda, why) = match kept {
-        Ok(kept) => (Some(Ratio::whole(1).add(&kept.neg())), None),
+    let (lambda, why) = match lambda {
+        Ok(lambda) => (Some(lambda), None),
+        Err(_) if budget.is_exceeded() => (None, Some(NotFound::Spent)),
         Err(NotFound::Rough | NotFound::Long) if takes_functions(model) => (None, Some(NotFound::Function)),
         Err(why) => (None, Some(why)),
     };
@@ -260,21 +281,26 @@ enum NotFound {
     Function,
     /// Formulas got too long to be followed.
     Long,
+    /// The search for it takes too many operations.
+    Spent,
     /// No population carries such a moment.
     NoMoment,
 }
 
 impl NotFound {
-    fn says(self) -> &'static str {
+    fn says(self) -> String {
         match self {
-            NotFound::Rest => "`init` gives no populations where scalar fields are 1 and nothing moves",
-            NotFound::Moves => "the collision changes what `init` gives where scalar fields are 1 and nothing moves",
-            NotFound::Rough => "the collision has no linear part at rest",
-            NotFound::Function => {
-                "the collision takes functions such as `exp` or powers, whose values at rest are not known to be rational"
+            NotFound::Rest => "`init` gives no populations where scalar fields are 1 and nothing moves".into(),
+            NotFound::Moves => {
+                "the collision changes what `init` gives where scalar fields are 1 and nothing moves".into()
             }
-            NotFound::Long => "its formula has too many terms to be followed",
-            NotFound::NoMoment => "no velocity has two components, so there is no shear stress",
+            NotFound::Rough => "the collision has no linear part at rest".into(),
+            NotFound::Function => {
+                "the collision takes functions such as `exp` or powers, whose values at rest are not known to be rational".into()
+            }
+            NotFound::Long => "its formula has too many terms to be followed".into(),
+            NotFound::Spent => budget::gave_up(),
+            NotFound::NoMoment => "no velocity has two components, so there is no shear stress".into(),
         }
     }
 }
@@ -313,7 +339,7 @@ impl Given {
 }
 
 /// What `init` gives where every scalar field is 1 and every vector 0.
-fn rest_of(model: &Model, given: &Given) -> Option<Vec<Ratio>> {
+fn rest_of(model: &Model, given: &Given, budget: &Budget) -> Option<Vec<Ratio>> {
     let symbol = |symbol: Symbol| match symbol {
         Symbol::Field { field, .. } if model.fields[usize::from(field)].components.len() == 1 => {
             Series::exact(vec![Ratio::whole(1)])
@@ -321,14 +347,14 @@ fn rest_of(model: &Model, given: &Given) -> Option<Vec<Ratio>> {
         other => given.symbol(other),
     };
     let sample = |variable| given.sample(variable);
-    let (populations, _) = series::eval(&model.exprs, &model.init.outputs, TERMS[0], &symbol, &sample);
+    let (populations, _) = series::eval(&model.exprs, &model.init.outputs, TERMS[0], &symbol, &sample, budget);
     populations.into_iter().map(|population| population?.coefficient(0)).collect()
 }
 
 /// Whether a model rests in another state than that of its weights.
 pub fn rests_elsewhere(model: &Model) -> bool {
     let weights = model.weights().into_iter().map(Ratio::Constant);
-    rest_of(model, &Given::new(model)).is_some_and(|rest| !weights.eq(rest))
+    rest_of(model, &Given::new(model), &Budget::new()).is_some_and(|rest| !weights.eq(rest))
 }
 
 /// The share of a moment that is left after a collision.
@@ -339,6 +365,7 @@ fn kept(
     terms: usize,
     rest: &[Ratio],
     given: &Given,
+    budget: &Budget,
 ) -> Result<Ratio, NotFound> {
     let weights = model.weights();
     let mut shapes = vec![Rational::zero(); weights.len()];
@@ -353,22 +380,45 @@ fn kept(
         other => given.symbol(other),
     };
     let sample = |variable| given.sample(variable);
-    let (after, long) = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, &sample);
+    let (after, long) = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, &sample, budget);
     let rough = if long { NotFound::Long } else { NotFound::Rough };
     let (mut before, mut left) = (Rational::zero(), Ratio::whole(0));
     for (((weight, shape), rest), after) in weights.iter().zip(&shapes).zip(rest).zip(after) {
         let after = after.ok_or(rough)?;
         // Rest must stay at rest, or this is no linearisation.
-        let resting = after.coefficient(0).ok_or(rough)?.add(&rest.neg());
+        let resting = after.coefficient(0).ok_or(rough)?.sub(rest, budget).ok_or(NotFound::Spent)?;
         if !resting.is_zero() {
             return Err(NotFound::Moves);
         }
         before += weight * shape * shape;
         let part = after.coefficient(1).ok_or(rough)?;
-        left = left.add(&part.mul(&Ratio::Constant(shape.clone())));
+        let part = part.mul(&Ratio::Constant(shape.clone()), budget);
+        left = part.and_then(|part| left.add(&part, budget)).ok_or(NotFound::Spent)?;
     }
     if before.is_zero() {
         return Err(NotFound::NoMoment);
     }
-    Ok(left.mul(&Ratio::Constant(Rational::one() / before)))
+    left.mul(&Ratio::Constant(Rational::one() / before), budget).ok_or(NotFound::Spent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shipped;
+    use crate::source::Source;
+
+    /// With half of the operations that it takes nothing is found, and with as many the same.
+    #[test]
+    fn a_search_ends_with_its_budget() {
+        for (name, text) in shipped::specs().filter(|(name, _)| ["d2q9_central", "d2q9_trt"].contains(name)) {
+            let model = crate::compile(&Source::new(name, text), &shipped::Prelude).unwrap();
+            let set = &model.populations[0];
+            let within = |budget: &Budget| relaxed_within(&model, set, whole(1), &|c| whole(shear(c)), budget);
+            let budget = Budget::new();
+            let found = within(&budget);
+            assert_eq!(within(&Budget::of(budget.spent())), found);
+            let less = within(&Budget::of(budget.spent() / 2));
+            assert_eq!((less.formula, less.rate), (format!("not found: {}", budget::gave_up()), None), "{name}");
+        }
+    }
 }

@@ -11,8 +11,8 @@ pub const TABLE: &[Long] = &[
         code: Code::Mass,
         instead: COLLIDE,
         text: "The populations after collision do not sum to what they summed before. Particles that collide neither \
-               appear nor vanish: the continuity equation is this sum. The law is tried on random states in exact \
-               arithmetic, so a defect is none of rounding. Mostly the equilibrium has another density than the \
+               appear nor vanish: the continuity equation is this sum. The law is decided in exact arithmetic, so a \
+               defect is none of rounding. Mostly the equilibrium has another density than the \
                populations, or a weight is missing.",
         wrong: "f[i] <- f[i] + omega * (quadratic[i](1, u) - f[i]) + 0 * feq[i];",
         right: COLLIDE,
