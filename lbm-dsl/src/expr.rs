@@ -12,14 +12,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Index;
 
-use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use crate::function::{self, Function, Image};
 use crate::lattice::Dir;
-
-/// An exact rational number.
-pub type Rational = BigRational;
+pub use crate::rational::Rational;
 
 /// A node of an [`Exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

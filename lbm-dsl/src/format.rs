@@ -175,7 +175,8 @@ fn written(lines: &[Line]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{lexer, shipped};
+    use crate::lexer;
+    use crate::shipped;
 
     fn formatted(text: &str) -> String {
         format(&Source::new("t.lbm", text)).unwrap_or_else(|report| panic!("{}\n{text}", report.render(100)))

@@ -6,7 +6,7 @@
 pub use lbm_bundle::formula::Function;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use crate::expr::Rational;
+use crate::rational::Rational;
 
 /// Largest exponent of a power that is computed exactly.
 const MAX_EXPONENT: i32 = 64;

@@ -18,7 +18,7 @@
 
 use num_traits::{One, Zero};
 
-use crate::expr::Rational;
+use crate::rational::Rational;
 
 /// A direction of a lattice: a position in its list of velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

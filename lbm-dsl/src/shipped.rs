@@ -142,7 +142,7 @@ mod tests {
                 let source = |text| Source::new(&format!("here/{own}.lbm"), text);
                 (name == own).then(|| text.map(source).map_err(String::from))
             };
-            crate::compile(&Source::new("a.lbm", bgk), &Beside(beside))
+            crate::fixture::compile(&Source::new("a.lbm", bgk), &Beside(beside))
         };
         let report = compiled("walls", Ok("boundary bounce_back {")).unwrap_err();
         assert_eq!(report.diagnostics()[0].source().name(), "here/walls.lbm");

@@ -7,7 +7,6 @@ use std::rc::Rc;
 
 use crate::ast::{Assign, Binder, Block, Component, Item, Let, Name, ObserveDef, ParamDef, Range, Target};
 use crate::check::arith;
-use crate::check::criteria;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::formulas::{Entry, formulas};
 use crate::check::naming::{self, Names};
@@ -141,7 +140,7 @@ impl Builder<'_> {
         }
         let (params, init) = (params.into_iter().collect::<Eval<Vec<_>>>()?, init?);
         let states = states?;
-        let shown = self.shown(&conserved, &params);
+        let shown = self.shown();
         let couplings = self.couplings(&params, &fields, &init);
         let criteria = self.criteria(&fields);
         if !self.work.report.is_empty() {
@@ -410,7 +409,7 @@ impl Builder<'_> {
         let sets = self.work.populations;
         self.work.scope.retain(|(name, _)| !sets.iter().any(|set| set.name == *name));
         for (at, field) in fields.iter().enumerate() {
-            let value = criteria::given(&mut self.work, at, field);
+            let value = self.work.field(at, field);
             self.work.scope.push((field.name.clone(), value));
         }
         let entries = self.entries.len();

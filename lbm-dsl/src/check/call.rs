@@ -406,7 +406,7 @@ mod tests {
     /// BGK on D2Q9 whose rate is `omega` times a formula, with more statements.
     fn method(more: &str, factor: &str) -> Model {
         let text = shipped::spec("d2q9_bgk").unwrap().replace("omega * (", &format!("omega * {factor} * ("));
-        crate::compile(&Source::new("own.lbm", &format!("{more}\n{text}")), &Prelude)
+        crate::fixture::compile(&Source::new("own.lbm", &format!("{more}\n{text}")), &Prelude)
             .unwrap_or_else(|report| panic!("{}", report.render(100)))
     }
 

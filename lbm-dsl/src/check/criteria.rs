@@ -4,7 +4,6 @@
 //! derivatives, and has a unit. Written out, it is of limited length and depth.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use num_traits::Zero;
 
@@ -12,7 +11,7 @@ use crate::ast::{CriterionDef, Expr, Item, Name};
 use crate::check::build::Builder;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::program::{Def, ModuleId, Program};
-use crate::check::value::{Dim, Tensor, Value};
+use crate::check::value::{Dim, Value};
 use crate::diag::{Code, suggest};
 use crate::expr::{Expr as Node, ExprId, Symbol};
 use crate::function::Function;
@@ -90,18 +89,6 @@ impl Builder<'_> {
     }
 }
 
-/// The components of a field as a formula is given them.
-pub(super) fn given(work: &mut Elaborator, at: usize, field: &Field) -> Value {
-    let count = field.components.len() as u8;
-    let symbol = |component| Symbol::Field { field: at as u16, component };
-    let data: Rc<[ExprId]> = (0..count).map(|component| work.exprs.symbol(symbol(component))).collect();
-    if count == 1 {
-        Value::Number(data[0])
-    } else {
-        Value::Tensor(Tensor { dims: vec![Dim::Axes(count.into())], data })
-    }
-}
-
 impl Elaborator<'_> {
     fn criterion_of(&mut self, def: &CriterionDef, fields: &[Field]) -> Eval<Criterion> {
         for (name, binders) in &def.function.params {
@@ -112,7 +99,7 @@ impl Elaborator<'_> {
                 return self.hinted(Code::Undefined, name.span, label, hint);
             };
             let dims = binders.iter().map(|binder| self.dim(binder)).collect::<Eval<Vec<Dim>>>()?;
-            let value = given(self, at, &fields[at]);
+            let value = self.field(at, &fields[at]);
             let fits = match &value {
                 Value::Tensor(tensor) => tensor.dims == dims,
                 _ => dims.is_empty(),
@@ -233,7 +220,7 @@ impl Elaborator<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::compile_with;
+    use crate::fixture::compile_with;
     use crate::shipped::{self, Prelude};
     use crate::source::Source;
 

@@ -10,11 +10,11 @@ use crate::check::arith;
 use crate::check::program::{ModuleId, Program};
 use crate::check::value::{Condition, Dim, Direction, Dirs, LatticeId, Tensor, Value};
 use crate::diag::{Code, Diagnostic, Report};
-use crate::expr::{Compare, ExprId, Exprs, Rational};
+use crate::expr::{Compare, ExprId, Exprs, Rational, Symbol};
 use crate::function::Function;
 use crate::lattice::{Dir, Lattice};
-use crate::model::Populations;
 use crate::model::levels::Stencil;
+use crate::model::{Field, Populations};
 use crate::source::{Source, Span};
 
 /// Most nodes of the graph.
@@ -104,6 +104,17 @@ impl<'a> Elaborator<'a> {
             shown: Vec::new(),
             steps: 0,
             depth: 0,
+        }
+    }
+
+    /// The components of the field of that position as a formula is given them.
+    pub(super) fn field(&mut self, at: usize, field: &Field) -> Value {
+        let count = field.components.len() as u8;
+        let symbol = |component| self.exprs.symbol(Symbol::Field { field: at as u16, component });
+        let data: Vec<ExprId> = (0..count).map(symbol).collect();
+        match data[..] {
+            [component] => Value::Number(component),
+            _ => Value::Tensor(Tensor { dims: vec![Dim::Axes(count.into())], data: data.into() }),
         }
     }
 

@@ -4,20 +4,18 @@
 //! collides, is listed once: the shown values of the method. A shown value depends on populations of its own cell alone, so one pass over
 //! the cells before that in which they collide is what a method needs that has such values, and no method needs more.
 
-use num_traits::ToPrimitive;
-
-use crate::ast::{BoundaryDef, Expr, Item, Name};
+use crate::ast::{BoundaryDef, Expr, Name};
 use crate::check::arith;
 use crate::check::build::{Builder, MOST_VALUES};
 use crate::check::call::count;
 use crate::check::elaborate::{Elaborator, Eval};
-use crate::check::program::{Def, ModuleId};
+use crate::check::program::ModuleId;
 use crate::check::stored::replaced;
 use crate::check::value::{Dim, LatticeId, Tensor, Value};
 use crate::diag::Code;
 use crate::expr::{ExprId, Pop, Rational, Symbol};
 use crate::lattice::Dir;
-use crate::model::{Conserved, Formulas, Model, Param, Rule, Shown, State};
+use crate::model::{Formulas, Model, Rule, Shown, State};
 use crate::source::Span;
 
 impl Elaborator<'_> {
@@ -98,94 +96,14 @@ impl Elaborator<'_> {
 }
 
 impl Builder<'_> {
-    /// Values that cells show to those around them; their names follow when the method is known. Behind a refinement interface they are computed
-    /// from populations between two collisions, so for a coupling they are made of what collisions conserve.
-    pub(super) fn shown(&mut self, conserved: &[Conserved], params: &[Param]) -> Vec<Shown> {
+    /// Values that cells show to those around them; their names follow when the method is known.
+    pub(super) fn shown(&mut self) -> Vec<Shown> {
         let values = self.work.shown.clone();
-        let chosen = self.work.program.spec().iter().find_map(|item| match item {
-            Item::CouplingChoice(name) => Some(name.span),
-            Item::Coupling(def) => Some(def.name.span),
-            _ => None,
-        });
-        let mut added = self.work.program.added();
-        let added = added.any(|(_, def)| matches!(def, Def::Coupling(_))).then(Span::default);
-        if let (Some(span), false) = (chosen.or(added), self.is_conserved(&values, conserved, params)) {
-            let label = "this method reads values of the cells around one that its collision changes, and those of another level are known as \
-                         they are before it or after it";
-            let hint = "read values that are made of what the collision conserves, as the density and the velocity are; or run it on one \
-                        level: a case without `[refinement]`";
-            let _ = self.work.hinted::<()>(Code::Neighbour, span, label, hint);
-        }
         if self.rows().0 + values.len() > MOST_VALUES {
             let label = format!("with what it shows to others a cell has more than {MOST_VALUES} values");
             let _ = self.work.fault::<()>(Code::LatticeSize, Span::default(), label);
         }
         values.into_iter().map(|value| Shown { name: String::new(), value, stored: value, axis: None }).collect()
-    }
-
-    /// Whether values are functions of conserved quantities that are sums of populations, and of what stays in its cell: changes of populations
-    /// that leave these quantities as they are do not change the values. States are near rest, parameters in the middle of their intervals.
-    fn is_conserved(&self, values: &[ExprId], conserved: &[Conserved], params: &[Param]) -> bool {
-        let weights: Vec<f64> = (self.work.populations.iter())
-            .flat_map(|set| set.lattice.dirs().map(|dir| set.lattice.weight(dir).to_f64().unwrap_or(f64::NAN)))
-            .collect();
-        let moving = weights.len();
-        let of_param = |param: u16| {
-            let (low, high) = params.get(usize::from(param))?.range.as_ref()?;
-            Some((low.to_f64()? + high.to_f64()?) / 2.0)
-        };
-        let eval = |roots: &[ExprId], populations: &[f64]| {
-            self.work.exprs.eval::<f64>(roots, |symbol| match symbol {
-                Symbol::Population(pop) => populations.get(pop.index()).copied().unwrap_or(0.6),
-                Symbol::Param { param, .. } => of_param(param).unwrap_or(0.01),
-                _ => 0.6,
-            })
-        };
-        // From -1/2 to 1/2.
-        let number = |at: usize, seed: f64| ((at + 1) as f64 * seed).fract() - 0.5;
-        let near_rest = |size: f64, seed: f64| -> Vec<f64> {
-            weights.iter().enumerate().map(|(at, weight)| weight * (1.0 + size * number(at, seed))).collect()
-        };
-        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
-        let components: Vec<ExprId> = conserved.iter().flat_map(|quantity| quantity.components.clone()).collect();
-        // What each population adds to each quantity, if it is a sum of populations; as an orthonormal basis.
-        let some = near_rest(1.0, 0.618_033_988_749_895);
-        let (zero, mut basis) = (eval(&components, &vec![0.0; moving]), Vec::<Vec<f64>>::new());
-        let units: Vec<Vec<f64>> = (0..moving)
-            .map(|at| eval(&components, &(0..moving).map(|other| f64::from(other == at)).collect::<Vec<_>>()))
-            .collect();
-        for (quantity, component) in components.iter().enumerate() {
-            let mut row: Vec<f64> = units.iter().map(|unit| unit[quantity] - zero[quantity]).collect();
-            let is_sum = (eval(&[*component], &some)[0] - zero[quantity] - dot(&row, &some)).abs() < 1e-9;
-            for other in &basis {
-                let along = dot(&row, other);
-                row.iter_mut().zip(other).for_each(|(value, other)| *value -= along * other);
-            }
-            let length = dot(&row, &row).sqrt();
-            if is_sum && length > 1e-9 {
-                basis.push(row.into_iter().map(|value| value / length).collect());
-            }
-        }
-        let mut is_known = values.is_empty();
-        for (size, seed) in [(0.02, 0.414_213_562_373_095), (0.2, 0.732_050_807_568_877), (0.2, 0.236_067_977_499_79)] {
-            let state = near_rest(size, seed);
-            let mut by: Vec<f64> = (0..moving).map(|at| 0.1 * weights[at] * number(at, seed.sqrt())).collect();
-            for other in &basis {
-                let along = dot(&by, other);
-                by.iter_mut().zip(other).for_each(|(value, other)| *value -= along * other);
-            }
-            let moved: Vec<f64> = state.iter().zip(&by).map(|(value, by)| value + by).collect();
-            let (before, after) = (eval(values, &state), eval(values, &moved));
-            for (before, after) in before.iter().zip(after) {
-                match (before - after).abs() <= 1e-10 * before.abs().max(1e-2) {
-                    true => is_known = true,
-                    // No number is the same as no number: a function that has none there.
-                    false if before.is_nan() && after.is_nan() => {}
-                    false => return false,
-                }
-            }
-        }
-        is_known
     }
 
     /// The position of the first shown value among those of a cell, and how many there are.

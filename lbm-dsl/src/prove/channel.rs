@@ -319,7 +319,7 @@ mod tests {
     /// For each choice of the rule's own numbers, the first of them and the wall.
     fn all_places(name: &str, rule: &str, omega: f64) -> Vec<(Option<f64>, Wall)> {
         let source = Source::new(name, shipped::spec(name).unwrap());
-        let model = crate::compile_with(&source, &shipped::Prelude, &[rule], None, None).unwrap();
+        let model = crate::fixture::compile_with(&source, &shipped::Prelude, &[rule], None, None).unwrap();
         let rule = model.boundaries().iter().find(|boundary| boundary.name == rule).unwrap();
         let place =
             |own: Vec<Option<f64>>| (own.first().copied().flatten(), wall(&model, rule, &[vec![omega]], &own).unwrap());

@@ -83,7 +83,7 @@ mod tests {
     use crate::source::Source;
 
     fn growth_of(text: &str, params: &[f64], velocity: &[f64]) -> f64 {
-        let model = crate::compile(&Source::new("x", text), &shipped::Prelude).unwrap();
+        let model = crate::fixture::compile(&Source::new("x", text), &shipped::Prelude).unwrap();
         let params: Vec<Vec<f64>> = params.iter().map(|value| vec![*value]).collect();
         growth(&model, &params, velocity).unwrap()
     }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_slow_flow_has_the_published_collision() {
         let collision = |text: &str, speed: f64| {
-            let model = crate::compile(&Source::new("x", text), &shipped::Prelude).unwrap();
+            let model = crate::fixture::compile(&Source::new("x", text), &shipped::Prelude).unwrap();
             linear::collision(&model, &[vec![1.9], vec![3.0 / 16.0]], &[speed, 0.0]).unwrap()
         };
         // (1/1.9 - 1/2) / (2 sqrt(3/16)) = 0.0304

@@ -133,7 +133,7 @@ mod tests {
         for name in ["d2q9_bgk", "d3q19_bgk", "d3q27_bgk", "d2q9_scalar"] {
             let holds = |rule: &str| {
                 let source = Source::new(name, shipped::spec(name).unwrap());
-                let model = crate::compile_with(&source, &shipped::Prelude, &[rule], None, None).unwrap();
+                let model = crate::fixture::compile_with(&source, &shipped::Prelude, &[rule], None, None).unwrap();
                 let rule = model.boundaries().iter().find(|boundary| boundary.name == rule).unwrap();
                 holds_velocity(&model, rule)
             };
@@ -153,7 +153,7 @@ mod tests {
     fn rules_of_nodes_say_nothing_of_the_face() {
         let source = Source::new("d2q9_bgk", shipped::spec("d2q9_bgk").unwrap());
         for rule in ["zou_he_velocity", "extrapolation_outflow", "interpolated_bounce_back"] {
-            let model = crate::compile_with(&source, &shipped::Prelude, &[rule], None, None).unwrap();
+            let model = crate::fixture::compile_with(&source, &shipped::Prelude, &[rule], None, None).unwrap();
             let rule = model.boundaries().iter().find(|boundary| boundary.name == rule).unwrap();
             assert!(!holds_velocity(&model, rule) && !lets_nothing_through(&model, rule), "{}", rule.name);
         }
@@ -163,7 +163,8 @@ mod tests {
     fn a_wall_function_lets_nothing_through() {
         for name in ["d2q9_bgk", "d3q19_bgk", "d3q27_bgk"] {
             let source = Source::new(name, shipped::spec(name).unwrap());
-            let model = crate::compile_with(&source, &shipped::Prelude, &["wall_function"], None, None).unwrap();
+            let model =
+                crate::fixture::compile_with(&source, &shipped::Prelude, &["wall_function"], None, None).unwrap();
             let rule = model.boundaries().iter().find(|boundary| boundary.name == "wall_function").unwrap();
             assert!(lets_nothing_through(&model, rule), "{name}");
         }
@@ -174,7 +175,7 @@ mod tests {
         let source = Source::new("x", shipped::spec("d2q9_bgk").unwrap());
         let rules = shipped::rules(&shipped::Prelude).unwrap();
         let rules: Vec<&str> = rules.iter().map(|(_, rule)| rule.as_str()).collect();
-        let model = crate::compile_with(&source, &shipped::Prelude, &rules, None, None).unwrap();
+        let model = crate::fixture::compile_with(&source, &shipped::Prelude, &rules, None, None).unwrap();
         let found = model.boundaries().iter().filter(|rule| assumes_unit_density(&model, rule));
         let found: Vec<&str> = found.map(|rule| &rule.name[..]).collect();
         assert_eq!(found, ["moving_wall", "interpolated_moving_wall", "wall_function"]);

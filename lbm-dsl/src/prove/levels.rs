@@ -10,6 +10,7 @@ use crate::model::levels::{Coupling, Exchange, PointSet, Stencil, Target, Transf
 use crate::model::{Field, Formulas, Law, Model, Param, Populations};
 use crate::prove::known::Known;
 use crate::prove::laws::STATES;
+use crate::prove::moments;
 use crate::prove::random::Random;
 use crate::prove::viscosity::{self, Carried, Transport};
 
@@ -105,6 +106,9 @@ pub fn try_all(model: &Model) -> Vec<Trial> {
     if model.couplings().is_empty() {
         return Vec::new();
     }
+    let shown: Vec<ExprId> = model.shown().iter().map(|shown| shown.value).collect();
+    let conserved: Vec<ExprId> = model.conserved().iter().flat_map(|law| law.components.clone()).collect();
+    let shows_changes = !moments::depend_on_no_more(model, &shown, &conserved);
     let alike = model.among_alike();
     let alike = &*alike.frozen();
     let mut spreads = spreads(alike);
@@ -112,7 +116,25 @@ pub fn try_all(model: &Model) -> Vec<Trial> {
         spreads[0].transport = viscosity::viscosity_among(model);
     }
     let model = &*model.frozen();
-    model.couplings().iter().map(|coupling| try_coupling(model, &spreads, coupling)).collect()
+    let tried = model.couplings().iter().map(|coupling| {
+        let mut trial = try_coupling(model, &spreads, coupling);
+        trial.violations.extend(shows_changes.then(shows_what_changes));
+        trial
+    });
+    tried.collect()
+}
+
+/// Behind an interface shown values are computed from populations between two collisions, so they are made of what collisions conserve.
+fn shows_what_changes() -> Violation {
+    Violation {
+        code: Code::Neighbour,
+        label: "the method reads values of the cells around one that its collision changes, and those of another level are known as they are \
+                before it or after it"
+            .into(),
+        hint: "read values that are made of what the collision conserves, as the density and the velocity are; or run it on one level: a case \
+               without `[refinement]`"
+            .into(),
+    }
 }
 
 fn try_coupling(model: &Model, spreads: &[Spread], coupling: &Coupling) -> Trial {

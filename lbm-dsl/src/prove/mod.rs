@@ -193,7 +193,7 @@ mod tests {
     use crate::source::Source;
 
     fn model(name: &str, text: &str) -> Model {
-        crate::compile(&Source::new(name, text), &shipped::Prelude)
+        crate::fixture::compile(&Source::new(name, text), &shipped::Prelude)
             .unwrap_or_else(|report| panic!("{}", report.render(120)))
     }
 
@@ -207,7 +207,7 @@ mod tests {
         assert!(found.iter().any(|line| line.ends_with("the spec says that it conserves nothing")), "{found:?}");
         assert!(!found.iter().any(|line| line.contains("conserves phi")), "{found:?}");
         let still = text.replace("conserve none;", "conserve phi;");
-        assert!(crate::compile(&Source::new("reaction", &still), &shipped::Prelude).is_err());
+        assert!(crate::fixture::compile(&Source::new("reaction", &still), &shipped::Prelude).is_err());
     }
 
     #[test]
@@ -326,7 +326,7 @@ mod tests {
         assert!(found.lines.last().unwrap().contains("state s"), "{:?}", found.lines);
         assert_eq!((found.viscosity.formula.as_str(), found.viscosity.rate), ("1/3*(1/(omega*s) - 1/2)", None));
         let lost = text.replace("+ omega * (feq", "+ s * f[i] + omega * (feq");
-        let report = crate::compile(&Source::new("lost", &lost), &shipped::Prelude).unwrap_err();
+        let report = crate::fixture::compile(&Source::new("lost", &lost), &shipped::Prelude).unwrap_err();
         assert_eq!(report.diagnostics()[0].code().code(), "E0601");
     }
 
@@ -368,7 +368,8 @@ mod tests {
             let all: Vec<Variation> = plain.params().iter().filter(|param| param.components == 1).map(vary).collect();
             let each = all.iter().map(|one| vec![one.clone()]);
             for variations in each.chain((all.len() > 1).then(|| all.clone())) {
-                let varied = crate::compile_varied(&Source::new(name, text), &shipped::Prelude, choice, &variations);
+                let varied =
+                    crate::fixture::compile_varied(&Source::new(name, text), &shipped::Prelude, choice, &variations);
                 let Ok(varied) = varied else {
                     refused.insert(name);
                     continue;

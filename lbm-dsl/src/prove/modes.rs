@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_step_multiplies_a_shear_mode_by_its_decay() {
         let text = shipped::spec("d2q9_bgk").unwrap();
-        let model = crate::compile(&Source::new("x", text), &shipped::Prelude).unwrap();
+        let model = crate::fixture::compile(&Source::new("x", text), &shipped::Prelude).unwrap();
         let (omega, u, k) = (1.9_f64, 0.0577_f64, 0.1_f64);
         let modes = Modes::new(&model, &[vec![omega]], &[u, 0.0]).unwrap();
         let decay = (-(1.0 / omega - 0.5) / 3.0 * k * k).exp();

@@ -17,7 +17,7 @@ use crate::expr::{Expr, ExprId, Exprs, Rational, Symbol};
 use crate::function::Function;
 use crate::model::{Formulas, Let, Model, Populations};
 use crate::prove::budget::{self, Budget};
-use crate::prove::residue::{Any, Residue, Rows, chance};
+use crate::prove::residue::{Any, POINTS, Residue, Rows, chance};
 use crate::prove::unread;
 
 /// States in a row that must bring nothing new before the search for rows ends.
@@ -155,7 +155,7 @@ impl Dependence {
 fn rows(model: &Model, is_fixed: &dyn Fn(ExprId) -> bool) -> Option<Rows> {
     let (mut rows, mut idle) = (Rows::default(), 0);
     for attempt in 0..ATTEMPTS {
-        let Some(found) = slopes(model, attempt, is_fixed) else { continue };
+        let Some(found) = slopes(model, &model.collide.outputs, attempt, is_fixed) else { continue };
         let before = rows.rank();
         found.into_iter().for_each(|row| _ = rows.add(row));
         idle = if rows.rank() > before { 0 } else { idle + 1 };
@@ -185,12 +185,25 @@ impl Jet {
     }
 }
 
-/// The rows at one state, unless the collision has no value there.
-fn slopes(model: &Model, state: u64, is_fixed: &dyn Fn(ExprId) -> bool) -> Option<Vec<Vec<Residue>>> {
-    let count = model.q();
+/// Whether values change with the populations through some quantities alone: at points of the prime field their derivatives are combinations of
+/// those of the quantities. States keep their values.
+pub(super) fn depend_on_no_more(model: &Model, values: &[ExprId], quantities: &[ExprId]) -> bool {
+    let roots = [quantities, values].concat();
+    (0..POINTS).all(|point| {
+        let Some(rows) = slopes(model, &roots, point, &|_| false) else { return false };
+        let (known, own) = rows.split_at(quantities.len());
+        let mut space = Rows::default();
+        known.iter().for_each(|row| _ = space.add(row.clone()));
+        own.iter().all(|row| !space.add(row.clone()))
+    })
+}
+
+/// Derivatives of `roots` by the populations at one state, unless one has no value there.
+fn slopes(model: &Model, roots: &[ExprId], state: u64, is_fixed: &dyn Fn(ExprId) -> bool) -> Option<Vec<Vec<Residue>>> {
+    let count = model.moving();
     let symbol = |symbol: Symbol| {
         let slopes = match symbol {
-            Symbol::Population(pop) => {
+            Symbol::Population(pop) if pop.index() < count => {
                 (0..count).map(|at| if at == pop.index() { Residue::ONE } else { Residue::ZERO }).collect()
             }
             _ => Vec::new(),
@@ -198,7 +211,7 @@ fn slopes(model: &Model, state: u64, is_fixed: &dyn Fn(ExprId) -> bool) -> Optio
         Jet { value: chance(state, symbol), slopes }
     };
     let row = |jet: Jet| if jet.slopes.is_empty() { vec![Residue::ZERO; count] } else { jet.slopes };
-    Some(jets(&model.exprs, &model.collide.outputs, &symbol, is_fixed)?.into_iter().map(row).collect())
+    Some(jets(&model.exprs, roots, &symbol, is_fixed)?.into_iter().map(row).collect())
 }
 
 /// Values of `roots` with their derivatives, unless there is a division by zero.
@@ -646,7 +659,7 @@ mod tests {
     use crate::source::Source;
 
     fn found(name: &str, text: &str) -> Dependence {
-        let model = crate::compile(&Source::new(name, text), &shipped::Prelude)
+        let model = crate::fixture::compile(&Source::new(name, text), &shipped::Prelude)
             .unwrap_or_else(|report| panic!("{}", report.render(120)));
         dependence(&model.frozen()).expect("the collision has a value")
     }
@@ -731,7 +744,7 @@ mod tests {
     fn populations_come_back_from_moments() {
         let stored = |name: &str| {
             let source = Source::new(name, shipped::spec(name).unwrap());
-            let model = crate::compile(&source, &shipped::Prelude).unwrap();
+            let model = crate::fixture::compile(&source, &shipped::Prelude).unwrap();
             super::stored(&model).map(|found| found.moments.len())
         };
         let few = [("d2q9_central", 5), ("d2q9_recursive", 6), ("d3q19_regularized", 10), ("d3q27_recursive", 10)];

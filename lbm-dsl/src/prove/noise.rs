@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn errors_of_momenta_are_added_up_until_viscosity_takes_them_away() {
         let source = Source::new("d2q9_recursive", shipped::spec("d2q9_recursive").unwrap());
-        let model = crate::compile(&source, &shipped::Prelude).unwrap();
+        let model = crate::fixture::compile(&source, &shipped::Prelude).unwrap();
         let stored = stored(&model).unwrap();
         let is_momentum: Vec<bool> = stored.moments.iter().map(|moment| moment.is_momentum()).collect();
         let noise = |omega: f64, of_momenta: f64, of_others: f64| {

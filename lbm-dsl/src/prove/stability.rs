@@ -128,7 +128,7 @@ mod tests {
     use crate::source::Source;
 
     fn model(name: &str) -> Model {
-        crate::compile(&Source::new(name, shipped::spec(name).unwrap()), &shipped::Prelude).unwrap()
+        crate::fixture::compile(&Source::new(name, shipped::spec(name).unwrap()), &shipped::Prelude).unwrap()
     }
 
     fn stable(name: &str, omega: f64, direction: &[f64]) -> f64 {

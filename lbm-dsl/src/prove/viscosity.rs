@@ -411,7 +411,7 @@ mod tests {
     #[test]
     fn a_search_ends_with_its_budget() {
         for (name, text) in shipped::specs().filter(|(name, _)| ["d2q9_central", "d2q9_trt"].contains(name)) {
-            let model = crate::compile(&Source::new(name, text), &shipped::Prelude).unwrap();
+            let model = crate::fixture::compile(&Source::new(name, text), &shipped::Prelude).unwrap();
             let set = &model.populations[0];
             let within = |budget: &Budget| relaxed_within(&model, set, whole(1), &|c| whole(shear(c)), budget);
             let budget = Budget::new();

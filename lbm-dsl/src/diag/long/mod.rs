@@ -55,7 +55,7 @@ impl Code {
 mod tests {
     use super::*;
     use crate::diag::Report;
-    use crate::shipped;
+    use crate::fixture::shipped;
     use crate::source::Source;
 
     /// What is wrong with the plain method in which `text` stands instead of the part named, or with the whole.
@@ -74,7 +74,7 @@ mod tests {
         };
         let beside = text.contains("beside the spec");
         let library = shipped::Beside(|name: &str| if beside { copy(name) } else { None });
-        match crate::compile(&Source::new("example.lbm", &spec), &library) {
+        match crate::fixture::compile(&Source::new("example.lbm", &spec), &library) {
             Ok(model) => model.warnings().into(),
             Err(report) => report,
         }
