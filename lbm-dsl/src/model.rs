@@ -221,6 +221,18 @@ pub struct Criterion {
     pub doc: String,
 }
 
+/// What a collision reads of the cells around.
+#[derive(Clone, Debug)]
+pub(crate) struct Around {
+    /// Each value that a cell shows to others, from its populations.
+    pub shown: Vec<ExprId>,
+    /// Populations after the collision, from those before it and `Neighbour`.
+    pub collide: Vec<ExprId>,
+    /// Of each boundary rule what a cell beyond the wall has of each value: from `Neighbour`, which stands for what the image of that cell has, and
+    /// `WallParam`.
+    pub beyond: Vec<Vec<ExprId>>,
+}
+
 /// A method.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -231,8 +243,8 @@ pub struct Model {
     pub(crate) shown: Vec<Shown>,
     /// How many of the states the spec does not name.
     pub(crate) hidden: usize,
-    /// Whether it stands for a method that reads values of the cells around, among cells that are all like the one at hand.
-    pub(crate) is_alone: bool,
+    /// Of a method that reads values of the cells around, where it stands for that among cells that are all like the one at hand: what it reads.
+    pub(crate) around: Option<Around>,
     pub(crate) params: Vec<Param>,
     pub(crate) fields: Vec<Field>,
     pub(crate) conserved: Vec<Conserved>,
@@ -416,6 +428,7 @@ impl Model {
         for formulas in [&mut model.init, &mut model.collide, &mut model.started] {
             formulas.outputs.truncate(moving);
         }
+        model.around.iter_mut().for_each(|around| around.collide.truncate(moving));
         for boundary in &mut model.boundaries {
             if let Rule::Link(links) = &mut boundary.rule {
                 links.truncate(moving);
@@ -445,6 +458,17 @@ impl Model {
     fn alone(&self) -> Model {
         let mut model = self.clone();
         let own = self.q() - self.hidden;
+        let beyond = self.boundaries.iter().map(|boundary| {
+            let new = self.exprs.substitute(&boundary.beyond, &mut model.exprs, |to, symbol| match symbol {
+                Symbol::Population(pop) => {
+                    let shown = pop.index().checked_sub(own)? as u16;
+                    Some(to.symbol(Symbol::Neighbour { shown, dir: Dir(0) }))
+                }
+                _ => None,
+            });
+            boundary.beyond.iter().map(|value| new[*value]).collect()
+        });
+        let beyond = beyond.collect();
         model.truncate(own);
         // What is kept is what the collision gives, from values of the cells around; these are from populations.
         model.replace(|symbol| match symbol {
@@ -452,11 +476,12 @@ impl Model {
             _ => None,
         });
         let shown: Vec<ExprId> = std::mem::take(&mut model.shown).into_iter().map(|shown| shown.value).collect();
+        let around = Around { shown: shown.clone(), collide: model.collide.outputs.clone(), beyond };
         model.replace(|symbol| match symbol {
             Symbol::Neighbour { shown: at, .. } => Some(shown[usize::from(at)]),
             _ => None,
         });
-        model.is_alone = true;
+        model.around = Some(around);
         model
     }
     /// The same method with parameters in the place of what its collision reads of the cells around, whatever that is: behind its own, one for each
@@ -475,7 +500,7 @@ impl Model {
         if self.shown.is_empty() {
             return Cow::Borrowed(self);
         }
-        let mut model = self.alone();
+        let mut model = Model { around: None, ..self.alone() };
         let first = self.params.len();
         model.params.extend((0..each.len()).map(|at| Param {
             name: format!("around_{at}"),
@@ -539,6 +564,10 @@ impl Model {
             vec![&mut self.macroscopic, &mut self.observed, &mut self.init, &mut self.collide, &mut self.sampled];
         blocks.push(&mut self.started);
         roots.extend(self.shown.iter_mut().flat_map(|shown| [&mut shown.value, &mut shown.stored]));
+        let around = self.around.iter_mut();
+        roots.extend(
+            around.flat_map(|of| of.shown.iter_mut().chain(&mut of.collide).chain(of.beyond.iter_mut().flatten())),
+        );
         for boundary in &mut self.boundaries {
             roots.extend(&mut boundary.beyond);
             match &mut boundary.rule {

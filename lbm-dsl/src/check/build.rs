@@ -153,7 +153,7 @@ impl Builder<'_> {
             states,
             shown,
             hidden: 0,
-            is_alone: false,
+            around: None,
             params,
             fields,
             conserved,

@@ -14,7 +14,7 @@ use std::f64::consts::PI;
 use nalgebra::DMatrix;
 
 use crate::model::Model;
-use crate::prove::linear::{self, NotLinear};
+use crate::prove::linear::{self, Linear, NotLinear};
 
 /// Cells of the column.
 const CELLS: usize = 16;
@@ -48,7 +48,7 @@ pub fn growth(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<f6
 }
 
 /// Growth rate in a column along an axis of what varies across it with a wave vector.
-fn column(model: &Model, collision: &DMatrix<f64>, along: usize, wave: &[f64]) -> f64 {
+fn column(model: &Model, collision: &Linear, along: usize, wave: &[f64]) -> f64 {
     let velocities: Vec<&[i32]> = model.pops().map(|(_, set, dir)| set.lattice.velocity(dir)).collect();
     let q = velocities.len();
     // Real and imaginary parts, a column for each cell: something that resembles no wave.
@@ -59,11 +59,23 @@ fn column(model: &Model, collision: &DMatrix<f64>, along: usize, wave: &[f64]) -
         let norm = state.iter().map(DMatrix::norm_squared).sum::<f64>().sqrt();
         state.iter_mut().for_each(|part| *part /= norm);
         for _ in 0..STEPS {
-            let post = [collision * &state[0], collision * &state[1]];
+            let mut post = [&collision.own * &state[0], &collision.own * &state[1]];
+            // Cells beyond the ends show what they show in the undisturbed stream.
+            let shown = [&collision.shown * &state[0], &collision.shown * &state[1]];
+            for (velocity, by) in &collision.around {
+                let (sin, cos) = phase(velocity, wave).sin_cos();
+                let read = [by * (&shown[0] * cos - &shown[1] * sin), by * (&shown[0] * sin + &shown[1] * cos)];
+                for (x, there) in (0..CELLS).filter_map(|x| Some((x, inside(x, velocity[along])?))) {
+                    for (post, read) in post.iter_mut().zip(&read) {
+                        let sum = post.column(x) + read.column(there);
+                        post.set_column(x, &sum);
+                    }
+                }
+            }
             for (i, velocity) in velocities.iter().enumerate() {
-                let (sin, cos) = velocity.iter().zip(wave).map(|(c, k)| f64::from(*c) * k).sum::<f64>().sin_cos();
+                let (sin, cos) = phase(velocity, wave).sin_cos();
                 for x in 0..CELLS {
-                    let from = x.checked_add_signed(-velocity[along] as isize).filter(|from| *from < CELLS);
+                    let from = inside(x, -velocity[along]);
                     let (re, im) = from.map_or((0.0, 0.0), |from| (post[0][(i, from)], post[1][(i, from)]));
                     state[0][(i, x)] = cos * re + sin * im;
                     state[1][(i, x)] = cos * im - sin * re;
@@ -74,6 +86,15 @@ fn column(model: &Model, collision: &DMatrix<f64>, along: usize, wave: &[f64]) -
         growth = norm.ln() / f64::from(STEPS);
     }
     growth
+}
+
+fn phase(velocity: &[i32], wave: &[f64]) -> f64 {
+    velocity.iter().zip(wave).map(|(c, k)| f64::from(*c) * k).sum()
+}
+
+/// The cell of the column that lies so far behind another, unless that is beyond an end.
+fn inside(x: usize, shift: i32) -> Option<usize> {
+    x.checked_add_signed(shift as isize).filter(|there| *there < CELLS)
 }
 
 #[cfg(test)]
@@ -116,7 +137,7 @@ mod tests {
     fn a_slow_flow_has_the_published_collision() {
         let collision = |text: &str, speed: f64| {
             let model = crate::fixture::compile(&Source::new("x", text), &shipped::Prelude).unwrap();
-            linear::collision(&model, &[vec![1.9], vec![3.0 / 16.0]], &[speed, 0.0]).unwrap()
+            linear::collision(&model, &[vec![1.9], vec![3.0 / 16.0]], &[speed, 0.0]).unwrap().own
         };
         // (1/1.9 - 1/2) / (2 sqrt(3/16)) = 0.0304
         let (published, bounded) = (shipped::spec("d2q9_trt").unwrap(), shipped::spec("d2q9_trt_bounded").unwrap());

@@ -1,13 +1,15 @@
-//! The collision near a uniform flow, as a matrix.
+//! The collision near a uniform flow, as a matrix; of a collision that reads values of the cells around, a matrix for each of these.
 //!
 //! Derivatives are those of dual numbers, exact up to rounding. A collision may use functions that have none at equilibrium:
 //! the norm of the non-equilibrium stress (a root), the rate of an entropic method (a quotient of what vanishes, behind a
 //! choice). Each value therefore carries how smooth it is, and a factor that vanishes makes a product one degree smoother:
 //! so Smagorinsky's operator has a derivative at equilibrium, as it should, and an entropic one has none.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
-use nalgebra::DMatrix;
+use nalgebra::{Complex, DMatrix};
 use num_traits::ToPrimitive;
 
 use crate::expr::{Compare, ExprId, Exprs, Number, Rational, Symbol};
@@ -30,8 +32,6 @@ pub enum NotLinear {
     Rough,
     /// The collision has no value there.
     Undefined,
-    /// The collision reads values of the cells around, which depend on the disturbance.
-    Neighbours,
 }
 
 impl fmt::Display for NotLinear {
@@ -43,7 +43,6 @@ impl fmt::Display for NotLinear {
                 "the collision has no derivative at equilibrium (it divides what vanishes there, or chooses by its sign)"
             }
             NotLinear::Undefined => "the collision has no value in a uniform flow",
-            NotLinear::Neighbours => "the collision reads values of the cells around one, which this analysis does not follow",
         })
     }
 }
@@ -146,7 +145,9 @@ impl Number for Dual {
     }
     fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
         let difference = left.sub(right);
-        if difference.slope.is_empty() || !difference.vanishes() {
+        // What has no slopes is a sum of squares, and so is its rounding.
+        let rounding = if difference.is_flat() { TINY * TINY } else { TINY };
+        if difference.slope.is_empty() || difference.value.abs() > rounding {
             let yes = f64::select(compare, &left.value, &right.value, &1.0, &0.0) > 0.0;
             return if yes { then.clone() } else { otherwise.clone() };
         }
@@ -167,6 +168,7 @@ pub(super) fn equilibrium(model: &Model, params: &[Vec<f64>], velocity: &[f64]) 
     if !model.fields.iter().any(|field| field.components.len() > 1) {
         return Err(NotLinear::NoVelocity);
     }
+    let model = &*among_alike(model);
     let given = |symbol: Symbol| match symbol {
         Symbol::Param { param, component } => params[usize::from(param)][usize::from(component)],
         Symbol::Field { field, component } if model.fields[usize::from(field)].components.len() > 1 => {
@@ -211,18 +213,78 @@ pub(super) fn derivatives(
     Ok(DMatrix::from_fn(outputs.len(), count, |i, j| values[i].slope.get(j).copied().unwrap_or(0.0)))
 }
 
-/// The collision's derivatives about a uniform flow of density 1. `params[param][component]`.
-pub(super) fn collision(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<DMatrix<f64>, NotLinear> {
-    if model.is_alone {
-        return Err(NotLinear::Neighbours);
+/// The derivatives of a collision about a uniform flow.
+pub(super) struct Linear {
+    /// By the populations of the cell.
+    pub own: DMatrix<f64>,
+    /// Of what a cell shows to others, a row for each value, by its populations.
+    pub shown: DMatrix<f64>,
+    /// By what the cells show that lie a velocity away, a column for each value.
+    pub around: Vec<(Vec<i32>, DMatrix<f64>)>,
+}
+
+impl Linear {
+    /// By the populations of the cell, of a disturbance with a wave vector k, which is `exp(i k.c)` times as large at the velocity c.
+    pub fn of_wave(&self, wave: &[f64]) -> DMatrix<Complex<f64>> {
+        let mut all = self.own.map(Complex::from);
+        if self.around.is_empty() {
+            return all;
+        }
+        let mut by_shown = DMatrix::zeros(self.own.nrows(), self.shown.nrows());
+        for (velocity, by) in &self.around {
+            let phase: f64 = std::iter::zip(velocity, wave).map(|(c, k)| f64::from(*c) * k).sum();
+            by_shown += by.map(Complex::from) * Complex::from_polar(1.0, phase);
+        }
+        all += by_shown * self.shown.map(Complex::from);
+        all
     }
+}
+
+/// The method among cells that all are like the one at hand: it has what its collision reads of them.
+fn among_alike(model: &Model) -> Cow<'_, Model> {
+    if model.shown.is_empty() { Cow::Borrowed(model) } else { model.frozen() }
+}
+
+/// The collision's derivatives about a uniform flow of density 1. `params[param][component]`.
+pub(super) fn collision(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<Linear, NotLinear> {
+    let model = &*among_alike(model);
     let state = equilibrium(model, params, velocity)?;
     let q = state.len();
-    derivatives(&model.exprs, &model.collide.outputs, q, |symbol| match symbol {
-        Symbol::Population(pop) => Dual::variable(state[pop.index()], pop.index(), q),
+    let given = |symbol: Symbol, count: usize| match symbol {
+        Symbol::Population(pop) => Dual::variable(state[pop.index()], pop.index(), count),
         Symbol::Param { param, component } => Dual::constant(params[usize::from(param)][usize::from(component)]),
         _ => Dual::constant(0.0),
-    })
+    };
+    let Some(around) = &model.around else {
+        let own = derivatives(&model.exprs, &model.collide.outputs, q, |symbol| given(symbol, q))?;
+        return Ok(Linear { own, shown: DMatrix::zeros(0, q), around: Vec::new() });
+    };
+    let shown = derivatives(&model.exprs, &around.shown, q, |symbol| given(symbol, q))?;
+    let values: Vec<f64> =
+        model.exprs.eval::<Dual>(&around.shown, |symbol| given(symbol, q)).iter().map(|dual| dual.value).collect();
+    let seen = model.exprs.symbols(&around.collide).filter_map(|symbol| match symbol {
+        Symbol::Neighbour { shown, dir } => Some((dir, shown)),
+        _ => None,
+    });
+    let seen: Vec<_> = seen.collect::<BTreeSet<_>>().into_iter().collect();
+    let count = q + seen.len();
+    let all = derivatives(&model.exprs, &around.collide, count, |symbol| match symbol {
+        Symbol::Neighbour { shown, dir } => {
+            let at = seen.iter().position(|one| *one == (dir, shown)).unwrap_or(0);
+            Dual::variable(values[usize::from(shown)], q + at, count)
+        }
+        other => given(other, count),
+    })?;
+    let mut of_dirs: Vec<(Vec<i32>, DMatrix<f64>)> = Vec::new();
+    for (at, (dir, value)) in seen.iter().enumerate() {
+        let velocity = model.lattice().velocity(*dir);
+        if of_dirs.last().is_none_or(|(last, _)| last != velocity) {
+            of_dirs.push((velocity.to_vec(), DMatrix::zeros(q, values.len())));
+        }
+        let (_, by) = of_dirs.last_mut().expect("one was added");
+        by.set_column(usize::from(*value), &all.column(q + at));
+    }
+    Ok(Linear { own: all.columns(0, q).into_owned(), shown, around: of_dirs })
 }
 
 #[cfg(test)]
@@ -250,6 +312,15 @@ mod tests {
         assert_eq!((norm.smooth, norm.mul(&x(0.0)).smooth, norm.mul(&x(1.0)).smooth), (1, 2, 1));
         let fourth = Dual::call(Function::Power, &[x(0.0).mul(&x(0.0)), Dual::constant(0.25)]);
         assert_eq!((fourth.smooth, fourth.mul(&x(0.0)).smooth), (1, 2));
+    }
+
+    /// Eddy viscosities are zero below a threshold that no disturbance reaches which is small enough.
+    #[test]
+    fn a_threshold_of_squares_is_not_at_zero() {
+        let square = x(0.0).mul(&x(0.0));
+        let (quotient, none) = (square.div(&square), Dual::constant(0.0));
+        let above = |least: f64| Number::select(Compare::Less, &Dual::constant(least), &square, &quotient, &none);
+        assert_eq!((above(1e-18).smooth, above(1e-18).value, above(0.0).smooth), (2, 0.0, 0));
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod budget;
 pub mod channel;
 pub mod edge;
 pub mod faces;
+#[cfg(test)]
+mod fixture;
 mod known;
 pub(crate) mod laws;
 pub(crate) mod levels;

@@ -7,7 +7,7 @@
 use nalgebra::{Complex, DMatrix, DVector};
 
 use crate::model::Model;
-use crate::prove::linear::{self, NotLinear};
+use crate::prove::linear::{self, Linear, NotLinear};
 
 /// Largest change of a vector of norm one that counts as none.
 const SETTLED: f64 = 1e-12;
@@ -18,7 +18,7 @@ const ITERATIONS: usize = 60;
 pub struct Modes {
     velocities: Vec<Vec<i32>>,
     equilibrium: Vec<f64>,
-    collision: DMatrix<f64>,
+    collision: Linear,
 }
 
 impl Modes {
@@ -46,8 +46,9 @@ impl Modes {
         };
         let turns: Vec<Complex<f64>> = self.velocities.iter().map(turn).collect();
         let near = Complex::new(near[0], near[1]);
+        let collision = self.collision.of_wave(wave);
         let shifted = DMatrix::from_fn(q, q, |i, j| {
-            let step = turns[j] * self.collision[(i, j)];
+            let step = turns[j] * collision[(i, j)];
             if i == j { step - near } else { step }
         });
         // Inverse iteration: each solution resembles the mode more than the one before it.
@@ -96,7 +97,7 @@ mod tests {
             .zip(&mode)
             .map(|(c, f)| Complex::new(f[0], f[1]) * Complex::from_polar(1.0, -k * f64::from(c[0])))
             .collect();
-        let after = |i: usize| -> Complex<f64> { (0..9).map(|j| turned[j] * modes.collision[(i, j)]).sum() };
+        let after = |i: usize| -> Complex<f64> { (0..9).map(|j| turned[j] * modes.collision.own[(i, j)]).sum() };
         // Some populations take no part in it.
         let largest = (0..9).max_by(|a, b| size(mode[*a]).total_cmp(&size(mode[*b]))).unwrap();
         let factor = after(largest) / Complex::new(mode[largest][0], mode[largest][1]);

@@ -494,7 +494,7 @@ impl fmt::Display for NotStored {
 /// gives the populations that belong to them: so that is looked for, with a parameter or a named value set to 0 or 1, and what is found is
 /// tried: `f*` of any collision must come back from `M f*`, at states in a prime field, where functions count as any function.
 pub fn stored(model: &Model) -> Result<Stored, NotStored> {
-    if !model.states().is_empty() {
+    if !model.states().is_empty() || model.around.is_some() {
         return Err(NotStored::States);
     }
     let found = dependence(model).ok_or(NotStored::NoValue)?;

@@ -44,7 +44,7 @@ pub fn of_velocity(
         Symbol::Param { param, component } => Dual::constant(params[usize::from(param)][usize::from(component)]),
         _ => Dual::constant(0.0),
     })?;
-    let taken = DMatrix::from_fn(count, state.len(), |row, pop| shares[row][pop]) * collision;
+    let taken = DMatrix::from_fn(count, state.len(), |row, pop| shares[row][pop]) * collision.own;
     let momenta: Vec<usize> = (0..count).filter(|at| stored.moments[*at].is_momentum()).collect();
     let cells = box_size(dim) as i64;
     let all = cells.pow(dim as u32);
