@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Crates whose sources are read, tests included.
-const CRATES: [&str; 3] = ["flows", "lbmc", "setup"];
+const CRATES: [&str; 4] = ["flows", "lbmc", "runtime", "setup"];
 
 /// Most lines of a source.
 const MOST_LINES: usize = 500;
