@@ -251,6 +251,54 @@ fn a_drop_in_a_fine_box_has_the_pressure_and_the_mass_of_one_on_a_uniform_grid()
     assert!(refined[1] < 2e-6 && refined[2].abs() < 1e-10, "{uniform:?} {refined:?}");
 }
 
+/// A drop at rest in another fluid, on one level, or with its surroundings on a level of twice as large cells: what the pressure is higher in it, the
+/// fastest spurious velocity, and what the mass of each fluid has changed by.
+fn drop_of_another(levels: usize) -> [f64; 4] {
+    let coarse = 1 << (levels - 1);
+    let (n, radius, strength) = (64 / coarse, 14.0 / coarse as f64, 3.0);
+    let middle = n as f64 / 2.0;
+    let omega = if levels == 1 { 1.0 } else { 4.0 / 3.0 };
+    let given = [("omega", omega), ("omega_g", omega), ("strength", strength)];
+    let refines = |block: Block| (0..2).all(|axis| ((4 * block.place[axis] + 2) as f64 - middle).abs() < 12.0);
+    let grid = GridSpec::periodic([n, n, 1]);
+    let mut flow = flow("d2q9_two_fluids", &grid, &given, [0.0; 3], (levels, refines));
+    flow.init_cells(|cell, out| {
+        let [x, y, _] = cell.centre();
+        let inside = 0.5 - 0.5 * (((x - middle).hypot(y - middle) - radius) * coarse as f64 / 1.5).tanh();
+        out.fill(0.0);
+        (out[0], out[1]) = (0.07 + 0.86 * inside, 0.93 - 0.86 * inside);
+    })
+    .unwrap();
+    let mass = |flow: &mut Simulation| {
+        let seen = flow.snapshot().unwrap();
+        ["rho", "sigma"].map(|name| seen.integral(name).unwrap())
+    };
+    let before = mass(&mut flow);
+    flow.poison().unwrap();
+    flow.run(6000 / coarse as u64).unwrap();
+    let after = mass(&mut flow);
+    let seen = flow.snapshot().unwrap();
+    let (rho, sigma) = (seen.get("rho").unwrap(), seen.get("sigma").unwrap());
+    let pressure = |at: usize| (rho[at] + sigma[at] + strength * rho[at] * sigma[at]) / 3.0;
+    let far = |at: usize| {
+        let [x, y, _] = seen.cell(at).centre();
+        (x - middle).hypot(y - middle)
+    };
+    let order = |one: &usize, other: &usize| far(*one).total_cmp(&far(*other));
+    let [inner, outer] = [(0..rho.len()).min_by(order), (0..rho.len()).max_by(order)].map(Option::unwrap);
+    let speed = seen.vector("u").unwrap().iter().flat_map(|u| u.iter()).fold(0.0, |most: f64, u| most.max(u.abs()));
+    [pressure(inner) - pressure(outer), speed, after[0] / before[0] - 1.0, after[1] / before[1] - 1.0]
+}
+
+#[test]
+fn a_drop_of_one_fluid_in_another_keeps_its_pressure_and_both_masses_in_a_fine_box() {
+    let [uniform, refined] = [1, 2].map(drop_of_another);
+    println!("uniform {uniform:?}, refined {refined:?}");
+    assert!((refined[0] / uniform[0] - 1.0).abs() < 0.02, "{uniform:?} {refined:?}");
+    assert!(refined[1] < 1.1 * uniform[1], "{uniform:?} {refined:?}");
+    assert!(refined[2].abs() < 1e-10 && refined[3].abs() < 1e-10, "{uniform:?} {refined:?}");
+}
+
 /// Behind an interface, values are computed between two collisions.
 #[test]
 fn values_that_a_collision_changes_are_refused_across_levels() {

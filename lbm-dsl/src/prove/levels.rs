@@ -39,11 +39,12 @@ struct Spread<'m> {
     factor: fn(&[i32]) -> i32,
 }
 
-fn spreads(model: &Model) -> Vec<Spread<'_>> {
-    let of = |set| match viscosity::carried(model, set) {
+/// Of a model; `among`: the same, if its collision reads values of the cells around, on which a viscosity depends.
+fn spreads<'m>(model: &'m Model, among: Option<&Model>) -> Vec<Spread<'m>> {
+    let of = |set: &'m Populations| match viscosity::carried(model, set) {
         Carried::Momentum(transport) => Spread {
             set,
-            transport,
+            transport: among.filter(|_| set.first == 0).map_or(transport, viscosity::viscosity_among),
             coefficient: if set.first == 0 { "viscosity".into() } else { format!("viscosity of `{}`", set.name) },
             moment: if set.first == 0 { "shear stress".into() } else { format!("shear stress of `{}`", set.name) },
             factor: viscosity::shear,
@@ -111,10 +112,7 @@ pub fn try_all(model: &Model) -> Vec<Trial> {
     let shows_changes = !moments::depend_on_no_more(model, &shown, &conserved);
     let alike = model.among_alike();
     let alike = &*alike.frozen();
-    let mut spreads = spreads(alike);
-    if !model.shown().is_empty() {
-        spreads[0].transport = viscosity::viscosity_among(model);
-    }
+    let spreads = spreads(alike, (!model.shown().is_empty()).then_some(model));
     let model = &*model.frozen();
     let tried = model.couplings().iter().map(|coupling| {
         let mut trial = try_coupling(model, &spreads, coupling);

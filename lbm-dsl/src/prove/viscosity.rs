@@ -212,9 +212,41 @@ pub fn diffusivity(model: &Model, set: &Populations) -> Option<Transport> {
     if set.first == 0 && model.conserved.iter().any(|quantity| quantity.law == Law::Momentum) {
         return None;
     }
-    let found = relaxed(model, set, set.lattice.cs2().clone(), &|c| whole(flux(c)));
+    let budget = Budget::new();
+    let found = relaxed_within(model, &relative(model, set, &budget), set.lattice.cs2().clone(), &budget);
     let gave_up = found.formula.ends_with(&budget::gave_up());
     (found.time.is_some() || gave_up).then_some(found)
+}
+
+/// The flux of some populations; where the collision exchanges it with other ones, as between fluids that relax towards one velocity, less the
+/// same flux of these: relative to the momentum of all, which stays.
+fn relative(model: &Model, set: &Populations, budget: &Budget) -> Vec<Rational> {
+    let own = moment(model, set, &|c| whole(flux(c)));
+    let given = Given::new(model);
+    let Some(rest) = rest_of(model, &given, budget) else { return own };
+    let hands = |from: &[Rational], to: &[Rational]| {
+        kept(model, (from, to), TERMS[0], &rest, &given, budget).is_ok_and(|handed| !handed.is_zero())
+    };
+    let exchanges = |other: &&Populations| {
+        let theirs = moment(model, other, &|c| whole(flux(c)));
+        other.first != set.first && hands(&own, &theirs) && hands(&theirs, &own)
+    };
+    match model.populations.iter().find(exchanges) {
+        None => own,
+        Some(other) => {
+            let theirs = moment(model, other, &|c| whole(flux(c)));
+            own.into_iter().zip(theirs).map(|(own, theirs)| own - theirs).collect()
+        }
+    }
+}
+
+/// The factors of all populations in a moment of some.
+fn moment(model: &Model, set: &Populations, shape: &dyn Fn(&[i32]) -> Rational) -> Vec<Rational> {
+    let mut shapes = vec![Rational::zero(); model.weights().len()];
+    for dir in set.lattice.dirs() {
+        shapes[set.pop(dir).index()] = shape(set.lattice.velocity(dir));
+    }
+    shapes
 }
 
 fn whole(value: i32) -> Rational {
@@ -223,21 +255,15 @@ fn whole(value: i32) -> Rational {
 
 /// The coefficient that follows from how the moment `sum s(c) f` of some populations relaxes.
 fn relaxed(model: &Model, set: &Populations, factor: Rational, shape: &dyn Fn(&[i32]) -> Rational) -> Transport {
-    relaxed_within(model, set, factor, shape, &Budget::new())
+    relaxed_within(model, &moment(model, set, shape), factor, &Budget::new())
 }
 
-fn relaxed_within(
-    model: &Model,
-    set: &Populations,
-    factor: Rational,
-    shape: &dyn Fn(&[i32]) -> Rational,
-    budget: &Budget,
-) -> Transport {
+fn relaxed_within(model: &Model, shapes: &[Rational], factor: Rational, budget: &Budget) -> Transport {
     let given = Given::new(model);
     let lambda = rest_of(model, &given, budget).ok_or(NotFound::Rest).and_then(|rest| {
         let mut found = Err(NotFound::Rough);
         for terms in TERMS {
-            found = kept(model, set, shape, terms, &rest, &given, budget);
+            found = kept(model, (shapes, shapes), terms, &rest, &given, budget);
             if !matches!(found, Err(NotFound::Rough | NotFound::Long)) {
                 break;
             }
@@ -357,21 +383,16 @@ pub fn rests_elsewhere(model: &Model) -> bool {
     rest_of(model, &Given::new(model), &Budget::new()).is_some_and(|rest| !weights.eq(rest))
 }
 
-/// The share of a moment that is left after a collision.
+/// The share of a moment (`shapes`) that is left after a collision; or that another moment (`onto`) gets of it.
 fn kept(
     model: &Model,
-    set: &Populations,
-    shape: &dyn Fn(&[i32]) -> Rational,
+    (shapes, onto): (&[Rational], &[Rational]),
     terms: usize,
     rest: &[Ratio],
     given: &Given,
     budget: &Budget,
 ) -> Result<Ratio, NotFound> {
     let weights = model.weights();
-    let mut shapes = vec![Rational::zero(); weights.len()];
-    for dir in set.lattice.dirs() {
-        shapes[set.pop(dir).index()] = shape(set.lattice.velocity(dir));
-    }
     let symbol = |symbol: Symbol| match symbol {
         Symbol::Population(pop) => {
             let slope = &weights[pop.index()] * &shapes[pop.index()];
@@ -383,7 +404,7 @@ fn kept(
     let (after, long) = series::eval(&model.exprs, &model.collide.outputs, terms, &symbol, &sample, budget);
     let rough = if long { NotFound::Long } else { NotFound::Rough };
     let (mut before, mut left) = (Rational::zero(), Ratio::whole(0));
-    for (((weight, shape), rest), after) in weights.iter().zip(&shapes).zip(rest).zip(after) {
+    for ((((weight, shape), onto), rest), after) in weights.iter().zip(shapes).zip(onto).zip(rest).zip(after) {
         let after = after.ok_or(rough)?;
         // Rest must stay at rest, or this is no linearisation.
         let resting = after.coefficient(0).ok_or(rough)?.sub(rest, budget).ok_or(NotFound::Spent)?;
@@ -392,7 +413,7 @@ fn kept(
         }
         before += weight * shape * shape;
         let part = after.coefficient(1).ok_or(rough)?;
-        let part = part.mul(&Ratio::Constant(shape.clone()), budget);
+        let part = part.mul(&Ratio::Constant(onto.clone()), budget);
         left = part.and_then(|part| left.add(&part, budget)).ok_or(NotFound::Spent)?;
     }
     if before.is_zero() {
@@ -413,7 +434,8 @@ mod tests {
         for (name, text) in shipped::specs().filter(|(name, _)| ["d2q9_central", "d2q9_trt"].contains(name)) {
             let model = crate::fixture::compile(&Source::new(name, text), &shipped::Prelude).unwrap();
             let set = &model.populations[0];
-            let within = |budget: &Budget| relaxed_within(&model, set, whole(1), &|c| whole(shear(c)), budget);
+            let shapes = moment(&model, set, &|c| whole(shear(c)));
+            let within = |budget: &Budget| relaxed_within(&model, &shapes, whole(1), budget);
             let budget = Budget::new();
             let found = within(&budget);
             assert_eq!(within(&Budget::of(budget.spent())), found);
