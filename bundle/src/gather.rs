@@ -54,11 +54,11 @@ pub(crate) fn arguments(action: Action, sources: Sources) -> Vec<Declared> {
     };
     let done = match action {
         Action::Collide => declared! {
-            src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-            dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
+            src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
+            dst: write Stored [slot][rows][pitch] in lattice "new post-collision populations",
         },
         Action::Expose => declared! {
-            populations: write Stored [slot][values][pitch] in lattice "post-collision populations, and what cells show",
+            populations: write Stored [slot][rows][pitch] in lattice "post-collision populations, and what cells show",
         },
     };
     let all = [

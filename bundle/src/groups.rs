@@ -56,8 +56,8 @@ macro_rules! method_groups {
             }
             /// What coarse cells have for finer ones, of a coupling of packets.
             ToFiner {
-                coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
-                fine: read Stored [slot][values][pitch] in lattice
+                coarse: read Stored [slot][rows][pitch] in lattice "current populations of the coarse level",
+                fine: read Stored [slot][rows][pitch] in lattice
                     "populations of the fine level before the first of its two steps",
                 inbox_0: write Real [row][ROW] in lattice
                     "what enters blocks in the first of two steps in one of a coarser level",
@@ -66,16 +66,16 @@ macro_rules! method_groups {
             }
             /// What fine cells have for coarser ones, of a coupling of packets.
             ToCoarser {
-                before: read Stored [slot][values][pitch] in lattice
+                before: read Stored [slot][rows][pitch] in lattice
                     "populations of the fine level before the first of its two steps",
-                after: read Stored [slot][values][pitch] in lattice "populations of the fine level after it",
+                after: read Stored [slot][rows][pitch] in lattice "populations of the fine level after it",
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
             }
             /// Both sets of populations.
             Sets {
                 sets: value Int "bit l: which set is current on level l",
-                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][rows][pitch] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][rows][pitch] in lattice "set 1 of post-collision populations",
             }
             /// Parts of a list of blocks, which are summed up one by one.
             Shares {

@@ -25,7 +25,7 @@ macro_rules! method_kernels {
                 ids: list Int [count] "slots to work on",
                 first: value Int "the first of the slots that have fields",
                 fields: read Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
-                dst: write Stored [slot][values][pitch] in lattice "initial populations",
+                dst: write Stored [slot][rows][pitch] in lattice "initial populations",
                 params: value Params "parameters of the method",
             }
             /// What cells of the listed blocks, none of which touches a wall, show to those around them: pulled, and stored beside their populations.
@@ -65,9 +65,9 @@ macro_rules! method_kernels {
                     "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 wall_rules: read Int [wall] "rule of each wall: {rules}",
-                coarser: read Stored [slot][values][pitch] in lattice "what cells of the coarser level show",
-                own: read Stored [slot][values][pitch] in lattice "what cells of this level show",
-                finer: read Stored [slot][values][pitch] in lattice
+                coarser: read Stored [slot][rows][pitch] in lattice "what cells of the coarser level show",
+                own: read Stored [slot][rows][pitch] in lattice "what cells of this level show",
+                finer: read Stored [slot][rows][pitch] in lattice
                     "what cells of the finer level have shown in the first of their two steps",
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
             }
@@ -155,7 +155,7 @@ macro_rules! method_kernels {
                 slots: read Int [node] "slot of each node, or -1",
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 walls: group Walls,
-                coarse: read Stored [slot][values][pitch] in lattice "current populations of the coarse level",
+                coarse: read Stored [slot][rows][pitch] in lattice "current populations of the coarse level",
                 across: group ToCoarser,
                 params: value Params "parameters of the method, on the coarse level",
             }
@@ -173,7 +173,7 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 held: value Int "the first of the slots that refined blocks hold",
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
+                dst: write Stored [slot][rows][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method, on the level of the refined blocks",
             }
             /// From what has streamed in to what is interpolated, for the listed blocks.
@@ -199,7 +199,7 @@ macro_rules! method_kernels {
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
                 held: value Int "the first of the slots that refined blocks hold",
                 saved: read Real [row][q][cells] in lattice "what is kept for other levels",
-                dst: write Stored [slot][values][pitch] in lattice "new post-collision populations",
+                dst: write Stored [slot][rows][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method, on the fine level",
             }
             /// What the listed refined blocks hold, from the blocks that refine them.
@@ -212,8 +212,8 @@ macro_rules! method_kernels {
                 held: value Int "the first of the slots that refined blocks hold",
                 whole: value Int "1 for all cells, 0 for those that no step gives",
                 sets: value Int "bit 0: which set is current on the level of the blocks; bit 1: on the next finer one",
-                populations_0: write Stored [slot][values][pitch] in lattice "set 0 of post-collision populations",
-                populations_1: write Stored [slot][values][pitch] in lattice "set 1 of post-collision populations",
+                populations_0: write Stored [slot][rows][pitch] in lattice "set 0 of post-collision populations",
+                populations_1: write Stored [slot][rows][pitch] in lattice "set 1 of post-collision populations",
             }
             /// What the listed blocks have stays there for them to hold, now that they are refined.
             ///
@@ -235,7 +235,7 @@ macro_rules! method_kernels {
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
                 walls: group Walls,
                 links: group Links,
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
                 exchanged: write Double [share][bodies][axes + sets + torques] in lattice
                     "force of each share on each solid, what it gives to each set of populations, and the torque, on the level at hand",
                 owners: read Int [wall]
@@ -262,7 +262,7 @@ macro_rules! method_kernels {
                 towards: read Int [item] "the direction to the cell whose non-equilibrium each takes, or -1",
                 velocities: read Double [item][axes] in lattice "velocity of the solid",
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
-                populations: write Stored [slot][values][pitch] in lattice "post-collision populations",
+                populations: write Stored [slot][rows][pitch] in lattice "post-collision populations",
                 params: value Params "parameters of the method",
             }
             /// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
@@ -280,7 +280,7 @@ is not finite, or a place behind all; the square of the largest change of veloci
             /// Mass and momentum of the fluid in each share of the listed blocks.
             Sums = "sums" {
                 list: group Shares,
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
                 mask: group Mask,
                 sums: write Double [share][sets][moments][2] in lattice
                     "mass and momentum of each set, each a sum and what rounding took from it",
@@ -302,7 +302,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             /// Macroscopic fields of the listed blocks from their populations.
             Macroscopic = "macroscopic" {
                 ids: list Int [count] "slots to work on",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
+                src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
                 first: value Int "the first of the slots that have fields",
                 level: value Int "level of the blocks",
                 fields: write Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
@@ -353,8 +353,8 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             Relocate = "relocate" {
                 ids: list Int [count] "slots to work on",
                 from: read Int [slot] "the slot that each slot is filled from",
-                src: read Stored [slot][values][pitch] in lattice "post-collision populations",
-                dst: write Stored [slot][values][pitch] in lattice "the same in their new slots",
+                src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
+                dst: write Stored [slot][rows][pitch] in lattice "the same in their new slots",
             }
             /// Fields of the listed slots from other slots.
             RelocateFields = "relocate_fields" {
@@ -425,7 +425,7 @@ impl Role {
         };
         let dim = manifest.dim;
         let index = |index: &str| match index {
-            "values" => format!("[{}]", manifest.values()),
+            "rows" => format!("[{}]", manifest.rows()),
             "q" => format!("[{}]", manifest.q()),
             "cells" => format!("[{}]", manifest.cells()),
             "pitch" => format!("[{}]", manifest.pitch()),

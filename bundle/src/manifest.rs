@@ -1,5 +1,7 @@
 //! Manifests of bundles.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::storage::MOST_SIDE_BY_SIDE;
@@ -91,6 +93,23 @@ impl Manifest {
     /// Number of values that are stored of a cell: its moments, or its populations and states.
     pub fn values(&self) -> usize {
         if self.moments.is_empty() { self.q() } else { self.moments.len() }
+    }
+    /// The first of the values that are states; the others are what streams, or moments.
+    pub fn first_state(&self) -> usize {
+        self.values() - self.states.len()
+    }
+    /// The rows that a value of a cell is stored in. A row has a number of the stored type for each cell of a block. A state has 32 bits where
+    /// populations have 16, so it takes two rows: the upper half of its bits, then the lower half.
+    pub fn rows_of(&self, value: usize) -> Range<usize> {
+        let first = self.first_state();
+        match self.real == Real::F16F32 && value >= first {
+            true => 2 * value - first..2 * value - first + 2,
+            false => value..value + 1,
+        }
+    }
+    /// Number of rows of a block.
+    pub fn rows(&self) -> usize {
+        self.rows_of(self.values()).start
     }
     /// Values of the parameters on the next finer level, all in their order: rates as the coupling says, others as their units
     /// say. What neither speaks of is the same on all levels.

@@ -207,7 +207,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
     {{<link_by_link />}}
 {%- endcomponent off_links %}
 
-{% component finish_cells(of, @param_names, @values) %}
+{% component finish_cells(of, @param_names, @stored_rows) %}
 {%- if of.exposes %}
     expose_{% if of.stored %}stored_{% endif %}slab(before, populations, slot, row * BX{{ param_names }});
 {%- else %}
@@ -216,7 +216,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {%- if of.links and not of.exposes %}
     for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
         if (of_row[cell] >= 0) continue;
-        for (int i = 0; i < {{ values }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];
+        for (int i = 0; i < {{ stored_rows }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];
     }
 {%- endif %}
 {%- endcomponent finish_cells %}
@@ -284,8 +284,8 @@ static void expand({{ real }} *restrict all, const {{ stored }} *restrict src, c
     populations_from(m, f);
 {%- endcomponent as_stored_moments %}
 
-{% component copy_values(to, into, from, of, @stored, @values) -%}
-    memcpy({{ to }} + at({{ into }}, 0, 0), {{ from }} + at({{ of }}, 0, 0), sizeof({{ stored }}) * ({{ values }} * PITCH));
+{% component copy_values(to, into, from, of, @stored, @stored_rows) -%}
+    memcpy({{ to }} + at({{ into }}, 0, 0), {{ from }} + at({{ of }}, 0, 0), sizeof({{ stored }}) * ({{ stored_rows }} * PITCH));
 {%- endcomponent copy_values %}
 
 {% component copy_fields(to, into, from, of, @real) -%}

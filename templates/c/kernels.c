@@ -157,7 +157,9 @@ static inline __attribute__((always_inline)) void store_lines(
     for (int number = 0; number < K; ++number) store_line(dst + at(slot, number, begin), after + number * LINE, past);
 {%- else %}
 {%- for pull in pulls %}
-{%- if pull.seen is not number %}
+{%- if halves is number and pull.at >= halves and pull.seen is not number %}
+    for (int cell = 0; cell < LINE; ++cell) store(dst, slot, {{ pull.at }}, begin + cell, after[{{ pull.at }} * LINE + cell]);
+{%- elif pull.seen is not number %}
     store_line(dst + at(slot, {{ pull.at }}, begin), after + {{ pull.at }} * LINE, past);
 {%- endif %}
 {%- endfor %}
@@ -170,16 +172,16 @@ static inline __attribute__((always_inline)) void move_cells_by_chance({{ real }
 {
     unsigned chance[SLAB > LINE ? SLAB : LINE];
     for (int cell = 0; cell < n; ++cell) chance[cell] = (unsigned)(begin + cell);
-    for (int i = 0; i < Q; i += 2) {
+    for (int i = 0; i < {{ reduce.summed }}; i += 2) {
         for (int cell = 0; cell < n; ++cell) {
-            chance[cell] = chance[cell] * 0x9e3779b1u + bits_of(f[i * n + cell]) + (i + 1 < Q ? bits_of(f[(i + 1) * n + cell]) << 1 : 0);
+            chance[cell] = chance[cell] * 0x9e3779b1u + bits_of(f[i * n + cell]) + (i + 1 < {{ reduce.summed }} ? bits_of(f[(i + 1) * n + cell]) << 1 : 0);
         }
     }
     for (int cell = 0; cell < n; ++cell) chance[cell] = mixed(chance[cell]);
-    for (int i = 0; i < Q; i += 2) {
+    for (int i = 0; i < {{ reduce.summed }}; i += 2) {
         for (int cell = 0; cell < n; ++cell) {
             f[i * n + cell] = moved_by_chance(f[i * n + cell], chance[cell] >> 9);
-            if (i + 1 < Q) f[(i + 1) * n + cell] = moved_by_chance(f[(i + 1) * n + cell], chance[cell] << 7 & 0x7fffffu);
+            if (i + 1 < {{ reduce.summed }}) f[(i + 1) * n + cell] = moved_by_chance(f[(i + 1) * n + cell], chance[cell] << 7 & 0x7fffffu);
             chance[cell] = chance[cell] * 0x2c9277b5u + 0xac564b05u;
         }
     }

@@ -51,6 +51,11 @@ static const double {{ spec }}_rest[{{ upper }}_Q] = { {{ blocks.rests }} };
 // It is stored in 16 bits, as an IEEE 754 binary16 number, times this.
 static const float {{ spec }}_half_scale = {{ blocks.half_scale }};
 {%- endif %}
+{%- if blocks.halves is number %}
+
+// From direction {{ blocks.halves }} on they are states, which have 32 bits (IEEE 754 binary32): the upper half is stored at
+// {{ spec }}_population, the lower half {{ blocks.cells }} numbers behind it.
+{%- endif %}
 
 // Index of cell (x, y, z) in its block.
 static inline size_t {{ spec }}_cell(const size_t x, const size_t y, const size_t z)
@@ -61,7 +66,7 @@ static inline size_t {{ spec }}_cell(const size_t x, const size_t y, const size_
 // Where population `direction` is stored, at `cell` of the block in `slot`.
 static inline size_t {{ spec }}_population(const size_t slot, const size_t direction, const size_t cell)
 {
-    return (slot * {{ blocks.q }} + direction) * {{ blocks.cells }} + cell;
+    return (slot * {{ blocks.rows }} + {{ blocks.row }}) * {{ blocks.cells }} + cell;
 }
 
 // Where component `component` of the fields ({{ blocks.field_names }}) at `cell` of the block in `slot` is.

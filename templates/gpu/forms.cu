@@ -11,7 +11,7 @@
 {%- endcomponent fast %}
 
 {# A cell for each thread. What solids send back is asked for by all threads, a link each: in one block cells have many and others none. -#}
-{% component cells_at_once(of, @real, @values) %}
+{% component cells_at_once(of, @real, @stored_rows) %}
 {%- if not of.links %}
 {{- body }}
 {%- elif of.exposes %}
@@ -38,7 +38,7 @@
         }
         __syncthreads();
         if (solid) {
-            UNROLL for (int i = 0; i < {{ values }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];
+            UNROLL for (int i = 0; i < {{ stored_rows }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];
         } else if (cell < CELLS) {
 {{- body | indent(width=8) }}
         }
@@ -215,8 +215,8 @@ static __device__ __noinline__ Seen all_seen_behind(
     populations_from(m, f);
 {%- endcomponent as_stored_moments %}
 
-{% component copy_values(to, into, from, of, @values) -%}
-    for (int i = 0; i < {{ values }}; ++i) {{ to }}[at({{ into }}, i, cell)] = {{ from }}[at({{ of }}, i, cell)];
+{% component copy_values(to, into, from, of, @stored_rows) -%}
+    for (int i = 0; i < {{ stored_rows }}; ++i) {{ to }}[at({{ into }}, i, cell)] = {{ from }}[at({{ of }}, i, cell)];
 {%- endcomponent copy_values %}
 
 {% component copy_fields(to, into, from, of) -%}

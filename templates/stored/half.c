@@ -16,7 +16,7 @@
 {% endcomponent numbers %}
 
 {# Populations: rounding by chance. -#}
-{% component chance(@inline, @real) -%}
+{% component chance(@inline, @real, @reduce) -%}
 // What is left of a value that is stored and loaded.
 {{ inline }} {{ real }} as_stored(const {{ real }} value)
 {
@@ -37,13 +37,13 @@
 {{ inline }} void move_by_chance({{ real }} *f, const int cell)
 {
     unsigned chance = (unsigned)cell;
-    UNROLL for (int i = 0; i < Q; i += 2) {
-        chance = chance * 0x9e3779b1u + bits_of(f[i]) + (i + 1 < Q ? bits_of(f[i + 1]) << 1 : 0);
+    UNROLL for (int i = 0; i < {{ reduce.summed }}; i += 2) {
+        chance = chance * 0x9e3779b1u + bits_of(f[i]) + (i + 1 < {{ reduce.summed }} ? bits_of(f[i + 1]) << 1 : 0);
     }
     chance = mixed(chance);
-    UNROLL for (int i = 0; i < Q; i += 2) {
+    UNROLL for (int i = 0; i < {{ reduce.summed }}; i += 2) {
         f[i] = moved_by_chance(f[i], chance >> 9);
-        if (i + 1 < Q) f[i + 1] = moved_by_chance(f[i + 1], chance << 7 & 0x7fffffu);
+        if (i + 1 < {{ reduce.summed }}) f[i + 1] = moved_by_chance(f[i + 1], chance << 7 & 0x7fffffu);
         chance = chance * 0x2c9277b5u + 0xac564b05u;
     }
 }
@@ -58,13 +58,38 @@ widened({{ value }})
 narrowed({{ value }})
 {%- endcomponent narrow %}
 
-{% component rounded(value) -%}
+{# States keep all that they have. -#}
+{% component rounded(value, @halves) -%}
+{% if halves is number -%}
+(i < {{ halves }} ? as_stored({{ value }}) : {{ value }})
+{%- else -%}
 as_stored({{ value }})
+{%- endif %}
 {%- endcomponent rounded %}
 
 {% component by_chance(cell) -%}
 move_by_chance(f, {{ cell }});
     {% endcomponent by_chance %}
+
+{# A state has the 32 bits that it is computed with, in two rows: the upper half, then the lower one. -#}
+{% component load_state(pitch, @halves) -%}
+{% if halves is number -%}
+if (direction >= {{ halves }}) {
+        const size_t upper = at(slot, 2 * direction - {{ halves }}, cell);
+        return float_of((unsigned)populations[upper] << 16 | populations[upper + {{ pitch }}]);
+    }
+    {% endif -%}
+{% endcomponent load_state %}
+
+{% component store_state(pitch, @halves) -%}
+{% if halves is number -%}
+if (direction >= {{ halves }}) {
+        const size_t upper = at(slot, 2 * direction - {{ halves }}, cell);
+        populations[upper] = (uint16_t)(bits_of(value) >> 16), populations[upper + {{ pitch }}] = (uint16_t)bits_of(value);
+        return;
+    }
+    {% endif -%}
+{% endcomponent store_state %}
 
 {# Moments: how they are widened. -#}
 {% component digits(@inline, @real, @moments) -%}

@@ -1,21 +1,21 @@
 {# What is stored of a cell: its populations. -#}
-{% component memory(pitch, @inline, @int, @real, @stored, @values) -%}
+{% component memory(pitch, @inline, @int, @real, @stored, @stored_rows) -%}
 // The populations of a cell lie apart, those of a direction in a block side by side. `load` and `store` alone know, and what moves
 // whole rows of them.
 {{ inline }} size_t at(const {{ int }} slot, const int direction, const int cell)
 {
-    return (size_t)slot * ({{ values }} * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
+    return (size_t)slot * ({{ stored_rows }} * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
 }
 
 {{<numbers of="populations" />}}{{<chance />}}// A population as it is computed with.
 {{ inline }} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
 {
-    return {{<widen value="populations[at(slot, direction, cell)]" />}};
+    {{<load_state pitch={pitch} />}}return {{<widen value="populations[at(slot, direction, cell)]" />}};
 }
 
 {{ inline }} void store({{ stored }} *populations, const {{ int }} slot, const int direction, const int cell, const {{ real }} value)
 {
-    populations[at(slot, direction, cell)] = {{<narrow value="value" />}};
+    {{<store_state pitch={pitch} />}}populations[at(slot, direction, cell)] = {{<narrow value="value" />}};
 }
 
 {% endcomponent memory %}

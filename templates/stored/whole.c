@@ -20,6 +20,12 @@
 {% component by_chance(cell) -%}
 {%- endcomponent by_chance %}
 
+{% component load_state(pitch) -%}
+{%- endcomponent load_state %}
+
+{% component store_state(pitch) -%}
+{%- endcomponent store_state %}
+
 {% component digits() -%}
 {%- endcomponent digits %}
 

@@ -328,18 +328,28 @@ fn moments_and_states_have_the_same_bits_in_parts() {
     }
 }
 
+/// With 16 bits, what cells expose has two rows.
+const READS_NEIGHBOURS: [(&str, Real); 6] = [
+    ("d2q9_shan_chen", Real::F64),
+    ("d2q9_hybrid", Real::F16F32),
+    ("d2q9_hybrid", Real::F64),
+    ("d3q19_wale", Real::F16F32),
+    ("d3q19_wale", Real::F64),
+    ("d3q19_vreman", Real::F64),
+];
+
 /// What cells expose is computed between two exchanges of the halo: in a box without walls, and with walls and solids, whose links it meets.
 #[test]
 fn methods_that_read_values_of_neighbours_have_the_same_bits_in_parts() {
     let device = Device::host(1).unwrap();
-    for spec in sample(["d2q9_shan_chen", "d2q9_hybrid", "d3q19_wale", "d3q19_vreman"]) {
-        let bundle = plain(spec, Real::F64);
+    for (spec, real) in sample(READS_NEIGHBOURS) {
+        let bundle = plain(spec, real);
         assert!(!bundle.manifest.shown.is_empty(), "{spec}");
         Flow::uniform(&bundle, cells(&bundle, [20, 12, 8])).is_the_same_in_parts(spec);
         // One block along an axis is its own neighbour there.
         Flow::uniform(&bundle, cells(&bundle, [24, 4, 4])).is_the_same_in_parts(&format!("{spec}, thin"));
         let model = compiled::model_with_rules(spec, &["interpolated_bounce_back"]);
-        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
+        let bundle = compiled::compile_solids(&model, Target::C, real, block(model.lattice().dim()));
         Flow::uniform(&bundle, with_solids(&bundle, &device, 1)).is_the_same_in_parts(&format!("{spec} around solids"));
     }
 }
@@ -348,9 +358,9 @@ fn methods_that_read_values_of_neighbours_have_the_same_bits_in_parts() {
 #[test]
 fn methods_that_read_values_of_neighbours_have_the_same_bits_in_parts_of_several_levels() {
     let device = Device::host(1).unwrap();
-    for spec in sample(["d2q9_shan_chen", "d2q9_hybrid", "d3q19_wale", "d3q19_vreman"]) {
+    for (spec, real) in sample(READS_NEIGHBOURS) {
         let model = compiled::model_with_all(spec, &["interpolated_bounce_back"], Some("volumetric_shifted"));
-        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(model.lattice().dim()));
+        let bundle = compiled::compile_solids(&model, Target::C, real, block(model.lattice().dim()));
         // A corner of fine blocks that goes through parts.
         let refines = |block: Block| block.place[0] + block.place[1] < 5 << block.level;
         Flow { bundle: &bundle, grid: cells(&bundle, [32, 16, 8]), levels: 3, refines }

@@ -118,6 +118,28 @@ fn blocks(manifest: &Manifest) -> TokenStream {
             pub const HALF_SCALE: f32 = #HALF_SCALE;
         }
     });
+    let place = match manifest.rows() > manifest.values() {
+        false => quote! {
+            /// Where the population of a direction is stored, at a cell of the block in `slot`.
+            pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
+                (slot * Q + direction) * CELLS + cell
+            }
+        },
+        true => {
+            let (rows, first) = (manifest.rows(), manifest.first_state());
+            let doc = format!(
+                "Where the population of a direction is stored, at a cell of the block in `slot`. From direction {first} on they are states, \
+                 which have 32 bits (IEEE 754 binary32): the upper half is there, the lower half `CELLS` numbers behind it."
+            );
+            quote! {
+                #[doc = #doc]
+                pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
+                    let row = if direction < #first { direction } else { 2 * direction - #first };
+                    (slot * #rows + row) * CELLS + cell
+                }
+            }
+        }
+    };
     quote! {
         /// The population of each direction at rest: what is stored is the difference from it.
         pub const REST: [f64; Q] = [#(#rests),*];
@@ -135,10 +157,7 @@ fn blocks(manifest: &Manifest) -> TokenStream {
         pub const fn cell(x: usize, y: usize, z: usize) -> usize {
             x + BLOCK[0] * (y + BLOCK[1] * z)
         }
-        /// Where the population of a direction is stored, at a cell of the block in `slot`.
-        pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
-            (slot * Q + direction) * CELLS + cell
-        }
+        #place
         /// Where a component of the macroscopic fields at a cell of the block in `slot` is.
         pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
             (slot * FIELDS + component) * CELLS + cell

@@ -44,7 +44,12 @@ struct Blocks {
     rests: String,
     bx: u32,
     by: u32,
-    q: usize,
+    /// Rows of a block.
+    rows: usize,
+    /// The row of a direction.
+    row: String,
+    /// The first of the states that take two rows, if some do.
+    halves: Option<usize>,
     cells: usize,
     fields: usize,
 }
@@ -143,13 +148,17 @@ fn other_shape(manifest: &Manifest, kernel: &Kernel) -> String {
 
 fn blocks(manifest: &Manifest) -> Blocks {
     let [bx, by, _] = manifest.block;
+    let halves = (manifest.rows() > manifest.values()).then(|| manifest.first_state());
     Blocks {
         half_scale: (manifest.real == Real::F16F32).then(|| format!("{HALF_SCALE:?}f")),
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
         field_names: Comment::new(&manifest.component_names().join(", ")),
         bx,
         by,
-        q: manifest.q(),
+        rows: manifest.rows(),
+        row: halves
+            .map_or("direction".into(), |first| format!("(direction < {first} ? direction : 2 * direction - {first})")),
+        halves,
         cells: manifest.cells(),
         fields: manifest.field_components(),
     }

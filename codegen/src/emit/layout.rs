@@ -53,6 +53,10 @@ pub struct View {
     pub values: &'static str,
     /// How many there are.
     pub value_count: usize,
+    /// How many rows a block has: `Q` or `K`, or more where states take two.
+    pub stored_rows: String,
+    /// The first of the states that take two rows, if some do.
+    pub halves: Option<usize>,
     /// Moments that are stored in the place of populations.
     pub moments: Option<moments::Moments>,
     /// What cells show to those around them.
@@ -228,6 +232,12 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         q: manifest.q(),
         values: if manifest.moments.is_empty() { "Q" } else { "K" },
         value_count: manifest.values(),
+        stored_rows: match (manifest.rows() - manifest.values(), manifest.moments.is_empty()) {
+            (0, true) => "Q".into(),
+            (0, false) => "K".into(),
+            (more, _) => format!("(Q + {more})"),
+        },
+        halves: (manifest.rows() > manifest.values()).then(|| manifest.first_state()),
         moments: method.moments.as_ref().map(|plans| moments::view(method, plans)),
         around: method.around.as_ref().map(|plans| around::view(manifest, plans, |at| pull(manifest, at))),
         inputs: if manifest.seen.is_empty() { "Q" } else { "INPUTS" },

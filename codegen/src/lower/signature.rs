@@ -266,20 +266,25 @@ pub fn exposes(role: Role) -> bool {
 }
 
 fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {
-    let (q, values, components) = (manifest.q() as u32, manifest.values() as u32, manifest.field_components() as u32);
+    let [q, rows, components] = [manifest.q(), manifest.rows(), manifest.field_components()].map(|count| count as u32);
+    let shown = match (manifest.shown.first(), manifest.shown.last()) {
+        (Some(first), Some(last)) => {
+            let of = |shown: &bundle::Shown| manifest.rows_of(shown.value as usize);
+            of(first).start as u32..of(last).end as u32
+        }
+        _ => 0..0,
+    };
     let (loads, stores) = match role {
-        Role::Init => (components, values),
-        Role::Macroscopic => (values, components),
-        Role::Force | Role::Sums => (values, 0),
+        Role::Init => (components, rows),
+        Role::Macroscopic => (rows, components),
+        Role::Force | Role::Sums => (rows, 0),
         Role::Collide => (q, q),
-        role if exposes(role) => (q - manifest.states.len() as u32, manifest.shown.len() as u32),
+        role if exposes(role) => (manifest.first_state() as u32, shown.end - shown.start),
         Role::Look | Role::Means => (components, 0),
         Role::AverageFields | Role::FillFields | Role::RelocateFields => (components, components),
         // What is kept because it depends on cells around is given by each collision anew.
-        role if collides(role) && !manifest.shown.is_empty() => {
-            (manifest.shown[0].value + manifest.shown.len() as u32, values)
-        }
-        _ => (values, values),
+        role if collides(role) && !manifest.shown.is_empty() => (shown.end, rows),
+        _ => (rows, rows),
     };
     let [computed, stored] = [manifest.real.bytes(), manifest.real.stored_bytes()].map(|bytes| bytes as u32);
     let [loaded, written] = match role {
@@ -339,6 +344,7 @@ fn members(params: &[Param]) -> Vec<Member> {
 /// under way are what hides the latency of memory, and they are as many whether they bring 16 bits or 32.
 pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
     let blocks = manifest.layout == Layout::Blocks && manifest.real == Real::F16F32 && manifest.moments.is_empty();
+    let blocks = blocks && manifest.states.is_empty();
     let fits = manifest.block[0].is_multiple_of(2) && manifest.cells() as u32 / 2 <= FEW_THREADS;
     blocks && fits && role == Role::StreamCollide
 }

@@ -20,11 +20,8 @@ pub fn options(plans: &Plans, options: &Options) -> Result<(), CompileError> {
     solids(model, options)?;
     constants(plans, options.real)?;
     let soa = options.layout == Layout::Soa;
-    match model.states().first() {
-        _ if options.real != Real::F16F32 => {}
-        _ if soa => return Err(CompileError::Whole),
-        Some(state) => return Err(CompileError::State(state.name.clone())),
-        None => {}
+    if soa && options.real == Real::F16F32 {
+        return Err(CompileError::Whole);
     }
     match model.shown().first() {
         Some(shown) if soa => Err(CompileError::Neighbours(shown.name.clone())),

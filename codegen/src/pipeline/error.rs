@@ -29,8 +29,6 @@ pub enum CompileError {
     Constant(String, String, Real),
     /// Plain arrays hold whole populations, which are not stored in 16 bits.
     Whole,
-    /// The method has this state, which is no difference from rest and is not stored in 16 bits.
-    State(String),
     /// The method reads this value of neighbours, which plain arrays have not.
     Neighbours(String),
     /// Moments cannot be stored in the place of the populations of the method.
@@ -95,10 +93,6 @@ impl fmt::Display for CompileError {
             Self::Whole => write!(
                 out,
                 "plain arrays hold whole populations, and f16/f32 stores differences: take f32 or f64, or blocks"
-            ),
-            Self::State(name) => write!(
-                out,
-                "f16/f32 stores what differs from rest, at most 2 in size and 11 bits of it, and `{name}` is a state: take f32 or f64"
             ),
             Self::Neighbours(name) => write!(
                 out,

@@ -6,7 +6,7 @@
 
 use lbm_bundle::formula::Function;
 use lbm_bundle::variation::{VISCOSITY, Variation};
-use lbm_bundle::{Field, Param, Real, Unit};
+use lbm_bundle::{Field, Param, Unit};
 
 use super::diag::{self, CaseError, Report};
 use super::formula::{Formula, POSITIONS, TIME};
@@ -163,11 +163,6 @@ impl RawCase {
                 message,
                 "each is kept in every cell: put those beside each other that are multiplied or added",
             );
-        }
-        if !places.is_empty() && self.top.precision == Real::F16F32 {
-            let message =
-                format!("`{}` varies in space, and 16 bits store no more than differences from rest", param.name);
-            return refuse(report, message, "`precision = \"f32\"` or \"f64\"");
         }
         let dimension = raw.values.iter().map(|(_, dimension)| *dimension).find(|found| *found != Dimension::NUMBER);
         let dimension = dimension.unwrap_or_default();

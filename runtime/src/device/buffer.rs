@@ -7,12 +7,12 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use half::f16;
-use lbm_bundle::{HALF_SCALE, Real as Precision};
+use lbm_bundle::Real as Precision;
 use rayon::prelude::*;
 
 use super::array::{Array, Scalar, bytes_of, bytes_of_mut};
 use super::error::DeviceError;
+use super::halves;
 
 /// A kind of elements.
 pub trait Element {
@@ -192,8 +192,7 @@ impl<E: Floating> Buffer<E> {
         self.array.check_range(start, values.len())?;
         match self.array.scalar {
             Scalar::F16 => {
-                let half = |value: &f64| f16::from_f64(value * f64::from(HALF_SCALE)).to_bits();
-                let rounded: Vec<u16> = values.iter().map(half).collect();
+                let rounded: Vec<u16> = values.iter().map(|value| halves::narrowed(*value)).collect();
                 self.array.write_bytes(start, bytes_of(&rounded))
             }
             Scalar::F32 => {
@@ -211,8 +210,7 @@ impl<E: Floating> Buffer<E> {
             Scalar::F16 => {
                 let mut values = vec![0u16; range.len()];
                 self.array.read_bytes(range.start, bytes_of_mut(&mut values))?;
-                let real = |bits| f16::from_bits(bits).to_f64() / f64::from(HALF_SCALE);
-                Ok(values.into_par_iter().map(real).collect())
+                Ok(values.into_par_iter().map(halves::widened).collect())
             }
             Scalar::F32 => {
                 let mut values = vec![0f32; range.len()];

@@ -37,6 +37,7 @@ pub mod cache;
 mod cuda;
 mod devices;
 mod error;
+pub(crate) mod halves;
 mod hip;
 mod host;
 mod memory;

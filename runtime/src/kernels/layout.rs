@@ -34,10 +34,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Layout of the populations: one component per direction, or per moment if moments are stored in their place.
+    /// Layout of the populations: the components are rows ([`Manifest::rows_of`]), one per direction, or per moment if moments are stored in
+    /// their place, and two per state if populations are stored in 16 bits.
     pub fn populations(manifest: &Manifest) -> Self {
         let grouped = manifest.is_side_by_side();
-        Layout { pitch: manifest.pitch(), grouped, ..Self::of(manifest, manifest.values()) }
+        Layout { pitch: manifest.pitch(), grouped, ..Self::of(manifest, manifest.rows()) }
     }
 
     /// Layout of arrays with one value per direction beside the populations: populations of an earlier time, or values

@@ -1,24 +1,35 @@
-//! Digits that moments of 16 bits lend each other ([`Manifest::lent`]), in the values of a cell that the host reads and writes: 64-bit
-//! numbers with the precision of 16 bits.
+//! Stored numbers of a cell as its values, and back: 64-bit numbers with the precision of what is stored. Moments of 16 bits lend each other
+//! digits ([`Manifest::lent`]); a state is stored in two numbers of 16 bits ([`Manifest::rows_of`]).
 
-use half::f16;
-use lbm_bundle::{HALF_SCALE, Lent, Manifest};
+use lbm_bundle::{Lent, Manifest};
+
+use crate::device::halves::{joined, narrowed as bits, split, widened as value};
 
 /// Mantissa bits of a 64-bit number that a 16-bit number lacks.
 const LEFT: u32 = 42;
 
-/// The digits that the moments of a cell lend each other.
-pub struct Digits(Vec<Lent>);
+/// How values of a cell follow from what is stored.
+pub struct Digits {
+    lent: Vec<Lent>,
+    /// The first of the values that are stored in two numbers.
+    halves: usize,
+}
 
 impl Digits {
-    /// Those of a bundle; none if values are stored otherwise.
+    /// Those of a bundle.
     pub fn of(manifest: &Manifest) -> Self {
-        Digits(manifest.lent())
+        let halves = if manifest.rows() > manifest.values() { manifest.first_state() } else { manifest.values() };
+        Digits { lent: manifest.lent(), halves }
     }
 
-    /// Converts stored numbers of a cell to its moments.
-    pub fn read(&self, values: &mut [f64]) {
-        for lent in &self.0 {
+    /// Converts stored numbers of a cell to its values.
+    pub fn read(&self, stored: &[f64], values: &mut [f64]) {
+        let (own, in_halves) = values.split_at_mut(self.halves);
+        own.copy_from_slice(&stored[..self.halves]);
+        for (value, halves) in in_halves.iter_mut().zip(stored[self.halves..].as_chunks().0) {
+            *value = joined(*halves);
+        }
+        for lent in &self.lent {
             let bits = bits(values[lent.from]);
             let digits = bits & lent.mask();
             values[lent.to] = f64::from_bits(values[lent.to].to_bits() | u64::from(digits) << lent.place());
@@ -26,19 +37,24 @@ impl Digits {
         }
     }
 
-    /// Converts the moments of a cell to stored numbers, each rounded to the nearest number with its digits.
-    pub fn write(&self, values: &mut [f64]) {
-        if values.iter().any(|value| !value.is_finite()) {
+    /// Converts the values of a cell to stored numbers, each rounded to the nearest number with its digits.
+    pub fn write(&self, values: &[f64], stored: &mut [f64]) {
+        let (own, in_halves) = values.split_at(self.halves);
+        stored[..self.halves].copy_from_slice(own);
+        for (value, halves) in in_halves.iter().zip(stored[self.halves..].as_chunks_mut().0) {
+            *halves = split(*value);
+        }
+        if own.iter().any(|value| !value.is_finite()) {
             return;
         }
-        for lent in &self.0 {
+        for lent in &self.lent {
             if lent.shift == 0 {
-                values[lent.to] = rounded(values[lent.to], LEFT - lent.more);
+                stored[lent.to] = rounded(stored[lent.to], LEFT - lent.more);
             }
-            let digits = (values[lent.to].to_bits() >> lent.place()) as u16 & lent.mask();
-            values[lent.from] = value(bits(rounded(values[lent.from], LEFT + lent.digits)) & !lent.mask() | digits);
+            let digits = (stored[lent.to].to_bits() >> lent.place()) as u16 & lent.mask();
+            stored[lent.from] = value(bits(rounded(stored[lent.from], LEFT + lent.digits)) & !lent.mask() | digits);
             if lent.shift + lent.digits == lent.more {
-                values[lent.to] = f64::from_bits(values[lent.to].to_bits() >> LEFT << LEFT);
+                stored[lent.to] = f64::from_bits(stored[lent.to].to_bits() >> LEFT << LEFT);
             }
         }
     }
@@ -58,14 +74,6 @@ impl DigitPosition for Lent {
     fn place(&self) -> u32 {
         LEFT - self.more + self.shift
     }
-}
-
-fn bits(value: f64) -> u16 {
-    f16::from_f64(value * f64::from(HALF_SCALE)).to_bits()
-}
-
-fn value(bits: u16) -> f64 {
-    f16::from_bits(bits).to_f64() / f64::from(HALF_SCALE)
 }
 
 /// The nearest number whose last `digits` binary digits are zero.
@@ -90,12 +98,12 @@ mod tests {
             };
             [of(0), of(1)]
         };
-        let digits = Digits((0..3).flat_map(lent).collect());
+        let digits = Digits { lent: (0..3).flat_map(lent).collect(), halves: 10 };
         let before = [0.003, 0.05123, -0.00712, 0.0, 1.3e-4, -2.7e-5, 0.0, 3e-3, -1e-4, 0.2];
-        let mut values = before;
-        digits.write(&mut values);
-        assert!(values.iter().skip(1).all(|stored| value(bits(*stored)) == *stored), "all fit into 16 bits");
-        digits.read(&mut values);
+        let (mut stored, mut values) = ([0.0; 10], [0.0; 10]);
+        digits.write(&before, &mut stored);
+        assert!(stored.iter().skip(1).all(|stored| value(bits(*stored)) == *stored), "all fit into 16 bits");
+        digits.read(&stored, &mut values);
         for (at, (found, before)) in values.iter().zip(before).enumerate() {
             let last = match at {
                 0 => 0.0,
@@ -105,8 +113,8 @@ mod tests {
             assert!((found - before).abs() <= last * before.abs() + 1e-300, "{at}: {found} for {before}");
         }
         let once = values;
-        digits.write(&mut values);
-        digits.read(&mut values);
+        digits.write(&once, &mut stored);
+        digits.read(&stored, &mut values);
         assert_eq!(values, once);
     }
 }

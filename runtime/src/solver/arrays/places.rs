@@ -5,10 +5,12 @@
 //! get them from other cells but from the host, as at the start. Every cell always has the value of the formula at its centre, to the last
 //! bit.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use lbm_bundle::Manifest;
 
+use crate::device::halves::split;
 use crate::device::{Buffer, DeviceError, Stored};
 use crate::geometry::Cell;
 use crate::kernels::layout::{CellId, Layout, SlotId};
@@ -20,24 +22,24 @@ pub type PlaceValues = Arc<dyn Fn([f64; 3], &mut [f64]) + Send + Sync>;
 /// The place values of a method.
 #[derive(Clone)]
 pub(crate) struct Places {
-    /// The components of a cell that store them.
-    pub(crate) components: Vec<usize>,
+    /// The rows that store each.
+    pub(crate) rows: Vec<Range<usize>>,
     values: PlaceValues,
 }
 
 impl Places {
     pub(crate) fn new(manifest: &Manifest, values: PlaceValues) -> Places {
-        let first = manifest.q() - manifest.states.len();
+        let first = manifest.first_state();
         let places = manifest.fields.iter().filter(|field| field.place);
         let state = |name: &str| manifest.states.iter().position(|state| state.name == name);
-        let components = places.filter_map(|field| Some(first + state(&field.name)?)).collect();
-        Places { components, values }
+        let rows = places.filter_map(|field| Some(manifest.rows_of(first + state(&field.name)?))).collect();
+        Places { rows, values }
     }
 
     /// The place values of some cells of a block, `[place][cell]`.
     pub(crate) fn of(&self, layout: Layout, origin: Cell, cells: &[CellId]) -> Vec<Vec<f64>> {
-        let mut values = vec![vec![0.0; cells.len()]; self.components.len()];
-        let mut of_cell = vec![0.0; self.components.len()];
+        let mut values = vec![vec![0.0; cells.len()]; self.rows.len()];
+        let mut of_cell = vec![0.0; self.rows.len()];
         for (number, cell) in cells.iter().enumerate() {
             let inside = layout.position(*cell);
             let at = std::array::from_fn(|axis| origin.at[axis] + inside[axis]);
@@ -56,8 +58,27 @@ impl Places {
         (slot, cell): (usize, usize),
     ) -> Result<(), DeviceError> {
         let cell = CellId(cell as u32);
-        for (component, values) in self.components.iter().zip(self.of(layout, origin, &[cell])) {
-            to.write_reals(layout.offset(SlotId(slot as u32), *component, cell), &values)?;
+        self.write(layout, to, (SlotId(slot as u32), cell), &self.of(layout, origin, &[cell]))
+    }
+
+    /// Writes place values, `[place][cell]`, of the cells of a block from one on.
+    pub(crate) fn write(
+        &self,
+        layout: Layout,
+        to: &mut Buffer<Stored>,
+        (slot, first): (SlotId, CellId),
+        values: &[Vec<f64>],
+    ) -> Result<(), DeviceError> {
+        for (rows, values) in self.rows.iter().zip(values) {
+            if rows.len() == 1 {
+                to.write_reals(layout.offset(slot, rows.start, first), values)?;
+                continue;
+            }
+            let halves: Vec<[f64; 2]> = values.iter().map(|value| split(*value)).collect();
+            for (half, row) in rows.clone().enumerate() {
+                let halves: Vec<f64> = halves.iter().map(|halves| halves[half]).collect();
+                to.write_reals(layout.offset(slot, row, first), &halves)?;
+            }
         }
         Ok(())
     }

@@ -316,13 +316,15 @@ impl Shapes {
                 let from = seen.map(|seen| manifest.directions[seen.direction as usize].c.map(|c| -c));
                 from.fold(0, |all, offset| all | block_at(offset))
             };
-            for number in 0..layout.components() {
+            for number in 0..manifest.values() {
                 // If moments are stored, all of them are needed where any population streams.
                 let streaming = match manifest.moments.is_empty() {
                     true => streams(&manifest.directions[number]) | read(number),
                     false => all,
                 };
-                reached[layout.offset(SlotId(0), number, cell)] = Some(Need { streaming, rim, whole: true });
+                for row in manifest.rows_of(number) {
+                    reached[layout.offset(SlotId(0), row, cell)] = Some(Need { streaming, rim, whole: true });
+                }
             }
         }
         Shapes { reached, fields: Layout::fields(manifest).slot_len() }

@@ -90,10 +90,9 @@ impl Simulation {
                     self.subdomains
                         .read(layout, range, For::First, |subdomain| Some(&subdomain.fields().populations[set]))
                 };
-                cells::visit(read, layout, self.grid(), |cell, populations| {
+                cells::visit(read, layout, self.grid(), |cell, stored| {
                     if current[cell.level] {
-                        whole.copy_from_slice(populations);
-                        digits.read(&mut whole);
+                        digits.read(stored, &mut whole);
                         whole.iter_mut().zip(&rest).for_each(|(whole, rest)| *whole += rest);
                         each(cell, &whole);
                     }

@@ -65,13 +65,14 @@ impl Subdomain {
         for (at, set) in fields.populations.iter_mut().enumerate() {
             let current: Vec<bool> = levels.iter().map(|level| level.current == at).collect();
             if current.contains(&true) {
-                cells::update(set, layout, grid, &leaves, |cell, populations| {
+                cells::update(set, layout, grid, &leaves, |cell, stored| {
                     if current[cell.level] {
-                        digits.read(populations);
+                        let mut populations = vec![0.0; rest.len()];
+                        digits.read(stored, &mut populations);
                         populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population += rest);
-                        change(cell, populations);
+                        change(cell, &mut populations);
                         populations.iter_mut().zip(&rest).for_each(|(population, rest)| *population -= rest);
-                        digits.write(populations);
+                        digits.write(&populations, stored);
                     }
                 })?;
             }
@@ -108,9 +109,7 @@ impl Subdomain {
             let values: Vec<Vec<Vec<f64>>> = some.par_iter().map(of).collect();
             for (leaf, values) in some.iter().zip(values) {
                 let to = &mut fields.populations[current[leaf.block.level]];
-                for (component, values) in places.components.iter().zip(values) {
-                    to.write_reals(layout.offset(leaf.slot, *component, CellId(0)), &values)?;
-                }
+                places.write(layout, to, (leaf.slot, CellId(0)), &values)?;
             }
         }
         Ok(())
