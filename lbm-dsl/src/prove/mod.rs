@@ -393,7 +393,7 @@ mod tests {
             }
         }
         // These have couplings of their own, which name their rates.
-        let of_own = ["d2q9_boussinesq", "d2q9_phase_field", "d2q9_scalar"];
+        let of_own = ["d2q9_boussinesq", "d2q9_phase_field", "d2q9_scalar", "d2q9_two_fluids"];
         assert_eq!(refused, BTreeSet::from(of_own));
         assert!(followed > 90, "{followed}");
     }
