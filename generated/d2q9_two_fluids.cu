@@ -164,42 +164,42 @@ static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float o
     const float t2 = f_1 + f_5;
     const float t3 = f_4 + f_7;
 
-    // ---- d_rho   (d2q9_two_fluids.lbm:18)
+    // ---- d_rho   (d2q9_two_fluids.lbm:20)
     const float d_rho = f_0 + t3 + t1 + f_3 + t2;
 
-    // ---- rho   (d2q9_two_fluids.lbm:18)
+    // ---- rho   (d2q9_two_fluids.lbm:20)
     const float rho_ = 1.0f + d_rho;
     const float t4 = 0.25f * (rho_ * t0);
     const float t5 = (sigma_at_5_ - sigma_at_6_) * t4;
     const float t6 = (sigma_at_7_ - sigma_at_8_) * t4;
 
-    // ---- first   (d2q9_two_fluids.lbm:20)
+    // ---- first   (d2q9_two_fluids.lbm:22)
     const float firstx_ = -t5 - t6 + rho_ * (t0 * (sigma_at_2_ - sigma_at_1_) + drivex_);
     const float firsty_ = t6 - t5 + rho_ * (t0 * (sigma_at_4_ - sigma_at_3_) + drivey_);
 
-    // ---- p   (d2q9_two_fluids.lbm:24)
+    // ---- p   (d2q9_two_fluids.lbm:26)
     const float px_ = f_7 + t2 - t1 + 0.5f * firstx_;
     const float t7 = g_6_ + g_7_ + g_4_;
     const float t8 = g_5_ + g_8_ + g_3_;
 
-    // ---- d_sigma   (d2q9_two_fluids.lbm:19)
+    // ---- d_sigma   (d2q9_two_fluids.lbm:21)
     const float d_sigma = g_1_ + g_2_ + g_0_ + t8 + t7;
 
-    // ---- sigma   (d2q9_two_fluids.lbm:19)
+    // ---- sigma   (d2q9_two_fluids.lbm:21)
     const float sigma_ = 1.0f + d_sigma;
     const float t9 = 0.25f * (sigma_ * t0);
     const float t10 = (rho_at_7_ - rho_at_8_) * t9;
     const float t11 = (rho_at_5_ - rho_at_6_) * t9;
 
-    // ---- second   (d2q9_two_fluids.lbm:21)
+    // ---- second   (d2q9_two_fluids.lbm:23)
     const float secondx_ = sigma_ * (t0 * (rho_at_2_ - rho_at_1_) + drivex_) - (t10 + t11);
     const float secondy_ = t10 - t11 + sigma_ * (t0 * (rho_at_4_ - rho_at_3_) + drivey_);
 
-    // ---- q   (d2q9_two_fluids.lbm:25)
+    // ---- q   (d2q9_two_fluids.lbm:27)
     const float qy_ = t8 - t7 + 0.5f * secondy_;
     const float t12 = rho_ * omega_;
 
-    // ---- p   (d2q9_two_fluids.lbm:24)
+    // ---- p   (d2q9_two_fluids.lbm:26)
     const float py_ = f_3 + f_5 + f_8 - f_6 - t3 + 0.5f * firsty_;
     const float t13 = sigma_ * omega_g_;
     const float t14 = 1.0f / (2.0f + d_sigma + d_rho);
@@ -207,14 +207,14 @@ static __device__ __forceinline__ void collide(float (&f)[INPUTS], const float o
     // ---- post
     const float post_21 = t14 * (py_ + qy_);
 
-    // ---- q   (d2q9_two_fluids.lbm:25)
+    // ---- q   (d2q9_two_fluids.lbm:27)
     const float qx_ = g_1_ + g_5_ + g_7_ - g_2_ - g_6_ - g_8_ + 0.5f * secondx_;
 
     // ---- post
     const float post_20 = t14 * (px_ + qx_);
     const float t15 = 1.0f / (t12 + t13);
 
-    // ---- v   (d2q9_two_fluids.lbm:27)
+    // ---- v   (d2q9_two_fluids.lbm:29)
     const float vx_ = t15 * (omega_ * px_ + qx_ * omega_g_);
     const float vy_ = t15 * (omega_ * py_ + qy_ * omega_g_);
     const float t16 = 0.083333336f - 0.041666668f * omega_;
@@ -775,10 +775,10 @@ d2q9_two_fluids_expose(
     const float g_7_ = f[16];
     const float g_8_ = f[17];
 
-    // ---- d_sigma   (d2q9_two_fluids.lbm:19)
+    // ---- d_sigma   (d2q9_two_fluids.lbm:21)
     const float d_sigma = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
 
-    // ---- d_rho   (d2q9_two_fluids.lbm:18)
+    // ---- d_rho   (d2q9_two_fluids.lbm:20)
     const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;
 
     store(populations, slot, 18, cell, d_sigma);
@@ -879,10 +879,10 @@ d2q9_two_fluids_expose_walls(
     const float g_7_ = f[16];
     const float g_8_ = f[17];
 
-    // ---- d_sigma   (d2q9_two_fluids.lbm:19)
+    // ---- d_sigma   (d2q9_two_fluids.lbm:21)
     const float d_sigma = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
 
-    // ---- d_rho   (d2q9_two_fluids.lbm:18)
+    // ---- d_rho   (d2q9_two_fluids.lbm:20)
     const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;
 
     store(populations, slot, 18, cell, d_sigma);
@@ -1036,16 +1036,16 @@ d2q9_two_fluids_macroscopic(
     const float kept_u_ = load(src, slot, 20, cell);
     const float kept_u_2_ = load(src, slot, 21, cell);
 
-    // ---- d_rho   (d2q9_two_fluids.lbm:18)
+    // ---- d_rho   (d2q9_two_fluids.lbm:20)
     const float d_rho = f_0 + f_1 + f_2 + f_3 + f_4 + f_5 + f_6 + f_7 + f_8;
 
-    // ---- d_sigma   (d2q9_two_fluids.lbm:19)
+    // ---- d_sigma   (d2q9_two_fluids.lbm:21)
     const float d_sigma = g_0_ + g_1_ + g_2_ + g_3_ + g_4_ + g_5_ + g_6_ + g_7_ + g_8_;
 
-    // ---- rho   (d2q9_two_fluids.lbm:18)
+    // ---- rho   (d2q9_two_fluids.lbm:20)
     const float rho_ = 1.0f + d_rho;
 
-    // ---- sigma   (d2q9_two_fluids.lbm:19)
+    // ---- sigma   (d2q9_two_fluids.lbm:21)
     const float sigma_ = 1.0f + d_sigma;
 
     fields[field_at(slot - first, 0, cell)] = rho_;
