@@ -98,13 +98,16 @@ impl Manifest {
     pub fn first_state(&self) -> usize {
         self.values() - self.states.len()
     }
-    /// The rows that a value of a cell is stored in. A row has a number of the stored type for each cell of a block. A state has 32 bits where
-    /// populations have 16, so it takes two rows: the upper half of its bits, then the lower half.
+    /// The first of the states, if there are some and each takes two rows: it has 32 bits where populations have 16.
+    pub fn first_in_halves(&self) -> Option<usize> {
+        (self.real == Real::F16F32 && !self.states.is_empty()).then(|| self.first_state())
+    }
+    /// The rows that a value of a cell is stored in. A row has a number of the stored type for each cell of a block. Of a state that takes two,
+    /// the first has the upper half of its bits, the second the lower half.
     pub fn rows_of(&self, value: usize) -> Range<usize> {
-        let first = self.first_state();
-        match self.real == Real::F16F32 && value >= first {
-            true => 2 * value - first..2 * value - first + 2,
-            false => value..value + 1,
+        match self.first_in_halves().filter(|first| value >= *first) {
+            Some(first) => 2 * value - first..2 * value - first + 2,
+            None => value..value + 1,
         }
     }
     /// Number of rows of a block.

@@ -118,15 +118,15 @@ fn blocks(manifest: &Manifest) -> TokenStream {
             pub const HALF_SCALE: f32 = #HALF_SCALE;
         }
     });
-    let place = match manifest.rows() > manifest.values() {
-        false => quote! {
+    let place = match manifest.first_in_halves() {
+        None => quote! {
             /// Where the population of a direction is stored, at a cell of the block in `slot`.
             pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
                 (slot * Q + direction) * CELLS + cell
             }
         },
-        true => {
-            let (rows, first) = (manifest.rows(), manifest.first_state());
+        Some(first) => {
+            let rows = manifest.rows();
             let doc = format!(
                 "Where the population of a direction is stored, at a cell of the block in `slot`. From direction {first} on they are states, \
                  which have 32 bits (IEEE 754 binary32): the upper half is there, the lower half `CELLS` numbers behind it."

@@ -148,7 +148,7 @@ fn other_shape(manifest: &Manifest, kernel: &Kernel) -> String {
 
 fn blocks(manifest: &Manifest) -> Blocks {
     let [bx, by, _] = manifest.block;
-    let halves = (manifest.rows() > manifest.values()).then(|| manifest.first_state());
+    let halves = manifest.first_in_halves();
     Blocks {
         half_scale: (manifest.real == Real::F16F32).then(|| format!("{HALF_SCALE:?}f")),
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),

@@ -237,7 +237,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
             (0, false) => "K".into(),
             (more, _) => format!("(Q + {more})"),
         },
-        halves: (manifest.rows() > manifest.values()).then(|| manifest.first_state()),
+        halves: manifest.first_in_halves(),
         moments: method.moments.as_ref().map(|plans| moments::view(method, plans)),
         around: method.around.as_ref().map(|plans| around::view(manifest, plans, |at| pull(manifest, at))),
         inputs: if manifest.seen.is_empty() { "Q" } else { "INPUTS" },

@@ -344,9 +344,9 @@ fn members(params: &[Param]) -> Vec<Member> {
 /// under way are what hides the latency of memory, and they are as many whether they bring 16 bits or 32.
 pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
     let blocks = manifest.layout == Layout::Blocks && manifest.real == Real::F16F32 && manifest.moments.is_empty();
-    let blocks = blocks && manifest.states.is_empty();
     let fits = manifest.block[0].is_multiple_of(2) && manifest.cells() as u32 / 2 <= FEW_THREADS;
-    blocks && fits && role == Role::StreamCollide
+    // Words of two cells have halves of their states.
+    blocks && manifest.states.is_empty() && fits && role == Role::StreamCollide
 }
 
 /// Whether the threads of a block exchange populations that they make of moments: where they work on all of its cells.

@@ -7,13 +7,13 @@ use lbm_bundle::HALF_SCALE;
 /// Bits of a NaN of 16 bits that say which it is.
 const PAYLOAD: u16 = 0x3ff;
 
+const SIGN: u16 = 0x8000;
+
 /// The number that a pattern of 16 bits stands for.
 pub(crate) fn widened(bits: u16) -> f64 {
     let value = f16::from_bits(bits);
     match value.is_nan() {
-        true => f64::from_bits(
-            f64::NAN.to_bits() | u64::from(bits & !f16::NAN.to_bits() & 0x8000) << 48 | u64::from(bits & PAYLOAD),
-        ),
+        true => f64::from_bits(f64::NAN.to_bits() | u64::from(bits & SIGN) << 48 | u64::from(bits & PAYLOAD)),
         false => value.to_f64() / f64::from(HALF_SCALE),
     }
 }
@@ -26,7 +26,7 @@ pub(crate) fn narrowed(value: f64) -> u16 {
     let bits = value.to_bits();
     match bits as u16 & PAYLOAD {
         0 => f16::NAN.to_bits(),
-        payload => (bits >> 48) as u16 & 0x8000 | f16::INFINITY.to_bits() | payload,
+        payload => (bits >> 48) as u16 & SIGN | f16::INFINITY.to_bits() | payload,
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Digits {
 impl Digits {
     /// Those of a bundle.
     pub fn of(manifest: &Manifest) -> Self {
-        let halves = if manifest.rows() > manifest.values() { manifest.first_state() } else { manifest.values() };
+        let halves = manifest.first_in_halves().unwrap_or(manifest.values());
         Digits { lent: manifest.lent(), halves }
     }
 
