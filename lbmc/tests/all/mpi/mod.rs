@@ -303,6 +303,15 @@ fn levels_and_a_symmetry_plane_have_the_files_of_one_process() {
     }
 }
 
+/// On several levels values of neighbours are computed again before the halo is exchanged, so what was sent beforehand must not be taken.
+#[test]
+fn levels_of_a_method_that_reads_neighbours_have_the_files_of_one_process() {
+    if is_there() {
+        let case = REFINED.replace("d2q9_bgk", "d2q9_shan_chen") + "[params]\nstrength = -0.5\n";
+        is_the_same(&case, 16, &[2]);
+    }
+}
+
 #[test]
 fn levels_with_ghosts_that_follow_the_flow_have_the_files_of_one_process() {
     if is_there() {

@@ -45,9 +45,11 @@ impl Subdomains {
     }
 
     /// Whether communication overlaps with the computation of interior blocks: subdomains lie in several processes, and only streaming
-    /// changes populations.
+    /// changes what is stored of cells between two steps. On several levels, exposed values are computed again before the halo is exchanged.
     pub(crate) fn posts(&self) -> bool {
-        self.processes().is_some() && !self.first().moves() && !self.first().grid().forest().stores_covered()
+        let first = self.first();
+        let exposes_again = !first.program().manifest().shown.is_empty() && first.grid().levels().len() > 1;
+        self.processes().is_some() && !first.moves() && !first.grid().forest().stores_covered() && !exposes_again
     }
 
     /// Begins to send the halo of a level to other processes, from a set of populations that has been written.
