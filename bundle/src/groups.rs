@@ -17,17 +17,17 @@ macro_rules! method_groups {
             }
             /// Links that solids cut.
             Links {
-                rows: read Int [slot] "row of each slot in the next two, -1 for none",
+                link_rows: read Int [slot] "row of each slot in the next two, -1 for none",
                 links: read Int [row][q][cells]
                     "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
                 distances: read Real [row][q][cells]
                     "distance of the surface on the way to it, over the length of the link",
             }
-            /// Which cells are solid.
+            /// Links that solids or faces cut, and cells that are solid, if there are any.
             Mask {
-                rows: read Int [slot] "row of each slot in the next, -1 for none; if `solids` is 1",
-                links: read Int [row][q][cells] "-1 where a cell is solid; if `solids` is 1",
-                solids: value Int "1 where cells may be solid, else 0",
+                link_rows: read Int [slot] "row of each slot in the next, -1 for none; if `solids` is 1",
+                links: read Int [row][q][cells] "w + 1 where a direction comes off wall w, -1 where a cell is solid; if `solids` is 1",
+                solids: value Int "1 where links may be cut or cells be solid, else 0",
             }
             /// What comes from other levels, of a coupling of packets.
             Inbox {

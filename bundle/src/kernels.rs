@@ -48,6 +48,11 @@ macro_rules! method_kernels {
             ///
             /// Of a method that reads values of neighbours, with a coupling of packets.
             ExposeInterfaceWalls = "expose_interface_walls" { gathers Expose [neighbours walls inbox] }
+            /// What cells of the listed blocks show to those around them, whose links are cut by faces along which values vary; neighbours may be
+            /// coarser or refined, or walls.
+            ///
+            /// Of a method that reads values of neighbours, with a coupling of packets, after those that know no cut links.
+            ExposeInterfaceSolid = "expose_interface_solid" { gathers Expose [neighbours walls inbox links] }
             /// What cells of the listed blocks show to finer cells in the first of these cells' two steps: that of their populations as they are stored.
             ///
             /// Of a method that reads values of neighbours, with a coupling of packets. These values are made of what collisions conserve.
@@ -83,6 +88,11 @@ macro_rules! method_kernels {
             ///
             /// Of a coupling of packets.
             StreamCollideInterfaceWalls = "stream_collide_interface_walls" { gathers Collide [neighbours walls inbox] }
+            /// Pulls, collides and stores the listed blocks, whose links are cut by faces along which values vary; neighbours may be coarser or
+            /// refined, or walls.
+            ///
+            /// Of a coupling of packets, if the bundle has rules for surfaces of solids.
+            StreamCollideInterfaceSolid = "stream_collide_interface_solid" { gathers Collide [neighbours walls inbox links] }
             /// Pulls, collides and stores the listed blocks at refinement interfaces, leaves or refined; what has streamed in is saved.
             ///
             /// Of a coupling of ghosts.
@@ -136,6 +146,7 @@ macro_rules! method_kernels {
                 slots: read Int [node] "slot of each node, or -1",
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 walls: group Walls,
+                mask: group Mask,
                 across: group ToFiner,
                 params: value Params "parameters of the method, on the coarse level",
             }
@@ -155,6 +166,7 @@ macro_rules! method_kernels {
                 slots: read Int [node] "slot of each node, or -1",
                 rows: read Int [slot] "row of the inbox of each slot at an interface, or -1",
                 walls: group Walls,
+                mask: group Mask,
                 coarse: read Stored [slot][rows][pitch] in lattice "current populations of the coarse level",
                 across: group ToCoarser,
                 params: value Params "parameters of the method, on the coarse level",

@@ -126,8 +126,9 @@ codes! {
     "L0405" "levels that do not exist" "Levels are counted from 0, the coarsest.";
     "L0406" "a grid that cannot change" "The forest of blocks was made to stay as it is.";
     "L0407" "a refinement interface that is too near"
-        "Links that a solid cuts, and faces along which values vary, are a block away from refinement interfaces. Give solids near each other the \
-         same `level`, and a moving one that level all along its way; begin refined boxes a block away from such a face.";
+        "Links that a solid cuts are a block away from refinement interfaces, and so are faces along which values vary, with a coupling of ghosts or \
+         beside a solid. Give solids near each other the same `level`, and a moving one that level all along its way; begin refined boxes a block \
+         away from such a face, or take a volumetric coupling.";
     "L0408" "a moving solid that comes to walls with values that vary"
         "Links there would have values of two walls. A block must lie between them, or the value be the same everywhere.";
 

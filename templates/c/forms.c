@@ -162,7 +162,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {% component cells_at_once(of, @real, @stored, @moments, @inputs, @values) %}
     _Alignas(64) {{ real }} before[{% if of.exposes %}Q{% else %}{{ inputs }}{% endif %} * SLAB];
 {%- if of.links %}
-    if (rows[slot] == 0) {  // all is solid
+    if (link_rows[slot] == 0) {  // all is solid
 {%- if not of.exposes %}
         {{<copy_values to="dst" into="slot" from="src" of="slot" />}}
 {%- endif %}
@@ -204,7 +204,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {%- endcomponent each_of_them %}
 
 {% component off_links(of) %}
-    {{<link_by_link />}}
+    {{<link_by_link of={of} />}}
 {%- endcomponent off_links %}
 
 {% component finish_cells(of, @param_names, @stored_rows) %}

@@ -74,7 +74,8 @@
 {%- elif pull.rest or of.stored %}
     f[{{ pull.at }}] = load(src, slot, {{ pull.row }}, cell);
 {%- elif of.links and not of.exposes %}
-    f[{{ pull.at }}] = {{ pull.near }} < 0 ? 0 : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
+    f[{{ pull.at }}] = {% if of.inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
+        : {% endif %}{{ pull.near }} < 0 ? 0 : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- elif of.walls %}
     f[{{ pull.at }}] = {% if of.inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
         : {% endif %}{{ pull.near }} < 0 ? from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values)
@@ -88,7 +89,7 @@
 {%- if of.links and not of.exposes %}
 {%- for pull in pulls %}
 {%- if not pull.rest and pull.seen is not number %}
-    if ({{ pull.near }} < 0) f[{{ pull.at }}] = from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values);
+    if ({{ pull.near }} < 0{% if of.inbox %} && !(mask >> ({{ pull.entry }}) & 1){% endif %}) f[{{ pull.at }}] = from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values);
 {%- endif %}
 {%- endfor %}
 {%- endif %}
@@ -160,10 +161,10 @@ static __device__ __noinline__ Seen all_seen_behind(
 
 {% component off_links(of) %}
 {%- if of.exposes %}
-    {{<link_by_link />}}
+    {{<link_by_link of={of} />}}
 {%- else %}
     UNROLL for (int i = 0; i < Q; ++i) {
-        if (of_row[i * CELLS + cell] > 0) f[i] = back[i][thread];
+        if (of_row[i * CELLS + cell] > 0{% if of.inbox %} && !(mask >> neighbour_of(beyond(here, i, -1)) & 1){% endif %}) f[i] = back[i][thread];
     }
 {%- endif %}
 {%- endcomponent off_links %}

@@ -33,7 +33,7 @@
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 
 {% endif -%}
-{% if walls and walls.tables -%}
+{% if walls and (walls.tables or packets) -%}
 // Direction of each velocity, by (cx+1) + 3 (cy+1){% if deep %} + 9 (cz+1){% endif %}.
 {{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };
 

@@ -17,7 +17,7 @@
     const {{ real }} *const in = inbox + (size_t)(own_row < 0 ? 0 : own_row) * ROW;
 {%- endif %}
 {%- if kernel.links %}
-    const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+    const size_t row_at = (size_t)link_rows[slot] * (Q * CELLS);
     const {{ int }} *const of_row = links + row_at;
 {%- endif %}
 {%- if kernel.fast %}

@@ -88,7 +88,7 @@
     {{ shared }}unsigned short lists[threads / LANES][CELLS];
     const int lane = thread % LANES;
     unsigned short *const list = lists[thread / LANES];
-    const Interface interface = {wall_rules, wall_values, {% if fine %}fine, fine{% else %}before, after{% endif %}};
+    const Interface interface = {wall_rules, wall_values, link_rows, links, solids, {% if fine %}fine, fine{% else %}before, after{% endif %}};
     for (int direction = thread / LANES; direction < Q; direction += threads / LANES) {
         int listed = 0;
         for (int first = 0; first < CELLS; first += LANES) {

@@ -9,6 +9,8 @@
 typedef struct {
     const {{ int }} *wall_rules;
     const {{ real }} *wall_values;
+    const {{ int }} *link_rows, *links;  // cut links, if `solids` is 1
+    int solids;
     const {{ stored }} *before, *after;  // populations of the finer level, at the beginning of its two steps and half-way
 } Interface;
 
@@ -121,6 +123,31 @@ typedef struct {
 {%- else %}
     return -1 - side->beside[entry_of(spot)];
 {%- endif %}
+}
+
+// The wall at the place `far`, off which a direction comes to the coarse cell at the place `near`. Where links are cut, each has a wall of its own:
+// that of the direction if its link meets the same face, else, at an edge of the domain, that of the link straight to this face.
+{{ function }} {{ int }} wall_across(
+    const Interface *interface, const Side *side, {% if not interface.mirrors %}const {% endif %}Spot near, {% if not interface.mirrors %}const {% endif %}Spot far, const int direction, const Cell cell)
+{
+    const {{ int }} w = wall_at(side, far), row = interface->solids ? interface->link_rows[cell.slot] : -1;
+    if (row < 0) return w;
+    const {{ int }} *const links = interface->links + (size_t)row * (Q * CELLS) + cell.cell;
+{%- if interface.mirrors %}
+    int turned = 0;
+    near = folded(side, near, &turned), far = folded(side, far, &turned);
+{%- endif %}
+    int child;
+    const {{ int }} link = links[direction * CELLS];
+    if (link > 0 && side->beside[neighbour_of(beyond(cell_around(near, &child), direction, -1))] == -1 - w) return link - 1;
+    const int entry = entry_of(far);
+    for (int axis = 0, step = 1; axis < DIM; step *= 3, ++axis) {
+        const int part = entry / step % 3 - 1;
+        if (part == 0 || side->beside[{{ middle }} + part * step] != -1 - w) continue;
+        const {{ int }} straight = links[NUMBER[{{ middle }} - part * step] * CELLS];
+        if (straight > 0) return straight - 1;
+    }
+    return w;
 }
 
 {% if walls.nodes -%}
@@ -256,7 +283,8 @@ typedef struct {
     if (!returns) return carried;
     const Cell last = find(side, near);
     const int back = {% if interface.mirrors %}reflect(direction, last.turned){% else %}direction{% endif %};
-    return carried + wall_adds(interface, wall_at(side, far), back, side->level, last.slot, last.cell);
+    const {{ int }} w = wall_across(interface, side, near, far, back, last);
+    return carried + wall_adds(interface, w, back, side->level, last.slot, last.cell);
 }
 
 // What a direction brings to a place in a cell of a coarse block, where finer cells may be on the way; `side` is about the block.
@@ -274,5 +302,6 @@ typedef struct {
     const Spot next = beyond(spot, direction, 1);
     const {{ real }} back = last == WALL && look(side, next) == FINE ? value(interface->before, find(side, next), sent)
                                                                : packet(side, spot, sent{{ interface.pass }});
-    return back + wall_adds(interface, wall_at(side, far), direction, side->level, cell.slot, cell.cell);
+    const {{ int }} w = wall_across(interface, side, spot, far, direction, cell);
+    return back + wall_adds(interface, w, direction, side->level, cell.slot, cell.cell);
 }

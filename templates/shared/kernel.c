@@ -21,10 +21,10 @@
 {%- endcomponent kernel %}
 
 {# What comes off solids, a link after the other. -#}
-{% component link_by_link(@int, @reduce) -%}
+{% component link_by_link(of, @int, @reduce) -%}
     UNROLL for (int i = 0; i < {{ reduce.summed }}; ++i) {
         const {{ int }} link = of_row[i * CELLS + cell];
-        if (link > 0) f[i * SLAB] = off_solid(link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
+        if (link > 0{% if of.inbox %} && !(mask >> neighbour_of(beyond(here, i, -1)) & 1){% endif %}) f[i * SLAB] = off_solid(link - 1, i, here, src, near, of_row, distances + row_at, wall_rules, wall_values);
     }
 {%- endcomponent link_by_link %}
 

@@ -53,7 +53,7 @@
 {
 {%- if solids %}
     const {{ int }} link = of_row == 0 ? 0 : of_row[direction * CELLS + index_of(here)];
-    if (link > 0) return off_solid(link - 1, direction, here, src, near, of_row, distances, wall_rules, wall_values);
+    if (link > 0{% if packets %} && !(mask >> neighbour_of(beyond(here, direction, -1)) & 1){% endif %}) return off_solid(link - 1, direction, here, src, near, of_row, distances, wall_rules, wall_values);
 {%- endif %}
 {%- if walls.thin %}
     near += (long long)(near[neighbour_of(here)] - near[{{ middle }}]) * NEAR;

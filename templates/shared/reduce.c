@@ -116,7 +116,7 @@ typedef struct {
 {%- </kernel> %}
 
 {% <kernel of={reduce.sums}> %}
-    const Mask mask = {rows, links, solids};
+    const Mask mask = {link_rows, links, solids};
     {{<array type="Sum" name="of" count="SETS * (1 + DIM)" />}}
     for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
     double cells = 0;
@@ -184,7 +184,7 @@ typedef struct {
 
 {% <kernel of={reduce.means}> %}
     const Forest forest = {nodes, near, children, parents, slots, fields};
-    const Mask mask = {rows, links, solids};
+    const Mask mask = {link_rows, links, solids};
     {{<fold type="Totals" name="own" value="totals_of(ids, begin, end, thread, threads, &forest, mask)" merge="merge_totals" />}}
     if (thread == 0) put_totals(&own, means + 7 * (size_t)share);
 {%- </kernel> %}

@@ -209,7 +209,7 @@ typedef struct {
         for (size_t entry = (size_t)thread; entry < (size_t)(end - begin) * CELLS; entry += (size_t)threads) {
             const {{ int }} slot = ids[begin + (int)(entry / CELLS)];
             const int cell = (int)(entry % CELLS);
-            const size_t row_at = (size_t)rows[slot] * (Q * CELLS);
+            const size_t row_at = (size_t)link_rows[slot] * (Q * CELLS);
             exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, level, first, form, places, kinds, numbers, sum.of);
         }
         {{<fold type="Exchanged" name="all" value="sum" merge="merge_exchanged" />}}

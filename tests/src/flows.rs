@@ -13,7 +13,7 @@ use lbm_dsl::prove::{self, Findings, Transport};
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::Face;
 use lbm_runtime::solver::snapshot::Snapshot;
-use lbm_runtime::solver::{GridSpec, Simulation, StepError};
+use lbm_runtime::solver::{FaceSpec, GridSpec, Profile, Simulation, StepError, Varying, WallSpec};
 use num_traits::ToPrimitive;
 
 use crate::compiled;
@@ -25,6 +25,19 @@ pub fn devices() -> Vec<Device> {
         all.push(Device::cuda(0).expect("the feature `cuda` needs a GPU"));
     }
     all
+}
+
+/// A box with a wall at a face whose `velocity` is a function of the place, in cells of the coarsest level, along each axis.
+pub fn varying_wall<const DIM: usize>(
+    mut grid: GridSpec,
+    face: Face,
+    rule: &str,
+    velocity: [fn([f64; 3]) -> f64; DIM],
+) -> GridSpec {
+    let profiles: Vec<Profile> = velocity.into_iter().map(|along| Arc::new(along) as Profile).collect();
+    let varying = Varying { profiles: vec![("velocity".into(), profiles)], timed: vec![] };
+    grid.faces[face.index()] = FaceSpec::Wall(WallSpec { rule: rule.into(), values: vec![], varying });
+    grid
 }
 
 /// The bytes of all populations of a flow, as a restart file has them.

@@ -16,6 +16,7 @@ use lbm_runtime::solver::restore::State;
 use lbm_runtime::solver::{Adaptivity, GridSpec, Prepared, Simulation, StepError};
 use lbm_tests::compiled::{self, Random};
 use lbm_tests::criteria::{above, criteria, criterion, everywhere, level};
+use lbm_tests::flows::varying_wall;
 use lbm_tests::sample::sample;
 
 const STEPS: u64 = 3;
@@ -245,6 +246,21 @@ fn refined_grids_have_the_same_bits_in_parts() {
         let bundle = compiled::compile_levels(&model, Target::C, Real::F64, block(model.lattice().dim()));
         let grid = cells(&bundle, [24, 16, 16]);
         Flow { bundle: &bundle, grid, levels, refines }.is_the_same_in_parts(&format!("{spec} {coupling}, periodic"));
+    }
+}
+
+/// A wall that moves faster along x, link by link, or cell by cell where its rule is of nodes, refined here and there.
+#[test]
+fn walls_along_which_values_vary_have_the_same_bits_in_parts_at_interfaces() {
+    for (spec, rule) in
+        [("d2q9_bgk", "moving_wall"), ("d2q9_bgk", "regularized_velocity"), ("d2q9_hybrid", "moving_wall")]
+    {
+        let model = compiled::model_with_all(spec, &["bounce_back", rule], Some("volumetric_shifted"));
+        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
+        let refines = |block: Block| block.place[0] == block.level + 1 || block.place[0] == 3 << block.level;
+        let grid = cells(&bundle, [24, 16, 1]).with_wall(Face::YMax, "bounce_back", &[]);
+        let grid = varying_wall(grid, Face::YMin, rule, [|[x, ..]| 0.002 * x, |_| 0.0]);
+        Flow { bundle: &bundle, grid, levels: 3, refines }.is_the_same_in_parts(&format!("{spec} {rule}"));
     }
 }
 

@@ -11,6 +11,7 @@ use lbm_runtime::device::Device;
 use lbm_runtime::geometry::{Block, Cell, Face};
 use lbm_runtime::solver::{GridSpec, Simulation};
 use lbm_tests::compiled;
+use lbm_tests::flows::{at_rest, varying_wall};
 
 /// Kernels in 64 bits for blocks of 8x8 or 4x4x4.
 fn bundle(spec: &str, coupling: &str) -> Bundle {
@@ -434,4 +435,61 @@ fn a_force_drives_the_parabola_of_poiseuille_on_two_levels() {
             assert!(coarse < 2.7e-3 && coarse / fine > 3.7, "{coupling} {axis}: {coarse:e} {fine:e}");
         }
     }
+}
+
+/// Slow flow over a wall whose velocity is `SLOW sin(k x)`, below one at rest, with one wave in a periodic box twice as long as high: `u = sin(kx) F'(y)`
+/// and `v = -k cos(kx) F(y)`, where `F = a sinh(ky) + b y cosh(ky) + c y sinh(ky)` has no value at both walls, and the slope of the velocity of each.
+/// Half of the length is refined along the wall, so that its velocity varies where packets come off it.
+#[test]
+fn a_wall_with_a_wave_of_velocity_is_of_second_order_where_it_is_refined() {
+    const SLOW: f64 = 1e-6;
+    let model = compiled::model_with_all("d2q9_trt", &["moving_wall", "bounce_back"], Some("volumetric_shifted"));
+    let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
+    let params = [("omega".to_string(), vec![1.2]), ("magic".to_string(), vec![0.1875])];
+    let error = |cells: usize, refined: bool| {
+        let grid = GridSpec::periodic([2 * cells, cells, 1]).with_wall(Face::YMax, "bounce_back", &[]);
+        let wave: fn([f64; 3]) -> f64 = match cells {
+            8 => |[x, ..]| SLOW * (TAU * x / 16.0).sin(),
+            16 => |[x, ..]| SLOW * (TAU * x / 32.0).sin(),
+            _ => |[x, ..]| SLOW * (TAU * x / 64.0).sin(),
+        };
+        let grid = varying_wall(grid, Face::YMin, "moving_wall", [wave, |_| 0.0]);
+        let blocks = cells / 4;
+        let refine = |Block { level, place: [x, y, _] }: Block| {
+            refined && level == 0 && (blocks / 2..blocks + blocks / 2).contains(&x) && 2 * y < blocks
+        };
+        let device = Device::host(1).expect("the host is a device");
+        let levels = 1 + usize::from(refined);
+        let mut flow = Simulation::refined(&device, &bundle, &grid, &params, levels, refine).expect("a flow");
+        flow.init(at_rest).expect("a start");
+        flow.run((30 * cells * cells) as u64).expect("it runs");
+        let (height, k) = (cells as f64, TAU / (2.0 * cells as f64));
+        let (sinh, cosh) = ((k * height).sinh(), (k * height).cosh());
+        // F'(0) = a k + b is SLOW, F(height) and F'(height) are 0.
+        let ratio = (sinh + k * height * cosh) / (height * sinh);
+        let a = SLOW * (ratio * height * cosh - cosh - k * height * sinh)
+            / (-k * k * height * sinh - ratio * (sinh - k * height * cosh));
+        let b = SLOW - a * k;
+        let c = -(a * sinh + b * height * cosh) / (height * sinh);
+        let snapshot = flow.snapshot().expect("fields");
+        let (u, v) = (snapshot.get("ux").expect("a velocity"), snapshot.get("uy").expect("a velocity"));
+        let (mut off, mut all) = (0.0, 0.0);
+        for at in 0..u.len() {
+            let cell = snapshot.cell(at);
+            let [x, y, _] = cell.centre();
+            let (sinh, cosh) = ((k * y).sinh(), (k * y).cosh());
+            let stream = a * sinh + b * y * cosh + c * y * sinh;
+            let slope = a * k * cosh + b * (cosh + k * y * sinh) + c * (sinh + k * y * cosh);
+            let (ux, uy) = ((k * x).sin() * slope, -k * (k * x).cos() * stream);
+            off += cell.width().powi(2) * ((u[at] - ux).powi(2) + (v[at] - uy).powi(2));
+            all += cell.width().powi(2) * (ux * ux + uy * uy);
+        }
+        f64::sqrt(off / all)
+    };
+    let uniform = [16, 32].map(|cells| error(cells, false));
+    let refined = [8, 16, 32].map(|cells| error(cells, true));
+    println!("uniform {uniform:?}, refined {refined:?}");
+    let order = (refined[1] / refined[2]).log2();
+    assert!(order > 1.8, "{order}: {refined:?}");
+    assert!(refined[1] < uniform[0], "{refined:?} {uniform:?}");
 }

@@ -158,6 +158,37 @@ fn a_formula_of_place_at_nodes_is_that_of_the_face_where_it_does_not_vary() {
     }
 }
 
+/// Where the grid is refined along a part of a face, packets come off the walls of single links, or pass those of single cells: where these do not
+/// vary, the flow has the bits of one whose face has one wall.
+#[test]
+fn walls_link_by_link_are_that_of_the_face_at_interfaces_where_they_do_not_vary() {
+    let rules = ["moving_wall", "zou_he_velocity"];
+    for (device, rule) in devices().iter().flat_map(|device| rules.map(|rule| (device.clone(), rule))) {
+        let bundle = bundle(&device, &["bounce_back", rule]);
+        let found = |text: &str, levels: usize| {
+            let mut grid = GridSpec::periodic([32, 16, 1])
+                .with_wall(Face::XMin, "bounce_back", &[])
+                .with_wall(Face::XMax, "bounce_back", &[])
+                .with_wall(Face::YMax, "bounce_back", &[]);
+            prescribe(&device, &bundle, &mut grid, Face::YMin, rule, [text, "0"]);
+            // Along a part of the face, and at one of its ends.
+            let refine = |Block { level, place: [x, y, _] }: Block| match level {
+                0 => y < 2 && (x == 0 || (3..6).contains(&x)),
+                _ => y < 2 && (x == 0 || (8..10).contains(&x)),
+            };
+            let mut flow = Simulation::refined(&device, &bundle, &grid, &params(), levels, refine).expect("a flow");
+            flow.init(at_rest).expect("a start");
+            flow.run(50).expect("it runs");
+            let snapshot: Snapshot = flow.snapshot().expect("fields");
+            snapshot.get("ux").expect("a velocity").to_vec()
+        };
+        for levels in [2, 3] {
+            let (whole, cells) = (found(&formula(16), levels), found(&format!("{} + 0 * x", formula(16)), levels));
+            assert!(whole == cells && whole.iter().any(|u| *u > 0.1 * SPEED), "{rule}, {levels} levels");
+        }
+    }
+}
+
 /// A channel between nodes at rest, with a parabola of velocity at the nodes of its inlet: the largest difference from it half-way, over its
 /// largest velocity. Half a cell off it would be of first order. What is left is of second order, as the fluid is compressible: the velocity grows
 /// as the density falls along the channel, by `24 VISCOSITY speed / cells` of itself.

@@ -61,7 +61,8 @@ impl Items {
             | Role::ToFineWalls
             | Role::ToCoarseWalls
             | Role::ExposeAcross
-            | Role::StreamCollideSolid => Items::Blocks,
+            | Role::StreamCollideSolid
+            | Role::StreamCollideInterfaceSolid => Items::Blocks,
             Role::Relocate | Role::RelocateFields | Role::Keep => Items::Copies,
             role if gather::gathers(role) => Items::Gathered,
             _ => Items::Cells,

@@ -178,6 +178,10 @@ pub fn manifest(
         roles.extend([Role::Relocate, Role::RelocateFields]);
     }
     if options.solids && has_walls {
+        if manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts == 0) {
+            roles.push(Role::StreamCollideInterfaceSolid);
+            roles.extend((!manifest.shown.is_empty()).then_some(Role::ExposeInterfaceSolid));
+        }
         roles.extend([Role::StreamCollideSolid, Role::Force, Role::Refill]);
     }
     roles.extend([Role::Macroscopic, Role::Look, Role::Sums]);
@@ -375,7 +379,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         Role::InterfaceMasks | Role::InterfaceCells => (manifest.target.lanes().max(Target::Cuda.lanes()), 1),
         Role::ToFine | Role::ToCoarse | Role::Refill => (INTERFACE_THREADS, INTERFACE_THREADS),
         Role::ToFineWalls | Role::ToCoarseWalls | Role::ExposeAcross => (THREADS, 1),
-        Role::StreamCollideSolid => {
+        Role::StreamCollideSolid | Role::StreamCollideInterfaceSolid => {
             // What solids send back is kept for each thread, beside a list of it, in memory that thread blocks share.
             let bytes = manifest.q() as u32 * (manifest.real.bytes() as u32 + 4);
             let most = (SHARED_BYTES / bytes).min(INTERFACE_THREADS);

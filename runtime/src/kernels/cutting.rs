@@ -252,7 +252,15 @@ mod tests {
         let count = BOX / SIDE;
         let blocks = (0..count.pow(dim as u32)).map(|at| [at % count, at / count % count, at / (count * count)]);
         (
-            Cutters { solids, first: 3, varying: no, varying_solids, symmetry_planes, nodes: no },
+            Cutters {
+                solids,
+                first: 3,
+                varying: no,
+                varying_solids,
+                symmetry_planes,
+                nodes: no,
+                faces_at_interfaces: false,
+            },
             blocks.map(|place| Block { level: 0, place }).collect(),
         )
     }

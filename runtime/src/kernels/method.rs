@@ -153,7 +153,7 @@ mod tests {
                     walls: of.walls.then_some(Walls { wall_rules: &wall_rules, wall_values: &wall_values }),
                     inbox: of.inbox.then_some(Inbox { rows: &rows, masks: &masks, inbox: &inbox }),
                     ghosts: of.ghosts.then_some((Ghosts { sides: &sides, rows: &rows, held: 0 }, &mut saved)),
-                    links: of.links.then_some(Links { rows: &rows, links: &links, distances: &distances }),
+                    links: of.links.then_some(Links { link_rows: &rows, links: &links, distances: &distances }),
                 },
                 action: match action {
                     lbm_bundle::Action::Collide => Action::Collide { src: &src, dst: &mut dst },

@@ -205,7 +205,7 @@ impl Inbox {
     /// such blocks.
     pub(crate) fn exchange(
         &mut self,
-        (program, grid, walls): (&Program, &Grid, &Walls),
+        (program, grid, walls, mask): (&Program, &Grid, &Walls, kernels::Mask<'_>),
         populations: &[Buffer<Stored>; 2],
         levels: &[LevelState],
         (phase, level, start): (Phase, usize, bool),
@@ -224,7 +224,17 @@ impl Inbox {
                 Phase::ToFine => program.launch(kernels::ToFine { beside, across, start: i32::from(start), params }),
                 _ => {
                     let parents = &tables.parent;
-                    program.launch(kernels::ToFineWalls { ids, tree, parents, slots, rows, walls, across, params })
+                    program.launch(kernels::ToFineWalls {
+                        ids,
+                        tree,
+                        parents,
+                        slots,
+                        rows,
+                        walls,
+                        mask,
+                        across,
+                        params,
+                    })
                 }
             };
         }
@@ -232,7 +242,7 @@ impl Inbox {
         match phase {
             Phase::ToCoarse => program.launch(kernels::ToCoarse { beside, across }),
             Phase::ToCoarseWalls => {
-                program.launch(kernels::ToCoarseWalls { ids, tree, slots, rows, walls, coarse, across, params })
+                program.launch(kernels::ToCoarseWalls { ids, tree, slots, rows, walls, mask, coarse, across, params })
             }
             _ => unreachable!("{phase:?} does not cross an interface"),
         }

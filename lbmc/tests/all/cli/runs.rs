@@ -73,10 +73,10 @@ fn statistics_without_a_sample_are_told() {
 
 /// What a run cannot set up, a dry run refuses too, with the cells.
 #[test]
-fn a_refined_box_that_ends_at_a_face_with_a_formula_is_refused_by_a_dry_run() {
+fn a_box_of_a_coupling_of_ghosts_that_ends_at_a_face_with_a_formula_is_refused_by_a_dry_run() {
     let here = folder();
     let refined = "[faces]\nleft = { rule = \"moving_wall\", velocity = [\"0.02 * y / ly\", 0] }\nright = { rule = \"anti_bounce_back\", density = 1 }\n\
-                   others = \"bounce_back\"\n[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [0, 8], to = [16, 24] }]\n[stop]\nsteps = 10\n";
+                   others = \"bounce_back\"\n[refinement]\nfinest = 1\ncoupling = \"interpolated\"\nboxes = [{ level = 1, from = [0, 8], to = [16, 24] }]\n[stop]\nsteps = 10\n";
     std::fs::write(here.path().join("refined.toml"), boxed(refined)).expect("written");
     for more in [&["--dry-run"][..], &[]] {
         let text = fails(here.path(), &[&["run", "refined.toml"], more].concat());

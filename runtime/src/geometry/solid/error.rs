@@ -16,7 +16,7 @@ pub enum SolidError {
         code(L0407),
         help(
             "solids near each other need the same `level`, and one that moves needs it all along its way; keep refinement interfaces a block away \
-             from solids of another level and from faces along which values vary, or refine along all of such a face"
+             from solids of another level, and with a coupling of ghosts from faces along which values vary, or refine along all of such a face"
         )
     )]
     Jump {

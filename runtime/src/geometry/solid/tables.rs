@@ -28,6 +28,8 @@ pub struct Cutters {
     pub symmetry_planes: [bool; 6],
     /// Whether the wall at each face lies on the centres of the outermost cells (wet-node rules).
     pub nodes: [bool; 6],
+    /// Whether faces along which values vary may cut links of blocks at refinement interfaces.
+    pub faces_at_interfaces: bool,
 }
 
 /// The face or surface that a link crosses where values vary.
@@ -88,7 +90,7 @@ impl Cutters {
                 Cut::Nothing => -1,
                 Cut::All => 0,
                 Cut::Some(mut row) => {
-                    if !self.around(*block).all(|near| known.contains(&near)) {
+                    if self.is_refused(*block, |near| known.contains(&near)) {
                         return Err(self.jump(*block));
                     }
                     for (link, crossing) in row.crossings {
@@ -108,10 +110,21 @@ impl Cutters {
     pub fn check(&self, leaves: &[Block], directions: &[Direction]) -> Result<(), SolidError> {
         let known: BTreeSet<Block> = leaves.iter().copied().collect();
         let is_refused = |block: &&Block| {
-            !self.around(**block).all(|near| known.contains(&near))
+            self.is_refused(**block, |near| known.contains(&near))
                 && matches!(self.cut(**block, directions), Cut::Some(_))
         };
         leaves.par_iter().find_first(is_refused).map_or(Ok(()), |block| Err(self.jump(*block)))
+    }
+
+    /// Whether the links of a block, if any are cut, are refused: those at a refinement interface, but for links that only faces cut.
+    fn is_refused(&self, block: Block, known: impl Fn(Block) -> bool) -> bool {
+        let by_faces = || matches!(self.reach(block), Reach::Near(near) if near.is_empty());
+        !self.around(block).all(known) && !(self.faces_at_interfaces && by_faces())
+    }
+
+    /// Whether a face along which values vary cuts links of a block that is at a refinement interface; `known` says whether a block exists.
+    pub fn is_cut_at_interface(&self, block: Block, known: impl Fn(Block) -> bool) -> bool {
+        (0..6).any(|face| self.is_at_varying(block, face)) && !self.around(block).all(known)
     }
 
     /// The error for a block with cut links at a refinement interface.
@@ -152,7 +165,7 @@ impl Cutters {
             if !row.crossings.is_empty() {
                 return Err(SolidError::Crossing { cells: self.cells(block) });
             }
-            if !self.around(block).all(&known) {
+            if self.is_refused(block, &known) {
                 return Err(self.jump(block));
             }
             Ok((block, cut))
@@ -249,7 +262,8 @@ mod tests {
         let solid = Solid { shape, rule: "bounce_back".into(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false, true, true]);
         let (symmetry_planes, nodes) = ([false; 6], [false; 6]);
-        Cutters { solids, first: 2, varying, varying_solids: BTreeSet::new(), symmetry_planes, nodes }
+        let varying_solids = BTreeSet::new();
+        Cutters { solids, first: 2, varying, varying_solids, symmetry_planes, nodes, faces_at_interfaces: false }
     }
 
     fn blocks(count: [usize; 2]) -> Vec<Block> {

@@ -182,7 +182,7 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: 
         ("dst", Phase::Restrict) => populations(level - 1, other(level - 1)).collect(),
         ("dst", Phase::Prolong) => populations(level + 1, current(level + 1)).collect(),
         // Blocks with solids are among the blocks of other phases, which stream them first.
-        ("dst", Phase::StreamCollideSolid) => populations(level, other(level)).collect(),
+        ("dst", of) if of.has_cut_links() => populations(level, other(level)).collect(),
         ("dst", of) if together == Some(of) => populations(level, other(level)).collect(),
         ("dst", of) => {
             sides.iter().map(|edge| Data::Populations { level, set: other(level), of, edge: *edge }).collect()

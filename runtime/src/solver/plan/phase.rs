@@ -23,6 +23,8 @@ pub enum Phase {
     StreamCollideInterfaceWalls,
     /// Streams and collides blocks with solids.
     StreamCollideSolid,
+    /// Streams and collides blocks at refinement interfaces with links that faces cut.
+    StreamCollideInterfaceSolid,
     /// Streams and collides cells of covered blocks.
     StreamCollideHeld,
     /// Computes the values that cells expose to their neighbours.
@@ -72,8 +74,8 @@ pub(crate) enum Items {
     Leaves(Group),
     /// Blocks at walls and refinement interfaces, of its level or of the next finer level.
     AtBoth { finer: bool },
-    /// Blocks with cut links.
-    Cut,
+    /// Blocks with cut links, away from refinement interfaces or at them.
+    Cut { at_interfaces: bool },
     /// Covered blocks.
     Covered,
     /// Cells next to refined cells.
@@ -98,7 +100,7 @@ struct Row(Phase, &'static str, Items, ReadLevels, Kernels);
 
 /// The phases, those of the exchange between levels behind those that stream: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
 /// blocks, and its kernels.
-const ROWS: [Row; 22] = [
+const ROWS: [Row; 23] = [
     Row(Phase::StreamCollide, "stream_collide", Leaves(Group::Interior), Level, Method(&[Role::StreamCollide])),
     Row(
         Phase::StreamCollideWalls,
@@ -121,7 +123,20 @@ const ROWS: [Row; 22] = [
         Level,
         Method(&[Role::StreamCollideInterfaceWalls, Role::StreamCollideGhostsWalls]),
     ),
-    Row(Phase::StreamCollideSolid, "stream_collide_solid", Cut, Level, Method(&[Role::StreamCollideSolid])),
+    Row(
+        Phase::StreamCollideSolid,
+        "stream_collide_solid",
+        Cut { at_interfaces: false },
+        Level,
+        Method(&[Role::StreamCollideSolid]),
+    ),
+    Row(
+        Phase::StreamCollideInterfaceSolid,
+        "stream_collide_interface_solid",
+        Cut { at_interfaces: true },
+        Level,
+        Method(&[Role::StreamCollideInterfaceSolid]),
+    ),
     Row(
         Phase::StreamCollideHeld,
         "stream_collide_held",
@@ -140,6 +155,7 @@ const ROWS: [Row; 22] = [
             Role::ExposeInterface,
             Role::ExposeInterfaceWalls,
             Role::ExposeSolid,
+            Role::ExposeInterfaceSolid,
         ]),
     ),
     Row(Phase::ExposeStored, "expose_stored", Own, Nothing, Method(&[Role::ExposeStored])),
@@ -179,12 +195,13 @@ impl Phase {
 
     /// The phases in which populations stream. The first four stream disjoint groups of leaves. The others stream some of these blocks
     /// again, or covered blocks.
-    pub(crate) const STREAMING: [Phase; 6] = [
+    pub(crate) const STREAMING: [Phase; 7] = [
         Phase::StreamCollide,
         Phase::StreamCollideWalls,
         Phase::StreamCollideInterface,
         Phase::StreamCollideInterfaceWalls,
         Phase::StreamCollideSolid,
+        Phase::StreamCollideInterfaceSolid,
         Phase::StreamCollideHeld,
     ];
 
@@ -223,14 +240,24 @@ impl Phase {
 
     /// Whether its blocks may be at walls.
     pub(crate) fn is_beside_walls(self) -> bool {
-        use Phase::{StreamCollideHeld, StreamCollideInterfaceWalls, StreamCollideSolid, StreamCollideWalls};
-        matches!(self, StreamCollideWalls | StreamCollideInterfaceWalls | StreamCollideSolid | StreamCollideHeld)
+        use Phase::{StreamCollideHeld, StreamCollideInterfaceWalls, StreamCollideWalls};
+        matches!(self, StreamCollideWalls | StreamCollideInterfaceWalls | StreamCollideHeld) || self.has_cut_links()
+    }
+
+    /// Whether its blocks have cut links.
+    pub(crate) fn has_cut_links(self) -> bool {
+        matches!(self.items(), Cut { .. })
     }
 
     /// Whether its blocks are at refinement interfaces.
     pub(crate) fn is_beside_levels(self) -> bool {
-        use Phase::{StreamCollideHeld, StreamCollideInterface, StreamCollideInterfaceWalls};
-        matches!(self, StreamCollideInterface | StreamCollideInterfaceWalls | StreamCollideHeld)
+        use Phase::{
+            StreamCollideHeld, StreamCollideInterface, StreamCollideInterfaceSolid, StreamCollideInterfaceWalls,
+        };
+        matches!(
+            self,
+            StreamCollideInterface | StreamCollideInterfaceWalls | StreamCollideInterfaceSolid | StreamCollideHeld
+        )
     }
 
     /// Whether it reads saved populations of its level, including those of other subdomains.

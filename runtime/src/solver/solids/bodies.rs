@@ -1,5 +1,6 @@
 //! Solids, and faces along which values vary, on the device.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,12 +29,12 @@ pub(crate) struct Bodies {
     pub(crate) links: Buffer<Int>,
     /// `distances[row][direction][cell]`
     pub(crate) distances: Buffer<Real>,
-    /// The slots that have a row, level by level, each level along the curve.
+    /// The slots that have a row, in the order of [`Listed`].
     pub(crate) list: Buffer<Int>,
-    /// The range of each level in `list`; for a subdomain, of its own blocks.
-    pub(crate) levels: Vec<Range<usize>>,
-    /// The range of each level in `list`, all blocks included.
-    pub(crate) listed: Vec<Range<usize>>,
+    /// The ranges of levels in `list`; for a subdomain, of its own blocks.
+    pub(crate) own: Listed,
+    /// The ranges of levels in `list`, all blocks included.
+    pub(crate) listed: Listed,
     /// The nodes of these blocks, in the same order; nodes do not change when data move.
     pub(crate) nodes: Buffer<Int>,
     /// Their rows.
@@ -53,6 +54,58 @@ pub(crate) struct Bodies {
     pub(crate) cutters: Arc<Cutters>,
     /// Moving solids.
     pub(crate) moving: Option<Moving>,
+}
+
+/// A list of blocks with cut links: those away from refinement interfaces, level by level, each level along the curve, then those at
+/// interfaces in the same order. The links of the latter are cut by faces alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    /// The range of each level away from interfaces.
+    away: Vec<Range<usize>>,
+    /// The range of each level at interfaces.
+    at_interfaces: Vec<Range<usize>>,
+}
+
+impl Listed {
+    /// Sorts blocks of a number of levels that are listed along the curve.
+    pub(crate) fn sort<B>(
+        blocks: &mut [B],
+        levels: usize,
+        block: impl Fn(&B) -> Block,
+        is_at_interface: impl Fn(Block) -> bool,
+    ) -> Listed {
+        blocks.sort_by_cached_key(|of| (is_at_interface(block(of)), block(of).level));
+        let away = blocks.iter().take_while(|of| !is_at_interface(block(of))).count();
+        let ranges = |first: usize, blocks: &[B]| {
+            let before = |level: usize| first + blocks.partition_point(|of| block(of).level < level);
+            (0..levels).map(|level| before(level)..before(level + 1)).collect()
+        };
+        Listed { away: ranges(0, &blocks[..away]), at_interfaces: ranges(away, &blocks[away..]) }
+    }
+
+    /// The range of each level.
+    pub(crate) fn of(&self, at_interfaces: bool) -> &[Range<usize>] {
+        if at_interfaces { &self.at_interfaces } else { &self.away }
+    }
+
+    /// The number of levels.
+    pub(crate) fn levels(&self) -> usize {
+        self.away.len()
+    }
+
+    /// Restricts each range to those of its entries that are own, which are contiguous.
+    fn keep<E>(&self, own: impl Fn(Range<usize>) -> Result<Vec<bool>, E>) -> Result<Listed, E> {
+        let keep = |ranges: &[Range<usize>]| {
+            let part = |range: &Range<usize>| {
+                let own = own(range.clone())?;
+                let first = own.iter().position(|own| *own).unwrap_or(0);
+                let count = own[first..].iter().take_while(|own| **own).count();
+                Ok(range.start + first..range.start + first + count)
+            };
+            ranges.iter().map(part).collect::<Result<Vec<_>, E>>()
+        };
+        Ok(Listed { away: keep(&self.away)?, at_interfaces: keep(&self.at_interfaces)? })
+    }
 }
 
 impl Bodies {
@@ -79,13 +132,16 @@ impl Bodies {
         let (instances, items) = walls;
         let owners = crossings(manifest, spec, (cutters.first, &tables), (&mut *instances, items))?;
         let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
-        let (nodes, row): (Vec<i32>, Vec<i32>) = found.clone().map(|((node, _), row)| (*node as i32, *row)).unzip();
-        let before = |level: usize| found.clone().filter(|((_, leaf), _)| leaf.block.level < level).count();
-        let levels: Vec<Range<usize>> = (0..levels).map(|level| before(level)..before(level + 1)).collect();
+        let mut found: Vec<(Block, i32, i32)> =
+            found.map(|((node, leaf), row)| (leaf.block, *node as i32, *row)).collect();
+        let known: BTreeSet<Block> = all.into_iter().collect();
+        let is_at_interface = |block| cutters.is_cut_at_interface(block, |near| known.contains(&near));
+        let listed = Listed::sort(&mut found, levels, |(block, ..)| *block, is_at_interface);
+        let (nodes, row): (Vec<i32>, Vec<i32>) = found.iter().map(|(_, node, row)| (*node, *row)).unzip();
         let mut distances = device.alloc_reals(manifest.real, tables.distances.len())?;
         distances.write_reals(0, &tables.distances)?;
         let count = spec.solids.len();
-        let rows = found.clone().map(|((_, leaf), row)| (leaf.block, *row as usize)).collect();
+        let rows = found.iter().map(|(block, _, row)| (*block, *row as usize)).collect();
         let torques = if spec.motions.iter().flatten().any(Motion::turns) { 3 } else { 0 };
         let moving = Moving::new(device, manifest, (grid, spec, &cutters), rows, &tables.links)?;
         let mut bodies = Bodies {
@@ -93,8 +149,8 @@ impl Bodies {
             links: device.ints(&tables.links)?,
             distances,
             list: device.alloc_ints(nodes.len())?,
-            listed: levels.clone(),
-            levels,
+            own: listed.clone(),
+            listed,
             nodes: device.ints(&nodes)?,
             row: device.ints(&row)?,
             left: Left::default(),
@@ -112,18 +168,18 @@ impl Bodies {
 
     /// The arguments of kernels that read cut links.
     pub(crate) fn arguments(&self) -> kernels::Links<'_> {
-        kernels::Links { rows: &self.rows, links: &self.links, distances: &self.distances }
+        kernels::Links { link_rows: &self.rows, links: &self.links, distances: &self.distances }
     }
 
     /// Sums the exchange along the links of a level in its next step, block by block, and leaves the sums on the device. Walls must have
-    /// their values of that step, and the halo must be up to date.
+    /// their values of that step, and the halo must be up to date. Blocks at interfaces have no links to solids.
     pub(crate) fn sum_links(
         &mut self,
         (program, grid, walls): (&Program, &Grid, &Walls),
         src: &Buffer<Stored>,
         level: usize,
     ) -> Result<(), StepError> {
-        let listed = self.levels[level].clone();
+        let listed = self.own.of(false)[level].clone();
         let (blocks, count) = (listed.len(), listed.len() * self.count * self.sums);
         let mut values = self.left.room(program.device(), count)?;
         if blocks > 0 {
@@ -159,13 +215,10 @@ impl Bodies {
 
     /// Restricts the lists to a subdomain's own blocks, which are contiguous on each level.
     pub(crate) fn keep_own(&mut self, owned: &Owned) -> Result<(), StepError> {
-        for (level, listed) in self.levels.iter_mut().zip(&self.listed) {
-            let slots = self.list.read_ints(listed.clone())?;
-            let own = |slot: &i32| owned.has(SlotId(*slot as u32));
-            let first = slots.iter().position(own).unwrap_or(0);
-            let count = slots[first..].iter().take_while(|slot| own(slot)).count();
-            *level = listed.start + first..listed.start + first + count;
-        }
+        self.own = self.listed.keep(|listed| {
+            let slots = self.list.read_ints(listed)?;
+            Ok::<_, StepError>(slots.iter().map(|slot| owned.has(SlotId(*slot as u32))).collect())
+        })?;
         if let Some(moving) = &mut self.moving {
             moving.keep_own(owned);
         }

@@ -37,11 +37,11 @@ impl Bodies {
     /// Reserves an interval from a time on, unless changes of the grid (`follows`) do that. A refined grid that does not change has the
     /// level of the solids along all of their way.
     pub(crate) fn reserve_from(&mut self, time: f64, follows: bool) -> Result<(), StepError> {
-        let Bodies { cutters, moving: Some(moving), levels, .. } = self else { return Ok(()) };
+        let Bodies { cutters, moving: Some(moving), own, .. } = self else { return Ok(()) };
         let end = cutters.solids.end();
         moving.until = if follows {
             f64::INFINITY
-        } else if levels.len() > 1 && time < end {
+        } else if own.levels() > 1 && time < end {
             end
         } else {
             Arc::make_mut(cutters).solids.reserve_from(time).ok_or(StepError::LongWay)?
@@ -176,7 +176,7 @@ impl Bodies {
         }
         let solids = &self.cutters.solids;
         // Where solids move on several levels, their steps alternate.
-        let alone = (0..self.levels.len()).all(|other| other == level || solids.motions(other).next().is_none());
+        let alone = (0..self.own.levels()).all(|other| other == level || solids.motions(other).next().is_none());
         let step = 0.5f64.powi(level as i32);
         let times: Vec<f64> =
             (0..if alone { STEPS_AHEAD } else { 1 }).map(|ahead| time + ahead as f64 * step).collect();

@@ -12,7 +12,7 @@ use crate::kernels;
 use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
-use crate::solver::solids::bodies::Bodies;
+use crate::solver::solids::bodies::{Bodies, Listed};
 use crate::solver::solids::moving::{Moving, OfLinks, Shapes, SweptBlocks, Timeline, leaves, states_of};
 
 /// Fraction of the rows that is added when they run out.
@@ -68,7 +68,7 @@ impl Bodies {
         owned: Option<&Owned>,
         walls: &mut Walls,
     ) -> Result<(), StepError> {
-        let (count, cutters) = (self.levels.len(), self.cutters.clone());
+        let (count, cutters) = (self.own.levels(), self.cutters.clone());
         let Some(moving) = &mut self.moving else { return Ok(()) };
         let before = std::mem::replace(&mut moving.leaves, leaves(grid)?);
         let is_gone = |block: &Block| !moving.leaves.contains_key(block);
@@ -149,10 +149,10 @@ impl Bodies {
     /// Lists the blocks that have rows, and of a subdomain its own.
     pub(crate) fn list_again(&mut self, device: &Device, grid: &Grid, owned: Option<&Owned>) -> Result<(), StepError> {
         let Some(moving) = &self.moving else { return Ok(()) };
-        let listed = moving.listed();
-        let before = |level: usize| listed.partition_point(|(block, ..)| block.level < level);
-        self.listed = (0..self.levels.len()).map(|level| before(level)..before(level + 1)).collect();
-        self.levels = self.listed.clone();
+        let mut listed = moving.listed();
+        let is_at_interface = |block| self.cutters.is_cut_at_interface(block, |near| moving.leaves.contains_key(&near));
+        self.listed = Listed::sort(&mut listed, self.own.levels(), |(block, ..)| *block, is_at_interface);
+        self.own = self.listed.clone();
         self.nodes = device.ints(&listed.iter().map(|(_, node, _)| *node).collect::<Vec<_>>())?;
         self.row = device.ints(&listed.iter().map(|(.., row)| *row).collect::<Vec<_>>())?;
         self.list = device.alloc_ints(listed.len())?;

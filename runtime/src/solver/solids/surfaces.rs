@@ -1,6 +1,6 @@
 //! Surfaces of solids, and faces along which values vary: the cutters of links, and the walls that cut links meet.
 
-use lbm_bundle::{Boundary, DISTANCE, Manifest, Param};
+use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use crate::geometry::Face;
 use crate::geometry::solid::{Crossed, Crossing, Cutters, Solid, Solids, Tables};
@@ -49,7 +49,8 @@ pub(crate) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Res
     let nodes = std::array::from_fn(|face| rule_is(face, &|rule| rule.nodes));
     let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
     let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic).moving(&spec.solids, &spec.motions);
-    Ok(Some(Cutters { solids, first, varying, varying_solids, symmetry_planes, nodes }))
+    let faces_at_interfaces = manifest.kernel(Role::StreamCollideInterfaceSolid).is_some();
+    Ok(Some(Cutters { solids, first, varying, varying_solids, symmetry_planes, nodes, faces_at_interfaces }))
 }
 
 /// The values that vary over the surface of a solid, if any.

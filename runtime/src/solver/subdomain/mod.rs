@@ -98,11 +98,12 @@ impl Subdomain {
             None => None,
             Some(cutters) => {
                 let walls = (&mut instances, &mut items);
-                // All subdomains need the tables of all blocks if blocks migrate, if solids move to other subdomains, or if slopes read
-                // fields of adjacent blocks.
+                // All subdomains need the tables of all blocks if blocks migrate, if solids move to other subdomains, if slopes read
+                // fields of adjacent blocks, or if packets come off faces along which values vary.
                 let moves = spec.motions.iter().any(Option::is_some);
                 let sloped = spec.statistics.as_ref().is_some_and(|statistics| statistics.read_slopes());
-                let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped);
+                let across = levels > 1 && cutters.varying.contains(&true);
+                let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped && !across);
                 let mut bodies = Bodies::new(device, manifest, &grid, spec, levels, (cutters, tabled), walls)?;
                 if let Some(own) = own.filter(|_| tabled.is_none()) {
                     bodies.keep_own(own)?;

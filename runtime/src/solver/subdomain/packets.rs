@@ -10,6 +10,7 @@ use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
 
 use crate::solver::subdomain::Subdomain;
+use crate::solver::subdomain::reduce::mask;
 use crate::solver::subdomain::stream::{Lists, blocks};
 
 impl Subdomain {
@@ -25,8 +26,9 @@ impl Subdomain {
         // The inbox itself lists the cells for phases that work on cells.
         let lists = Lists { grid: &self.grid, owned: self.owned.as_ref(), edges: None, bodies: None, inbox: None };
         let ids = blocks(lists, phase, level);
+        let mask = mask(self.bodies.as_ref(), &self.grid);
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
-        let around = (&self.program, &self.grid, &self.walls);
+        let around = (&self.program, &self.grid, &self.walls, mask);
         Ok(inbox.exchange(around, &self.fields.populations, levels, (phase, level, start), ids)?)
     }
 

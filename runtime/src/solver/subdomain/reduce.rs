@@ -8,9 +8,11 @@ use crate::device::{Buffer, Int};
 use crate::geometry::Cell;
 use crate::kernels;
 use crate::kernels::layout::{CellId, Layout, SlotId};
+use crate::mesh::Grid;
 use crate::solver::arrays::fields::component_names;
 use crate::solver::error::StepError;
 use crate::solver::observe::NotFinite;
+use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::Subdomain;
 
 /// Divides a list of `entries` entries into chunks, for results that do not depend on the division: the number of chunks, and the entries
@@ -67,7 +69,7 @@ impl Subdomain {
             parents: &tables.parent,
             slots: &tables.slot,
             fields: &self.fields.macroscopic,
-            mask: self.mask(),
+            mask: mask(self.bodies.as_ref(), &self.grid),
             means: &mut means,
         })?;
         Ok(means.read_reals(0..7 * count)?)
@@ -84,19 +86,10 @@ impl Subdomain {
                 per: 1,
             },
             src: &self.fields.populations[set],
-            mask: self.mask(),
+            mask: mask(self.bodies.as_ref(), &self.grid),
             sums: &mut found,
         })?;
         Ok(found.read_reals(0..2 * sums * count)?)
-    }
-
-    /// The mask of solid cells.
-    fn mask(&self) -> kernels::Mask<'_> {
-        let none = &self.grid.tables().leaves;
-        match &self.bodies {
-            Some(bodies) => kernels::Mask { rows: &bodies.rows, links: &bodies.links, solids: 1 },
-            None => kernels::Mask { rows: none, links: none, solids: 0 },
-        }
     }
 
     /// The list of slots whose order defines positions of values in `check_fields`.
@@ -115,5 +108,14 @@ impl Subdomain {
         let at = std::array::from_fn(|axis| origin.at[axis] + inside[axis]);
         let component = component_names(self.program.manifest()).swap_remove(component);
         Ok(NotFinite { component, cell: Cell { at, ..origin } })
+    }
+}
+
+/// Cut links and solid cells, if there are any.
+pub(super) fn mask<'a>(bodies: Option<&'a Bodies>, grid: &'a Grid) -> kernels::Mask<'a> {
+    let none = &grid.tables().leaves;
+    match bodies {
+        Some(bodies) => kernels::Mask { link_rows: &bodies.rows, links: &bodies.links, solids: 1 },
+        None => kernels::Mask { link_rows: none, links: none, solids: 0 },
     }
 }

@@ -33,9 +33,13 @@ impl Subdomain {
             inbox: self.inbox.as_ref(),
         };
         let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
-        for phase in Phase::STREAMING.into_iter().filter(|phase| lists.inbox.is_some() || !phase.is_beside_levels()) {
+        for phase in Phase::STREAMING {
+            let ids = blocks(lists, phase, level);
+            if ids.is_empty() {
+                continue;
+            }
             self.program.launch(kernels::Gather {
-                ids: blocks(lists, phase, level),
+                ids,
                 sources: sources(lists, phase, start, walls, None),
                 action: kernels::Action::Expose { populations: &mut self.fields.populations[*current] },
                 params: params.packed(),
@@ -86,7 +90,7 @@ fn sources<'a>(
         walls: walls.filter(|_| phase.is_beside_walls()).map(Walls::arguments),
         inbox: inbox.filter(|_| beside_levels).map(|inbox| inbox.arguments(grid, start)),
         ghosts: saved.filter(|_| beside_levels && inbox.is_none()).map(|saved| (grid.ghosts(), saved)),
-        links: bodies.filter(|_| phase == Phase::StreamCollideSolid).map(Bodies::arguments),
+        links: bodies.filter(|_| phase.has_cut_links()).map(Bodies::arguments),
     }
 }
 
@@ -117,8 +121,8 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Slice<
         None => tables.leaves.slice(listed.group(group)),
     };
     let range = match phase.items() {
-        Items::Cut => match bodies {
-            Some(bodies) => return bodies.list.slice(bodies.levels[level].clone()),
+        Items::Cut { at_interfaces } => match bodies {
+            Some(bodies) => return bodies.list.slice(bodies.own.of(at_interfaces)[level].clone()),
             None => 0..0,
         },
         _ if together == Some(phase) => match edges {
