@@ -106,7 +106,7 @@ pub const SHARES: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 12;
+pub const ABI: u32 = 13;
 
 /// One file of a bundle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

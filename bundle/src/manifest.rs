@@ -136,8 +136,13 @@ impl Manifest {
     /// Values from a block's populations of one direction to those of the next: its cells and, on the host, a cache line more where
     /// directions would be a multiple of 1 KiB apart. Their cells would share sets of a processor's caches and drive each other out.
     pub fn pitch(&self) -> usize {
+        self.pitch_of(self.target)
+    }
+
+    /// The same for kernels of another target.
+    pub fn pitch_of(&self, target: Target) -> usize {
         let (bytes, line) = (self.cells() * self.real.stored_bytes(), 64 / self.real.stored_bytes());
-        let apart = !self.target.is_gpu() && self.layout == Layout::Blocks && bytes.is_multiple_of(1024);
+        let apart = !target.is_gpu() && self.layout == Layout::Blocks && bytes.is_multiple_of(1024);
         self.cells() + if apart { line } else { 0 }
     }
 

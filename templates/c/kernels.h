@@ -54,7 +54,7 @@ static const float {{ spec }}_half_scale = {{ blocks.half_scale }};
 {%- if blocks.halves is number %}
 
 // From direction {{ blocks.halves }} on they are states, which have 32 bits (IEEE 754 binary32): the upper half is stored at
-// {{ spec }}_population, the lower half {{ blocks.cells }} numbers behind it.
+// {{ spec }}_population, the lower half {{ blocks.cells }} numbers behind it{% if blocks.pitch != blocks.cells %} on GPUs, {{ blocks.pitch }} on the host{% endif %}.
 {%- endif %}
 
 // Index of cell (x, y, z) in its block.
@@ -63,9 +63,22 @@ static inline size_t {{ spec }}_cell(const size_t x, const size_t y, const size_
     return x + {{ blocks.bx }} * (y + {{ blocks.by }} * z);
 }
 
+{% if blocks.pitch != blocks.cells -%}
+// Where population `direction` is stored, at `cell` of the block in `slot`, by kernels in C: a cache line lies between directions, so that a
+// slot has {{ blocks.rows }} * {{ blocks.pitch }} values.
+static inline size_t {{ spec }}_population(const size_t slot, const size_t direction, const size_t cell)
+{
+    return (slot * {{ blocks.rows }} + {{ blocks.row }}) * {{ blocks.pitch }} + cell;
+}
+
+// The same for kernels of GPUs, where a slot has {{ blocks.rows }} * {{ blocks.cells }} values.
+static inline size_t {{ spec }}_population_gpu(const size_t slot, const size_t direction, const size_t cell)
+{
+{%- else -%}
 // Where population `direction` is stored, at `cell` of the block in `slot`.
 static inline size_t {{ spec }}_population(const size_t slot, const size_t direction, const size_t cell)
 {
+{%- endif %}
     return (slot * {{ blocks.rows }} + {{ blocks.row }}) * {{ blocks.cells }} + cell;
 }
 

@@ -1,6 +1,8 @@
 //! Any size runs: the same flow in blocks of other shapes has the same bits, down to blocks of one row or one column; with odd
 //! sides on several levels it is the same to round-off.
 
+use std::process::Command;
+
 use lbm_bundle::{Bundle, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
@@ -9,9 +11,10 @@ use lbm_runtime::device::Device;
 use lbm_runtime::geometry::Face;
 use lbm_runtime::mesh::Filled;
 use lbm_runtime::solver::{GridSpec, Simulation};
-use lbm_tests::compiled::model_with_all;
+use lbm_tests::compiled::{self, model_with_all};
 use lbm_tests::flows::{self, devices, params};
 use lbm_tests::sample::sample;
+use lbm_tests::toolchain;
 
 fn compile(model: &Model, target: Target, block: [u32; 3]) -> Bundle {
     let coupling = (!model.couplings().is_empty()).then_some(0);
@@ -194,4 +197,60 @@ fn what_is_kept_of_a_flow_has_no_room_between_directions() {
     assert!(populations(&whole) == populations(&later));
     [&mut whole, &mut later].into_iter().for_each(|flow| flow.run(5).expect("it runs"));
     assert!(populations(&whole) == populations(&later));
+}
+
+/// Calls `init` for cells that all have other densities, and looks for their populations where the header says.
+const CALLS_INIT: &str = r#"
+#include <stdlib.h>
+
+#include "d2q9_bgk.h"
+
+enum { SLOTS = 2, CELLS = D2Q9_BGK_BX * D2Q9_BGK_BY * D2Q9_BGK_BZ };
+
+static double rho(const size_t slot, const size_t cell)
+{
+    return 1 + 0.001 * (double)(slot * CELLS + cell);
+}
+
+int main(void)
+{
+    const int32_t ids[SLOTS] = {0, 1};
+    const size_t values = d2q9_bgk_population(SLOTS, 0, 0);
+    double *const fields = calloc(d2q9_bgk_field(SLOTS, 0, 0), sizeof *fields), *const populations = calloc(values, sizeof *populations);
+    for (size_t slot = 0; slot < SLOTS; ++slot) {
+        for (size_t cell = 0; cell < CELLS; ++cell) fields[d2q9_bgk_field(slot, 0, cell)] = rho(slot, cell);
+    }
+    const d2q9_bgk_params params = {1};
+    d2q9_bgk_init(ids, SLOTS, 0, fields, populations, params);
+    for (size_t slot = 0; slot < SLOTS; ++slot) {
+        for (size_t cell = 0; cell < CELLS; ++cell) {
+            for (size_t i = 0; i < D2Q9_BGK_Q; ++i) {
+                const double expected = d2q9_bgk_weights[i] * (rho(slot, cell) - 1);
+                const double off = populations[d2q9_bgk_population(slot, i, cell)] - expected;
+                if (!(off < 1e-14 && off > -1e-14)) return 1;
+            }
+        }
+    }
+    return 0;
+}
+"#;
+
+/// In blocks of 1 KiB a direction, between which kernels of the host leave a cache line, and in smaller ones.
+#[test]
+fn the_header_says_where_kernels_in_c_have_populations() {
+    let model = compiled::model("d2q9_bgk");
+    for (block, apart) in [([16, 8, 1], true), ([8, 8, 1], false)] {
+        let bundle = compile(&model, Target::C, block);
+        assert_eq!(bundle.manifest.pitch() > bundle.manifest.cells(), apart);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for file in bundle.extras.iter().chain([&bundle.source]) {
+            std::fs::write(folder.path().join(&file.name), &file.text).expect("a temporary file");
+        }
+        std::fs::write(folder.path().join("main.c"), CALLS_INIT).expect("a temporary file");
+        let mut cc = Command::new("cc");
+        let sources = ["main.c", &bundle.source.name];
+        cc.current_dir(&folder).args(["-O1", "-o", "main"]).args(sources).arg("-lm");
+        toolchain::run(cc);
+        toolchain::run(Command::new(folder.path().join("main")));
+    }
 }

@@ -1,8 +1,8 @@
 //! Typed launches in Rust: a struct for each kernel, its fields the arguments.
 
-use lbm_bundle::{ArgType, File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role};
+use lbm_bundle::{ArgType, File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role, Target};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 
 use super::banner;
 use super::constants::{rest, rule_constants, weight};
@@ -118,26 +118,18 @@ fn blocks(manifest: &Manifest) -> TokenStream {
             pub const HALF_SCALE: f32 = #HALF_SCALE;
         }
     });
-    let place = match manifest.first_in_halves() {
-        None => quote! {
-            /// Where the population of a direction is stored, at a cell of the block in `slot`.
-            pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
-                (slot * Q + direction) * CELLS + cell
-            }
-        },
-        Some(first) => {
-            let rows = manifest.rows();
-            let doc = format!(
-                "Where the population of a direction is stored, at a cell of the block in `slot`. From direction {first} on they are states, \
-                 which have 32 bits (IEEE 754 binary32): the upper half is there, the lower half `CELLS` numbers behind it."
-            );
-            quote! {
-                #[doc = #doc]
-                pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
-                    let row = if direction < #first { direction } else { 2 * direction - #first };
-                    (slot * #rows + row) * CELLS + cell
-                }
-            }
+    let pitch = manifest.pitch_of(Target::C);
+    let place = if pitch == manifest.cells() {
+        population(manifest, "population", "", &quote!(CELLS))
+    } else {
+        let host = population(manifest, "population", ", by kernels in C", &quote!(PITCH));
+        let gpu = population(manifest, "population_gpu", ", by kernels of GPUs", &quote!(CELLS));
+        let pitch = number(pitch);
+        quote! {
+            /// Values from a direction's populations in a block to those of the next, of kernels in C: a cache line lies between them.
+            pub const PITCH: usize = #pitch;
+            #host
+            #gpu
         }
     };
     quote! {
@@ -161,6 +153,34 @@ fn blocks(manifest: &Manifest) -> TokenStream {
         /// Where a component of the macroscopic fields at a cell of the block in `slot` is.
         pub const fn field(slot: usize, component: usize, cell: usize) -> usize {
             (slot * FIELDS + component) * CELLS + cell
+        }
+    }
+}
+
+/// The function that says where a population is stored, `pitch` values from those of the next direction.
+fn population(manifest: &Manifest, name: &str, by: &str, pitch: &TokenStream) -> TokenStream {
+    let name = ident(name);
+    let doc = format!("Where the population of a direction is stored, at a cell of the block in `slot`{by}.");
+    let rows = if manifest.rows() == manifest.q() { quote!(Q) } else { number(manifest.rows()).into_token_stream() };
+    match manifest.first_in_halves() {
+        None => quote! {
+            #[doc = #doc]
+            pub const fn #name(slot: usize, direction: usize, cell: usize) -> usize {
+                (slot * #rows + direction) * #pitch + cell
+            }
+        },
+        Some(first) => {
+            let doc = format!(
+                "{doc} From direction {first} on they are states, which have 32 bits (IEEE 754 binary32): the upper half is there, the lower \
+                 half `{pitch}` numbers behind it."
+            );
+            quote! {
+                #[doc = #doc]
+                pub const fn #name(slot: usize, direction: usize, cell: usize) -> usize {
+                    let row = if direction < #first { direction } else { 2 * direction - #first };
+                    (slot * #rows + row) * #pitch + cell
+                }
+            }
         }
     }
 }

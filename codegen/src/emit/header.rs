@@ -1,6 +1,6 @@
 //! The header that declares kernels, for C, C++ and CUDA C++.
 
-use lbm_bundle::{File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role};
+use lbm_bundle::{File, HALF_SCALE, Kernel, Layout, Manifest, Real, Role, Target};
 use serde::Serialize;
 
 use super::banner;
@@ -51,6 +51,8 @@ struct Blocks {
     /// The first of the states that take two rows, if some do.
     halves: Option<usize>,
     cells: usize,
+    /// From a direction's populations to those of the next, of kernels on the host.
+    pitch: usize,
     fields: usize,
 }
 
@@ -160,6 +162,7 @@ fn blocks(manifest: &Manifest) -> Blocks {
             .map_or("direction".into(), |first| format!("(direction < {first} ? direction : 2 * direction - {first})")),
         halves,
         cells: manifest.cells(),
+        pitch: manifest.pitch_of(Target::C),
         fields: manifest.field_components(),
     }
 }
