@@ -3,12 +3,12 @@
 use lbm_bundle::criteria::CriteriaBundle;
 use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::statistics::StatisticsBundle;
-use lbm_bundle::{Bundle, Layout, Real, Storage};
+use lbm_bundle::{Bundle, Layout, Manifest, Real, Storage};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
 use lbm_dsl::ast::Item;
 use lbm_dsl::model::{Model, Param};
-use lbm_dsl::prove::{edge, moments};
+use lbm_dsl::prove::{edge, inviscid, moments};
 use lbm_dsl::shipped;
 use lbm_dsl::source::Source;
 use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
@@ -158,6 +158,7 @@ impl Ready {
             &spec.prelude_rules()?,
             flow::available(processes, std::slice::from_ref(&device)),
         )?;
+        warnings.extend(little_viscosity(&model, &method.manifest, &raw, &case));
         warnings.extend(unstable_ends(&model, &raw, &case));
         let placement = Placement::of(&case, &device)?.in_processes(processes);
 
@@ -243,6 +244,19 @@ fn block(filled: &Filled) -> [u32; 3] {
     chosen.sides
 }
 
+/// A warning if the rate of the viscosity is close to its limit and the collision is not known to be stable there.
+fn little_viscosity(model: &Model, manifest: &Manifest, raw: &RawCase, case: &Case) -> Option<Diagnostic> {
+    let warning = raw.near_limit(manifest, case)?;
+    let is_stable = params(model, case).is_some_and(|params| inviscid::is_stable(model, &params).unwrap_or(false));
+    (!is_stable).then_some(warning)
+}
+
+/// Values of the method's parameters in a case.
+fn params(model: &Model, case: &Case) -> Option<Vec<Vec<f64>>> {
+    let value = |param: &Param| Some(case.params.iter().find(|(name, _)| *name == param.name)?.1.clone());
+    model.params().iter().map(value).collect()
+}
+
 /// A warning if the collision amplifies what the refinement interfaces or the open faces of the case disturb. Nothing is known of a collision
 /// that has no derivative, or of which a state is part; of others the coarsest level is the least viscous.
 fn unstable_ends(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnostic> {
@@ -250,8 +264,7 @@ fn unstable_ends(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnostic
     if !ends || !model.states().is_empty() {
         return None;
     }
-    let value = |param: &Param| Some(case.params.iter().find(|(name, _)| *name == param.name)?.1.clone());
-    let params: Vec<Vec<f64>> = model.params().iter().map(value).collect::<Option<_>>()?;
+    let params = params(model, case)?;
     let speed = case.scales.velocity;
     let velocity: Vec<f64> = (0..case.dim).map(|axis| if axis == 0 { speed } else { 0.0 }).collect();
     let growth = edge::growth(model, &params, &velocity).ok()?;
@@ -279,4 +292,26 @@ fn steadier(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Option<&'st
     };
     let mut specs = shipped::specs().map(|(name, text)| (name, Source::new(name, text)));
     specs.find(|(_, source)| is_alike(source) && is_steady(source) == Some(true)).map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::Shipped;
+
+    /// Codes of what is reported of a shipped case with another method.
+    fn warnings(case: &str, spec: &str) -> Vec<&'static str> {
+        let file = CaseFile::of(Shipped::find(case).unwrap());
+        let overrides = [("spec", format!("\"{spec}\"")), ("target", "\"cpu\"".to_string())];
+        let overrides = overrides.map(|(key, value)| (key.to_string(), value));
+        let (_, warnings) = Ready::of(&Processes::default(), &file, &overrides, false).unwrap();
+        warnings.iter().map(|warning| warning.code().id).collect()
+    }
+
+    #[test]
+    fn little_viscosity_is_for_collisions_that_are_stable_with_it() {
+        for (spec, code) in [("d2q9_bgk", Some("C0502")), ("d2q9_kbc", None), ("d2q9_recursive", None)] {
+            assert_eq!(warnings("double_shear_layer", spec), Vec::from_iter(code), "{spec}");
+        }
+    }
 }

@@ -59,7 +59,8 @@ fn every_shipped_case_is_valid_without_warnings_but_those_it_speaks_of() {
         raw.load(|file| fs::read(path.with_file_name(file)).map_err(|error| error.to_string())).expect("files");
         let manifest = shipped(&mut raw);
         match raw.resolve(&manifest, &[], Available::default()) {
-            Ok((_, warnings)) => {
+            Ok((case, mut warnings)) => {
+                warnings.extend(raw.near_limit(&manifest, &case));
                 let unspoken = warnings.iter().find(|warning| !text.contains(warning.code().id));
                 assert!(unspoken.is_none(), "{}", unspoken.map(|warning| render(warning)).unwrap_or_default());
             }
@@ -143,6 +144,7 @@ fn resolve(
     let manifest = manifest(raw.spec(), method.unwrap_or("bgk"), raw.block());
     let manifest = varied(&mut raw, manifest)?;
     let (case, mut warnings) = raw.resolve(&manifest, &["free_slip".to_string()], available)?;
+    warnings.extend(raw.near_limit(&manifest, &case));
     warnings.extend(growth.map(|growth| raw.unstable_ends(growth, case.scales.velocity, None)));
     Ok((case, warnings))
 }

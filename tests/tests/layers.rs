@@ -47,6 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "stability",
             "modes",
             "edge",
+            "inviscid",
             "noise",
             "faces",
             "channel",

@@ -299,6 +299,19 @@ impl Report {
         None
     }
 
+    /// One diagnostic by itself.
+    pub(super) fn single(
+        code: Code,
+        span: &Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) -> Diagnostic {
+        let mut report = Report::default();
+        report.add::<()>(code, span, message, label, help);
+        report.diagnostics.remove(0)
+    }
+
     /// Whether there is something wrong so far.
     pub(super) fn has_errors(&self) -> bool {
         self.further > 0 || self.diagnostics.iter().any(|diagnostic| !diagnostic.code.warning)

@@ -444,9 +444,10 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::RATE_NEAR_LIMIT,
-        "The rate is so close to two that most collisions are unstable as soon as a gradient is not resolved. `lbmc \
-         check --stability` computes the limit of linear stability. Take more cells, or a collision that is made for \
-         it.",
+        "The rate is so close to two that most collisions are unstable as soon as a gradient is not resolved. There is no \
+         warning for a collision whose rates follow the flow (an eddy viscosity, an entropic collision, cumulants), nor \
+         for one with which a uniform flow of 0.2 cells per step is linearly stable. `lbmc check --stability` computes the \
+         limit of linear stability. Take more cells, or such a collision.",
         "[fluid]\nre = 100000      # on 128 cells",
         "[fluid]\nre = 1000",
     ),

@@ -9,6 +9,7 @@ pub mod edge;
 pub mod faces;
 #[cfg(test)]
 mod fixture;
+pub mod inviscid;
 mod known;
 pub(crate) mod laws;
 pub(crate) mod levels;

@@ -100,7 +100,8 @@ pub fn limit(model: &Model, params: &[Vec<f64>], direction: &[f64]) -> Result<Li
     Ok(Limit { stable: Some(hundredths), beyond: worst(model, params, &along(hundredths + step))? })
 }
 
-fn is_stable(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<bool, NotLinear> {
+/// Whether no disturbance of a uniform flow grows.
+pub(super) fn is_stable(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<bool, NotLinear> {
     let collision = match linear::collision(model, params, velocity) {
         // A flow that collisions do not keep is not stable.
         Err(NotLinear::NotSteady | NotLinear::Undefined) if velocity.iter().any(|u| *u != 0.0) => return Ok(false),

@@ -40,6 +40,11 @@ pub(in crate::case) enum RawViscosity {
 }
 
 impl RawFluid {
+    /// What sets the relaxation rate of the viscosity, where it is a number: of these keys a case has one.
+    pub(in crate::case) fn sets_rate(&self) -> Option<&Spanned<f64>> {
+        self.re.as_ref().or(self.number()).or(self.omega.as_ref())
+    }
+
     /// The viscosity where it is a number.
     pub(in crate::case) fn number(&self) -> Option<&Spanned<f64>> {
         match &self.viscosity {

@@ -3,11 +3,12 @@
 use lbm_bundle::{Manifest, Param, Populations};
 
 use super::resolver::{Formulas, Grid, Resolver, Speed, Values, norm};
-use crate::case::diag::{self, Span, Spanned};
+use crate::case::diag::{self, Diagnostic, Report, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::faces::RawFace;
 use crate::case::keys::params::RawParam;
-use crate::case::resolved::{MACH_ADVISED, Scales};
+use crate::case::raw::RawCase;
+use crate::case::resolved::{Case, MACH_ADVISED, Scales};
 use crate::case::units::{Dimension, Units};
 use crate::case::varied::{Number, Varied};
 use crate::case::walls::Face;
@@ -18,13 +19,6 @@ const RATE_MARGIN: f64 = 0.01;
 
 /// Up to how many times as many cells along each axis are advised.
 const MOST_REFINED: f64 = 8.0;
-
-/// Whether a method is a shipped one, or named like one, whose collision is made to stay stable where the grid does not resolve
-/// the flow, or that has eddies: viscosity close to zero is what it is for.
-fn is_for_under_resolved(spec: &str) -> bool {
-    const COLLISIONS: [&str; 8] = ["kbc", "cumulant", "k17", "recursive", "hybrid", "smagorinsky", "wale", "vreman"];
-    spec.split('_').any(|part| COLLISIONS.contains(&part))
-}
 
 impl<'a> Resolver<'a> {
     /// Speeds of the walls and of the start, in the units of the case, but for those that depend on time, and those of solids that
@@ -130,12 +124,12 @@ impl<'a> Resolver<'a> {
                     self.course(given, param, units, grid).map(|formulas| {
                         let start = formulas.iter().map(|formula| formula.at([0.0; 3], 0.0)).collect();
                         courses.push((param.name.clone(), formulas));
-                        (start, given.span.clone())
+                        start
                     })
                 }
-                (Some(given), _) => self.values(given, param, units).map(|values| (values, given.span.clone())),
+                (Some(given), _) => self.values(given, param, units),
                 (None, Some(rate)) if is_rate || of_scalar => {
-                    self.in_range(rate.value, param, &rate.span).map(|()| (vec![rate.value], rate.span.clone()))
+                    self.in_range(rate.value, param, &rate.span).map(|()| vec![rate.value])
                 }
                 (None, _) if is_rate || asks && of_scalar => None,
                 (None, _) => {
@@ -151,7 +145,7 @@ impl<'a> Resolver<'a> {
                     )
                 }
             };
-            let Some((components, span)) = found else {
+            let Some(components) = found else {
                 sound = false;
                 continue;
             };
@@ -159,9 +153,6 @@ impl<'a> Resolver<'a> {
                 scales.omega = Some(*omega);
                 scales.viscosity = viscosity;
                 scales.re = viscosity.map(|viscosity| velocity * length / viscosity).filter(|re| *re > 0.0);
-                if let Some(viscosity) = viscosity {
-                    self.near_limit(*omega, viscosity, param, &span);
-                }
             }
             values.push((param.name.clone(), components));
         }
@@ -200,7 +191,7 @@ impl<'a> Resolver<'a> {
         if fluid.varied().is_some() {
             return None;
         }
-        let given = fluid.re.as_ref().or(fluid.number()).or(fluid.omega.as_ref());
+        let given = fluid.sets_rate();
         let Some(name) = &self.manifest.viscosity.rate else {
             let given = given?;
             let message = format!("no single parameter of {} sets its viscosity", self.manifest.spec);
@@ -284,41 +275,6 @@ impl<'a> Resolver<'a> {
         Some(Spanned { value: 1.0 / (diffusivity / cs2 + 0.5), span: given.span.clone() })
     }
 
-    fn near_limit(&mut self, omega: f64, viscosity: f64, param: &Param, span: &Span) {
-        let Some((low, high)) = param.range else { return };
-        if omega <= high - RATE_MARGIN * (high - low) {
-            return;
-        }
-        if is_for_under_resolved(&self.manifest.spec) {
-            return;
-        }
-        let comfortable = high - 5.0 * RATE_MARGIN * (high - low);
-        let finer = self.manifest.main().cs2 * (1.0 / comfortable - 0.5) / viscosity;
-        // The rate of a finer level follows from its viscosity, in its cells and steps.
-        let finest = self.raw.refinement.as_ref().map_or(0, |refinement| refinement.finest.value as i32);
-        let of_finest = 1.0 / (viscosity * 2f64.powi(finest) / self.manifest.main().cs2 + 0.5);
-        let levels = match finest {
-            0 => String::new(),
-            finest => format!(" on level 0 ({of_finest:.5} on level {finest})"),
-        };
-        let message =
-            format!("`{}` = {omega:.5}{levels} is close to its limit {high}: the run may become unstable", param.name);
-        let method = if self.dim == 2 { "d2q9_kbc" } else { "d3q27_cumulant" };
-        let other = format!("a collision for under-resolved flow, such as `{method}`, stays stable");
-        let help = match &self.raw.fluid.omega {
-            Some(_) => format!("values up to {comfortable:.2} are safe in most flows; {other} beyond"),
-            None if finer <= MOST_REFINED => {
-                format!(
-                    "with {finer:.1} times as many cells along each axis{} it is {comfortable:.2} at the same Reynolds and Mach \
-                     number; or {other}",
-                    if finest > 0 { " of level 0" } else { "" }
-                )
-            }
-            None => format!("no grid of practical size resolves this flow: {other}, or lower the Reynolds number"),
-        };
-        self.report.add::<()>(diag::RATE_NEAR_LIMIT, span, message, "very little viscosity", help);
-    }
-
     pub(super) fn mach(&mut self, speeds: &[Speed], reference: Option<Speed>, units: &Units) {
         let Some(fastest) = reference.into_iter().chain(fastest(speeds)).max_by(|a, b| a.value.total_cmp(&b.value))
         else {
@@ -345,6 +301,47 @@ impl<'a> Resolver<'a> {
             });
             self.report.add::<()>(diag::COMPRESSIBLE, span, message, "fast", help);
         }
+    }
+}
+
+impl RawCase {
+    /// The warning that the rate which sets the viscosity is close to its limit, pointing at what it follows from; most collisions are unstable
+    /// there.
+    pub fn near_limit(&self, manifest: &Manifest, case: &Case) -> Option<Diagnostic> {
+        let (omega, viscosity) = (case.scales.omega?, case.scales.viscosity?);
+        let param = manifest.params.iter().find(|param| Some(&param.name) == manifest.viscosity.rate.as_ref())?;
+        let (low, high) = param.range?;
+        if omega <= high - RATE_MARGIN * (high - low) {
+            return None;
+        }
+        let direct = self.params.iter().find(|given| given.name.value == param.name);
+        let span = direct.map(|given| &given.span).or(self.fluid.sets_rate().map(|given| &given.span))?;
+        let cs2 = manifest.main().cs2;
+        let comfortable = high - 5.0 * RATE_MARGIN * (high - low);
+        let finer = cs2 * (1.0 / comfortable - 0.5) / viscosity;
+        // The rate of a finer level follows from its viscosity, in its cells and steps.
+        let finest = self.refinement.as_ref().map_or(0, |refinement| refinement.finest.value as i32);
+        let of_finest = 1.0 / (viscosity * 2f64.powi(finest) / cs2 + 0.5);
+        let levels = match finest {
+            0 => String::new(),
+            finest => format!(" on level 0 ({of_finest:.5} on level {finest})"),
+        };
+        let message =
+            format!("`{}` = {omega:.5}{levels} is close to its limit {high}: the run may become unstable", param.name);
+        let method = if case.dim == 2 { "d2q9_kbc" } else { "d3q27_cumulant" };
+        let other = format!("a collision for under-resolved flow, such as `{method}`, stays stable");
+        let help = match &self.fluid.omega {
+            Some(_) => format!("values up to {comfortable:.2} are safe in most flows; {other} beyond"),
+            None if finer <= MOST_REFINED => {
+                format!(
+                    "with {finer:.1} times as many cells along each axis{} it is {comfortable:.2} at the same Reynolds and Mach \
+                     number; or {other}",
+                    if finest > 0 { " of level 0" } else { "" }
+                )
+            }
+            None => format!("no grid of practical size resolves this flow: {other}, or lower the Reynolds number"),
+        };
+        Some(Report::single(diag::RATE_NEAR_LIMIT, span, message, "very little viscosity", help))
     }
 }
 
