@@ -53,6 +53,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "channel",
         ],
     ),
+    ("lbm-dsl/src/prove/moments", &["slopes", "basis", "dependence", "stored"]),
     (
         "lbm-dsl/src/check",
         &[
