@@ -30,7 +30,6 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command};
 use lbm_runtime::processes::Processes;
-use lbm_setup::{cases, files, findings, params, rates, ready, spec, stability, walls};
 use miette::Report;
 
 fn main() -> ExitCode {

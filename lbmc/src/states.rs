@@ -7,10 +7,9 @@ use std::path::Path;
 use lbm_bundle::input::Limit;
 use lbm_dsl::expr::Pop;
 use lbm_dsl::model::Model;
+use lbm_setup::files;
 use miette::{Result, miette};
 use serde::{Deserialize, Serialize};
-
-use crate::files;
 
 const LIMIT: Limit = Limit { what: "a file of populations", bytes: 1 << 30 };
 

@@ -22,7 +22,9 @@ use lbm_runtime::device::cache::{Cache, Key};
 use miette::{Report, Result, miette};
 
 use crate::cases::Shipped;
-use crate::{files, notes, params};
+use crate::files;
+use crate::notes;
+use crate::params;
 
 /// A spec and where it came from.
 pub struct Spec {

@@ -7,8 +7,10 @@ use lbm_bundle::Manifest;
 use lbm_runtime::geometry::Block;
 use lbm_runtime::mesh;
 
-use super::{CHECKED, Course, FIELDS, Head, LEAVES, POPULATIONS, Sampled, SavedStatistics};
+use super::course::{Course, Sampled, SavedStatistics};
+use super::head::{CHECKED, Head, POPULATIONS};
 use crate::case::Case;
+use crate::case::saved::{FIELDS, LEAVES};
 use crate::output::Bits;
 
 /// Upper bound for all counts of steps, updates and so on.

@@ -11,10 +11,11 @@ use lbm_runtime::solver::Simulation;
 use lbm_runtime::solver::restore::Content;
 
 use super::check::Expected;
-use super::{
-    CHECKED, Course, FRONT, HASH, Head, Identity, LONGEST_HEAD, MAGIC, POPULATIONS, RestartError, Sampled,
-    SavedStatistics, VERSION, shown,
-};
+use super::course::{Course, Sampled, SavedStatistics};
+use super::error::RestartError;
+use super::head::{CHECKED, Head, LONGEST_HEAD, POPULATIONS};
+use super::identity::{Identity, shown};
+use crate::case::saved::{FRONT, HASH, MAGIC, VERSION};
 use crate::case::{Case, Statistics};
 
 /// No limit: the file is read in pieces, whose sizes are checked against the flow.

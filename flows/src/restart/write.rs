@@ -6,10 +6,11 @@ use lbm_runtime::geometry::Block;
 use lbm_runtime::solver::restore::{Content, State};
 use lbm_runtime::solver::snapshot::Snapshot;
 
-use super::{
-    CHECKED, Course, FIELDS, Head, Identity, LEAVES, LONGEST_HEAD, MAGIC, POPULATIONS, SavedFields, Section, VERSION,
-};
-use crate::case::{Units, saved};
+use super::course::Course;
+use super::head::{CHECKED, Head, LONGEST_HEAD, POPULATIONS};
+use super::identity::Identity;
+use crate::case::Units;
+use crate::case::saved::{self, FIELDS, LEAVES, MAGIC, SavedFields, Section, VERSION};
 
 /// A writer that hashes and counts bytes.
 struct Hashed<'a> {

@@ -6,12 +6,12 @@ use lbm_dsl::expr::ExprId;
 use lbm_dsl::model::{Boundary, Model, Param, Rule};
 use lbm_dsl::prove::channel;
 use lbm_dsl::shipped::{self, Prelude};
+use lbm_setup::rates::Rates;
+use lbm_setup::spec::Spec;
+use lbm_setup::walls::SAME;
 use miette::{Result, miette};
 
-use crate::rates::Rates;
-use crate::spec::Spec;
 use crate::terminal;
-use crate::walls::SAME;
 
 /// Methods whose operations are counted.
 const METHODS: [&str; 2] = ["d2q9_bgk", "d3q19_bgk"];

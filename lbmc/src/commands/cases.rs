@@ -1,9 +1,9 @@
 //! `lbmc cases`: the shipped cases, a line each, or the text of one.
 
+use lbm_setup::cases::{SHIPPED, Shipped};
 use miette::{Result, miette};
 use serde::Serialize;
 
-use crate::cases::{SHIPPED, Shipped};
 use crate::cli::Cases;
 use crate::terminal;
 

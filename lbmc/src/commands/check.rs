@@ -1,12 +1,12 @@
 //! `lbmc check`: what is proved about a method, and what follows from its formulas.
 
+use lbm_setup::findings::{self, Criterion, Diffusivity, Findings, Question};
+use lbm_setup::rates::Rates;
+use lbm_setup::spec::Spec;
+use lbm_setup::{files, stability};
 use miette::Result;
 
 use crate::cli::Check;
-use crate::findings::{self, Criterion, Diffusivity, Findings, Question};
-use crate::rates::Rates;
-use crate::spec::Spec;
-use crate::{files, stability};
 
 /// Runs the command.
 pub fn check(args: &Check) -> Result<()> {

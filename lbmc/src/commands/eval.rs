@@ -8,13 +8,13 @@ use lbm_dsl::expr::{Exact, ExprId, Exprs, Number, Rational, Symbol};
 use lbm_dsl::model::Model;
 use lbm_runtime::device::Device;
 use lbm_runtime::kernels::{self, Program};
+use lbm_setup::files;
+use lbm_setup::params::Params;
+use lbm_setup::spec::{self, Spec};
 use miette::{Result, miette};
 use num_traits::ToPrimitive;
 
 use crate::cli::{Eval, StorageArg, Via};
-use crate::files;
-use crate::params::Params;
-use crate::spec::{self, Spec};
 use crate::states::States;
 
 /// Runs the command.

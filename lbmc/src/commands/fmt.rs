@@ -6,10 +6,10 @@ use lbm_bundle::input::{self, Limit};
 use lbm_bundle::plain::shown_line;
 use lbm_dsl::format::format;
 use lbm_dsl::source::Source;
+use lbm_setup::files;
 use miette::{Result, miette};
 
 use crate::cli::Fmt;
-use crate::files;
 
 /// Runs the command.
 pub fn fmt(args: &Fmt) -> Result<()> {

@@ -6,13 +6,14 @@ use std::time::Instant;
 use lbm_bundle::{Bundle, Layout, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, CompileError, KernelReport, Stage};
+use lbm_setup::spec::{self, Spec};
+use lbm_setup::{files, params};
 use miette::{Result, miette};
 use serde::Serialize;
 
 use crate::cli::{Gen, GenTarget, StorageArg};
+use crate::notes;
 use crate::nvcc::{self, Resources};
-use crate::spec::{self, Spec};
-use crate::{files, notes, params};
 
 /// Architecture that registers are reported for.
 const ARCH: &str = "sm_90";

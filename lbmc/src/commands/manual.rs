@@ -2,10 +2,10 @@
 
 use clap::CommandFactory;
 use clap_mangen::Man as Page;
+use lbm_setup::files;
 use miette::Result;
 
 use crate::cli::{Cli, Completions, Man};
-use crate::files;
 
 /// Runs `lbmc completions`.
 pub fn completions(args: &Completions) -> Result<()> {

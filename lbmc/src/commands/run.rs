@@ -12,13 +12,14 @@ use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::{Place, RESTART};
 use lbm_flows::output::summary;
 use lbm_runtime::processes::Processes;
+use lbm_setup::cases::CaseFile;
+use lbm_setup::ready::Ready;
 use miette::{Report, Result, miette};
 use serde::Serialize;
 
-use crate::cases::CaseFile;
 use crate::cli::Run;
-use crate::ready::Ready;
-use crate::{interrupt, notes};
+use crate::interrupt;
+use crate::notes;
 
 /// A line of `lbmc run --json`.
 #[derive(Serialize)]

@@ -2,12 +2,12 @@
 
 use lbm_dsl::prove::moments::{self, Dependence};
 use lbm_dsl::shipped;
+use lbm_setup::spec::{self, Spec};
 use miette::{Result, miette};
 use serde::Serialize;
 
 use super::boundaries::{boundaries, tell};
 use crate::cli::Specs;
-use crate::spec::{self, Spec};
 use crate::terminal;
 
 /// A line of `lbmc specs --json`.

@@ -3,9 +3,8 @@
 use std::f64::consts::PI;
 
 use lbm_dsl::prove::edge;
-
-use crate::rates::Rates;
-use crate::stability::{AtRate, AtVelocity, SPEED, Stability, Wave, vector};
+use lbm_setup::rates::Rates;
+use lbm_setup::stability::{AtRate, AtVelocity, SPEED, Stability, Wave, vector};
 
 fn verdict(worst: &Wave) -> String {
     let wave: Vec<f64> = worst.wave.iter().map(|k| k / PI).collect();

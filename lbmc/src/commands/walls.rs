@@ -1,8 +1,7 @@
 //! Where boundary conditions put the wall, in words.
 
 use lbm_dsl::prove::channel;
-
-use crate::walls::Place;
+use lbm_setup::walls::Place;
 
 /// Prints a line for each.
 pub fn tell(places: &[Place]) {

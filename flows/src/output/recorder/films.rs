@@ -34,28 +34,3 @@ impl Output for Films<'_> {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::case::{Picture, Quantity};
-    use crate::output::fixture;
-    use crate::output::recorder::Recorder;
-
-    #[test]
-    fn a_picture_at_the_end_makes_no_film() {
-        let (mut case, snapshot) = fixture::cavity(16);
-        let all = Quantity::all(&lbm_runtime::fixture::manifest());
-        let field = all.into_iter().find(|field| field.name() == "speed").unwrap();
-        let frames = Frames { name: "speed".into(), every: None, film: Some(20) };
-        case.output.pictures = vec![Picture::of(field, frames)];
-        (case.output.profiles, case.output.picture, case.output.vtk) = (false, false, None);
-        let folder = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::create(&case, fixture::about(&case), folder.path().into()).unwrap();
-        recorder.begin(&[]).unwrap();
-        recorder.reach(10);
-        let summary = recorder.finish(Some(&snapshot), &fixture::manifest(), &fixture::measured()).unwrap();
-        assert_eq!(summary.files, ["speed.png"]);
-        assert!(recorder.notices().is_empty());
-    }
-}

@@ -5,8 +5,8 @@ use lbm_bundle::Manifest;
 use lbm_runtime::solver::snapshot::Snapshot;
 use serde::Serialize;
 
-use super::Recorder;
 use super::output::{Broken, End};
+use super::record::Recorder;
 use crate::output::flux::Fluxes;
 use crate::output::report;
 use crate::output::sink::{OutputError, SUMMARY};
@@ -91,9 +91,10 @@ impl Recorder<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::output::Data;
     use super::*;
+    use crate::case::{Frames, Picture, Quantity};
     use crate::output::fixture;
-    use crate::output::recorder::Data;
 
     #[test]
     fn a_run_leaves_what_the_case_asks_for() {
@@ -128,5 +129,22 @@ mod tests {
         for file in expected {
             assert!(folder.path().join(file).metadata().unwrap().len() > 0, "{file}");
         }
+    }
+
+    #[test]
+    fn a_picture_at_the_end_makes_no_film() {
+        let (mut case, snapshot) = fixture::cavity(16);
+        let all = Quantity::all(&lbm_runtime::fixture::manifest());
+        let field = all.into_iter().find(|field| field.name() == "speed").unwrap();
+        let frames = Frames { name: "speed".into(), every: None, film: Some(20) };
+        case.output.pictures = vec![Picture::of(field, frames)];
+        (case.output.profiles, case.output.picture, case.output.vtk) = (false, false, None);
+        let folder = tempfile::tempdir().unwrap();
+        let mut recorder = Recorder::create(&case, fixture::about(&case), folder.path().into()).unwrap();
+        recorder.begin(&[]).unwrap();
+        recorder.reach(10);
+        let summary = recorder.finish(Some(&snapshot), &fixture::manifest(), &fixture::measured()).unwrap();
+        assert_eq!(summary.files, ["speed.png"]);
+        assert!(recorder.notices().is_empty());
     }
 }

@@ -3,8 +3,8 @@
 use lbm_bundle::Manifest;
 use lbm_runtime::solver::memory::Copies;
 
+use super::list::outputs;
 use super::output::{Source, Taken};
-use super::outputs;
 use crate::case::Case;
 
 /// What the outputs of a case take, and when.

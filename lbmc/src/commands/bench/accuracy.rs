@@ -12,11 +12,12 @@ use lbm_codegen::options::Options;
 use lbm_runtime::device::Device;
 use lbm_runtime::geometry::{Cell, Face};
 use lbm_runtime::solver::{GridSpec, Prepared};
+use lbm_setup::spec::{self, Spec};
 use miette::{Result, miette};
 
 use super::record::{Accuracy, Outcome, Point};
-use super::row::{Row, target_name};
-use crate::spec::{self, Spec};
+use super::row::Row;
+use super::words::target_name;
 
 /// Precisions that are compared.
 const PRECISIONS: [Real; 2] = [Real::F32, Real::F64];

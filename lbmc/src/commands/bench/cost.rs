@@ -7,13 +7,14 @@ use lbm_bundle::Target;
 use lbm_flows::output::summary::{Summary, mlups};
 use lbm_runtime::device::Device;
 use lbm_runtime::solver::{GridSpec, Prepared, Simulation};
+use lbm_setup::cases::{CaseFile, Shipped};
+use lbm_setup::ready::Ready;
 use miette::{Result, miette};
 
 use super::flows::{self, Timed};
 use super::record::{Cost, Outcome};
-use super::row::{Row, target_name};
-use crate::cases::{CaseFile, Shipped};
-use crate::ready::Ready;
+use super::row::Row;
+use super::words::target_name;
 
 /// How often something is done in a run that is timed.
 const TIMES: u64 = 50;

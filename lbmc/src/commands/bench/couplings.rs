@@ -8,11 +8,12 @@ use lbm_bundle::Target;
 use lbm_dsl::shipped::{self, Prelude};
 use lbm_runtime::device::Device;
 use lbm_setup::crossing::{Crossings, DISTANCES, Way};
+use lbm_setup::spec::Spec;
 use miette::Result;
 
 use super::record::{Crossing, Outcome};
-use super::row::{self, Row, target_name};
-use crate::spec::Spec;
+use super::row::{self, Row};
+use super::words::target_name;
 
 /// The method whose rows are measured where none is named.
 const METHOD: &str = "d2q9_bgk";

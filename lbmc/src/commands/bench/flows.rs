@@ -13,13 +13,14 @@ use lbm_flows::flow::{self, Control, Kernels};
 use lbm_flows::output::progress::Show;
 use lbm_flows::output::summary::Summary;
 use lbm_runtime::solver::Phase;
+use lbm_setup::cases::{CaseFile, Shipped};
+use lbm_setup::ready::Ready;
 use miette::{IntoDiagnostic, Result, miette};
 
 use super::record::{self, Flow, Outcome, Speed};
-use super::row::{Row, quoted, target_name};
-use crate::cases::{CaseFile, Shipped};
+use super::row::Row;
+use super::words::{quoted, target_name};
 use crate::notes;
-use crate::ready::Ready;
 
 /// The surface that `wind_tunnel` reads.
 const AEROPLANE: &str = "aeroplane.stl";

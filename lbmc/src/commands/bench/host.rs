@@ -6,6 +6,7 @@ use lbm_bundle::{Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline;
 use lbm_dsl::shipped;
+use lbm_setup::spec::Spec;
 use miette::{Result, miette};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -13,7 +14,6 @@ use super::flows::small;
 use super::record::{Generation, Outcome};
 use super::row::Row;
 use super::uniform;
-use crate::spec::Spec;
 
 /// Memory for the populations of a kernel, in GiB: far more than any cache.
 const GIB: f64 = 1.0;

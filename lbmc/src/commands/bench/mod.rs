@@ -22,6 +22,7 @@ mod record;
 mod row;
 mod table;
 mod uniform;
+mod words;
 
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -29,10 +30,12 @@ use std::time::Instant;
 
 use lbm_bundle::Target;
 use lbm_runtime::device::Device;
+use lbm_setup::files;
 use miette::Result;
 
 use crate::cli::{Bench, BenchTarget, Measurements, Suite};
-use crate::{files, interrupt, notes};
+use crate::interrupt;
+use crate::notes;
 use record::{Book, Origin, Outcome, Record};
 use row::Row;
 
@@ -138,4 +141,19 @@ fn measure(suite: &str, device: &Device, rows: Vec<Row>, args: &Measurements) ->
         (false, true) => ExitCode::FAILURE,
         (false, false) => ExitCode::SUCCESS,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_of_others_stands_beside_rows_that_exist() {
+        let shipped = uniform::shipped(Target::Cuda).into_iter().chain(uniform::shipped(Target::C));
+        let flows = [flows::refined(Target::Cuda), flows::adaptive(Target::Cuda), papers::rows(Target::Cuda)];
+        let names: Vec<String> = shipped.chain(flows.into_iter().flatten()).map(|row| row.name).collect();
+        for row in peers::entries().iter().flat_map(|entry| &entry.rows) {
+            assert!(names.iter().any(|name| words::is_of(name, row)), "no row is called {row}");
+        }
+    }
 }

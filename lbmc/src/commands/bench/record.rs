@@ -10,11 +10,11 @@ use lbm_bundle::Real;
 use lbm_bundle::input::{self, Limit};
 use lbm_runtime::device::Device;
 use lbm_runtime::solver::Adaptations;
+use lbm_setup::files;
 use miette::{IntoDiagnostic, Report, Result, miette};
 use serde::{Deserialize, Serialize};
 
 use super::peers::Peer;
-use crate::files;
 
 /// What measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

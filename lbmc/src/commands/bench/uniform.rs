@@ -13,13 +13,14 @@ use lbm_runtime::device::{Device, copy_bandwidth};
 use lbm_runtime::mesh::preferred_block;
 use lbm_runtime::solver::memory::Copies;
 use lbm_runtime::solver::{GridSpec, Prepared};
+use lbm_setup::spec::{self, Spec};
 use miette::{Result, miette};
 use num_traits::ToPrimitive;
 
 use super::record::{self, Kernel, Outcome, Speed};
-use super::row::{self, Row, is_of, quoted, target_name};
+use super::row::{self, Row};
+use super::words::{is_of, quoted, target_name};
 use crate::cli::{BenchBlock, StorageArg, Uniform};
-use crate::spec::{self, Spec};
 
 /// Methods where none is named.
 const METHODS: [&str; 5] = ["d2q9_bgk", "d3q19_bgk", "d3q27_bgk", "d3q27_cumulant", "d3q27_kbc"];

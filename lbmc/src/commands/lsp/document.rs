@@ -12,6 +12,9 @@ use lbm_bundle::plain::shown_line;
 use lbm_dsl::reading::Reading;
 use lbm_flows::case::{RawCase, key_at};
 use lbm_runtime::processes::Processes;
+use lbm_setup::cases::CaseFile;
+use lbm_setup::ready::Ready;
+use lbm_setup::spec::Spec;
 use lsp_server::RequestId;
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Hover, HoverContents, Location, MarkupContent,
@@ -20,9 +23,6 @@ use lsp_types::{
 use miette::{Report, Severity, SourceSpan, miette};
 
 use super::place::{Encoding, Lines};
-use crate::cases::CaseFile;
-use crate::ready::Ready;
-use crate::spec::Spec;
 
 /// An open document.
 pub struct Document {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use lbm_setup::files;
 use miette::{Result, miette};
 
 use crate::cli::New;
-use crate::files;
 
 const METHOD: &str = include_str!("method.lbm");
 const CASE: &str = include_str!("case.toml");
