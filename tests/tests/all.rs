@@ -34,6 +34,7 @@ mod macros;
 mod means;
 mod mirrors;
 mod moments;
+#[path = "moving/main.rs"]
 mod moving;
 mod names;
 mod neighbours;

@@ -1,0 +1,94 @@
+//! Flows with bodies that move go on with the same bits.
+
+use lbm_runtime::device::Device;
+use lbm_runtime::geometry::solid::{Motion, Shell, Solid};
+use lbm_runtime::geometry::{Block, Cell};
+use lbm_runtime::solver::{GridSpec, Simulation};
+use lbm_tests::flows::{bytes, restore};
+
+use super::{RULE, bundle, circle, following, omega, plate, solid};
+
+#[test]
+fn a_flow_that_is_resumed_has_the_same_bits_and_the_same_force() {
+    let device = Device::host(1).unwrap();
+    let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
+    let motion = Motion::new(|time| [6.0 * (0.02 * time).sin(), 3.0 * (0.013 * time).cos(), 0.0], 100);
+    // The second solid stays, and the first comes near it.
+    let grid = GridSpec::periodic([64, 64, 1])
+        .with_solid(solid(circle(30.3, 20.9, 4.2), RULE, 1))
+        .moving(motion)
+        .with_solid(solid(circle(42.0, 21.0, 2.5), "interpolated_bounce_back", 1));
+    let flow = || Simulation::refined(&device, &bundle, &grid, &omega(1.6), 2, |_: Block| false).unwrap();
+    let start = |cell: Cell, out: &mut [f64]| out.copy_from_slice(&[1.0, 0.02 * cell.centre()[1].sin(), 0.0]);
+    let mut whole = flow();
+    whole.init_cells(start).unwrap();
+    whole.run(37).unwrap();
+    let at_half = bytes(&mut whole);
+    whole.run(50).unwrap();
+    let mut resumed = flow();
+    restore(&mut resumed, 37, &at_half);
+    assert_eq!(bytes(&mut resumed), at_half);
+    resumed.run(50).unwrap();
+    assert!(bytes(&mut resumed) == bytes(&mut whole), "other bits");
+    assert_eq!(resumed.forces().unwrap(), whole.forces().unwrap());
+    assert_eq!(resumed.snapshot().unwrap().solid, whole.snapshot().unwrap().solid);
+    // Cells were covered and left.
+    let mut begun = flow();
+    begun.init_cells(start).unwrap();
+    assert_ne!(begun.snapshot().unwrap().solid, whole.snapshot().unwrap().solid);
+}
+
+#[test]
+fn a_flow_on_a_grid_that_follows_a_body_is_resumed_with_the_same_bits() {
+    let device = Device::host(1).unwrap();
+    for coupling in ["volumetric_shifted", "interpolated"] {
+        let bundle = bundle("d2q9_bgk", &device, Some(coupling));
+        let motion = Motion::new(|time| [0.09 * time, 3.0 * (0.013 * time).cos(), 0.0], 10);
+        let shells = vec![Shell { level: 1, within: 6.0 }];
+        let body = Solid { shells, ..solid(circle(30.3, 30.9, 4.2), RULE, 2) };
+        let grid = GridSpec::periodic([64, 64, 1]).with_solid(body).moving(motion);
+        let mut whole = following(&device, &bundle, &grid, &omega(1.6), (2, 16), None);
+        whole.init_cells(|cell, out| out.copy_from_slice(&[1.0, 0.02 * cell.centre()[1].sin(), 0.0])).unwrap();
+        // Between two changes of the grid.
+        whole.run(53).unwrap();
+        assert!(whole.adaptations().changes > 1);
+        let at_half = bytes(&mut whole);
+        let leaves: Vec<Block> = whole.state().unwrap().leaves().iter().map(|leaf| leaf.block).collect();
+        let refined = |block: Block| {
+            leaves.iter().any(|leaf| std::iter::successors(leaf.parent(), |block| block.parent()).any(|of| of == block))
+        };
+        let mut resumed = following(&device, &bundle, &grid, &omega(1.6), (2, 16), Some((&refined, 53)));
+        resumed.restore_adaptations(whole.adaptations(), whole.scattered());
+        restore(&mut resumed, 53, &at_half);
+        whole.run(80).unwrap();
+        resumed.run(80).unwrap();
+        assert!(bytes(&mut resumed) == bytes(&mut whole), "{coupling}: other bits");
+        assert_eq!(resumed.forces().unwrap(), whole.forces().unwrap());
+    }
+}
+
+#[test]
+fn a_plate_that_turns_and_moves_is_resumed_with_the_same_bits() {
+    let device = Device::host(1).unwrap();
+    let bundle = bundle("d2q9_bgk", &device, Some("volumetric_shifted"));
+    let motion = Motion::new(|time| [6.0 * (0.02 * time).sin(), 0.03 * time, 0.0], 100);
+    // About a point beside it.
+    let motion = motion.turning(|time| 0.8 * (0.03 * time).sin() + 0.004 * time, [0.0, 0.0, 1.0], [27.0, 22.5, 0.0]);
+    let grid = GridSpec::periodic([64, 64, 1])
+        .with_solid(solid(plate([30.3, 20.9], [6.2, 2.1]), RULE, 1))
+        .moving(motion)
+        .with_solid(solid(circle(45.0, 21.0, 2.5), "interpolated_bounce_back", 1));
+    let flow = || Simulation::refined(&device, &bundle, &grid, &omega(1.6), 2, |_: Block| false).unwrap();
+    let mut whole = flow();
+    whole.init_cells(|cell, out| out.copy_from_slice(&[1.0, 0.02 * cell.centre()[1].sin(), 0.0])).unwrap();
+    whole.run(37).unwrap();
+    let at_half = bytes(&mut whole);
+    whole.run(50).unwrap();
+    let mut resumed = flow();
+    restore(&mut resumed, 37, &at_half);
+    resumed.run(50).unwrap();
+    assert!(bytes(&mut resumed) == bytes(&mut whole), "other bits");
+    let exchanges = whole.exchanges().unwrap();
+    assert!(exchanges[0].torque[2] != 0.0 && exchanges[1].torque == [0.0; 3], "{exchanges:?}");
+    assert_eq!(resumed.exchanges().unwrap(), exchanges);
+}
