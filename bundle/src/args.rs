@@ -1,4 +1,4 @@
-//! Arguments of kernels, and how the tables say what they are.
+//! Arguments of kernels, and how the tables describe them.
 //!
 //! A row reads
 //!
@@ -76,7 +76,7 @@ pub struct Arg {
     /// Index space of an array, the last index the fastest: `[slot][19][64]`. Each index is an extent, or what it counts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shape: String,
-    /// What the values are measured in, where they are measured: `lattice units`.
+    /// Unit of the values, if they have one: `lattice units`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
     /// What it is.
@@ -224,7 +224,7 @@ macro_rules! roles {
 
 pub(crate) use {arg_type, declared, has_length, line, roles};
 
-/// Whether arguments agree in all but what is said of them.
+/// Whether arguments agree in all but their documentation.
 pub(crate) fn same_args(one: &[Arg], other: &[Arg]) -> bool {
     let same = |(one, other): (&Arg, &Arg)| {
         (&one.name, one.ty, &one.shape, &one.unit) == (&other.name, other.ty, &other.shape, &other.unit)

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::Param;
 
-/// A boundary rule that `stream_collide_walls` knows.
+/// A boundary rule of the kernel `stream_collide_walls`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Boundary {
     /// Name as in the spec: `bounce_back`.
     pub name: String,
     /// Its number in `wall_rules`.
     pub code: i32,
-    /// Whether it lies on the centres of the outermost cells; if not, half-way behind them.
+    /// Whether it is a wet-node rule, whose wall lies on the centres of the outermost cells. The wall of a link-wise rule lies half-way behind them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nodes: bool,
-    /// What it says of the velocity at the face.
+    /// Which velocity it prescribes at a face.
     #[serde(default, skip_serializing_if = "AtFace::is_unknown")]
     pub at_face: AtFace,
-    /// Whether what it gives the fluid is for a density of 1: it is not in proportion to the populations, and no parameter is a density.
+    /// Whether it assumes a density of 1: what it adds is not proportional to the populations, and no parameter is a density.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unit_density: bool,
     /// Its parameters, in the order in which `wall_values` holds them.
@@ -26,11 +26,11 @@ pub struct Boundary {
     pub doc: String,
 }
 
-/// What a boundary rule says of the velocity at the face.
+/// The velocity that a boundary rule prescribes at a face.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AtFace {
-    /// Nothing: it follows from the flow. Rules of nodes have their velocity in the cell.
+    /// None: it follows from the flow. Wet-node rules have their velocity in the cell.
     #[default]
     Unknown,
     /// It is the rule's parameter `velocity`, or zero where it has none.
@@ -45,5 +45,5 @@ impl AtFace {
     }
 }
 
-/// Name of a parameter of boundary rules that solids take from their geometry, link by link.
+/// Name of the parameter of boundary rules whose value follows from the geometry of a solid, link by link.
 pub const DISTANCE: &str = "distance";

@@ -1,11 +1,11 @@
-//! Bundles of criterion kernels: those that say which level a block should have.
+//! Bundles of criterion kernels, which compute the target levels of blocks.
 //!
-//! They are compiled for a method's fields and a case: a criterion is a list of [`TargetLevel`]s, each of which gives every cell a level,
-//! and a block has the finest level that one of its cells has by one of them. All arithmetic is in 64 bits, and no operation is
-//! fused with another, so that the same blocks are refined on every device.
+//! They are compiled for the fields of a method and a case. A criterion is a list of [`TargetLevel`]s, each of which gives every cell a level. The
+//! target level of a block is the finest of all its cells. All arithmetic is in 64 bits, and no operation is fused with another, so that the same
+//! blocks are refined on every device.
 //!
-//! Formulas know the names of [`variables`]: the centre of a cell, `x`, `y` and `z`, in cells of level 0, and of each component of the
-//! fields its value, `ux`, and its derivatives, `dx_ux`, per cell of level 0; and the time `t` in steps of level 0.
+//! Formulas may use the names of [`variables`]: the centre of a cell, `x`, `y` and `z`, in cells of level 0; each component of the fields, `ux`, and
+//! its derivatives, `dx_ux`, per cell of level 0; and the time `t` in steps of level 0.
 
 mod kernels;
 
@@ -15,7 +15,7 @@ pub use kernels::CriterionRole;
 
 use crate::{Arg, File, Formula, Manifest, Real, Target};
 
-/// A level for each place.
+/// A level for each position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TargetLevel {
     /// The value of a formula, rounded down; 0 where that is negative or no number.
@@ -58,7 +58,7 @@ pub enum Variable {
     },
 }
 
-/// What the time is called.
+/// Name of the time.
 pub const TIME: &str = "t";
 
 /// The variables of a method of `dim` axes whose fields have these components, by name. A position and the time come before a field of their name.

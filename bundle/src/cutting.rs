@@ -1,14 +1,14 @@
 //! Bundles of kernels that cut the links of cells near solids that move.
 //!
-//! They depend on the dimension and the target alone; what they must know of a method and a grid is in the array `form`. All arithmetic is
+//! They depend on the dimension and the target alone; the array `form` describes the method and the grid. All arithmetic is
 //! in 64 bits, and no operation is fused with another, so that links are the same on every device. The source names the type of
 //! distances and of walls' values `REAL`: a macro, defined before the text.
 //!
 //! # Memory
 //!
-//! Solids are a list of shapes, periodic images included, those at rest first. The first that contains a point is that of the point. Each has
-//! integers ([`SHAPE_INTS`]) and numbers ([`SHAPE_NUMBERS`]); surfaces of triangles have a tree of boxes, in `tree` and `boxes`, and images have their
-//! voxels in `bits`. Positions are in cells of level 0.
+//! Solids are a list of shapes, periodic images included, those at rest first. A point belongs to the first shape that contains it. Each has integers
+//! ([`SHAPE_INTS`]) and numbers ([`SHAPE_NUMBERS`]); surfaces of triangles have a tree of boxes, in `tree` and `boxes`, and images have their voxels
+//! in `bits`. Positions are in cells of level 0.
 //!
 //! A *place* is a block that moving solids may touch; an item of a launch is a cell of a place, `place * CELLS + cell`.
 
@@ -183,7 +183,7 @@ pub struct CutKernel {
 }
 
 impl CutKernel {
-    /// Whether its arguments are those of its role in that dimension; what is said of them may differ.
+    /// Whether its arguments are those of its role in that dimension; their documentation may differ.
     pub fn is_as_declared(&self, dim: u32) -> bool {
         same_args(&self.args, &self.role.args(dim))
     }

@@ -1,4 +1,4 @@
-//! Formulas of named values: what cases, rates between levels and refinement criteria are written in, computed with and compiled from.
+//! Formulas of named values, for cases, rates between levels and refinement criteria: text, value and syntax tree.
 //!
 //! | | binds | example |
 //! | --- | --- | --- |
@@ -8,11 +8,11 @@
 //! | `-` `+` before a value | | `-x^2` is `-(x^2)` |
 //! | `^` | most, from the right | `2^3^2` is `2^(3^2)` |
 //!
-//! Further there are numbers (`12`, `1_000`, `.5`, `1.5e-3`), parentheses, functions of [`Function`] (`sqrt(a)`, `if(a < b, c, d)`), names,
-//! which whoever computes a formula knows, and [tables](Table) of files (`table("inflow.csv", t)`), which others read. All numbers are of 64 bits. A text is a [`Formula`] and back: `Display` writes what
-//! parses to the same tree, and so do manifests.
+//! Further there are numbers (`12`, `1_000`, `.5`, `1.5e-3`), parentheses, functions of [`Function`] (`sqrt(a)`, `if(a < b, c, d)`), names, which
+//! whoever computes a formula knows, and [tables](Table) of files (`table("inflow.csv", t)`), which others read. All numbers are of 64 bits. A text
+//! is a [`Formula`] and back: `Display` writes what parses to the same tree, and so do manifests.
 //!
-//! Texts come from strangers: length and depth are limited, so that nothing here recurses far.
+//! Texts are not trusted: length and depth are limited, and so is recursion.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,36 +1,36 @@
-//! Kernels that gather what arrives in cells, each a product: an action with sources of values.
+//! Kernels that gather the populations which arrive in cells: each is an action combined with sources.
 //!
-//! A row of [`method_kernels!`](crate::method_kernels) with `gathers Action [source source]` is such a kernel; what it takes follows.
+//! A row of [`method_kernels!`](crate::method_kernels) with `gathers Action [source source]` is such a kernel; its arguments follow from these.
 
 use crate::Role;
 use crate::args::{Declared, declared};
 
-/// What is done with that which arrives in a cell.
+/// What a kernel does with the populations that arrive in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// It collides.
     Collide,
-    /// What cells show to those around them is stored beside their populations.
+    /// It stores the values that neighbours read, beside the populations.
     Expose,
 }
 
-/// Where values come from; if from nowhere else, from the cell itself, where nothing streams.
+/// Where populations come from. Without a source they are those of the cell itself: nothing streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
-    /// Cells around.
+    /// Neighbouring cells.
     pub neighbours: bool,
     /// Walls of the domain.
     pub walls: bool,
-    /// The inbox, which has what comes from other levels, of a coupling of packets.
+    /// The inbox, which has the populations from other levels, for couplings of packets.
     pub inbox: bool,
-    /// Ghosts, which stand for cells of other levels; what streams in is kept for these.
+    /// Ghost cells, which stand for cells of other levels; the populations that stream in are saved for them.
     pub ghosts: bool,
     /// Links that solids cut.
     pub links: bool,
 }
 
 impl Role {
-    /// The kernel that does this with what comes from there, if there is one.
+    /// The kernel with this action and these sources, if there is one.
     pub fn of(action: Action, sources: Sources) -> Option<Role> {
         Role::ALL.iter().copied().find(|role| role.gathers() == Some((action, sources)))
     }

@@ -53,7 +53,8 @@ macro_rules! method_kernels {
             ///
             /// Of a method that reads values of neighbours, with a coupling of packets, after those that know no cut links.
             ExposeInterfaceSolid = "expose_interface_solid" { gathers Expose [neighbours walls inbox links] }
-            /// What cells of the listed blocks show to finer cells in the first of these cells' two steps: that of their populations as they are stored.
+            /// What cells of the listed blocks show to finer cells in the first of these cells' two steps: that of their populations as they are
+            /// stored.
             ///
             /// Of a method that reads values of neighbours, with a coupling of packets. These values are made of what collisions conserve.
             ExposeStored = "expose_stored" { gathers Expose [] }
@@ -468,7 +469,7 @@ impl Role {
 }
 
 impl Kernel {
-    /// Whether its arguments are those that its role has in that bundle; what is said of them may differ.
+    /// Whether its arguments are those that its role has in that bundle; their documentation may differ.
     pub fn is_as_declared(&self, manifest: &Manifest) -> bool {
         same_args(&self.args, &self.role.args(manifest))
     }

@@ -1,11 +1,11 @@
-//! What a method says of levels of refinement.
+//! Couplings of levels and refinement criteria of a method.
 
 use serde::{Deserialize, Serialize};
 
 use crate::signature::is_zero;
 use crate::{Formula, Unit};
 
-/// What crosses the jump between two levels of refinement.
+/// The coupling of two levels at a refinement interface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coupling {
     /// Name as in the spec: `volumetric_shifted`.
@@ -14,7 +14,7 @@ pub struct Coupling {
     pub doc: String,
     /// The parameters that differ between levels.
     pub rates: Vec<Rate>,
-    /// Layers of fine cells that are ghosts, beside every coarser block; 0 for a coupling of packets.
+    /// Number of ghost layers of fine cells beside every coarser block; 0 for a coupling of packets.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ghosts: u32,
 }
@@ -28,7 +28,7 @@ pub struct Rate {
     pub finer: Formula,
 }
 
-/// What a grid may follow while it changes.
+/// A refinement criterion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Criterion {
     /// Name as in the spec: `vorticity`.
@@ -37,6 +37,6 @@ pub struct Criterion {
     pub doc: String,
     /// Its value in cells and steps of level 0, from components of the fields, `ux`, and their derivatives, `dx_uy`.
     pub formula: Formula,
-    /// What it is measured in.
+    /// Its unit.
     pub unit: Unit,
 }

@@ -32,24 +32,24 @@ pub struct Manifest {
     /// States, which are stored behind the populations as if they were some that stay where they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<State>,
-    /// What cells show to those around them, before any collides: kernels of their own store it.
+    /// Values that neighbours read before the collision. Separate kernels store them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Shown>,
-    /// What a collision reads of it.
+    /// The values that the collision reads from neighbours, by direction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Seen>,
-    /// What is stored of a cell in the place of its populations: moments of them, each less its value at rest. Empty: the populations.
+    /// Moments that are stored in place of populations, each as a difference from its value at rest. If empty, populations are stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,
     /// Cells of a block along each axis; 1 beyond the dimension. [`Layout::Soa`] has no blocks in memory: these are the
     /// cells of a CUDA thread block.
     pub block: [u32; 3],
-    /// Values a wall instance has room for in `wall_values`.
+    /// Number of values per wall instance in `wall_values`.
     pub wall_stride: u32,
     /// Parameters of the method.
     pub params: Vec<Param>,
-    /// The struct `<spec>_params` that kernels take them in, by value as their last argument: its members in order, one behind the
-    /// other. There is no such struct, and no such argument, where the method has no parameters.
+    /// Members, in order, of the struct `<spec>_params`, which kernels take by value as their last argument. A method without parameters has no such
+    /// struct and no such argument.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Member>,
     /// Macroscopic fields in the order of their components in `fields`.
@@ -59,17 +59,17 @@ pub struct Manifest {
     /// Codes of the boundary rules that surfaces of solids can have, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub solid_rules: Vec<i32>,
-    /// Codes of the boundary rules that are mirrors, if the bundle has kernels for solids or level jumps, which they reflect.
+    /// Codes of the boundary rules that are symmetry planes, if the bundle has kernels for solids or refinement interfaces, which they mirror.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mirror_rules: Vec<i32>,
-    /// Codes of the boundary rules that work on one level only, if the bundle has kernels for several: they mix what a mirror
-    /// would send back with something else, or have a parameter that would differ between levels.
+    /// Codes of the boundary rules that work on one level only, if the bundle has kernels for several: they combine the mirrored population with
+    /// others, or have a parameter that would differ between levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub one_level_rules: Vec<i32>,
-    /// What crosses level jumps, if the bundle has kernels for them.
+    /// The coupling at refinement interfaces, if the bundle has kernels for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coupling: Option<Coupling>,
-    /// What the spec says that a grid may follow.
+    /// Refinement criteria that the spec defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<Criterion>,
     /// Kernels.
@@ -114,8 +114,8 @@ impl Manifest {
     pub fn rows(&self) -> usize {
         self.rows_of(self.values()).start
     }
-    /// Values of the parameters on the next finer level, all in their order: rates as the coupling says, others as their units
-    /// say. What neither speaks of is the same on all levels.
+    /// Values of the parameters on the next finer level, in their order: rates by the formulas of the coupling, others by their units. A parameter
+    /// with neither is the same on all levels.
     pub fn finer(&self, values: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let named = |name: &str| Some(values[self.params.iter().position(|param| param.name == name)?][0]);
         let of_param = |(param, values): (&Param, &Vec<f64>)| {
@@ -133,8 +133,8 @@ impl Manifest {
         self.block.iter().map(|n| *n as usize).product()
     }
 
-    /// Values from a block's populations of one direction to those of the next: its cells and, on the host, a cache line more where
-    /// directions would be a multiple of 1 KiB apart. Their cells would share sets of a processor's caches and drive each other out.
+    /// Number of values between the populations of two successive directions of a block: its cells and, on the host, a cache line more if directions
+    /// would be a multiple of 1 KiB apart. Their cells would then share cache sets and evict each other.
     pub fn pitch(&self) -> usize {
         self.pitch_of(self.target)
     }
@@ -146,26 +146,26 @@ impl Manifest {
         self.cells() + if apart { line } else { 0 }
     }
 
-    /// Whether values of a cell lie side by side in memory, in the groups of [`side_by_side`](crate::side_by_side): moments of 16 bits on GPUs do, which are loaded a
-    /// group at once. Others lie apart, those of one number in a block one behind the other.
+    /// Whether the values of a cell are contiguous in memory, in the groups of [`side_by_side`](crate::side_by_side): moments of 16 bits on GPUs are,
+    /// and a group is loaded at once. Otherwise the values with the same index are contiguous, for all cells of a block.
     pub fn is_side_by_side(&self) -> bool {
         let half = self.real == Real::F16F32 && self.target.is_gpu();
         half && !self.moments.is_empty() && self.cells().is_multiple_of(MOST_SIDE_BY_SIDE)
     }
 
-    /// What moments of 16 bits [lend](lent) each other; nothing where values are stored otherwise.
+    /// The digits that moments of 16 bits [lend](lent) each other; none for values of other types.
     pub fn lent(&self) -> Vec<Lent> {
         let names = || self.moments.iter().map(|moment| moment.name.as_str());
         if self.real == Real::F16F32 { lent(names()) } else { vec![] }
     }
 
-    /// Values of the table of what is around a block at an interface: slots and rows of the inbox of its neighbours, and of the blocks
-    /// that refine these.
+    /// Length of the table of neighbours of a block at a refinement interface: their slots and inbox rows, and those of the blocks that refine them.
     pub fn around(&self) -> usize {
         2 * 3usize.pow(self.dim) * (1 + (1 << self.dim))
     }
 
-    /// Values of a row of the inbox: what may enter a block from outside, by direction and cell; then what its cells see there.
+    /// Length of a row of the inbox: the populations that may enter a block from outside, by direction and cell; then the values that its cells read
+    /// there.
     pub fn inbox_row(&self) -> usize {
         let inside = |direction: &Direction| -> u32 {
             (0..3).map(|axis| self.block[axis] - u32::from(direction.c[axis] != 0)).product()

@@ -1,4 +1,4 @@
-//! Texts of strangers as a terminal may show them: none moves its cursor, changes its colours or hides what stands beside it.
+//! Makes untrusted text safe for a terminal: it does not move the cursor, change colours or hide the text beside it.
 
 /// Signs for characters that are not shown, of one, two and three bytes.
 const SIGNS: [char; 3] = ['?', '¿', '\u{fffd}'];

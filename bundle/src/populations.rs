@@ -1,4 +1,4 @@
-//! Populations of a method, what cells have beside them, and what they read of cells around.
+//! Populations of a method, states of cells, and values that cells read from neighbours.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct Populations {
     /// Name of the field that is their sum, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// Diffusivity of what they carry; none where that is a momentum.
+    /// Diffusivity of the scalar that they transport; none if they transport a momentum.
     pub diffusivity: Option<Transport>,
 }
 
@@ -31,36 +31,36 @@ impl Populations {
     }
 }
 
-/// A number that each cell has beside its populations, from step to step.
+/// A number that each cell stores beside its populations and keeps from step to step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Name as in the spec: `nu`.
     pub name: String,
-    /// What it is measured in, if the spec says so. It is stored in cells and steps of the level of its cell.
+    /// Its unit, if the spec states one. It is stored in cells and steps of the level of its cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
     /// What it is.
     pub doc: String,
 }
 
-/// A value that cells show to those around them.
+/// A value of a cell that its neighbours read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     /// Name of the value in the spec: `rho`, `ux`.
     pub name: String,
-    /// The state that it is stored as, counted on from the populations.
+    /// Index of the state that stores it, counted on from the populations.
     pub value: u32,
     /// The axis along which it is a component of a vector, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<u32>,
 }
 
-/// What a collision reads of a cell beside its own.
+/// A value that the collision reads from a neighbour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// Position of the value in [`Manifest::shown`](crate::Manifest::shown).
     pub shown: u32,
-    /// The direction, of the first populations, along which that cell is the next.
+    /// The direction, of the first populations, that leads to the neighbour.
     pub direction: u32,
 }
 
@@ -78,7 +78,7 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// The weight as a number; no number where the text is none, which no manifest of ours has.
+    /// The weight as a number; NaN if the text is not one, which no manifest of lbmc has.
     pub fn weight_value(&self) -> f64 {
         value(&self.weight)
     }

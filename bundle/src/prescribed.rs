@@ -1,6 +1,6 @@
-//! Bundles of kernels that compute what formulas of place and time prescribe at walls.
+//! Bundles of kernels that evaluate formulas of position and time at walls.
 //!
-//! They are compiled for a case and a real type. Formulas know the names `x`, `y` and `z`, a place in cells of level 0, and `t`, the time in
+//! They are compiled for a case and a real type. Formulas may use the names `x`, `y` and `z`, a position in cells of level 0, and `t`, the time in
 //! steps of level 0. All arithmetic is in 64 bits, and no operation is fused with another, so that values are the same on every device.
 //!
 //! The clock is on the device, so that recorded steps can be repeated: [`PrescribedRole::Tick`] moves it on at the end of each step of level
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{roles, same_args};
 use crate::{Arg, File, Real, Target};
 
-/// Names that formulas know: a place and the time.
+/// Names in formulas: a position and the time.
 pub const NAMES: [&str; 4] = ["x", "y", "z", "t"];
 
 /// The table of the kernels, as [`method_kernels!`](crate::method_kernels) is one.
@@ -71,7 +71,7 @@ pub struct PrescribedKernel {
 }
 
 impl PrescribedKernel {
-    /// Whether its arguments are those of its role; what is said of them may differ.
+    /// Whether its arguments are those of its role; their documentation may differ.
     pub fn is_as_declared(&self) -> bool {
         same_args(&self.args, &self.role.args())
     }

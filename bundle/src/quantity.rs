@@ -11,7 +11,7 @@ pub struct Param {
     pub components: u32,
     /// Open interval of allowed values, if the spec states one.
     pub range: Option<(f64, f64)>,
-    /// What it is measured in, if the spec says so.
+    /// Its unit, if the spec states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
     /// What it is.
@@ -31,7 +31,7 @@ pub struct Member {
     pub doc: String,
 }
 
-/// What a quantity is measured in, where the density of the fluid at rest is 1: a power of a length times a power of a time.
+/// The unit of a quantity, if the density of the fluid at rest is 1: a power of a length times a power of a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
     /// Exponent of the length, in lattice units the side of a cell.
@@ -61,7 +61,7 @@ pub struct Field {
     /// observables.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub place: bool,
-    /// What an observable is measured in, if the spec says so. It is in cells and steps of the coarsest level.
+    /// The unit of an observable, if the spec states one. It is in cells and steps of the coarsest level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
 }

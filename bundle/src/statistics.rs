@@ -187,7 +187,7 @@ impl StatisticsManifest {
             && (self.directions as usize, &self.components) == (method.directions.len(), &method.component_names())
     }
 
-    /// Whether the kernels of a statistic are those of all roles, with their arguments; what is said of these may differ.
+    /// Whether the kernels of a statistic are those of all roles, with their arguments; their documentation may differ.
     pub fn is_as_declared(&self, statistic: &StatisticKernels) -> bool {
         let same = |kernel: &StatisticsKernel| same_args(&kernel.args, &kernel.role.args(self, statistic.accumulators));
         statistic.kernels.iter().map(|kernel| kernel.role).eq(StatisticsRole::ALL.iter().copied())

@@ -1,10 +1,10 @@
-//! What is stored of a cell: numbers of which type, and moments in the place of populations.
+//! How a cell is stored: the type of its numbers, and populations or moments.
 
 use serde::{Deserialize, Serialize};
 
 use crate::populations::value;
 
-/// Floating-point types: what is computed with, of which fields and parameters are, and what populations are stored as.
+/// Floating-point types: that of arithmetic, fields and parameters, and that of stored populations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Real {
@@ -75,7 +75,7 @@ impl Storage {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Populations, Self::Moments, Self::Auto];
 
-    /// How files and the command line call it.
+    /// Its name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Populations => "populations",
@@ -101,12 +101,12 @@ impl Moment {
     }
 }
 
-/// The last binary digits of a moment that is stored in 16 bits, which are digits of another one, behind its own 11.
+/// Digits that one moment in 16 bits lends to another: its last bits are further digits of the other, beyond the 11 that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lent {
-    /// The number of the moment that has them more.
+    /// The number of the moment that gets them.
     pub to: usize,
-    /// The number of the one that has them less.
+    /// The number of the moment that lends them.
     pub from: usize,
     /// How many they are.
     pub digits: u32,
@@ -119,8 +119,8 @@ pub struct Lent {
 /// Binary digits of a number of 16 bits, the first of which is not written.
 pub const HALF_DIGITS: u32 = 11;
 
-/// Of moments of 16 bits with these names: the digits that second moments lend momenta, 4 to each of them or 3. Errors of a momentum last, as nothing
-/// but viscosity takes them away, those of a stress do not.
+/// The digits that second moments of 16 bits lend to momenta, 4 or 3 to each, for moments with these names. Errors of a momentum are conserved, and
+/// viscosity alone removes them; errors of a stress are not conserved.
 pub fn lent<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Lent> {
     let is_momentum: Vec<bool> = names.map(|name| name.starts_with('j')).collect();
     let momenta: Vec<usize> = (0..is_momentum.len()).filter(|at| is_momentum[*at]).collect();
@@ -147,7 +147,7 @@ pub fn digits_of(lent: &[Lent], at: usize) -> u32 {
     HALF_DIGITS + more - less
 }
 
-/// Values of a cell that lie side by side at most: of 16 bits, as many as are loaded at once.
+/// Largest number of contiguous values of a cell: as many of 16 bits as are loaded at once.
 pub(crate) const MOST_SIDE_BY_SIDE: usize = 8;
 
 /// Groups of values of a cell, of so many in all, that lie side by side: the first of each and how many they are, eight while there are as many,

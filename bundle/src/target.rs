@@ -18,7 +18,7 @@ impl Target {
     /// All there are.
     pub const ALL: [Target; 3] = [Target::Cuda, Target::C, Target::Hip];
 
-    /// What it is called in options, manifests and banners.
+    /// Its name in options, manifests and banners.
     pub const fn name(self) -> &'static str {
         match self {
             Target::Cuda => "cuda",
@@ -27,7 +27,7 @@ impl Target {
         }
     }
 
-    /// What names of kernel sources end with.
+    /// Ending of the names of kernel sources.
     pub const fn ending(self) -> &'static str {
         match self {
             Target::Cuda => "cu",

@@ -23,5 +23,5 @@ pub struct Variation {
     pub viscosity: bool,
 }
 
-/// What the value of the method is called that is its kinematic viscosity, where a case makes that vary.
+/// Name of the value of the method that is its kinematic viscosity, if a case makes that vary.
 pub const VISCOSITY: &str = "viscosity";

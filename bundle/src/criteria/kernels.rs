@@ -56,7 +56,7 @@ impl CriterionRole {
 }
 
 impl CriterionKernel {
-    /// Whether its arguments are those of its role; what is said of them may differ.
+    /// Whether its arguments are those of its role; their documentation may differ.
     pub fn is_as_declared(&self, manifest: &CriteriaManifest) -> bool {
         same_args(&self.args, &CriterionRole::TargetLevels.args(manifest))
     }

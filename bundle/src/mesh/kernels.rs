@@ -247,7 +247,7 @@ impl MeshRole {
 }
 
 impl MeshKernel {
-    /// Whether its arguments, and how it is launched, are those that its role has in that dimension; what is said of them may differ.
+    /// Whether its arguments, and how it is launched, are those that its role has in that dimension; their documentation may differ.
     pub fn is_as_declared(&self, dim: u32) -> bool {
         self.divisible == self.role.is_divisible() && same_args(&self.args, &self.role.args(dim))
     }
