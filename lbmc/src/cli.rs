@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use lbm_bundle::{Layout, Real};
 
@@ -130,6 +130,7 @@ pub struct Gen {
 
 /// Arguments of `lbmc check`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("analysis").multiple(true)))]
 pub struct Check {
     /// A .lbm file, or the name of a shipped method (`lbmc specs` lists them).
     pub spec: String,
@@ -141,11 +142,15 @@ pub struct Check {
     #[arg(long, value_name = "NAME")]
     pub boundary: Vec<String>,
     /// Also report the limits of linear stability, by trying waves on a uniform flow (von Neumann).
-    #[arg(long)]
+    #[arg(long, group = "analysis")]
     pub stability: bool,
-    /// Velocity of that flow in cells per step, `0.1,0,0`; it is also tried at refinement interfaces. Without it, flows
-    /// along x of increasing velocity are tried.
-    #[arg(long, requires = "stability", value_delimiter = ',', allow_negative_numbers = true, value_name = "UX,UY,..")]
+    /// Also report what grows in a stream between two opposite faces with these boundary conditions, and how much sound each reflects:
+    /// `left=moving_wall,right=anti_bounce_back`. `all` tries each inlet with each outlet.
+    #[arg(long, group = "analysis", value_name = "FACE=RULE,FACE=RULE")]
+    pub faces: Option<String>,
+    /// Velocity of that flow in cells per step, `0.1,0,0`; it is also tried at refinement interfaces. Without it, several
+    /// velocities are tried, along x or from one face to the other.
+    #[arg(long, requires = "analysis", value_delimiter = ',', allow_negative_numbers = true, value_name = "UX,UY,..")]
     pub velocity: Option<Vec<f64>>,
     /// Draw the largest stable velocity as a function of the rate.
     #[arg(long, requires = "stability", value_name = "FILE.png")]

@@ -48,6 +48,10 @@ codes! {
         "A value of the flow is infinite or not a number: the computation is unstable. Usual causes are a relaxation rate close to two on a grid \
          that does not resolve the gradients, a velocity near the speed of sound of the lattice, and a boundary condition that does not fit its surroundings. The message says where it began: lower the Reynolds number or the velocity, refine there, take a more stable collision or \
          another boundary condition. `lbmc check --stability` reports the limits of linear stability.";
+    "C0702" "faces between which disturbances grow"
+        "Each of the two boundary conditions is stable by itself, and so is the collision, but a small disturbance of a uniform stream between both faces \
+         grows in every step, whatever the grid is. Take another boundary condition at one of the faces, or another method: the message names some, and \
+         `lbmc check METHOD --faces all` lists all pairs. More viscosity helps, too. The growth is that of the linearised flow on the coarsest level.";
     "C0801" "processes without an MPI library"
         "mpirun has started several processes, but its MPI library cannot be loaded. Install it, or start one process.";
     "C0802" "processes of another MPI"
@@ -96,6 +100,8 @@ codes! {
         "Linear stability follows from the derivative of the collision at a uniform flow. Entropic collisions have no derivative there.";
     "L0203" "a velocity of the wrong dimension" "`--velocity` has a component for each axis.";
     "L0204" "a picture that cannot be drawn" "There are too few rates to draw a line through.";
+    "L0205" "faces that are no pair"
+        "`--faces` takes two opposite faces with a boundary condition each, `left=moving_wall,right=anti_bounce_back`, or `all`.";
 
     "L0301" "kernels of another version"
         "A bundle of kernels and the program that runs it must have the same version of their interface. Generate the bundle again.";

@@ -7,6 +7,7 @@ use miette::Result;
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
+use crate::faces::{self, Asked, Faces};
 use crate::rates::Rates;
 use crate::stability::{self, Stability};
 use crate::walls::{self, Place};
@@ -43,6 +44,9 @@ pub struct Findings {
     /// Where linear stability ends, if that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stability: Option<Stability>,
+    /// What grows between two faces, if that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faces: Option<Faces>,
 }
 
 /// The kinematic viscosity as a formula of the parameters, and the one parameter that sets it, if one does.
@@ -109,6 +113,8 @@ pub struct Question<'a> {
     pub settings: &'a [String],
     /// Whether linear stability is wanted.
     pub stability: bool,
+    /// Faces between which it is wanted.
+    pub faces: Option<&'a Asked>,
     /// The velocity of the uniform flow on which it is, if not along x.
     pub velocity: Option<&'a [f64]>,
 }
@@ -128,6 +134,7 @@ pub fn find(model: &Model, asked: Question<'_>) -> Result<(Findings, Rates)> {
         formula: formula(model, criterion.formula).to_string(),
     });
     let stability = asked.stability.then(|| stability::find(model, &rates, asked.velocity)).transpose()?;
+    let faces = asked.faces.map(|faces| faces::find(model, &rates, faces, asked.velocity)).transpose()?;
     let lattice = model.lattice();
     let told = Findings {
         spec: model.name().to_string(),
@@ -154,6 +161,7 @@ pub fn find(model: &Model, asked: Question<'_>) -> Result<(Findings, Rates)> {
         chosen: rates.chosen.clone(),
         walls: walls::places(model, &rates),
         stability,
+        faces,
     };
     Ok((told, rates))
 }

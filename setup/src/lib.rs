@@ -4,7 +4,7 @@
 //! ```text
 //! a name or a file ──cases, spec──▶ text ──ready──▶ Case, kernels, device ──▶ lbm_flows::flow
 //!                                    │
-//!                                    └──findings──▶ what is proved of a method (walls, stability)
+//!                                    └──findings──▶ what is proved of a method (walls, stability, faces)
 //! ```
 //!
 //! | module | job |
@@ -13,6 +13,8 @@
 //! | [`cases`] | finds a case: a file, else a shipped one |
 //! | [`ready`] | a case with the kernels it runs with |
 //! | [`findings`], [`stability`], [`walls`] | what is proved about a method, and what follows from its formulas |
+//! | [`faces`] | which rules at two faces leave a stream stable, what sound they reflect |
+//! | [`alternatives`] | other shipped methods that may stand in the place of one |
 //! | [`crossing`] | what a refinement interface does to packets of waves that cross it |
 //! | [`params`], [`rates`] | parameters of a method; values of one to tell things for |
 //! | [`notes`] | what a user should know beside errors |
@@ -22,9 +24,11 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod alternatives;
 pub mod cases;
 pub mod codes;
 pub mod crossing;
+pub mod faces;
 pub mod files;
 pub mod findings;
 pub mod notes;

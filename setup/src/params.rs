@@ -2,7 +2,7 @@
 
 use lbm_bundle::plain::listed;
 use lbm_dsl::model::{Model, Param};
-use lbm_flows::case::{Parameter, nearest, parameter};
+use lbm_flows::case::{Case, Parameter, nearest, parameter};
 use miette::{Report, Result, miette};
 
 /// A value for every component of every parameter of a method.
@@ -68,6 +68,15 @@ impl Params {
     pub fn value(&self, param: u16, component: u8) -> f64 {
         self.values[usize::from(param)][usize::from(component)]
     }
+}
+
+/// The parameters of a method in a case; `None` where it has states, or the case does not have them.
+pub fn of_case(model: &Model, case: &Case) -> Option<Vec<Vec<f64>>> {
+    let value = |name: &str| Some(case.params.iter().find(|(param, _)| *param == name)?.1.clone());
+    if model.states().len() > model.hidden() {
+        return None;
+    }
+    model.params().iter().map(|param| value(&param.name)).collect()
 }
 
 /// There is no parameter that `key` means: what was probably meant, or all there are.

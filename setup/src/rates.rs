@@ -73,6 +73,11 @@ impl Rates {
         self.values.iter().copied().step_by(2)
     }
 
+    /// The last of the values, those of the least viscosity.
+    pub fn last(&self) -> impl Iterator<Item = f64> {
+        self.values[self.values.len().saturating_sub(3)..].iter().copied()
+    }
+
     /// All parameters where it has that value: `[param][component]`.
     pub fn params(&self, value: f64) -> Vec<Vec<f64>> {
         let mut params = self.params.clone();

@@ -6,11 +6,8 @@ use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Layout, Manifest, Real, Storage};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::sides_on_levels;
-use lbm_dsl::ast::Item;
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{edge, inviscid, moments};
-use lbm_dsl::shipped;
-use lbm_dsl::source::Source;
 use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
 use lbm_flows::flow::{self, Placement};
 use lbm_runtime::device::Device;
@@ -19,8 +16,9 @@ use lbm_runtime::processes::Processes;
 use miette::{IntoDiagnostic, Report, Result};
 
 use crate::cases::CaseFile;
-use crate::notes;
+use crate::faces::{self, Unstable};
 use crate::spec::{self, Spec};
+use crate::{alternatives, notes};
 
 /// A case and what it is run with.
 pub struct Ready {
@@ -42,6 +40,10 @@ pub struct Ready {
     pub prescribed: Option<PrescribedBundle>,
     /// Kernels of statistics, for a case that has such.
     pub statistics: Option<StatisticsBundle>,
+    /// The model of the method.
+    pub model: Model,
+    /// Pairs of faces between which disturbances grow.
+    pub unstable: Vec<Unstable>,
 }
 
 impl Ready {
@@ -58,12 +60,14 @@ impl Ready {
         overrides: &[(String, String)],
         writes: bool,
     ) -> Result<Ready> {
-        let (ready, warnings) = Ready::of(processes, file, overrides, writes)?;
+        let (mut ready, warnings) = Ready::of(processes, file, overrides, writes)?;
         warnings.into_iter().for_each(|warning| notes::warning(Report::new(warning)));
+        ready.unstable = faces::of_case(&ready.spec, &ready.model, &ready.case);
+        ready.unstable.iter().for_each(|pair| notes::warning(pair.warning()));
         Ok(ready)
     }
 
-    /// The same with what is remarkable about the case.
+    /// The same with what is remarkable about the case; pairs of faces are not looked at.
     pub fn of(
         processes: &Processes,
         file: &CaseFile,
@@ -174,7 +178,10 @@ impl Ready {
         let statistics = (!accumulated.is_empty())
             .then(|| lbm_codegen::statistics::bundle(&method.manifest, &accumulated).into_diagnostic())
             .transpose()?;
-        Ok((Ready { raw, spec, case, placement, gpus, method, criteria, prescribed, statistics }, warnings))
+        let unstable = vec![];
+        let ready =
+            Ready { raw, spec, case, placement, gpus, method, criteria, prescribed, statistics, model, unstable };
+        Ok((ready, warnings))
     }
 }
 
@@ -268,30 +275,10 @@ fn unstable_ends(model: &Model, raw: &RawCase, case: &Case) -> Option<Diagnostic
     let speed = case.scales.velocity;
     let velocity: Vec<f64> = (0..case.dim).map(|axis| if axis == 0 { speed } else { 0.0 }).collect();
     let growth = edge::growth(model, &params, &velocity).ok()?;
-    (growth > edge::GROWS).then(|| raw.unstable_ends(growth, speed, steadier(model, &params, &velocity)))
-}
-
-/// A shipped method with the lattice and the parameters of another one, whose collision does not amplify disturbances where that of the
-/// other does.
-fn steadier(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Option<&'static str> {
-    let names: Vec<&str> = model.params().iter().map(|param| &param.name[..]).collect();
-    let is_alike = |source: &Source| {
-        let Ok(ast) = lbm_dsl::parse(source) else { return false };
-        let has_lattice =
-            |item: &Item| matches!(item, Item::LatticeChoice(name) if name.text == model.lattice().name());
-        let param = |item: &Item| matches!(item, Item::Param(param) if names.contains(&&param.name.text[..]));
-        let params = ast.items.iter().filter(|item| matches!(item, Item::Param(_)));
-        ast.items.iter().any(has_lattice) && params.clone().all(param) && params.count() == names.len()
-    };
-    let is_steady = |source: &Source| {
-        let other = lbm_dsl::compile(source, &shipped::Prelude).ok()?;
-        let in_its_order =
-            |param: &Param| names.iter().position(|name| *name == param.name).map(|at| params[at].clone());
-        let params: Vec<Vec<f64>> = other.params().iter().map(in_its_order).collect::<Option<_>>()?;
-        Some(edge::growth(&other, &params, velocity).ok()? <= edge::GROWS)
-    };
-    let mut specs = shipped::specs().map(|(name, text)| (name, Source::new(name, text)));
-    specs.find(|(_, source)| is_alike(source) && is_steady(source) == Some(true)).map(|(name, _)| name)
+    let is_steady =
+        |other: &Model, params: &[Vec<f64>]| Some(edge::growth(other, params, &velocity).ok()? <= edge::GROWS);
+    let steadier = alternatives::method(model, &params, &[], is_steady);
+    (growth > edge::GROWS).then(|| raw.unstable_ends(growth, speed, steadier))
 }
 
 #[cfg(test)]

@@ -182,6 +182,21 @@ impl Spec {
         ))
     }
 
+    /// The same with every boundary rule of the prelude, if all of them fit it.
+    pub fn with_every_rule(&self) -> Option<Model> {
+        let rules = self.prelude_rules().ok()?;
+        let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+        self.checked((&rules, None, None), &[]).ok()
+    }
+
+    /// Its name, or the path of its file, as a command takes it.
+    pub fn name(&self) -> &str {
+        match self.folder {
+            Some(_) => self.source.name(),
+            None => self.source.name().trim_end_matches(".lbm"),
+        }
+    }
+
     /// Names of the boundary rules of the prelude.
     pub fn prelude_rules(&self) -> Result<Vec<String>> {
         Ok(shipped::rules(&self.library())?.into_iter().map(|(_, rule)| rule).collect())

@@ -5,11 +5,13 @@ use lbm_dsl::model::Model;
 use lbm_dsl::prove::moments::{self, Stored};
 use lbm_dsl::prove::stability::{self, Limit, Mode};
 use lbm_dsl::prove::{NotLinear, edge, noise};
+use lbm_flows::case::Case;
 use lbm_flows::output::chart;
 use miette::{Result, miette};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::params;
 use crate::rates::Rates;
 
 /// What was found about it.
@@ -123,6 +125,21 @@ fn noise_in_16_bits(model: &Model, stored: &Stored, params: &[Vec<f64>], directi
     let variance = |at: usize, value: f64| (value * 0.5f64.powi(digits_of(&lent, at) as i32 - 1)).powi(2) / 4.0;
     let velocity: Vec<f64> = direction.iter().map(|along| along * SPEED).collect();
     Ok(noise::of_velocity(model, stored, params, &velocity, variance)? / SPEED)
+}
+
+/// Where the linearised collision of a case amplifies waves of a uniform stream of its velocity, with its rates on the coarsest level: that, in a
+/// sentence. Nothing is known of methods without derivative, and of those whose cells have states.
+pub fn beyond(model: &Model, case: &Case) -> Option<String> {
+    let params = params::of_case(model, case)?;
+    let model = &*model.frozen();
+    let velocity: Vec<f64> = (0..case.dim).map(|axis| if axis == 0 { case.scales.velocity } else { 0.0 }).collect();
+    let worst = stability::worst(model, &params, &velocity).ok().filter(Mode::grows)?;
+    let spec = &case.spec;
+    Some(format!(
+        "with these rates a uniform stream of {:.3} cells per step is beyond the limit of the collision, whatever the grid is (waves grow by {:.1e} a step): \
+         lower the velocity in cells per step or raise the viscosity (`lbmc check {spec} --stability` has the limit)",
+        case.scales.velocity, worst.growth
+    ))
 }
 
 /// A picture (PNG) of the largest stable velocity over the rate.

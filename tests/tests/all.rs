@@ -15,6 +15,7 @@ mod divided;
 mod drift;
 mod editors;
 mod examples;
+mod faces;
 #[path = "flows/main.rs"]
 mod flows;
 mod fluxes;

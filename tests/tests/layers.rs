@@ -51,6 +51,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "noise",
             "faces",
             "channel",
+            "pair",
+            "reflection",
         ],
     ),
     ("lbm-dsl/src/prove/moments", &["slopes", "basis", "dependence", "stored"]),

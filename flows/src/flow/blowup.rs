@@ -60,7 +60,7 @@ impl Near {
     fn advice(&self) -> &'static str {
         match self {
             Near::Face(..) => {
-                "give the face another rule (docs/boundaries.md says which pairs are quiet and stable), or start nearer to what it prescribes"
+                "give the face another rule (docs/faces.md says which pairs are stable), or start nearer to what it prescribes"
             }
             Near::Solid { moves: false } => "refine the grid around the solid, or take another rule for its surface",
             Near::Solid { moves: true } => {
@@ -72,11 +72,13 @@ impl Near {
 }
 
 impl<'a> Run<'a> {
-    /// Writes the fields of a step that is not finite, and returns the error that describes the failure.
+    /// Writes the fields of a step that is not finite, and returns the error that describes the failure, with what is `known` of the case
+    /// before anything else.
     pub(super) fn broken(
         mut self,
         place: NotFinite,
         recorder: &mut Option<Recorder<'a>>,
+        known: Vec<String>,
     ) -> Result<FlowError, FlowError> {
         let (step, snapshot) = (self.flow.step(), self.fields_if_room(false)?);
         let folder = recorder.as_ref().map_or(String::new(), |recorder| recorder.folder().display().to_string());
@@ -97,7 +99,7 @@ impl<'a> Run<'a> {
             step,
             well: self.well,
             began,
-            advice: format!("{}; {left}", advice(self.case, origin.as_ref())),
+            advice: format!("{}; {left}", advice(self.case, origin.as_ref(), known)),
         })
     }
 
@@ -226,10 +228,10 @@ fn near(case: &Case, fields: &Snapshot, cell: Cell) -> Vec<Near> {
     found
 }
 
-/// Possible remedies, from the scales of the case and the surroundings of the origin.
-fn advice(case: &Case, origin: Option<&Origin>) -> String {
+/// What is known of the case, then possible remedies, from the scales of the case and the surroundings of the origin.
+fn advice(case: &Case, origin: Option<&Origin>, known: Vec<String>) -> String {
     let scales = &case.scales;
-    let mut all = vec![];
+    let mut all = known;
     if scales.mach > FAST {
         all.push(format!("the Mach number is {:.2}: lower the velocity until it is below {FAST}", scales.mach));
     }

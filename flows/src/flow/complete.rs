@@ -71,7 +71,9 @@ pub(super) fn complete<'a>(
             drifted.iter().for_each(|text| notice(text));
             Ok(summary)
         }
-        Ended::Broken(place) => Err(run.broken(place, recorder)?),
+        Ended::Broken(place) => {
+            Err(run.broken(place, recorder, control.known.map_or_else(Vec::new, |known| known()))?)
+        }
     }
 }
 

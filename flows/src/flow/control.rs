@@ -39,6 +39,8 @@ pub struct Control<'a> {
     pub interrupted: Option<&'a AtomicBool>,
     /// Where progress is shown.
     pub show: Show<'a>,
+    /// What is known of the case that makes a flow blow up, a sentence each; asked for when one has.
+    pub known: Option<&'a dyn Fn() -> Vec<String>>,
     /// Whether to measure the memory bandwidth of the device, to report the fraction that the run reaches. This takes a
     /// moment.
     pub bandwidth: bool,

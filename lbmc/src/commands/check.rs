@@ -1,5 +1,6 @@
 //! `lbmc check`: what is proved about a method, and what follows from its formulas.
 
+use lbm_setup::faces::Asked;
 use lbm_setup::findings::{self, Criterion, Diffusivity, Findings, Question};
 use lbm_setup::rates::Rates;
 use lbm_setup::spec::Spec;
@@ -10,8 +11,14 @@ use crate::cli::Check;
 
 /// Runs the command.
 pub fn check(args: &Check) -> Result<()> {
-    let model = Spec::find(&args.spec)?.model_with_all(&args.boundary, None)?;
-    let asked = Question { settings: &args.set, stability: args.stability, velocity: args.velocity.as_deref() };
+    let spec = Spec::find(&args.spec)?;
+    let faces = args.faces.as_deref().map(Asked::parse).transpose()?;
+    let model = match &faces {
+        Some(faces) => faces.model(&spec, &args.boundary)?,
+        None => spec.model_with_all(&args.boundary, None)?,
+    };
+    let velocity = args.velocity.as_deref();
+    let asked = Question { settings: &args.set, stability: args.stability, faces: faces.as_ref(), velocity };
     let (told, rates) = findings::find(&model, asked)?;
     if args.json {
         println!("{}", serde_json::to_string(&told).expect("plain data has a text"));
@@ -56,5 +63,8 @@ fn print(told: &Findings, rates: &Rates) {
     super::walls::tell(&told.walls);
     if let Some(found) = &told.stability {
         super::stability::tell(found, rates);
+    }
+    if let Some(found) = &told.faces {
+        super::faces::tell(found, rates);
     }
 }

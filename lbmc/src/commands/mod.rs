@@ -6,6 +6,7 @@ mod cases;
 mod check;
 mod eval;
 mod explain;
+mod faces;
 mod fmt;
 mod r#gen;
 mod lsp;

@@ -14,6 +14,7 @@ use lbm_flows::output::summary;
 use lbm_runtime::processes::Processes;
 use lbm_setup::cases::CaseFile;
 use lbm_setup::ready::Ready;
+use lbm_setup::stability;
 use miette::{Report, Result, miette};
 use serde::Serialize;
 
@@ -84,7 +85,7 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     let file = CaseFile::find(&args.case, notes::note)?;
     let mut overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
     overrides.extend(args.devices.iter().map(|text| ("devices".to_string(), devices(text))));
-    let Ready { raw, spec, case, placement, gpus, method, criteria, prescribed, statistics } =
+    let Ready { raw, spec, case, placement, gpus, method, criteria, prescribed, statistics, model, unstable } =
         Ready::in_processes(processes, &file, &overrides, args.out.is_none())?;
     let kernels = Kernels {
         method: &method,
@@ -117,7 +118,12 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     let (resume, resume_anyway) = (resume.as_deref(), args.resume_anyway);
     let (interrupted, bandwidth): (Option<&AtomicBool>, bool) = (Some(&interrupted), args.bandwidth);
     let (inputs, is_first) = (&inputs[..], processes.is_first());
-    let control = Control { resume, resume_anyway, inputs, interrupted, show, bandwidth };
+    let known = || {
+        let pairs = unstable.iter().map(|pair| format!("{}: {}", pair.sentence(), pair.help()));
+        pairs.chain(stability::beyond(&model, &case)).collect()
+    };
+    let known: Option<&dyn Fn() -> Vec<String>> = Some(&known);
+    let control = Control { resume, resume_anyway, inputs, interrupted, show, known, bandwidth };
     let placement = if gpus > 1 {
         let (chosen, why) = flow::devices::choose(&case, kernels, &placement, &control, gpus)?;
         notes::note(&why);

@@ -5,6 +5,7 @@ mod cli;
 mod crossing;
 mod docs;
 mod emulated;
+mod faces;
 mod followed;
 mod geometry;
 mod mpi;

@@ -144,7 +144,15 @@ mod tests {
         let solid = Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
         let solids = Solids::new(&[solid], dim, along(16), along(8), [false; 3]);
         let (no, varying_solids) = ([false; 6], BTreeSet::new());
-        let cutters = Cutters { solids, first: 0, varying: no, varying_solids, symmetry_planes: no, nodes: no, faces_at_interfaces: false };
+        let cutters = Cutters {
+            solids,
+            first: 0,
+            varying: no,
+            varying_solids,
+            symmetry_planes: no,
+            nodes: no,
+            faces_at_interfaces: false,
+        };
         let directions = directions(dim);
         let blocks = (0..2usize.pow(dim as u32)).map(|at| [at % 2, at / 2 % 2, at / 4]);
         let cuts: BTreeMap<[usize; 3], Cut> =
