@@ -140,6 +140,10 @@ codes! {
     "L0515" "fields of another size" "Fields from which a flow starts must have as many cells as its grid.";
     "L0516" "a field that the method does not start from" "The message lists those that it starts from.";
     "L0517" "a grid without room for other blocks" "The grid of the simulation was set up without room for changes.";
+    "L0518" "a body that the fluid moves and that has left the domain"
+        "Its centre has passed a face that is not periodic. Walls push back spheres and circles alone: end the run before, or hold an axis of other shapes.";
+    "L0519" "a body that the fluid moves and that is as fast as sound"
+        "Take shorter time steps, or more cells across a body that is much lighter than the fluid.";
 
     "L0601" "no C compiler" "Kernels for the host are compiled before a run. Install a compiler, or name it in the environment variable `CC`.";
     "L0602" "kernels that a compiler refuses"

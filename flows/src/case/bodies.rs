@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use lbm_runtime::geometry::solid::{Solid, Solids};
+use lbm_runtime::geometry::solid::{BodyState, Solid, Solids};
 
 use super::resolved::Case;
-use super::solids::Part;
+use super::solids::{Moves, Part};
 
 /// A solid as the case has it, or a part of its surface.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Case {
 
     /// Whether solids turn.
     pub fn turns(&self) -> bool {
-        self.solids.iter().any(|body| body.moves.as_ref().is_some_and(|moves| moves.turn.is_some()))
+        self.solids.iter().any(|body| body.moves.as_ref().is_some_and(Moves::turns))
     }
 
     /// Whether some solid moves.
@@ -57,12 +57,18 @@ impl Case {
         self.solids.iter().any(|body| body.moves.is_some())
     }
 
-    /// Its solids where they are at a step, on a grid of blocks of so many cells.
-    pub fn solids_at(&self, block: [usize; 3], step: u64) -> Solids {
+    /// Whether the fluid moves some solid.
+    pub fn floats(&self) -> bool {
+        self.solids.iter().any(|body| body.free().is_some())
+    }
+
+    /// Its solids where they are at a step, on a grid of blocks of so many cells; `states`: those of the bodies that the fluid moves.
+    pub fn solids_at(&self, block: [usize; 3], step: u64, states: &[(usize, BodyState)]) -> Solids {
         let bodies: Vec<Solid> = self.solids.iter().map(|body| body.solid.clone()).collect();
         let motions: Vec<_> = self.solids.iter().map(|body| body.motion(self.stop.steps)).collect();
         let solids = Solids::new(&bodies, self.dim, self.size, block, self.periodic);
         let mut solids = solids.moving(&bodies, &motions);
+        solids.set_states(states);
         bodies.iter().for_each(|solid| solids.set_time(solid.level, step as f64));
         solids
     }

@@ -147,7 +147,8 @@ impl RawCase {
         let (mut surfaces, mut motions) = (vec![], vec![]);
         for Spanned { value: RawSolid { surface, motion, .. }, .. } in &mut self.solids {
             surfaces.push(surface);
-            for RawMotion { displacement, turn } in motion.iter_mut().map(|motion| &mut motion.value) {
+            for motion in motion.iter_mut().map(|motion| &mut motion.value) {
+                let RawMotion::Given { displacement, turn } = motion else { continue };
                 motions.extend(displacement.iter_mut().flat_map(|displacement| &mut displacement.value));
                 motions.extend(turn.as_mut().map(|turn| &mut turn.angle));
             }

@@ -37,7 +37,7 @@
 //! phi = "exp(-(x/10)^2)"        # any other field of the method, by its name; else 0
 //!
 //! [[solids]]                    # any number of them
-//! shape = "cylinder"            # sphere, box, cylinder, stl or image
+//! shape = "cylinder"            # sphere, box, cylinder, ellipsoid, stl or image
 //! centre = [32, 64]
 //! radius = 8
 //! rule = "interpolated_bounce_back"   # of its surface, with its parameters

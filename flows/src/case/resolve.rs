@@ -6,6 +6,7 @@ mod faces;
 mod fields;
 mod fluid;
 mod fluxes;
+mod free;
 mod motion;
 mod output;
 mod pictures;
@@ -79,7 +80,7 @@ impl<'a> Resolver<'a> {
             None => size[0] as f64,
         };
         let (params, courses, scales) = self.params(&units, velocity, length, grid);
-        let solids = self.solids(grid, &units, length, &walls);
+        let solids = self.solids(grid, &units, (length, scales.viscosity), &walls);
         let refinement = self.refinement(grid, params.as_ref(), &scales, &units);
         if self.manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0) {
             raw.places_of_ghosts(&mut self.report);

@@ -17,7 +17,7 @@ use super::keys::top::RawTop;
 use super::keys::units::RawUnits;
 use super::keys::views::RawView;
 use super::keys::{
-    domain, faces, fields, fluid, params, probes, refinement, report, shapes, solids, start, stop, units,
+    domain, faces, fields, fluid, free, params, probes, refinement, report, shapes, solids, start, stop, units,
 };
 use super::tree::{self, Entry, Kind, Table};
 
@@ -33,6 +33,7 @@ const TABLES: &[&[Key]] = &[
     start::KEYS,
     shapes::KEYS,
     solids::KEYS,
+    free::KEYS,
     refinement::KEYS,
     RawStop::KEYS,
     RawOutput::KEYS,

@@ -1,6 +1,6 @@
 //! Solids of a case.
 
-use lbm_runtime::geometry::solid::{Motion, Solid};
+use lbm_runtime::geometry::solid::{FreeBody, Motion, Solid};
 
 use super::formula::Formula;
 use super::heat::Nusselt;
@@ -27,13 +27,18 @@ pub struct SolidBody {
     pub moves: Option<Moves>,
 }
 
-/// How a solid moves: formulas of the time, in steps, for lengths in cells.
+/// How a solid moves.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moves {
-    /// Its displacement along each axis; none where it only turns.
-    pub displacement: Vec<Formula>,
-    /// How it turns, if it does.
-    pub turn: Option<Turn>,
+pub enum Moves {
+    /// By formulas of the time, in steps, for lengths in cells.
+    Given {
+        /// Its displacement along each axis; none where it only turns.
+        displacement: Vec<Formula>,
+        /// How it turns, if it does.
+        turn: Option<Turn>,
+    },
+    /// With the fluid.
+    Free(Box<FreeBody>),
 }
 
 /// How a solid turns.
@@ -48,12 +53,24 @@ pub struct Turn {
 }
 
 impl Moves {
+    /// Whether the solid turns.
+    pub fn turns(&self) -> bool {
+        match self {
+            Moves::Given { turn, .. } => turn.is_some(),
+            Moves::Free(body) => body.turns(),
+        }
+    }
+
     /// The motion in a run of so many steps.
     pub fn motion(&self, steps: u64) -> Motion {
-        let formulas = self.displacement.clone();
+        let (displacement, turn) = match self {
+            Moves::Given { displacement, turn } => (displacement, turn),
+            Moves::Free(body) => return Motion::free(**body, steps),
+        };
+        let formulas = displacement.clone();
         let at = move |axis: usize, time: f64| formulas.get(axis).map_or(0.0, |formula| formula.at([0.0; 3], time));
         let motion = Motion::new(move |time| [0, 1, 2].map(|axis| at(axis, time)), steps);
-        match self.turn.clone() {
+        match turn.clone() {
             None => motion,
             Some(Turn { angle, axis, pivot }) => motion.turning(move |time| angle.at([0.0; 3], time), axis, pivot),
         }
@@ -73,6 +90,14 @@ pub struct Part {
 pub const REST: &str = "rest";
 
 impl SolidBody {
+    /// The body that the fluid moves, if it is one.
+    pub fn free(&self) -> Option<&FreeBody> {
+        match self.moves.as_ref()? {
+            Moves::Given { .. } => None,
+            Moves::Free(body) => Some(body),
+        }
+    }
+
     /// Its motion in a run of so many steps, if it moves.
     pub fn motion(&self, steps: u64) -> Option<Motion> {
         self.moves.as_ref().map(|moves| moves.motion(steps))

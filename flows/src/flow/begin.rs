@@ -15,7 +15,7 @@ use super::watch::{Good, Kept};
 use crate::case::Case;
 use crate::output::mass::is_closed;
 use crate::output::{Bits, Recorded, Schedule};
-use crate::restart::{self, Course, Identity, Restart};
+use crate::restart::{self, Course, Identity, Restart, SavedBody};
 
 impl<'a> Run<'a> {
     /// Sets up a flow with the initial state of the case, or with the state in `restart`.
@@ -91,6 +91,7 @@ impl<'a> Run<'a> {
             residual: self.residual.map(Bits),
             recorded: Recorded::default(),
             exchanged: exchanges::saved(&self.flow),
+            bodies: self.flow.bodies().iter().map(SavedBody::of).collect(),
             statistics: restart::saved(&self.case.output.statistics, &self.sampled, self.flow.samples()),
         }
     }

@@ -130,6 +130,7 @@ impl<'a> Run<'a> {
         if self.processes.are_several() || takes_long || !leaves.iter().map(|leaf| leaf.block).eq(kept.blocks) {
             return Ok(None);
         }
+        self.flow.set_bodies(&kept.fields.bodies);
         let mut rest = &kept.populations[..];
         self.flow.write_populations::<StepError>(from, |bytes| {
             let (now, later) = rest.split_at(bytes.len());

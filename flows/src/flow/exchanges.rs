@@ -4,18 +4,22 @@
 //! are therefore means over the steps since the previous row, for all solids of the case. If no solid moves, a row is
 //! the exchange in the next step.
 
+use lbm_runtime::geometry::solid::BodyState;
 use lbm_runtime::solver::Simulation;
 use lbm_runtime::solver::observe::{Exchange, Exchanged};
 
 use super::error::FlowError;
 use super::run::{Records, Run};
 use crate::case::Case;
+use crate::output::forces::STATES;
 use crate::output::sink::OutputError;
 use crate::output::{Bits, Data, Recorder, Source};
 use crate::restart::SavedExchanges;
 
 /// The values of a row.
 struct Row {
+    /// The states of the bodies that the fluid moves.
+    bodies: Vec<(usize, BodyState)>,
     forces: Option<Vec<Exchange>>,
     heat: Option<Vec<Exchange>>,
 }
@@ -76,8 +80,22 @@ impl<'a> Run<'a> {
         let lacking = forces && means.0.is_none() || heat && means.1.is_none();
         let next = lacking.then(|| self.flow.exchanges()).transpose()?;
         let or_next = |mean: Option<Vec<Exchange>>, wanted: bool| mean.or_else(|| next.clone().filter(|_| wanted));
-        Ok(Row { forces: or_next(means.0, forces), heat: or_next(means.1, heat) })
+        Ok(Row { bodies: self.flow.bodies(), forces: or_next(means.0, forces), heat: or_next(means.1, heat) })
     }
+}
+
+/// Where the fluid moves bodies: for each solid of the case its displacement, angle, velocity and angular velocity, 0 of others.
+fn placed(case: &Case, bodies: &[(usize, BodyState)]) -> Vec<[f64; 3]> {
+    if !case.floats() {
+        return vec![];
+    }
+    let mut all = vec![[0.0; 3]; STATES * case.solids.len()];
+    for (number, state) in bodies {
+        let turned = case.solids[*number].free().map_or([0.0; 3], |body| body.turned_by(state));
+        let own = [state.by, turned, state.mean_velocity(), state.mean_rotation()];
+        all[STATES * number..][..STATES].copy_from_slice(&own);
+    }
+    all
 }
 
 impl Row {
@@ -85,6 +103,7 @@ impl Row {
         if let Some(exchanges) = self.forces {
             let torques = exchanges.iter().map(|exchange| exchange.torque).filter(|_| case.turns());
             let forces: Vec<[f64; 3]> = exchanges.iter().map(|exchange| exchange.force).chain(torques).collect();
+            let forces: Vec<[f64; 3]> = forces.into_iter().chain(placed(case, &self.bodies)).collect();
             recorder.record(Data::Forces(step, &forces))?;
         }
         if let Some(exchanges) = self.heat {

@@ -12,6 +12,7 @@ use lbm_runtime::solver::{
 use super::control::Kernels;
 use super::error::FlowError;
 use crate::case::{self, Case, Formula, Wall, is_timed};
+use crate::restart::SavedBody;
 
 /// The grid of a case on a device. Time-dependent formulas are numbered as in [`Case::prescribed`].
 pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Result<GridSpec, FlowError> {
@@ -44,6 +45,15 @@ pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Res
     grid.statistics =
         kernels.statistics.map(|bundle| Statistics::load(device, bundle)).transpose().map_err(StepError::from)?;
     Ok(grid)
+}
+
+/// Gives the bodies that the fluid moves their states in a restart file.
+pub(super) fn resume_bodies(grid: &mut GridSpec, bodies: &[SavedBody]) {
+    for (number, state) in bodies.iter().filter_map(SavedBody::state) {
+        if let Some(Some(motion)) = grid.motions.get_mut(number) {
+            motion.set_state(state);
+        }
+    }
 }
 
 /// Parameters of the method that depend on time.

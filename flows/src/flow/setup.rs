@@ -13,7 +13,7 @@ use lbm_runtime::solver::{Adaptations, GridSpec, Prepared, Simulation, StepError
 
 use super::control::Kernels;
 use super::error::FlowError;
-use super::grid::{courses_of, grid_of, places_of};
+use super::grid::{courses_of, grid_of, places_of, resume_bodies};
 use super::placement::Placement;
 use super::processes;
 use crate::case::Case;
@@ -27,7 +27,10 @@ pub(super) fn set_up(
     placement: &Placement,
     restart: Option<&Restart>,
 ) -> Result<(Simulation, Memory), FlowError> {
-    let grid = grid_of(case, kernels, placement.first())?;
+    let mut grid = grid_of(case, kernels, placement.first())?;
+    if let Some(restart) = restart {
+        resume_bodies(&mut grid, &restart.course().bodies);
+    }
     let (prepared, memory) = prepare(case, kernels, placement, &grid, restart, placement.available())?;
     let mut flow = prepared.simulation(&case.params)?;
     if !case.courses.is_empty() {

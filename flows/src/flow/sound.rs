@@ -44,7 +44,8 @@ impl<'a> Sound<'a> {
         };
         let motion = |(title, at): (String, usize)| {
             let (body, steps) = (&case.solids[at], case.stop.steps);
-            let motion = body.motion(steps)?;
+            // Of bodies that the fluid moves the solver looks at the speed.
+            let motion = body.motion(steps).filter(|motion| motion.body().is_none())?;
             let reach = motion.reach(&body.solid.shape);
             Some((title, motion, reach))
         };

@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use lbm_runtime::geometry::solid::Pose;
+use lbm_runtime::geometry::solid::Motion;
 
 use super::bits::Bits;
 use super::canvas::Canvas;
@@ -23,6 +23,9 @@ fn names(dim: usize) -> &'static [&'static str] {
     if dim == 2 { &["cd", "cl"] } else { &["cd", "cy", "cz"] }
 }
 
+/// Vectors of each solid in a row of a case in which the fluid moves bodies: displacement, angle, velocity and angular velocity.
+pub(crate) const STATES: usize = 4;
+
 /// Time series of forces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forces {
@@ -33,7 +36,8 @@ pub struct Forces {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) step: u64,
-    /// Force on each entry of [`Case::solids`], in lattice units; if solids rotate, followed by the torque on each.
+    /// Force on each entry of [`Case::solids`], in lattice units; if solids rotate, followed by the torque on each; if the fluid moves
+    /// any, by [`STATES`] vectors of each.
     pub(super) forces: Vec<[f64; 3]>,
 }
 
@@ -47,6 +51,25 @@ impl Row {
     pub(super) fn torque(&self, case: &Case, body: &Body<'_>) -> [f64; 3] {
         sum(&self.forces[case.solids.len()..][body.entries.clone()])
     }
+
+    /// Displacement, angle times axis, velocity and angular velocity of a body with this motion. The angle is along
+    /// z where the table has one column for it.
+    fn place(&self, case: &Case, body: &Body<'_>, motion: Option<&Motion>) -> [[f64; 3]; STATES] {
+        let Some(motion) = motion else { return [[0.0; 3]; STATES] };
+        if motion.body().is_some() {
+            let first = vectors(case) - STATES * (case.solids.len() - body.entries.start);
+            return std::array::from_fn(|at| self.forces[first + at]);
+        }
+        let pose = motion.at(self.step as f64);
+        let along = |axis: usize| if angles(case).len() == 1 { 1.0 } else { pose.axis[axis] };
+        let rate = motion.rate(self.step as f64 - 0.5, self.step as f64 + 0.5);
+        [pose.by, [0, 1, 2].map(|axis| pose.angle * along(axis)), rate.velocity, rate.rotation]
+    }
+}
+
+/// Vectors of a row of a case.
+pub(super) fn vectors(case: &Case) -> usize {
+    case.solids.len() * (1 + usize::from(case.turns()) + if case.floats() { STATES } else { 0 })
 }
 
 fn sum(of: &[[f64; 3]]) -> [f64; 3] {
@@ -58,13 +81,18 @@ pub(super) fn torques(dim: usize) -> Range<usize> {
     if dim == 2 { 2..3 } else { 0..3 }
 }
 
+/// Columns of the angle: about z, or along all axes if the fluid turns bodies in three dimensions.
+fn angles(case: &Case) -> Range<usize> {
+    if case.dim == 3 && case.floats() { 0..3 } else { 2..3 }
+}
+
 /// Reference area of a body.
 pub(super) fn area(case: &Case, body: &Body<'_>) -> f64 {
     case.solids[body.entries.start].area
 }
 
 impl Forces {
-    /// Adds the forces at a step; if solids rotate, followed by the torques. A step that already has a row is ignored.
+    /// Adds the [vectors](vectors) of a step. A step that already has a row is ignored.
     pub fn add(&mut self, step: u64, forces: Vec<[f64; 3]>) {
         if self.rows.last().is_none_or(|last| last.step < step) {
             self.rows.push(Row { step, forces });
@@ -138,14 +166,24 @@ impl Forces {
                     }
                 }
                 if moves {
-                    let pose = motion.as_ref().map_or(Pose::default(), |motion| motion.at(row.step as f64));
-                    for value in &pose.by[..case.dim] {
+                    let [by, turned, velocity, rotation] = row.place(case, body, motion.as_ref());
+                    for value in &by[..case.dim] {
                         write!(out, ",{}", csv::number(value * case.units.cell))?;
                     }
                     if case.turns() {
-                        write!(out, ",{}", csv::number(pose.angle))?;
+                        for value in &turned[angles(case)] {
+                            write!(out, ",{}", csv::number(*value))?;
+                        }
                         for value in &row.torque(case, body)[torques(case.dim)] {
                             write!(out, ",{}", csv::number(value * newton * case.units.cell))?;
+                        }
+                    }
+                    if case.floats() {
+                        for value in &velocity[..case.dim] {
+                            write!(out, ",{}", csv::number(value * case.units.cell / case.units.step))?;
+                        }
+                        for value in rotation[torques(case.dim)].iter().filter(|_| case.turns()) {
+                            write!(out, ",{}", csv::number(value / case.units.step))?;
                         }
                     }
                 }
@@ -179,13 +217,24 @@ impl Forces {
             writeln!(out, "# dx and so on: displacement, {length}")?;
         }
         if case.turns() {
+            let angle = if angles(case).len() == 1 { "angle:" } else { "ax and so on: direction of the axis times" };
             writeln!(
                 out,
-                "# angle: that by which a solid has turned, radians; tz and so on: torque on it about its pivot, force times {length}"
+                "# {angle} that by which a solid has turned, radians; tz and so on: torque on it about its pivot, force times {length}"
             )?;
         }
-        let turns = if case.turns() { format!(",angle,{}", of("t", torques(case.dim))) } else { String::new() };
-        let displacements = if moves { format!(",{}{turns}", of_axes("d")) } else { String::new() };
+        if case.floats() {
+            let seconds = if case.units.si { "s" } else { "step" };
+            writeln!(
+                out,
+                "# vx and so on: velocity of a body that the fluid moves, {length}/{seconds}; w: its angular velocity, 1/{seconds}"
+            )?;
+        }
+        let angle = if angles(case).len() == 1 { "angle".to_string() } else { of("a", angles(case)) };
+        let turns = if case.turns() { format!(",{angle},{}", of("t", torques(case.dim))) } else { String::new() };
+        let rates = if case.turns() { format!(",{}", of("w", torques(case.dim))) } else { String::new() };
+        let velocities = if case.floats() { format!(",{}{rates}", of_axes("v")) } else { String::new() };
+        let displacements = if moves { format!(",{}{turns}{velocities}", of_axes("d")) } else { String::new() };
         let part = if has_parts { ",part" } else { "" };
         writeln!(out, "step,time,solid{part},{},{}{displacements}", of_axes("f"), names(case.dim).join(","))
     }

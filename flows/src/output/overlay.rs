@@ -63,8 +63,8 @@ pub(super) fn contour_lines(canvas: &mut Canvas, plane: &Plane, cells: &Area, le
 }
 
 /// Fills the solids in the plane and outlines them.
-pub(super) fn solids(canvas: &mut Canvas, view: View<'_>, step: u64, area: &Area) {
-    let Some(section) = Section::new(view, step) else { return };
+pub(super) fn solids(canvas: &mut Canvas, view: View<'_>, snapshot: &Snapshot, area: &Area) {
+    let Some(section) = Section::new(view, (snapshot.step, &snapshot.bodies)) else { return };
     let [width, height] = [area.to.0 - area.from.0, area.to.1 - area.from.1].map(|side| side.round() as usize * POINTS);
     let spacing = 1.0 / POINTS as f64;
     let pixel = |x: f64, y: f64| (area.from.0 + x * spacing, area.from.1 + y * spacing);

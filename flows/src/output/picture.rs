@@ -56,7 +56,7 @@ pub fn draw_velocity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     let scale = Scale::linear(Map::sequential(), [0.0, fastest]);
     let (mut canvas, cells) = paint(&case.into(), snapshot, &plane, &scale, length);
     flow_lines(&mut canvas, &plane, &cells);
-    solids(&mut canvas, case.into(), snapshot.step, &cells);
+    solids(&mut canvas, case.into(), snapshot, &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (unit, label) = if case.units.si {
         let scale = case.units.scale(Dimension::VELOCITY);
@@ -82,7 +82,7 @@ pub fn draw_vorticity(case: &Case, snapshot: &Snapshot) -> Option<Canvas> {
     };
     let scale = Scale::linear(map, [least, most]);
     let (mut canvas, cells) = paint(&case.into(), snapshot, &plane, &scale, value);
-    solids(&mut canvas, case.into(), snapshot.step, &cells);
+    solids(&mut canvas, case.into(), snapshot, &cells);
     frame(&mut canvas, case, &plane, &cells);
     let (unit, label) = if case.units.si {
         (case.units.step, "vorticity / (1/s)")
@@ -101,7 +101,7 @@ pub fn draw_scalar(case: &Case, snapshot: &Snapshot, name: &str) -> Option<Canva
     let range = plane.longest();
     let scale = Scale::linear(Map::sequential(), [0.0, range]);
     let (mut canvas, cells) = paint(&case.into(), snapshot, &plane, &scale, length);
-    solids(&mut canvas, case.into(), snapshot.step, &cells);
+    solids(&mut canvas, case.into(), snapshot, &cells);
     frame(&mut canvas, case, &plane, &cells);
     let [least, most] = [least, least + range];
     Scale::linear(scale.map, [least, most]).bar(&mut canvas, cells, [least, most], &[], (1.0, name));
@@ -144,7 +144,7 @@ pub fn draw(case: &Case, snapshot: &Snapshot, picture: &Picture) -> Option<Canva
     if let Some(velocity) = Plane::velocity(view, snapshot).filter(|_| picture.streamlines) {
         flow_lines(&mut canvas, &velocity, &cells);
     }
-    solids(&mut canvas, view, snapshot.step, &cells);
+    solids(&mut canvas, view, snapshot, &cells);
     frame(&mut canvas, case, &plane, &cells);
     scale.bar(&mut canvas, cells, [lowest, highest], &levels, (unit, &label));
     Some(canvas)

@@ -159,7 +159,7 @@ impl Plane {
             vectors[x + nodes[0] * (height + 1)] = edge(1, true, x, last, first);
         }
         let mut plane = Plane { axes: cut.axes, window, first, scale, nodes, vectors, solid: vec![] };
-        if let Some(section) = Section::new(view, snapshot.step) {
+        if let Some(section) = Section::new(view, (snapshot.step, &snapshot.bodies)) {
             let centre = |side: usize, at: usize| ((first[side] + at) as f64 - 0.5) / scale;
             let node = |at: usize| section.contains(centre(0, at % nodes[0]), centre(1, at / nodes[0]));
             plane.solid = (0..plane.vectors.len()).into_par_iter().map(node).collect();

@@ -60,8 +60,7 @@ impl Recorded {
         {
             return Some("its series is not one of this flow");
         }
-        // If solids rotate, rows include torques.
-        let wanted = case.solids.len() * if case.turns() { 2 } else { 1 };
+        let wanted = super::forces::vectors(case);
         let complete = self.forces.iter().all(|(_, forces)| forces.len() == wanted);
         if !complete || !rises(self.forces.iter().map(|(step, _)| *step), until) {
             return Some("its forces are not those of this flow's solids");

@@ -1,7 +1,7 @@
 //! Where the plane of a picture lies, and what it cuts: solids, and edges of blocks.
 
 use lbm_runtime::geometry::Block;
-use lbm_runtime::geometry::solid::Solids;
+use lbm_runtime::geometry::solid::{BodyState, Solids};
 use lbm_runtime::solver::snapshot::Snapshot;
 
 use crate::case::{Case, Slice};
@@ -52,10 +52,10 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// The solids at a step; `None` if the case has none.
-    pub(super) fn new(view: View<'_>, step: u64) -> Option<Section> {
+    /// The solids at a step, with the states of the bodies that the fluid moves; `None` if the case has none.
+    pub(super) fn new(view: View<'_>, (step, states): (u64, &[(usize, BodyState)])) -> Option<Section> {
         let case = view.case;
-        let solids = || case.solids_at(case.block.map(|side| side as usize), step);
+        let solids = || case.solids_at(case.block.map(|side| side as usize), step, states);
         (!case.solids.is_empty()).then(|| Section { cut: Cut::new(view), dim: case.dim, solids: solids() })
     }
 
@@ -154,7 +154,7 @@ mod tests {
     fn a_section_says_what_lies_in_solids() {
         let (mut case, _) = fixture::cavity(32);
         fixture::put_cylinder(&mut case, [16.0, 16.0], 4.0);
-        let section = Section::new((&case).into(), 0).unwrap();
+        let section = Section::new((&case).into(), (0, &[])).unwrap();
         assert!(section.contains(13.0, 17.0) && !section.contains(12.0, 12.0));
         assert_eq!(section.fills([15.0, 15.0], [17.0, 17.0]), Some(true));
         assert_eq!(section.fills([1.0, 1.0], [2.0, 30.0]), Some(false));

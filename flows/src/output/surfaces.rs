@@ -58,7 +58,7 @@ pub(super) struct Bodies<'a> {
 
 impl<'a> Bodies<'a> {
     pub(super) fn new(case: &'a Case, snapshot: &'a Snapshot, surfaces: &'a Surfaces) -> Bodies<'a> {
-        let solids = case.solids_at(snapshot.block(), snapshot.step);
+        let solids = case.solids_at(snapshot.block(), snapshot.step, &snapshot.bodies);
         Bodies { case, snapshot, surfaces, solids }
     }
 
@@ -170,7 +170,9 @@ impl<'a> Bodies<'a> {
     /// its boundary condition; 0 without either.
     fn wall_velocity(&self, entry: usize, at: [f64; 3]) -> [f64; 3] {
         let (body, time) = (&self.case.solids[entry], self.snapshot.step as f64);
-        if let Some(motion) = body.motion(self.snapshot.step) {
+        if let Some(mut motion) = body.motion(self.snapshot.step) {
+            let state = self.snapshot.bodies.iter().find(|(number, _)| *number == entry);
+            state.into_iter().for_each(|(_, state)| motion.set_state(*state));
             return motion.rate(time - 0.5, time + 0.5).at(self.solids.arm(entry, at));
         }
         let of = |axis: usize| {

@@ -115,7 +115,7 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
     let camera = Camera::new(case.size, view.from, view.size as f64);
     let mut raster = Raster::new(camera.size[0] as usize, camera.size[1] as usize);
     if !case.solids.is_empty() {
-        let solids = case.solids_at(snapshot.block(), snapshot.step);
+        let solids = case.solids_at(snapshot.block(), snapshot.step, &snapshot.bodies);
         let ends: Vec<bool> = case.solids.iter().map(|body| !matches!(body.solid.shape, Shape::Outside(_))).collect();
         let hull = Hull { snapshot, solids: &solids, ends: &ends, only: None };
         tiles.each(

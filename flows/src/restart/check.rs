@@ -7,7 +7,7 @@ use lbm_bundle::Manifest;
 use lbm_runtime::geometry::Block;
 use lbm_runtime::mesh;
 
-use super::course::{Course, Sampled, SavedStatistics};
+use super::course::{Course, Sampled, SavedBody, SavedStatistics};
 use super::head::{CHECKED, Head, POPULATIONS};
 use crate::case::Case;
 use crate::case::saved::{FIELDS, LEAVES};
@@ -73,6 +73,16 @@ impl Expected<'_> {
         let (solids, sets) = (self.case.solids.len(), self.manifest.populations.len());
         if !course.exchanged.iter().all(|of| of.fits(solids, sets, *step)) {
             return Some("what its solids have exchanged is not that of this flow's");
+        }
+        let free = self.case.solids.iter().enumerate().filter(|(_, body)| body.free().is_some()).map(|(at, _)| at);
+        let saved: Option<Vec<_>> = course.bodies.iter().map(SavedBody::state).collect();
+        let fits = saved.is_some_and(|saved| {
+            let (solids, mut times) =
+                (saved.iter().map(|(solid, _)| *solid), saved.iter().map(|(_, state)| state.time));
+            free.eq(solids) && times.all(|time| time == *step as f64)
+        });
+        if !fits {
+            return Some("the states of its bodies are not those of this flow's");
         }
         course.recorded.wrong(self.case, *step)
     }

@@ -1,5 +1,6 @@
 //! The state of a run besides its populations.
 
+use lbm_runtime::geometry::solid::BodyState;
 use lbm_runtime::solver::Adaptations;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,9 @@ pub struct Course {
     /// Sums over the steps since the last rows of forces and of heat, if solids move.
     #[serde(default)]
     pub exchanged: Vec<SavedExchanges>,
+    /// The bodies that the fluid moves.
+    #[serde(default)]
+    pub bodies: Vec<SavedBody>,
     /// The statistics that have samples.
     #[serde(default)]
     pub statistics: Vec<SavedStatistics>,
@@ -50,6 +54,28 @@ impl SavedExchanges {
     /// Whether the sums are possible for this number of solids, of sets of populations and of completed steps.
     pub(super) fn fits(&self, solids: usize, sets: usize, steps: u64) -> bool {
         self.steps <= steps && self.sums.len() == solids * (6 + sets)
+    }
+}
+
+/// The state of a body that the fluid moves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedBody {
+    /// The number of its solid, from 0.
+    solid: usize,
+    /// The values of its [state](BodyState::numbers).
+    state: Vec<Bits>,
+}
+
+impl SavedBody {
+    /// Of a state with the number of its solid.
+    pub fn of((solid, state): &(usize, BodyState)) -> SavedBody {
+        SavedBody { solid: *solid, state: state.numbers().into_iter().map(Bits).collect() }
+    }
+
+    /// The state with the number of its solid, if it is one.
+    pub fn state(&self) -> Option<(usize, BodyState)> {
+        let numbers: Vec<f64> = self.state.iter().map(|number| number.0).collect();
+        Some((self.solid, BodyState::of_numbers(&numbers)?))
     }
 }
 

@@ -50,7 +50,7 @@ mod identity;
 mod read;
 mod write;
 
-pub use course::{Course, Sampled, SavedExchanges, SavedStatistics, saved};
+pub use course::{Course, Sampled, SavedBody, SavedExchanges, SavedStatistics, saved};
 pub use error::RestartError;
 pub use identity::Identity;
 pub use read::Restart;

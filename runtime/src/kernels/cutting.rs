@@ -314,6 +314,8 @@ mod tests {
             let centre = [12.2, 11.7, z(12.4)];
             let plate = Shape::Box { from: [4.0, 11.2, -deep(-4.0)], to: [20.0, 11.5, deep(20.0)] };
             let block = Shape::Box { from: [7.3, 8.2, -deep(-6.2)], to: [16.9, 13.7, deep(15.0)] };
+            let radii = [6.3, 3.4, if dim == 3 { 4.7 } else { f64::INFINITY }];
+            let ellipsoid = Shape::Ellipsoid { centre, radii };
             let mut all = (0..12 * 10 * 9).map(|at| (at % 12) * (at / 12 % 10) % 7 < 4 && at / 120 != 3);
             let fill = |piece: &mut [bool]| {
                 piece.iter_mut().zip(&mut all).for_each(|(voxel, solid)| *voxel = solid);
@@ -325,6 +327,8 @@ mod tests {
                 ("sphere", Shape::Sphere { centre, radius: 6.3 }),
                 ("small sphere", Shape::Sphere { centre, radius: 0.6 }),
                 ("cylinder", Shape::Cylinder { centre, axis: [0.0, 0.0, 1.0], radius: 4.2, length: None }),
+                ("ellipsoid", ellipsoid.clone()),
+                ("turned ellipsoid", Arc::new(ellipsoid).turned(&turn(axis))),
                 ("outside", Shape::Outside(Box::new(Shape::Sphere { centre, radius: 8.1 }))),
                 ("box", block.clone()),
                 ("turned box", Arc::new(block).turned(&turn(axis))),

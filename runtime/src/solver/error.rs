@@ -88,6 +88,40 @@ pub enum StepError {
     #[diagnostic(code(L0509), help("take a grid of one level, or a coarser level at the surface of the solid"))]
     LongWay,
 
+    /// A body that the fluid moves has left the domain.
+    #[error("solid {solid}, which the fluid moves, has left the domain: at step {step} its centre is outside")]
+    #[diagnostic(
+        code(L0518),
+        help(
+            "end the run before (`stop.steps`), hold the axis (`hold`), or make the faces periodic; walls push back spheres, and in two \
+             dimensions circles, but no other shapes"
+        )
+    )]
+    BodyLeft {
+        /// The number of the solid, from 1.
+        solid: usize,
+        /// The step.
+        step: u64,
+    },
+
+    /// A body that the fluid moves is as fast as sound.
+    #[error("solid {solid}, which the fluid moves, reaches Mach {mach:.2} at step {step}")]
+    #[diagnostic(
+        code(L0519),
+        help(
+            "take shorter time steps: a smaller `fluid.velocity`, or in SI units a smaller `units.step`; a body that is much lighter than \
+             the fluid, or a stiff spring, needs more cells across the body"
+        )
+    )]
+    BodyFast {
+        /// The number of the solid, from 1.
+        solid: usize,
+        /// The step.
+        step: u64,
+        /// Its speed at its fastest point over that of sound.
+        mach: f64,
+    },
+
     /// A moving solid reaches a place where the grid cannot be refined to the level that its surface needs.
     #[error(
         "a solid moves to the block of level {level} at ({}, {}, {}), in blocks of its level, which cannot be refined",

@@ -14,7 +14,7 @@
 //! | `params`, `fluid` | `[params]`, `[fluid]` |
 //! | `faces`, `patches` | `[faces]`, patches of faces and of surfaces |
 //! | `start`, `refinement`, `stop` | `[start]`, `[refinement]`, `[stop]` |
-//! | `shapes`, `solids` | `[[solids]]`: those of shapes, and all others |
+//! | `shapes`, `solids`, `free` | `[[solids]]`: those of shapes, all others, and those of bodies that the fluid moves |
 //! | `output`, `fields`, `report` | `[output]`, `[fields]`, `[report]` |
 //! | `probes`, `pictures`, `views`, `statistics`, `fluxes` | `[[probes]]`, `[[pictures]]`, `[[views]]`, `[[statistics]]`, `[[fluxes]]` |
 
@@ -26,6 +26,7 @@ pub(super) mod faces;
 pub(super) mod fields;
 pub(super) mod fluid;
 pub(super) mod fluxes;
+pub(super) mod free;
 mod given;
 mod lists;
 pub(super) mod output;

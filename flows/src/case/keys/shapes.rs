@@ -17,8 +17,8 @@ use crate::case::units::Dimension;
 pub(in crate::case) const KEYS: &[Key] = &[
     key(
         "solids.shape",
-        Takes::Word(&["sphere", "box", "cylinder", "stl", "image"]),
-        "shape of a solid, under `[[solids]]`: sphere, box, cylinder (in two dimensions a circle), stl or image",
+        Takes::Word(&["sphere", "box", "cylinder", "ellipsoid", "stl", "image"]),
+        "shape of a solid, under `[[solids]]`: sphere, box, cylinder (in two dimensions a circle), ellipsoid (an ellipse), stl or image",
     ),
     key(
         "solids.inverted",
@@ -28,9 +28,10 @@ pub(in crate::case) const KEYS: &[Key] = &[
     key(
         "solids.centre",
         POINT,
-        "centre of a sphere or cylinder; of an STL surface, where the middle of its extents is placed",
+        "centre of a sphere, cylinder or ellipsoid; of an STL surface, where the middle of its extents is placed",
     ),
     key("solids.radius", QUANTITY, "radius of a sphere or cylinder"),
+    key("solids.radii", POINT, "half of the axes of an ellipsoid, which are those of the grid"),
     key("solids.axis", DIRECTION, "direction of a cylinder in three dimensions: [0, 0, 1], or \"z\""),
     key("solids.length", QUANTITY, "length of a cylinder, from end to end; default: infinite"),
     key("solids.from", POINT, "lower corner of a box or an image; default for an image: the origin"),
@@ -71,10 +72,11 @@ pub(in crate::case) const KEYS: &[Key] = &[
 ];
 
 /// Shapes and the keys that each has beyond those of every solid: first those that must be given.
-pub(super) const SHAPES: [(&str, &[&str], &[&str]); 5] = [
+pub(super) const SHAPES: [(&str, &[&str], &[&str]); 6] = [
     ("sphere", &["centre", "radius"], &[]),
     ("box", &["from", "to"], &[]),
     ("cylinder", &["centre", "radius"], &["axis", "length"]),
+    ("ellipsoid", &["centre", "radii"], &[]),
     ("stl", &["file"], &["scale", "rotate", "centre", "section", "close", "patches"]),
     ("image", &["file"], &["from", "scale", "voxels", "solid", "threshold"]),
 ];
@@ -85,6 +87,10 @@ pub(in crate::case) enum RawShape {
     Sphere {
         centre: RawVector,
         radius: Spanned<f64>,
+    },
+    Ellipsoid {
+        centre: RawVector,
+        radii: RawVector,
     },
     Box {
         from: RawVector,
@@ -146,6 +152,10 @@ impl Reader {
             "sphere" => {
                 let (centre, radius) = (point(self, "centre"), self.positive(table, "radius", length));
                 RawShape::Sphere { centre: centre?, radius: radius? }
+            }
+            "ellipsoid" => {
+                let (centre, radii) = (point(self, "centre"), point(self, "radii"));
+                RawShape::Ellipsoid { centre: centre?, radii: radii? }
             }
             "box" => {
                 let (from, to) = (point(self, "from"), point(self, "to"));

@@ -1,6 +1,7 @@
 //! `[[solids]]`.
 
 use super::faces::RawFace;
+use super::free::RawFree;
 use super::reader::Reader;
 use super::shapes::{RawShape, SHAPES};
 use super::table::{Key, key};
@@ -38,7 +39,11 @@ pub(in crate::case) const KEYS: &[Key] = &[
         FORMULA,
         "angle by which a solid turns, in radians, counter-clockwise: a formula of the time, from which the velocity of its surface follows",
     ),
-    key("solids.motion.axis", DIRECTION, "direction of the axis of rotation, in three dimensions: [0, 0, 1], or \"z\""),
+    key(
+        "solids.motion.axis",
+        DIRECTION,
+        "direction of the axis of rotation, in three dimensions: [0, 0, 1], or \"z\"; a free body without it turns about all axes",
+    ),
     key(
         "solids.motion.pivot",
         POINT,
@@ -85,10 +90,15 @@ pub(in crate::case) struct RawNusselt {
 
 /// How a solid moves.
 #[derive(Clone, Debug)]
-pub(in crate::case) struct RawMotion {
-    /// In m or in cells; none of one that turns only.
-    pub(in crate::case) displacement: Option<Spanned<Vec<Spanned<Formula>>>>,
-    pub(in crate::case) turn: Option<RawTurn>,
+pub(in crate::case) enum RawMotion {
+    /// By formulas of time.
+    Given {
+        /// In m or in cells; none of one that turns only.
+        displacement: Option<Spanned<Vec<Spanned<Formula>>>>,
+        turn: Option<RawTurn>,
+    },
+    /// With the fluid.
+    Free(Box<RawFree>),
 }
 
 /// How a solid turns.
@@ -210,7 +220,11 @@ impl Reader {
     fn motion(&mut self, value: &Value) -> Option<Spanned<RawMotion>> {
         let example = format!("for example `{MOTION}`");
         let Kind::Table(table) = &value.kind else { return self.wrong_type(value, "a table", example) };
-        self.only_keys(table, &["displacement", "angle", "axis", "pivot"], "a motion")?;
+        if table.get("free").is_some() && self.truth(table, "free")? {
+            let free = self.free(table, &value.span)?;
+            return Some(Spanned { value: RawMotion::Free(Box::new(free)), span: value.span.clone() });
+        }
+        self.only_keys(table, &["displacement", "angle", "axis", "pivot", "free"], "a motion")?;
         let of_turn = ["axis", "pivot"].iter().find_map(|key| table.get(key));
         if let (None, Some(entry)) = (table.get("angle"), of_turn) {
             return self.missing(
@@ -233,7 +247,7 @@ impl Reader {
             Some(entry) => Some(self.turn(table, &entry.value, length)?),
             None => None,
         };
-        Some(Spanned { value: RawMotion { displacement, turn }, span: value.span.clone() })
+        Some(Spanned { value: RawMotion::Given { displacement, turn }, span: value.span.clone() })
     }
 
     fn turn(&mut self, table: &Table, angle: &Value, length: Dimension) -> Option<RawTurn> {

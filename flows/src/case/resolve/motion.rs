@@ -3,7 +3,7 @@
 use lbm_runtime::geometry::solid::{MOST_PLACES, Shape, Solids};
 
 use super::resolver::{Grid, Resolver, short};
-use crate::case::diag::{self, Spanned};
+use crate::case::diag::{self, Span, Spanned};
 use crate::case::formula::Formula;
 use crate::case::keys::params::RawParam;
 use crate::case::keys::solids::{RawMotion, RawSolid, RawTurn};
@@ -61,8 +61,11 @@ impl Resolver<'_> {
         Grid { size, cell }: Grid,
         units: &Units,
     ) -> Option<Moves> {
-        let RawMotion { displacement, turn } = &motion.value;
-        if let Some(given) = displacement.as_ref().filter(|given| given.value.len() != self.dim) {
+        let (displacement, turn) = match &motion.value {
+            RawMotion::Given { displacement, turn } => (displacement.as_ref(), turn.as_ref()),
+            RawMotion::Free(_) => (None, None),
+        };
+        if let Some(given) = displacement.filter(|given| given.value.len() != self.dim) {
             self.wrong_dimension(&given.span, "`displacement`", given.value.len());
             return None;
         }
@@ -89,13 +92,17 @@ impl Resolver<'_> {
             let message = format!("`{}` varies over the surface of a solid that moves", param.name.value);
             return self.report.add(diag::MOTION, &param.span, message, "depends on the place", None);
         }
-        let timed = |param: &&RawParam| turn.is_some() && param.values.iter().any(|(value, _)| value.varies_in_time());
+        let may_turn = turn.is_some() || matches!(motion.value, RawMotion::Free(_));
+        let timed = |param: &&RawParam| may_turn && param.values.iter().any(|(value, _)| value.varies_in_time());
         if let Some(param) = raw.surface.params.iter().find(timed) {
             let message = format!("`{}` depends on time at the surface of a solid that turns", param.name.value);
             return self.report.add(diag::MOTION, &param.span, message, "depends on time", None);
         }
-        let span = displacement.as_ref().map_or(&motion.span, |given| &given.span);
+        let span = displacement.map_or(&motion.span, |given| &given.span);
         self.reference_velocity(span, "a motion")?;
+        if let RawMotion::Free(free) = &motion.value {
+            return Some(Moves::Free(Box::new(self.free(free, &motion.span, shape, units)?)));
+        }
         let mut formula = |Spanned { value, span }: &Spanned<Formula>, what: &str| {
             if value.varies_in_place() {
                 let message = format!("{what} is a formula of the time `t` alone: the solid moves as a whole");
@@ -103,19 +110,21 @@ impl Resolver<'_> {
             }
             Some(value.on(size, cell).in_steps(units.scale(Dimension::TIME)))
         };
-        let displaced = displacement.iter().flat_map(|given| &given.value);
+        let displaced = displacement.into_iter().flat_map(|given| &given.value);
         let displaced =
             displaced.map(|given| Some(formula(given, "a displacement")?.over(cell))).collect::<Option<_>>()?;
         let angle = match turn {
             Some(turn) => Some(formula(&turn.angle, "an angle")?),
             None => None,
         };
-        let turn = match turn.as_ref().zip(angle) {
+        let raw_turn = turn;
+        let turn = match turn.zip(angle) {
             Some((turn, angle)) => Some(self.turn(turn, angle, shape, cell)?),
             None => None,
         };
-        let moves = Moves { displacement: displaced, turn };
-        self.speed_of_motion(&moves, shape, motion, units)?;
+        let span = raw_turn.map_or(span, |turn| &turn.angle.span);
+        let moves = Moves::Given { displacement: displaced, turn };
+        self.speed_of_motion(&moves, shape, span, units)?;
         Some(moves)
     }
 
@@ -153,19 +162,8 @@ impl Resolver<'_> {
     }
 
     /// Refuses motions that are not finite, or faster than sound.
-    fn speed_of_motion(
-        &mut self,
-        moves: &Moves,
-        shape: &Shape,
-        motion: &Spanned<RawMotion>,
-        units: &Units,
-    ) -> Option<()> {
-        let RawMotion { displacement, turn } = &motion.value;
-        let (what, span) = match (turn, displacement) {
-            (Some(turn), _) => ("`angle`", &turn.angle.span),
-            (None, Some(given)) => ("`displacement`", &given.span),
-            (None, None) => return Some(()),
-        };
+    fn speed_of_motion(&mut self, moves: &Moves, shape: &Shape, span: &Span, units: &Units) -> Option<()> {
+        let what = if moves.turns() { "`angle`" } else { "`displacement`" };
         let (steps, sound) = (Stop::new(&self.raw.stop, units).steps, self.manifest.main().cs2.sqrt());
         let times = steps.clamp(1, TIMES);
         let mut fastest = (0.0, 0.0);
@@ -189,7 +187,7 @@ impl Resolver<'_> {
             }
         }
         let (time, mach) = (fastest.0, fastest.1 / sound);
-        let place = if turn.is_some() { " at its farthest point" } else { "" };
+        let place = if moves.turns() { " at its farthest point" } else { "" };
         let message = format!("Mach {mach:.2}{place} at step {}", short(time));
         let help = "move it more slowly: a tenth of a cell in a step is Mach 0.17".to_string();
         if mach >= 1.0 {

@@ -27,7 +27,7 @@ impl Resolver<'_> {
         match &given.value.shape {
             RawShape::Sphere { .. } | RawShape::Stl { section: None, .. } if flat => {
                 let message = format!(
-                    "{} has two axes: a solid is a `cylinder`, which is a circle, a `box`, an `image` or a section of an `stl`",
+                    "{} has two axes: a solid is a `cylinder`, which is a circle, an `ellipsoid`, which is an ellipse, a `box`, an `image` or a section of an `stl`",
                     self.manifest.main().lattice
                 );
                 let help = matches!(given.value.shape, RawShape::Stl { .. })
@@ -41,6 +41,14 @@ impl Resolver<'_> {
             RawShape::Sphere { centre, radius } => {
                 let centre = place(self, "`centre`", centre, 0.0)?;
                 Some(Shape::Sphere { centre, radius: radius.value / cell })
+            }
+            RawShape::Ellipsoid { centre, radii } => {
+                let (centre, half) = (place(self, "`centre`", centre, 0.0)?, place(self, "`radii`", radii, FAR)?);
+                if let Some(axis) = (0..self.dim).find(|axis| half[*axis] <= 0.0) {
+                    let message = format!("the radius along {} must be positive", axis_name(axis));
+                    return self.report.add(diag::BAD_VALUE, &radii.value[axis].span, message, "not positive", None);
+                }
+                Some(Shape::Ellipsoid { centre, radii: half })
             }
             RawShape::Box { from, to } => {
                 let (low, high) = (place(self, "`from`", from, -FAR)?, place(self, "`to`", to, FAR)?);

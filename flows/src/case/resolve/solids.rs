@@ -9,15 +9,21 @@ use crate::case::heat::{Nusselt, Scalar};
 use crate::case::keys::faces::{RawFace, RawRegion};
 use crate::case::keys::shapes::RawShape;
 use crate::case::keys::solids::{RawNusselt, RawSolid};
-use crate::case::solids::{Part, REST, SolidBody};
+use crate::case::solids::{Moves, Part, REST, SolidBody};
 use crate::case::sound::on_surface;
 use crate::case::units::{Dimension, Units};
 use crate::case::walls::Wall;
 use crate::case::words;
 
 impl Resolver<'_> {
-    /// The solids; `length` is the reference length in cells.
-    pub(super) fn solids(&mut self, grid: Grid, units: &Units, length: f64, walls: &[Wall]) -> Option<Vec<SolidBody>> {
+    /// The solids; `length` is the reference length in cells, `viscosity` that of the fluid, if it is known.
+    pub(super) fn solids(
+        &mut self,
+        grid: Grid,
+        units: &Units,
+        (length, viscosity): (f64, Option<f64>),
+        walls: &[Wall],
+    ) -> Option<Vec<SolidBody>> {
         let raw = self.raw;
         let bodies: Vec<Option<Vec<SolidBody>>> =
             raw.solids.iter().enumerate().map(|(of, given)| self.solid(of, given, grid, units, length)).collect();
@@ -28,7 +34,13 @@ impl Resolver<'_> {
             }
         }
         self.ways(&bodies, grid.size, units)?;
-        Some(bodies.into_iter().flatten().collect())
+        let mut bodies: Vec<SolidBody> = bodies.into_iter().flatten().collect();
+        for body in &mut bodies {
+            if let Some(Moves::Free(body)) = &mut body.moves {
+                body.viscosity = viscosity;
+            }
+        }
+        Some(bodies)
     }
 
     fn solid(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lbm_bundle::cutting::{SHAPE_INTS, SHAPE_NUMBERS, ShapeKind};
 
 use super::image::Voxels;
-use super::shape::Shape;
+use super::shape::{Shape, scaled};
 use super::surface::Surface;
 use super::turn::Turn;
 use super::vector::{Vector, minus, plus};
@@ -83,6 +83,12 @@ impl Frame {
             true => Frame { space: plus(self.space, by), ..self },
             false => Frame { frame: minus(self.frame, by), ..self },
         }
+    }
+
+    /// The frame in which an ellipsoid of this one is a unit sphere about the origin.
+    fn scaled(self, centre: Vector, radii: Vector) -> Frame {
+        let rows = [0, 1, 2].map(|row| self.rows[row].map(|along| along / radii[row]));
+        Frame { rows, frame: scaled(minus(self.frame, centre), radii), ..self }
     }
 
     /// The frame of what is rotated in this one.
@@ -174,6 +180,11 @@ impl Flat {
                 of[..3].copy_from_slice(centre);
                 of[3] = *radius;
                 ShapeKind::Sphere
+            }
+            Shape::Ellipsoid { centre, radii } => {
+                of[..4].copy_from_slice(&[0.0, 0.0, 0.0, 1.0]);
+                kinds[0] = ShapeKind::Sphere as i32;
+                return frame.scaled(*centre, *radii);
             }
             Shape::Box { from, to } => {
                 of[..3].copy_from_slice(from);

@@ -6,12 +6,17 @@
 //! | module | job |
 //! | --- | --- |
 //! | `vector`, `turn` | points and vectors; rotations about a point |
-//! | `shape` | spheres, boxes, cylinders |
+//! | `shape` | spheres, ellipsoids, boxes, cylinders |
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds triangles near a place |
 //! | `thickness` | how a grid resolves the inside of a surface |
 //! | `section`, `holes`, `weld` | sections of surfaces by a plane; small holes closed; nearly coincident corners merged |
 //! | `image` | voxel images |
+//! | `mass` | volume, centre and moments of inertia of shapes |
+//! | `orientation` | quaternions |
+//! | `free` | bodies that the fluid moves: their time steps |
+//! | `contact` | repulsive force and lubrication between spheres and walls |
 //! | `motion` | positions of moving solids |
+//! | `pushed` | free bodies among the solids of a domain |
 //! | `ways` | intersections of paths between cells with solids, also between two fluid cells |
 //! | `flat` | shapes as arrays, for kernels |
 //! | `cut` | the cut links of a block and their distances |
@@ -19,12 +24,17 @@
 //!
 //! Blocks with cut links and all blocks that touch them are on one level: see [`Solids::level`].
 
+mod contact;
 mod cut;
 mod error;
 mod flat;
+mod free;
 mod holes;
 mod image;
+mod mass;
 mod motion;
+mod orientation;
+mod pushed;
 mod section;
 mod shape;
 mod stl;
@@ -40,9 +50,13 @@ mod weld;
 pub use cut::Cut;
 pub use error::{By, Cells, SolidError};
 pub use flat::{Flat, FlatShapes};
+pub use free::{BodyState, FreeBody, Impulse, Turning};
 pub use holes::Hole;
 pub use image::{Image, Voxels};
+pub use mass::Mass;
 pub use motion::{MOST_PLACES, Motion, Pose, Rate};
+pub use orientation::Orientation;
+pub use pushed::Astray;
 pub use shape::Shape;
 pub use surface::{Open, Surface};
 pub use tables::{Crossed, Crossing, Cutters, Row, Tables};
@@ -104,6 +118,8 @@ pub struct Solids {
     still: usize,
     /// Moving solids.
     moving: Vec<Moving>,
+    /// Of each the largest distance along each axis between a moving surface and its nearest sample position.
+    slack: Vec<f64>,
     /// The shapes of moving solids at sample positions that cover an interval of their motion, for the levels of blocks.
     places: Arc<[Placed]>,
 }
@@ -126,6 +142,8 @@ struct Moving {
     motion: Motion,
     /// Its last position.
     pose: Pose,
+    /// The position around which blocks are reserved, of a free body.
+    reserved: Pose,
 }
 
 impl Placed {
@@ -149,6 +167,8 @@ impl Solids {
             images: Vec::new(),
             still: 0,
             moving: Vec::new(),
+            // A cell of the level of each.
+            slack: solids.iter().map(|solid| 0.5f64.powi(solid.level as i32)).collect(),
             places: Arc::new([]),
         };
         for (number, solid) in solids.iter().enumerate() {
@@ -164,7 +184,7 @@ impl Solids {
         for (number, (solid, motion)) in solids.iter().zip(motions).enumerate() {
             let Some(motion) = motion else { continue };
             let (shape, pose) = (Arc::new(solid.shape.clone()), motion.at(0.0));
-            self.moving.push(Moving { number, shape, motion: motion.clone(), pose });
+            self.moving.push(Moving { number, shape, motion: motion.clone(), pose, reserved: pose });
         }
         self.images.retain(|placed| motions.get(placed.number).is_none_or(Option::is_none));
         self.still = self.images.len();
@@ -173,8 +193,13 @@ impl Solids {
     }
 
     /// From now on the levels of blocks cover all positions of moving surfaces in an interval, or in the whole run; `None` if that takes
-    /// more than [`MOST_PLACES`] positions of a solid.
+    /// more than [`MOST_PLACES`] positions of a solid. Of free bodies they cover what these may move in an interval at twice their speed.
     pub fn reserve(&mut self, times: Option<Range<f64>>) -> Option<()> {
+        self.reserve_free(times.as_ref().map_or(0.0, |times| times.end - times.start));
+        self.reserve_places(times)
+    }
+
+    fn reserve_places(&mut self, times: Option<Range<f64>>) -> Option<()> {
         let mut places = Vec::new();
         for moving in &self.moving {
             let Moving { number, shape, motion, .. } = moving;
@@ -190,11 +215,13 @@ impl Solids {
         Some(())
     }
 
-    /// As [`reserve`](Self::reserve), from a time on for as long as is feasible; returns the end of the interval.
+    /// As [`reserve`](Self::reserve), from a time on for as long as is feasible; returns the end of the interval. Free bodies may stray
+    /// from what is reserved before.
     pub fn reserve_from(&mut self, start: f64) -> Option<f64> {
+        self.reserve_free(0.0);
         let mut steps = LONGEST_INTERVAL;
         while steps >= 1.0 {
-            if self.reserve(Some(start..start + steps)).is_some() {
+            if self.reserve_places(Some(start..start + steps)).is_some() {
                 return Some(start + steps);
             }
             steps = (0.5 * steps).floor();
@@ -338,9 +365,9 @@ impl Solids {
         still.chain(self.places.iter().map(|placed| (placed.number, &placed.shape, self.slack(placed.number))))
     }
 
-    /// The largest distance along each axis between a moving surface and its nearest sample position: a cell of its level.
+    /// The largest distance along each axis between a moving surface and its nearest sample position.
     fn slack(&self, number: usize) -> f64 {
-        0.5f64.powi(self.levels[number] as i32)
+        self.slack[number]
     }
 
     /// Number of solids.

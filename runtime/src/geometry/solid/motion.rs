@@ -1,4 +1,6 @@
-//! Prescribed motions of solids: displacement and rotation from the given shape, at each time.
+//! Motions of solids: displacement and rotation from the given shape, at each time. They are prescribed, or the fluid moves a body ([`free`]).
+//!
+//! [`free`]: super::free
 //!
 //! A solid is rigid: it is displaced, and may rotate about an axis through a pivot, which is displaced with it. Its velocities in a step
 //! are the displacement and the rotation angle in the step over its length, which are central differences at the middle of the step: so
@@ -10,8 +12,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::free::{BodyState, FreeBody, Turning};
+use super::orientation::Orientation;
 use super::turn::Turn;
-use super::vector::{cross, plus};
+use super::vector::{cross, dot, norm, plus, times};
 use super::{Shape, Vector};
 
 /// Most sample positions of a path.
@@ -23,14 +27,22 @@ const MOST_TIMES: u64 = 1 << 20;
 /// A motion.
 #[derive(Clone)]
 pub struct Motion {
-    displacement: Arc<dyn Fn(f64) -> Vector + Send + Sync>,
-    turning: Option<Turning>,
+    course: Course,
     steps: u64,
 }
 
-/// The rotation of a solid.
+/// What a motion follows.
 #[derive(Clone)]
-struct Turning {
+enum Course {
+    /// Functions of time.
+    Given { displacement: Arc<dyn Fn(f64) -> Vector + Send + Sync>, rotation: Option<Rotation> },
+    /// The forces on a body, of which the state is known for the present time.
+    Free { body: Arc<FreeBody>, state: BodyState },
+}
+
+/// The prescribed rotation of a solid.
+#[derive(Clone)]
+struct Rotation {
     angle: Arc<dyn Fn(f64) -> f64 + Send + Sync>,
     /// Of length 1.
     axis: Vector,
@@ -45,6 +57,8 @@ pub struct Pose {
     pub by: Vector,
     /// Angle of rotation about its axis, in radians.
     pub angle: f64,
+    /// The axis, of length 1; 0 for a solid that does not rotate.
+    pub axis: Vector,
 }
 
 /// Velocity of a solid.
@@ -72,38 +86,92 @@ impl fmt::Debug for Motion {
 impl Motion {
     /// A motion with a displacement in cells of the coarsest level as a function of time in its steps; it lasts for `steps` steps.
     pub fn new(displacement: impl Fn(f64) -> Vector + Send + Sync + 'static, steps: u64) -> Motion {
-        Motion { displacement: Arc::new(displacement), turning: None, steps }
+        Motion { course: Course::Given { displacement: Arc::new(displacement), rotation: None }, steps }
+    }
+
+    /// That of a body that the fluid moves, from its start on.
+    pub fn free(body: FreeBody, steps: u64) -> Motion {
+        let state = body.start();
+        Motion { course: Course::Free { body: Arc::new(body), state }, steps }
     }
 
     /// The same with a rotation: by an angle in radians as a function of time, counter-clockwise about an axis of length 1 through a
-    /// pivot, which is given relative to the shape.
+    /// pivot, which is given relative to the shape. A body that the fluid moves has its own.
     pub fn turning(
         mut self,
         angle: impl Fn(f64) -> f64 + Send + Sync + 'static,
         axis: Vector,
         pivot: Vector,
     ) -> Motion {
-        self.turning = Some(Turning { angle: Arc::new(angle), axis, pivot });
+        if let Course::Given { rotation, .. } = &mut self.course {
+            *rotation = Some(Rotation { angle: Arc::new(angle), axis, pivot });
+        }
         self
+    }
+
+    /// The body that the fluid moves, with its present state.
+    pub fn body(&self) -> Option<(&FreeBody, &BodyState)> {
+        match &self.course {
+            Course::Given { .. } => None,
+            Course::Free { body, state } => Some((body, state)),
+        }
+    }
+
+    /// Sets the present state of a body that the fluid moves.
+    pub fn set_state(&mut self, now: BodyState) {
+        if let Course::Free { state, .. } = &mut self.course {
+            *state = now;
+        }
     }
 
     /// Whether the solid rotates.
     pub fn turns(&self) -> bool {
-        self.turning.is_some()
+        match &self.course {
+            Course::Given { rotation, .. } => rotation.is_some(),
+            Course::Free { body, .. } => body.turns(),
+        }
     }
 
-    /// Position of the solid at a time.
+    /// Position of the solid at a time; that of a body that the fluid moves is known for the step before the present time and the one after.
     pub fn at(&self, time: f64) -> Pose {
-        let angle = self.turning.as_ref().map_or(0.0, |turning| (turning.angle)(time));
-        Pose { by: (self.displacement)(time), angle }
+        match &self.course {
+            Course::Given { displacement, rotation } => {
+                let (angle, axis) = rotation.as_ref().map_or((0.0, [0.0; 3]), |of| ((of.angle)(time), of.axis));
+                Pose { by: displacement(time), angle, axis }
+            }
+            Course::Free { body, state } => {
+                let since = (time - state.time).clamp(-1.0, 1.0);
+                let step = usize::from(since >= 0.0);
+                let by = plus(state.by, times(since, state.velocity[step]));
+                let turn = times(since, state.rotation[step]);
+                match body.turning {
+                    Turning::Held => Pose { by, ..Pose::default() },
+                    Turning::About { axis, .. } => Pose { by, angle: state.angle + dot(axis, turn), axis },
+                    Turning::Free => {
+                        let turned = state.orientation.then(Orientation::of(turn)).vector();
+                        let angle = norm(turned);
+                        Pose { by, angle, axis: if angle > 0.0 { times(1.0 / angle, turned) } else { [0.0; 3] } }
+                    }
+                }
+            }
+        }
     }
 
     /// Mean velocity between two times.
     pub fn rate(&self, from: f64, to: f64) -> Rate {
-        let (before, after) = (self.at(from), self.at(to));
-        let velocity = [0, 1, 2].map(|axis| (after.by[axis] - before.by[axis]) / (to - from));
-        let of_turn = |turning: &Turning| turning.axis.map(|along| along * (after.angle - before.angle) / (to - from));
-        Rate { velocity, rotation: self.turning.as_ref().map_or([0.0; 3], of_turn) }
+        match &self.course {
+            Course::Given { rotation, .. } => {
+                let (before, after) = (self.at(from), self.at(to));
+                let velocity = [0, 1, 2].map(|axis| (after.by[axis] - before.by[axis]) / (to - from));
+                let of_turn = |of: &Rotation| of.axis.map(|along| along * (after.angle - before.angle) / (to - from));
+                Rate { velocity, rotation: rotation.as_ref().map_or([0.0; 3], of_turn) }
+            }
+            Course::Free { state, .. } => {
+                let before = (to.min(state.time) - from).max(0.0) / (to - from);
+                let mean = |of: &[Vector; 2]| plus(times(before, of[0]), times(1.0 - before, of[1]));
+                Rate { velocity: mean(&state.velocity), rotation: mean(&state.rotation) }
+            }
+        }
     }
 
     /// The time interval of the motion, in steps of the coarsest level.
@@ -111,29 +179,50 @@ impl Motion {
         0.0..self.steps as f64
     }
 
+    /// The pivot of the shape as given, if the solid rotates.
+    fn given_pivot(&self) -> Option<Vector> {
+        match &self.course {
+            Course::Given { rotation, .. } => rotation.as_ref().map(|of| of.pivot),
+            Course::Free { body, .. } => body.turns().then_some(body.displaced.centre),
+        }
+    }
+
     /// Position of the pivot, if the solid rotates.
     pub(super) fn pivot(&self, pose: Pose) -> Option<Vector> {
-        self.turning.as_ref().map(|turning| plus(turning.pivot, pose.by))
+        self.given_pivot().map(|pivot| plus(pivot, pose.by))
     }
 
     /// A shape at a position.
     pub(super) fn placed(&self, shape: &Arc<Shape>, pose: Pose) -> Shape {
-        match &self.turning {
+        match self.given_pivot() {
             None => Shape::Moved { shape: shape.clone(), by: pose.by },
-            Some(Turning { axis, pivot, .. }) => {
-                shape.turned(&Turn::new(*axis, pose.angle, *pivot, plus(*pivot, pose.by)))
-            }
+            Some(pivot) => shape.turned(&Turn::new(pose.axis, pose.angle, pivot, plus(pivot, pose.by))),
         }
     }
 
-    /// The largest distance of a shape from its axis of rotation; 0 if it does not rotate.
+    /// The largest distance of a shape from its axis of rotation, or from the point about which it turns freely; 0 if it does not rotate.
     pub fn reach(&self, shape: &Shape) -> f64 {
-        self.turning.as_ref().map_or(0.0, |Turning { axis, pivot, .. }| shape.reach(*pivot, *axis))
+        match &self.course {
+            Course::Given { rotation, .. } => rotation.as_ref().map_or(0.0, |of| shape.reach(of.pivot, of.axis)),
+            Course::Free { body, .. } => match body.turning {
+                Turning::Held => 0.0,
+                Turning::About { axis, .. } => shape.reach(body.displaced.centre, axis),
+                Turning::Free => {
+                    let of_axis = |axis: usize| {
+                        let mut along = [0.0; 3];
+                        along[axis] = 1.0;
+                        shape.reach(body.displaced.centre, along)
+                    };
+                    // The squares of the distances from three axes are twice that from their point.
+                    (0.5 * (0..3).map(|axis| of_axis(axis).powi(2)).sum::<f64>()).sqrt()
+                }
+            },
+        }
     }
 
     /// Sample positions such that at any time of an interval one of them has each point of the shape within `width` along each axis;
     /// `None` if more than [`MOST_PLACES`] are needed. `reach` is that of the shape. `seen` maps a displacement to its equivalent on
-    /// periodic axes.
+    /// periodic axes. Of a body that the fluid moves only the present position is known.
     pub fn places(
         &self,
         times: Range<f64>,
@@ -141,6 +230,10 @@ impl Motion {
         reach: f64,
         seen: impl Fn(Vector) -> Vector,
     ) -> Option<Vec<Pose>> {
+        if let Course::Free { state, .. } = &self.course {
+            let pose = self.at(state.time);
+            return Some(vec![Pose { by: seen(pose.by), ..pose }]);
+        }
         // For a rotating solid half of the width is reserved for the rotation.
         let room = if self.turns() { 0.5 * width } else { width };
         // Number of angles per full turn.
@@ -174,9 +267,11 @@ impl Motion {
             }
             before = after;
         }
+        let axis = before.axis;
         let pose = |(by, angle): ([i64; 3], i64)| Pose {
             by: by.map(|at| at as f64 * room),
             angle: angle as f64 / angles * TAU,
+            axis,
         };
         Some(places.into_iter().map(pose).collect())
     }

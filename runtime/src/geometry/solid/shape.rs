@@ -21,6 +21,13 @@ pub enum Shape {
         /// Its radius.
         radius: f64,
     },
+    /// All points within an ellipsoid whose axes are those of the grid; an ellipse in two dimensions.
+    Ellipsoid {
+        /// Its centre.
+        centre: Vector,
+        /// Half of its axes; in two dimensions the last is infinite.
+        radii: Vector,
+    },
     /// All points between two corners.
     Box {
         /// The lower corner.
@@ -66,6 +73,7 @@ impl Shape {
     pub fn contains(&self, at: Vector) -> bool {
         match self {
             Shape::Sphere { centre, radius } => square(minus(at, *centre)) < radius * radius,
+            Shape::Ellipsoid { centre, radii } => square(scaled(minus(at, *centre), *radii)) < 1.0,
             Shape::Box { from, to } => (0..3).all(|axis| from[axis] < at[axis] && at[axis] < to[axis]),
             Shape::Cylinder { centre, axis, radius, length } => {
                 let off = minus(at, *centre);
@@ -81,7 +89,7 @@ impl Shape {
     }
 
     /// Area of the surface; for a surface of triangles, of the parts that paths can meet; in two dimensions a length. `None` if it is
-    /// infinite or unknown: for an image, and for a section.
+    /// infinite or unknown: for an ellipsoid, for an image, and for a section.
     pub fn area(&self, dim: usize) -> Option<f64> {
         match self {
             Shape::Sphere { radius, .. } => Some(4.0 * PI * radius * radius),
@@ -92,7 +100,7 @@ impl Shape {
             Shape::Cylinder { radius, .. } if dim == 2 => Some(2.0 * PI * radius),
             Shape::Cylinder { radius, length, .. } => length.map(|length| 2.0 * PI * radius * (radius + length)),
             Shape::Surface(surface) if dim == 3 => Some(surface.area()),
-            Shape::Surface(_) | Shape::Image(_) => None,
+            Shape::Ellipsoid { .. } | Shape::Surface(_) | Shape::Image(_) => None,
             Shape::Outside(shape) => shape.area(dim),
             Shape::Moved { shape, .. } | Shape::Turned { shape, .. } => shape.area(dim),
         }
@@ -106,6 +114,10 @@ impl Shape {
                 let off = minus(from, *centre);
                 let roots = roots(square(way), dot(off, way), square(off) - radius * radius);
                 first(roots.into_iter().flatten())
+            }
+            Shape::Ellipsoid { centre, radii } => {
+                let (off, way) = (scaled(minus(from, *centre), *radii), scaled(way, *radii));
+                first(roots(square(way), dot(off, way), square(off) - 1.0).into_iter().flatten())
             }
             Shape::Box { from: low, to: high } => {
                 let sides = (0..3).flat_map(|axis| {
@@ -146,6 +158,7 @@ impl Shape {
     pub fn bounds(&self) -> (Vector, Vector) {
         match self {
             Shape::Sphere { centre, radius } => (centre.map(|at| at - radius), centre.map(|at| at + radius)),
+            Shape::Ellipsoid { centre, radii } => (minus(*centre, *radii), plus(*centre, *radii)),
             Shape::Box { from, to } => (*from, *to),
             Shape::Cylinder { centre, axis, radius, length } => {
                 let half = length.map_or(f64::INFINITY, |length| 0.5 * length);
@@ -183,6 +196,10 @@ impl Shape {
         let farthest = |of: &mut dyn Iterator<Item = Vector>| of.map(distance).fold(0.0, f64::max);
         match self {
             Shape::Sphere { centre, radius } => distance(*centre) + radius,
+            Shape::Ellipsoid { centre, radii } => {
+                let across = (0..3).filter(|side| axis[*side].abs() != 1.0).map(|side| radii[side]);
+                distance(*centre) + across.fold(0.0, f64::max)
+            }
             Shape::Cylinder { centre, axis: line, radius, length } => {
                 let is_along = dot(*line, axis).abs() > 1.0 - 1e-12;
                 let half = if is_along { 0.0 } else { length.map_or(f64::INFINITY, |length| 0.5 * length) };
@@ -211,6 +228,13 @@ impl Shape {
             Shape::Sphere { centre, radius } => {
                 let between = square(nearest(*centre))..=square(farthest(*centre));
                 between.contains(&(radius * radius))
+            }
+            Shape::Ellipsoid { centre, radii } => {
+                // A box around the centre in the space in which this is a sphere.
+                let (low, high) = (scaled(minus(from, *centre), *radii), scaled(minus(to, *centre), *radii));
+                let nearest = [0, 1, 2].map(|axis| 0f64.clamp(low[axis], high[axis]));
+                let farthest = [0, 1, 2].map(|axis| low[axis].abs().max(high[axis].abs()));
+                (square(nearest)..=square(farthest)).contains(&1.0)
             }
             Shape::Box { from: low, to: high } => {
                 let overlaps = (0..3).all(|axis| low[axis] <= to[axis] && high[axis] >= from[axis]);
@@ -246,6 +270,7 @@ impl Shape {
     pub fn thickness(&self) -> Option<f64> {
         match self {
             Shape::Sphere { radius, .. } => Some(2.0 * radius),
+            Shape::Ellipsoid { radii, .. } => radii.iter().copied().min_by(f64::total_cmp).map(|least| 2.0 * least),
             Shape::Box { from, to } => (0..3).map(|axis| to[axis] - from[axis]).min_by(f64::total_cmp),
             Shape::Cylinder { radius, length, .. } => Some(length.unwrap_or(f64::INFINITY).min(2.0 * radius)),
             Shape::Surface(_) | Shape::Image(_) | Shape::Outside(_) => None,
@@ -266,6 +291,7 @@ impl Shape {
     pub fn shifted(&self, by: Vector) -> Shape {
         match self {
             Shape::Sphere { centre, radius } => Shape::Sphere { centre: plus(*centre, by), radius: *radius },
+            Shape::Ellipsoid { centre, radii } => Shape::Ellipsoid { centre: plus(*centre, by), radii: *radii },
             Shape::Box { from, to } => Shape::Box { from: plus(*from, by), to: plus(*to, by) },
             Shape::Cylinder { centre, axis, radius, length } => {
                 Shape::Cylinder { centre: plus(*centre, by), axis: *axis, radius: *radius, length: *length }
@@ -292,6 +318,11 @@ impl Shape {
             _ => Shape::Turned { shape: self.clone(), turn: *turn },
         }
     }
+}
+
+/// A vector over the radii of an ellipsoid, along which it is a unit sphere.
+pub(super) fn scaled(a: Vector, radii: Vector) -> Vector {
+    [0, 1, 2].map(|axis| a[axis] / radii[axis])
 }
 
 fn square(a: Vector) -> f64 {
@@ -329,6 +360,8 @@ mod tests {
                 shape: Arc::new(Shape::Sphere { centre: [1.0, 8.0, 7.0], radius: 3.1 }),
                 by: [4.0, -2.0, 0.25],
             },
+            Shape::Ellipsoid { centre: [5.0, 6.0, 7.0], radii: [3.1, 2.2, 4.3] },
+            turned(Shape::Ellipsoid { centre: [4.0, 5.0, 4.0], radii: [3.1, 2.2, 1.6] }),
             turned(Shape::Box { from: [1.3, 2.1, 2.2], to: [6.9, 7.2, 5.4] }),
             turned(Shape::Cylinder { centre: [4.0, 5.0, 4.0], axis: [0.0, 0.0, 1.0], radius: 2.2, length: Some(5.3) }),
         ]

@@ -18,3 +18,12 @@ pub(crate) fn cross(a: Vector, b: Vector) -> Vector {
 pub(super) fn dot(a: Vector, b: Vector) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
+
+pub(super) fn times(a: f64, b: Vector) -> Vector {
+    b.map(|along| a * along)
+}
+
+/// The length of a vector.
+pub(super) fn norm(a: Vector) -> f64 {
+    dot(a, a).sqrt()
+}

@@ -14,9 +14,11 @@ pub(crate) mod exchange;
 pub(crate) mod migrate;
 pub(crate) mod routes;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::device::{Devices, Graph};
+use crate::geometry::solid::Impulse;
 use crate::kernels::layout::{Layout, SlotId};
 use crate::mesh::{Partition, SubdomainId};
 use crate::processes::Processes;
@@ -40,6 +42,8 @@ pub(crate) struct Subdomains {
     pub(crate) exchanged: Vec<Exchanged>,
     /// Recorded steps of all subdomains, if there are any.
     pub(crate) recording: Option<Recording>,
+    /// What the fluid has given to free bodies in the last steps of their levels, by the numbers of their solids.
+    pub(crate) impulses: BTreeMap<usize, Impulse>,
     /// The levels of steps whose exchange is still on the devices, in the order of the steps.
     pub(crate) left: Vec<usize>,
 }
@@ -127,7 +131,15 @@ impl Subdomains {
     /// A flow in one subdomain.
     pub(crate) fn one(subdomain: Subdomain) -> Subdomains {
         let devices = Devices::new([subdomain.program().device()]);
-        Subdomains { here: vec![subdomain], devices, division: None, exchanged: vec![], left: vec![], recording: None }
+        Subdomains {
+            here: vec![subdomain],
+            devices,
+            division: None,
+            exchanged: vec![],
+            impulses: BTreeMap::new(),
+            left: vec![],
+            recording: None,
+        }
     }
 
     /// A flow in several subdomains, the same number in each process. `here`: those of this process, which have no inbox yet.
@@ -152,8 +164,15 @@ impl Subdomains {
         here.iter_mut().try_for_each(Subdomain::seal)?;
         let routes = routes_of(&here, &numbers, &halo)?;
         let division = Division { partition: Partition::default(), halo, routes, processes, here: numbers };
-        let mut subdomains =
-            Subdomains { here, devices, division: Some(division), exchanged: vec![], left: vec![], recording: None };
+        let mut subdomains = Subdomains {
+            here,
+            devices,
+            division: Some(division),
+            exchanged: vec![],
+            impulses: BTreeMap::new(),
+            left: vec![],
+            recording: None,
+        };
         subdomains.set_partition(partition)?;
         subdomains.list_edges()?;
         subdomains.each_with_senders(Subdomain::make_inbox)?;

@@ -86,9 +86,10 @@ pub fn gather<E>(
     Ok(snapshot)
 }
 
-/// Marks the solid cells in a snapshot of these leaves.
+/// Marks the solid cells in a snapshot of these leaves, and notes where free bodies are.
 pub fn mask_solid(snapshot: &mut Snapshot, manifest: &Manifest, leaves: &[Leaf], cutters: Option<&Cutters>) {
     let side = manifest.block.map(|side| side as usize);
+    snapshot.bodies = cutters.map_or(vec![], |cutters| cutters.solids.states());
     snapshot.solid = cutters.map_or(vec![], |cutters| solid_cells(snapshot, side, leaves, &cutters.solids));
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::geometry::solid::BodyState;
 use crate::geometry::{Block, Cell, Domain};
 
 /// One scalar on every cell of the domain.
@@ -27,6 +28,8 @@ pub struct Snapshot {
     pub components: Vec<Component>,
     /// Which cells are solid, in the order of the values; empty if none is.
     pub solid: Vec<bool>,
+    /// The states of the bodies that the fluid moves, with the numbers of their solids.
+    pub bodies: Vec<(usize, BodyState)>,
     block: [usize; 3],
     blocks: Vec<Block>,
     /// Position of a block in `blocks`.
@@ -48,7 +51,7 @@ impl Snapshot {
         components: Vec<Component>,
     ) -> Snapshot {
         let places = blocks.iter().zip(0..).map(|(block, at)| (*block, at)).collect();
-        Snapshot { step, domain, components, solid: vec![], block, blocks, places }
+        Snapshot { step, domain, components, solid: vec![], bodies: vec![], block, blocks, places }
     }
 
     /// Number of axes.

@@ -29,15 +29,16 @@ impl Bodies {
         self.cutters.solids.motions(level).next().is_some()
     }
 
-    /// Whether a time lies after the reserved interval.
+    /// Whether a time lies after the reserved interval, or a free body has come further than blocks are reserved for it.
     pub(crate) fn is_beyond(&self, time: f64) -> bool {
-        self.moving.as_ref().is_some_and(|moving| time > moving.until)
+        self.moving.as_ref().is_some_and(|moving| time > moving.until) || self.cutters.solids.strays()
     }
 
     /// Reserves an interval from a time on, unless changes of the grid (`follows`) do that. A refined grid that does not change has the
     /// level of the solids along all of their way.
     pub(crate) fn reserve_from(&mut self, time: f64, follows: bool) -> Result<(), StepError> {
         let Bodies { cutters, moving: Some(moving), own, .. } = self else { return Ok(()) };
+        Arc::make_mut(cutters).solids.follow_free();
         let end = cutters.solids.end();
         moving.until = if follows {
             f64::INFINITY
@@ -175,8 +176,9 @@ impl Bodies {
             return Ok(entry);
         }
         let solids = &self.cutters.solids;
-        // Where solids move on several levels, their steps alternate.
-        let alone = (0..self.own.levels()).all(|other| other == level || solids.motions(other).next().is_none());
+        // Where solids move on several levels, their steps alternate. Of free bodies only the next step is known.
+        let others = (0..self.own.levels()).filter(|other| *other != level);
+        let alone = !solids.has_free(level) && others.into_iter().all(|other| solids.motions(other).next().is_none());
         let step = 0.5f64.powi(level as i32);
         let times: Vec<f64> =
             (0..if alone { STEPS_AHEAD } else { 1 }).map(|ahead| time + ahead as f64 * step).collect();

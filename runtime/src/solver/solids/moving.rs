@@ -1,11 +1,11 @@
-//! Solids with prescribed motion. After each step of their level, kernels cut their links at the new position and fill the cells that
-//! they have uncovered.
+//! Solids that move, as prescribed or with the fluid. After each step of their level, kernels cut their links at the new position and fill
+//! the cells that they have uncovered.
 //!
 //! During a step a solid stays where it is at the beginning of the step, and its surface has the mean velocity of the step. So the
 //! populations of uncovered cells are post-collision populations, as in all other cells, and the cut links depend on the step alone: a
 //! resumed flow has the same bits.
 //!
-//! The host evaluates the motions and tells the device the position and the velocity of each solid. It also lists the *places*: the
+//! The host evaluates the motions, those of free bodies step by step, and tells the device the position and the velocity of each solid. It also lists the *places*: the
 //! blocks that moving solids may touch in an interval of time, each of which has a row of links. Kernels work on all places of a level.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,8 +2,10 @@
 //!
 //! Kernels sum the exchange of all links of each block and leave the sums on the device. The host adds the blocks along the space-filling
 //! curve, so totals are the same for any number of subdomains. If the exchange is accumulated over steps, the host reads the sums of
-//! several steps at once, so that a device need not wait for the host.
+//! several steps at once, so that a device need not wait for the host. Where the fluid moves a body, the host reads them after each step of
+//! its level, and the same in all processes the body gets its next velocity.
 
+use crate::geometry::solid::{Astray, Impulse};
 use crate::solver::arrays::params::LevelState;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::decomposition::collect::{bytes_of, numbers_of};
@@ -48,8 +50,52 @@ impl Subdomains {
                 *steps += u64::from(at == 0);
                 self.add_found(&found, 0.5f64.powi((at * dim) as i32), sums);
             }
+            if self.first().has_free(at) {
+                self.keep_impulses(at, &found);
+            }
         }
         self.exchanged = all;
+        Ok(())
+    }
+
+    /// Keeps what a step of a level has given to its free bodies.
+    fn keep_impulses(&mut self, level: usize, found: &[f64]) {
+        let Some(bodies) = self.first().bodies() else { return };
+        let sets = self.first().program().manifest().populations.len();
+        let mut total = vec![Exchange::none(sets); bodies.count];
+        self.add_found(found, 0.5f64.powi((level * self.first().grid().dim()) as i32), &mut total);
+        let solids = &bodies.cutters.solids;
+        let own = solids.motions(level).filter(|(_, motion)| motion.body().is_some());
+        let impulses: Vec<(usize, Impulse)> = own
+            .map(|(number, _)| (number, Impulse { force: total[number].force, torque: total[number].torque }))
+            .collect();
+        self.impulses.extend(impulses);
+    }
+
+    /// Gives the free bodies of a level, after its step that ends at a time, their place and their next velocity, in all subdomains.
+    pub(crate) fn push_bodies(&mut self, level: usize, time: f64) -> Result<(), StepError> {
+        let is_pushed = |subdomains: &Subdomains| {
+            let solids = subdomains.first().bodies().map(|bodies| &bodies.cutters.solids);
+            solids.is_none_or(|solids| !solids.has_free(level) || solids.is_pushed(level, time))
+        };
+        if is_pushed(self) {
+            return Ok(());
+        }
+        self.sum_exchanges(1)?;
+        let first = self.first();
+        let Some(bodies) = first.bodies() else { return Ok(()) };
+        // A flow that is not finite ends at its next check, which says where it began.
+        let impulse =
+            |number: usize| self.impulses.get(&number).copied().filter(Impulse::is_finite).unwrap_or_default();
+        let sound = first.program().manifest().main().cs2.sqrt();
+        let states =
+            bodies.cutters.solids.clone().pushed((level, time), impulse, sound).map_err(|astray| match astray {
+                Astray::Outside { number } => StepError::BodyLeft { solid: number + 1, step: time as u64 },
+                Astray::Fast { number, speed } => {
+                    StepError::BodyFast { solid: number + 1, step: time as u64, mach: speed / sound }
+                }
+            })?;
+        self.iter_mut().for_each(|subdomain| subdomain.set_states(&states));
         Ok(())
     }
 

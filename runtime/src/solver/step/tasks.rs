@@ -13,7 +13,7 @@ impl Subdomains {
     pub(crate) fn has(&self, phase: Phase, level: usize) -> bool {
         if phase == Phase::Exchange {
             // The same in all processes.
-            return !self.exchanged.is_empty();
+            return !self.exchanged.is_empty() || self.first().has_free(level);
         }
         self.here.iter().any(|subdomain| subdomain.has(phase, level))
     }
@@ -56,6 +56,7 @@ impl Subdomains {
             Subtask::Lane(lane) if task.phase == Phase::HaloSaved => self.cross_saved(task.level, lane),
             Subtask::Lane(lane) => self.cross(task.level, lane, levels[task.level].current),
             Subtask::Subdomain(index, _) if task.phase == Phase::Move => {
+                self.push_bodies(task.level, end)?;
                 self.here[index].move_solids(task.level, end, &levels[task.level])
             }
             Subtask::Subdomain(index, _) if task.phase == Phase::Exchange => {

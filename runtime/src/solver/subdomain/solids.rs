@@ -1,5 +1,8 @@
 //! Solids in a subdomain: they move at the end of a step of their level, and their exchange with the fluid is summed.
 
+use std::sync::Arc;
+
+use crate::geometry::solid::BodyState;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
 use crate::solver::subdomain::Subdomain;
@@ -25,6 +28,18 @@ impl Subdomain {
         let Some(bodies) = bodies.as_mut().filter(|bodies| bodies.moves()) else { return Ok(()) };
         (0..levels).try_for_each(|level| bodies.place(program, walls, level, time))?;
         self.reserve_from(time)
+    }
+
+    /// Whether the fluid moves solids of a level.
+    pub(crate) fn has_free(&self, level: usize) -> bool {
+        self.bodies().is_some_and(|bodies| bodies.cutters.solids.has_free(level))
+    }
+
+    /// Sets the states of free bodies; they are there after the next move.
+    pub(crate) fn set_states(&mut self, states: &[(usize, BodyState)]) {
+        if let Some(bodies) = &mut self.bodies {
+            Arc::make_mut(&mut bodies.cutters).solids.set_states(states);
+        }
     }
 
     /// Reserves an interval of the motions from a time on, and lists the blocks that solids may touch in it.
