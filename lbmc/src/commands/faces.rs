@@ -2,9 +2,9 @@
 
 use lbm_dsl::prove::pair::{GROWS, LENGTHS};
 
-use crate::rates::Rates;
-use crate::stability::vector;
 use lbm_setup::faces::{Distances, Faces, Pair, Sound, WAVELENGTHS};
+use lbm_setup::rates::Rates;
+use lbm_setup::stability::vector;
 
 /// Prints a line for each pair, distance and rule.
 pub fn tell(found: &Faces, rates: &Rates) {
