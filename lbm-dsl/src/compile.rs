@@ -23,14 +23,25 @@ pub fn compile_with(
     coupling: Option<&str>,
     criterion: Option<&str>,
 ) -> Result<Model, Report> {
-    compile_varied(source, library, (rules, coupling, criterion), &[])
+    compile_varied(source, library, Chosen { rules, coupling, criterion }, &[])
+}
+
+/// Names that a case chooses for a method.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chosen<'a> {
+    /// Boundary rules.
+    pub rules: &'a [&'a str],
+    /// The coupling of levels.
+    pub coupling: Option<&'a str>,
+    /// The refinement criterion.
+    pub criterion: Option<&'a str>,
 }
 
 /// The same, with parameters that a case makes vary.
 pub fn compile_varied(
     source: &Source,
     library: &dyn Library,
-    (rules, coupling, criterion): (&[&str], Option<&str>, Option<&str>),
+    Chosen { rules, coupling, criterion }: Chosen<'_>,
     variations: &[Variation],
 ) -> Result<Model, Report> {
     let mut ast = parse(source)?;

@@ -55,5 +55,5 @@ pub mod unit;
 mod vary;
 
 pub use check::check;
-pub use compile::{compile, compile_varied, compile_with};
+pub use compile::{Chosen, compile, compile_varied, compile_with};
 pub use parser::parse;

@@ -12,6 +12,7 @@ use lbm_bundle::{Bundle, Layout};
 use lbm_codegen::lower::signature;
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Plans};
+use lbm_dsl::Chosen;
 use lbm_dsl::model::Model;
 use lbm_dsl::model::levels::Coupling;
 use lbm_dsl::reading::Reading;
@@ -130,7 +131,7 @@ impl Spec {
         criterion: Option<&str>,
         variations: &[Variation],
     ) -> Result<Model> {
-        let model = self.checked((rules, coupling, criterion), variations)?;
+        let model = self.checked(Chosen { rules, coupling, criterion }, variations)?;
         for warning in model.warnings() {
             notes::warning(Report::new(warning.clone()));
         }
@@ -139,7 +140,7 @@ impl Spec {
 
     fn checked(
         &self,
-        chosen: (&[&str], Option<&str>, Option<&str>),
+        chosen: Chosen<'_>,
         variations: &[Variation],
     ) -> std::result::Result<Model, lbm_dsl::diag::Report> {
         lbm_dsl::compile_varied(&self.source, &self.library(), chosen, variations)
@@ -154,10 +155,11 @@ impl Spec {
         criterion: Option<&'n str>,
         variations: &[Variation],
     ) -> Option<(&'n str, String, Option<String>)> {
-        self.checked((&[], None, None), variations).ok()?;
-        let chosen = rules.iter().map(|rule| (*rule, (std::slice::from_ref(rule), None, None)));
-        let chosen = chosen.chain(coupling.map(|name| (name, (&[][..], Some(name), None))));
-        let mut chosen = chosen.chain(criterion.map(|name| (name, (&[][..], None, Some(name)))));
+        let none = Chosen::default();
+        self.checked(none, variations).ok()?;
+        let chosen = rules.iter().map(|rule| (*rule, Chosen { rules: std::slice::from_ref(rule), ..none }));
+        let chosen = chosen.chain(coupling.map(|name| (name, Chosen { coupling, ..none })));
+        let mut chosen = chosen.chain(criterion.map(|name| (name, Chosen { criterion, ..none })));
         chosen.find_map(|(name, chosen)| {
             let report = self.checked(chosen, variations).err()?;
             let first = report.diagnostics().first()?;

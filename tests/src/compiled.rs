@@ -8,6 +8,7 @@ use lbm_bundle::variation::Variation;
 use lbm_bundle::{Bundle, File, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled, Plans};
+use lbm_dsl::Chosen;
 use lbm_dsl::expr::Pop;
 use lbm_dsl::lattice::Dir;
 use lbm_dsl::model::{Law, Model, Param, Populations};
@@ -77,7 +78,8 @@ pub fn model_varied(spec: &str, rules: &[&str], coupling: Option<&str>, variatio
     let make = || {
         let text = shipped::spec(spec).expect("a shipped spec");
         let source = Source::new(&format!("{spec}.lbm"), text);
-        lbm_dsl::compile_varied(&source, &Prelude, (rules, coupling, None), variations)
+        let chosen = Chosen { rules, coupling, criterion: None };
+        lbm_dsl::compile_varied(&source, &Prelude, chosen, variations)
             .unwrap_or_else(|report| panic!("{spec}: {}", report.render(120)))
     };
     ALL.get(format!("{spec} {rules:?} {coupling:?} {variations:?}"), make, Model::clone)

@@ -348,7 +348,6 @@ mod tests {
     /// more operations than a proof may, and is the same but for the viscosity.
     #[test]
     fn parameters_that_vary_are_followed() {
-        let choice = (&[][..], None, None);
         let same = |of: &Findings| {
             let laws = of.lines.iter().filter(|line| line.starts_with("collision conserves"));
             let laws: Vec<String> = laws.map(|line| line.split(", ").next().unwrap_or_default().to_string()).collect();
@@ -373,8 +372,9 @@ mod tests {
             let all: Vec<Variation> = plain.params().iter().filter(|param| param.components == 1).map(vary).collect();
             let each = all.iter().map(|one| vec![one.clone()]);
             for variations in each.chain((all.len() > 1).then(|| all.clone())) {
+                let source = Source::new(name, text);
                 let varied =
-                    crate::fixture::compile_varied(&Source::new(name, text), &shipped::Prelude, choice, &variations);
+                    crate::fixture::compile_varied(&source, &shipped::Prelude, Default::default(), &variations);
                 let Ok(varied) = varied else {
                     refused.insert(name);
                     continue;

@@ -63,6 +63,14 @@ impl Tables {
 /// Threads of a thread block; each 32 of them move the values of one place.
 const THREADS: u32 = 256;
 
+/// Which of two arrays has its values packed, one after the other; in the others they are at the places of the packing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PackedSide {
+    Neither,
+    Source,
+    Target,
+}
+
 /// Moves the values of a packing on a GPU.
 pub(super) struct Moving {
     device: Device,
@@ -93,13 +101,8 @@ impl Moving {
         }))
     }
 
-    /// Moves values from one array to another, of which one may be packed.
-    pub(super) fn launch(
-        &self,
-        (packs, unpacks): (bool, bool),
-        from: &Array,
-        to: Value<'_>,
-    ) -> Result<(), DeviceError> {
+    /// Moves values from one array to another.
+    pub(super) fn launch(&self, packed: PackedSide, from: &Array, to: Value<'_>) -> Result<(), DeviceError> {
         let (places, groups) = (self.places, THREADS / 32);
         let shape =
             Shape { items: places, divisible: false, threads: THREADS, items_per_group: groups, passes: 1, shared: 0 };
@@ -111,8 +114,8 @@ impl Moving {
             table(5 * places..6 * places),
             table(6 * places..self.tables.len()),
             Value::Int(places as i32),
-            Value::Int(i32::from(packs)),
-            Value::Int(i32::from(unpacks)),
+            Value::Int(i32::from(packed == PackedSide::Target)),
+            Value::Int(i32::from(packed == PackedSide::Source)),
             Value::Read(from),
             to,
         ];
@@ -126,7 +129,7 @@ pub(super) fn pack(packing: &Packing, array: &Array) -> Result<Vec<u8>, DeviceEr
     let mut bytes = vec![0; packing.values() * scalar.bytes()];
     if let Some(moving) = Moving::new(&device, packing, scalar.bytes())? {
         let mut packed = device.alloc(scalar, packing.values())?;
-        moving.launch((true, false), array, Value::Write(&mut packed))?;
+        moving.launch(PackedSide::Target, array, Value::Write(&mut packed))?;
         packed.read_bytes(0, &mut bytes)?;
     }
     Ok(bytes)
@@ -138,7 +141,7 @@ pub(super) fn unpack(packing: &Packing, bytes: &[u8], array: &mut Array) -> Resu
     if let Some(moving) = Moving::new(&device, packing, scalar.bytes())? {
         let mut packed = device.alloc(scalar, packing.values())?;
         packed.write_bytes(0, bytes)?;
-        moving.launch((false, true), &packed, Value::Write(array))?;
+        moving.launch(PackedSide::Source, &packed, Value::Write(array))?;
     }
     Ok(())
 }
@@ -151,12 +154,13 @@ mod tests {
     use crate::device::{Device, Route};
 
     /// Emulates the kernel of `moving.cu`.
-    fn moved(tables: &Tables, (packs, unpacks): (bool, bool), from: &[u8], to: &mut [u8]) {
+    fn moved(tables: &Tables, packed: PackedSide, from: &[u8], to: &mut [u8]) {
         for at in 0..tables.places.len() {
             for k in tables.begins[at]..tables.ends[at] {
                 let there = (tables.places[at] + i64::from(tables.offsets[k as usize])) as usize * tables.word;
-                let packed = (tables.firsts[at] + i64::from(k - tables.begins[at])) as usize * tables.word;
-                let (source, target) = (if unpacks { packed } else { there }, if packs { packed } else { there });
+                let here = (tables.firsts[at] + i64::from(k - tables.begins[at])) as usize * tables.word;
+                let [source, target] =
+                    [PackedSide::Source, PackedSide::Target].map(|side| if packed == side { here } else { there });
                 to[target..target + tables.word].copy_from_slice(&from[source..source + tables.word]);
             }
         }
@@ -187,14 +191,14 @@ mod tests {
                 };
                 let expected = from.pack(&packing).unwrap();
                 let mut packed = vec![0; expected.len()];
-                moved(&tables, (true, false), &bytes(&from), &mut packed);
+                moved(&tables, PackedSide::Target, &bytes(&from), &mut packed);
                 assert!(packed == expected, "{real:?} {patterns:?}");
                 let mut to = device.alloc_stored(real, length).unwrap();
                 Route::new(&device, &device, &packing, size).unwrap().send(&packing, &from, &mut to).unwrap();
-                for (ways, source) in [((false, true), &packed), ((false, false), &bytes(&from))] {
+                for (side, source) in [(PackedSide::Source, &packed), (PackedSide::Neither, &bytes(&from))] {
                     let mut found = vec![0; length * size];
-                    moved(&tables, ways, source, &mut found);
-                    assert!(found == bytes(&to), "{real:?} {patterns:?} {ways:?}");
+                    moved(&tables, side, source, &mut found);
+                    assert!(found == bytes(&to), "{real:?} {patterns:?} {side:?}");
                 }
             }
         }

@@ -14,7 +14,7 @@ use super::array::Array;
 use super::backend::Mail;
 use super::buffer::{Buffer, Element, Int};
 use super::error::DeviceError;
-use super::moving::{self, Moving};
+use super::moving::{self, Moving, PackedSide};
 use super::{Device, Scalar, Value};
 
 /// Number of places that one thread moves at a time.
@@ -99,7 +99,7 @@ impl Route {
         let Some(moving) = &self.direct else { return to.unpack(packing, &from.pack(packing)?) };
         to.array().check_same(from.array())?;
         packing.check(from.array())?;
-        moving.launch((false, false), from.array(), Value::Peer(to.array_mut()))
+        moving.launch(PackedSide::Neither, from.array(), Value::Peer(to.array_mut()))
     }
 }
 
@@ -135,13 +135,13 @@ impl Post {
 impl Packed {
     fn pack(&mut self, from: &Array) -> Result<(), DeviceError> {
         self.mail.await_copy()?;
-        self.moving.launch((true, false), from, Value::Write(&mut self.values))?;
+        self.moving.launch(PackedSide::Target, from, Value::Write(&mut self.values))?;
         self.mail.fetch(&*self.values.memory)
     }
 
     fn unpack(&mut self, to: &mut Array) -> Result<(), DeviceError> {
         self.mail.bring(&mut *self.values.memory)?;
-        self.moving.launch((false, true), &self.values, Value::Write(to))?;
+        self.moving.launch(PackedSide::Source, &self.values, Value::Write(to))?;
         self.mail.unpacked()
     }
 }

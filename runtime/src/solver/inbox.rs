@@ -53,6 +53,22 @@ pub(crate) struct Inbox {
     together: Vec<Option<Phase>>,
 }
 
+/// The grid around an inbox, its walls and its populations.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) grid: &'a Grid,
+    pub(crate) walls: &'a Walls,
+    pub(crate) populations: &'a [Buffer<Stored>; 2],
+}
+
+/// A step of a level; `start`: whether it is the first of the two in a step of the next coarser level.
+#[derive(Clone, Copy)]
+pub(crate) struct HalfStep {
+    pub(crate) level: usize,
+    pub(crate) start: bool,
+}
+
 impl Inbox {
     /// The inbox of a grid, filled with NaN; `None` for a ghost coupling or a method without a coupling. In a divided flow it contains what
     /// enters the subdomain's blocks, and `own` lists for each level the blocks of other subdomains that send populations into these.
@@ -201,15 +217,15 @@ impl Inbox {
     }
 
     /// Writes to the inbox what a level sends to the next finer level for both of its steps, or what it receives from that level after the
-    /// first step; `start`: whether the step of the level is itself the first of two. `ids`: blocks that touch walls, for the phases on
-    /// such blocks.
+    /// first step. `ids`: blocks that touch walls, for the phases on such blocks.
     pub(crate) fn exchange(
         &mut self,
-        (program, grid, walls, mask): (&Program, &Grid, &Walls, kernels::Mask<'_>),
-        populations: &[Buffer<Stored>; 2],
+        Around { program, grid, walls, populations }: Around<'_>,
         levels: &[LevelState],
-        (phase, level, start): (Phase, usize, bool),
+        phase: Phase,
+        HalfStep { level, start }: HalfStep,
         ids: Slice<'_, Int>,
+        mask: kernels::Mask<'_>,
     ) -> Result<(), KernelError> {
         let (params, tables) = (levels[level].params.packed(), grid.tables());
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
@@ -248,14 +264,12 @@ impl Inbox {
         }
     }
 
-    /// Writes to the inbox the values that cells of the listed blocks read in cells of other levels; `start`: whether the step of the level
-    /// is the first of two.
+    /// Writes to the inbox the values that cells of the listed blocks read in cells of other levels.
     pub(crate) fn expose_across(
         &mut self,
-        (program, grid, walls): (&Program, &Grid, &Walls),
-        populations: &[Buffer<Stored>; 2],
+        Around { program, grid, walls, populations }: Around<'_>,
         levels: &[LevelState],
-        (level, start): (usize, bool),
+        HalfStep { level, start }: HalfStep,
         ids: Slice<'_, Int>,
     ) -> Result<(), KernelError> {
         let tables = grid.tables();

@@ -8,7 +8,7 @@ use crate::output::probes::{self, Probed};
 use crate::output::recorded::Recorded;
 use crate::output::sink::OutputError;
 use crate::output::summary::Summary;
-use crate::output::vtk;
+use crate::output::vtk::{self, PointGrid};
 
 #[derive(Debug)]
 pub(super) struct Probes<'a> {
@@ -47,9 +47,9 @@ impl<'a> Probes<'a> {
             return Ok(());
         }
         let columns = probes::columns(case, probe, readings);
-        let ends = [probe.points.first(), probe.points.last()];
-        let ends = ends.map(|end| end.copied().unwrap_or_default());
-        files.write(&name, |out| vtk::write_points(out, (grid, ends), time(step), &columns, case))?;
+        let end = |point: Option<&[f64; 3]>| point.copied().unwrap_or_default();
+        let grid = PointGrid { counts: grid, first: end(probe.points.first()), last: end(probe.points.last()) };
+        files.write(&name, |out| vtk::write_points(out, grid, time(step), &columns, case))?;
         let there = files.sink.files().iter();
         let mut frames: Vec<(u64, String)> =
             there.filter_map(|name| Some((probes::step_of_frame(probe, name)?, name.clone()))).collect();

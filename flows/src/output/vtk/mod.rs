@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 pub use amr::write_amr;
-pub use points::write_points;
+pub use points::{PointGrid, write_points};
 pub use polygons::{Polygons, write_polygons};
 pub use unstructured::write_unstructured;
 

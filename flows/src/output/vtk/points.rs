@@ -7,22 +7,32 @@ use lbm_bundle::Real;
 use super::{Appended, Array, Values, real_name};
 use crate::case::{Case, Dimension};
 
-/// Writes fields at the points of a grid with `grid` points along each axis, x fastest, from its first to its last
-/// point in cells. Each field has its name, its number of components, and its values in the units of the case, the
-/// component fastest. Vectors are written with three components.
+/// A grid of points.
+#[derive(Clone, Copy, Debug)]
+pub struct PointGrid {
+    /// Points along each axis.
+    pub counts: [usize; 3],
+    /// The first point, in cells.
+    pub first: [f64; 3],
+    /// The last point.
+    pub last: [f64; 3],
+}
+
+/// Writes fields at the points of a grid, x fastest. Each field has its name, its number of components, and its values in the units of the case,
+/// the component fastest. Vectors are written with three components.
 pub fn write_points(
     out: &mut dyn Write,
-    (grid, [first, last]): ([usize; 3], [[f64; 3]; 2]),
+    PointGrid { counts, first, last }: PointGrid,
     time: f64,
     columns: &[(String, usize, Vec<f64>)],
     case: &Case,
 ) -> io::Result<()> {
     let length = case.units.scale(Dimension::LENGTH);
-    let spacing = [0, 1, 2].map(|axis| match grid[axis] {
+    let spacing = [0, 1, 2].map(|axis| match counts[axis] {
         1 => length,
         points => length * (last[axis] - first[axis]) / (points - 1) as f64,
     });
-    let extent = grid.map(|points| format!("0 {}", points - 1)).join(" ");
+    let extent = counts.map(|points| format!("0 {}", points - 1)).join(" ");
     let listed = |values: [f64; 3]| values.map(|value| value.to_string()).join(" ");
     let (origin, spacing) = (listed(first.map(|place| length * place)), listed(spacing));
     let opening = format!(r#"<ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="{spacing}">"#);

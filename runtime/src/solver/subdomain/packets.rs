@@ -7,8 +7,8 @@ use lbm_bundle::mesh::Group;
 use crate::kernels;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
+use crate::solver::inbox::{Around, HalfStep};
 use crate::solver::plan::phase::Phase;
-
 use crate::solver::subdomain::Subdomain;
 use crate::solver::subdomain::reduce::mask;
 use crate::solver::subdomain::stream::{Lists, blocks};
@@ -28,8 +28,9 @@ impl Subdomain {
         let ids = blocks(lists, phase, level);
         let mask = mask(self.bodies.as_ref(), &self.grid);
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
-        let around = (&self.program, &self.grid, &self.walls, mask);
-        Ok(inbox.exchange(around, &self.fields.populations, levels, (phase, level, start), ids)?)
+        let populations = &self.fields.populations;
+        let around = Around { program: &self.program, grid: &self.grid, walls: &self.walls, populations };
+        Ok(inbox.exchange(around, levels, phase, HalfStep { level, start }, ids, mask)?)
     }
 
     /// Stores the values that cells of a level in blocks at interfaces expose, computed from their populations as they are stored.
@@ -52,10 +53,11 @@ impl Subdomain {
     pub(super) fn expose_across(&mut self, levels: &[LevelState], level: usize, start: bool) -> Result<(), StepError> {
         let runs = self.at_interfaces(level);
         let Some(inbox) = &mut self.inbox else { unreachable!("packets cross through the inbox") };
-        let around = (&self.program, &self.grid, &self.walls);
+        let populations = &self.fields.populations;
+        let around = Around { program: &self.program, grid: &self.grid, walls: &self.walls, populations };
         for run in runs {
             let ids = self.grid.tables().leaves.slice(run);
-            inbox.expose_across(around, &self.fields.populations, levels, (level, start), ids)?;
+            inbox.expose_across(around, levels, HalfStep { level, start }, ids)?;
         }
         Ok(())
     }
