@@ -90,11 +90,11 @@ fn the_force_is_the_same_whether_the_body_moves_or_the_fluid() {
 /// The coefficients of Morison's equation for the force on a cylinder with the velocity `-speed cos(2 pi t / period)`: of drag, and of added mass.
 /// Least squares over samples of time and force.
 fn morison(samples: &[(f64, f64)], speed: f64, period: f64, diameter: f64) -> [f64; 2] {
-    let frequency = 2.0 * std::f64::consts::PI / period;
+    let frequency = 2.0 * PI / period;
     let (mut products, mut sums) = ([[0.0; 2]; 2], [0.0; 2]);
     for (time, force) in samples {
         let (velocity, change) = (-speed * (frequency * time).cos(), speed * frequency * (frequency * time).sin());
-        let area = 0.25 * std::f64::consts::PI * diameter * diameter;
+        let area = 0.25 * PI * diameter * diameter;
         let terms = [-0.5 * diameter * velocity.abs() * velocity, -area * change];
         for row in 0..2 {
             sums[row] += terms[row] * force;
@@ -113,8 +113,8 @@ fn a_cylinder_that_swings_has_its_known_drag_and_added_mass() {
     const SPEED: f64 = 0.05;
     for device in devices() {
         let bundle = bundle("d2q9_trt", &device, None);
-        let (period, amplitude) = (5.0 * DIAMETER / SPEED, 5.0 * DIAMETER / (2.0 * std::f64::consts::PI));
-        let turn = move |time: f64| 2.0 * std::f64::consts::PI * time / period;
+        let (period, amplitude) = (5.0 * DIAMETER / SPEED, 5.0 * DIAMETER / (2.0 * PI));
+        let turn = move |time: f64| 2.0 * PI * time / period;
         let motion = Motion::new(move |time| [-amplitude * turn(time).sin(), 0.0, 0.0], 3 * period as u64);
         // Between walls sound would resonate.
         let open =
@@ -180,8 +180,8 @@ fn a_cylinder_that_swings_has_the_same_force_on_a_grid_that_follows_it() {
     let run = |finest: usize| {
         let scale = 0.5f64.powi(finest as i32);
         let diameter = 12.0 * scale;
-        let (period, amplitude) = (5.0 * diameter / SPEED, 5.0 * diameter / (2.0 * std::f64::consts::PI));
-        let turn = move |time: f64| 2.0 * std::f64::consts::PI * time / period;
+        let (period, amplitude) = (5.0 * diameter / SPEED, 5.0 * diameter / (2.0 * PI));
+        let turn = move |time: f64| 2.0 * PI * time / period;
         let motion = Motion::new(move |time| [-amplitude * turn(time).sin(), 0.0, 0.0], 3 * period as u64);
         let open =
             |grid: GridSpec, face| grid.with_wall(face, "equilibrium", &[("density", &[1.0]), ("velocity", &[0.0; 2])]);
