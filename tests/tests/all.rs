@@ -21,6 +21,7 @@ mod flows;
 mod fluxes;
 #[path = "forest/main.rs"]
 mod forest;
+mod free;
 mod ghosts;
 mod half;
 mod half_moments;

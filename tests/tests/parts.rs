@@ -8,7 +8,7 @@ use lbm_bundle::{Bundle, Real, Target};
 use lbm_codegen::statistics;
 use lbm_dsl::shipped;
 use lbm_runtime::device::Device;
-use lbm_runtime::geometry::solid::{Motion, Shape, Solid};
+use lbm_runtime::geometry::solid::{FreeBody, Motion, Shape, Solid, Turning};
 use lbm_runtime::geometry::{Block, Face};
 use lbm_runtime::kernels::{Criterion, Statistics};
 use lbm_runtime::solver::probe::Probe;
@@ -632,13 +632,65 @@ fn solids_that_move_have_the_same_bits_in_parts() {
 }
 
 #[test]
+fn bodies_that_the_fluid_moves_have_the_same_bits_in_parts() {
+    for (spec, coupling, levels) in
+        [("d2q9_bgk", None, 1), ("d2q9_bgk", Some("volumetric_shifted"), 2), ("d3q19_bgk", None, 1)]
+    {
+        let model = compiled::model_with_all(spec, &["interpolated_moving_wall"], coupling);
+        let dim = model.lattice().dim();
+        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, block(dim));
+        let (axis, far) = ([0.0, 0.0, 1.0], f64::INFINITY);
+        let (turning, radii) = match dim {
+            2 => (Turning::About { axis, stiffness: 0.01, damping: 0.1 }, [3.1, 2.2, far]),
+            _ => (Turning::Free, [2.4, 1.9, 2.1]),
+        };
+        let shape = Shape::Ellipsoid { centre: [6.3, 7.6, 4.2], radii };
+        let body = FreeBody::new(shape.mass(dim).unwrap(), 0.8, turning);
+        let (velocity, rotation) = ([0.3, 0.1, 0.0], if dim == 2 { [0.0, 0.0, 0.02] } else { [0.02, 0.01, 0.02] });
+        let body = FreeBody { velocity, rotation, gravity: [0.1, 0.0, 0.0], viscosity: Some(0.04), ..body };
+        let grid = cells(&bundle, [24, 16, 8]).with_wall(Face::YMin, "bounce_back", &[]).with_wall(
+            Face::YMax,
+            "bounce_back",
+            &[],
+        );
+        let grid = grid.with_solid(solid(shape, levels - 1, "interpolated_moving_wall")).moving(Motion::free(body, 20));
+        // The surface stays in blocks of its level.
+        let refines = |block: Block| block.level == 0;
+        let expected = Flow { bundle: &bundle, grid: grid.clone(), levels, refines };
+        let run = |parts: usize| {
+            let mut flow = expected.start(parts);
+            (expected.after(&mut flow, 8), flow.bodies())
+        };
+        let (one, bodies) = run(1);
+        assert!(bodies[0].1.velocity[1] != velocity, "{bodies:?}");
+        for parts in [2, 3] {
+            let (found, found_bodies) = run(parts);
+            assert_eq!(found_bodies, bodies, "{spec} {coupling:?} in {parts} parts");
+            for ((what, one), (_, found)) in one.iter().zip(found) {
+                assert!(*one == found, "{spec} {coupling:?} in {parts} parts: other {what}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_grid_that_follows_a_body_has_the_same_bits_in_parts() {
+    // Through blocks of all parts.
+    follows_in_parts(Motion::new(|time| [0.4 * time, 0.2 * time, 0.0], 40));
+    let mass = circle().mass(2).unwrap();
+    let body = FreeBody::new(mass, 20.0, Turning::Held);
+    follows_in_parts(Motion::free(FreeBody { velocity: [0.3, 0.15, 0.0], gravity: [1e-3, 5e-4, 0.0], ..body }, 40));
+}
+
+fn circle() -> Shape {
+    Shape::Cylinder { centre: [10.3, 13.6, 0.0], axis: [0.0, 0.0, 1.0], radius: 2.4, length: None }
+}
+
+fn follows_in_parts(motion: Motion) {
     let device = Device::host(1).unwrap();
     let model = compiled::model_with_all("d2q9_bgk", &["interpolated_moving_wall"], Some("volumetric_shifted"));
     let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
-    let shape = Shape::Cylinder { centre: [10.3, 13.6, 0.0], axis: [0.0, 0.0, 1.0], radius: 2.4, length: None };
-    // Through blocks of all parts.
-    let motion = Motion::new(|time| [0.4 * time, 0.2 * time, 0.0], 40);
+    let shape = circle();
     let grid = GridSpec { statistics: with_solids(&bundle, &device, 1).statistics, ..cells(&bundle, [48, 32, 1]) };
     let grid = grid.with_solid(solid(shape, 2, "interpolated_moving_wall")).moving(motion);
     let run = |parts: usize| {

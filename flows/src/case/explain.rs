@@ -168,7 +168,8 @@ const LONG: &[Long] = &[
         "A solid with a `motion` is displaced, and turns, as a whole by formulas of the time `t` alone, and the velocity of its surface follows \
          from them. So its boundary condition must be one with a parameter `velocity`, which is not given, and there is one all over the surface. \
          Other parameters are the same all over it, and, where it turns, at all times. What has no end turns only about an axis along which it \
-         has none.",
+         has none. With `free = true` the fluid moves the solid; its shape then has an end along each axis, and no key is given for what it \
+         does not do.",
         "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"bounce_back\"\nmotion = { displacement = [\"8 * sin(t/100)\", 0] }",
         "[[solids]]\nshape = \"cylinder\"\ncentre = [32, 32]\nradius = 8\nrule = \"moving_wall\"\nmotion = { displacement = [\"8 * sin(t/100)\", 0] }",
     ),

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::sample::sample;
 
 /// Each with the kernels that it brings.
-const FLOWS: [(&str, &[&str]); 10] = [
+const FLOWS: [(&str, &[&str]); 11] = [
     // packets, criteria, the forest, and what moves when it changes
     ("cavity2d_adaptive", &["size=[32,32]", "refinement.finest=2", "stop.steps=70"]),
     // ghosts
@@ -15,6 +15,8 @@ const FLOWS: [(&str, &[&str]); 10] = [
     ("schaefer_turek_2d1", &["stop.steps=3"]),
     // solids that move
     ("stirrer", &["stop.steps=12"]),
+    // a body that the fluid moves
+    ("sedimenting_sphere", &["resolution=20", "units.step=4 ms", "precision=f64", "stop.time=40 ms"]),
     // values of time at walls
     ("womersley", &["stop.steps=6"]),
     // values of neighbours, and statistics with slopes

@@ -240,7 +240,18 @@ fn a_run_with_a_body_that_moves_and_cells_with_a_state_goes_on_with_the_same_bit
     // On a grid that follows the body, between two changes of it; that follows the flow too; of one level.
     let uniform = MOVING.split("[refinement]").next().unwrap_or_default();
     let flow = ["refinement.criterion=vorticity", "refinement.threshold=0.5"];
-    for (text, settings, follows) in sample([(MOVING, &[][..], true), (MOVING, &flow, true), (uniform, &[], false)]) {
+    // The same where the fluid moves the body.
+    let given = MOVING.lines().find(|line| line.starts_with("motion")).unwrap_or_default();
+    let free = "motion = { free = true, density = 1.3, velocity = [0.08, 0], angular_velocity = 0.004, gravity = [1e-3, 1e-3] }";
+    let [floats, floats_alone] = [MOVING, uniform].map(|text| text.replace(given, free));
+    let runs = [
+        (MOVING, &[][..], true),
+        (MOVING, &flow, true),
+        (uniform, &[], false),
+        (&floats, &[], true),
+        (&floats_alone, &[], false),
+    ];
+    for (text, settings, follows) in sample(runs) {
         let here = folder_with(text);
         let settings: Vec<&str> = settings.iter().flat_map(|of| ["--set", *of]).collect();
         let run = |more: &[&str]| works(here.path(), &[&settings[..], more].concat());

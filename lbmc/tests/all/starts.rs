@@ -123,6 +123,7 @@ const SET: &[(&str, &[&str])] = &[
     ("oscillating_cylinder", &["refinement.every=2"]),
     ("rising_bubble", &["size=[32, 64]"]),
     ("scalar_cavity", &["size=[32, 32]"]),
+    ("sedimenting_sphere", &["resolution=20", "units.step=4 ms"]),
     ("stirrer", &["refinement.every=2"]),
     ("taylor_green3d", &["resolution=32"]),
     ("turbulent_channel", &["size=[32, 16, 16]"]),

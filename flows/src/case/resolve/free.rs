@@ -54,20 +54,8 @@ impl Resolver<'_> {
             None => [0.0; 3],
             Some(given) => self.angular_velocity(given, &turning, units)?,
         };
-        let viscosity = None;
-        Some(FreeBody {
-            mass,
-            moments,
-            displaced,
-            gravity,
-            stiffness,
-            damping,
-            held,
-            turning,
-            velocity,
-            rotation,
-            viscosity,
-        })
+        let body = FreeBody::new(displaced, mass / displaced.volume, turning);
+        Some(FreeBody { mass, moments, gravity, stiffness, damping, held, velocity, rotation, ..body })
     }
 
     /// The dimension `m^a kg^b s^c`, in two dimensions over a length.

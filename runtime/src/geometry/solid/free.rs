@@ -155,6 +155,23 @@ impl BodyState {
 }
 
 impl FreeBody {
+    /// A body of a density, over that of the fluid, on which nothing but the fluid acts, at rest.
+    pub fn new(displaced: Mass, density: f64, turning: Turning) -> FreeBody {
+        FreeBody {
+            mass: density * displaced.volume,
+            moments: times(density, displaced.moments),
+            displaced,
+            gravity: [0.0; 3],
+            stiffness: [0.0; 3],
+            damping: [0.0; 3],
+            held: [false; 3],
+            turning,
+            velocity: [0.0; 3],
+            rotation: [0.0; 3],
+            viscosity: None,
+        }
+    }
+
     /// Whether it may turn.
     pub fn turns(&self) -> bool {
         self.turning != Turning::Held
@@ -272,19 +289,7 @@ mod tests {
 
     fn block() -> FreeBody {
         let displaced = Shape::Box { from: [1.0, 2.0, 3.0], to: [4.0, 7.0, 5.0] }.mass(3).unwrap();
-        FreeBody {
-            mass: 2.0 * displaced.volume,
-            moments: times(2.0, displaced.moments),
-            displaced,
-            gravity: [0.0; 3],
-            stiffness: [0.0; 3],
-            damping: [0.0; 3],
-            held: [false; 3],
-            turning: Turning::Held,
-            velocity: [0.0; 3],
-            rotation: [0.0; 3],
-            viscosity: None,
-        }
+        FreeBody::new(displaced, 2.0, Turning::Held)
     }
 
     /// The states of a body on which a fluid exerts a force and a torque that depend on its state.
@@ -368,8 +373,7 @@ mod tests {
     #[test]
     fn a_symmetric_body_precesses_at_its_rate() {
         let displaced = Shape::Box { from: [0.0; 3], to: [4.0, 4.0, 2.0] }.mass(3).unwrap();
-        let body = FreeBody { turning: Turning::Free, rotation: [0.003, 0.0, 0.01], displaced, ..block() };
-        let body = FreeBody { moments: times(2.0, displaced.moments), ..body };
+        let body = FreeBody { rotation: [0.003, 0.0, 0.01], ..FreeBody::new(displaced, 2.0, Turning::Free) };
         let states = run(&body, 2000, nothing);
         // The axis of symmetry goes round the angular momentum at the rate L / I.
         let rate = norm(states[0].momentum) / body.moments[0];

@@ -17,6 +17,7 @@
 //! | `contact` | repulsive force and lubrication between spheres and walls |
 //! | `motion` | positions of moving solids |
 //! | `pushed` | free bodies among the solids of a domain |
+//! | `reserve` | blocks that are reserved for moving solids |
 //! | `ways` | intersections of paths between cells with solids, also between two fluid cells |
 //! | `flat` | shapes as arrays, for kernels |
 //! | `cut` | the cut links of a block and their distances |
@@ -35,6 +36,7 @@ mod mass;
 mod motion;
 mod orientation;
 mod pushed;
+mod reserve;
 mod section;
 mod shape;
 mod stl;
@@ -65,16 +67,10 @@ pub use turn::Turn;
 pub use vector::Vector;
 pub use weld::Welds;
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::geometry::Block;
-
-/// The longest interval that [`Solids::reserve_from`] tries, in steps of the coarsest level.
-const LONGEST_INTERVAL: f64 = 4096.0;
 
 /// A solid.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,71 +188,9 @@ impl Solids {
         self
     }
 
-    /// From now on the levels of blocks cover all positions of moving surfaces in an interval, or in the whole run; `None` if that takes
-    /// more than [`MOST_PLACES`] positions of a solid. Of free bodies they cover what these may move in an interval at twice their speed.
-    pub fn reserve(&mut self, times: Option<Range<f64>>) -> Option<()> {
-        self.reserve_free(times.as_ref().map_or(0.0, |times| times.end - times.start));
-        self.reserve_places(times)
-    }
-
-    fn reserve_places(&mut self, times: Option<Range<f64>>) -> Option<()> {
-        let mut places = Vec::new();
-        for moving in &self.moving {
-            let Moving { number, shape, motion, .. } = moving;
-            let times = times.clone().unwrap_or_else(|| motion.duration());
-            let reach = motion.reach(shape);
-            for pose in motion.places(times, self.slack(*number), reach, |by| self.seen(by))? {
-                places.extend(self.placed(moving, pose));
-            }
-        }
-        // Shapes that rotate into themselves give equal entries.
-        places.dedup();
-        self.places = places.into();
-        Some(())
-    }
-
-    /// As [`reserve`](Self::reserve), from a time on for as long as is feasible; returns the end of the interval. Free bodies may stray
-    /// from what is reserved before.
-    pub fn reserve_from(&mut self, start: f64) -> Option<f64> {
-        self.reserve_free(0.0);
-        let mut steps = LONGEST_INTERVAL;
-        while steps >= 1.0 {
-            if self.reserve_places(Some(start..start + steps)).is_some() {
-                return Some(start + steps);
-            }
-            steps = (0.5 * steps).floor();
-        }
-        None
-    }
-
     /// The end of the motions.
     pub fn end(&self) -> f64 {
         self.moving.iter().map(|moving| moving.motion.duration().end).fold(0.0, f64::max)
-    }
-
-    /// The blocks of a level whose links or cells its moving solids may change in the reserved interval: those that a surface comes within a
-    /// cell of.
-    pub fn swept(&self, level: usize) -> BTreeSet<Block> {
-        let width = 0.5f64.powi(level as i32);
-        let of_level = self.places.par_iter().filter(|placed| self.levels[placed.number] == level);
-        let of_place = |mut found: BTreeSet<Block>, Placed { number, shape, .. }: &Placed| {
-            let reach = width + self.slack(*number);
-            for block in self.blocks_within(shape.bounds(), reach, level) {
-                let end = |axis: usize, upper: usize, sign: f64| match axis < self.dim {
-                    true => ((block.place[axis] + upper) * self.block[axis]) as f64 * width + sign * reach,
-                    false => 0.0,
-                };
-                let corner = |upper: usize, sign: f64| [0, 1, 2].map(|axis| end(axis, upper, sign));
-                if !found.contains(&block) && shape.near(corner(0, -1.0), corner(1, 1.0)) {
-                    found.insert(block);
-                }
-            }
-            found
-        };
-        of_level.fold(BTreeSet::new, of_place).reduce(BTreeSet::new, |mut all, more| {
-            all.extend(more);
-            all
-        })
     }
 
     /// Moves the solids of a level to their positions at a time, in steps of the coarsest level.

@@ -1,17 +1,10 @@
-//! Free bodies among the solids of a domain: the fluid pushes them, they stay apart, and blocks are reserved around them.
-//!
-//! Where a prescribed motion leads is known; where the fluid moves a body is not. So blocks are reserved within [`ROOM`] cells around each
-//! free body, and again when it has come further. Where the grid is adapted, the reserve reaches further, by what the body may move until
-//! the next adaptation at twice its present speed.
+//! Free bodies among the solids of a domain: the fluid pushes them, and they stay apart.
 
 use super::contact::{Ball, Room};
-use super::free::{BodyState, Impulse, Turning};
+use super::free::{BodyState, Impulse};
 use super::shape::Shape;
-use super::vector::{minus, norm, times};
-use super::{Moving, Placed, Pose, Solids};
-
-/// How far a free body may come before blocks are reserved again, in cells of its level.
-const ROOM: f64 = 4.0;
+use super::vector::{minus, norm};
+use super::{Moving, Solids};
 
 /// A free body that has left what its flow permits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,43 +123,5 @@ impl Solids {
         // Periodic images are those of one ball.
         balls.dedup_by_key(|ball| ball.number);
         balls
-    }
-
-    /// Reserves blocks around the present positions of free bodies, and further by what they may move in some steps of the coarsest level.
-    pub(super) fn reserve_free(&mut self, ahead: f64) {
-        for moving in &mut self.moving {
-            let Some((_, state)) = moving.motion.body() else { continue };
-            let speed = norm(state.velocity[1]) + moving.motion.reach(&moving.shape) * norm(state.rotation[1]);
-            self.slack[moving.number] = ROOM * 0.5f64.powi(self.levels[moving.number] as i32) + 2.0 * speed * ahead;
-            moving.reserved = moving.motion.at(state.time);
-        }
-    }
-
-    /// Reserves blocks around free bodies again, at their present positions.
-    pub fn follow_free(&mut self) {
-        self.reserve_free(0.0);
-        let is_free = |number: usize| self.moving.iter().any(|of| of.number == number && of.motion.body().is_some());
-        let mut places: Vec<Placed> = self.places.iter().filter(|placed| !is_free(placed.number)).cloned().collect();
-        for moving in self.moving.iter().filter(|moving| moving.motion.body().is_some()) {
-            places.extend(self.placed(moving, moving.reserved));
-        }
-        self.places = places.into();
-    }
-
-    /// Whether a free body has come further than blocks are reserved for it.
-    pub fn strays(&self) -> bool {
-        self.moving.iter().any(|moving| {
-            let Some((body, state)) = moving.motion.body() else { return false };
-            let (now, then) = (moving.motion.at(state.time), moving.reserved);
-            let turn = |pose: Pose| times(pose.angle, pose.axis);
-            let turned = match body.turning {
-                Turning::Held => 0.0,
-                Turning::About { .. } => (now.angle - then.angle).abs(),
-                // A bound: the way from one orientation to the other.
-                Turning::Free => norm(minus(turn(now), turn(then))),
-            };
-            let moved = (0..self.dim).map(|axis| (now.by[axis] - then.by[axis]).abs()).fold(0.0, f64::max);
-            moved + moving.motion.reach(&moving.shape) * turned > self.slack[moving.number]
-        })
     }
 }
