@@ -24,7 +24,7 @@ pub const SPEED: f64 = 0.05;
 /// Wavelengths of sound, in cells.
 pub const WAVELENGTHS: [f64; 4] = [8.0, 16.0, 32.0, 64.0];
 /// Distances of a wall from the outermost cells that are tried, in cells.
-const DISTANCES: [f64; 12] = [0.01, 0.1, 0.2, 0.3, 0.4, 0.49, 0.51, 0.6, 0.7, 0.8, 0.9, 0.99];
+const DISTANCES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.49, 0.51, 0.6, 0.7, 0.8, 0.9, 0.99];
 
 /// What is asked about faces.
 #[derive(Clone, Debug, PartialEq)]
@@ -205,7 +205,7 @@ fn one(
         Ok([low?, high?])
     };
     if both.iter().any(|rule| rule.params.iter().any(|param| param.name == DISTANCE)) {
-        for rate in rates.few() {
+        for rate in rates.last() {
             let params = rates.params(rate);
             let mut growth = vec![];
             for distance in DISTANCES {
@@ -475,14 +475,13 @@ fn help(
         let every = &*every.frozen();
         if let Ok(stream) = Stream::new(every, params, velocity) {
             // The face through which the stream leaves first.
-            for at in [usize::from(!is_turned), usize::from(is_turned)] {
+            let sides = [usize::from(!is_turned), usize::from(is_turned)];
+            let one = sides.into_iter().find_map(|at| {
                 let stable = stable_rules(every, &stream, faces, rules, at);
-                if !stable.is_empty() {
-                    let names: Vec<String> = stable.iter().map(|name| format!("`{name}`")).collect();
-                    all.push(format!("at `{}` take {}, with which they do not", NAMES[axis][at], names.join(" or ")));
-                    break;
-                }
-            }
+                let names: Vec<String> = stable.iter().map(|name| format!("`{name}`")).collect();
+                (!names.is_empty()).then(|| format!("at `{}` take {}", NAMES[axis][at], names.join(" or ")))
+            });
+            all.extend(one.map(|one| format!("{one}, with which they do not")));
         }
     }
     let names: Vec<&str> = rules.iter().map(String::as_str).collect();

@@ -18,6 +18,8 @@ use crate::model::Model;
 
 /// What counts as zero: values are of the order of one, rounding of 1e-16.
 const TINY: f64 = 1e-12;
+/// The same of a sum of squares, each over a small weight.
+const TINY_SQUARE: f64 = 1e-20;
 /// Most applications of the collision that may be needed to reach equilibrium.
 const SETTLING: usize = 4000;
 
@@ -116,7 +118,9 @@ impl Number for Dual {
     }
     fn div(&self, other: &Self) -> Self {
         let inverse = 1.0 / other.value;
-        self.mul(&other.scaled(inverse, -inverse * inverse, other.smooth))
+        // Where the divisor vanishes, the quotient is whatever rounding makes of it.
+        let smooth = if other.vanishes() && !other.slope.is_empty() { 0 } else { other.smooth };
+        self.mul(&other.scaled(inverse, -inverse * inverse, smooth))
     }
     fn sqrt(&self) -> Self {
         if self.slope.is_empty() || !self.vanishes() {
@@ -146,7 +150,7 @@ impl Number for Dual {
     fn select(compare: Compare, left: &Self, right: &Self, then: &Self, otherwise: &Self) -> Self {
         let difference = left.sub(right);
         // What has no slopes is a sum of squares, and so is its rounding.
-        let rounding = if difference.is_flat() { TINY * TINY } else { TINY };
+        let rounding = if difference.is_flat() { TINY_SQUARE } else { TINY };
         if difference.slope.is_empty() || difference.value.abs() > rounding {
             let yes = f64::select(compare, &left.value, &right.value, &1.0, &0.0) > 0.0;
             return if yes { then.clone() } else { otherwise.clone() };
@@ -159,7 +163,7 @@ impl Number for Dual {
             true => 2,
         };
         let chosen = if otherwise.value.is_finite() { otherwise } else { then };
-        Dual { smooth: smooth.min(chosen.smooth), ..chosen.clone() }
+        Dual { smooth: smooth.min(then.smooth).min(otherwise.smooth), ..chosen.clone() }
     }
 }
 

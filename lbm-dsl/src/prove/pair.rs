@@ -27,7 +27,7 @@ pub const GROWS: f64 = 3e-4;
 const ACROSS: [&[f64]; 2] = [&[0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0], &[0.0, 0.375, 0.75, 1.0]];
 /// Steps after which the growth is looked at first; then after twice as many, up to the last.
 const STEPS: [usize; 2] = [512, 8192];
-/// Growth that has settled: its change is so small, absolute or relative.
+/// Growth that has settled: its change is so small, absolute where nothing grows, else relative.
 const SETTLED: [f64; 2] = [5e-5, 0.03];
 /// A rate so far from none that a few steps are enough to know it.
 const CLEAR: f64 = 2e-3;
@@ -334,9 +334,8 @@ impl<'m> Stream<'m> {
             let before = std::mem::replace(&mut rate, column.advance(&mut state, &mut work, steps));
             steps *= 2;
             let change = (rate - before).abs();
-            if rate.abs() > CLEAR && (rate < 0.0 || change < SETTLED[1] * rate)
-                || steps > STEPS[1] / 4 && change < SETTLED[0]
-            {
+            let is_settled = if rate > GROWS / 2.0 { change < SETTLED[1] * rate } else { change < SETTLED[0] };
+            if rate < -CLEAR || is_settled && (rate > CLEAR || steps > STEPS[1] / 4) {
                 break;
             }
         }

@@ -18,7 +18,7 @@ pub fn tell(found: &Faces, rates: &Rates) {
     if pairs.iter().all(|pair| Some(&pair.rules) == first) {
         for pair in pairs {
             let Pair { rules: [low, high], rate, velocity, .. } = pair;
-            println!("  {low}, {high}: u = {}{}: {}", vector(velocity), rates.at(*rate), verdict(pair));
+            println!("  {low}, {high}: {}{}: {}", stream(velocity), rates.at(*rate), verdict(pair));
         }
     } else {
         all(pairs, rates);
@@ -45,7 +45,7 @@ pub fn tell(found: &Faces, rates: &Rates) {
     }
     for Sound { face, rule, rate, velocity, reflected } in sound {
         let parts: Vec<String> = reflected.iter().map(|(_, part)| format!("{part:+.3}")).collect();
-        println!("  {rule} at {face}, u = {}{}: {}", vector(velocity), rates.at(*rate), parts.join(", "));
+        println!("  {rule} at {face}, {}{}: {}", stream(velocity), rates.at(*rate), parts.join(", "));
     }
     unknown.iter().for_each(|sentence| println!("  {sentence}"));
 }
@@ -58,6 +58,13 @@ fn all(pairs: &[Pair], rates: &Rates) {
         let same = pairs.iter().filter(|pair| pair.rules == *rules);
         let found: Vec<String> = same.map(|pair| format!("{}{}", verdict(pair), rates.at(pair.rate))).collect();
         println!("  {}, {}: {}", rules[0], rules[1], found.join("; "));
+    }
+}
+
+fn stream(velocity: &[f64]) -> String {
+    match velocity.iter().all(|u| *u == 0.0) {
+        true => "at rest".into(),
+        false => format!("u = {}", vector(velocity)),
     }
 }
 

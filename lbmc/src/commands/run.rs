@@ -119,7 +119,7 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
     let (interrupted, bandwidth): (Option<&AtomicBool>, bool) = (Some(&interrupted), args.bandwidth);
     let (inputs, is_first) = (&inputs[..], processes.is_first());
     let known = || {
-        let pairs = unstable.iter().map(|pair| format!("{}: {}", pair.sentence(), pair.help()));
+        let pairs = unstable.iter().map(|pair| format!("{} ({})", pair.sentence(), pair.help()));
         pairs.chain(stability::beyond(&model, &case)).collect()
     };
     let known: Option<&dyn Fn() -> Vec<String>> = Some(&known);
