@@ -118,9 +118,10 @@ impl Number for Dual {
     }
     fn div(&self, other: &Self) -> Self {
         let inverse = 1.0 / other.value;
-        // Where the divisor vanishes, the quotient is whatever rounding makes of it.
-        let smooth = if other.vanishes() && !other.slope.is_empty() { 0 } else { other.smooth };
-        self.mul(&other.scaled(inverse, -inverse * inverse, smooth))
+        let quotient = self.mul(&other.scaled(inverse, -inverse * inverse, other.smooth));
+        // Where the divisor vanishes, it is whatever rounding makes of it.
+        let is_rounding = other.vanishes() && !other.slope.is_empty();
+        Dual { smooth: if is_rounding { 0 } else { quotient.smooth }, ..quotient }
     }
     fn sqrt(&self) -> Self {
         if self.slope.is_empty() || !self.vanishes() {

@@ -677,7 +677,9 @@ mod tests {
                 let values = nalgebra::Schur::try_new(matrix, 1e-13, 100_000).unwrap().eigenvalues().unwrap();
                 let most = values.iter().map(|value| value.norm()).fold(0.0, f64::max).ln();
                 let found = stream.growth([&ends[0], &ends[1]], CELLS, &wave).rate;
-                assert!((found - most).abs() < 1e-4 + 0.03 * most.abs(), "{rules:?} {part}: {found}, not {most}");
+                // What decays clearly is not followed to the end.
+                let is_right = (found - most).abs() < 1e-4 + 0.03 * most.abs() || found.max(most) < -CLEAR;
+                assert!(is_right, "{rules:?} {part}: {found}, not {most}");
             }
         }
     }
