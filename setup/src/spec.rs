@@ -188,7 +188,7 @@ impl Spec {
     pub fn with_every_rule(&self) -> Option<Model> {
         let rules = self.prelude_rules().ok()?;
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        self.checked((&rules, None, None), &[]).ok()
+        self.checked(Chosen { rules: &rules, coupling: None, criterion: None }, &[]).ok()
     }
 
     /// Its name, or the path of its file, as a command takes it.
