@@ -11,7 +11,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 12;
+pub const ABI: u32 = 13;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -104,8 +104,7 @@ pub const RULE_HEATED: i32 = 2;
 pub const fn cell(x: usize, y: usize, z: usize) -> usize {
     x + BLOCK[0] * (y + BLOCK[1] * z)
 }
-
-/// Where the population of a direction is stored, at a cell of the block in `slot`.
+///Where the population of a direction is stored, at a cell of the block in `slot`.
 pub const fn population(slot: usize, direction: usize, cell: usize) -> usize {
     (slot * Q + direction) * CELLS + cell
 }
@@ -379,10 +378,10 @@ pub struct Sums {
     /// post-collision populations [slot][14][64], lattice units
     pub src: *const f32,
     /// row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    pub rows: *const i32,
-    /// -1 where a cell is solid; if `solids` is 1 [row][14][64]
+    pub link_rows: *const i32,
+    /// w + 1 where a direction comes off wall w, -1 where a cell is solid; if `solids` is 1 [row][14][64]
     pub links: *const i32,
-    /// 1 where cells may be solid, else 0
+    /// 1 where links may be cut or cells be solid, else 0
     pub solids: i32,
     /// mass and momentum of each set, each a sum and what rounding took from it [share][2][3][2], lattice units
     pub sums: *mut f64,
@@ -408,7 +407,7 @@ impl Sums {
             (&raw mut self.size).cast(),
             (&raw mut self.per).cast(),
             (&raw mut self.src).cast(),
-            (&raw mut self.rows).cast(),
+            (&raw mut self.link_rows).cast(),
             (&raw mut self.links).cast(),
             (&raw mut self.solids).cast(),
             (&raw mut self.sums).cast(),
@@ -443,10 +442,10 @@ pub struct Means {
     /// macroscopic fields: rho, ux, uy, temperature [slot][4][64], lattice units
     pub fields: *const f32,
     /// row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    pub rows: *const i32,
-    /// -1 where a cell is solid; if `solids` is 1 [row][14][64]
+    pub link_rows: *const i32,
+    /// w + 1 where a direction comes off wall w, -1 where a cell is solid; if `solids` is 1 [row][14][64]
     pub links: *const i32,
-    /// 1 where cells may be solid, else 0
+    /// 1 where links may be cut or cells be solid, else 0
     pub solids: i32,
     /// sums over fluid cells of the density, of half the square of the velocity, and of half that of its curl, per cell of the level at hand, each a sum and what rounding took from it; the square of the largest speed [share][7], lattice units
     pub means: *mut f64,
@@ -477,7 +476,7 @@ impl Means {
             (&raw mut self.parents).cast(),
             (&raw mut self.slots).cast(),
             (&raw mut self.fields).cast(),
-            (&raw mut self.rows).cast(),
+            (&raw mut self.link_rows).cast(),
             (&raw mut self.links).cast(),
             (&raw mut self.solids).cast(),
             (&raw mut self.means).cast(),

@@ -664,24 +664,25 @@ d2q9_central_look(
 // Mass and momentum of the fluid in each share of the listed blocks.
 extern "C" __global__ void __launch_bounds__(256)
 d2q9_central_sums(
-    const int *__restrict__ shares,  // shares of the list to work on [count]
-    const int count,                 // entries of `shares`
-    const int *__restrict__ ids,     // the list: slots [size]
-    const int size,                  // entries of `ids`
-    const int per,                   // slots of a share; the last may have less
-    const float *__restrict__ src,   // post-collision populations [slot][9][64], lattice units
-    const int *__restrict__ rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int *__restrict__ links,   // -1 where a cell is solid; if `solids` is 1 [row][9][64]
-    const int solids,                // 1 where cells may be solid, else 0
-    double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it
-                                     //   [share][1][3][2], lattice units
+    const int *__restrict__ shares,     // shares of the list to work on [count]
+    const int count,                    // entries of `shares`
+    const int *__restrict__ ids,        // the list: slots [size]
+    const int size,                     // entries of `ids`
+    const int per,                      // slots of a share; the last may have less
+    const float *__restrict__ src,      // post-collision populations [slot][9][64], lattice units
+    const int *__restrict__ link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int *__restrict__ links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if
+                                        //   `solids` is 1 [row][9][64]
+    const int solids,                   // 1 where links may be cut or cells be solid, else 0
+    double *__restrict__ sums)          // mass and momentum of each set, each a sum and what rounding took from it
+                                        //   [share][1][3][2], lattice units
 {
     const int item = blockIdx.x;
     if (item >= count) return;
     constexpr int threads = 256;
     const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
-    const Mask mask = {rows, links, solids};
+    const Mask mask = {link_rows, links, solids};
     __shared__ Sum of[SETS * (1 + DIM)];
     for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
     double cells = 0;
@@ -820,25 +821,26 @@ static __device__ __noinline__ Totals totals_of(
 // What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
 extern "C" __global__ void __launch_bounds__(512)
 d2q9_central_means(
-    const int *__restrict__ shares,    // shares of the list to work on [count]
-    const int count,                   // entries of `shares`
-    const int *__restrict__ ids,       // the list: slots [size]
-    const int size,                    // entries of `ids`
-    const int per,                     // slots of a share; the last may have less
-    const int *__restrict__ nodes,     // node of each slot [slot]
-    const int *__restrict__ near,      // nodes of the same level around each node, -(w + 1) for wall w, or the least
-                                       //   integer [node][9]
-    const int *__restrict__ children,  // first of the nodes that refine each node, or -1 [node]
-    const int *__restrict__ parents,   // node that each node refines, or -1 [node]
-    const int *__restrict__ slots,     // slot of each node, or -1 [node]
-    const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
-    const int *__restrict__ rows,      // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int *__restrict__ links,     // -1 where a cell is solid; if `solids` is 1 [row][9][64]
-    const int solids,                  // 1 where cells may be solid, else 0
-    double *__restrict__ means)        // sums over fluid cells of the density, of half the square of the velocity,
-                                       //   and of half that of its curl, per cell of the level at hand, each a sum
-                                       //   and what rounding took from it; the square of the largest speed
-                                       //   [share][7], lattice units
+    const int *__restrict__ shares,     // shares of the list to work on [count]
+    const int count,                    // entries of `shares`
+    const int *__restrict__ ids,        // the list: slots [size]
+    const int size,                     // entries of `ids`
+    const int per,                      // slots of a share; the last may have less
+    const int *__restrict__ nodes,      // node of each slot [slot]
+    const int *__restrict__ near,       // nodes of the same level around each node, -(w + 1) for wall w, or the least
+                                        //   integer [node][9]
+    const int *__restrict__ children,   // first of the nodes that refine each node, or -1 [node]
+    const int *__restrict__ parents,    // node that each node refines, or -1 [node]
+    const int *__restrict__ slots,      // slot of each node, or -1 [node]
+    const float *__restrict__ fields,   // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const int *__restrict__ link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int *__restrict__ links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if
+                                        //   `solids` is 1 [row][9][64]
+    const int solids,                   // 1 where links may be cut or cells be solid, else 0
+    double *__restrict__ means)         // sums over fluid cells of the density, of half the square of the velocity,
+                                        //   and of half that of its curl, per cell of the level at hand, each a sum
+                                        //   and what rounding took from it; the square of the largest speed
+                                        //   [share][7], lattice units
 {
     const int item = blockIdx.x;
     if (item >= count) return;
@@ -846,7 +848,7 @@ d2q9_central_means(
     const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
     const Forest forest = {nodes, near, children, parents, slots, fields};
-    const Mask mask = {rows, links, solids};
+    const Mask mask = {link_rows, links, solids};
     __shared__ Totals own_of[threads];
     __syncthreads();
     own_of[thread] = totals_of(ids, begin, end, thread, threads, &forest, mask);

@@ -777,22 +777,23 @@ void d2q9_trt_look(
 
 // Mass and momentum of the fluid in each share of the listed blocks.
 void d2q9_trt_sums(
-    const int32_t *restrict shares,  // shares of the list to work on [count]
-    const int32_t count,             // entries of `shares`
-    const int32_t *restrict ids,     // the list: slots [size]
-    const int32_t size,              // entries of `ids`
-    const int32_t per,               // slots of a share; the last may have less
-    const float *restrict src,       // post-collision populations [slot][9][64], lattice units
-    const int32_t *restrict rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int32_t *restrict links,   // -1 where a cell is solid; if `solids` is 1 [row][9][64]
-    const int32_t solids,            // 1 where cells may be solid, else 0
-    double *restrict sums)           // mass and momentum of each set, each a sum and what rounding took from it
-                                     //   [share][1][3][2], lattice units
+    const int32_t *restrict shares,     // shares of the list to work on [count]
+    const int32_t count,                // entries of `shares`
+    const int32_t *restrict ids,        // the list: slots [size]
+    const int32_t size,                 // entries of `ids`
+    const int32_t per,                  // slots of a share; the last may have less
+    const float *restrict src,          // post-collision populations [slot][9][64], lattice units
+    const int32_t *restrict link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *restrict links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if
+                                        //   `solids` is 1 [row][9][64]
+    const int32_t solids,               // 1 where links may be cut or cells be solid, else 0
+    double *restrict sums)              // mass and momentum of each set, each a sum and what rounding took from it
+                                        //   [share][1][3][2], lattice units
 {
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
         const int thread = 0, threads = 1;
-        const Mask mask = {rows, links, solids};
+        const Mask mask = {link_rows, links, solids};
         Sum of[SETS * (1 + DIM)];
         for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
         double cells = 0;
@@ -925,31 +926,32 @@ static Totals totals_of(
 
 // What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
 void d2q9_trt_means(
-    const int32_t *restrict shares,    // shares of the list to work on [count]
-    const int32_t count,               // entries of `shares`
-    const int32_t *restrict ids,       // the list: slots [size]
-    const int32_t size,                // entries of `ids`
-    const int32_t per,                 // slots of a share; the last may have less
-    const int32_t *restrict nodes,     // node of each slot [slot]
-    const int32_t *restrict near,      // nodes of the same level around each node, -(w + 1) for wall w, or the least
-                                       //   integer [node][9]
-    const int32_t *restrict children,  // first of the nodes that refine each node, or -1 [node]
-    const int32_t *restrict parents,   // node that each node refines, or -1 [node]
-    const int32_t *restrict slots,     // slot of each node, or -1 [node]
-    const float *restrict fields,      // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
-    const int32_t *restrict rows,      // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int32_t *restrict links,     // -1 where a cell is solid; if `solids` is 1 [row][9][64]
-    const int32_t solids,              // 1 where cells may be solid, else 0
-    double *restrict means)            // sums over fluid cells of the density, of half the square of the velocity,
-                                       //   and of half that of its curl, per cell of the level at hand, each a sum
-                                       //   and what rounding took from it; the square of the largest speed
-                                       //   [share][7], lattice units
+    const int32_t *restrict shares,     // shares of the list to work on [count]
+    const int32_t count,                // entries of `shares`
+    const int32_t *restrict ids,        // the list: slots [size]
+    const int32_t size,                 // entries of `ids`
+    const int32_t per,                  // slots of a share; the last may have less
+    const int32_t *restrict nodes,      // node of each slot [slot]
+    const int32_t *restrict near,       // nodes of the same level around each node, -(w + 1) for wall w, or the least
+                                        //   integer [node][9]
+    const int32_t *restrict children,   // first of the nodes that refine each node, or -1 [node]
+    const int32_t *restrict parents,    // node that each node refines, or -1 [node]
+    const int32_t *restrict slots,      // slot of each node, or -1 [node]
+    const float *restrict fields,       // macroscopic fields: rho, ux, uy [slot][3][64], lattice units
+    const int32_t *restrict link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *restrict links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if
+                                        //   `solids` is 1 [row][9][64]
+    const int32_t solids,               // 1 where links may be cut or cells be solid, else 0
+    double *restrict means)             // sums over fluid cells of the density, of half the square of the velocity,
+                                        //   and of half that of its curl, per cell of the level at hand, each a sum
+                                        //   and what rounding took from it; the square of the largest speed
+                                        //   [share][7], lattice units
 {
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
         const int thread = 0, threads = 1;
         const Forest forest = {nodes, near, children, parents, slots, fields};
-        const Mask mask = {rows, links, solids};
+        const Mask mask = {link_rows, links, solids};
         (void)merge_totals;  // one thread has all
         const Totals own = totals_of(ids, begin, end, thread, threads, &forest, mask);
         if (thread == 0) put_totals(&own, means + 7 * (size_t)share);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q19_BGK_ABI 12
+#define D3Q19_BGK_ABI 13
 
 #ifdef __cplusplus
 extern "C" {
@@ -185,38 +185,40 @@ D3Q19_BGK_KERNEL d3q19_bgk_look(
 
 // Mass and momentum of the fluid in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
 D3Q19_BGK_KERNEL d3q19_bgk_sums(
-    const int32_t *shares,  // shares of the list to work on [count]
-    const int32_t count,    // entries of `shares`
-    const int32_t *ids,     // the list: slots [size]
-    const int32_t size,     // entries of `ids`
-    const int32_t per,      // slots of a share; the last may have less
-    const float *src,       // post-collision populations [slot][19][64], lattice units
-    const int32_t *rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int32_t *links,   // -1 where a cell is solid; if `solids` is 1 [row][19][64]
-    const int32_t solids,   // 1 where cells may be solid, else 0
-    double *sums);          // mass and momentum of each set, each a sum and what rounding took from it
-                            //   [share][1][4][2], lattice units
+    const int32_t *shares,     // shares of the list to work on [count]
+    const int32_t count,       // entries of `shares`
+    const int32_t *ids,        // the list: slots [size]
+    const int32_t size,        // entries of `ids`
+    const int32_t per,         // slots of a share; the last may have less
+    const float *src,          // post-collision populations [slot][19][64], lattice units
+    const int32_t *link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if `solids` is 1
+                               //   [row][19][64]
+    const int32_t solids,      // 1 where links may be cut or cells be solid, else 0
+    double *sums);             // mass and momentum of each set, each a sum and what rounding took from it
+                               //   [share][1][4][2], lattice units
 
 // What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level. CUDA: thread blocks of 512, each for 1 of `shares`.
 D3Q19_BGK_KERNEL d3q19_bgk_means(
-    const int32_t *shares,    // shares of the list to work on [count]
-    const int32_t count,      // entries of `shares`
-    const int32_t *ids,       // the list: slots [size]
-    const int32_t size,       // entries of `ids`
-    const int32_t per,        // slots of a share; the last may have less
-    const int32_t *nodes,     // node of each slot [slot]
-    const int32_t *near,      // nodes of the same level around each node, -(w + 1) for wall w, or the least integer
-                              //   [node][27]
-    const int32_t *children,  // first of the nodes that refine each node, or -1 [node]
-    const int32_t *parents,   // node that each node refines, or -1 [node]
-    const int32_t *slots,     // slot of each node, or -1 [node]
-    const float *fields,      // macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
-    const int32_t *rows,      // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int32_t *links,     // -1 where a cell is solid; if `solids` is 1 [row][19][64]
-    const int32_t solids,     // 1 where cells may be solid, else 0
-    double *means);           // sums over fluid cells of the density, of half the square of the velocity, and of half
-                              //   that of its curl, per cell of the level at hand, each a sum and what rounding took
-                              //   from it; the square of the largest speed [share][7], lattice units
+    const int32_t *shares,     // shares of the list to work on [count]
+    const int32_t count,       // entries of `shares`
+    const int32_t *ids,        // the list: slots [size]
+    const int32_t size,        // entries of `ids`
+    const int32_t per,         // slots of a share; the last may have less
+    const int32_t *nodes,      // node of each slot [slot]
+    const int32_t *near,       // nodes of the same level around each node, -(w + 1) for wall w, or the least integer
+                               //   [node][27]
+    const int32_t *children,   // first of the nodes that refine each node, or -1 [node]
+    const int32_t *parents,    // node that each node refines, or -1 [node]
+    const int32_t *slots,      // slot of each node, or -1 [node]
+    const float *fields,       // macroscopic fields: rho, ux, uy, uz [slot][4][64], lattice units
+    const int32_t *link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if `solids` is 1
+                               //   [row][19][64]
+    const int32_t solids,      // 1 where links may be cut or cells be solid, else 0
+    double *means);            // sums over fluid cells of the density, of half the square of the velocity, and of
+                               //   half that of its curl, per cell of the level at hand, each a sum and what rounding
+                               //   took from it; the square of the largest speed [share][7], lattice units
 
 // The collision alone, on plain arrays of states.
 D3Q19_BGK_KERNEL d3q19_bgk_collide(

@@ -654,22 +654,23 @@ void d3q7_advection_look(
 
 // Mass and momentum of the fluid in each share of the listed blocks.
 void d3q7_advection_sums(
-    const int32_t *restrict shares,  // shares of the list to work on [count]
-    const int32_t count,             // entries of `shares`
-    const int32_t *restrict ids,     // the list: slots [size]
-    const int32_t size,              // entries of `ids`
-    const int32_t per,               // slots of a share; the last may have less
-    const float *restrict src,       // post-collision populations [slot][7][64], lattice units
-    const int32_t *restrict rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int32_t *restrict links,   // -1 where a cell is solid; if `solids` is 1 [row][7][64]
-    const int32_t solids,            // 1 where cells may be solid, else 0
-    double *restrict sums)           // mass and momentum of each set, each a sum and what rounding took from it
-                                     //   [share][1][4][2], lattice units
+    const int32_t *restrict shares,     // shares of the list to work on [count]
+    const int32_t count,                // entries of `shares`
+    const int32_t *restrict ids,        // the list: slots [size]
+    const int32_t size,                 // entries of `ids`
+    const int32_t per,                  // slots of a share; the last may have less
+    const float *restrict src,          // post-collision populations [slot][7][64], lattice units
+    const int32_t *restrict link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *restrict links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if
+                                        //   `solids` is 1 [row][7][64]
+    const int32_t solids,               // 1 where links may be cut or cells be solid, else 0
+    double *restrict sums)              // mass and momentum of each set, each a sum and what rounding took from it
+                                        //   [share][1][4][2], lattice units
 {
     for (int32_t item = 0; item < count; ++item) {
         const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
         const int thread = 0, threads = 1;
-        const Mask mask = {rows, links, solids};
+        const Mask mask = {link_rows, links, solids};
         Sum of[SETS * (1 + DIM)];
         for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
         double cells = 0;

@@ -518,24 +518,25 @@ d3q7_advection_look(
 // Mass and momentum of the fluid in each share of the listed blocks.
 extern "C" __global__ void __launch_bounds__(256)
 d3q7_advection_sums(
-    const int *__restrict__ shares,  // shares of the list to work on [count]
-    const int count,                 // entries of `shares`
-    const int *__restrict__ ids,     // the list: slots [size]
-    const int size,                  // entries of `ids`
-    const int per,                   // slots of a share; the last may have less
-    const float *__restrict__ src,   // post-collision populations [slot][7][64], lattice units
-    const int *__restrict__ rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int *__restrict__ links,   // -1 where a cell is solid; if `solids` is 1 [row][7][64]
-    const int solids,                // 1 where cells may be solid, else 0
-    double *__restrict__ sums)       // mass and momentum of each set, each a sum and what rounding took from it
-                                     //   [share][1][4][2], lattice units
+    const int *__restrict__ shares,     // shares of the list to work on [count]
+    const int count,                    // entries of `shares`
+    const int *__restrict__ ids,        // the list: slots [size]
+    const int size,                     // entries of `ids`
+    const int per,                      // slots of a share; the last may have less
+    const float *__restrict__ src,      // post-collision populations [slot][7][64], lattice units
+    const int *__restrict__ link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int *__restrict__ links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if
+                                        //   `solids` is 1 [row][7][64]
+    const int solids,                   // 1 where links may be cut or cells be solid, else 0
+    double *__restrict__ sums)          // mass and momentum of each set, each a sum and what rounding took from it
+                                        //   [share][1][4][2], lattice units
 {
     const int item = blockIdx.x;
     if (item >= count) return;
     constexpr int threads = 256;
     const int thread = threadIdx.x, share = shares[item];
     const int begin = share * per, end = begin + per < size ? begin + per : size;
-    const Mask mask = {rows, links, solids};
+    const Mask mask = {link_rows, links, solids};
     __shared__ Sum of[SETS * (1 + DIM)];
     for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
     double cells = 0;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D3Q7_ADVECTION_ABI 12
+#define D3Q7_ADVECTION_ABI 13
 
 #ifdef __cplusplus
 extern "C" {
@@ -163,17 +163,18 @@ D3Q7_ADVECTION_KERNEL d3q7_advection_look(
 
 // Mass and momentum of the fluid in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
 D3Q7_ADVECTION_KERNEL d3q7_advection_sums(
-    const int32_t *shares,  // shares of the list to work on [count]
-    const int32_t count,    // entries of `shares`
-    const int32_t *ids,     // the list: slots [size]
-    const int32_t size,     // entries of `ids`
-    const int32_t per,      // slots of a share; the last may have less
-    const float *src,       // post-collision populations [slot][7][64], lattice units
-    const int32_t *rows,    // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
-    const int32_t *links,   // -1 where a cell is solid; if `solids` is 1 [row][7][64]
-    const int32_t solids,   // 1 where cells may be solid, else 0
-    double *sums);          // mass and momentum of each set, each a sum and what rounding took from it
-                            //   [share][1][4][2], lattice units
+    const int32_t *shares,     // shares of the list to work on [count]
+    const int32_t count,       // entries of `shares`
+    const int32_t *ids,        // the list: slots [size]
+    const int32_t size,        // entries of `ids`
+    const int32_t per,         // slots of a share; the last may have less
+    const float *src,          // post-collision populations [slot][7][64], lattice units
+    const int32_t *link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
+    const int32_t *links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if `solids` is 1
+                               //   [row][7][64]
+    const int32_t solids,      // 1 where links may be cut or cells be solid, else 0
+    double *sums);             // mass and momentum of each set, each a sum and what rounding took from it
+                               //   [share][1][4][2], lattice units
 
 // The collision alone, on plain arrays of states.
 D3Q7_ADVECTION_KERNEL d3q7_advection_collide(

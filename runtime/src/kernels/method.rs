@@ -121,6 +121,7 @@ mod tests {
         "sides",
         "wall_rules",
         "wall_values",
+        "link_rows",
         "links",
         "distances",
         "saved",
@@ -136,8 +137,8 @@ mod tests {
     #[test]
     fn what_gathers_passes_the_arguments_of_its_role_in_their_order() {
         let device = Device::host(1).unwrap();
-        let [ids, neighbours, rows, masks, sides, wall_rules, links] =
-            ["ids", "neighbours", "rows", "masks", "sides", "wall_rules", "links"]
+        let [ids, neighbours, rows, masks, sides, wall_rules, link_rows, links] =
+            ["ids", "neighbours", "rows", "masks", "sides", "wall_rules", "link_rows", "links"]
                 .map(|name| device.ints(&vec![0; len(name)]).unwrap());
         let [inbox, wall_values, distances, mut saved] = ["inbox", "wall_values", "distances", "saved"]
             .map(|name| device.alloc_reals(Precision::F64, len(name)).unwrap());
@@ -153,7 +154,7 @@ mod tests {
                     walls: of.walls.then_some(Walls { wall_rules: &wall_rules, wall_values: &wall_values }),
                     inbox: of.inbox.then_some(Inbox { rows: &rows, masks: &masks, inbox: &inbox }),
                     ghosts: of.ghosts.then_some((Ghosts { sides: &sides, rows: &rows, held: 0 }, &mut saved)),
-                    links: of.links.then_some(Links { link_rows: &rows, links: &links, distances: &distances }),
+                    links: of.links.then_some(Links { link_rows: &link_rows, links: &links, distances: &distances }),
                 },
                 action: match action {
                     lbm_bundle::Action::Collide => Action::Collide { src: &src, dst: &mut dst },
