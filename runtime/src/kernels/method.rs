@@ -112,7 +112,7 @@ mod tests {
     use crate::fixture::manifest;
 
     /// The arrays of all kernels that gather; here that at each position has one more value than it has before it.
-    const ARRAYS: [&str; 14] = [
+    const ARRAYS: [&str; 15] = [
         "ids",
         "neighbours",
         "rows",
