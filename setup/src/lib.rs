@@ -14,6 +14,7 @@
 //! | [`ready`] | a case with the kernels it runs with |
 //! | [`findings`], [`stability`], [`walls`] | what is proved about a method, and what follows from its formulas |
 //! | [`faces`] | which rules at two faces leave a stream stable, what sound they reflect |
+//! | [`unstable`] | pairs of faces of a case between which disturbances grow, and what to do about them |
 //! | [`alternatives`] | other shipped methods that may stand in the place of one |
 //! | [`crossing`] | what a refinement interface does to packets of waves that cross it |
 //! | [`params`], [`rates`] | parameters of a method; values of one to tell things for |
@@ -37,4 +38,5 @@ pub mod rates;
 pub mod ready;
 pub mod spec;
 pub mod stability;
+pub mod unstable;
 pub mod walls;

@@ -16,8 +16,8 @@ use lbm_runtime::processes::Processes;
 use miette::{IntoDiagnostic, Report, Result};
 
 use crate::cases::CaseFile;
-use crate::faces::{self, Unstable};
 use crate::spec::{self, Spec};
+use crate::unstable::{self, Unstable};
 use crate::{alternatives, notes};
 
 /// A case and what it is run with.
@@ -62,7 +62,7 @@ impl Ready {
     ) -> Result<Ready> {
         let (mut ready, warnings) = Ready::of(processes, file, overrides, writes)?;
         warnings.into_iter().for_each(|warning| notes::warning(Report::new(warning)));
-        ready.unstable = faces::of_case(&ready.spec, &ready.model, &ready.case);
+        ready.unstable = unstable::of_case(&ready.spec, &ready.model, &ready.case);
         ready.unstable.iter().for_each(|pair| notes::warning(pair.warning()));
         Ok(ready)
     }
