@@ -261,9 +261,9 @@ fn all(model: &Model, rates: &Rates, velocity: Vec<f64>, faces: &mut Faces) -> R
         let params = rates.params(rate);
         let stream = stream(model, &params, &velocity)?;
         let candidates = candidates(model, &stream, 0);
-        let pairs: Vec<(&(String, End), &(String, End))> =
-            candidates[0].iter().flat_map(|inlet| candidates[1].iter().map(move |outlet| (inlet, outlet))).collect();
-        let found = pairs.par_iter().map(|((inlet, low), (outlet, high))| {
+        let [inlets, outlets] = &candidates;
+        let pairs = inlets.iter().flat_map(|inlet| outlets.iter().map(move |outlet| (inlet, outlet)));
+        let found = pairs.collect::<Vec<_>>().into_par_iter().map(|((inlet, low), (outlet, high))| {
             told(&stream.worst([low, high]), [inlet.clone(), outlet.clone()], rate, &stream, 0)
         });
         faces.pairs.extend(found.collect::<Vec<Pair>>());

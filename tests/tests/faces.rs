@@ -86,8 +86,11 @@ impl Method {
     }
 }
 
+/// A parameter by its name, with all its components.
+type Value = (String, Vec<f64>);
+
 /// A box with these walls at its left and right, periodic across.
-fn simulation(method: &Method, cells: [usize; 2], omega: f64, walls: [(&str, &[(String, Vec<f64>)]); 2]) -> Simulation {
+fn simulation(method: &Method, cells: [usize; 2], omega: f64, walls: [(&str, &[Value]); 2]) -> Simulation {
     let mut grid = GridSpec::periodic([cells[0], cells[1], 1]);
     for (face, (rule, values)) in [Face::XMin, Face::XMax].into_iter().zip(walls) {
         let values: Vec<(&str, &[f64])> = values.iter().map(|(name, value)| (&name[..], &value[..])).collect();
@@ -98,7 +101,7 @@ fn simulation(method: &Method, cells: [usize; 2], omega: f64, walls: [(&str, &[(
 }
 
 /// What grows most, of the waves that fit into the box.
-fn predicted(method: &Method, rules: [&str; 2], omega: f64) -> (Growth, [Vec<(String, Vec<f64>)>; 2]) {
+fn predicted(method: &Method, rules: [&str; 2], omega: f64) -> (Growth, [Vec<Value>; 2]) {
     let model = &*method.model.frozen();
     let params: Vec<Vec<f64>> = method.params(omega).into_iter().map(|(_, value)| value).collect();
     let velocity = method.along(SPEED);

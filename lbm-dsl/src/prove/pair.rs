@@ -469,7 +469,7 @@ impl Column {
     }
 
     /// Some steps; the growth in a step, of the logarithm.
-    fn advance(&self, state: &mut Vec<f64>, work: &mut Work, steps: usize) -> f64 {
+    fn advance(&self, state: &mut [f64], work: &mut Work, steps: usize) -> f64 {
         normalise(state);
         let mut growth = 0.0;
         let mut done = 0;
@@ -484,7 +484,7 @@ impl Column {
     }
 
     /// A step: from what has arrived in each cell to what arrives next.
-    fn step(&self, state: &mut Vec<f64>, work: &mut Work) {
+    fn step(&self, state: &mut [f64], work: &mut Work) {
         let cells = self.cells;
         work.post.fill(0.0);
         apply(&self.own, 2 * cells, &mut work.post, state);

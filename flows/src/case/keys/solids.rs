@@ -95,7 +95,7 @@ pub(in crate::case) enum RawMotion {
     Given {
         /// In m or in cells; none of one that turns only.
         displacement: Option<Spanned<Vec<Spanned<Formula>>>>,
-        turn: Option<RawTurn>,
+        turn: Option<Box<RawTurn>>,
     },
     /// With the fluid.
     Free(Box<RawFree>),
@@ -247,7 +247,7 @@ impl Reader {
             Some(entry) => Some(self.turn(table, &entry.value, length)?),
             None => None,
         };
-        Some(Spanned { value: RawMotion::Given { displacement, turn }, span: value.span.clone() })
+        Some(Spanned { value: RawMotion::Given { displacement, turn: turn.map(Box::new) }, span: value.span.clone() })
     }
 
     fn turn(&mut self, table: &Table, angle: &Value, length: Dimension) -> Option<RawTurn> {

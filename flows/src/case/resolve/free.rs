@@ -19,7 +19,7 @@ impl Resolver<'_> {
             let help = matches!(shape, Shape::Cylinder { .. }).then(|| "give the cylinder a `length`".to_string());
             return self.report.add(diag::MOTION, span, message, "of a shape without end", help);
         };
-        for word in raw.hold.iter().filter(|word| word.value == "z" && self.dim == 2) {
+        if let Some(word) = raw.hold.iter().find(|word| word.value == "z" && self.dim == 2) {
             let message = "in two dimensions nothing moves along z";
             return self.report.add(diag::WRONG_DIMENSION, &word.span, message, "has no effect", None);
         }

@@ -62,7 +62,7 @@ impl Resolver<'_> {
         units: &Units,
     ) -> Option<Moves> {
         let (displacement, turn) = match &motion.value {
-            RawMotion::Given { displacement, turn } => (displacement.as_ref(), turn.as_ref()),
+            RawMotion::Given { displacement, turn } => (displacement.as_ref(), turn.as_deref()),
             RawMotion::Free(_) => (None, None),
         };
         if let Some(given) = displacement.filter(|given| given.value.len() != self.dim) {

@@ -119,7 +119,7 @@ impl Cutters {
     /// Whether the links of a block, if any are cut, are refused: those at a refinement interface, but for links that only faces cut.
     fn is_refused(&self, block: Block, known: impl Fn(Block) -> bool) -> bool {
         let by_faces = || matches!(self.reach(block), Reach::Near(near) if near.is_empty());
-        !self.around(block).all(known) && !(self.faces_at_interfaces && by_faces())
+        !(self.around(block).all(known) || self.faces_at_interfaces && by_faces())
     }
 
     /// Whether a face along which values vary cuts links of a block that is at a refinement interface; `known` says whether a block exists.
