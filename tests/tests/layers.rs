@@ -355,6 +355,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "cases",
             "walls",
             "stability",
+            "faces",
             "check",
             "eval",
             "explain",
