@@ -15,10 +15,11 @@ use lbm_runtime::mesh::{Filled, preferred_block};
 use lbm_runtime::processes::Processes;
 use miette::{IntoDiagnostic, Report, Result};
 
+use crate::alternatives;
 use crate::cases::CaseFile;
+use crate::notes;
 use crate::spec::{self, Spec};
 use crate::unstable::{self, Unstable};
-use crate::{alternatives, notes};
 
 /// A case and what it is run with.
 pub struct Ready {

@@ -5,10 +5,11 @@ use lbm_dsl::prove::pair::{End, Face, Stream};
 use lbm_flows::case::{Case, Wall};
 use miette::{MietteDiagnostic, Report, Severity};
 
+use crate::alternatives;
 use crate::faces::{NAMES, Pair, end, rule, told, worst};
+use crate::params;
 use crate::spec::Spec;
 use crate::stability::vector;
-use crate::{alternatives, params};
 
 /// A pair of faces of a case between which disturbances grow.
 pub struct Unstable {
