@@ -178,10 +178,11 @@ fn quiet_leaves_results_and_errors() {
     assert!(quiet.status.success() && String::from_utf8_lossy(&quiet.stdout).contains("all steps are done"));
     assert!(fails(here.path(), &["run", "cavity2d", "-q", "--set", "rey=1"]).contains("did you mean `fluid.re`?"));
     // Warnings that stand beside an error.
-    let wrong = [&["run", "cavity2d"], &set[..], &["--set", "start.density=-1"]].concat();
-    assert!(fails(here.path(), &wrong).contains("C0502"));
+    let wrong =
+        [&["run", "cavity2d"], &set[..], &["--set", "start.density=-1", "--set", "fluid.velocity=0.3"]].concat();
+    assert!(fails(here.path(), &wrong).contains("C0504"));
     let quiet = fails(here.path(), &[&["-q"], &wrong[..]].concat());
-    assert!(quiet.contains("C0107") && !quiet.contains("C0502"), "{quiet}");
+    assert!(quiet.contains("C0107") && !quiet.contains("C0504"), "{quiet}");
 }
 
 #[test]
