@@ -26,6 +26,7 @@ use crate::solver::arrays::params::LevelState;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
+use crate::solver::plan::task::PopulationSet;
 
 /// A level streams in one launch if it has fewer than 1/`FEW` of the cells that the device processes at the same time.
 const FEW: usize = 8;
@@ -229,8 +230,9 @@ impl Inbox {
     ) -> Result<(), KernelError> {
         let (params, tables) = (levels[level].params.packed(), grid.tables());
         let [on_coarse, on_fine] = [level, level + 1].map(|level| levels[level].current);
+        let of = |set: PopulationSet| &populations[set.index()];
         // After the first step of the finer level, the other set has its populations from before that step.
-        let (coarse, fine, before) = (&populations[on_coarse], &populations[on_fine], &populations[1 - on_fine]);
+        let (coarse, fine, before) = (of(on_coarse), of(on_fine), of(on_fine.other()));
         let Inbox { rows: [first, second], tables: around, cell_masks, cells, of_levels, .. } = self;
         let beside = kernels::Beside { cells: cells.slice(of_levels[level].clone()), tables: around, cell_masks };
         let (tree, slots, rows, walls) = (tables.nodes(), &tables.slot, &tables.rows, walls.arguments());
@@ -273,7 +275,7 @@ impl Inbox {
         ids: Slice<'_, Int>,
     ) -> Result<(), KernelError> {
         let tables = grid.tables();
-        let current = |level: usize| levels.get(level).map_or(0, |level| level.current);
+        let current = |level: usize| levels.get(level).map_or(PopulationSet::First, |level| level.current);
         let Inbox { rows: [first, second], .. } = self;
         program.launch(kernels::ExposeAcross {
             ids,
@@ -283,10 +285,10 @@ impl Inbox {
             neighbours: &tables.neighbours,
             rows: &tables.rows,
             wall_rules: &walls.rules,
-            coarser: &populations[current(level.saturating_sub(1))],
-            own: &populations[current(level)],
+            coarser: &populations[current(level.saturating_sub(1)).index()],
+            own: &populations[current(level).index()],
             // The finer level has done the first of its steps: the other set has what its cells exposed in it.
-            finer: &populations[1 - current(level + 1)],
+            finer: &populations[current(level + 1).other().index()],
             inbox: if start { first } else { second },
         })
     }

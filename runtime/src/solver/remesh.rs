@@ -11,6 +11,7 @@ use crate::solver::arrays::memory::UNEVEN;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::halo::transfer::Reach;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::step::Stepper;
 use crate::solver::subdomain::Subdomain;
 
@@ -154,9 +155,9 @@ impl Subdomains {
     }
 
     /// Sorts the data of all blocks along the curve; returns the set of populations that is then current on all levels.
-    pub(crate) fn reorder(&mut self, current: &[usize]) -> Result<usize, StepError> {
+    pub(crate) fn reorder(&mut self, current: &[PopulationSet]) -> Result<PopulationSet, StepError> {
         let mut reaches = self.reaches(&[]);
-        let mut set = 0;
+        let mut set = PopulationSet::First;
         for (number, subdomain) in self.iter_mut().enumerate() {
             set = subdomain.reorder(current.to_vec(), reaches.get_mut(number))?;
         }
@@ -166,7 +167,7 @@ impl Subdomains {
 
     /// After the grid has changed: balances the work of subdomains, and updates the halo, the memory for refinement interfaces and their
     /// lists.
-    pub(crate) fn follow(&mut self, current: &[usize]) -> Result<(), StepError> {
+    pub(crate) fn follow(&mut self, current: &[PopulationSet]) -> Result<(), StepError> {
         if self.partition().is_some_and(|partition| partition.imbalance() > UNEVEN) {
             self.divide_again(current)?;
         }

@@ -5,13 +5,14 @@ use lbm_bundle::Manifest;
 use crate::kernels;
 use crate::solver::arrays::walls::{list, resolve, valid};
 use crate::solver::error::StepError;
+use crate::solver::plan::task::PopulationSet;
 
 /// The state of a level that changes with time.
 pub(crate) struct LevelState {
     /// The parameters of the method on this level.
     pub(crate) params: Params,
     /// Which of the two sets of populations is current.
-    pub(crate) current: usize,
+    pub(crate) current: PopulationSet,
 }
 
 /// The parameters of the method on a level, in the order of the manifest.

@@ -3,11 +3,12 @@
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::halo::transfer;
+use crate::solver::plan::task::PopulationSet;
 
 impl Subdomains {
     /// Fills the covered blocks of all levels from their children, finest first: all cells if `whole`, otherwise those that no step
     /// computes.
-    pub(crate) fn fill_covered(&mut self, current: &[usize], whole: bool) -> Result<(), StepError> {
+    pub(crate) fn fill_covered(&mut self, current: &[PopulationSet], whole: bool) -> Result<(), StepError> {
         let grid = self.first().grid();
         if !grid.forest().stores_covered() {
             return Ok(());

@@ -2,6 +2,7 @@
 
 use crate::solver::decomposition::{Division, Subdomains};
 use crate::solver::error::StepError;
+use crate::solver::plan::task::{LaneId, PopulationSet};
 
 impl Subdomains {
     /// Whether a level has a halo exchange.
@@ -20,28 +21,28 @@ impl Subdomains {
         routes.exchange_saved(&mut self.here, halo, level, processes)
     }
 
-    /// Sends these along one lane of a level.
-    pub(crate) fn cross_saved(&mut self, level: usize, lane: usize) -> Result<(), StepError> {
+    /// Sends these along one lane.
+    pub(crate) fn cross_saved(&mut self, lane: LaneId) -> Result<(), StepError> {
         let Some(Division { halo, routes, .. }) = &self.division else { return Ok(()) };
-        routes.cross_saved(&mut self.here, halo, (level, lane))
+        routes.cross_saved(&mut self.here, halo, lane)
     }
 
     /// Exchanges the halo of a level between all subdomains, for one set of populations.
-    pub(crate) fn exchange(&mut self, level: usize, set: usize) -> Result<(), StepError> {
+    pub(crate) fn exchange(&mut self, level: usize, set: PopulationSet) -> Result<(), StepError> {
         let Some(Division { halo, routes, processes, .. }) = &mut self.division else { return Ok(()) };
         if processes.are_several() {
-            return routes.exchange(&mut self.here, halo, (level, set), processes);
+            return routes.exchange(&mut self.here, halo, level, set, processes);
         }
         let lanes = halo.of_level(level).len();
         self.devices.meet()?;
-        (0..lanes).try_for_each(|lane| self.cross(level, lane, set))?;
+        (0..lanes).try_for_each(|number| self.cross(LaneId { level, number }, set))?;
         Ok(self.devices.meet()?)
     }
 
-    /// Sends populations of one set along one lane of a level.
-    pub(crate) fn cross(&mut self, level: usize, lane: usize, set: usize) -> Result<(), StepError> {
+    /// Sends populations of one set along one lane.
+    pub(crate) fn cross(&mut self, lane: LaneId, set: PopulationSet) -> Result<(), StepError> {
         let Some(Division { halo, routes, .. }) = &self.division else { return Ok(()) };
-        routes.cross(&mut self.here, halo, (level, lane), set)
+        routes.cross(&mut self.here, halo, lane, set)
     }
 
     /// Whether communication overlaps with the computation of interior blocks: subdomains lie in several processes, and only streaming
@@ -53,7 +54,7 @@ impl Subdomains {
     }
 
     /// Begins to send the halo of a level to other processes, from a set of populations that has been written.
-    pub(crate) fn post(&mut self, level: usize, set: usize) -> Result<(), StepError> {
+    pub(crate) fn post(&mut self, level: usize, set: PopulationSet) -> Result<(), StepError> {
         let Some(Division { halo, routes, .. }) = &mut self.division else { return Ok(()) };
         routes.post(&mut self.here, halo, level, set)
     }

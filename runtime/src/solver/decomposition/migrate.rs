@@ -9,6 +9,7 @@ use crate::solver::arrays::pages;
 use crate::solver::decomposition::{Division, Subdomains, halo_of, routes, routes_of};
 use crate::solver::error::StepError;
 use crate::solver::halo::transfer::{self, Reach, Transfer};
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::subdomain::Subdomain;
 
 impl Division {
@@ -59,7 +60,7 @@ fn lanes(packed: &[(SubdomainId, SubdomainId, Packing)]) -> impl Iterator<Item =
 impl Subdomains {
     /// Sends all subdomains the blocks that they need to compute the new data of their own blocks. Returns the reach of the subdomains of
     /// this process.
-    pub(crate) fn get_before_change(&mut self, current: &[usize]) -> Result<Vec<Reach>, StepError> {
+    pub(crate) fn get_before_change(&mut self, current: &[PopulationSet]) -> Result<Vec<Reach>, StepError> {
         let Some(Division { partition, .. }) = &self.division else { return Ok(vec![]) };
         let transfers = transfer::before_change(self.first().grid(), partition)?;
         self.transfer(&transfers, current)?;
@@ -80,7 +81,7 @@ impl Subdomains {
     }
 
     /// Partitions the grid again, into subdomains of about equal work. Blocks migrate to their new owners.
-    pub(crate) fn divide_again(&mut self, current: &[usize]) -> Result<(), StepError> {
+    pub(crate) fn divide_again(&mut self, current: &[PopulationSet]) -> Result<(), StepError> {
         let Some(Division { partition, .. }) = &self.division else { return Ok(()) };
         let grid = self.first().grid();
         let after = Partition::new(grid, self.count())?;
@@ -124,11 +125,15 @@ impl Subdomains {
     }
 
     /// Sends populations of blocks to other subdomains, from the sets that are current.
-    pub(crate) fn send_populations(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
+    pub(crate) fn send_populations(
+        &mut self,
+        transfers: &[Transfer],
+        current: &[PopulationSet],
+    ) -> Result<(), StepError> {
         let layout = Layout::populations(self.first().program().manifest());
         let Some(division) = &self.division else { return Ok(()) };
         self.devices.meet()?;
-        for set in 0..2 {
+        for set in PopulationSet::BOTH {
             let of_set = transfers.iter().filter(|transfer| current[transfer.level] == set);
             let packed: Vec<(SubdomainId, SubdomainId, Packing)> =
                 of_set.map(|transfer| (transfer.from, transfer.to, transfer.packing(layout))).collect();
@@ -138,7 +143,7 @@ impl Subdomains {
     }
 
     /// Sends all data of blocks to other subdomains: current populations, reference fields and statistics.
-    fn transfer(&mut self, transfers: &[Transfer], current: &[usize]) -> Result<(), StepError> {
+    fn transfer(&mut self, transfers: &[Transfer], current: &[PopulationSet]) -> Result<(), StepError> {
         let manifest = self.first().program().manifest().clone();
         let Some(division) = &self.division else { return Ok(()) };
         self.devices.meet()?;

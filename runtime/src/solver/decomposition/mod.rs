@@ -27,7 +27,7 @@ use crate::solver::error::StepError;
 use crate::solver::halo::{Halo, transfer};
 use crate::solver::observe::Exchanged;
 use crate::solver::plan::phase::Phase;
-use crate::solver::plan::task::Task;
+use crate::solver::plan::task::{LaneId, Task};
 use crate::solver::subdomain::Subdomain;
 
 /// All subdomains of a flow.
@@ -103,11 +103,11 @@ impl Division {
     }
 
     /// The subdomains that one of these lanes comes from and goes to.
-    pub(crate) fn ends(&self, task: Task, lane: usize) -> (SubdomainId, SubdomainId) {
+    pub(crate) fn ends(&self, task: Task, lane: LaneId) -> (SubdomainId, SubdomainId) {
         let (saved, lanes) = (self.halo.saved_of_level(task.level), self.halo.of_level(task.level));
         match task.phase {
-            Phase::HaloSaved => (saved[lane].from, saved[lane].to),
-            _ => (lanes[lane].from, lanes[lane].to),
+            Phase::HaloSaved => (saved[lane.number].from, saved[lane.number].to),
+            _ => (lanes[lane.number].from, lanes[lane.number].to),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::mesh::SubdomainId;
 use crate::processes::Processes;
 use crate::solver::error::StepError;
 use crate::solver::halo::Halo;
+use crate::solver::plan::task::{LaneId, PopulationSet};
 use crate::solver::subdomain::Subdomain;
 
 /// How the values of a lane travel from one subdomain to another.
@@ -51,14 +52,14 @@ impl Way {
 
 /// The routes of a halo.
 pub(crate) struct Routes {
-    /// Routes of populations `[level][lane]`.
+    /// Routes of populations `[level][number]`.
     populations: Vec<Vec<Way>>,
     /// Routes of fields, lane by lane over all levels.
     fields: Vec<Way>,
-    /// Routes of saved populations for ghosts `[level][lane]`.
+    /// Routes of saved populations for ghosts `[level][number]`.
     saved: Vec<Vec<Way>>,
     /// For each level, the set whose populations are already in transit to other processes.
-    posted: Vec<Option<usize>>,
+    posted: Vec<Option<PopulationSet>>,
 }
 
 impl Routes {
@@ -93,11 +94,11 @@ impl Routes {
         &self,
         here: &mut [Subdomain],
         halo: &Halo,
-        (level, lane): (usize, usize),
-        set: usize,
+        LaneId { level, number }: LaneId,
+        set: PopulationSet,
     ) -> Result<(), StepError> {
-        let packing = &halo.of_level(level)[lane].populations;
-        self.populations[level][lane].cross(here, packing, |subdomain| subdomain.populations_mut(set))
+        let packing = &halo.of_level(level)[number].populations;
+        self.populations[level][number].cross(here, packing, |subdomain| subdomain.populations_mut(set))
     }
 
     /// Sends saved populations for ghosts along a lane of a level, if both subdomains are in this process.
@@ -105,10 +106,10 @@ impl Routes {
         &self,
         here: &mut [Subdomain],
         halo: &Halo,
-        (level, lane): (usize, usize),
+        LaneId { level, number }: LaneId,
     ) -> Result<(), StepError> {
-        let packing = &halo.saved_of_level(level)[lane].saved;
-        self.saved[level][lane].cross(here, packing, Subdomain::saved_mut)
+        let packing = &halo.saved_of_level(level)[number].saved;
+        self.saved[level][number].cross(here, packing, Subdomain::saved_mut)
     }
 
     /// Exchanges saved populations for ghosts between all subdomains, in several processes.
@@ -132,7 +133,7 @@ impl Routes {
         here: &mut [Subdomain],
         halo: &Halo,
         level: usize,
-        set: usize,
+        set: PopulationSet,
     ) -> Result<(), StepError> {
         for (way, lane) in self.populations[level].iter_mut().zip(halo.of_level(level)) {
             way.pack(here, &lane.populations, |subdomain| subdomain.populations_mut(set))?;
@@ -151,7 +152,8 @@ impl Routes {
         &mut self,
         here: &mut [Subdomain],
         halo: &Halo,
-        (level, set): (usize, usize),
+        level: usize,
+        set: PopulationSet,
         processes: &Processes,
     ) -> Result<(), StepError> {
         if self.posted[level] != Some(set) {

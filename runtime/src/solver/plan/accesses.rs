@@ -12,15 +12,15 @@ use crate::device::{Accesses, Resource};
 use crate::mesh::SubdomainId;
 use crate::mesh::forest::LEVELS;
 use crate::solver::plan::phase::Phase;
-use crate::solver::plan::task::{Side, Task};
+use crate::solver::plan::task::{PopulationSet, Side, Task};
 
 /// A part of the data that phases access as a whole.
 #[derive(Clone, Copy)]
 enum Data {
     /// Populations of a level, in one of the two sets, of the blocks that a phase streams: edge blocks or interior blocks of a subdomain.
-    Populations { level: usize, set: usize, of: Phase, edge: bool },
+    Populations { level: usize, set: PopulationSet, of: Phase, edge: bool },
     /// The copy that a subdomain has of another's populations of a level, in one of the two sets.
-    Halo { level: usize, set: usize, from: usize },
+    Halo { level: usize, set: PopulationSet, from: usize },
     /// What enters the blocks of a level in a first or a second step, as written by one phase of the exchange at interfaces.
     Inbox { level: usize, second: bool, by: Phase },
     /// What the blocks of a level save for ghosts, by the phase that streams them: edge blocks or interior blocks of a subdomain.
@@ -53,13 +53,15 @@ impl OfSubdomain {
             index * OWN + ((level * KINDS + kind) * 2 + set) * Phase::ALL.len() + phase as usize
         };
         Resource(match of {
-            Data::Populations { level, set, of, edge: false } => number(0, level, set, of),
+            Data::Populations { level, set, of, edge: false } => number(0, level, set.index(), of),
             Data::Inbox { level, second, by } => number(1, level, usize::from(second), by),
             Data::Saved { level, of, edge } => number(2, level, usize::from(edge), of),
             Data::Walls => number(3, 0, 0, Phase::Prescribe),
             Data::Clock => number(3, 0, 0, Phase::Tick),
-            Data::Populations { level, set, of, edge: true } => number(4, level, set, of),
-            Data::Halo { level, set, from } => count * OWN + ((index * count + from) * LEVELS + level) * 3 + set,
+            Data::Populations { level, set, of, edge: true } => number(4, level, set.index(), of),
+            Data::Halo { level, set, from } => {
+                count * OWN + ((index * count + from) * LEVELS + level) * 3 + set.index()
+            }
             Data::SavedHalo { level, from } => count * OWN + ((index * count + from) * LEVELS + level) * 3 + 2,
         } as u32)
     }
@@ -78,7 +80,7 @@ impl OfSubdomain {
     }
 
     /// The copies of the populations of all other subdomains.
-    fn halo(self, level: usize, set: usize) -> impl Iterator<Item = Data> {
+    fn halo(self, level: usize, set: PopulationSet) -> impl Iterator<Item = Data> {
         self.others().map(move |from| Data::Halo { level, set, from })
     }
 
@@ -97,12 +99,12 @@ const STREAMING: [Phase; 5] = [
     Phase::StreamCollideHeld,
 ];
 
-fn populations(level: usize, set: usize) -> impl Iterator<Item = Data> {
+fn populations(level: usize, set: PopulationSet) -> impl Iterator<Item = Data> {
     [false, true].into_iter().flat_map(move |edge| at(edge, level, set))
 }
 
 /// Populations of edge blocks, or of interior blocks.
-fn at(edge: bool, level: usize, set: usize) -> impl Iterator<Item = Data> {
+fn at(edge: bool, level: usize, set: PopulationSet) -> impl Iterator<Item = Data> {
     STREAMING.into_iter().map(move |of| Data::Populations { level, set, of, edge })
 }
 
@@ -154,7 +156,7 @@ pub(crate) fn of_subdomain(task: Task, side: Side, together: Option<Phase>, subd
         for of in phase.reads_blocks_around(level).filter(|of| *of < LEVELS) {
             reads.extend(subdomain.halo(of, current(of)));
             // The other set has the populations of a finer level from before its step.
-            reads.extend((of > level).then(|| subdomain.halo(of, 1 - current(of))).into_iter().flatten());
+            reads.extend((of > level).then(|| subdomain.halo(of, current(of).other())).into_iter().flatten());
         }
     }
     Accesses { reads: subdomain.resources(reads), writes: subdomain.resources(writes), ahead: side == Side::Edge }
@@ -163,7 +165,7 @@ pub(crate) fn of_subdomain(task: Task, side: Side, together: Option<Phase>, subd
 /// The data that an array of a kernel refers to in a task, by its name; nothing for tables, which are constant while the grid is.
 fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: OfSubdomain) -> Vec<Data> {
     let Task { phase, level, start, .. } = task;
-    let (second, current, other) = (!start, |level| task.current(level), |level| 1 - task.current(level));
+    let (second, current, other) = (!start, |level| task.current(level), |level| task.current(level).other());
     let sides: &[bool] = match side {
         Side::All => &[false, true],
         Side::Edge => &[true],

@@ -2,6 +2,36 @@
 
 use crate::solver::plan::phase::Phase;
 
+/// One of the two sets of populations that a flow has. A step of a level reads its current set and writes the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PopulationSet {
+    #[default]
+    First,
+    Second,
+}
+
+impl PopulationSet {
+    pub(crate) const BOTH: [PopulationSet; 2] = [PopulationSet::First, PopulationSet::Second];
+
+    /// Its index: 0 or 1.
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The other one.
+    pub(crate) fn other(self) -> PopulationSet {
+        PopulationSet::BOTH[1 - self.index()]
+    }
+}
+
+/// One lane of the communication on a level: from one subdomain to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LaneId {
+    pub(crate) level: usize,
+    /// Its number among the lanes of the level.
+    pub(crate) number: usize,
+}
+
 /// Which blocks of a subdomain a task works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -30,15 +60,15 @@ pub(crate) struct Task {
 pub(crate) enum Subtask {
     /// A subdomain of this process, by its index, on some of its blocks.
     Subdomain(usize, Side),
-    /// One lane of the communication on the task's level, by its number; done by the device of the sender.
-    Lane(usize),
+    /// One lane of the communication on the task's level; done by the device of the sender.
+    Lane(LaneId),
     /// All communication on the task's level, if subdomains lie in several processes.
     Processes,
 }
 
 impl Task {
     /// The current set of populations of a level at that time.
-    pub(crate) fn current(&self, level: usize) -> usize {
-        (self.sets >> level & 1) as usize
+    pub(crate) fn current(&self, level: usize) -> PopulationSet {
+        PopulationSet::BOTH[(self.sets >> level & 1) as usize]
     }
 }

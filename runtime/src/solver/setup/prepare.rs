@@ -19,6 +19,7 @@ use crate::solver::arrays::statistics;
 use crate::solver::arrays::walls::Instance;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::remesh::{self, Adaptations, Adapter};
 use crate::solver::setup::surroundings::Surroundings;
 use crate::solver::setup::{refine, room};
@@ -315,7 +316,7 @@ impl<'a> Prepared<'a> {
         Ok(Simulation {
             subdomains,
             stepper: Stepper {
-                levels: params.into_iter().map(|params| LevelState { params, current: 0 }).collect(),
+                levels: params.into_iter().map(|params| LevelState { params, current: PopulationSet::First }).collect(),
                 step: 0,
                 courses: None,
             },

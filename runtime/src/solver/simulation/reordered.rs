@@ -16,7 +16,7 @@ impl Simulation {
         let mut tasks = vec![];
         for _ in 0..steps {
             tasks.extend(stepper.tasks(subdomains));
-            stepper.levels[0].current = 1 - stepper.levels[0].current;
+            stepper.levels[0].current = stepper.levels[0].current.other();
         }
         let ended = stepper.current();
         let subtasks = |task: Task| subdomains.subtasks(task).into_iter().map(move |subtask| (task, subtask));

@@ -6,6 +6,7 @@
 use crate::device::{Devices, Graph};
 use crate::solver::decomposition::{Recording, Subdomains};
 use crate::solver::error::StepError;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::simulation::Simulation;
 use crate::solver::step::Stepper;
 use crate::solver::step::timing::Timings;
@@ -60,7 +61,7 @@ impl Simulation {
         let Simulation { subdomains, stepper, adapter, monitor, .. } = self;
         let mut left = steps;
         // These steps are timed phase by phase.
-        while left > 0 && (stepper.levels[0].current == 1 || *sampled > 0) {
+        while left > 0 && (stepper.levels[0].current == PopulationSet::Second || *sampled > 0) {
             stepper.advance(subdomains, Some(&mut monitor.timings))?;
             subdomains.sum_many_exchanges()?;
             *sampled = sampled.saturating_sub(1);

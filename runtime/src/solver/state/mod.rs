@@ -16,6 +16,7 @@ use crate::solver::decomposition::collect::For;
 use crate::solver::error::StepError;
 use crate::solver::measure::gather;
 use crate::solver::measure::snapshot::Snapshot;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::remesh;
 use crate::solver::simulation::Simulation;
 
@@ -65,7 +66,7 @@ impl Simulation {
                 out.iter_mut().zip(&rest).for_each(|(out, rest)| *out = rest.unwrap_or(*out));
             }
         };
-        stepper.levels.iter_mut().for_each(|level| level.current = 0);
+        stepper.levels.iter_mut().for_each(|level| level.current = PopulationSet::First);
         subdomains.iter_mut().try_for_each(|subdomain| subdomain.fill(&stepper.levels, &value))?;
         subdomains.fill_covered(&stepper.current(), true)
     }
@@ -83,12 +84,12 @@ impl Simulation {
         let layout = Layout::populations(self.manifest());
         let (rest, digits) = (fields::rest(self.manifest()), Digits::of(self.manifest()));
         let mut whole = vec![0.0; rest.len()];
-        for set in 0..2 {
+        for set in PopulationSet::BOTH {
             let current: Vec<bool> = self.stepper.levels.iter().map(|level| level.current == set).collect();
             if current.contains(&true) {
                 let read = |range| {
                     self.subdomains
-                        .read(layout, range, For::First, |subdomain| Some(&subdomain.fields().populations[set]))
+                        .read(layout, range, For::First, |subdomain| Some(&subdomain.fields().populations[set.index()]))
                 };
                 cells::visit(read, layout, self.grid(), |cell, stored| {
                     if current[cell.level] {

@@ -16,7 +16,7 @@ impl Simulation {
     /// Sets the position-dependent parameters of all cells from now on.
     pub fn set_places(&mut self, values: PlaceValues) -> Result<(), StepError> {
         self.follow_places(values);
-        let current: Vec<usize> = self.stepper.levels.iter().map(|level| level.current).collect();
+        let current = self.stepper.current();
         self.subdomains.iter_mut().try_for_each(|subdomain| Ok(subdomain.set_places(&current)?))
     }
 }

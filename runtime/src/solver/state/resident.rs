@@ -33,7 +33,7 @@ impl Simulation {
         if self.subdomains() != 1 || self.manifest().is_side_by_side() {
             return Ok(None);
         }
-        let array = &self.subdomains.first().fields().populations[current];
+        let array = &self.subdomains.first().fields().populations[current.index()];
         self.resident(array, Layout::populations(self.manifest())).map(Some)
     }
 

@@ -15,6 +15,7 @@ use crate::processes::Processes;
 use crate::solver::arrays::cells::{SLOTS_AT_ONCE, runs};
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::simulation::Simulation;
 use crate::solver::subdomain::Subdomain;
 
@@ -132,7 +133,7 @@ impl<'a> State<'a> {
     /// The current data of a flow, in place.
     fn of(flow: &'a Simulation) -> Result<State<'a>, StepError> {
         let leaves = flow.grid().shared_leaves()?;
-        let current = |level: usize| Kind::Populations(flow.stepper.levels[level].current);
+        let current = |level: usize| Kind::Populations(flow.stepper.levels[level].current.index());
         let covered = flow.grid().forest().read_covered()?;
         let stored = leaves.iter().map(|leaf| (leaf.block.level, leaf.slot)).chain(covered);
         let array = |slot: SlotId, kind: Kind| ArrayId { subdomain: flow.subdomains.owner(slot), kind };
@@ -355,7 +356,7 @@ fn fill<E>(
 }
 
 fn first_set(subdomain: &mut Subdomain) -> Option<&mut Buffer<Stored>> {
-    Some(subdomain.populations_mut(0))
+    Some(subdomain.populations_mut(PopulationSet::First))
 }
 
 impl Simulation {
@@ -399,7 +400,7 @@ impl Simulation {
             self.subdomains.write_raw(layout, slot.index()..slot.index() + 1, &bytes, first_set)?;
         }
         let Simulation { subdomains, stepper, .. } = self;
-        stepper.levels.iter_mut().for_each(|level| level.current = 0);
+        stepper.levels.iter_mut().for_each(|level| level.current = PopulationSet::First);
         stepper.step = step;
         stepper.set_time(subdomains.first().program().manifest(), step as f64)?;
         for subdomain in subdomains.iter_mut() {

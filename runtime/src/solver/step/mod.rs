@@ -32,7 +32,7 @@ use crate::solver::arrays::params::{LevelState, Params};
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::plan::phase::Phase;
-use crate::solver::plan::task::{Side, Subtask, Task};
+use crate::solver::plan::task::{PopulationSet, Side, Subtask, Task};
 use crate::solver::spec::Course;
 use crate::solver::step::timing::Timings;
 
@@ -98,7 +98,7 @@ impl Stepper {
         }
         // Finer levels have taken an even number of steps.
         self.levels.iter_mut().zip(current).for_each(|(level, before)| level.current = before);
-        self.levels[0].current = 1 - self.levels[0].current;
+        self.levels[0].current = self.levels[0].current.other();
         self.step += 1;
         Ok(())
     }
@@ -160,13 +160,13 @@ impl Stepper {
         edge.into_iter().try_for_each(|(task, subtask)| self.run_subtask(task, subtask, subdomains))?;
         let level = tasks[0].level;
         if subdomains.exchanges(level) {
-            subdomains.post(level, 1 - tasks[0].current(level))?;
+            subdomains.post(level, tasks[0].current(level).other())?;
         }
         inside.into_iter().try_for_each(|(task, subtask)| self.run_subtask(task, subtask, subdomains))
     }
 
     /// The current set of populations of each level.
-    pub(crate) fn current(&self) -> Vec<usize> {
+    pub(crate) fn current(&self) -> Vec<PopulationSet> {
         self.levels.iter().map(|level| level.current).collect()
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::solver::decomposition::Subdomains;
 use crate::solver::plan::phase::Phase;
-use crate::solver::plan::task::Task;
+use crate::solver::plan::task::{PopulationSet, Task};
 
 /// The tasks of a step of the grid, in a valid order; `current`: the current set of populations of each level.
-pub(crate) fn tasks(subdomains: &Subdomains, current: &[usize]) -> Vec<Task> {
-    let sets = current.iter().enumerate().map(|(level, set)| (*set as u64) << level);
+pub(crate) fn tasks(subdomains: &Subdomains, current: &[PopulationSet]) -> Vec<Task> {
+    let sets = current.iter().enumerate().map(|(level, set)| (set.index() as u64) << level);
     let mut schedule = Schedule { subdomains, sets: sets.sum(), fresh: 0, tasks: vec![] };
     schedule.advance(0, 0);
     schedule.phases(&[Phase::Tick], 0, 0);

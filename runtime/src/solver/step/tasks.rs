@@ -6,7 +6,7 @@ use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::plan::accesses::{self, OfSubdomain};
 use crate::solver::plan::phase::Phase;
-use crate::solver::plan::task::{Side, Subtask, Task};
+use crate::solver::plan::task::{LaneId, Side, Subtask, Task};
 
 impl Subdomains {
     /// Whether a phase has work to do on a level in this process.
@@ -26,7 +26,10 @@ impl Subdomains {
             && self.first().together(task.level) != Some(task.phase);
         match &self.division {
             Some(division) if task.phase.crosses() && division.processes.are_several() => vec![Subtask::Processes],
-            Some(division) if task.phase.crosses() => (0..division.lanes(task)).map(Subtask::Lane).collect(),
+            Some(division) if task.phase.crosses() => {
+                let lane = |number| Subtask::Lane(LaneId { level: task.level, number });
+                (0..division.lanes(task)).map(lane).collect()
+            }
             _ if apart => all(Side::Edge).chain(all(Side::Inside)).collect(),
             _ => all(Side::All).collect(),
         }
@@ -53,8 +56,8 @@ impl Subdomains {
         match subtask {
             Subtask::Processes if task.phase == Phase::HaloSaved => self.exchange_saved(task.level),
             Subtask::Processes => self.exchange(task.level, levels[task.level].current),
-            Subtask::Lane(lane) if task.phase == Phase::HaloSaved => self.cross_saved(task.level, lane),
-            Subtask::Lane(lane) => self.cross(task.level, lane, levels[task.level].current),
+            Subtask::Lane(lane) if task.phase == Phase::HaloSaved => self.cross_saved(lane),
+            Subtask::Lane(lane) => self.cross(lane, levels[task.level].current),
             Subtask::Subdomain(index, _) if task.phase == Phase::Move => {
                 self.push_bodies(task.level, end)?;
                 self.here[index].move_solids(task.level, end, &levels[task.level])

@@ -13,6 +13,7 @@ use crate::kernels::{KernelError, Program};
 use crate::mesh::forest::{Bound, Outcome, Tables, Targets};
 use crate::solver::error::StepError;
 use crate::solver::halo::transfer::Reach;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::solids::levels;
 use crate::solver::spec::pins;
@@ -66,7 +67,7 @@ impl Subdomain {
     pub(crate) fn change(
         &mut self,
         range: &RangeInclusive<usize>,
-        current: Vec<usize>,
+        current: Vec<PopulationSet>,
         mut reach: Option<&mut Reach>,
     ) -> Result<Outcome, StepError> {
         let placed = self.placed()?;
@@ -109,7 +110,11 @@ impl Subdomain {
     }
 
     /// Sorts the data of its blocks along the curve; returns the set of populations that is then current on all levels.
-    pub(crate) fn reorder(&mut self, current: Vec<usize>, reach: Option<&mut Reach>) -> Result<usize, StepError> {
+    pub(crate) fn reorder(
+        &mut self,
+        current: Vec<PopulationSet>,
+        reach: Option<&mut Reach>,
+    ) -> Result<PopulationSet, StepError> {
         let coarsest = self.own_level(0);
         let Subdomain { program, grid, fields, reference, statistics, .. } = self;
         let moving = (reference.as_mut(), statistics.as_mut());
@@ -129,7 +134,7 @@ impl Subdomain {
         if let Some(bodies) = &mut self.bodies {
             bodies.follow(&self.grid)?;
         }
-        Ok(1 - set)
+        Ok(set.other())
     }
 
     /// After the grid has changed: updates the memory for refinement interfaces and their lists. `senders`: the blocks of other subdomains

@@ -15,6 +15,7 @@ use crate::solver::arrays::fields::rest;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::arrays::places::Places;
 use crate::solver::error::StepError;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::subdomain::Subdomain;
 use crate::solver::subdomain::fields::ids_in;
 
@@ -63,7 +64,7 @@ impl Subdomain {
         let layout = Layout::populations(program.manifest());
         let (rest, digits) = (rest(program.manifest()), Digits::of(program.manifest()));
         for (at, set) in fields.populations.iter_mut().enumerate() {
-            let current: Vec<bool> = levels.iter().map(|level| level.current == at).collect();
+            let current: Vec<bool> = levels.iter().map(|level| level.current.index() == at).collect();
             if current.contains(&true) {
                 cells::update(set, layout, grid, &leaves, |cell, stored| {
                     if current[cell.level] {
@@ -86,7 +87,7 @@ impl Subdomain {
     }
 
     /// Writes the place values of all its cells.
-    pub(crate) fn set_places(&mut self, current: &[usize]) -> Result<(), DeviceError> {
+    pub(crate) fn set_places(&mut self, current: &[PopulationSet]) -> Result<(), DeviceError> {
         self.sampled = false;
         self.give_places(current, |_| true)
     }
@@ -99,7 +100,11 @@ impl Subdomain {
     }
 
     /// Writes the place values of the cells of some leaves, into the set of populations that is current on their level.
-    pub(super) fn give_places(&mut self, current: &[usize], to: impl Fn(&Leaf) -> bool) -> Result<(), DeviceError> {
+    pub(super) fn give_places(
+        &mut self,
+        current: &[PopulationSet],
+        to: impl Fn(&Leaf) -> bool,
+    ) -> Result<(), DeviceError> {
         let Subdomain { program, grid, fields, places: Some(places), .. } = self else { return Ok(()) };
         let layout = Layout::populations(program.manifest());
         let cells: Vec<CellId> = layout.all_cells().collect();
@@ -108,7 +113,7 @@ impl Subdomain {
             let of = |leaf: &&Leaf| places.of(layout, grid.origin(leaf.block), &cells);
             let values: Vec<Vec<Vec<f64>>> = some.par_iter().map(of).collect();
             for (leaf, values) in some.iter().zip(values) {
-                let to = &mut fields.populations[current[leaf.block.level]];
+                let to = &mut fields.populations[current[leaf.block.level].index()];
                 places.write(layout, to, (leaf.slot, CellId(0)), &values)?;
             }
         }

@@ -30,7 +30,7 @@ impl Subdomain {
             for ids in runs.into_iter().map(|run| tables.leaves.slice(run)).chain([tables.covered.slice(covered)]) {
                 self.program.launch(kernels::Macroscopic {
                     ids,
-                    src: &self.fields.populations[level.current],
+                    src: &self.fields.populations[level.current.index()],
                     first: 0,
                     level: number as i32,
                     fields: &mut self.fields.macroscopic,
@@ -50,7 +50,7 @@ impl Subdomain {
         for (number, (level, listed)) in levels.iter().zip(self.grid.levels()).enumerate() {
             self.program.launch(kernels::Macroscopic {
                 ids: ids_in(&self.grid, &listed.leaves, window),
-                src: &self.fields.populations[level.current],
+                src: &self.fields.populations[level.current.index()],
                 first: window.start as i32,
                 level: number as i32,
                 fields: &mut self.fields.macroscopic,

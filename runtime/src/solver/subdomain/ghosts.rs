@@ -20,6 +20,7 @@ use crate::kernels;
 use crate::solver::arrays::fields::Fields;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::subdomain::{Subdomain, own_level};
 
 impl Subdomain {
@@ -35,7 +36,7 @@ impl Subdomain {
             rows: &tables.rows,
             held: self.grid.forest().pool().slots as i32,
             saved,
-            dst: &mut populations[1 - current],
+            dst: &mut populations[current.other().index()],
             params: params.packed(),
         })?;
         Ok(())
@@ -76,7 +77,7 @@ impl Subdomain {
                 rows: &tables.rows,
                 held: self.grid.forest().pool().slots as i32,
                 saved,
-                dst: &mut populations[*current],
+                dst: &mut populations[current.index()],
                 params: params.packed(),
             })?;
         }
@@ -85,7 +86,12 @@ impl Subdomain {
 
     /// Fills the covered blocks of a level from their children: all cells if `whole`, otherwise those that no step computes. `current`: the
     /// current set of each level.
-    pub(crate) fn fill_covered(&mut self, current: &[usize], level: usize, whole: bool) -> Result<(), StepError> {
+    pub(crate) fn fill_covered(
+        &mut self,
+        current: &[PopulationSet],
+        level: usize,
+        whole: bool,
+    ) -> Result<(), StepError> {
         let tables = self.grid.tables();
         let [populations_0, populations_1] = &mut self.fields.populations;
         self.program.launch(kernels::Hold {
@@ -94,7 +100,7 @@ impl Subdomain {
             parts: &tables.parts,
             held: self.grid.forest().pool().slots as i32,
             whole: i32::from(whole),
-            sets: (current[level] | current[level + 1] << 1) as i32,
+            sets: (current[level].index() | current[level + 1].index() << 1) as i32,
             populations_0,
             populations_1,
         })?;

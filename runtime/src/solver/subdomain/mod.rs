@@ -46,6 +46,7 @@ use crate::solver::error::StepError;
 use crate::solver::halo::Halo;
 use crate::solver::halo::edges::Edges;
 use crate::solver::inbox::Inbox;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::spec::{Corners, GridSpec};
 pub(crate) use crate::solver::subdomain::adapt::set_targets;
@@ -238,8 +239,8 @@ impl Subdomain {
     }
 
     /// One of the two sets of populations.
-    pub(crate) fn populations_mut(&mut self, set: usize) -> &mut Buffer<Stored> {
-        &mut self.fields.populations[set]
+    pub(crate) fn populations_mut(&mut self, set: PopulationSet) -> &mut Buffer<Stored> {
+        &mut self.fields.populations[set.index()]
     }
 
     /// Populations that blocks at refinement interfaces save for ghosts.

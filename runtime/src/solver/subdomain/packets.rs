@@ -41,7 +41,7 @@ impl Subdomain {
     ) -> Result<(), StepError> {
         for run in self.at_interfaces(level) {
             let ids = self.grid.tables().leaves.slice(run);
-            let populations = &mut self.fields.populations[*current];
+            let populations = &mut self.fields.populations[current.index()];
             let (sources, action) = (kernels::Sources::default(), kernels::Action::Expose { populations });
             self.program.launch(kernels::Gather { ids, sources, action, params: params.packed() })?;
         }

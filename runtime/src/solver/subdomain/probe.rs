@@ -57,7 +57,7 @@ impl Subdomain {
                 if !self.sampled {
                     self.program.launch(kernels::Macroscopic {
                         ids: blocks.ids.slice(inside.clone()),
-                        src: &self.fields.populations[level.current],
+                        src: &self.fields.populations[level.current.index()],
                         first: window.start as i32,
                         level: number as i32,
                         fields: &mut self.fields.macroscopic,

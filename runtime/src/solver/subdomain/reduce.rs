@@ -12,6 +12,7 @@ use crate::mesh::Grid;
 use crate::solver::arrays::fields::component_names;
 use crate::solver::error::StepError;
 use crate::solver::observe::NotFinite;
+use crate::solver::plan::task::PopulationSet;
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::Subdomain;
 
@@ -76,7 +77,7 @@ impl Subdomain {
     }
 
     /// The sums over the cells of one set of populations, for each block in a run of the list of leaves.
-    pub(crate) fn sums(&self, run: Range<usize>, set: usize, sums: usize) -> Result<Vec<f64>, StepError> {
+    pub(crate) fn sums(&self, run: Range<usize>, set: PopulationSet, sums: usize) -> Result<Vec<f64>, StepError> {
         let count = run.len();
         let mut found = self.program.device().alloc_doubles(2 * sums * count)?;
         self.program.launch(kernels::Sums {
@@ -85,7 +86,7 @@ impl Subdomain {
                 ids: self.grid.tables().leaves.slice(run),
                 per: 1,
             },
-            src: &self.fields.populations[set],
+            src: &self.fields.populations[set.index()],
             mask: mask(self.bodies.as_ref(), &self.grid),
             sums: &mut found,
         })?;

@@ -12,7 +12,7 @@ use crate::solver::error::StepError;
 use crate::solver::halo::edges::Edges;
 use crate::solver::inbox::Inbox;
 use crate::solver::plan::phase::{Items, Phase};
-use crate::solver::plan::task::Side;
+use crate::solver::plan::task::{PopulationSet, Side};
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::{Subdomain, own_level};
 
@@ -41,7 +41,7 @@ impl Subdomain {
             self.program.launch(kernels::Gather {
                 ids,
                 sources: sources(lists, phase, start, walls, None),
-                action: kernels::Action::Expose { populations: &mut self.fields.populations[*current] },
+                action: kernels::Action::Expose { populations: &mut self.fields.populations[current.index()] },
                 params: params.packed(),
             })?;
         }
@@ -65,7 +65,10 @@ impl Subdomain {
         };
         let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
         let Fields { populations: [first, second], saved, .. } = &mut self.fields;
-        let (src, dst) = if *current == 0 { (&*first, second) } else { (&*second, first) };
+        let (src, dst) = match current {
+            PopulationSet::First => (&*first, second),
+            PopulationSet::Second => (&*second, first),
+        };
         Ok(self.program.launch(kernels::Gather {
             ids: blocks(lists, phase, level),
             sources: sources(lists, phase, start, walls, Some(saved)),

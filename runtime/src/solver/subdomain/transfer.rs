@@ -11,13 +11,14 @@ use crate::solver::arrays::fields::Fields;
 use crate::solver::arrays::pages::{self, Arrays};
 use crate::solver::arrays::statistics::Statistics;
 use crate::solver::halo::transfer::Reach;
+use crate::solver::plan::task::PopulationSet;
 
 /// The data to be transferred: the two sets of populations, reference fields and statistics.
 pub(super) struct Populations<'a> {
     pub(super) program: &'a Program,
     pub(super) sets: &'a mut [Buffer<Stored>; 2],
     /// The current set of each level.
-    pub(super) current: Vec<usize>,
+    pub(super) current: Vec<PopulationSet>,
     /// Reference fields.
     pub(super) reference: Option<&'a mut Buffer<Real>>,
     /// An array of the same shape that may be overwritten.
@@ -37,7 +38,7 @@ impl<'a> Populations<'a> {
         grid: &Grid,
         fields: &'a mut Fields,
         (reference, statistics): (Option<&'a mut Buffer<Real>>, Option<&'a mut Statistics>),
-        current: Vec<usize>,
+        current: Vec<PopulationSet>,
         reach: Option<&'a mut Reach>,
     ) -> Self {
         let Fields { populations: sets, macroscopic: spare, .. } = fields;
@@ -46,7 +47,7 @@ impl<'a> Populations<'a> {
 
     /// Both sets, and which is current on each level.
     fn both_sets(&mut self) -> kernels::Sets<'_> {
-        let sets = self.current.iter().enumerate().map(|(level, set)| (*set as i32) << level).sum();
+        let sets = self.current.iter().enumerate().map(|(level, set)| (set.index() as i32) << level).sum();
         let [populations_0, populations_1] = &mut *self.sets;
         kernels::Sets { sets, populations_0, populations_1 }
     }
@@ -70,10 +71,13 @@ impl<'a> Populations<'a> {
         &mut self,
         ids: Slice<'_, Int>,
         from: &Buffer<Int>,
-        source: usize,
+        source: PopulationSet,
     ) -> Result<(), KernelError> {
         let [first, second] = &mut *self.sets;
-        let (src, dst) = if source == 0 { (&*first, second) } else { (&*second, first) };
+        let (src, dst) = match source {
+            PopulationSet::First => (&*first, second),
+            PopulationSet::Second => (&*second, first),
+        };
         self.program.launch(kernels::Relocate { ids, from, src, dst })
     }
 }
@@ -156,9 +160,9 @@ impl Remap for Populations<'_> {
             statistics.reorder(self.program.device(), self.program.manifest(), &moves, &slots)?;
         }
         // The old content of the destination arrays is no longer needed.
-        let source = self.current.first().copied().unwrap_or(0);
+        let source = self.current.first().copied().unwrap_or_default();
         let (mut room, manifest) = (Arrays::default(), self.program.manifest());
-        room.add(&mut self.sets[1 - source], Layout::populations(manifest));
+        room.add(&mut self.sets[source.other().index()], Layout::populations(manifest));
         room.add(self.spare, Layout::fields(manifest));
         room.only(&slots)?;
         if let Some(reference) = &mut self.reference {
