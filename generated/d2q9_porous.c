@@ -670,20 +670,20 @@ void d2q9_porous_macroscopic(
 
 // A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
-    double total, carried;
+    double total, compensation;
 } Sum;
 
 static inline void add(Sum *sum, const double value)
 {
     const double total = sum->total + value;
-    sum->carried += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
+    sum->compensation += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
     sum->total = total;
 }
 
 static inline void merge(Sum *sum, const Sum *other)
 {
     add(sum, other->total);
-    add(sum, other->carried);
+    add(sum, other->compensation);
 }
 
 // Which cells are solid: where `solids` is 1, those without links in the row of their block.
@@ -731,7 +731,7 @@ static inline void add_moments(const int direction, const Sum *sum, const double
     add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
-        const Sum along = {c * sum->total, c * sum->carried};
+        const Sum along = {c * sum->total, c * sum->compensation};
         merge(&of[1 + axis], &along);
     }
 }
@@ -771,52 +771,52 @@ static Found found_in(
     return found;
 }
 
-// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
-void d2q9_porous_look(
-    const int32_t *restrict shares,  // shares of the list to work on [count]
-    const int32_t count,             // entries of `shares`
+// What each chunk of the listed blocks tells: a value that is not finite, a change of velocity.
+void d2q9_porous_check_fields(
+    const int32_t *restrict chunks,  // chunks of the list to work on [count]
+    const int32_t count,             // entries of `chunks`
     const int32_t *restrict ids,     // the list: slots [size]
     const int32_t size,              // entries of `ids`
-    const int32_t per,               // slots of a share; the last may have less
+    const int32_t per,               // slots of a chunk; the last may have less
     const int32_t first,             // the first of the slots that have fields
     const float *restrict fields,    // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const float *restrict before,    // the same at another time, if `compare` is 1 [slot - first][3][64], lattice
                                      //   units
     const int32_t compare,           // 1 to compare velocities, else 0
-    double *restrict found)          // of each share: the place (entry * cells + cell) * components + component of
+    double *restrict found)          // of each chunk: the place (entry * cells + cell) * components + component of
                                      //   the first value that is not finite, or a place behind all; the square of the
-                                     //   largest change of velocity [share][2]
+                                     //   largest change of velocity [chunk][2]
 {
     for (int32_t item = 0; item < count; ++item) {
-        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const int32_t chunk = chunks[item], begin = chunk * per, end = begin + per < size ? begin + per : size;
         const int thread = 0, threads = 1;
         (void)join;  // one thread has all
         const Found own = found_in(ids, begin, end, thread, threads, first, fields, before, compare);
-        if (thread == 0) found[2 * share] = own.first, found[2 * share + 1] = own.change;
+        if (thread == 0) found[2 * chunk] = own.first, found[2 * chunk + 1] = own.change;
     }
 }
 
-// Mass and momentum of the fluid in each share of the listed blocks.
+// Mass and momentum of the fluid in each chunk of the listed blocks.
 void d2q9_porous_sums(
-    const int32_t *restrict shares,     // shares of the list to work on [count]
-    const int32_t count,                // entries of `shares`
+    const int32_t *restrict chunks,     // chunks of the list to work on [count]
+    const int32_t count,                // entries of `chunks`
     const int32_t *restrict ids,        // the list: slots [size]
     const int32_t size,                 // entries of `ids`
-    const int32_t per,                  // slots of a share; the last may have less
+    const int32_t per,                  // slots of a chunk; the last may have less
     const float *restrict src,          // post-collision populations [slot][9][64], lattice units
     const int32_t *restrict link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
     const int32_t *restrict links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if
                                         //   `solids` is 1 [row][9][64]
     const int32_t solids,               // 1 where links may be cut or cells be solid, else 0
     double *restrict sums)              // mass and momentum of each set, each a sum and what rounding took from it
-                                        //   [share][1][3][2], lattice units
+                                        //   [chunk][1][3][2], lattice units
 {
     for (int32_t item = 0; item < count; ++item) {
-        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const int32_t chunk = chunks[item], begin = chunk * per, end = begin + per < size ? begin + per : size;
         const int thread = 0, threads = 1;
         const Mask mask = {link_rows, links, solids};
         Sum of[SETS * (1 + DIM)];
-        for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
+        for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].compensation = 0;
         double cells = 0;
         for (int i = -1; i < Q; ++i) {
             (void)merge;  // one thread has all
@@ -824,8 +824,8 @@ void d2q9_porous_sums(
             if (thread == 0 && i < 0) cells = own.total;
             if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
         }
-        double *const to = sums + (size_t)share * (2 * SETS * (1 + DIM));
-        for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].carried;
+        double *const to = sums + (size_t)chunk * (2 * SETS * (1 + DIM));
+        for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].compensation;
     }
 }
 
@@ -914,9 +914,9 @@ static inline void merge_totals(Totals *totals, const Totals *other)
 
 static inline void put_totals(const Totals *totals, double *means)
 {
-    means[0] = totals->mass.total, means[1] = totals->mass.carried;
-    means[2] = totals->energy.total, means[3] = totals->energy.carried;
-    means[4] = totals->enstrophy.total, means[5] = totals->enstrophy.carried;
+    means[0] = totals->mass.total, means[1] = totals->mass.compensation;
+    means[2] = totals->energy.total, means[3] = totals->energy.compensation;
+    means[4] = totals->enstrophy.total, means[5] = totals->enstrophy.compensation;
     means[6] = totals->fastest;
 }
 
@@ -945,13 +945,13 @@ static Totals totals_of(
     return totals;
 }
 
-// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
+// What the means of a flow are made of, in the fluid of each chunk of the listed blocks, which are of one level.
 void d2q9_porous_means(
-    const int32_t *restrict shares,     // shares of the list to work on [count]
-    const int32_t count,                // entries of `shares`
+    const int32_t *restrict chunks,     // chunks of the list to work on [count]
+    const int32_t count,                // entries of `chunks`
     const int32_t *restrict ids,        // the list: slots [size]
     const int32_t size,                 // entries of `ids`
-    const int32_t per,                  // slots of a share; the last may have less
+    const int32_t per,                  // slots of a chunk; the last may have less
     const int32_t *restrict nodes,      // node of each slot [slot]
     const int32_t *restrict near,       // nodes of the same level around each node, -(w + 1) for wall w, or the least
                                         //   integer [node][9]
@@ -966,16 +966,16 @@ void d2q9_porous_means(
     double *restrict means)             // sums over fluid cells of the density, of half the square of the velocity,
                                         //   and of half that of its curl, per cell of the level at hand, each a sum
                                         //   and what rounding took from it; the square of the largest speed
-                                        //   [share][7], lattice units
+                                        //   [chunk][7], lattice units
 {
     for (int32_t item = 0; item < count; ++item) {
-        const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;
+        const int32_t chunk = chunks[item], begin = chunk * per, end = begin + per < size ? begin + per : size;
         const int thread = 0, threads = 1;
         const Forest forest = {nodes, near, children, parents, slots, fields};
         const Mask mask = {link_rows, links, solids};
         (void)merge_totals;  // one thread has all
         const Totals own = totals_of(ids, begin, end, thread, threads, &forest, mask);
-        if (thread == 0) put_totals(&own, means + 7 * (size_t)share);
+        if (thread == 0) put_totals(&own, means + 7 * (size_t)chunk);
     }
 }
 
@@ -1028,9 +1028,9 @@ void d2q9_porous_macroscopic_packed(void *const *args)
         *(const d2q9_porous_params *)args[6]);
 }
 
-void d2q9_porous_look_packed(void *const *args)
+void d2q9_porous_check_fields_packed(void *const *args)
 {
-    d2q9_porous_look(
+    d2q9_porous_check_fields(
         *(const int32_t *const *)args[0],
         *(const int32_t *)args[1],
         *(const int32_t *const *)args[2],

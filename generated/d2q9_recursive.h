@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 // Version of this interface: kernels, their arguments and their memory. It changes when any of these does.
-#define D2Q9_RECURSIVE_ABI 13
+#define D2Q9_RECURSIVE_ABI 14
 
 #ifdef __cplusplus
 extern "C" {
@@ -148,43 +148,43 @@ D2Q9_RECURSIVE_KERNEL d2q9_recursive_macroscopic(
     float *fields,                        // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const d2q9_recursive_params params);  // parameters of the method
 
-// What each share of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `shares`.
-D2Q9_RECURSIVE_KERNEL d2q9_recursive_look(
-    const int32_t *shares,  // shares of the list to work on [count]
-    const int32_t count,    // entries of `shares`
+// What each chunk of the listed blocks tells: a value that is not finite, a change of velocity. CUDA: thread blocks of 256, each for 1 of `chunks`.
+D2Q9_RECURSIVE_KERNEL d2q9_recursive_check_fields(
+    const int32_t *chunks,  // chunks of the list to work on [count]
+    const int32_t count,    // entries of `chunks`
     const int32_t *ids,     // the list: slots [size]
     const int32_t size,     // entries of `ids`
-    const int32_t per,      // slots of a share; the last may have less
+    const int32_t per,      // slots of a chunk; the last may have less
     const int32_t first,    // the first of the slots that have fields
     const float *fields,    // macroscopic fields: rho, ux, uy [slot - first][3][64], lattice units
     const float *before,    // the same at another time, if `compare` is 1 [slot - first][3][64], lattice units
     const int32_t compare,  // 1 to compare velocities, else 0
-    double *found);         // of each share: the place (entry * cells + cell) * components + component of the first
+    double *found);         // of each chunk: the place (entry * cells + cell) * components + component of the first
                             //   value that is not finite, or a place behind all; the square of the largest change of
-                            //   velocity [share][2]
+                            //   velocity [chunk][2]
 
-// Mass and momentum of the fluid in each share of the listed blocks. CUDA: thread blocks of 256, each for 1 of `shares`.
+// Mass and momentum of the fluid in each chunk of the listed blocks. CUDA: thread blocks of 256, each for 1 of `chunks`.
 D2Q9_RECURSIVE_KERNEL d2q9_recursive_sums(
-    const int32_t *shares,     // shares of the list to work on [count]
-    const int32_t count,       // entries of `shares`
+    const int32_t *chunks,     // chunks of the list to work on [count]
+    const int32_t count,       // entries of `chunks`
     const int32_t *ids,        // the list: slots [size]
     const int32_t size,        // entries of `ids`
-    const int32_t per,         // slots of a share; the last may have less
+    const int32_t per,         // slots of a chunk; the last may have less
     const float *src,          // post-collision populations [slot][9][64], lattice units
     const int32_t *link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
     const int32_t *links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if `solids` is 1
                                //   [row][9][64]
     const int32_t solids,      // 1 where links may be cut or cells be solid, else 0
     double *sums);             // mass and momentum of each set, each a sum and what rounding took from it
-                               //   [share][1][3][2], lattice units
+                               //   [chunk][1][3][2], lattice units
 
-// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level. CUDA: thread blocks of 512, each for 1 of `shares`.
+// What the means of a flow are made of, in the fluid of each chunk of the listed blocks, which are of one level. CUDA: thread blocks of 512, each for 1 of `chunks`.
 D2Q9_RECURSIVE_KERNEL d2q9_recursive_means(
-    const int32_t *shares,     // shares of the list to work on [count]
-    const int32_t count,       // entries of `shares`
+    const int32_t *chunks,     // chunks of the list to work on [count]
+    const int32_t count,       // entries of `chunks`
     const int32_t *ids,        // the list: slots [size]
     const int32_t size,        // entries of `ids`
-    const int32_t per,         // slots of a share; the last may have less
+    const int32_t per,         // slots of a chunk; the last may have less
     const int32_t *nodes,      // node of each slot [slot]
     const int32_t *near,       // nodes of the same level around each node, -(w + 1) for wall w, or the least integer
                                //   [node][9]
@@ -198,7 +198,7 @@ D2Q9_RECURSIVE_KERNEL d2q9_recursive_means(
     const int32_t solids,      // 1 where links may be cut or cells be solid, else 0
     double *means);            // sums over fluid cells of the density, of half the square of the velocity, and of
                                //   half that of its curl, per cell of the level at hand, each a sum and what rounding
-                               //   took from it; the square of the largest speed [share][7], lattice units
+                               //   took from it; the square of the largest speed [chunk][7], lattice units
 
 // The collision alone, on plain arrays of states.
 D2Q9_RECURSIVE_KERNEL d2q9_recursive_collide(
@@ -213,7 +213,7 @@ void d2q9_recursive_init_packed(void *const *args);
 void d2q9_recursive_stream_collide_packed(void *const *args);
 void d2q9_recursive_stream_collide_walls_packed(void *const *args);
 void d2q9_recursive_macroscopic_packed(void *const *args);
-void d2q9_recursive_look_packed(void *const *args);
+void d2q9_recursive_check_fields_packed(void *const *args);
 void d2q9_recursive_sums_packed(void *const *args);
 void d2q9_recursive_means_packed(void *const *args);
 void d2q9_recursive_collide_packed(void *const *args);

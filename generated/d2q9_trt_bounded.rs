@@ -11,7 +11,7 @@
 use core::ffi::c_void;
 
 /// Version of the interface: kernels, their arguments and their memory.
-pub const ABI: u32 = 13;
+pub const ABI: u32 = 14;
 
 /// Number of axes.
 pub const DIM: usize = 2;
@@ -283,19 +283,19 @@ impl Macroscopic {
     }
 }
 
-/// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+/// What each chunk of the listed blocks tells: a value that is not finite, a change of velocity.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Look {
-    /// shares of the list to work on [count]
-    pub shares: *const i32,
-    /// entries of `shares`
+pub struct CheckFields {
+    /// chunks of the list to work on [count]
+    pub chunks: *const i32,
+    /// entries of `chunks`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
     /// entries of `ids`
     pub size: i32,
-    /// slots of a share; the last may have less
+    /// slots of a chunk; the last may have less
     pub per: i32,
     /// the first of the slots that have fields
     pub first: i32,
@@ -305,13 +305,13 @@ pub struct Look {
     pub before: *const f32,
     /// 1 to compare velocities, else 0
     pub compare: i32,
-    /// of each share: the place (entry * cells + cell) * components + component of the first value that is not finite, or a place behind all; the square of the largest change of velocity [share][2]
+    /// of each chunk: the place (entry * cells + cell) * components + component of the first value that is not finite, or a place behind all; the square of the largest change of velocity [chunk][2]
     pub found: *mut f64,
 }
 
-impl Look {
+impl CheckFields {
     /// Symbol of the kernel; on the host, `_packed` behind it takes `arguments()`.
-    pub const SYMBOL: &'static str = "d2q9_trt_bounded_look";
+    pub const SYMBOL: &'static str = "d2q9_trt_bounded_check_fields";
     /// CUDA: threads of a thread block.
     pub const THREADS: u32 = 256;
     /// CUDA: list entries that a thread block works on.
@@ -323,7 +323,7 @@ impl Look {
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
     pub fn arguments(&mut self) -> [*mut c_void; 10] {
         [
-            (&raw mut self.shares).cast(),
+            (&raw mut self.chunks).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.ids).cast(),
             (&raw mut self.size).cast(),
@@ -337,19 +337,19 @@ impl Look {
     }
 }
 
-/// Mass and momentum of the fluid in each share of the listed blocks.
+/// Mass and momentum of the fluid in each chunk of the listed blocks.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Sums {
-    /// shares of the list to work on [count]
-    pub shares: *const i32,
-    /// entries of `shares`
+    /// chunks of the list to work on [count]
+    pub chunks: *const i32,
+    /// entries of `chunks`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
     /// entries of `ids`
     pub size: i32,
-    /// slots of a share; the last may have less
+    /// slots of a chunk; the last may have less
     pub per: i32,
     /// post-collision populations [slot][9][64], lattice units
     pub src: *const f32,
@@ -359,7 +359,7 @@ pub struct Sums {
     pub links: *const i32,
     /// 1 where links may be cut or cells be solid, else 0
     pub solids: i32,
-    /// mass and momentum of each set, each a sum and what rounding took from it [share][1][3][2], lattice units
+    /// mass and momentum of each set, each a sum and what rounding took from it [chunk][1][3][2], lattice units
     pub sums: *mut f64,
 }
 
@@ -377,7 +377,7 @@ impl Sums {
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
     pub fn arguments(&mut self) -> [*mut c_void; 10] {
         [
-            (&raw mut self.shares).cast(),
+            (&raw mut self.chunks).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.ids).cast(),
             (&raw mut self.size).cast(),
@@ -391,19 +391,19 @@ impl Sums {
     }
 }
 
-/// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
+/// What the means of a flow are made of, in the fluid of each chunk of the listed blocks, which are of one level.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Means {
-    /// shares of the list to work on [count]
-    pub shares: *const i32,
-    /// entries of `shares`
+    /// chunks of the list to work on [count]
+    pub chunks: *const i32,
+    /// entries of `chunks`
     pub count: i32,
     /// the list: slots [size]
     pub ids: *const i32,
     /// entries of `ids`
     pub size: i32,
-    /// slots of a share; the last may have less
+    /// slots of a chunk; the last may have less
     pub per: i32,
     /// node of each slot [slot]
     pub nodes: *const i32,
@@ -423,7 +423,7 @@ pub struct Means {
     pub links: *const i32,
     /// 1 where links may be cut or cells be solid, else 0
     pub solids: i32,
-    /// sums over fluid cells of the density, of half the square of the velocity, and of half that of its curl, per cell of the level at hand, each a sum and what rounding took from it; the square of the largest speed [share][7], lattice units
+    /// sums over fluid cells of the density, of half the square of the velocity, and of half that of its curl, per cell of the level at hand, each a sum and what rounding took from it; the square of the largest speed [chunk][7], lattice units
     pub means: *mut f64,
 }
 
@@ -441,7 +441,7 @@ impl Means {
     /// Pointers to the arguments in order, as a launch takes them. They live as long as `self` stays in place.
     pub fn arguments(&mut self) -> [*mut c_void; 15] {
         [
-            (&raw mut self.shares).cast(),
+            (&raw mut self.chunks).cast(),
             (&raw mut self.count).cast(),
             (&raw mut self.ids).cast(),
             (&raw mut self.size).cast(),

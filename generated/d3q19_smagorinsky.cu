@@ -699,20 +699,20 @@ d3q19_smagorinsky_macroscopic(
 
 // A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
-    double total, carried;
+    double total, compensation;
 } Sum;
 
 static __device__ __forceinline__ void add(Sum *sum, const double value)
 {
     const double total = sum->total + value;
-    sum->carried += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
+    sum->compensation += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
     sum->total = total;
 }
 
 static __device__ __forceinline__ void merge(Sum *sum, const Sum *other)
 {
     add(sum, other->total);
-    add(sum, other->carried);
+    add(sum, other->compensation);
 }
 
 // Which cells are solid: where `solids` is 1, those without links in the row of their block.
@@ -760,7 +760,7 @@ static __device__ __forceinline__ void add_moments(const int direction, const Su
     add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
-        const Sum along = {c * sum->total, c * sum->carried};
+        const Sum along = {c * sum->total, c * sum->compensation};
         merge(&of[1 + axis], &along);
     }
 }
@@ -800,28 +800,28 @@ static __device__ __noinline__ Found found_in(
     return found;
 }
 
-// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
+// What each chunk of the listed blocks tells: a value that is not finite, a change of velocity.
 extern "C" __global__ void __launch_bounds__(256)
-d3q19_smagorinsky_look(
-    const int *__restrict__ shares,    // shares of the list to work on [count]
-    const int count,                   // entries of `shares`
+d3q19_smagorinsky_check_fields(
+    const int *__restrict__ chunks,    // chunks of the list to work on [count]
+    const int count,                   // entries of `chunks`
     const int *__restrict__ ids,       // the list: slots [size]
     const int size,                    // entries of `ids`
-    const int per,                     // slots of a share; the last may have less
+    const int per,                     // slots of a chunk; the last may have less
     const int first,                   // the first of the slots that have fields
     const float *__restrict__ fields,  // macroscopic fields: rho, ux, uy, uz [slot - first][4][64], lattice units
     const float *__restrict__ before,  // the same at another time, if `compare` is 1 [slot - first][4][64], lattice
                                        //   units
     const int compare,                 // 1 to compare velocities, else 0
-    double *__restrict__ found)        // of each share: the place (entry * cells + cell) * components + component of
+    double *__restrict__ found)        // of each chunk: the place (entry * cells + cell) * components + component of
                                        //   the first value that is not finite, or a place behind all; the square of
-                                       //   the largest change of velocity [share][2]
+                                       //   the largest change of velocity [chunk][2]
 {
     const int item = blockIdx.x;
     if (item >= count) return;
     constexpr int threads = 256;
-    const int thread = threadIdx.x, share = shares[item];
-    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    const int thread = threadIdx.x, chunk = chunks[item];
+    const int begin = chunk * per, end = begin + per < size ? begin + per : size;
     __shared__ Found own_of[threads];
     __syncthreads();
     own_of[thread] = found_in(ids, begin, end, thread, threads, first, fields, before, compare);
@@ -830,33 +830,33 @@ d3q19_smagorinsky_look(
         if (thread < half) join(&own_of[thread], &own_of[thread + half]);
     }
     const Found &own = own_of[0];
-    if (thread == 0) found[2 * share] = own.first, found[2 * share + 1] = own.change;
+    if (thread == 0) found[2 * chunk] = own.first, found[2 * chunk + 1] = own.change;
 }
 
-// Mass and momentum of the fluid in each share of the listed blocks.
+// Mass and momentum of the fluid in each chunk of the listed blocks.
 extern "C" __global__ void __launch_bounds__(256)
 d3q19_smagorinsky_sums(
-    const int *__restrict__ shares,     // shares of the list to work on [count]
-    const int count,                    // entries of `shares`
+    const int *__restrict__ chunks,     // chunks of the list to work on [count]
+    const int count,                    // entries of `chunks`
     const int *__restrict__ ids,        // the list: slots [size]
     const int size,                     // entries of `ids`
-    const int per,                      // slots of a share; the last may have less
+    const int per,                      // slots of a chunk; the last may have less
     const float *__restrict__ src,      // post-collision populations [slot][19][64], lattice units
     const int *__restrict__ link_rows,  // row of each slot in the next, -1 for none; if `solids` is 1 [slot]
     const int *__restrict__ links,      // w + 1 where a direction comes off wall w, -1 where a cell is solid; if
                                         //   `solids` is 1 [row][19][64]
     const int solids,                   // 1 where links may be cut or cells be solid, else 0
     double *__restrict__ sums)          // mass and momentum of each set, each a sum and what rounding took from it
-                                        //   [share][1][4][2], lattice units
+                                        //   [chunk][1][4][2], lattice units
 {
     const int item = blockIdx.x;
     if (item >= count) return;
     constexpr int threads = 256;
-    const int thread = threadIdx.x, share = shares[item];
-    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    const int thread = threadIdx.x, chunk = chunks[item];
+    const int begin = chunk * per, end = begin + per < size ? begin + per : size;
     const Mask mask = {link_rows, links, solids};
     __shared__ Sum of[SETS * (1 + DIM)];
-    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].compensation = 0;
     double cells = 0;
     for (int i = -1; i < Q; ++i) {
         __shared__ Sum own_of[threads];
@@ -870,8 +870,8 @@ d3q19_smagorinsky_sums(
         if (thread == 0 && i < 0) cells = own.total;
         if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
     }
-    double *const to = sums + (size_t)share * (2 * SETS * (1 + DIM));
-    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].carried;
+    double *const to = sums + (size_t)chunk * (2 * SETS * (1 + DIM));
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].compensation;
 }
 
 // ==== mass, energy, enstrophy =======================================================================================
@@ -959,9 +959,9 @@ static __device__ __forceinline__ void merge_totals(Totals *totals, const Totals
 
 static __device__ __forceinline__ void put_totals(const Totals *totals, double *means)
 {
-    means[0] = totals->mass.total, means[1] = totals->mass.carried;
-    means[2] = totals->energy.total, means[3] = totals->energy.carried;
-    means[4] = totals->enstrophy.total, means[5] = totals->enstrophy.carried;
+    means[0] = totals->mass.total, means[1] = totals->mass.compensation;
+    means[2] = totals->energy.total, means[3] = totals->energy.compensation;
+    means[4] = totals->enstrophy.total, means[5] = totals->enstrophy.compensation;
     means[6] = totals->fastest;
 }
 
@@ -990,14 +990,14 @@ static __device__ __noinline__ Totals totals_of(
     return totals;
 }
 
-// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
+// What the means of a flow are made of, in the fluid of each chunk of the listed blocks, which are of one level.
 extern "C" __global__ void __launch_bounds__(512)
 d3q19_smagorinsky_means(
-    const int *__restrict__ shares,     // shares of the list to work on [count]
-    const int count,                    // entries of `shares`
+    const int *__restrict__ chunks,     // chunks of the list to work on [count]
+    const int count,                    // entries of `chunks`
     const int *__restrict__ ids,        // the list: slots [size]
     const int size,                     // entries of `ids`
-    const int per,                      // slots of a share; the last may have less
+    const int per,                      // slots of a chunk; the last may have less
     const int *__restrict__ nodes,      // node of each slot [slot]
     const int *__restrict__ near,       // nodes of the same level around each node, -(w + 1) for wall w, or the least
                                         //   integer [node][27]
@@ -1012,13 +1012,13 @@ d3q19_smagorinsky_means(
     double *__restrict__ means)         // sums over fluid cells of the density, of half the square of the velocity,
                                         //   and of half that of its curl, per cell of the level at hand, each a sum
                                         //   and what rounding took from it; the square of the largest speed
-                                        //   [share][7], lattice units
+                                        //   [chunk][7], lattice units
 {
     const int item = blockIdx.x;
     if (item >= count) return;
     constexpr int threads = 512;
-    const int thread = threadIdx.x, share = shares[item];
-    const int begin = share * per, end = begin + per < size ? begin + per : size;
+    const int thread = threadIdx.x, chunk = chunks[item];
+    const int begin = chunk * per, end = begin + per < size ? begin + per : size;
     const Forest forest = {nodes, near, children, parents, slots, fields};
     const Mask mask = {link_rows, links, solids};
     __shared__ Totals own_of[threads];
@@ -1029,5 +1029,5 @@ d3q19_smagorinsky_means(
         if (thread < half) merge_totals(&own_of[thread], &own_of[thread + half]);
     }
     const Totals &own = own_of[0];
-    if (thread == 0) put_totals(&own, means + 7 * (size_t)share);
+    if (thread == 0) put_totals(&own, means + 7 * (size_t)chunk);
 }

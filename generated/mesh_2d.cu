@@ -5,7 +5,7 @@
 
 
 enum {
-    PARTS = 4,  // children of a node
+    CHILDREN = 4,  // children of a node
     NEAR = 9,  // places around a node, its own included
     CHUNK = 64,  // list entries that are counted in one go
     MOST = 5,  // classes of nodes, at most
@@ -131,7 +131,7 @@ static __device__ __forceinline__ void dissolve_item(
 {
     const int first = child[node];
     if (first < 0) return;
-    for (int octant = 0; octant < PARTS; ++octant) {
+    for (int octant = 0; octant < CHILDREN; ++octant) {
         const int own = mark[first + octant];
         if (own != COARSEN && own != STUCK_COARSEN) return;  // a leaf has one of these marks, or none
     }
@@ -271,15 +271,15 @@ mesh_2d_scan(
 // Gives a slot to a node that will lose its children, and tells theirs.
 static __device__ __forceinline__ void merge_item(
     const int id, const int *rank, const int first, const int *child, const int slots, const int *free_slots,
-    int *slot, int *node, int *coarse, int *parts)
+    int *slot, int *node, int *coarse, int *child_slots)
 {
     const int at = rank[id] - first, first_child = child[id];
     const int own = free_slots[slots - 1 - at];
     slot[id] = own;
     node[own] = id;
     coarse[at] = own;
-    for (int octant = 0; octant < PARTS; ++octant) {
-        parts[(size_t)own * PARTS + octant] = slot[first_child + octant];
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        child_slots[(size_t)own * CHILDREN + octant] = slot[first_child + octant];
     }
 }
 
@@ -289,10 +289,10 @@ static __device__ __forceinline__ void drop_item(
     int *parent, int *slot, int *node, int *free_families, int *free_slots)
 {
     const int at = rank[id] - first, first_child = child[id];
-    free_families[families + at] = (first_child - roots) / PARTS;
-    for (int octant = 0; octant < PARTS; ++octant) {
+    free_families[families + at] = (first_child - roots) / CHILDREN;
+    for (int octant = 0; octant < CHILDREN; ++octant) {
         const int own = slot[first_child + octant];
-        free_slots[slots + at * PARTS + octant] = own;
+        free_slots[slots + at * CHILDREN + octant] = own;
         node[own] = -1;
         slot[first_child + octant] = -1;
         parent[first_child + octant] = -1;
@@ -304,14 +304,14 @@ static __device__ __forceinline__ void drop_item(
 static __device__ __forceinline__ void split_item(
     const int id, const int *rank, const int roots, const int families, const int slots, const int *free_families,
     const int *free_slots, int *child, int *parent, int *level, int *place, int *slot, int *node, int *bound,
-    int *coarse, int *parts)
+    int *coarse, int *child_slots)
 {
     const int at = rank[id], own = slot[id];
-    const int first_child = roots + free_families[families - 1 - at] * PARTS;
+    const int first_child = roots + free_families[families - 1 - at] * CHILDREN;
     child[id] = first_child;
     coarse[at] = own;
-    for (int octant = 0; octant < PARTS; ++octant) {
-        const int fresh = first_child + octant, own_slot = free_slots[slots - 1 - (at * PARTS + octant)];
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        const int fresh = first_child + octant, own_slot = free_slots[slots - 1 - (at * CHILDREN + octant)];
         child[fresh] = -1;
         parent[fresh] = id;
         level[fresh] = level[id] + 1;
@@ -320,7 +320,7 @@ static __device__ __forceinline__ void split_item(
         bound[fresh] = 0;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
-        parts[(size_t)own * PARTS + octant] = own_slot;
+        child_slots[(size_t)own * CHILDREN + octant] = own_slot;
     }
 }
 
@@ -423,16 +423,16 @@ static __device__ __forceinline__ void classify_item(
         interface[node] = -1;
         return;
     }
-    int walls = 0, jump = 0;
+    int walls = 0, at_interface = 0;
     for (int at = 0; at < NEAR; ++at) {
         const int there = near[(size_t)node * NEAR + at];
         const int entry = there < 0 ? there : child[there] < 0 ? slot[there] : NONE;
         neighbours[(size_t)own * NEAR + at] = entry;
         walls |= entry < 0 && entry != NONE;
-        jump |= entry == NONE;
+        at_interface |= entry == NONE;
     }
-    kind[node] = walls + 2 * jump;
-    interface[node] = jump - 1;
+    kind[node] = walls + 2 * at_interface;
+    interface[node] = at_interface - 1;
 }
 
 // The place of a leaf among those at refinement interfaces.
@@ -443,31 +443,31 @@ static __device__ __forceinline__ void number_item(
 }
 
 // The slot of a covered node: behind those of leaves, one for each family.
-static __device__ __forceinline__ int held_slot(const int first_child, const int roots, const int slots)
+static __device__ __forceinline__ int covered_slot(const int first_child, const int roots, const int slots)
 {
-    return slots + (first_child - roots) / PARTS;
+    return slots + (first_child - roots) / CHILDREN;
 }
 
 // The slot of a node, refined or not.
 static __device__ __forceinline__ int data_slot(const int node, const int *child, const int *slot, const int roots, const int slots)
 {
-    return child[node] < 0 ? slot[node] : held_slot(child[node], roots, slots);
+    return child[node] < 0 ? slot[node] : covered_slot(child[node], roots, slots);
 }
 
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
 static __device__ __forceinline__ void expand_item(
     const int position, const int *kind, const int *rank, const int *child, const int *slot, const int first_leaf,
-    const int leaf_count, const int first_held, const int first_next, const int roots, const int slots, int *leaves,
-    int *held, int *order)
+    const int leaf_count, const int first_covered, const int first_next, const int roots, const int slots,
+    int *leaves, int *covered, int *order)
 {
     const int node = order[position];
     if (kind[node] != REFINED) {
         leaves[first_leaf + rank[node]] = slot[node];
         return;
     }
-    held[first_held + rank[node] - leaf_count] = held_slot(child[node], roots, slots);
-    for (int octant = 0; octant < PARTS; ++octant) {
-        order[first_next + (rank[node] - leaf_count) * PARTS + octant] = child[node] + octant;
+    covered[first_covered + rank[node] - leaf_count] = covered_slot(child[node], roots, slots);
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        order[first_next + (rank[node] - leaf_count) * CHILDREN + octant] = child[node] + octant;
     }
 }
 
@@ -476,24 +476,24 @@ static __device__ __forceinline__ void expand_item(
 // Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
 static __device__ __forceinline__ void hold_item(
     const int node, const int *near, const int *child, const int *parent, const int *slot, const int roots,
-    const int slots, int *data, int *neighbours, int *sides, int *interface, int *parts, int *uppers)
+    const int slots, int *data, int *neighbours, int *sides, int *interface, int *child_slots, int *uppers)
 {
     const int first = child[node], own = data_slot(node, child, slot, roots, slots);
-    int side = 0, jump = 0;
+    int side = 0, at_interface = 0;
     for (int at = 0; at < NEAR; ++at) {
         const int there = near[(size_t)node * NEAR + at], is_leaf = there >= 0 && child[there] < 0;
         neighbours[(size_t)own * NEAR + at] = there < 0 ? there : data_slot(there, child, slot, roots, slots);
         side |= (first < 0 ? there == NONE : is_leaf) << at;
-        jump |= there >= 0 && !is_leaf;
+        at_interface |= there >= 0 && !is_leaf;
     }
     data[node] = own;
     sides[own] = side;
-    interface[node] = (side != 0 || (first < 0 && jump)) - 1;
+    interface[node] = (side != 0 || (first < 0 && at_interface)) - 1;
     if (parent[node] < 0) uppers[own] = -1;
-    for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
+    for (int octant = 0; first >= 0 && octant < CHILDREN; ++octant) {
         const int under = data_slot(first + octant, child, slot, roots, slots);
-        parts[(size_t)(own - slots) * PARTS + octant] = under;
-        uppers[under] = own * PARTS + octant;
+        child_slots[(size_t)(own - slots) * CHILDREN + octant] = under;
+        uppers[under] = own * CHILDREN + octant;
     }
 }
 
@@ -660,12 +660,12 @@ mesh_2d_merge(
     int *slot,              // data slot of each node, or -1 [node]
     int *node,              // node of each slot, or -1 [slot]
     int *coarse,            // slots of the listed nodes [count]
-    int *parts)             // slots of the children of what has each slot [slot][4]
+    int *child_slots)       // slots of the children of what has each slot [slot][4]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at >= count) return;
     merge_item(
-        ids[at], rank, first, child, slots, free_slots, slot, node, coarse, parts);
+        ids[at], rank, first, child, slots, free_slots, slot, node, coarse, child_slots);
 }
 
 // Takes a node's children away, with their slots.
@@ -710,13 +710,13 @@ mesh_2d_split(
     int *node,                 // node of each slot, or -1 [slot]
     int *bound,                // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     int *coarse,               // slots of the listed nodes [count]
-    int *parts)                // slots of the children of what has each slot [slot][4]
+    int *child_slots)          // slots of the children of what has each slot [slot][4]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at >= count) return;
     split_item(
         ids[at], rank, roots, families, slots, free_families, free_slots, child, parent, level, place, slot, node,
-        bound, coarse, parts);
+        bound, coarse, child_slots);
 }
 
 // Takes the slot of a former leaf away.
@@ -804,27 +804,27 @@ mesh_2d_number(
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
 extern "C" __global__ void __launch_bounds__(128)
 mesh_2d_expand(
-    const int *positions,  // positions in `order` of the nodes of a level [count]
-    const int count,       // entries of `positions`
-    const int *kind,       // kind of each node [node]
-    const int *rank,       // position of each node that has a class [node]
-    const int *child,      // first child of each node, or -1 [node]
-    const int *slot,       // data slot of each node, or -1 [node]
-    const int first_leaf,  // position in `leaves` of this level
-    const int leaf_count,  // how many leaves this level has
-    const int first_held,  // position in `held` of this level
-    const int first_next,  // position in `order` of the next level
-    const int roots,       // number of roots
-    const int slots,       // how many slots there are for leaves
-    int *leaves,           // slots of leaves, by level, group and space-filling curve [leaf]
-    int *held,             // slots that refined nodes would have, by level and space-filling curve [refined]
-    int *order)            // nodes, level by level in space-filling-curve order [position]
+    const int *positions,     // positions in `order` of the nodes of a level [count]
+    const int count,          // entries of `positions`
+    const int *kind,          // kind of each node [node]
+    const int *rank,          // position of each node that has a class [node]
+    const int *child,         // first child of each node, or -1 [node]
+    const int *slot,          // data slot of each node, or -1 [node]
+    const int first_leaf,     // position in `leaves` of this level
+    const int leaf_count,     // how many leaves this level has
+    const int first_covered,  // position in `covered` of this level
+    const int first_next,     // position in `order` of the next level
+    const int roots,          // number of roots
+    const int slots,          // how many slots there are for leaves
+    int *leaves,              // slots of leaves, by level, group and space-filling curve [leaf]
+    int *covered,             // slots that refined nodes would have, by level and space-filling curve [refined]
+    int *order)               // nodes, level by level in space-filling-curve order [position]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at >= count) return;
     expand_item(
-        positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_held, first_next, roots, slots, leaves,
-        held, order);
+        positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_covered, first_next, roots, slots,
+        leaves, covered, order);
 }
 
 // Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
@@ -842,13 +842,13 @@ mesh_2d_hold(
     int *neighbours,    // slots around each slot [slot][9]
     int *sides,         // bit p: the level changes at place p around each slot [slot]
     int *interface,     // 0 for nodes at refinement interfaces, else -1 [node]
-    int *parts,         // slots of the children of each refined node [family][4]
+    int *child_slots,   // slots of the children of each refined node [family][4]
     int *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
 {
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at >= count) return;
     hold_item(
-        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, parts, uppers);
+        nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, child_slots, uppers);
 }
 
 // Gives a leaf the slot of its rank.

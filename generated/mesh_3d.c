@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    PARTS = 8,  // children of a node
+    CHILDREN = 8,  // children of a node
     NEAR = 27,  // places around a node, its own included
     CHUNK = 64,  // list entries that are counted in one go
     MOST = 5,  // classes of nodes, at most
@@ -246,7 +246,7 @@ static inline void dissolve_item(
 {
     const int first = child[node];
     if (first < 0) return;
-    for (int octant = 0; octant < PARTS; ++octant) {
+    for (int octant = 0; octant < CHILDREN; ++octant) {
         const int own = mark[first + octant];
         if (own != COARSEN && own != STUCK_COARSEN) return;  // a leaf has one of these marks, or none
     }
@@ -487,15 +487,15 @@ void mesh_3d_scan(
 // Gives a slot to a node that will lose its children, and tells theirs.
 static inline void merge_item(
     const int id, const int32_t *rank, const int32_t first, const int32_t *child, const int32_t slots,
-    const int32_t *free_slots, int32_t *slot, int32_t *node, int32_t *coarse, int32_t *parts)
+    const int32_t *free_slots, int32_t *slot, int32_t *node, int32_t *coarse, int32_t *child_slots)
 {
     const int at = rank[id] - first, first_child = child[id];
     const int own = free_slots[slots - 1 - at];
     slot[id] = own;
     node[own] = id;
     coarse[at] = own;
-    for (int octant = 0; octant < PARTS; ++octant) {
-        parts[(size_t)own * PARTS + octant] = slot[first_child + octant];
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        child_slots[(size_t)own * CHILDREN + octant] = slot[first_child + octant];
     }
 }
 
@@ -506,10 +506,10 @@ static inline void drop_item(
     int32_t *free_slots)
 {
     const int at = rank[id] - first, first_child = child[id];
-    free_families[families + at] = (first_child - roots) / PARTS;
-    for (int octant = 0; octant < PARTS; ++octant) {
+    free_families[families + at] = (first_child - roots) / CHILDREN;
+    for (int octant = 0; octant < CHILDREN; ++octant) {
         const int own = slot[first_child + octant];
-        free_slots[slots + at * PARTS + octant] = own;
+        free_slots[slots + at * CHILDREN + octant] = own;
         node[own] = -1;
         slot[first_child + octant] = -1;
         parent[first_child + octant] = -1;
@@ -521,14 +521,14 @@ static inline void drop_item(
 static inline void split_item(
     const int id, const int32_t *rank, const int32_t roots, const int32_t families, const int32_t slots,
     const int32_t *free_families, const int32_t *free_slots, int32_t *child, int32_t *parent, int32_t *level,
-    int32_t *place, int32_t *slot, int32_t *node, int32_t *bound, int32_t *coarse, int32_t *parts)
+    int32_t *place, int32_t *slot, int32_t *node, int32_t *bound, int32_t *coarse, int32_t *child_slots)
 {
     const int at = rank[id], own = slot[id];
-    const int first_child = roots + free_families[families - 1 - at] * PARTS;
+    const int first_child = roots + free_families[families - 1 - at] * CHILDREN;
     child[id] = first_child;
     coarse[at] = own;
-    for (int octant = 0; octant < PARTS; ++octant) {
-        const int fresh = first_child + octant, own_slot = free_slots[slots - 1 - (at * PARTS + octant)];
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        const int fresh = first_child + octant, own_slot = free_slots[slots - 1 - (at * CHILDREN + octant)];
         child[fresh] = -1;
         parent[fresh] = id;
         level[fresh] = level[id] + 1;
@@ -538,7 +538,7 @@ static inline void split_item(
         bound[fresh] = 0;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
-        parts[(size_t)own * PARTS + octant] = own_slot;
+        child_slots[(size_t)own * CHILDREN + octant] = own_slot;
     }
 }
 
@@ -858,16 +858,16 @@ static inline void classify_item(
         interface[node] = -1;
         return;
     }
-    int walls = 0, jump = 0;
+    int walls = 0, at_interface = 0;
     for (int at = 0; at < NEAR; ++at) {
         const int there = near[(size_t)node * NEAR + at];
         const int entry = there < 0 ? there : child[there] < 0 ? slot[there] : NONE;
         neighbours[(size_t)own * NEAR + at] = entry;
         walls |= entry < 0 && entry != NONE;
-        jump |= entry == NONE;
+        at_interface |= entry == NONE;
     }
-    kind[node] = walls + 2 * jump;
-    interface[node] = jump - 1;
+    kind[node] = walls + 2 * at_interface;
+    interface[node] = at_interface - 1;
 }
 
 // The place of a leaf among those at refinement interfaces.
@@ -878,31 +878,31 @@ static inline void number_item(
 }
 
 // The slot of a covered node: behind those of leaves, one for each family.
-static inline int held_slot(const int first_child, const int roots, const int slots)
+static inline int covered_slot(const int first_child, const int roots, const int slots)
 {
-    return slots + (first_child - roots) / PARTS;
+    return slots + (first_child - roots) / CHILDREN;
 }
 
 // The slot of a node, refined or not.
 static inline int data_slot(const int node, const int32_t *child, const int32_t *slot, const int roots, const int slots)
 {
-    return child[node] < 0 ? slot[node] : held_slot(child[node], roots, slots);
+    return child[node] < 0 ? slot[node] : covered_slot(child[node], roots, slots);
 }
 
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
 static inline void expand_item(
     const int position, const int32_t *kind, const int32_t *rank, const int32_t *child, const int32_t *slot,
-    const int32_t first_leaf, const int32_t leaf_count, const int32_t first_held, const int32_t first_next,
-    const int32_t roots, const int32_t slots, int32_t *leaves, int32_t *held, int32_t *order)
+    const int32_t first_leaf, const int32_t leaf_count, const int32_t first_covered, const int32_t first_next,
+    const int32_t roots, const int32_t slots, int32_t *leaves, int32_t *covered, int32_t *order)
 {
     const int node = order[position];
     if (kind[node] != REFINED) {
         leaves[first_leaf + rank[node]] = slot[node];
         return;
     }
-    held[first_held + rank[node] - leaf_count] = held_slot(child[node], roots, slots);
-    for (int octant = 0; octant < PARTS; ++octant) {
-        order[first_next + (rank[node] - leaf_count) * PARTS + octant] = child[node] + octant;
+    covered[first_covered + rank[node] - leaf_count] = covered_slot(child[node], roots, slots);
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        order[first_next + (rank[node] - leaf_count) * CHILDREN + octant] = child[node] + octant;
     }
 }
 
@@ -912,24 +912,24 @@ static inline void expand_item(
 static inline void hold_item(
     const int node, const int32_t *near, const int32_t *child, const int32_t *parent, const int32_t *slot,
     const int32_t roots, const int32_t slots, int32_t *data, int32_t *neighbours, int32_t *sides, int32_t *interface,
-    int32_t *parts, int32_t *uppers)
+    int32_t *child_slots, int32_t *uppers)
 {
     const int first = child[node], own = data_slot(node, child, slot, roots, slots);
-    int side = 0, jump = 0;
+    int side = 0, at_interface = 0;
     for (int at = 0; at < NEAR; ++at) {
         const int there = near[(size_t)node * NEAR + at], is_leaf = there >= 0 && child[there] < 0;
         neighbours[(size_t)own * NEAR + at] = there < 0 ? there : data_slot(there, child, slot, roots, slots);
         side |= (first < 0 ? there == NONE : is_leaf) << at;
-        jump |= there >= 0 && !is_leaf;
+        at_interface |= there >= 0 && !is_leaf;
     }
     data[node] = own;
     sides[own] = side;
-    interface[node] = (side != 0 || (first < 0 && jump)) - 1;
+    interface[node] = (side != 0 || (first < 0 && at_interface)) - 1;
     if (parent[node] < 0) uppers[own] = -1;
-    for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
+    for (int octant = 0; first >= 0 && octant < CHILDREN; ++octant) {
         const int under = data_slot(first + octant, child, slot, roots, slots);
-        parts[(size_t)(own - slots) * PARTS + octant] = under;
-        uppers[under] = own * PARTS + octant;
+        child_slots[(size_t)(own - slots) * CHILDREN + octant] = under;
+        uppers[under] = own * CHILDREN + octant;
     }
 }
 
@@ -1088,11 +1088,11 @@ void mesh_3d_merge(
     int32_t *slot,              // data slot of each node, or -1 [node]
     int32_t *node,              // node of each slot, or -1 [slot]
     int32_t *coarse,            // slots of the listed nodes [count]
-    int32_t *parts)             // slots of the children of what has each slot [slot][8]
+    int32_t *child_slots)       // slots of the children of what has each slot [slot][8]
 {
     for (int32_t at = 0; at < count; ++at) {
         merge_item(
-            ids[at], rank, first, child, slots, free_slots, slot, node, coarse, parts);
+            ids[at], rank, first, child, slots, free_slots, slot, node, coarse, child_slots);
     }
 }
 
@@ -1136,12 +1136,12 @@ void mesh_3d_split(
     int32_t *node,                 // node of each slot, or -1 [slot]
     int32_t *bound,                // 1 where a leaf keeps its level, 2 where a node does not become coarser [node]
     int32_t *coarse,               // slots of the listed nodes [count]
-    int32_t *parts)                // slots of the children of what has each slot [slot][8]
+    int32_t *child_slots)          // slots of the children of what has each slot [slot][8]
 {
     for (int32_t at = 0; at < count; ++at) {
         split_item(
             ids[at], rank, roots, families, slots, free_families, free_slots, child, parent, level, place, slot, node,
-            bound, coarse, parts);
+            bound, coarse, child_slots);
     }
 }
 
@@ -1224,26 +1224,26 @@ void mesh_3d_number(
 
 // Lists a leaf among those of its level, or the children of a node among the nodes of the next.
 void mesh_3d_expand(
-    const int32_t *positions,  // positions in `order` of the nodes of a level [count]
-    const int32_t count,       // entries of `positions`
-    const int32_t *kind,       // kind of each node [node]
-    const int32_t *rank,       // position of each node that has a class [node]
-    const int32_t *child,      // first child of each node, or -1 [node]
-    const int32_t *slot,       // data slot of each node, or -1 [node]
-    const int32_t first_leaf,  // position in `leaves` of this level
-    const int32_t leaf_count,  // how many leaves this level has
-    const int32_t first_held,  // position in `held` of this level
-    const int32_t first_next,  // position in `order` of the next level
-    const int32_t roots,       // number of roots
-    const int32_t slots,       // how many slots there are for leaves
-    int32_t *leaves,           // slots of leaves, by level, group and space-filling curve [leaf]
-    int32_t *held,             // slots that refined nodes would have, by level and space-filling curve [refined]
-    int32_t *order)            // nodes, level by level in space-filling-curve order [position]
+    const int32_t *positions,     // positions in `order` of the nodes of a level [count]
+    const int32_t count,          // entries of `positions`
+    const int32_t *kind,          // kind of each node [node]
+    const int32_t *rank,          // position of each node that has a class [node]
+    const int32_t *child,         // first child of each node, or -1 [node]
+    const int32_t *slot,          // data slot of each node, or -1 [node]
+    const int32_t first_leaf,     // position in `leaves` of this level
+    const int32_t leaf_count,     // how many leaves this level has
+    const int32_t first_covered,  // position in `covered` of this level
+    const int32_t first_next,     // position in `order` of the next level
+    const int32_t roots,          // number of roots
+    const int32_t slots,          // how many slots there are for leaves
+    int32_t *leaves,              // slots of leaves, by level, group and space-filling curve [leaf]
+    int32_t *covered,             // slots that refined nodes would have, by level and space-filling curve [refined]
+    int32_t *order)               // nodes, level by level in space-filling-curve order [position]
 {
     for (int32_t at = 0; at < count; ++at) {
         expand_item(
-            positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_held, first_next, roots, slots, leaves,
-            held, order);
+            positions[at], kind, rank, child, slot, first_leaf, leaf_count, first_covered, first_next, roots, slots,
+            leaves, covered, order);
     }
 }
 
@@ -1261,12 +1261,12 @@ void mesh_3d_hold(
     int32_t *neighbours,    // slots around each slot [slot][27]
     int32_t *sides,         // bit p: the level changes at place p around each slot [slot]
     int32_t *interface,     // 0 for nodes at refinement interfaces, else -1 [node]
-    int32_t *parts,         // slots of the children of each refined node [family][8]
+    int32_t *child_slots,   // slots of the children of each refined node [family][8]
     int32_t *uppers)        // slot of the parent, times 2^dim, and the octant, or -1 [slot]
 {
     for (int32_t at = 0; at < count; ++at) {
         hold_item(
-            nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, parts, uppers);
+            nodes[at], near, child, parent, slot, roots, slots, data, neighbours, sides, interface, child_slots, uppers);
     }
 }
 

@@ -39,7 +39,7 @@ macro_rules! method_groups {
             Ghosts {
                 sides: read Int [slot] "bit p: the level changes at place p around each slot",
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
-                held: value Int "the first of the slots that refined blocks hold",
+                first_covered: value Int "the first of the slots of covered blocks",
             }
             /// The forest around blocks.
             Nodes {
@@ -78,10 +78,10 @@ macro_rules! method_groups {
                 populations_1: write Stored [slot][rows][pitch] in lattice "set 1 of post-collision populations",
             }
             /// Parts of a list of blocks, which are summed up one by one.
-            Shares {
-                shares: list Int [count] "shares of the list to work on",
+            Chunks {
+                chunks: list Int [count] "chunks of the list to work on",
                 ids: slice Int [size] "the list: slots",
-                per: value Int "slots of a share; the last may have less",
+                per: value Int "slots of a chunk; the last may have less",
             }
         }
     };

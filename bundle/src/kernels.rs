@@ -7,7 +7,7 @@
 //!
 //! The module `args` says how a row is read; `groups` has what several kernels take together, `gather` what those take that gather.
 //! Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`, `values` ([`Manifest::values`]), `cells`,
-//! `near` (3^dim), `parts` (2^dim), `fields` (components of all fields), `axes`, `sets` (of populations), `moments` (1 + axes), `around`
+//! `near` (3^dim), `children` (2^dim), `fields` (components of all fields), `axes`, `sets` (of populations), `moments` (1 + axes), `around`
 //! ([`Manifest::around`]), `stride` ([`Manifest::wall_stride`]).
 
 use serde::{Deserialize, Serialize};
@@ -176,15 +176,15 @@ macro_rules! method_kernels {
             ///
             /// Away from refinement interfaces, if the bundle has rules for surfaces of solids.
             StreamCollideSolid = "stream_collide_solid" { gathers Collide [neighbours walls links] }
-            /// What the listed refined blocks hold beside coarse cells, from what has streamed in on the finer level.
+            /// What the listed covered blocks have beside coarse cells, from what has streamed in on the finer level.
             ///
             /// Of a coupling of ghosts.
             Restrict = "restrict" {
                 ids: list Int [count] "slots of refined blocks to work on",
                 sides: read Int [slot] "bit p: the level changes at place p around each slot",
-                parts: read Int [slot - held][parts] "slots of the blocks that refine each refined one",
+                child_slots: read Int [slot - first_covered][children] "slots of the blocks that refine each refined one",
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
-                held: value Int "the first of the slots that refined blocks hold",
+                first_covered: value Int "the first of the slots of covered blocks",
                 saved: write Real [row][q][cells] in lattice "what is kept for other levels",
                 dst: write Stored [slot][rows][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method, on the level of the refined blocks",
@@ -210,25 +210,25 @@ macro_rules! method_kernels {
                 sides: read Int [slot] "bit p: the level changes at place p around each slot",
                 uppers: read Int [slot] "slot of the block that each slot refines, times 2^dim, and its octant",
                 rows: read Int [slot] "row in `saved` of each slot with another level near, or -1",
-                held: value Int "the first of the slots that refined blocks hold",
+                first_covered: value Int "the first of the slots of covered blocks",
                 saved: read Real [row][q][cells] in lattice "what is kept for other levels",
                 dst: write Stored [slot][rows][pitch] in lattice "new post-collision populations",
                 params: value Params "parameters of the method, on the fine level",
             }
-            /// What the listed refined blocks hold, from the blocks that refine them.
+            /// What the listed covered blocks have, from the blocks that refine them.
             ///
             /// Of a coupling of ghosts.
             Hold = "hold" {
                 ids: list Int [count] "slots of refined blocks to work on",
                 sides: read Int [slot] "bit p: the level changes at place p around each slot",
-                parts: read Int [slot - held][parts] "slots of the blocks that refine each refined one",
-                held: value Int "the first of the slots that refined blocks hold",
+                child_slots: read Int [slot - first_covered][children] "slots of the blocks that refine each refined one",
+                first_covered: value Int "the first of the slots of covered blocks",
                 whole: value Int "1 for all cells, 0 for those that no step gives",
                 sets: value Int "bit 0: which set is current on the level of the blocks; bit 1: on the next finer one",
                 populations_0: write Stored [slot][rows][pitch] in lattice "set 0 of post-collision populations",
                 populations_1: write Stored [slot][rows][pitch] in lattice "set 1 of post-collision populations",
             }
-            /// What the listed blocks have stays there for them to hold, now that they are refined.
+            /// What the listed blocks have stays there as that of covered blocks, now that they are refined.
             ///
             /// Of a coupling of ghosts.
             Keep = "keep" {
@@ -237,20 +237,20 @@ macro_rules! method_kernels {
                 levels: read Int [node] "level of each node",
                 children: read Int [node] "first of the nodes that refine each node, or -1",
                 roots: value Int "number of roots",
-                held: value Int "the first of the slots that refined blocks hold",
+                first_covered: value Int "the first of the slots of covered blocks",
                 sets: group Sets,
             }
             /// What solids and the fluid exchange along the links of the listed blocks, in the step that begins.
             ///
             /// By the exchange of momentum.
             Force = "force" {
-                list: group Shares,
+                list: group Chunks,
                 neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
                 walls: group Walls,
                 links: group Links,
                 src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
-                exchanged: write Double [share][bodies][axes + sets + torques] in lattice
-                    "force of each share on each solid, what it gives to each set of populations, and the torque, on the level at hand",
+                exchanged: write Double [chunk][bodies][axes + sets + torques] in lattice
+                    "force of each chunk on each solid, what it gives to each set of populations, and the torque, on the level at hand",
                 owners: read Int [wall]
                     "the solid whose surface each wall is, -1 for none, or -(s + 2) for a link that meets shape s",
                 frames: read Double [bodies][axes] in lattice "velocity that each solid moves with",
@@ -278,37 +278,37 @@ macro_rules! method_kernels {
                 populations: write Stored [slot][rows][pitch] in lattice "post-collision populations",
                 params: value Params "parameters of the method",
             }
-            /// What each share of the listed blocks tells: a value that is not finite, a change of velocity.
-            Look = "look" {
-                list: group Shares,
+            /// What each chunk of the listed blocks tells: a value that is not finite, a change of velocity.
+            CheckFields = "check_fields" {
+                list: group Chunks,
                 first: value Int "the first of the slots that have fields",
                 fields: read Real [slot - first][fields][cells] in lattice "macroscopic fields: {fields}",
                 before: read Real [slot - first][fields][cells] in lattice
                     "the same at another time, if `compare` is 1",
                 compare: value Int "1 to compare velocities, else 0",
-                found: write Double [share][2]
-                    "of each share: the place (entry * cells + cell) * components + component of the first value that \
+                found: write Double [chunk][2]
+                    "of each chunk: the place (entry * cells + cell) * components + component of the first value that \
 is not finite, or a place behind all; the square of the largest change of velocity",
             }
-            /// Mass and momentum of the fluid in each share of the listed blocks.
+            /// Mass and momentum of the fluid in each chunk of the listed blocks.
             Sums = "sums" {
-                list: group Shares,
+                list: group Chunks,
                 src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
                 mask: group Mask,
-                sums: write Double [share][sets][moments][2] in lattice
+                sums: write Double [chunk][sets][moments][2] in lattice
                     "mass and momentum of each set, each a sum and what rounding took from it",
             }
-            /// What the means of a flow are made of, in the fluid of each share of the listed blocks, which are of one level.
+            /// What the means of a flow are made of, in the fluid of each chunk of the listed blocks, which are of one level.
             ///
             /// If the fields have a velocity `u`; slopes as the solver's `velocity` says.
             Means = "means" {
-                list: group Shares,
+                list: group Chunks,
                 tree: group Nodes,
                 parents: read Int [node] "node that each node refines, or -1",
                 slots: read Int [node] "slot of each node, or -1",
                 fields: read Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
                 mask: group Mask,
-                means: write Double [share][7] in lattice
+                means: write Double [chunk][7] in lattice
                     "sums over fluid cells of the density, of half the square of the velocity, and of half that of its curl, per cell of \
 the level at hand, each a sum and what rounding took from it; the square of the largest speed",
             }
@@ -326,7 +326,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             /// While a forest changes; mass and momentum stay.
             Average = "average" {
                 ids: list Int [count] "slots to work on",
-                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                child_slots: read Int [slot][children] "slots of the blocks that refine each slot's",
                 nodes: read Int [slot] "node of each slot",
                 levels: read Int [node] "level of each node",
                 sets: group Sets,
@@ -338,7 +338,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 ids: list Int [count] "slots to work on",
                 neighbours: read Int [slot][near]
                     "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
-                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                child_slots: read Int [slot][children] "slots of the blocks that refine each slot's",
                 nodes: read Int [slot] "node of each slot",
                 levels: read Int [node] "level of each node",
                 sets: group Sets,
@@ -348,7 +348,7 @@ the level at hand, each a sum and what rounding took from it; the square of the 
             /// Their means.
             AverageFields = "average_fields" {
                 ids: list Int [count] "slots to work on",
-                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                child_slots: read Int [slot][children] "slots of the blocks that refine each slot's",
                 fields: write Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
             }
             /// Fields of the blocks that refine the listed ones from theirs.
@@ -358,8 +358,8 @@ the level at hand, each a sum and what rounding took from it; the square of the 
                 ids: list Int [count] "slots to work on",
                 neighbours: read Int [slot][near]
                     "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
-                held: value Int "the first of the slots that refined blocks hold",
-                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                first_covered: value Int "the first of the slots of covered blocks",
+                child_slots: read Int [slot][children] "slots of the blocks that refine each slot's",
                 fields: write Real [slot][fields][cells] in lattice "macroscopic fields: {fields}",
             }
             /// Populations of the listed slots from other slots.
@@ -422,12 +422,14 @@ impl Role {
     /// on a few cells beside level jumps or solids.
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
-        use Role::{Hold, Keep, Look, Means, Prolong, Refill, Restrict, Send, Sums};
+        use Role::{CheckFields, Hold, Keep, Means, Prolong, Refill, Restrict, Send, Sums};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls)
             || self == Role::ExposeAcross;
-        !moves && !crosses && !matches!(self, Look | Sums | Means | Restrict | Send | Prolong | Hold | Keep | Refill)
+        !moves
+            && !crosses
+            && !matches!(self, CheckFields | Sums | Means | Restrict | Send | Prolong | Hold | Keep | Refill)
     }
 
     /// The arguments of its kernel in a bundle with that layout, method and form of blocks; none where the layout has no such kernel.
@@ -443,7 +445,7 @@ impl Role {
             "cells" => format!("[{}]", manifest.cells()),
             "pitch" => format!("[{}]", manifest.pitch()),
             "near" => format!("[{}]", 3u32.pow(dim)),
-            "parts" => format!("[{}]", 1 << dim),
+            "children" => format!("[{}]", 1 << dim),
             "fields" => format!("[{}]", manifest.field_components()),
             "axes" => format!("[{dim}]"),
             "sets" => format!("[{}]", manifest.populations.len()),

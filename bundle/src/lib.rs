@@ -41,7 +41,7 @@
 //! link, divided by the length of the link. It is the value of a rule's parameter [`DISTANCE`].
 //!
 //! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order. One that sums something up takes `shares`
-//! and `count` first, the numbers of the [shares](SHARES) to work on, then `ids`, `size`, and `per`. The table [`method_kernels!`] lists all other
+//! and `count` first, the numbers of the [chunks](CHUNKS) to work on, then `ids`, `size`, and `per`. The table [`method_kernels!`] lists all other
 //! arguments.
 //!
 //! # Memory, soa
@@ -97,14 +97,14 @@ pub use signature::{Cost, Kernel, Layout};
 pub use storage::{HALF_DIGITS, HALF_SCALE, Lent, Moment, Real, Storage, digits_of, lent, side_by_side};
 pub use target::Target;
 
-/// Largest number of chunks of a list, called *shares*, if the result does not depend on how the list is cut. Share `s` of `size` entries has those
-/// from `s * per` on, at most `per` of them. Lists that are summed up have a share for each block. The result of a share does not depend on the
+/// Largest number of chunks of a list, if the result does not depend on how the list is cut. Chunk `s` of `size` entries has those
+/// from `s * per` on, at most `per` of them. Lists that are summed up have a chunk for each block. The result of a chunk does not depend on the
 /// number of threads.
-pub const SHARES: usize = 128;
+pub const CHUNKS: usize = 128;
 
 /// Version of this contract: of the kernels' arguments, the layouts and the manifest. A runtime refuses a bundle of
 /// another version.
-pub const ABI: u32 = 13;
+pub const ABI: u32 = 14;
 
 /// One file of a bundle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -17,11 +17,11 @@
 //! - `neighbours[slot * 3^dim + ...]`, in the order of `near`: the slot of the leaf of the same level there; a wall
 //!   as in `near`; [`NONE`] where the level changes, that is, a coarser leaf or a refined node
 //! - `rows[slot]`: the place of a leaf among those at refinement interfaces, level by level along the curve; -1 for other leaves
-//! - where refined nodes hold data too: those of a family's parent have the slot `slots + family`, behind the `slots` of
+//! - where refined nodes (covered blocks) have data too: those of a family's parent have the slot `slots + family`, behind the `slots` of
 //!   leaves; `neighbours` then has such slots in the place of [`NONE`] and rows for them, `sides[slot]` has the bit `p` where,
 //!   at the place `p`, a leaf has a coarser one near, or a refined node a leaf; `rows[slot]` is the place of what has data and
 //!   another level near, and `uppers[slot]` the slot of its parent, times `2^dim`, and its octant, -1 for a root
-//! - `parts[coarse * 2^dim + octant]`: while a mesh changes, the slots of the children of what has the slot `coarse`
+//! - `child_slots[coarse * 2^dim + octant]`: while a mesh changes, the slots of the children of what has the slot `coarse`
 //!
 //! Lists are in space-filling-curve order: Morton order of the positions.
 //!

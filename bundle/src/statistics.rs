@@ -77,7 +77,7 @@ macro_rules! statistics_kernels {
             /// Means of means and of sums; the least and the greatest of extremes.
             AverageAccumulators = "average_accumulators" {
                 ids: list Int [count] "slots to work on",
-                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                child_slots: read Int [slot][children] "slots of the blocks that refine each slot's",
                 values: write Double [slot][accumulators][cells] in lattice "accumulators",
             }
             /// Accumulators of the blocks that refine the listed ones from theirs.
@@ -87,8 +87,8 @@ macro_rules! statistics_kernels {
                 ids: list Int [count] "slots to work on",
                 neighbours: read Int [slot][near]
                     "slots of the neighbours at {place}, -(w + 1) for wall w, or the least integer",
-                held: value Int "the first of the slots that refined blocks hold",
-                parts: read Int [slot][parts] "slots of the blocks that refine each slot's",
+                first_covered: value Int "the first of the slots of covered blocks",
+                child_slots: read Int [slot][children] "slots of the blocks that refine each slot's",
                 values: write Double [slot][accumulators][cells] in lattice "accumulators",
             }
             /// Accumulators of the listed slots from other slots.
@@ -119,7 +119,7 @@ impl StatisticsRole {
         let (near, parts) = (3u32.pow(manifest.dim), 1u32 << manifest.dim);
         let index = |index: &str| match index {
             "near" => format!("[{near}]"),
-            "parts" => format!("[{parts}]"),
+            "children" => format!("[{parts}]"),
             "directions" => format!("[{}]", manifest.directions),
             "fields" => format!("[{}]", manifest.components.len()),
             "accumulators" => format!("[{accumulators}]"),

@@ -346,14 +346,14 @@ void {{ kernel.symbol }}_packed(void *const *args)
     }  // directions
 {%- endcomponent each_way %}
 
-{% component sums_of_parts(share, pass, @real) -%}
+{% component sums_of_children(share, pass, @real) -%}
         for (int at = 0; at < listed; ++at) {
             const Spot here = spot_of(list[at]);
             {{ real }} sum = 0;
-            for (int child = 0; child < PARTS; ++child) sum += from_finer(&interface, &own, direction, here, child{{ pass }});
+            for (int child = 0; child < CHILDREN; ++child) sum += from_finer(&interface, &own, direction, here, child{{ pass }});
             to[inbox_at(direction, here)] = {{ share }} * sum;
         }
-{%- endcomponent sums_of_parts %}
+{%- endcomponent sums_of_children %}
 
 {# How the declaration of a kernel begins. -#}
 {% component opening(of) -%}

@@ -226,12 +226,12 @@ static __device__ __noinline__ Seen all_seen_behind(
     }
 {%- endcomponent copy_fields %}
 
-{# An array that all threads of a share see. -#}
+{# An array that all threads of a chunk see. -#}
 {% component array(type, name, count) -%}
     __shared__ {{ type }} {{ name }}[{{ count }}];
 {%- endcomponent array %}
 
-{# What all threads of a share have, together; the first thread knows it. -#}
+{# What all threads of a chunk have, together; the first thread knows it. -#}
 {% component fold(type, name, value, merge) -%}
     __shared__ {{ type }} {{ name }}_of[threads];
     __syncthreads();
@@ -433,16 +433,16 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 {%- endcomponent each_way %}
 
 {# A thread for each place in a cell; the first sums up. -#}
-{% component sums_of_parts(share, pass, @real) -%}
-        for (int first = 0; first < listed; first += LANES / PARTS) {
-            const int at = first + lane / PARTS;
+{% component sums_of_children(share, pass, @real) -%}
+        for (int first = 0; first < listed; first += LANES / CHILDREN) {
+            const int at = first + lane / CHILDREN;
             const Spot here = spot_of(list[at < listed ? at : 0]);
-            const {{ real }} part = at < listed ? from_finer(&interface, &own, direction, here, lane % PARTS{{ pass }}) : 0;
+            const {{ real }} part = at < listed ? from_finer(&interface, &own, direction, here, lane % CHILDREN{{ pass }}) : 0;
             {{ real }} sum = 0;
-            for (int child = 0; child < PARTS; ++child) sum += SHUFFLE(part, child, PARTS);
-            if (at < listed && lane % PARTS == 0) to[inbox_at(direction, here)] = {{ share }} * sum;
+            for (int child = 0; child < CHILDREN; ++child) sum += SHUFFLE(part, child, CHILDREN);
+            if (at < listed && lane % CHILDREN == 0) to[inbox_at(direction, here)] = {{ share }} * sum;
         }
-{%- endcomponent sums_of_parts %}
+{%- endcomponent sums_of_children %}
 
 {# How the declaration of a kernel begins. -#}
 {% component opening(of) -%}

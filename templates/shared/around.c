@@ -94,17 +94,17 @@ typedef struct {
     seen.is_there = other >= 0;
     UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) seen.values[value] = 0;
     if (other < 0) return seen;
-    UNROLL for (int child = 0; child < PARTS; ++child) {
+    UNROLL for (int child = 0; child < CHILDREN; ++child) {
         if (first < 0 && child > 0) break;
         Spot fine;
-        const int part = child_of(cell, child, &fine) % PARTS, at = first < 0 ? index_of(cell) : index_within(fine);
+        const int part = child_of(cell, child, &fine) % CHILDREN, at = first < 0 ? index_of(cell) : index_within(fine);
         const {{ int }} slot = views->slots[first < 0 ? other : first + part];
         UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) {
             seen.values[value] += load(first < 0 ? views->level : views->finer, slot, {{ around.first }} + value, at);
         }
     }
     if (first < 0) return seen;
-    UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) seen.values[value] *= ({{ real }})1 / PARTS;
+    UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) seen.values[value] *= ({{ real }})1 / CHILDREN;
     return seen;
 }
 

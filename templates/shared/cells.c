@@ -91,7 +91,7 @@
 {% endif -%}
 {% endif -%}
 {% if interface -%}
-enum { PARTS = {{ interface.children }} };  // children of a refined block
+enum { CHILDREN = {{ interface.children }} };  // children of a refined block
 
 {{<part_of />}}
 

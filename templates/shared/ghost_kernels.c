@@ -1,6 +1,6 @@
 {% for kernel in ghosts.kernels -%}
 {% <kernel of={kernel.signature}> %}
-    if (!streams(sides, slot, held, cell)) {{ kernel.signature.skip }};
+    if (!streams(sides, slot, first_covered, cell)) {{ kernel.signature.skip }};
     const {{ int }} *const around = neighbours + (size_t)slot * NEAR;
     const Spot here = spot_of(cell);
     {{ real }} f[Q];
@@ -18,14 +18,14 @@
 {% endfor -%}
 {% <kernel of={ghosts.restrict}> %}
     {{ real }} f[Q];
-    if (!mean_of_parts(slot, cell, sides, parts, rows, held, saved, f{{ param_names }})) {{ ghosts.restrict.skip }};
+    if (!mean_of_children(slot, cell, sides, child_slots, rows, first_covered, saved, f{{ param_names }})) {{ ghosts.restrict.skip }};
     {{ real }} *const keep = saved + kept_at(rows, slot, cell);
     UNROLL for (int i = 0; i < Q; ++i) keep[i * CELLS] = f[i];
     {{<finish />}}
 {%- </kernel> %}
 
 {% <kernel of={ghosts.send}> %}
-    if (!has_values(sides, slot, held, spot_of(cell))) {{ ghosts.send.skip }};
+    if (!has_values(sides, slot, first_covered, spot_of(cell))) {{ ghosts.send.skip }};
     {{ real }} *const keep = saved + kept_at(rows, slot, cell);
     {{ real }} f[Q];
     UNROLL for (int i = 0; i < Q; ++i) f[i] = keep[i * CELLS];
@@ -35,18 +35,18 @@
 
 {% <kernel of={ghosts.prolong}> %}
     {{ real }} f[Q];
-    if (!ghost(slot, cell, neighbours, sides, uppers, rows, held, saved, f)) {{ ghosts.prolong.skip }};
+    if (!ghost(slot, cell, neighbours, sides, uppers, rows, first_covered, saved, f)) {{ ghosts.prolong.skip }};
     {{<finish />}}
 {%- </kernel> %}
 
 {% <kernel of={ghosts.hold}> %}
-    if (!whole && has_values(sides, slot, held, spot_of(cell))) {{ ghosts.hold.skip }};
-    coarsen_cell(slot, cell, parts + (size_t)(slot - held) * PARTS, sets >> 1 & 1 ? populations_1 : populations_0,
+    if (!whole && has_values(sides, slot, first_covered, spot_of(cell))) {{ ghosts.hold.skip }};
+    coarsen_cell(slot, cell, child_slots + (size_t)(slot - first_covered) * CHILDREN, sets >> 1 & 1 ? populations_1 : populations_0,
         sets & 1 ? populations_1 : populations_0);
 {%- </kernel> %}
 
 {% <kernel of={ghosts.keep}> %}
     {{ stored }} *const set = sets >> levels[nodes[slot]] & 1 ? populations_1 : populations_0;
-    const int to = held_slot(nodes[slot], children, roots, held);
+    const int to = covered_slot(nodes[slot], children, roots, first_covered);
     {{<copy_values to="set" into="to" from="set" of="slot" />}}
 {%- </kernel> %}

@@ -20,23 +20,23 @@
 }
 
 // Whether a block, covered if its slot is one of theirs, has a cell of its own level there that streams.
-{{ inline }} int streams(const {{ int }} *sides, const {{ int }} slot, const {{ int }} held, const int cell)
+{{ inline }} int streams(const {{ int }} *sides, const {{ int }} slot, const {{ int }} first_covered, const int cell)
 {
-    return slot < held || beside(sides[slot], spot_of(cell), {{ ghosts.reach }});
+    return slot < first_covered || beside(sides[slot], spot_of(cell), {{ ghosts.reach }});
 }
 
 // The same with means.
-{{ inline }} int has_values(const {{ int }} *sides, const {{ int }} slot, const {{ int }} held, const Spot spot)
+{{ inline }} int has_values(const {{ int }} *sides, const {{ int }} slot, const {{ int }} first_covered, const Spot spot)
 {
-    return slot < held || beside(sides[slot], spot, {{ ghosts.reach }} + 1);
+    return slot < first_covered || beside(sides[slot], spot, {{ ghosts.reach }} + 1);
 }
 
 // Whether ghosts read the data of a block: a covered block, or a leaf beside a refined one.
-{{ inline }} int is_sampled(const {{ int }} slot, const {{ int }} *neighbours, const {{ int }} *sides, const {{ int }} held)
+{{ inline }} int is_sampled(const {{ int }} slot, const {{ int }} *neighbours, const {{ int }} *sides, const {{ int }} first_covered)
 {
-    if (slot >= held) return sides[slot] != 0;
+    if (slot >= first_covered) return sides[slot] != 0;
     for (int place = 0; place < NEAR; ++place) {
-        if (neighbours[(size_t)slot * NEAR + place] >= held) return 1;
+        if (neighbours[(size_t)slot * NEAR + place] >= first_covered) return 1;
     }
     return 0;
 }
@@ -84,23 +84,23 @@
 }
 
 // The slot of a covered node.
-{{ inline }} {{ int }} held_slot(const {{ int }} node, const {{ int }} *children, const {{ int }} roots, const {{ int }} held)
+{{ inline }} {{ int }} covered_slot(const {{ int }} node, const {{ int }} *children, const {{ int }} roots, const {{ int }} first_covered)
 {
-    return held + (children[node] - roots) / PARTS;
+    return first_covered + (children[node] - roots) / CHILDREN;
 }
 
 // The mean over the cells that refine a cell of a covered block; false where the cell is not one of a mean.
-{{ function }} int mean_of_parts(
-    const {{ int }} slot, const int cell, const {{ int }} *sides, const {{ int }} *parts, const {{ int }} *rows, const {{ int }} held,
+{{ function }} int mean_of_children(
+    const {{ int }} slot, const int cell, const {{ int }} *sides, const {{ int }} *child_slots, const {{ int }} *rows, const {{ int }} first_covered,
     const {{ real }} *saved, {{ real }} *mean{{ param_decls }})
 {
     const Spot spot = spot_of(cell);
     if (beside(sides[slot], spot, {{ ghosts.reach }}) || !beside(sides[slot], spot, {{ ghosts.reach }} + 1)) return 0;
     for (int i = 0; i < Q; ++i) mean[i] = 0;
-    for (int part = 0; part < PARTS; ++part) {
+    for (int part = 0; part < CHILDREN; ++part) {
         int octant;
         const int under = part_of(cell, part, &octant);
-        const {{ real }} *const from = saved + kept_at(rows, parts[(size_t)(slot - held) * PARTS + octant], under);
+        const {{ real }} *const from = saved + kept_at(rows, child_slots[(size_t)(slot - first_covered) * CHILDREN + octant], under);
         {{ real }} f[Q];
         for (int i = 0; i < Q; ++i) f[i] = from[i * CELLS];
         to_coarse(f{{ param_names }});
@@ -120,7 +120,7 @@ typedef struct {
 // What is sampled for a ghost: the refined block whose cell it stands for, and what is around. Places are counted from its lower corner.
 typedef struct {
     const {{ int }} *around, *sides, *rows;  // the first are the neighbours of that block
-    {{ int }} held;
+    {{ int }} first_covered;
     int lower;  // bit a: the ghost is in the lower half of that cell along axis a
 } Sampled;
 
@@ -138,7 +138,7 @@ typedef struct {
 {
     const int cell = index_of(spot);
     const {{ int }} slot = sampled->around[neighbour_of(spot)];
-    if (slot < 0 || !has_values(sampled->sides, slot, sampled->held, spot_of(cell))) return 0;
+    if (slot < 0 || !has_values(sampled->sides, slot, sampled->first_covered, spot_of(cell))) return 0;
     samples->at[samples->count] = kept_at(sampled->rows, slot, cell);
     samples->weight[samples->count++] = weight;
     return 1;
@@ -165,13 +165,13 @@ typedef struct {
 // What a ghost is given, before it collides; false where the cell is no ghost.
 {{ function }} int ghost(
     const {{ int }} slot, const int cell, const {{ int }} *neighbours, const {{ int }} *sides, const {{ int }} *uppers, const {{ int }} *rows,
-    const {{ int }} held, const {{ real }} *saved, {{ real }} *f)
+    const {{ int }} first_covered, const {{ real }} *saved, {{ real }} *f)
 {
     const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
     Spot spot = spot_of(cell);
     if (!beside(sides[slot], spot, {{ ghosts.layers }})) return 0;
-    const {{ int }} upper = uppers[slot] / PARTS, octant = uppers[slot] % PARTS;
-    Sampled sampled = {neighbours + (size_t)upper * NEAR, sides, rows, held, 0};
+    const {{ int }} upper = uppers[slot] / CHILDREN, octant = uppers[slot] % CHILDREN;
+    Sampled sampled = {neighbours + (size_t)upper * NEAR, sides, rows, first_covered, 0};
     for (int axis = 0; axis < DIM; ++axis) {
         const int fine = spot.at[axis] + (octant >> axis & 1) * width[axis];
         spot.at[axis] = fine / 2;

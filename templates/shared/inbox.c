@@ -52,7 +52,7 @@ enum {
         octant |= (block & 1) << axis;
         fine->at[axis] = (int)(place % width[axis]);
     }
-    return (int)(entry * PARTS + octant);
+    return (int)(entry * CHILDREN + octant);
 }
 
 // The coarse cell around a place, and which of its children is there.
@@ -72,14 +72,14 @@ enum {
 // walls: what enters those is for other kernels to say.
 typedef struct {
     const {{ int }} *slots, *rows;  // of the blocks of its level [NEAR]
-    const {{ int }} *fine_slots, *fine_rows;  // of those that refine them [NEAR][PARTS]
+    const {{ int }} *fine_slots, *fine_rows;  // of those that refine them [NEAR][CHILDREN]
 } Around;
 
-enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a block
+enum { AROUND = 2 * NEAR + 2 * NEAR * CHILDREN };  // values of what is around a block
 
 {{ inline }} Around around_of(const {{ int }} *table)
 {
-    const Around around = {table, table + NEAR, table + 2 * NEAR, table + 2 * NEAR + NEAR * PARTS};
+    const Around around = {table, table + NEAR, table + 2 * NEAR, table + 2 * NEAR + NEAR * CHILDREN};
     return around;
 }
 
@@ -94,7 +94,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
     {{ int }} *tables, const int at, const {{ int }} node, const {{ int }} *near, const {{ int }} *children, const {{ int }} *slots,
     const {{ int }} *rows, const {{ int }} *masks)
 {
-    const int entry = at / PARTS, octant = at % PARTS;
+    const int entry = at / CHILDREN, octant = at % CHILDREN;
     const {{ int }} other = near[(size_t)node * NEAR + entry], first = other < 0 ? -1 : children[other];
     if (octant == 0) {
         tables[entry] = other < 0 ? -1 : slots[other];
@@ -102,7 +102,7 @@ enum { AROUND = 2 * NEAR + 2 * NEAR * PARTS };  // values of what is around a bl
     }
     {{ int }} *const fine = tables + 2 * NEAR;
     fine[at] = first < 0 ? -1 : slots[first + octant];
-    fine[NEAR * PARTS + at] = row_of(fine[at], rows, masks);
+    fine[NEAR * CHILDREN + at] = row_of(fine[at], rows, masks);
 }
 
 // Which of the coarse cells around one are refined: a bit for each, in the order of a block's neighbours.
@@ -284,7 +284,7 @@ typedef struct {
 {%- endif %}
 {%- if interface.walls %}
     const {{ int }} *beside;  // slots of its neighbours, -1 - w where there is the wall w [NEAR]
-    const {{ int }} *within;  // slots of the blocks that refine them, -1 where there are none [NEAR][PARTS]
+    const {{ int }} *within;  // slots of the blocks that refine them, -1 where there are none [NEAR][CHILDREN]
 {%- endif %}
 } Side;
 
@@ -340,7 +340,7 @@ enum { STREAMS, FROM_COARSER, FROM_FINER };  // how something enters a block
     if (side->refined != 0) {
         // Refined blocks on the way, or, off a wall, around.
         int refined = side->solid >> entry & 1;
-        for (int part = 1; part < PARTS; ++part) {
+        for (int part = 1; part < CHILDREN; ++part) {
             int passed = {{ middle }};
             for (int axis = 0; axis < DIM; ++axis) passed += (part >> axis & 1) * step_of[axis];
             refined |= side->refined >> passed & 1;

@@ -22,7 +22,7 @@
 {% <kernel of={inbox.cells}> %}
     const {{ int }} row = rows[slot], node = nodes[slot];
     const int refined = refined_near(node, near, children);
-    for (int at = thread; at < NEAR * PARTS; at += threads) {
+    for (int at = thread; at < NEAR * CHILDREN; at += threads) {
         set_around(tables + (size_t)row * AROUND, at, node, near, children, slots, rows, masks);
     }
     {{ int }} next = begins[row];
@@ -108,7 +108,7 @@
                 from_coarser(&interface, &coarser, node - children[parent], direction, here, later{{ interface.pass }});
         }
 {%- else %}
-        {{<sums_of_parts share={interface.share} pass={interface.pass} />}}
+        {{<sums_of_children share={interface.share} pass={interface.pass} />}}
 {%- endif %}
         LANES_BARRIER
     }

@@ -17,16 +17,16 @@ typedef struct {
 enum { COARSE, FINE, WALL };  // what is at a place; a level coarser than both counts as coarse
 
 // Slots around a node and within what is around it: values `at` of `beside` and `within` of a side, one after the other.
-enum { SIDES = NEAR + NEAR * PARTS };
+enum { SIDES = NEAR + NEAR * CHILDREN };
 
 {{ inline }} {{ int }} slot_around(
     const int at, const {{ int }} node, const {{ int }} *near, const {{ int }} *children, const {{ int }} *slots)
 {
-    const int part = at - NEAR, entry = part < 0 ? at : part / PARTS;
+    const int part = at - NEAR, entry = part < 0 ? at : part / CHILDREN;
     const {{ int }} other = near[(size_t)node * NEAR + entry];
     if (part < 0) return other < 0 ? other : slots[other];
     const {{ int }} first = other < 0 ? -1 : children[other];
-    return first < 0 ? -1 : slots[first + part % PARTS];
+    return first < 0 ? -1 : slots[first + part % CHILDREN];
 }
 
 // A cell of a slot.
@@ -80,7 +80,7 @@ typedef struct {
     return neighbour_of(cell_around(spot, &child));
 }
 
-{{ inline }} int look(const Side *side, const Spot spot)
+{{ inline }} int kind_at(const Side *side, const Spot spot)
 {
 {%- if interface.mirrors %}
     int turned = 0;
@@ -103,7 +103,7 @@ typedef struct {
     int child;
     Spot fine;
     const Spot coarse = cell_around(spot, &child);
-    const int part = child_of(coarse, child, &fine), entry = part / PARTS, refined = side->refined >> entry & 1;
+    const int part = child_of(coarse, child, &fine), entry = part / CHILDREN, refined = side->refined >> entry & 1;
     found.slot = refined ? side->within[part] : side->beside[entry];
     found.cell = refined ? index_within(fine) : index_of(coarse);
     return found;
@@ -187,9 +187,9 @@ typedef struct {
 // The kind of the packet that starts at a place.
 {{ inline }} int kind(const Side *side, const Spot spot, const int direction)
 {
-    const int next = look(side, beyond(spot, direction, 1));
+    const int next = kind_at(side, beyond(spot, direction, 1));
     if (next == FINE) return 1;
-    return look(side, beyond(spot, direction, next == WALL ? -1 : 2)) == FINE ? 2 : 0;
+    return kind_at(side, beyond(spot, direction, next == WALL ? -1 : 2)) == FINE ? 2 : 0;
 }
 
 {% endif -%}
@@ -201,7 +201,7 @@ typedef struct {
     cell.at[axis] += shift;
     const Spot spot = place_of(cell, 0);
     const Cell found = find(side, spot);
-    const int has = look(side, spot) == COARSE && found.slot >= 0;
+    const int has = kind_at(side, spot) == COARSE && found.slot >= 0;
     *sample = has ? value(side->level, found, direction) : 0;
     return has;
 }
@@ -274,7 +274,7 @@ typedef struct {
     Spot spot = at;
     for (int axis = 0; axis < DIM; ++axis) spot.at[axis] += (octant >> axis & 1) * width[axis];
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
-    const int start = look(side, far);
+    const int start = kind_at(side, far);
     // A path that cuts a corner of a coarse cell.
     if (second && start == FINE) return value(interface->before, find(side, far), direction);
     const int returns = second && start == WALL{% if walls.nodes %} && !of_nodes(interface, wall_at(side, far)){% endif %};
@@ -292,7 +292,7 @@ typedef struct {
 {
     const Spot spot = place_of(at, child);
     const Spot near = beyond(spot, direction, -1), far = beyond(spot, direction, -2);
-    const int last = look(side, near), first = look(side, far);
+    const int last = kind_at(side, near), first = kind_at(side, far);
     if (last == FINE) return value(interface->after, find(side, near), direction);
     if (first == FINE) return value(interface->before, find(side, far), direction);
     if (first == COARSE) return packet(side, far, direction{{ interface.pass }});
@@ -300,7 +300,7 @@ typedef struct {
     const int sent = OPPOSITE[direction];
     const Cell cell = find(side, spot);
     const Spot next = beyond(spot, direction, 1);
-    const {{ real }} back = last == WALL && look(side, next) == FINE ? value(interface->before, find(side, next), sent)
+    const {{ real }} back = last == WALL && kind_at(side, next) == FINE ? value(interface->before, find(side, next), sent)
                                                                : packet(side, spot, sent{{ interface.pass }});
     const {{ int }} w = wall_across(interface, side, spot, far, direction, cell);
     return back + wall_adds(interface, w, direction, side->level, cell.slot, cell.cell);

@@ -4,7 +4,7 @@
 {{<includes />}}
 
 enum {
-    PARTS = {{ parts }},  // children of a node
+    CHILDREN = {{ children }},  // children of a node
     NEAR = {{ near }},  // places around a node, its own included
     CHUNK = {{ chunk }},  // list entries that are counted in one go
     MOST = {{ most }},  // classes of nodes, at most
@@ -89,7 +89,7 @@ enum { STAYS = 1, LEAST = 2 };
 {
     const int first = child[node];
     if (first < 0) return;
-    for (int octant = 0; octant < PARTS; ++octant) {
+    for (int octant = 0; octant < CHILDREN; ++octant) {
         const int own = mark[first + octant];
         if (own != COARSEN && own != STUCK_COARSEN) return;  // a leaf has one of these marks, or none
     }
@@ -168,18 +168,18 @@ enum { STAYS = 1, LEAST = 2 };
     slot[id] = own;
     node[own] = id;
     coarse[at] = own;
-    for (int octant = 0; octant < PARTS; ++octant) {
-        parts[(size_t)own * PARTS + octant] = slot[first_child + octant];
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        child_slots[(size_t)own * CHILDREN + octant] = slot[first_child + octant];
     }
 }
 
 {{ item.drop }}
 {
     const int at = rank[id] - first, first_child = child[id];
-    free_families[families + at] = (first_child - roots) / PARTS;
-    for (int octant = 0; octant < PARTS; ++octant) {
+    free_families[families + at] = (first_child - roots) / CHILDREN;
+    for (int octant = 0; octant < CHILDREN; ++octant) {
         const int own = slot[first_child + octant];
-        free_slots[slots + at * PARTS + octant] = own;
+        free_slots[slots + at * CHILDREN + octant] = own;
         node[own] = -1;
         slot[first_child + octant] = -1;
         parent[first_child + octant] = -1;
@@ -190,11 +190,11 @@ enum { STAYS = 1, LEAST = 2 };
 {{ item.split }}
 {
     const int at = rank[id], own = slot[id];
-    const int first_child = roots + free_families[families - 1 - at] * PARTS;
+    const int first_child = roots + free_families[families - 1 - at] * CHILDREN;
     child[id] = first_child;
     coarse[at] = own;
-    for (int octant = 0; octant < PARTS; ++octant) {
-        const int fresh = first_child + octant, own_slot = free_slots[slots - 1 - (at * PARTS + octant)];
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        const int fresh = first_child + octant, own_slot = free_slots[slots - 1 - (at * CHILDREN + octant)];
         child[fresh] = -1;
         parent[fresh] = id;
         level[fresh] = level[id] + 1;
@@ -204,7 +204,7 @@ enum { STAYS = 1, LEAST = 2 };
         bound[fresh] = 0;
         slot[fresh] = own_slot;
         node[own_slot] = fresh;
-        parts[(size_t)own * PARTS + octant] = own_slot;
+        child_slots[(size_t)own * CHILDREN + octant] = own_slot;
     }
 }
 
@@ -254,16 +254,16 @@ enum { STAYS = 1, LEAST = 2 };
         interface[node] = -1;
         return;
     }
-    int walls = 0, jump = 0;
+    int walls = 0, at_interface = 0;
     for (int at = 0; at < NEAR; ++at) {
         const int there = near[(size_t)node * NEAR + at];
         const int entry = there < 0 ? there : child[there] < 0 ? slot[there] : NONE;
         neighbours[(size_t)own * NEAR + at] = entry;
         walls |= entry < 0 && entry != NONE;
-        jump |= entry == NONE;
+        at_interface |= entry == NONE;
     }
-    kind[node] = walls + 2 * jump;
-    interface[node] = jump - 1;
+    kind[node] = walls + 2 * at_interface;
+    interface[node] = at_interface - 1;
 }
 
 {{ item.number }}
@@ -272,15 +272,15 @@ enum { STAYS = 1, LEAST = 2 };
 }
 
 // The slot of a covered node: behind those of leaves, one for each family.
-{{ inline }} int held_slot(const int first_child, const int roots, const int slots)
+{{ inline }} int covered_slot(const int first_child, const int roots, const int slots)
 {
-    return slots + (first_child - roots) / PARTS;
+    return slots + (first_child - roots) / CHILDREN;
 }
 
 // The slot of a node, refined or not.
 {{ inline }} int data_slot(const int node, const {{ int }} *child, const {{ int }} *slot, const int roots, const int slots)
 {
-    return child[node] < 0 ? slot[node] : held_slot(child[node], roots, slots);
+    return child[node] < 0 ? slot[node] : covered_slot(child[node], roots, slots);
 }
 
 {{ item.expand }}
@@ -290,9 +290,9 @@ enum { STAYS = 1, LEAST = 2 };
         leaves[first_leaf + rank[node]] = slot[node];
         return;
     }
-    held[first_held + rank[node] - leaf_count] = held_slot(child[node], roots, slots);
-    for (int octant = 0; octant < PARTS; ++octant) {
-        order[first_next + (rank[node] - leaf_count) * PARTS + octant] = child[node] + octant;
+    covered[first_covered + rank[node] - leaf_count] = covered_slot(child[node], roots, slots);
+    for (int octant = 0; octant < CHILDREN; ++octant) {
+        order[first_next + (rank[node] - leaf_count) * CHILDREN + octant] = child[node] + octant;
     }
 }
 
@@ -301,21 +301,21 @@ enum { STAYS = 1, LEAST = 2 };
 {{ item.hold }}
 {
     const int first = child[node], own = data_slot(node, child, slot, roots, slots);
-    int side = 0, jump = 0;
+    int side = 0, at_interface = 0;
     for (int at = 0; at < NEAR; ++at) {
         const int there = near[(size_t)node * NEAR + at], is_leaf = there >= 0 && child[there] < 0;
         neighbours[(size_t)own * NEAR + at] = there < 0 ? there : data_slot(there, child, slot, roots, slots);
         side |= (first < 0 ? there == NONE : is_leaf) << at;
-        jump |= there >= 0 && !is_leaf;
+        at_interface |= there >= 0 && !is_leaf;
     }
     data[node] = own;
     sides[own] = side;
-    interface[node] = (side != 0 || (first < 0 && jump)) - 1;
+    interface[node] = (side != 0 || (first < 0 && at_interface)) - 1;
     if (parent[node] < 0) uppers[own] = -1;
-    for (int octant = 0; first >= 0 && octant < PARTS; ++octant) {
+    for (int octant = 0; first >= 0 && octant < CHILDREN; ++octant) {
         const int under = data_slot(first + octant, child, slot, roots, slots);
-        parts[(size_t)(own - slots) * PARTS + octant] = under;
-        uppers[under] = own * PARTS + octant;
+        child_slots[(size_t)(own - slots) * CHILDREN + octant] = under;
+        uppers[under] = own * CHILDREN + octant;
     }
 }
 

@@ -20,8 +20,8 @@
 {% include "around" %}
 {% endif -%}
 {% include "gather" %}
-{% if carry -%}
-{% include "transfer" %}{% include "carry" %}
+{% if remap -%}
+{% include "transfer" %}{% include "remap" %}
 {% endif -%}
 {% if ghosts -%}
 {% include "ghost_kernels" %}

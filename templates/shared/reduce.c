@@ -5,20 +5,20 @@
 
 // A sum with compensated rounding errors (Neumaier, Z. Angew. Math. Mech. 54 (1974) 39).
 typedef struct {
-    double total, carried;
+    double total, compensation;
 } Sum;
 
 {{ inline }} void add(Sum *sum, const double value)
 {
     const double total = sum->total + value;
-    sum->carried += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
+    sum->compensation += fabs(sum->total) >= fabs(value) ? (sum->total - total) + value : (value - total) + sum->total;
     sum->total = total;
 }
 
 {{ inline }} void merge(Sum *sum, const Sum *other)
 {
     add(sum, other->total);
-    add(sum, other->carried);
+    add(sum, other->compensation);
 }
 
 // Which cells are solid: where `solids` is 1, those without links in the row of their block.
@@ -66,7 +66,7 @@ typedef struct {
     add(&of[0], cells * REST[direction]);
     for (int axis = 0; axis < DIM; ++axis) {
         const double c = VELOCITY[direction][axis];
-        const Sum along = {c * sum->total, c * sum->carried};
+        const Sum along = {c * sum->total, c * sum->compensation};
         merge(&of[1 + axis], &along);
     }
 }
@@ -110,23 +110,23 @@ typedef struct {
     return found;
 }
 
-{% <kernel of={reduce.look}> %}
+{% <kernel of={reduce.check_fields}> %}
     {{<fold type="Found" name="own" value="found_in(ids, begin, end, thread, threads, first, fields, before, compare)" merge="join" />}}
-    if (thread == 0) found[2 * share] = own.first, found[2 * share + 1] = own.change;
+    if (thread == 0) found[2 * chunk] = own.first, found[2 * chunk + 1] = own.change;
 {%- </kernel> %}
 
 {% <kernel of={reduce.sums}> %}
     const Mask mask = {link_rows, links, solids};
     {{<array type="Sum" name="of" count="SETS * (1 + DIM)" />}}
-    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].carried = 0;
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) of[at].total = 0, of[at].compensation = 0;
     double cells = 0;
     for (int i = -1; i < {{ reduce.summed }}; ++i) {
         {{<fold type="Sum" name="own" value="i < 0 ? cells_of(ids, begin, end, thread, threads, mask) : sum_of(ids, begin, end, i, thread, threads, src, mask)" merge="merge" />}}
         if (thread == 0 && i < 0) cells = own.total;
         if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
     }
-    double *const to = sums + (size_t)share * (2 * SETS * (1 + DIM));
-    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].carried;
+    double *const to = sums + (size_t)chunk * (2 * SETS * (1 + DIM));
+    for (int at = 0; thread == 0 && at < SETS * (1 + DIM); ++at) to[2 * at] = of[at].total, to[2 * at + 1] = of[at].compensation;
 {%- </kernel> %}
 
 {% if reduce.means -%}
@@ -149,9 +149,9 @@ typedef struct {
 
 {{ inline }} void put_totals(const Totals *totals, double *means)
 {
-    means[0] = totals->mass.total, means[1] = totals->mass.carried;
-    means[2] = totals->energy.total, means[3] = totals->energy.carried;
-    means[4] = totals->enstrophy.total, means[5] = totals->enstrophy.carried;
+    means[0] = totals->mass.total, means[1] = totals->mass.compensation;
+    means[2] = totals->energy.total, means[3] = totals->energy.compensation;
+    means[4] = totals->enstrophy.total, means[5] = totals->enstrophy.compensation;
     means[6] = totals->fastest;
 }
 
@@ -186,7 +186,7 @@ typedef struct {
     const Forest forest = {nodes, near, children, parents, slots, fields};
     const Mask mask = {link_rows, links, solids};
     {{<fold type="Totals" name="own" value="totals_of(ids, begin, end, thread, threads, &forest, mask)" merge="merge_totals" />}}
-    if (thread == 0) put_totals(&own, means + 7 * (size_t)share);
+    if (thread == 0) put_totals(&own, means + 7 * (size_t)chunk);
 {%- </kernel> %}
 
 {% endif -%}

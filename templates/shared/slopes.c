@@ -43,14 +43,14 @@ typedef struct {
     const {{ int }} first = forest->children[place.node];
     if (first >= 0) {
         for (int axis = 0; axis < DIM; ++axis) u[axis] = 0;
-        for (int child = 0; child < PARTS; ++child) {
+        for (int child = 0; child < CHILDREN; ++child) {
             int octant;
             const int cell = part_of(place.cell, child, &octant);
             for (int axis = 0; axis < DIM; ++axis) {
                 u[axis] += forest->fields[field_at(forest->slots[first + octant], {{ reduce.velocity }} + axis, cell)];
             }
         }
-        for (int axis = 0; axis < DIM; ++axis) u[axis] /= PARTS;
+        for (int axis = 0; axis < DIM; ++axis) u[axis] /= CHILDREN;
         return;
     }
 {%- endif %}

@@ -213,7 +213,7 @@ typedef struct {
             exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, level, first, form, places, kinds, numbers, sum.of);
         }
         {{<fold type="Exchanged" name="all" value="sum" merge="merge_exchanged" />}}
-        for (int of = 0; thread == 0 && of < DIM + SETS + torques; ++of) exchanged[((size_t)share * (size_t)bodies + (size_t)body) * (size_t)(DIM + SETS + torques) + (size_t)of] = all.of[of];
+        for (int of = 0; thread == 0 && of < DIM + SETS + torques; ++of) exchanged[((size_t)chunk * (size_t)bodies + (size_t)body) * (size_t)(DIM + SETS + torques) + (size_t)of] = all.of[of];
     }
 {%- </kernel> %}
 

@@ -6,7 +6,7 @@
 enum {
     CELLS = {{ bx }} * {{ by }} * {{ bz }},  // of a block
     NEAR = {{ near }},  // neighbours of a block, itself included
-    PARTS = {{ parts }},  // blocks that refine one
+    CHILDREN = {{ children }},  // blocks that refine one
     DIM = {{ dim }},  // axes
     FIELDS = {{ fields }},  // components of the macroscopic fields
 {%- if reduce %}
@@ -61,15 +61,15 @@ enum {
 {% <kernel of={statistic.average}> %}
     for (int at = 0; at < {{ statistic.accumulators }}; ++at) {
         double sum = 0, least = 0, greatest = 0;
-        for (int child = 0; child < PARTS; ++child) {
+        for (int child = 0; child < CHILDREN; ++child) {
             int octant;
             const int fine = part_of(cell, child, &octant);
-            const double value = values[at_{{ statistic.number }}(parts[(size_t)slot * PARTS + octant], at, fine)];
+            const double value = values[at_{{ statistic.number }}(child_slots[(size_t)slot * CHILDREN + octant], at, fine)];
             sum += value;
             if (child == 0 || value < least) least = value;
             if (child == 0 || value > greatest) greatest = value;
         }
-        values[at_{{ statistic.number }}(slot, at, cell)] = at < {{ statistic.extremes }} ? sum / PARTS : at < {{ statistic.greatest }} ? least : greatest;
+        values[at_{{ statistic.number }}(slot, at, cell)] = at < {{ statistic.extremes }} ? sum / CHILDREN : at < {{ statistic.greatest }} ? least : greatest;
     }
 {%- </kernel> %}
 
@@ -77,7 +77,7 @@ enum {
     {{ int }} leaves[NEAR];
     for (int place = 0; place < NEAR; ++place) {
         const {{ int }} beside = neighbours[(size_t)slot * NEAR + place];
-        leaves[place] = beside < held ? beside : -1;
+        leaves[place] = beside < first_covered ? beside : -1;
     }
     for (int at = 0; at < {{ statistic.accumulators }}; ++at) {
         double slopes[DIM];
@@ -85,12 +85,12 @@ enum {
             slopes[axis] = at < {{ statistic.means }} ? {{ statistic.slope }}(values, at, leaves, slot, cell, axis) : 0.0;
         }
         const double own = values[at_{{ statistic.number }}(slot, at, cell)];
-        for (int child = 0; child < PARTS; ++child) {
+        for (int child = 0; child < CHILDREN; ++child) {
             double away = 0;
             for (int axis = 0; axis < DIM; ++axis) away += child >> axis & 1 ? slopes[axis] : -slopes[axis];
             int octant;
             const int fine = part_of(cell, child, &octant);
-            values[at_{{ statistic.number }}(parts[(size_t)slot * PARTS + octant], at, fine)] = own + 0.25 * away;
+            values[at_{{ statistic.number }}(child_slots[(size_t)slot * CHILDREN + octant], at, fine)] = own + 0.25 * away;
         }
     }
 {%- </kernel> %}

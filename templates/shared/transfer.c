@@ -2,17 +2,17 @@
 
 // The children of a coarse cell.
 typedef struct {
-    {{ int }} slot[PARTS];
-    int cell[PARTS];
+    {{ int }} slot[CHILDREN];
+    int cell[CHILDREN];
 } Children;
 
-{{ inline }} Children children_of(const int cell, const {{ int }} *parts)
+{{ inline }} Children children_of(const int cell, const {{ int }} *child_slots)
 {
     Children children;
-    for (int child = 0; child < PARTS; ++child) {
+    for (int child = 0; child < CHILDREN; ++child) {
         int octant;
         children.cell[child] = part_of(cell, child, &octant);
-        children.slot[child] = parts[octant];
+        children.slot[child] = child_slots[octant];
     }
     return children;
 }
@@ -60,18 +60,18 @@ typedef struct {
 }
 
 {% endfor -%}
-// Gives the children of a coarse cell, in the slots `parts`, what they have when it is refined.
+// Gives the children of a coarse cell, in the slots `child_slots`, what they have when it is refined.
 {{ function }} void refine_cell(
-    const {{ int }} slot, const int cell, const {{ int }} *around, const {{ int }} *parts, const {{ stored }} *src, {{ stored }} *dst)
+    const {{ int }} slot, const int cell, const {{ int }} *around, const {{ int }} *child_slots, const {{ stored }} *src, {{ stored }} *dst)
 {
 {%- if not transfer.slopes %}
     (void)around;
 {%- endif %}
-    const Children children = children_of(cell, parts);
+    const Children children = children_of(cell, child_slots);
 {%- for line in transfer.shared %}
     {{ line }}
 {%- endfor %}
-    for (int child = 0; child < PARTS; ++child) {
+    for (int child = 0; child < CHILDREN; ++child) {
 {%- for line in transfer.own %}
         {{ line }}
 {%- endfor %}
@@ -84,20 +84,20 @@ typedef struct {
 {
     {{ real }} sum = 0;
     for (int axis = 0; axis < DIM; ++axis) slopes[axis] = 0;
-    for (int child = 0; child < PARTS; ++child) {
+    for (int child = 0; child < CHILDREN; ++child) {
         const {{ real }} value = load(src, children->slot[child], direction, children->cell[child]);
         sum += value;
         for (int axis = 0; axis < DIM; ++axis) slopes[axis] += child >> axis & 1 ? value : -value;
     }
-    for (int axis = 0; axis < DIM; ++axis) slopes[axis] *= ({{ real }})4 / PARTS;
-    return sum / PARTS;
+    for (int axis = 0; axis < DIM; ++axis) slopes[axis] *= ({{ real }})4 / CHILDREN;
+    return sum / CHILDREN;
 }
 
-// Gives a coarse cell what it has when it takes the place of its children, in the slots `parts`.
+// Gives a coarse cell what it has when it takes the place of its children, in the slots `child_slots`.
 {{ function }} void coarsen_cell(
-    const {{ int }} slot, const int cell, const {{ int }} *parts, const {{ stored }} *src, {{ stored }} *dst)
+    const {{ int }} slot, const int cell, const {{ int }} *child_slots, const {{ stored }} *src, {{ stored }} *dst)
 {
-    const Children children = children_of(cell, parts);
+    const Children children = children_of(cell, child_slots);
 {%- for line in transfer.coarsen %}
     {{ line }}
 {%- endfor %}

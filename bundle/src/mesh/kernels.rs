@@ -1,6 +1,6 @@
 //! The mesh kernels: what each does and takes, in one table, as [`method_kernels!`](crate::method_kernels) is one.
 //!
-//! Extents are `near` (3^dim) and `parts` (2^dim).
+//! Extents are `near` (3^dim) and `children` (2^dim).
 
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ macro_rules! mesh_kernels {
                 slot: write Int [node] "data slot of each node, or -1",
                 node: write Int [slot] "node of each slot, or -1",
                 coarse: write Int [count] "slots of the listed nodes",
-                parts: write Int [slot][parts] "slots of the children of what has each slot",
+                child_slots: write Int [slot][children] "slots of the children of what has each slot",
             }
             /// Takes a node's children away, with their slots.
             Drop = "drop" {
@@ -127,7 +127,7 @@ macro_rules! mesh_kernels {
                 node: write Int [slot] "node of each slot, or -1",
                 bound: write Int [node] "1 where a leaf keeps its level, 2 where a node does not become coarser",
                 coarse: write Int [count] "slots of the listed nodes",
-                parts: write Int [slot][parts] "slots of the children of what has each slot",
+                child_slots: write Int [slot][children] "slots of the children of what has each slot",
             }
             /// Takes the slot of a former leaf away.
             Vacate = "vacate" {
@@ -180,12 +180,12 @@ macro_rules! mesh_kernels {
                 slot: read Int [node] "data slot of each node, or -1",
                 first_leaf: value Int "position in `leaves` of this level",
                 leaf_count: value Int "how many leaves this level has",
-                first_held: value Int "position in `held` of this level",
+                first_covered: value Int "position in `covered` of this level",
                 first_next: value Int "position in `order` of the next level",
                 roots: value Int "number of roots",
                 slots: value Int "how many slots there are for leaves",
                 leaves: write Int [leaf] "slots of leaves, by level, group and space-filling curve",
-                held: write Int [refined] "slots that refined nodes would have, by level and space-filling curve",
+                covered: write Int [refined] "slots that refined nodes would have, by level and space-filling curve",
                 order: write Int [position] "nodes, level by level in space-filling-curve order",
             }
             /// Neighbours of what has data, refined or not, and where the level changes around it; children and parents by slot.
@@ -201,7 +201,7 @@ macro_rules! mesh_kernels {
                 neighbours: write Int [slot][near] "slots around each slot",
                 sides: write Int [slot] "bit p: the level changes at place p around each slot",
                 interface: write Int [node] "0 for nodes at refinement interfaces, else -1",
-                parts: write Int [family][parts] "slots of the children of each refined node",
+                child_slots: write Int [family][children] "slots of the children of each refined node",
                 uppers: write Int [slot] "slot of the parent, times 2^dim, and the octant, or -1",
             }
             /// Gives a leaf the slot of its rank.
@@ -239,7 +239,7 @@ impl MeshRole {
     pub fn args(self, dim: u32) -> Vec<Arg> {
         let index = |index: &str| match index {
             "near" => format!("[{}]", 3u32.pow(dim)),
-            "parts" => format!("[{}]", 1 << dim),
+            "children" => format!("[{}]", 1 << dim),
             count => format!("[{count}]"),
         };
         self.declared().iter().flat_map(|arg| arg.args(index, str::to_string)).collect()

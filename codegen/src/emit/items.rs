@@ -26,8 +26,8 @@ pub enum Items {
     Pairs,
     /// All values of listed blocks, which are copied: those of `slot`; on a GPU, those of its `cell`.
     Copies,
-    /// Parts of a list, blocks `begin` to `end` of it: each is `share`, of which `thread` of `threads` does its part.
-    Shares,
+    /// Parts of a list, blocks `begin` to `end` of it: each is `chunk`, of which `thread` of `threads` does its part.
+    Chunks,
     /// Listed blocks, each a task of threads that wait for each other: `thread` has a part in `slot`.
     Blocks,
     /// Listed blocks, of each of which all cells have one result: `thread` of `threads` does its part of those in `slot`.
@@ -55,7 +55,7 @@ impl Items {
             Role::Collide => Items::States,
             Role::Refill => Items::Left,
             Role::ToFine | Role::ToCoarse => Items::Sends,
-            Role::Force | Role::Look | Role::Sums | Role::Means => Items::Shares,
+            Role::Force | Role::CheckFields | Role::Sums | Role::Means => Items::Chunks,
             Role::InterfaceMasks
             | Role::InterfaceCells
             | Role::ToFineWalls
@@ -74,7 +74,7 @@ impl Items {
 fn may_have_some(role: Role, target: Target) -> Option<&'static str> {
     match (role, target.is_gpu()) {
         (Role::Restrict | Role::Prolong, false) => Some("sides[slot] != 0"),
-        (Role::Send, _) => Some("is_sampled(slot, neighbours, sides, held)"),
+        (Role::Send, _) => Some("is_sampled(slot, neighbours, sides, first_covered)"),
         _ => None,
     }
 }
@@ -111,9 +111,9 @@ fn one_after_the_other(items: Items, some: Option<&str>) -> Work {
         Items::Left => {
             vec!["for (int32_t place = 0; place < count; ++place) {", "    const int32_t item = items[place];"]
         }
-        Items::Shares => vec![
+        Items::Chunks => vec![
             each,
-            "    const int32_t share = shares[item], begin = share * per, end = begin + per < size ? begin + per : size;",
+            "    const int32_t chunk = chunks[item], begin = chunk * per, end = begin + per < size ? begin + per : size;",
             "    const int thread = 0, threads = 1;",
         ],
         Items::Copies | Items::Gathered => vec![each, slot],
@@ -178,14 +178,14 @@ fn side_by_side(items: Items, Launch { threads, group, cells }: Launch, some: Op
                 "const int cell = item < count ? cells[item] : 0, direction = place / gridDim.x;".into(),
             ],
         ),
-        Items::Shares => (
+        Items::Chunks => (
             group == 1,
             vec![
                 item,
                 "if (item >= count) return;".into(),
                 format!("constexpr int threads = {threads};"),
-                "const int thread = threadIdx.x, share = shares[item];".into(),
-                "const int begin = share * per, end = begin + per < size ? begin + per : size;".into(),
+                "const int thread = threadIdx.x, chunk = chunks[item];".into(),
+                "const int begin = chunk * per, end = begin + per < size ? begin + per : size;".into(),
             ],
         ),
         Items::Blocks => (

@@ -114,7 +114,7 @@ pub struct View {
     /// What cells have whose level changes, if there are kernels for refinement interfaces.
     pub transfer: Option<transfer::Transfer>,
     /// The kernels that move data when a forest changes, likewise.
-    pub carry: Option<Carry>,
+    pub remap: Option<Remap>,
     /// Fields of blocks.
     pub macroscopic: Kernel,
     /// What sums up a flow.
@@ -141,7 +141,7 @@ pub struct View {
 #[derive(Debug, Serialize)]
 pub struct Reduce {
     /// Values that are not finite, and changes of velocity.
-    pub look: Kernel,
+    pub check_fields: Kernel,
     /// Mass and momentum.
     pub sums: Kernel,
     /// Number of sets of populations.
@@ -164,7 +164,7 @@ pub struct Reduce {
 
 /// Kernels that move data when a forest changes.
 #[derive(Debug, Serialize)]
-pub struct Carry {
+pub struct Remap {
     /// From children to their parent.
     pub average: Kernel,
     /// From a parent to its children.
@@ -267,7 +267,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         opposites: opposites.join(", "),
         rests: manifest.directions.iter().map(rest).collect::<Vec<_>>().join(", "),
         transfer: method.interface.as_ref().map(|interface| transfer::view(manifest, interface)),
-        carry: method.interface.as_ref().map(|_| carry(kernel)),
+        remap: method.interface.as_ref().map(|_| remap(kernel)),
         reduce: reduce(manifest, kernel),
         walls,
         level: match reads(method.macroscopic, |symbol| *symbol == Symbol::Level(LevelSymbol::Width)) {
@@ -291,7 +291,7 @@ fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -
     let set_of = |at: usize| manifest.populations.iter().position(|set| set.range().contains(&at)).unwrap_or(0);
     let velocity = velocity_at(manifest);
     Reduce {
-        look: kernel(Role::Look, None),
+        check_fields: kernel(Role::CheckFields, None),
         sums: kernel(Role::Sums, None),
         sets: manifest.populations.len(),
         own: manifest.own_components(),
@@ -309,8 +309,8 @@ fn reduce(manifest: &Manifest, kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -
 }
 
 /// The kernels that move data when a forest changes.
-fn carry(kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Carry {
-    Carry {
+fn remap(kernel: impl Fn(Role, Option<&Plan>) -> Kernel) -> Remap {
+    Remap {
         average: kernel(Role::Average, None),
         fill: kernel(Role::Fill, None),
         average_fields: kernel(Role::AverageFields, None),

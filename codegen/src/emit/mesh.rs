@@ -22,7 +22,7 @@ struct View {
     #[serde(flatten)]
     dialect: Dialect,
     banner: Vec<String>,
-    parts: usize,
+    children: usize,
     near: usize,
     chunk: usize,
     most: usize,
@@ -111,7 +111,7 @@ pub fn mesh(manifest: &MeshManifest, relations: &Relations) -> File {
             String::new(),
             format!("options: {}", dialect.target),
         ],
-        parts: relations.parts(),
+        children: relations.parts(),
         near: relations.near(),
         chunk: CHUNK,
         most: KINDS,

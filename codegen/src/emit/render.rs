@@ -17,7 +17,7 @@ const SHARED: [(&str, &str); 28] = [
     ("arithmetic", include_str!("../../../templates/shared/arithmetic.c")),
     ("params", include_str!("../../../templates/shared/params.c")),
     ("transfer", include_str!("../../../templates/shared/transfer.c")),
-    ("carry", include_str!("../../../templates/shared/carry.c")),
+    ("remap", include_str!("../../../templates/shared/remap.c")),
     ("reduce", include_str!("../../../templates/shared/reduce.c")),
     ("ghosts", include_str!("../../../templates/shared/ghosts.c")),
     ("inbox", include_str!("../../../templates/shared/inbox.c")),

@@ -184,7 +184,7 @@ pub fn manifest(
         }
         roles.extend([Role::StreamCollideSolid, Role::Force, Role::Refill]);
     }
-    roles.extend([Role::Macroscopic, Role::Look, Role::Sums]);
+    roles.extend([Role::Macroscopic, Role::CheckFields, Role::Sums]);
     if velocity_at(&manifest).is_some() {
         roles.push(Role::Means);
     }
@@ -284,7 +284,7 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         Role::Force | Role::Sums => (rows, 0),
         Role::Collide => (q, q),
         role if exposes(role) => (manifest.first_state() as u32, shown.end - shown.start),
-        Role::Look | Role::Means => (components, 0),
+        Role::CheckFields | Role::Means => (components, 0),
         Role::AverageFields | Role::FillFields | Role::RelocateFields => (components, components),
         // What is kept because it depends on cells around is given by each collision anew.
         role if collides(role) && !manifest.shown.is_empty() => (shown.end, rows),
@@ -294,9 +294,12 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
     let [loaded, written] = match role {
         Role::Init => [computed, stored],
         Role::Macroscopic => [stored, computed],
-        Role::Look | Role::Means | Role::AverageFields | Role::FillFields | Role::RelocateFields | Role::Collide => {
-            [computed; 2]
-        }
+        Role::CheckFields
+        | Role::Means
+        | Role::AverageFields
+        | Role::FillFields
+        | Role::RelocateFields
+        | Role::Collide => [computed; 2],
         _ => [stored; 2],
     };
     let bytes = loads * loaded + stores * written;
@@ -373,7 +376,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         // A thread for each cell of a block, which share what they make of moments.
         _ if exchanges(manifest, role) => (cells, 1),
         Role::Collide => (THREADS, THREADS),
-        Role::Force | Role::Look | Role::Sums => (THREADS, 1),
+        Role::Force | Role::CheckFields | Role::Sums => (THREADS, 1),
         Role::Means => (MANY_THREADS, 1),
         // Threads that run in step. The host takes none of these figures: its manifest is that of CUDA.
         Role::InterfaceMasks | Role::InterfaceCells => (manifest.target.lanes().max(Target::Cuda.lanes()), 1),

@@ -153,7 +153,7 @@ mod tests {
                     neighbours: of.neighbours.then_some(&neighbours),
                     walls: of.walls.then_some(Walls { wall_rules: &wall_rules, wall_values: &wall_values }),
                     inbox: of.inbox.then_some(Inbox { rows: &rows, masks: &masks, inbox: &inbox }),
-                    ghosts: of.ghosts.then_some((Ghosts { sides: &sides, rows: &rows, held: 0 }, &mut saved)),
+                    ghosts: of.ghosts.then_some((Ghosts { sides: &sides, rows: &rows, first_covered: 0 }, &mut saved)),
                     links: of.links.then_some(Links { link_rows: &link_rows, links: &links, distances: &distances }),
                 },
                 action: match action {

@@ -239,7 +239,7 @@ mod tests {
         let program = Program::load(&device, &bundle()).unwrap();
         let (ids, parts) = (device.ints(&[0]).unwrap(), device.ints(&[0; 4]).unwrap());
         let mut fields = device.alloc_reals(Real::F64, 3 * 64).unwrap();
-        let kernel = AverageFields { ids: ids.slice(0..1), parts: &parts, fields: &mut fields };
+        let kernel = AverageFields { ids: ids.slice(0..1), child_slots: &parts, fields: &mut fields };
         let error = program.launch(kernel).expect_err("the fixture has one level");
         assert!(error.to_string().contains("average_fields"), "{error}");
     }

@@ -328,7 +328,7 @@ impl Grid {
     /// The arguments of kernels that work on ghosts.
     pub fn ghosts(&self) -> kernels::Ghosts<'_> {
         let Tables { sides, rows, .. } = self.tables();
-        kernels::Ghosts { sides, rows, held: self.forest.pool().slots as i32 }
+        kernels::Ghosts { sides, rows, first_covered: self.forest.pool().slots as i32 }
     }
 
     /// Number of blocks that have populations: leaves, and covered blocks if they have data.

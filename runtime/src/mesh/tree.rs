@@ -105,7 +105,7 @@ fn links(dim: usize, reach: i64) -> Vec<Links> {
 impl Tree {
     /// The tree of a forest in its present state.
     pub(super) fn read(forest: &Forest) -> Result<Tree, DeviceError> {
-        let (tables, parts) = (forest.tables(), 1 << forest.dim());
+        let (tables, children) = (forest.tables(), 1 << forest.dim());
         let levels: Vec<Range<usize>> = forest.levels().iter().map(|level| level.nodes.clone()).collect();
         let nodes = tables.order.read_ints(0..levels.last().map_or(0, |level| level.end))?;
         let last = nodes.iter().max().map_or(0, |node| *node as usize + 1);
@@ -116,7 +116,7 @@ impl Tree {
             let mut next = level.end;
             child.extend(slot[level.clone()].iter().map(|slot| {
                 let first = if *slot < 0 { next as i32 } else { -1 };
-                next += if *slot < 0 { parts } else { 0 };
+                next += if *slot < 0 { children } else { 0 };
                 first
             }));
         }

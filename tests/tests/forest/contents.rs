@@ -31,7 +31,7 @@ impl Contents {
     }
 
     fn families(&self, change: &Change<'_>) -> Vec<(usize, Vec<usize>)> {
-        let (slots, parts) = (ints(change.slots), ints(change.parts));
+        let (slots, parts) = (ints(change.slots), ints(change.child_slots));
         let count = 1 << self.domain.dim;
         let family = |slot: &i32| {
             let parts = &parts[*slot as usize * count..][..count];

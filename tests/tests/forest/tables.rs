@@ -100,7 +100,7 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
     let [near, child, parent, slot, node, kind] =
         [&tables.near, &tables.child, &tables.parent, &tables.slot, &tables.node, &tables.kind].map(ints);
     let [neighbours, order, leaves] = [&tables.neighbours, &tables.order, &tables.leaves].map(ints);
-    let (parts, places) = (1 << oracle.domain.dim, 3usize.pow(oracle.domain.dim as u32));
+    let (octants, places) = (1 << oracle.domain.dim, 3usize.pow(oracle.domain.dim as u32));
     let named = blocks(forest);
     let numbers: HashMap<Block, i32> = named.iter().map(|(node, block)| (*block, *node)).collect();
     let slots: HashMap<Block, i32> = named
@@ -127,9 +127,9 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
             assert_eq!(near[at * places..][..places], oracle.near(*block, &numbers), "near {block:?}");
             if is_refined {
                 let children = oracle.domain.children(*block);
-                let expected: Vec<i32> = (0..parts).map(|octant| child[at] + octant).collect();
+                let expected: Vec<i32> = (0..octants).map(|octant| child[at] + octant).collect();
                 assert_eq!(children.iter().map(|child| numbers[child]).collect::<Vec<_>>(), expected);
-                assert_eq!((child[at] - roots) % parts, 0);
+                assert_eq!((child[at] - roots) % octants, 0);
                 assert_eq!(kind[at], REFINED as i32);
                 continue;
             }
@@ -173,7 +173,7 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
     let used = slots.values().copied();
     let all: HashSet<i32> = ints(&tables.free_slots)[..free.slots].iter().copied().chain(used).collect();
     assert!(all.len() == pool.slots && all.iter().all(|slot| (0..pool.slots as i32).contains(slot)));
-    let used = child.iter().filter(|child| **child >= 0).map(|child| (child - roots) / parts);
+    let used = child.iter().filter(|child| **child >= 0).map(|child| (child - roots) / octants);
     let all: HashSet<i32> = ints(&tables.free_families)[..free.families].iter().copied().chain(used).collect();
     assert!(all.len() == pool.families && all.iter().all(|family| (0..pool.families as i32).contains(family)));
 }
@@ -182,7 +182,8 @@ pub fn check(forest: &Forest, oracle: &Oracle) {
 pub fn check_held(forest: &Forest, oracle: &Oracle) {
     let tables = forest.tables();
     let [child, slot, neighbours, sides] = [&tables.child, &tables.slot, &tables.neighbours, &tables.sides].map(ints);
-    let [parts, uppers, rows, held] = [&tables.parts, &tables.uppers, &tables.rows, &tables.covered].map(ints);
+    let [child_slots, uppers, rows, held] =
+        [&tables.child_slots, &tables.uppers, &tables.rows, &tables.covered].map(ints);
     let (children, places) = (1 << oracle.domain.dim, 3usize.pow(oracle.domain.dim as u32));
     let numbers: HashMap<Block, i32> = blocks(forest).into_iter().map(|(node, block)| (block, node)).collect();
     let (roots, first) = (oracle.levels()[0].len() as i32, forest.pool().slots as i32);
@@ -216,7 +217,7 @@ pub fn check_held(forest: &Forest, oracle: &Oracle) {
         if is_refined {
             listed.push(own as i32);
             for (octant, part) in oracle.domain.children(block).iter().enumerate() {
-                assert_eq!(parts[(own - first as usize) * children + octant], slots[part]);
+                assert_eq!(child_slots[(own - first as usize) * children + octant], slots[part]);
                 assert_eq!(uppers[slots[part] as usize], (own * children + octant) as i32);
             }
         }

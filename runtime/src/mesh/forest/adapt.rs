@@ -85,7 +85,8 @@ impl Forest {
         let nodes = self.levels.iter().map(|level| level.nodes.len()).chain([0]);
         let mut nodes: Vec<usize> = nodes.collect();
         for level in 0..refined.len() {
-            nodes[level + 1] = nodes[level + 1] + refined[level] * self.parts() - coarsened[level] * self.parts();
+            nodes[level + 1] = nodes[level + 1] + refined[level] * self.children_per_node()
+                - coarsened[level] * self.children_per_node();
         }
         nodes.truncate(nodes.iter().position(|count| *count == 0).unwrap_or(nodes.len()));
 
@@ -185,8 +186,8 @@ impl Forest {
         let (asked, coarsened) = (counts(0), counts(1));
         let gone: usize = coarsened.iter().sum();
         // Each family that is removed frees its slots and takes one.
-        let slots = self.free.slots + gone * (self.parts() - 1);
-        let mut room = (self.free.families + gone).min(slots.saturating_sub(1) / self.parts());
+        let slots = self.free.slots + gone * (self.children_per_node() - 1);
+        let mut room = (self.free.families + gone).min(slots.saturating_sub(1) / self.children_per_node());
         let grant = |asked: &usize| {
             let granted = room.min(*asked);
             room -= granted;
@@ -212,10 +213,15 @@ impl Forest {
                 slot: &mut self.tables.slot,
                 node: &mut self.tables.node,
                 coarse: &mut self.work.coarse,
-                parts: &mut self.work.parts,
+                child_slots: &mut self.work.child_slots,
             })?;
             self.free.slots -= count;
-            remap.average(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
+            remap.average(Change {
+                slots: &self.work.coarse,
+                count,
+                child_slots: &self.work.child_slots,
+                tables: &self.tables,
+            })?;
             self.program.launch(kernels::Drop {
                 ids: self.work.picked.slice(ranks.start..ranks.start + count),
                 rank: &self.work.rank,
@@ -231,7 +237,7 @@ impl Forest {
                 free_slots: &mut self.tables.free_slots,
             })?;
             self.free.families += count;
-            self.free.slots += count * self.parts();
+            self.free.slots += count * self.children_per_node();
             ranks.start += count;
         }
         Ok(())
@@ -258,12 +264,17 @@ impl Forest {
             node: &mut self.tables.node,
             bound: &mut self.targets.bound,
             coarse: &mut self.work.coarse,
-            parts: &mut self.work.parts,
+            child_slots: &mut self.work.child_slots,
         })?;
         self.free.families -= count;
-        self.free.slots -= count * self.parts();
+        self.free.slots -= count * self.children_per_node();
         self.least_free = self.least_free.min(self.free.slots);
-        remap.fill(Change { slots: &self.work.coarse, count, parts: &self.work.parts, tables: &self.tables })?;
+        remap.fill(Change {
+            slots: &self.work.coarse,
+            count,
+            child_slots: &self.work.child_slots,
+            tables: &self.tables,
+        })?;
         self.program.launch(kernels::Vacate {
             ids: self.work.picked.slice(0..count),
             rank: &self.work.rank,
@@ -279,10 +290,10 @@ impl Forest {
     /// Updates links, neighbours, kinds and lists, from the roots down; `nodes` is the number of nodes on each level.
     pub(super) fn renew(&mut self, nodes: &[usize]) -> Result<(), ForestError> {
         let mut levels: Vec<Level> = vec![];
-        let (mut first, mut first_leaf, mut first_held) = (0, 0, 0);
+        let (mut first, mut first_leaf, mut first_covered) = (0, 0, 0);
         for (level, &count) in nodes.iter().enumerate() {
             let next = nodes.get(level + 1).copied().unwrap_or(0);
-            let (listed, leaf_count) = (first..first + count, count - next / self.parts());
+            let (listed, leaf_count) = (first..first + count, count - next / self.children_per_node());
             self.classify(listed.clone())?;
             self.rank(listed.clone(), Class::Kind)?;
             self.program.launch(kernels::Expand {
@@ -293,18 +304,18 @@ impl Forest {
                 slot: &self.tables.slot,
                 first_leaf: first_leaf as i32,
                 leaf_count: leaf_count as i32,
-                first_held: first_held as i32,
+                first_covered: first_covered as i32,
                 first_next: listed.end as i32,
                 roots: self.roots as i32,
                 slots: self.pool.slots as i32,
                 leaves: &mut self.tables.leaves,
-                held: &mut self.tables.covered,
+                covered: &mut self.tables.covered,
                 order: &mut self.tables.order,
             })?;
             self.link(listed.clone())?;
             let leaves = first_leaf..first_leaf + leaf_count;
-            let covered = first_held..first_held + count - leaf_count;
-            (first, first_leaf, first_held) = (listed.end, leaves.end, covered.end);
+            let covered = first_covered..first_covered + count - leaf_count;
+            (first, first_leaf, first_covered) = (listed.end, leaves.end, covered.end);
             levels.push(Level { nodes: listed, leaves, covered, ..Level::default() });
         }
         let begins = self.begins()?;
@@ -334,7 +345,7 @@ impl Forest {
             neighbours: &mut self.tables.neighbours,
             sides: &mut self.tables.sides,
             interface: &mut self.work.interface,
-            parts: &mut self.tables.parts,
+            child_slots: &mut self.tables.child_slots,
             uppers: &mut self.tables.uppers,
         })
     }

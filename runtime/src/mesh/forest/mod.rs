@@ -22,13 +22,13 @@
 //!    unless balance would then require the refinement of a leaf whose [`Bound`] is its level. A family is removed if all its members
 //!    are leaves with a lower target level and no neighbour of a member has or gets children; children of a neighbour that are
 //!    removed in the same change do not count. Refinement has priority over coarsening.
-//! 2. assigns slots to the parents of families that are removed, and calls [`Remap::average`]: `parts` gives the slots of the
+//! 2. assigns slots to the parents of families that are removed, and calls [`Remap::average`]: `child_slots` gives the slots of the
 //!    children of each slot in `slots`. Of the tables, only `slot` and `node` have the new slots; nothing else has changed. Then
 //!    the families and their slots are freed. If there are too few free slots to do so at once, it is done in several rounds.
 //! 3. updates links, neighbours and kinds: those of the forest after coarsening and before refinement. Lists are still the old
 //!    ones.
 //! 4. assigns nodes and slots to the children of leaves that are refined, and calls [`Remap::fill`]: `slots` lists the slots of
-//!    these leaves, `parts` those of their children. `neighbours` and `near` do not refer to the new nodes yet, so the nodes that
+//!    these leaves, `child_slots` those of their children. `neighbours` and `near` do not refer to the new nodes yet, so the nodes that
 //!    a leaf finds there have data. Only `child` already shows that the leaf has children.
 //! 5. frees the slots of the refined leaves, and updates links, neighbours, kinds and lists.
 //!
@@ -191,7 +191,7 @@ impl Forest {
     pub fn stay(&mut self) -> Result<(), ForestError> {
         let listed = self.levels.last().map_or(0, |level| level.nodes.end);
         let last = self.tables.order.read_ints(0..listed)?.into_iter().max().unwrap_or(0) as usize;
-        let families = (last + 1).saturating_sub(self.roots) / self.parts();
+        let families = (last + 1).saturating_sub(self.roots) / self.children_per_node();
         // Covered blocks with data have slots behind those of all leaves.
         self.pool = Pool { families, slots: if self.stores_covered { self.pool.slots } else { self.leaves() } };
         (self.free, self.least_free) = (Pool { families: 0, slots: 0 }, 0);
@@ -367,7 +367,7 @@ impl Forest {
     }
 
     /// Number of children of a refined node.
-    fn parts(&self) -> usize {
+    fn children_per_node(&self) -> usize {
         1 << self.dim()
     }
 }

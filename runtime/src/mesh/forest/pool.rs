@@ -69,16 +69,16 @@ impl Pool {
 
     /// Bytes of the tables of a forest; saturates at the largest number.
     pub fn bytes(self, dim: usize, roots: usize, stores_covered: bool) -> usize {
-        let (nodes, places, parts) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32), 1u128 << dim);
+        let (nodes, places, children) = (self.nodes(dim, roots) as u128, 3u128.pow(dim as u32), 1u128 << dim);
         let (data, slots, families) =
             (self.data_slots(stores_covered) as u128, self.slots as u128, self.families as u128);
-        // Per node: near, place, and twelve numbers. Per slot: parts and four numbers; with those of covered blocks, neighbours and one.
+        // Per node: near, place, and twelve numbers. Per slot: children and four numbers; with those of covered blocks, neighbours and one.
         let ints = nodes * (places + 3 + 12)
-            + slots * (parts + 4)
+            + slots * (children + 4)
             + data * (places + 1)
             + nodes.max(data)
             + 2 * families
-            + if stores_covered { nodes + 2 * data + families * parts } else { 0 }
+            + if stores_covered { nodes + 2 * data + families * children } else { 0 }
             + KINDS as u128 * nodes.div_ceil(CHUNK as u128)
             + BEGINS as u128;
         usize::try_from(ints * size_of::<i32>() as u128).unwrap_or(usize::MAX)

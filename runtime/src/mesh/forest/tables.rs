@@ -33,7 +33,7 @@ pub struct Tables {
     /// For ghost couplings: a bit for each place around a slot where the level changes `[slot]`.
     pub sides: Buffer<Int>,
     /// For ghost couplings: slots of the children of covered blocks `[family][2^dim]`.
-    pub parts: Buffer<Int>,
+    pub child_slots: Buffer<Int>,
     /// For ghost couplings: slot of the parent and octant of each slot `[slot]`.
     pub uppers: Buffer<Int>,
     /// For ghost couplings: slots of all covered blocks, level by level, each level along the curve.
@@ -82,7 +82,7 @@ pub(super) struct Work {
     /// Slots of coarse blocks that are averaged into or filled from; source slots of a move.
     pub(super) coarse: Buffer<Int>,
     /// Slots of the children of each slot `[slot][2^dim]`.
-    pub(super) parts: Buffer<Int>,
+    pub(super) child_slots: Buffer<Int>,
 }
 
 /// All arrays of a forest that has only roots, each with a slot; links and lists are not yet set.
@@ -123,7 +123,7 @@ pub(super) fn new(
         rows: ints(data)?,
         data: ints(if_covered(nodes))?,
         sides: ints(if_covered(data))?,
-        parts: ints(if_covered(pool.families << dim))?,
+        child_slots: ints(if_covered(pool.families << dim))?,
         uppers: ints(if_covered(data))?,
         covered: ints(pool.families)?,
         order: starting(nodes, &numbers(0..first))?,
@@ -141,7 +141,7 @@ pub(super) fn new(
         begins: ints(BEGINS)?,
         picked: ints(nodes)?,
         coarse: ints(pool.slots)?,
-        parts: ints(pool.slots << dim)?,
+        child_slots: ints(pool.slots << dim)?,
     };
     Ok((tables, targets, work))
 }
@@ -165,7 +165,7 @@ pub(super) fn on(
         rows: copy(&tables.rows)?,
         data: copy(&tables.data)?,
         sides: copy(&tables.sides)?,
-        parts: copy(&tables.parts)?,
+        child_slots: copy(&tables.child_slots)?,
         uppers: copy(&tables.uppers)?,
         covered: copy(&tables.covered)?,
         order: copy(&tables.order)?,
@@ -183,7 +183,7 @@ pub(super) fn on(
         begins: copy(&work.begins)?,
         picked: copy(&work.picked)?,
         coarse: copy(&work.coarse)?,
-        parts: copy(&work.parts)?,
+        child_slots: copy(&work.child_slots)?,
     };
     Ok((tables, targets, work))
 }
@@ -201,11 +201,14 @@ pub(super) fn stay(
     let (nodes, data, places) =
         (pool.nodes(dim, roots), pool.data_slots(!tables.data.is_empty()), 3usize.pow(dim as u32));
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
-    let Tables { free_families, free_slots, data: of_node, sides, parts: covered_children, uppers, covered, .. } =
-        tables;
+    let Tables {
+        free_families, free_slots, data: of_node, sides, child_slots: covered_children, uppers, covered, ..
+    } = tables;
     let Targets { level: target, bound } = targets;
-    let Work { every, mark, interface, rank, counts, begins: _, picked, coarse, parts } = work;
-    for gone in [kind, free_families, free_slots, target, bound, mark, interface, rank, counts, picked, coarse, parts] {
+    let Work { every, mark, interface, rank, counts, begins: _, picked, coarse, child_slots } = work;
+    for gone in
+        [kind, free_families, free_slots, target, bound, mark, interface, rank, counts, picked, coarse, child_slots]
+    {
         *gone = device.alloc_ints(0)?;
     }
     let of_nodes =
@@ -228,12 +231,12 @@ pub(super) fn stay(
 /// Bytes of all arrays.
 pub(super) fn bytes(tables: &Tables, targets: &Targets, work: &Work) -> usize {
     let Tables { near, child, parent, level, place, slot, node, kind, neighbours, rows, order, leaves, .. } = tables;
-    let Tables { free_families, free_slots, data, sides, parts: covered_children, uppers, covered, .. } = tables;
+    let Tables { free_families, free_slots, data, sides, child_slots: covered_children, uppers, covered, .. } = tables;
     let Targets { level: target, bound } = targets;
-    let Work { every, mark, interface, rank, counts, begins, picked, coarse, parts } = work;
+    let Work { every, mark, interface, rank, counts, begins, picked, coarse, child_slots } = work;
     let of_nodes =
         [near, child, parent, level, place, slot, kind, order, target, bound, mark, interface, rank, picked, every];
-    let others = [node, neighbours, rows, leaves, free_families, free_slots, counts, begins, coarse, parts];
+    let others = [node, neighbours, rows, leaves, free_families, free_slots, counts, begins, coarse, child_slots];
     let of_covered = [data, sides, covered_children, uppers, covered];
     of_nodes.into_iter().chain(others).chain(of_covered).map(Buffer::bytes).sum()
 }

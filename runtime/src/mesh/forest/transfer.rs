@@ -10,8 +10,8 @@ pub struct Change<'a> {
     pub slots: &'a Buffer<Int>,
     /// Number of coarse blocks.
     pub count: usize,
-    /// `parts[slot * 2^dim + octant]`: slots of their children.
-    pub parts: &'a Buffer<Int>,
+    /// `child_slots[slot * 2^dim + octant]`: slots of their children.
+    pub child_slots: &'a Buffer<Int>,
     /// The forest at this moment.
     pub tables: &'a Tables,
 }

@@ -83,8 +83,8 @@ impl Statistics {
     /// Computes the accumulators of blocks that replace their children, from those of the children.
     pub(crate) fn average(&mut self, method: &Manifest, change: &Change<'_>) -> Result<(), KernelError> {
         for (number, values) in self.values.iter_mut().enumerate() {
-            let (ids, parts) = (change.slots.slice(0..change.count), change.parts);
-            self.kernels.launch(method, number, statistics::AverageAccumulators { ids, parts, values })?;
+            let (ids, child_slots) = (change.slots.slice(0..change.count), change.child_slots);
+            self.kernels.launch(method, number, statistics::AverageAccumulators { ids, child_slots, values })?;
         }
         Ok(())
     }
@@ -93,12 +93,12 @@ impl Statistics {
     /// blocks, which have no accumulators.
     pub(crate) fn fill(&mut self, method: &Manifest, change: &Change<'_>, covered: i32) -> Result<(), KernelError> {
         for (number, values) in self.values.iter_mut().enumerate() {
-            let (ids, parts) = (change.slots.slice(0..change.count), change.parts);
+            let (ids, child_slots) = (change.slots.slice(0..change.count), change.child_slots);
             let neighbours = &change.tables.neighbours;
             self.kernels.launch(
                 method,
                 number,
-                statistics::FillAccumulators { ids, neighbours, held: covered, parts, values },
+                statistics::FillAccumulators { ids, neighbours, first_covered: covered, child_slots, values },
             )?;
         }
         Ok(())

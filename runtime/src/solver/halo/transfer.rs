@@ -180,6 +180,6 @@ fn read(change: &Change<'_>, children: usize) -> Result<(Vec<i32>, Vec<i32>), Ke
     slots.sort_unstable();
     let mut packing = Packing::new(vec![std::iter::once(0..children as u32).collect()]);
     slots.iter().for_each(|slot| packing.push(*slot as usize * children, 0));
-    let parts = change.parts.pack_ints(&packing)?;
+    let parts = change.child_slots.pack_ints(&packing)?;
     Ok((slots, parts))
 }

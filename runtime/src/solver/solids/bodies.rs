@@ -187,8 +187,8 @@ impl Bodies {
             let manifest = program.manifest();
             let torques = self.sums - manifest.dim as usize - manifest.populations.len();
             program.launch(kernels::Force {
-                list: kernels::Shares {
-                    shares: grid.forest().every().slice(0..blocks),
+                list: kernels::Chunks {
+                    chunks: grid.forest().every().slice(0..blocks),
                     ids: self.list.slice(listed),
                     per: 1,
                 },

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lbm_bundle::SHARES;
+use lbm_bundle::CHUNKS;
 
 use crate::device::{Buffer, Int};
 use crate::geometry::Cell;
@@ -19,7 +19,7 @@ use crate::solver::subdomain::Subdomain;
 /// Divides a list of `entries` entries into chunks, for results that do not depend on the division: the number of chunks, and the entries
 /// of each.
 fn chunks(entries: usize) -> (usize, usize) {
-    let per = entries.div_ceil(SHARES).max(1);
+    let per = entries.div_ceil(CHUNKS).max(1);
     (entries.div_ceil(per), per)
 }
 
@@ -34,9 +34,9 @@ impl Subdomain {
         for run in runs {
             let (count, per) = chunks(run.len());
             let mut found = self.program.device().alloc_doubles(2 * count)?;
-            self.program.launch(kernels::Look {
-                list: kernels::Shares {
-                    shares: forest.every().slice(0..count),
+            self.program.launch(kernels::CheckFields {
+                list: kernels::Chunks {
+                    chunks: forest.every().slice(0..count),
                     ids: self.listed().slice(run.clone()),
                     per: per as i32,
                 },
@@ -61,8 +61,8 @@ impl Subdomain {
         let (tables, count) = (self.grid.tables(), run.len());
         let mut means = self.program.device().alloc_doubles(7 * count)?;
         self.program.launch(kernels::Means {
-            list: kernels::Shares {
-                shares: self.grid.forest().every().slice(0..count),
+            list: kernels::Chunks {
+                chunks: self.grid.forest().every().slice(0..count),
                 ids: tables.leaves.slice(run),
                 per: 1,
             },
@@ -81,8 +81,8 @@ impl Subdomain {
         let count = run.len();
         let mut found = self.program.device().alloc_doubles(2 * sums * count)?;
         self.program.launch(kernels::Sums {
-            list: kernels::Shares {
-                shares: self.grid.forest().every().slice(0..count),
+            list: kernels::Chunks {
+                chunks: self.grid.forest().every().slice(0..count),
                 ids: self.grid.tables().leaves.slice(run),
                 per: 1,
             },

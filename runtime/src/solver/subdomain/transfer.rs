@@ -97,13 +97,17 @@ impl Remap for Populations<'_> {
         if let Some(statistics) = &mut self.statistics {
             statistics.average(self.program.manifest(), &change)?;
         }
-        let Change { slots, count, parts, tables } = change;
+        let Change { slots, count, child_slots, tables } = change;
         if let Some(reference) = &mut self.reference {
-            self.program.launch(kernels::AverageFields { ids: slots.slice(0..count), parts, fields: reference })?;
+            self.program.launch(kernels::AverageFields {
+                ids: slots.slice(0..count),
+                child_slots,
+                fields: reference,
+            })?;
         }
         self.program.launch(kernels::Average {
             ids: slots.slice(0..count),
-            parts,
+            child_slots,
             nodes: &tables.node,
             levels: &tables.level,
             sets: self.both_sets(),
@@ -122,16 +126,22 @@ impl Remap for Populations<'_> {
         if let Some(statistics) = &mut self.statistics {
             statistics.fill(self.program.manifest(), &change, covered)?;
         }
-        let Change { slots, count, parts, tables } = change;
+        let Change { slots, count, child_slots, tables } = change;
         let neighbours = &tables.neighbours;
         if let Some(reference) = &mut self.reference {
             let ids = slots.slice(0..count);
-            self.program.launch(kernels::FillFields { ids, neighbours, held: covered, parts, fields: reference })?;
+            self.program.launch(kernels::FillFields {
+                ids,
+                neighbours,
+                first_covered: covered,
+                child_slots,
+                fields: reference,
+            })?;
         }
         self.program.launch(kernels::Fill {
             ids: slots.slice(0..count),
             neighbours,
-            parts,
+            child_slots,
             nodes: &tables.node,
             levels: &tables.level,
             sets: self.both_sets(),
@@ -143,7 +153,7 @@ impl Remap for Populations<'_> {
             levels: &tables.level,
             children: &tables.child,
             roots: roots as i32,
-            held: first as i32,
+            first_covered: first as i32,
             sets: self.both_sets(),
         })
     }
