@@ -123,6 +123,97 @@ class Case:
         return f"<lbmc.Case {self.name}: {self.spec}, {'x'.join(map(str, self.size))} cells>"
 
 
+class Body:
+    """A solid of a flow, in lattice units. Made by `Simulation.bodies`.
+
+    In two dimensions angles, angular velocities and torques are numbers, else vectors. Those that the fluid moves (`free`) can be set and pushed between
+    steps; others raise `Error` (L0520)."""
+
+    def __init__(self, flow: _lbmc.Simulation, number: int) -> None:
+        self._flow = flow
+        #: Its number among the solids of the case, from 0.
+        self.number = number
+
+    @property
+    def free(self) -> bool:
+        """Whether the fluid moves it."""
+        return self._flow.body(self.number)[0]
+
+    @property
+    def displacement(self) -> npt.NDArray[np.float64]:
+        """How far it is from its place in the case; of a body that the fluid moves, how far its centre of mass is."""
+        return np.array(self._flow.body(self.number)[1])
+
+    @displacement.setter
+    def displacement(self, value: npt.ArrayLike) -> None:
+        self._change(displacement=value)
+
+    @property
+    def angle(self) -> float | npt.NDArray[np.float64]:
+        """The angle by which it has turned, in radians; in three dimensions times the direction of its axis."""
+        return _turn(self._flow.body(self.number)[2])
+
+    @property
+    def velocity(self) -> npt.NDArray[np.float64]:
+        """Its velocity in the step that comes next. Along axes that it is held on, it keeps what is set."""
+        return np.array(self._flow.body(self.number)[3])
+
+    @velocity.setter
+    def velocity(self, value: npt.ArrayLike) -> None:
+        self._change(velocity=value)
+
+    @property
+    def angular_velocity(self) -> float | npt.NDArray[np.float64]:
+        """Its angular velocity in the step that comes next, in radians per step."""
+        return _turn(self._flow.body(self.number)[4])
+
+    @angular_velocity.setter
+    def angular_velocity(self, value: npt.ArrayLike) -> None:
+        self._change(angular_velocity=value)
+
+    @property
+    def force(self) -> npt.NDArray[np.float64]:
+        """The force of the fluid on it in the step that comes next."""
+        return np.array(self._flow.load(self.number)[0])
+
+    @property
+    def torque(self) -> float | npt.NDArray[np.float64]:
+        """The torque of the fluid on it about its pivot or centre of mass in the step that comes next; 0 of a solid that does not turn."""
+        return _turn(self._flow.load(self.number)[1])
+
+    def push(self, force: npt.ArrayLike | None = None, torque: npt.ArrayLike | None = None) -> None:
+        """A force and a torque of something else on it in the step that comes next, and in no later one. They add to those of the fluid and of the case,
+        and to what was pushed before."""
+        self._change(force=force, torque=torque)
+
+    def _change(self, **values: npt.ArrayLike | None) -> None:
+        given = {name: None if value is None else np.atleast_1d(np.asarray(value, dtype=np.float64)) for name, value in values.items()}
+        for name, value in given.items():
+            if value is not None and value.ndim > 1:
+                raise ValueError(f"the {name.replace('_', ' ')} of a body is a vector; this has the shape {value.shape}")
+        names = ("displacement", "velocity", "angular_velocity", "force", "torque")
+        self._flow.change_body(self.number, *(value if (value := given.get(name)) is None else value.tolist() for name in names))
+
+    def __repr__(self) -> str:
+        return f"<lbmc.Body {self.number}, displaced by {self.displacement}>"
+
+
+class Bodies(Sequence[Body]):
+    """The solids of a flow, in the order of the case."""
+
+    def __init__(self, flow: _lbmc.Simulation) -> None:
+        self._flow = flow
+
+    def __len__(self) -> int:
+        return self._flow.bodies
+
+    def __getitem__(self, number: int) -> Body:  # type: ignore[override]
+        count = len(self)
+        if not -count <= number < count:
+            raise IndexError(f"there is no body {number}: the case has {count} solids")
+        return Body(self._flow, number % count)
+
+
 class Simulation:
     """A flow that does steps. Made by `Case.start`.
 
@@ -268,6 +359,11 @@ class Simulation:
         return np.asarray(self._flow.torques())
 
     @property
+    def bodies(self) -> Bodies:
+        """The solids of the case: where they are, the forces on them; those that the fluid moves can be set and pushed."""
+        return Bodies(self._flow)
+
+    @property
     def mass(self) -> float:
         """The sum of the first populations, volumes counted in cells of the coarsest level."""
         return self._flow.sums()[0][1]
@@ -328,6 +424,11 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"<lbmc.Simulation of {self.case.name} at step {self.steps}>"
+
+
+def _turn(values: list[float]) -> float | npt.NDArray[np.float64]:
+    """A vector about axes: one number in two dimensions."""
+    return values[0] if len(values) == 1 else np.array(values)
 
 
 def _no_fields(start: Any) -> None:

@@ -6,6 +6,7 @@
 //! | `method` | what is found out about methods; their kernels |
 //! | `case` | cases, made ready to run |
 //! | `simulation` | flows step by step: their fields and populations, set and read; pictures of them |
+//! | `body` | solids of a flow: where they are, the force on them, and what is done to those that the fluid moves |
 //! | `array` | arrays as Python's protocols show them: DLPack and the array interfaces of numpy and CUDA |
 //!
 //! What takes long runs without the lock of the interpreter. Signals are looked at between steps, about ten times a second.
@@ -13,6 +14,7 @@
 //! Invariant: all `unsafe` code lies in `array` (the lint `unsafe_code`).
 
 mod array;
+mod body;
 mod case;
 mod error;
 mod method;

@@ -13,6 +13,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
 use crate::array::Array;
+use crate::body::{self, Lying};
 use crate::case::Prepared;
 use crate::error::{detached, raise};
 use crate::method::choose;
@@ -360,6 +361,42 @@ impl Simulation {
             let about = if dim == 2 { 2..3 } else { 0..3 };
             let values = exchanges.iter().flat_map(|exchange| &exchange.torque[about.clone()]).copied().collect();
             Ok(Array::own(values, vec![exchanges.len(), about.len()]))
+        })
+    }
+
+    /// Number of solids of the case.
+    #[getter]
+    fn bodies(&self) -> usize {
+        self.prepared.case.bodies().count()
+    }
+
+    /// Where a solid is and how it moves.
+    fn body(&self, py: Python<'_>, number: usize) -> PyResult<Lying> {
+        self.with(py, |flow, prepared| body::lying(flow, &prepared.case, number))
+    }
+
+    /// The force of the fluid on a solid in the step that comes next, and the torque.
+    fn load(&self, py: Python<'_>, number: usize) -> PyResult<(Vec<f64>, Vec<f64>)> {
+        self.with(py, |flow, prepared| body::load(flow, &prepared.case, number))
+    }
+
+    /// Changes a body that the fluid moves: what is given of its displacement, its velocity and its angular velocity, and the momentum and
+    /// angular momentum that it gets besides.
+    #[allow(clippy::too_many_arguments)]
+    fn change_body(
+        &self,
+        py: Python<'_>,
+        number: usize,
+        displacement: Option<Vec<f64>>,
+        velocity: Option<Vec<f64>>,
+        angular_velocity: Option<Vec<f64>>,
+        force: Option<Vec<f64>>,
+        torque: Option<Vec<f64>>,
+    ) -> PyResult<()> {
+        self.with(py, |flow, prepared| {
+            let change = body::change(flow.grid().dim(), displacement, velocity, angular_velocity, force, torque)?;
+            let entry = body::entries(&prepared.case, number).start;
+            flow.change_body(entry, &change).map_err(Report::new)
         })
     }
 

@@ -376,6 +376,84 @@ class Flows(unittest.TestCase):
         self.assertEqual(len(inside), window["samples"])
         self.assertAlmostEqual(settled["mean"], sum(inside) / len(inside), delta=1e-9 * abs(torque))
 
+    def test_a_spring_in_python_moves_a_body_as_the_spring_of_the_case(self):
+        stiffness, torsion = 0.02, 0.4
+        wind = {"start": {"velocity": [0.02, "0.01 * sin(2*pi*x/lx)"]}}
+
+        def swing(**springs):
+            motion = {"free": True, "density": 1.5, "damping": [0.01, 0.01], "torsion_damping": 0.1, **springs}
+            ellipse = {"shape": "ellipsoid", "centre": [16.3, 24.1], "radii": [3, 5], "rule": "interpolated_moving_wall", "motion": motion}
+            return case(solids=[ellipse], **wind).start()
+
+        own, loose = swing(stiffness=[stiffness, stiffness], torsion_stiffness=torsion), swing()
+        body, exact = loose.bodies[0], own.bodies[0]
+        for _ in range(150):
+            own.step()
+            loose.step()
+            body.push(force=-stiffness * body.displacement, torque=-torsion * body.angle)
+            self.assertLess(np.abs(body.displacement - exact.displacement).max(), 1e-11)
+            self.assertLess(abs(body.angle - exact.angle), 1e-11)
+            self.assertLess(np.abs(body.velocity - exact.velocity).max(), 1e-11)
+            self.assertLess(abs(body.angular_velocity - exact.angular_velocity), 1e-11)
+        self.assertGreater(np.abs(exact.displacement).max(), 0.5)
+        self.assertGreater(abs(exact.angle), 0.01)
+        self.assertTrue(np.array_equal(body.force, loose.forces[0]))
+        self.assertEqual(body.torque, loose.torques[0][0])
+
+    def test_a_body_that_is_driven_from_python_is_one_with_a_motion(self):
+        """Its velocity is set along axes on which it is held: force and flow are those of a prescribed motion."""
+        disc = {"shape": "cylinder", "centre": [16.3, 24.1], "radius": 5, "rule": "interpolated_moving_wall"}
+        given = case(solids=[{**disc, "motion": {"displacement": ["0.3 * sin(0.1 * t)", "-0.02 * t"]}}]).start()
+        motion = {"free": True, "density": 1, "hold": ["x", "y", "rotation"]}
+        driven = case(solids=[{**disc, "motion": motion}]).start()
+        (body,), (exact,) = driven.bodies, given.bodies
+        self.assertEqual((body.free, exact.free), (True, False))
+        body.velocity = exact.velocity
+        for _ in range(60):
+            driven.step()
+            given.step()
+            body.velocity = exact.velocity
+            self.assertLess(np.abs(body.displacement - exact.displacement).max(), 1e-12)
+            self.assertLess(np.abs(driven.field("velocity") - given.field("velocity")).max(), 1e-11)
+        self.assertGreater(np.abs(exact.displacement).max(), 1)
+
+    def test_a_body_that_is_put_elsewhere_goes_on_from_there(self):
+        disc = {"shape": "cylinder", "centre": [16, 24], "radius": 5, "rule": "interpolated_moving_wall"}
+        flow = case(solids=[{**disc, "motion": {"free": True, "density": 2, "hold": ["rotation"]}}]).start()
+        body = flow.bodies[-1]
+        body.displacement = [3, 0]
+        self.assertTrue(flow.solid[24, 23] and not flow.solid[24, 12])
+        body.velocity = [0, 0.01]
+        flow.step(1)
+        self.assertTrue(np.array_equal(body.displacement, [3, 0.01]))
+        # The fluid at rest slows it down.
+        self.assertTrue(0.0 < body.velocity[1] < 0.01 and body.force[1] < 0.0)
+
+    def test_bodies_that_cannot_be_changed_so_are_refused(self):
+        disc = {"shape": "cylinder", "centre": [16, 12], "radius": 4, "rule": "interpolated_moving_wall"}
+        motion = {"free": True, "density": 2, "hold": ["rotation"]}
+        flow = case(solids=[{**disc, "motion": motion}, {**disc, "centre": [16, 36], "rule": "bounce_back"}]).start()
+        self.assertEqual(len(flow.bodies), 2)
+        with self.assertRaises(IndexError) as raised:
+            flow.bodies[2]
+        self.assertIn("no body 2: the case has 2 solids", str(raised.exception))
+        moved, fixed = flow.bodies
+        self.assertTrue(np.array_equal(fixed.displacement, [0, 0]))
+        for code, change in [
+            ("L0520", lambda: fixed.push([1e-3, 0])),
+            ("L0521", lambda: moved.push(torque=1e-3)),
+            ("L0519", lambda: moved.push([1e3, 0])),
+            ("L0703", lambda: moved.push([1e-3, 0, 0])),
+            ("L0703", lambda: setattr(moved, "velocity", 0.1)),
+            ("L0704", lambda: setattr(moved, "displacement", [math.nan, 0])),
+        ]:
+            with self.assertRaises(lbmc.Error) as raised:
+                change()
+            self.assertEqual(raised.exception.code, code)
+        with self.assertRaises(ValueError):
+            moved.velocity = [[0.1, 0.1]]
+        self.assertTrue(np.array_equal(moved.velocity, [0, 0]))
+
     def test_pictures_are_shown_by_notebooks(self):
         flow = case().start()
         for picture in [flow._repr_png_(), flow.picture("vorticity", colours="blue_red")._repr_png_()]:

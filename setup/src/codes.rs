@@ -144,6 +144,8 @@ codes! {
         "Its centre has passed a face that is not periodic. Walls push back spheres and circles alone: end the run before, or hold an axis of other shapes.";
     "L0519" "a body that the fluid moves and that is as fast as sound"
         "Take shorter time steps, or more cells across a body that is much lighter than the fluid.";
+    "L0520" "a solid that the fluid does not move, and that is to be changed" "Only solids with `free = true` in their `motion` can be set or pushed during a run.";
+    "L0521" "a body that does not turn, and that is to be turned" "With `rotation` in its `hold` a body has no angular velocity, and torques have no effect on it.";
 
     "L0601" "no C compiler" "Kernels for the host are compiled before a run. Install a compiler, or name it in the environment variable `CC`.";
     "L0602" "kernels that a compiler refuses"

@@ -4,6 +4,7 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use crate::device::DeviceError;
+use crate::geometry::solid::Astray;
 use crate::kernels::KernelError;
 use crate::mesh::forest::ForestError;
 
@@ -120,6 +121,22 @@ pub enum StepError {
         step: u64,
         /// Its speed at its fastest point over that of sound.
         mach: f64,
+    },
+
+    /// A solid that the fluid does not move is to be changed.
+    #[error("the fluid does not move solid {solid}: it cannot be set or pushed")]
+    #[diagnostic(code(L0520), help("give it `motion = {{ free = true, density = 1 }}` in the case"))]
+    NotMoved {
+        /// The number of the solid, from 1.
+        solid: usize,
+    },
+
+    /// A body that does not turn is to be turned.
+    #[error("solid {solid} does not turn: it has no angular velocity to set, and a torque has no effect")]
+    #[diagnostic(code(L0521), help("leave `rotation` out of its `hold` in the case"))]
+    NotTurned {
+        /// The number of the solid, from 1.
+        solid: usize,
     },
 
     /// A moving solid reaches a place where the grid cannot be refined to the level that its surface needs.
@@ -298,6 +315,14 @@ pub enum StepError {
 }
 
 impl StepError {
+    /// The error of a free body that has left what its flow permits; `sound`: the speed of sound.
+    pub(crate) fn astray(astray: Astray, step: u64, sound: f64) -> StepError {
+        match astray {
+            Astray::Outside { number } => StepError::BodyLeft { solid: number + 1, step },
+            Astray::Fast { number, speed } => StepError::BodyFast { solid: number + 1, step, mach: speed / sound },
+        }
+    }
+
     /// Adds the level on which a parameter is out of range.
     pub(crate) fn on_level(self, level: usize) -> StepError {
         match self {

@@ -108,6 +108,19 @@ pub struct Impulse {
     pub torque: Vector,
 }
 
+/// What something other than the fluid does to a body between two steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Change {
+    /// Its displacement from now on.
+    pub by: Option<Vector>,
+    /// Its velocity from now on.
+    pub velocity: Option<Vector>,
+    /// Its rate of rotation from now on; of a body that turns about one axis the part along it.
+    pub rotation: Option<Vector>,
+    /// Momentum and angular momentum that it gets, besides.
+    pub impulse: Impulse,
+}
+
 impl Impulse {
     /// Whether all its values are finite.
     pub fn is_finite(&self) -> bool {
@@ -186,15 +199,26 @@ impl FreeBody {
         }
     }
 
+    /// The part of a rate of rotation with which it may turn.
+    fn permitted(&self, rotation: Vector) -> Vector {
+        match self.turning {
+            Turning::Held => [0.0; 3],
+            Turning::About { axis, .. } => times(dot(axis, rotation), axis),
+            Turning::Free => rotation,
+        }
+    }
+
+    /// Its angular momentum at an orientation.
+    fn momentum(&self, orientation: Orientation, rotation: Vector) -> Vector {
+        (0..3).fold([0.0; 3], |sum, at| {
+            let axis = orientation.forth(self.displaced.axes[at]);
+            plus(sum, times(self.moments[at] * dot(axis, rotation), axis))
+        })
+    }
+
     /// Its state at the start.
     pub fn start(&self) -> BodyState {
-        let rotation = match self.turning {
-            Turning::Held => [0.0; 3],
-            Turning::About { axis, .. } => times(dot(axis, self.rotation), axis),
-            Turning::Free => self.rotation,
-        };
-        let along =
-            |at: usize| times(self.moments[at] * dot(self.displaced.axes[at], rotation), self.displaced.axes[at]);
+        let rotation = self.permitted(self.rotation);
         BodyState {
             time: 0.0,
             by: [0.0; 3],
@@ -202,7 +226,7 @@ impl FreeBody {
             orientation: Orientation::GIVEN,
             velocity: [self.velocity; 2],
             rotation: [rotation; 2],
-            momentum: plus(along(0), plus(along(1), along(2))),
+            momentum: self.momentum(Orientation::GIVEN, rotation),
             force: [0.0; 3],
             torque: [0.0; 3],
         }
@@ -262,12 +286,44 @@ impl FreeBody {
             }
             Turning::Free => {
                 let momentum = plus(state.momentum, times(step, torque));
-                let after = self.turned(state.orientation, momentum, step);
-                (times(1.0 / step, state.orientation.back().then(after).vector()), momentum)
+                (self.rate(state.orientation, momentum, step), momentum)
             }
         };
         let (velocity, rotation) = ([state.velocity[1], velocity], [state.rotation[1], rotation]);
         BodyState { velocity, rotation, momentum, force, torque, ..*state }
+    }
+
+    /// The state after a change between two steps of a length. An impulse acts as if its force had been part of the last
+    /// [kick](Self::kick).
+    pub fn changed(&self, state: &BodyState, change: &Change, step: f64) -> BodyState {
+        let mut now = *state;
+        now.by = change.by.unwrap_or(now.by);
+        now.velocity[1] = change.velocity.unwrap_or(now.velocity[1]);
+        if let Some(rotation) = change.rotation.map(|rotation| self.permitted(rotation)) {
+            now.rotation[1] = rotation;
+            now.momentum = self.momentum(now.orientation, rotation);
+        }
+        let Impulse { force, torque } = change.impulse;
+        for axis in (0..3).filter(|axis| !self.held[*axis]) {
+            now.velocity[1][axis] += force[axis] / (self.mass + 0.5 * step * self.damping[axis]);
+        }
+        match self.turning {
+            Turning::Held => {}
+            Turning::About { axis, damping, .. } => {
+                let gained = dot(axis, torque) / (self.about(axis, self.moments) + 0.5 * step * damping);
+                now.rotation[1] = plus(now.rotation[1], times(gained, axis));
+            }
+            Turning::Free => {
+                now.momentum = plus(now.momentum, torque);
+                now.rotation[1] = self.rate(now.orientation, now.momentum, step);
+            }
+        }
+        now
+    }
+
+    /// The rate of rotation of a body that turns freely, without torque in a step.
+    fn rate(&self, orientation: Orientation, momentum: Vector, step: f64) -> Vector {
+        times(1.0 / step, orientation.back().then(self.turned(orientation, momentum, step)).vector())
     }
 
     /// The orientation after a step without torque.
@@ -406,6 +462,55 @@ mod tests {
                 assert!((found - exact).abs() < 1e-3 * exact.abs() + 1e-18, "{density}: {found} {exact}");
             }
         }
+    }
+
+    #[test]
+    fn forces_from_outside_move_a_body_as_its_own_spring_and_weight_do() {
+        let rate: f64 = 0.01;
+        for turning in [Turning::Held, Turning::About { axis: [0.0, 0.6, 0.8], stiffness: 2e-4, damping: 1e-2 }] {
+            let own = FreeBody {
+                velocity: [0.02, 0.0, 0.0],
+                rotation: [0.0, 6e-3, 8e-3],
+                stiffness: [60.0 * rate * rate, 0.0, 0.0],
+                damping: [0.3, 0.0, 0.0],
+                turning,
+                ..block()
+            };
+            let loose = match turning {
+                Turning::About { axis, damping, .. } => Turning::About { axis, stiffness: 0.0, damping },
+                other => other,
+            };
+            let pushed = FreeBody { stiffness: [0.0; 3], turning: loose, ..own };
+            let mut state = pushed.start();
+            for exact in run(&own, 1000, nothing) {
+                assert!((state.by[0] - exact.by[0]).abs() < 1e-12, "{state:?} {exact:?}");
+                assert!((state.angle - exact.angle).abs() < 1e-12, "{state:?} {exact:?}");
+                state = pushed.kick(&pushed.drift(&state, 1.0), Impulse::default(), [0.0; 3], 1.0);
+                let torque = match turning {
+                    Turning::About { axis, stiffness, .. } => times(-stiffness * state.angle, axis),
+                    _ => [0.0; 3],
+                };
+                let force = [-own.stiffness[0] * state.by[0], 0.0, 0.0];
+                let change = Change { impulse: Impulse { force, torque }, ..Change::default() };
+                state = pushed.changed(&state, &change, 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_goes_on_with_what_is_set() {
+        let body = FreeBody { turning: Turning::Free, held: [true, false, false], ..block() };
+        let before = run(&body, 3, nothing)[3];
+        let (velocity, rotation) = ([0.01, 0.02, 0.0], [0.0, 0.0, 0.03]);
+        let impulse = Impulse { force: [1.0, 2.0, 0.0], torque: [0.0; 3] };
+        let change = Change { by: Some([5.0, 0.0, 0.0]), velocity: Some(velocity), rotation: Some(rotation), impulse };
+        let now = body.changed(&before, &change, 1.0);
+        // Along x it is held.
+        assert_eq!(now.velocity[1], [0.01, 0.02 + 2.0 / body.mass, 0.0]);
+        assert!(norm(minus(now.rotation[1], rotation)) < 1e-15);
+        let next = body.kick(&body.drift(&now, 1.0), Impulse::default(), [0.0; 3], 1.0);
+        assert_eq!(next.by, plus([5.0, 0.0, 0.0], now.velocity[1]));
+        assert!(norm(minus(next.rotation[1], rotation)) < 1e-15 && next.momentum == now.momentum);
     }
 
     #[test]

@@ -1,10 +1,21 @@
 //! Free bodies among the solids of a domain: the fluid pushes them, and they stay apart.
 
 use super::contact::{Ball, Room};
-use super::free::{BodyState, Impulse};
+use super::free::{BodyState, Change, Impulse, Turning};
 use super::shape::Shape;
 use super::vector::{minus, norm};
-use super::{Moving, Solids};
+use super::{Moving, Pose, Rate, Solids};
+
+/// Why a solid is not changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Unchanged {
+    /// The fluid does not move it.
+    NotFree,
+    /// It does not turn.
+    Held,
+    /// It would leave what its flow permits.
+    Astray(Astray),
+}
 
 /// A free body that has left what its flow permits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,19 +90,42 @@ impl Solids {
             let contact = balls.iter().find(|ball| ball.number == moving.number);
             let contact = contact.map_or([0.0; 3], |ball| room.force(ball, &balls));
             let next = body.kick(state, impulses(moving.number), contact, step);
-            let number = moving.number;
-            let centre = [0, 1, 2].map(|axis| body.displaced.centre[axis] + state.by[axis]);
-            let is_outside = |axis: usize| !(0.0..=size[axis] as f64).contains(&centre[axis]);
-            if (0..dim).any(|axis| !periodic[axis] && is_outside(axis)) {
-                return Err(Astray::Outside { number });
-            }
-            let speed = norm(next.velocity[1]) + moving.motion.reach(&moving.shape) * norm(next.rotation[1]);
-            if speed.is_nan() || speed >= fastest {
-                return Err(Astray::Fast { number, speed });
-            }
-            states.push((number, next));
+            self.permits(moving, &next, fastest)?;
+            states.push((moving.number, next));
         }
         Ok(states)
+    }
+
+    /// Whether a free body in a state is in the domain, and slower than `fastest`.
+    fn permits(&self, moving: &Moving, state: &BodyState, fastest: f64) -> Result<(), Astray> {
+        let (Some((body, _)), number) = (moving.motion.body(), moving.number) else { return Ok(()) };
+        let is_outside = |axis: &usize| {
+            let centre = body.displaced.centre[*axis] + state.by[*axis];
+            !self.periodic[*axis] && !(0.0..=self.size[*axis] as f64).contains(&centre)
+        };
+        if (0..self.dim).any(|axis| is_outside(&axis)) {
+            return Err(Astray::Outside { number });
+        }
+        let speed = norm(state.velocity[1]) + moving.motion.reach(&moving.shape) * norm(state.rotation[1]);
+        if speed.is_nan() || speed >= fastest { Err(Astray::Fast { number, speed }) } else { Ok(()) }
+    }
+
+    /// The state of a free body after a change between two steps.
+    pub fn changed(&self, number: usize, change: &Change, fastest: f64) -> Result<BodyState, Unchanged> {
+        let moving = self.moving.iter().find(|moving| moving.number == number).ok_or(Unchanged::NotFree)?;
+        let (body, state) = moving.motion.body().ok_or(Unchanged::NotFree)?;
+        if body.turning == Turning::Held && (change.rotation.is_some() || change.impulse.torque != [0.0; 3]) {
+            return Err(Unchanged::Held);
+        }
+        let next = body.changed(state, change, 0.5f64.powi(self.levels[number] as i32));
+        self.permits(moving, &next, fastest).map_err(Unchanged::Astray)?;
+        Ok(next)
+    }
+
+    /// Where a moving solid is at a time, from which a step of its level goes on, and its velocity in that step.
+    pub fn lies(&self, number: usize, time: f64) -> Option<(Pose, Rate)> {
+        let Moving { motion, .. } = self.moving.iter().find(|moving| moving.number == number)?;
+        Some((motion.at(time), motion.rate(time, time + 0.5f64.powi(self.levels[number] as i32))))
     }
 
     /// All solids that are spheres, or circles in two dimensions, at a time.

@@ -8,6 +8,7 @@
 //! ```
 
 pub(crate) mod adapt;
+pub(crate) mod bodies;
 pub(crate) mod reordered;
 pub(crate) mod run;
 
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use lbm_bundle::Manifest;
 
 use crate::device::Device;
-use crate::geometry::solid::{BodyState, Cutters};
+use crate::geometry::solid::Cutters;
 use crate::mesh::{Grid, Owned};
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
@@ -92,17 +93,6 @@ impl Simulation {
     /// Number of subdomains, in all processes together.
     pub fn subdomains(&self) -> usize {
         self.subdomains.count()
-    }
-
-    /// The states of the bodies that the fluid moves, with the numbers of their solids, at the end of the last step.
-    pub fn bodies(&self) -> Vec<(usize, BodyState)> {
-        self.cutters().map_or(vec![], |cutters| cutters.solids.states())
-    }
-
-    /// Sets states of bodies that the fluid moves, before [populations](Self::write_populations) of the same step are written, which places
-    /// the bodies.
-    pub fn set_bodies(&mut self, states: &[(usize, BodyState)]) {
-        self.subdomains.iter_mut().for_each(|subdomain| subdomain.set_states(states));
     }
 
     /// Steps done.

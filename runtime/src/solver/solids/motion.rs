@@ -13,7 +13,7 @@ use crate::solver::arrays::places::Places;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::Bodies;
-use crate::solver::solids::moving::OfLinks;
+use crate::solver::solids::moving::{OfLinks, Shapes};
 
 /// Most steps of a level whose moves are computed in advance.
 const STEPS_AHEAD: usize = 64;
@@ -83,6 +83,31 @@ impl Bodies {
         level: usize,
         time: f64,
     ) -> Result<(), StepError> {
+        self.place_shapes(device, walls, level, time)?;
+        self.occupy(level)?;
+        self.cut(level, grid, walls)
+    }
+
+    /// Sets the velocities of the surfaces of a level for the step that begins at a time, at which its solids are already.
+    pub(crate) fn redirect(
+        &mut self,
+        (device, grid, walls): (&Device, &mut Grid, &mut Walls),
+        level: usize,
+        time: f64,
+    ) -> Result<(), StepError> {
+        let Some(moving) = &mut self.moving else { return Ok(()) };
+        // The shapes before the last move stay.
+        let here = Shapes::new(device, moving.before.room)?;
+        let before = std::mem::replace(&mut moving.before, here);
+        self.place_shapes(device, walls, level, time)?;
+        if let Some(moving) = self.moving.as_mut().filter(|moving| moving.before.room == before.room) {
+            moving.before = before;
+        }
+        self.cut(level, grid, walls)
+    }
+
+    /// Moves the shapes of a level to their positions at a time, and sets the velocities of their surfaces for the step that begins then.
+    fn place_shapes(&mut self, device: &Device, walls: &mut Walls, level: usize, time: f64) -> Result<(), StepError> {
         let entry = self.entry(device, level, time)?;
         let Bodies { cutters, of_links, frames, count, moving: Some(moving), .. } = self else { return Ok(()) };
         let solids = &mut Arc::make_mut(cutters).solids;
@@ -110,7 +135,7 @@ impl Bodies {
             wall_values: &mut walls.values,
         })?;
         moving.timeline.next += 1;
-        self.cut(level, grid, walls)
+        Ok(())
     }
 
     /// Fills the cells that the solids of a level have left in their last move.

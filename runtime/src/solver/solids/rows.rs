@@ -119,7 +119,10 @@ impl Bodies {
         }
         self.list_again(device, grid, owned)?;
         self.show(device)?;
-        (0..count).try_for_each(|level| self.cut(level, grid, walls))
+        (0..count).try_for_each(|level| {
+            self.occupy(level)?;
+            self.cut(level, grid, walls)
+        })
     }
 
     /// Makes room for a wall for each link of a number of places.
@@ -180,19 +183,18 @@ impl Bodies {
         Ok(true)
     }
 
-    /// Cuts the links of all places of a level, for the shapes as they are on the device.
-    pub(crate) fn cut(&mut self, level: usize, grid: &Grid, walls: &mut Walls) -> Result<(), StepError> {
-        let Bodies { rows, links, distances, owners, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+    /// Finds the cells of all places of a level that the shapes on the device fill, and keeps which were solid before.
+    pub(crate) fn occupy(&mut self, level: usize) -> Result<(), StepError> {
+        let Bodies { of_links, moving: Some(moving), .. } = self else { return Ok(()) };
         let Some(places) = moving.swept.levels.get(level).cloned() else { return Ok(()) };
         let OfLinks { form, places: table, shapes, .. } = of_links;
-        let each = |values: usize| moving.swept.items.slice(places.start * values..places.end * values);
-        let (level, count, surfaces) = (level as i32, shapes.room as i32, &moving.surfaces);
-        moving.kernels.launch(kernels::cutting::Occupy {
-            items: each(moving.cells),
+        let surfaces = &moving.surfaces;
+        Ok(moving.kernels.launch(kernels::cutting::Occupy {
+            items: moving.swept.items.slice(places.start * moving.cells..places.end * moving.cells),
             form,
-            level,
+            level: level as i32,
             places: table,
-            shapes: count,
+            shapes: shapes.room as i32,
             kinds: &shapes.kinds,
             numbers: &shapes.numbers,
             tree: &surfaces.tree,
@@ -200,13 +202,21 @@ impl Bodies {
             triangles: &surfaces.triangles,
             bits: &surfaces.bits,
             states: &mut moving.states,
-        })?;
+        })?)
+    }
+
+    /// Cuts the links of all places of a level, for the shapes as they are on the device and the cells that they fill.
+    pub(crate) fn cut(&mut self, level: usize, grid: &Grid, walls: &mut Walls) -> Result<(), StepError> {
+        let Bodies { rows, links, distances, owners, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+        let Some(places) = moving.swept.levels.get(level).cloned() else { return Ok(()) };
+        let OfLinks { form, places: table, shapes, .. } = of_links;
+        let surfaces = &moving.surfaces;
         Ok(moving.kernels.launch(kernels::cutting::Cut {
-            items: each(moving.links),
+            items: moving.swept.items.slice(places.start * moving.links..places.end * moving.links),
             form,
-            level,
+            level: level as i32,
             places: table,
-            shapes: count,
+            shapes: shapes.room as i32,
             kinds: &shapes.kinds,
             numbers: &shapes.numbers,
             tree: &surfaces.tree,

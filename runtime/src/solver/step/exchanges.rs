@@ -5,7 +5,7 @@
 //! several steps at once, so that a device need not wait for the host. Where the fluid moves a body, the host reads them after each step of
 //! its level, and the same in all processes the body gets its next velocity.
 
-use crate::geometry::solid::{Astray, Impulse};
+use crate::geometry::solid::Impulse;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::decomposition::collect::{bytes_of, numbers_of};
@@ -88,13 +88,12 @@ impl Subdomains {
         let impulse =
             |number: usize| self.impulses.get(&number).copied().filter(Impulse::is_finite).unwrap_or_default();
         let sound = first.program().manifest().main().cs2.sqrt();
-        let states =
-            bodies.cutters.solids.clone().pushed((level, time), impulse, sound).map_err(|astray| match astray {
-                Astray::Outside { number } => StepError::BodyLeft { solid: number + 1, step: time as u64 },
-                Astray::Fast { number, speed } => {
-                    StepError::BodyFast { solid: number + 1, step: time as u64, mach: speed / sound }
-                }
-            })?;
+        let states = bodies
+            .cutters
+            .solids
+            .clone()
+            .pushed((level, time), impulse, sound)
+            .map_err(|astray| StepError::astray(astray, time as u64, sound))?;
         self.iter_mut().for_each(|subdomain| subdomain.set_states(&states));
         Ok(())
     }
