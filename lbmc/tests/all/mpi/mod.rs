@@ -155,6 +155,50 @@ motion = { displacement = ["1.5 * sin(2*pi*t/100)", "0.01 * t"] }
 finest = 1
 "#;
 
+/// Bodies that the fluid moves, on a grid that follows them: a circle and an ellipse in a shear flow, from process to process.
+const FREE: &str = r#"
+spec = "d2q9_bgk"
+target = "cpu"
+block = [8, 8]
+[domain]
+size = [64, 48]
+[fluid]
+velocity = 0.08
+length = 8
+re = 40
+[faces]
+left = "periodic"
+right = "periodic"
+top = { rule = "moving_wall", velocity = [0.08, 0] }
+bottom = "bounce_back"
+[start]
+velocity = ["0.08 * y / ly", 0]
+[stop]
+steps = 48
+[output]
+directory = "out"
+vtk = true
+series = 8
+forces = 7
+restart = 24
+[[solids]]
+shape = "cylinder"
+centre = [20, 30]
+radius = 4
+rule = "interpolated_moving_wall"
+motion = { free = true, density = 1.2, gravity = [0, -1e-4] }
+[[solids]]
+shape = "ellipsoid"
+centre = [31, 28]
+radii = [6, 4]
+rule = "interpolated_moving_wall"
+motion = { free = true, density = 0.8, stiffness = [0, 1e-2], velocity = [0.06, 0] }
+[refinement]
+finest = 1
+every = 8
+memory = "32 MiB"
+"#;
+
 /// Whether there is an mpirun; where everything is tested there must be.
 fn is_there() -> bool {
     let found = Command::new("mpirun").arg("--version").output().is_ok_and(|output| output.status.success());
@@ -333,6 +377,14 @@ fn a_grid_that_follows_a_moving_body_has_the_files_of_one_process() {
     if is_there() {
         let summary = is_the_same(MOVING, 48, &[2, 4]);
         assert!(summary["adaptations"]["changes"].as_u64() > Some(1), "the grid follows: {summary}");
+    }
+}
+
+#[test]
+fn bodies_that_the_fluid_moves_have_the_files_of_one_process() {
+    if is_there() {
+        let summary = is_the_same(FREE, 48, &[2]);
+        assert!(summary["adaptations"]["changes"].as_u64() > Some(0), "the grid follows: {summary}");
     }
 }
 
