@@ -35,7 +35,7 @@ const fn feature(name: &'static str, group: &'static str, adds: &'static str) ->
 }
 
 /// The features, each with the group of those that it excludes.
-const FEATURES: [Feature; 25] = [
+const FEATURES: [Feature; 26] = [
     feature("bgk", "spec", r#"spec = "d2q9_bgk""#),
     feature("hybrid", "spec", "spec = \"d2q9_hybrid\"\nparams = { sigma = 0.98 }"),
     feature("Shan-Chen", "spec", "spec = \"d2q9_shan_chen\"\nparams = { strength = -0.5 }"),
@@ -78,6 +78,13 @@ const FEATURES: [Feature; 25] = [
         "solid",
         r#"
             solids = [{ shape = "box", from = [20, 22], to = [30, 26], rule = "interpolated_moving_wall", motion = { angle = "0.05*sin(2*pi*t/20)" } }]
+            output = { forces = 4 }"#,
+    ),
+    feature(
+        "body that the fluid moves",
+        "solid",
+        r#"
+            solids = [{ shape = "ellipsoid", centre = [24.2, 24.1], radii = [5, 3], rule = "interpolated_moving_wall", motion = { free = true, density = 1.2, gravity = [0, -1e-4] } }]
             output = { forces = 4 }"#,
     ),
     feature(
