@@ -15,6 +15,7 @@
 enum {
     DIM = 2,
     NEAR = 9,  // places around a block, its own included
+    LISTED = 32,  // integers of a place in the list of shapes near it
     INTS = 8,  // integers of a shape
     NUMBERS = 38,  // numbers of a shape
     DIRECTIONS = 14,  // where the directions begin in `form`
@@ -46,9 +47,10 @@ typedef struct {
     int x, y, z;
 } Spot;
 
-// All shapes.
+// All shapes, of which some may be met: those of a list, or the first so many.
 typedef struct {
-    int shapes;
+    int count;
+    const int32_t *list;
     const int32_t *kinds;
     const double *numbers;
     const int32_t *tree;
@@ -378,10 +380,17 @@ static double crossing(const Solids solids, const int shape, const Point begin, 
     return nearest;
 }
 
+// The shape of a number among those that may be met.
+static inline int shape_of(const Solids solids, const int number)
+{
+    return solids.list ? solids.list[number] : number;
+}
+
 // The first shape that contains a point, -1 if none does.
 static int shape_at(const Solids solids, const Point at)
 {
-    for (int shape = 0; shape < solids.shapes; ++shape) {
+    for (int number = 0; number < solids.count; ++number) {
+        const int shape = shape_of(solids, number);
         if (contains(solids, shape, at)) return shape;
     }
     return -1;
@@ -470,7 +479,8 @@ static Met met(const Solids solids, const Block block, const Point from, const P
 {
     const Point begin = seen(block, from), end = seen(block, to), way = minus(to, from), straight = minus(end, begin);
     Met found = { -1, NEVER };
-    for (int shape = 0; shape < solids.shapes; ++shape) {
+    for (int number = 0; number < solids.count; ++number) {
+        const int shape = shape_of(solids, number);
         double part;
         if (dot(straight, straight) == dot(way, way)) {
             part = crossing(solids, shape, begin, end);
@@ -583,27 +593,58 @@ void cutting_2d_place(
     }
 }
 
+// The shapes near the listed places: those whose bounding boxes come within a cell of them.
+void cutting_2d_list(
+    const int32_t *restrict items,   // places [count]
+    const int32_t count,             // entries of `items`
+    const int32_t *restrict form,    // the method and the grid [form]
+    const int32_t level,             // level of the places
+    const int32_t *restrict places,  // row and slot of each place, and its lowest cell [place][5]
+    const int32_t shapes,            // how many shapes there are
+    const double *restrict numbers,  // numbers of each shape [shape][38]
+    int32_t *restrict near_shapes)   // how many shapes are near, or -1 if they are too many, and which [place][32]
+{
+    for (int32_t at = 0; at < count; ++at) {
+        const int32_t item = items[at], *const place = places + 5 * (size_t)item;
+        int32_t *const list = near_shapes + LISTED * (size_t)item;
+        const double width = 1.0 / (1 << level);
+        double low[3] = {0}, high[3] = {0};
+        for (int axis = 0; axis < DIM; ++axis) {
+            low[axis] = (double)(place[2 + axis] - 1) * width;
+            high[axis] = (double)(place[2 + axis] + form[axis] + 1) * width;
+        }
+        int found = 0;
+        for (int shape = 0; shape < shapes; ++shape) {
+            if (!overlap(numbers + NUMBERS * (size_t)shape + 23, point(low), point(high))) continue;
+            if (++found < LISTED) list[found] = shape;
+        }
+        list[0] = found < LISTED ? found : -1;
+    }
+}
+
 // Which cells of the listed ones are solid, and which have been before.
 void cutting_2d_occupy(
-    const int32_t *restrict items,     // cells of places [count]
-    const int32_t count,               // entries of `items`
-    const int32_t *restrict form,      // the method and the grid [form]
-    const int32_t level,               // level of the places
-    const int32_t *restrict places,    // row and slot of each place, and its lowest cell [place][5]
-    const int32_t shapes,              // how many shapes there are
-    const int32_t *restrict kinds,     // integers of each shape [shape][8]
-    const double *restrict numbers,    // numbers of each shape [shape][38]
-    const int32_t *restrict tree,      // first triangle of each node, one beyond its last, and its second child or 0
-                                       //   [node][3]
-    const double *restrict boxes,      // lower and upper corner of each node [node][6]
-    const double *restrict triangles,  // corners of each triangle [triangle][9]
-    const int32_t *restrict bits,      // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
-    int32_t *restrict states)          // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
+    const int32_t *restrict items,        // cells of places [count]
+    const int32_t count,                  // entries of `items`
+    const int32_t *restrict form,         // the method and the grid [form]
+    const int32_t level,                  // level of the places
+    const int32_t *restrict places,       // row and slot of each place, and its lowest cell [place][5]
+    const int32_t shapes,                 // how many shapes there are
+    const int32_t *restrict near_shapes,  // how many shapes are near, or -1 if they are too many, and which
+                                          //   [place][32]
+    const int32_t *restrict kinds,        // integers of each shape [shape][8]
+    const double *restrict numbers,       // numbers of each shape [shape][38]
+    const int32_t *restrict tree,         // first triangle of each node, one beyond its last, and its second child or
+                                          //   0 [node][3]
+    const double *restrict boxes,         // lower and upper corner of each node [node][6]
+    const double *restrict triangles,     // corners of each triangle [triangle][9]
+    const int32_t *restrict bits,         // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    int32_t *restrict states)             // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
 {
     for (int32_t at = 0; at < count; ++at) {
         const int cells = form[3];
-        const int32_t item = items[at], *const place = places + 5 * (size_t)(item / cells);
-        const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, 0, bits };
+        const int32_t item = items[at], *const place = places + 5 * (size_t)(item / cells), *const near = near_shapes + LISTED * (size_t)(item / cells);
+        const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, 0, bits };
         const Block block = { form, place, level, 0, 0, 0 };
         const int cell = item % cells, is_in = shape_at(solids, seen(block, centre(block, spot_of(block, cell)))) >= 0;
         int32_t *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
@@ -613,45 +654,47 @@ void cutting_2d_occupy(
 
 // The listed links, and the distances on them.
 void cutting_2d_cut(
-    const int32_t *restrict items,       // links of places, (place * q + direction) * CELLS + cell [count]
-    const int32_t count,                 // entries of `items`
-    const int32_t *restrict form,        // the method and the grid [form]
-    const int32_t level,                 // level of the places
-    const int32_t *restrict places,      // row and slot of each place, and its lowest cell [place][5]
-    const int32_t shapes,                // how many shapes there are
-    const int32_t *restrict kinds,       // integers of each shape [shape][8]
-    const double *restrict numbers,      // numbers of each shape [shape][38]
-    const int32_t *restrict tree,        // first triangle of each node, one beyond its last, and its second child or
-                                         //   0 [node][3]
-    const double *restrict boxes,        // lower and upper corner of each node [node][6]
-    const double *restrict triangles,    // corners of each triangle [triangle][9]
-    const int32_t *restrict meets,       // 1 where paths meet a triangle, else 0 [triangle]
-    const int32_t *restrict bits,        // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
-    const int32_t *restrict neighbours,  // slots of the neighbours, -(w + 1) for wall w, or the least integer
-                                         //   [slot][9]
-    const int32_t *restrict rows,        // row of each slot, -1 for none [slot]
-    const int32_t *restrict states,      // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
-    int32_t *restrict links,             // where directions come from: 0 from where they always do, w + 1 off wall w,
-                                         //   -1 the cell is solid [row][q][cells]
-    REAL *restrict distances,            // distance of the surface on the way to it, over the length of the link
-                                         //   [row][q][cells]
-    int32_t *restrict wall_rules,        // rule of each wall [wall]
-    REAL *restrict wall_values,          // parameters of each wall [wall][stride], lattice units
-    int32_t *restrict owners)            // the solid whose surface each wall is, -1 for none, or -(s + 2) for a link
-                                         //   that meets shape s [wall]
+    const int32_t *restrict items,        // links of places, (place * q + direction) * CELLS + cell [count]
+    const int32_t count,                  // entries of `items`
+    const int32_t *restrict form,         // the method and the grid [form]
+    const int32_t level,                  // level of the places
+    const int32_t *restrict places,       // row and slot of each place, and its lowest cell [place][5]
+    const int32_t shapes,                 // how many shapes there are
+    const int32_t *restrict near_shapes,  // how many shapes are near, or -1 if they are too many, and which
+                                          //   [place][32]
+    const int32_t *restrict kinds,        // integers of each shape [shape][8]
+    const double *restrict numbers,       // numbers of each shape [shape][38]
+    const int32_t *restrict tree,         // first triangle of each node, one beyond its last, and its second child or
+                                          //   0 [node][3]
+    const double *restrict boxes,         // lower and upper corner of each node [node][6]
+    const double *restrict triangles,     // corners of each triangle [triangle][9]
+    const int32_t *restrict meets,        // 1 where paths meet a triangle, else 0 [triangle]
+    const int32_t *restrict bits,         // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    const int32_t *restrict neighbours,   // slots of the neighbours, -(w + 1) for wall w, or the least integer
+                                          //   [slot][9]
+    const int32_t *restrict rows,         // row of each slot, -1 for none [slot]
+    const int32_t *restrict states,       // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
+    int32_t *restrict links,              // where directions come from: 0 from where they always do, w + 1 off wall
+                                          //   w, -1 the cell is solid [row][q][cells]
+    REAL *restrict distances,             // distance of the surface on the way to it, over the length of the link
+                                          //   [row][q][cells]
+    int32_t *restrict wall_rules,         // rule of each wall [wall]
+    REAL *restrict wall_values,           // parameters of each wall [wall][stride], lattice units
+    int32_t *restrict owners)             // the solid whose surface each wall is, -1 for none, or -(s + 2) for a link
+                                          //   that meets shape s [wall]
 {
     for (int32_t at = 0; at < count; ++at) {
         const int cells = form[3], q = form[4], stride = form[12];
         const int32_t item = items[at], cell = item % cells, direction = item / cells % q, *const place = places + 5 * (size_t)(item / cells / q);
-        const int32_t *const c = form + DIRECTIONS + 4 * direction;
-        const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, meets, bits };
+        const int32_t *const c = form + DIRECTIONS + 4 * direction, *const near = near_shapes + LISTED * (size_t)(item / cells / q);
+        const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, meets, bits };
         const Block block = { form, place, level, neighbours, rows, states };
         const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
         const int is_in = states[(size_t)place[0] * (size_t)cells + (size_t)cell] & 1;
         const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
         links[link] = is_in ? -1 : 0;
         distances[link] = (REAL)0.5;
-        if (is_in || leaves(block, upwind)) continue;
+        if (is_in || near[0] == 0 || leaves(block, upwind)) continue;
         const Point from = centre(block, here), to = centre(block, upwind);
         Met found = { -1, NEVER };
         if (is_solid(block, upwind)) {
@@ -717,7 +760,7 @@ void cutting_2d_uncover(
     for (int32_t at = 0; at < count; ++at) {
         const int cells = form[3], q = form[4], carriers = form[13];
         const int32_t item = items[at], *const place = places + 5 * (size_t)(item / cells);
-        const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, 0, bits };
+        const Solids solids = { shapes, 0, kinds, numbers, tree, boxes, triangles, 0, bits };
         const Block block = { form, place, level, neighbours, rows, states };
         const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
         around[item] = -1;
@@ -787,6 +830,19 @@ void cutting_2d_place_packed(void *const *args)
         *(REAL *const *)args[15]);
 }
 
+void cutting_2d_list_packed(void *const *args)
+{
+    cutting_2d_list(
+        *(const int32_t *const *)args[0],
+        *(const int32_t *)args[1],
+        *(const int32_t *const *)args[2],
+        *(const int32_t *)args[3],
+        *(const int32_t *const *)args[4],
+        *(const int32_t *)args[5],
+        *(const double *const *)args[6],
+        *(int32_t *const *)args[7]);
+}
+
 void cutting_2d_occupy_packed(void *const *args)
 {
     cutting_2d_occupy(
@@ -797,12 +853,13 @@ void cutting_2d_occupy_packed(void *const *args)
         *(const int32_t *const *)args[4],
         *(const int32_t *)args[5],
         *(const int32_t *const *)args[6],
-        *(const double *const *)args[7],
-        *(const int32_t *const *)args[8],
-        *(const double *const *)args[9],
+        *(const int32_t *const *)args[7],
+        *(const double *const *)args[8],
+        *(const int32_t *const *)args[9],
         *(const double *const *)args[10],
-        *(const int32_t *const *)args[11],
-        *(int32_t *const *)args[12]);
+        *(const double *const *)args[11],
+        *(const int32_t *const *)args[12],
+        *(int32_t *const *)args[13]);
 }
 
 void cutting_2d_cut_packed(void *const *args)
@@ -815,20 +872,21 @@ void cutting_2d_cut_packed(void *const *args)
         *(const int32_t *const *)args[4],
         *(const int32_t *)args[5],
         *(const int32_t *const *)args[6],
-        *(const double *const *)args[7],
-        *(const int32_t *const *)args[8],
-        *(const double *const *)args[9],
+        *(const int32_t *const *)args[7],
+        *(const double *const *)args[8],
+        *(const int32_t *const *)args[9],
         *(const double *const *)args[10],
-        *(const int32_t *const *)args[11],
+        *(const double *const *)args[11],
         *(const int32_t *const *)args[12],
         *(const int32_t *const *)args[13],
         *(const int32_t *const *)args[14],
         *(const int32_t *const *)args[15],
-        *(int32_t *const *)args[16],
-        *(REAL *const *)args[17],
-        *(int32_t *const *)args[18],
-        *(REAL *const *)args[19],
-        *(int32_t *const *)args[20]);
+        *(const int32_t *const *)args[16],
+        *(int32_t *const *)args[17],
+        *(REAL *const *)args[18],
+        *(int32_t *const *)args[19],
+        *(REAL *const *)args[20],
+        *(int32_t *const *)args[21]);
 }
 
 void cutting_2d_uncover_packed(void *const *args)

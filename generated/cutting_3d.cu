@@ -12,6 +12,7 @@
 enum {
     DIM = 3,
     NEAR = 27,  // places around a block, its own included
+    LISTED = 32,  // integers of a place in the list of shapes near it
     INTS = 8,  // integers of a shape
     NUMBERS = 38,  // numbers of a shape
     DIRECTIONS = 14,  // where the directions begin in `form`
@@ -43,9 +44,10 @@ typedef struct {
     int x, y, z;
 } Spot;
 
-// All shapes.
+// All shapes, of which some may be met: those of a list, or the first so many.
 typedef struct {
-    int shapes;
+    int count;
+    const int *list;
     const int *kinds;
     const double *numbers;
     const int *tree;
@@ -375,10 +377,17 @@ static __device__ __noinline__ double crossing(const Solids solids, const int sh
     return nearest;
 }
 
+// The shape of a number among those that may be met.
+static __device__ __forceinline__ int shape_of(const Solids solids, const int number)
+{
+    return solids.list ? solids.list[number] : number;
+}
+
 // The first shape that contains a point, -1 if none does.
 static __device__ __noinline__ int shape_at(const Solids solids, const Point at)
 {
-    for (int shape = 0; shape < solids.shapes; ++shape) {
+    for (int number = 0; number < solids.count; ++number) {
+        const int shape = shape_of(solids, number);
         if (contains(solids, shape, at)) return shape;
     }
     return -1;
@@ -467,7 +476,8 @@ static __device__ __noinline__ Met met(const Solids solids, const Block block, c
 {
     const Point begin = seen(block, from), end = seen(block, to), way = minus(to, from), straight = minus(end, begin);
     Met found = { -1, NEVER };
-    for (int shape = 0; shape < solids.shapes; ++shape) {
+    for (int number = 0; number < solids.count; ++number) {
+        const int shape = shape_of(solids, number);
         double part;
         if (dot(straight, straight) == dot(way, way)) {
             part = crossing(solids, shape, begin, end);
@@ -581,6 +591,37 @@ cutting_3d_place(
     }
 }
 
+// The shapes near the listed places: those whose bounding boxes come within a cell of them.
+extern "C" __global__ void __launch_bounds__(128)
+cutting_3d_list(
+    const int *__restrict__ items,       // places [count]
+    const int count,                     // entries of `items`
+    const int *__restrict__ form,        // the method and the grid [form]
+    const int level,                     // level of the places
+    const int *__restrict__ places,      // row and slot of each place, and its lowest cell [place][5]
+    const int shapes,                    // how many shapes there are
+    const double *__restrict__ numbers,  // numbers of each shape [shape][38]
+    int *__restrict__ near_shapes)       // how many shapes are near, or -1 if they are too many, and which
+                                         //   [place][32]
+{
+    const int at = blockIdx.x * 128 + threadIdx.x;
+    if (at >= count) return;
+    const int item = items[at], *const place = places + 5 * (size_t)item;
+    int *const list = near_shapes + LISTED * (size_t)item;
+    const double width = 1.0 / (1 << level);
+    double low[3] = {0}, high[3] = {0};
+    for (int axis = 0; axis < DIM; ++axis) {
+        low[axis] = (double)(place[2 + axis] - 1) * width;
+        high[axis] = (double)(place[2 + axis] + form[axis] + 1) * width;
+    }
+    int found = 0;
+    for (int shape = 0; shape < shapes; ++shape) {
+        if (!overlap(numbers + NUMBERS * (size_t)shape + 23, point(low), point(high))) continue;
+        if (++found < LISTED) list[found] = shape;
+    }
+    list[0] = found < LISTED ? found : -1;
+}
+
 // Which cells of the listed ones are solid, and which have been before.
 extern "C" __global__ void __launch_bounds__(128)
 cutting_3d_occupy(
@@ -590,6 +631,8 @@ cutting_3d_occupy(
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
     const int shapes,                      // how many shapes there are
+    const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, and which
+                                           //   [place][32]
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape [shape][38]
     const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
@@ -602,8 +645,8 @@ cutting_3d_occupy(
     const int at = blockIdx.x * 128 + threadIdx.x;
     if (at >= count) return;
     const int cells = form[3];
-    const int item = items[at], *const place = places + 5 * (size_t)(item / cells);
-    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, 0, bits };
+    const int item = items[at], *const place = places + 5 * (size_t)(item / cells), *const near = near_shapes + LISTED * (size_t)(item / cells);
+    const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, 0, bits };
     const Block block = { form, place, level, 0, 0, 0 };
     const int cell = item % cells, is_in = shape_at(solids, seen(block, centre(block, spot_of(block, cell)))) >= 0;
     int *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
@@ -619,6 +662,8 @@ cutting_3d_cut(
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
     const int shapes,                      // how many shapes there are
+    const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, and which
+                                           //   [place][32]
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape [shape][38]
     const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
@@ -644,15 +689,15 @@ cutting_3d_cut(
     if (at >= count) return;
     const int cells = form[3], q = form[4], stride = form[12];
     const int item = items[at], cell = item % cells, direction = item / cells % q, *const place = places + 5 * (size_t)(item / cells / q);
-    const int *const c = form + DIRECTIONS + 4 * direction;
-    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, meets, bits };
+    const int *const c = form + DIRECTIONS + 4 * direction, *const near = near_shapes + LISTED * (size_t)(item / cells / q);
+    const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, meets, bits };
     const Block block = { form, place, level, neighbours, rows, states };
     const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
     const int is_in = states[(size_t)place[0] * (size_t)cells + (size_t)cell] & 1;
     const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
     links[link] = is_in ? -1 : 0;
     distances[link] = (REAL)0.5;
-    if (is_in || leaves(block, upwind)) return;
+    if (is_in || near[0] == 0 || leaves(block, upwind)) return;
     const Point from = centre(block, here), to = centre(block, upwind);
     Met found = { -1, NEVER };
     if (is_solid(block, upwind)) {
@@ -719,7 +764,7 @@ cutting_3d_uncover(
     if (at >= count) return;
     const int cells = form[3], q = form[4], carriers = form[13];
     const int item = items[at], *const place = places + 5 * (size_t)(item / cells);
-    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, 0, bits };
+    const Solids solids = { shapes, 0, kinds, numbers, tree, boxes, triangles, 0, bits };
     const Block block = { form, place, level, neighbours, rows, states };
     const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
     around[item] = -1;

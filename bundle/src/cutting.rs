@@ -30,6 +30,9 @@ pub const SHAPE_INTS: usize = 8;
 /// length; a surface the corners of its bounding box; an image its lower corner and the width of a voxel.
 pub const SHAPE_NUMBERS: usize = 38;
 
+/// Integers of a place in the list of the shapes near it: their number, or -1 if there are more than fit, then the shapes in their order.
+pub const NEAR_SHAPES: usize = 32;
+
 /// Kinds of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeKind {
@@ -79,6 +82,16 @@ macro_rules! cutting_kernels {
                 frames: write Double [solid][axes] in lattice "velocity that each solid moves with",
                 wall_values: write Real [wall][stride] in lattice "parameters of each wall",
             }
+            /// The shapes near the listed places: those whose bounding boxes come within a cell of them.
+            List = "list" {
+                items: list Int [count] "places",
+                form: read Int [form] "the method and the grid",
+                level: value Int "level of the places",
+                places: read Int [place][5] "row and slot of each place, and its lowest cell",
+                shapes: value Int "how many shapes there are",
+                numbers: read Double [shape][38] "numbers of each shape",
+                near_shapes: write Int [place][32] "how many shapes are near, or -1 if they are too many, and which",
+            }
             /// Which cells of the listed ones are solid, and which have been before.
             Occupy = "occupy" {
                 items: list Int [count] "cells of places",
@@ -86,6 +99,7 @@ macro_rules! cutting_kernels {
                 level: value Int "level of the places",
                 places: read Int [place][5] "row and slot of each place, and its lowest cell",
                 shapes: value Int "how many shapes there are",
+                near_shapes: read Int [place][32] "how many shapes are near, or -1 if they are too many, and which",
                 kinds: read Int [shape][8] "integers of each shape",
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
@@ -101,6 +115,7 @@ macro_rules! cutting_kernels {
                 level: value Int "level of the places",
                 places: read Int [place][5] "row and slot of each place, and its lowest cell",
                 shapes: value Int "how many shapes there are",
+                near_shapes: read Int [place][32] "how many shapes are near, or -1 if they are too many, and which",
                 kinds: read Int [shape][8] "integers of each shape",
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",

@@ -11,6 +11,7 @@
 enum {
     DIM = {{ dim }},
     NEAR = {{ near }},  // places around a block, its own included
+    LISTED = {{ listed }},  // integers of a place in the list of shapes near it
     INTS = {{ ints }},  // integers of a shape
     NUMBERS = {{ numbers }},  // numbers of a shape
     DIRECTIONS = {{ form }},  // where the directions begin in `form`
@@ -42,9 +43,10 @@ typedef struct {
     int x, y, z;
 } Spot;
 
-// All shapes.
+// All shapes, of which some may be met: those of a list, or the first so many.
 typedef struct {
-    int shapes;
+    int count;
+    const {{ int }} *list;
     const {{ int }} *kinds;
     const double *numbers;
     const {{ int }} *tree;
@@ -374,10 +376,17 @@ typedef struct {
     return nearest;
 }
 
+// The shape of a number among those that may be met.
+{{ inline }} int shape_of(const Solids solids, const int number)
+{
+    return solids.list ? solids.list[number] : number;
+}
+
 // The first shape that contains a point, -1 if none does.
 {{ function }} int shape_at(const Solids solids, const Point at)
 {
-    for (int shape = 0; shape < solids.shapes; ++shape) {
+    for (int number = 0; number < solids.count; ++number) {
+        const int shape = shape_of(solids, number);
         if (contains(solids, shape, at)) return shape;
     }
     return -1;
@@ -466,7 +475,8 @@ typedef struct {
 {
     const Point begin = seen(block, from), end = seen(block, to), way = minus(to, from), straight = minus(end, begin);
     Met found = { -1, NEVER };
-    for (int shape = 0; shape < solids.shapes; ++shape) {
+    for (int number = 0; number < solids.count; ++number) {
+        const int shape = shape_of(solids, number);
         double part;
         if (dot(straight, straight) == dot(way, way)) {
             part = crossing(solids, shape, begin, end);
@@ -556,10 +566,27 @@ typedef struct {
     }
 {%- </kernel> %}
 
+{% <kernel of={kernel.list}> %}
+    const {{ int }} item = items[at], *const place = places + 5 * (size_t)item;
+    {{ int }} *const list = near_shapes + LISTED * (size_t)item;
+    const double width = 1.0 / (1 << level);
+    double low[3] = {0}, high[3] = {0};
+    for (int axis = 0; axis < DIM; ++axis) {
+        low[axis] = (double)(place[2 + axis] - 1) * width;
+        high[axis] = (double)(place[2 + axis] + form[axis] + 1) * width;
+    }
+    int found = 0;
+    for (int shape = 0; shape < shapes; ++shape) {
+        if (!overlap(numbers + NUMBERS * (size_t)shape + 23, point(low), point(high))) continue;
+        if (++found < LISTED) list[found] = shape;
+    }
+    list[0] = found < LISTED ? found : -1;
+{%- </kernel> %}
+
 {% <kernel of={kernel.occupy}> %}
     const int cells = form[3];
-    const {{ int }} item = items[at], *const place = places + 5 * (size_t)(item / cells);
-    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, 0, bits };
+    const {{ int }} item = items[at], *const place = places + 5 * (size_t)(item / cells), *const near = near_shapes + LISTED * (size_t)(item / cells);
+    const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, 0, bits };
     const Block block = { form, place, level, 0, 0, 0 };
     const int cell = item % cells, is_in = shape_at(solids, seen(block, centre(block, spot_of(block, cell)))) >= 0;
     {{ int }} *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
@@ -569,15 +596,15 @@ typedef struct {
 {% <kernel of={kernel.cut}> %}
     const int cells = form[3], q = form[4], stride = form[12];
     const {{ int }} item = items[at], cell = item % cells, direction = item / cells % q, *const place = places + 5 * (size_t)(item / cells / q);
-    const {{ int }} *const c = form + DIRECTIONS + 4 * direction;
-    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, meets, bits };
+    const {{ int }} *const c = form + DIRECTIONS + 4 * direction, *const near = near_shapes + LISTED * (size_t)(item / cells / q);
+    const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, meets, bits };
     const Block block = { form, place, level, neighbours, rows, states };
     const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
     const int is_in = states[(size_t)place[0] * (size_t)cells + (size_t)cell] & 1;
     const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
     links[link] = is_in ? -1 : 0;
     distances[link] = (REAL)0.5;
-    if (is_in || leaves(block, upwind)) {{ kernel.cut.skip }};
+    if (is_in || near[0] == 0 || leaves(block, upwind)) {{ kernel.cut.skip }};
     const Point from = centre(block, here), to = centre(block, upwind);
     Met found = { -1, NEVER };
     if (is_solid(block, upwind)) {
@@ -614,7 +641,7 @@ typedef struct {
 {% <kernel of={kernel.uncover}> %}
     const int cells = form[3], q = form[4], carriers = form[13];
     const {{ int }} item = items[at], *const place = places + 5 * (size_t)(item / cells);
-    const Solids solids = { shapes, kinds, numbers, tree, boxes, triangles, 0, bits };
+    const Solids solids = { shapes, 0, kinds, numbers, tree, boxes, triangles, 0, bits };
     const Block block = { form, place, level, neighbours, rows, states };
     const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
     around[item] = {{ unchanged }};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lbm_bundle::File;
-use lbm_bundle::cutting::{CutManifest, FORM, SHAPE_INTS, SHAPE_NUMBERS, UNCHANGED};
+use lbm_bundle::cutting::{CutManifest, FORM, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, UNCHANGED};
 use serde::Serialize;
 
 use super::items::{self, Items, Launch};
@@ -25,6 +25,7 @@ struct View {
     near: usize,
     middle: usize,
     form: usize,
+    listed: usize,
     ints: usize,
     numbers: usize,
     unchanged: i32,
@@ -56,6 +57,7 @@ pub fn cutting(manifest: &CutManifest) -> File {
         near,
         middle: near / 2,
         form: FORM,
+        listed: NEAR_SHAPES,
         ints: SHAPE_INTS,
         numbers: SHAPE_NUMBERS,
         unchanged: UNCHANGED,

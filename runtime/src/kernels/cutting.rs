@@ -105,6 +105,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
+    use lbm_bundle::cutting::NEAR_SHAPES;
     use lbm_bundle::{Direction, Manifest};
 
     use super::*;
@@ -186,6 +187,18 @@ mod tests {
         let rows = ints(&(0..blocks.len() as i32).collect::<Vec<_>>());
         let mut states = device.alloc_ints(all).unwrap();
         let (level, count) = (0, shapes.count() as i32);
+        let mut near_shapes = device.alloc_ints(blocks.len() * NEAR_SHAPES).unwrap();
+        kernels
+            .launch(List {
+                items: items.slice(0..blocks.len()),
+                form: &form,
+                level,
+                places: &places,
+                shapes: count,
+                numbers: &numbers,
+                near_shapes: &mut near_shapes,
+            })
+            .unwrap();
         kernels
             .launch(Occupy {
                 items: items.slice(0..all),
@@ -193,6 +206,7 @@ mod tests {
                 level,
                 places: &places,
                 shapes: count,
+                near_shapes: &near_shapes,
                 kinds: &kinds,
                 numbers: &numbers,
                 tree: &tree,
@@ -213,6 +227,7 @@ mod tests {
                 level,
                 places: &places,
                 shapes: count,
+                near_shapes: &near_shapes,
                 kinds: &kinds,
                 numbers: &numbers,
                 tree: &tree,

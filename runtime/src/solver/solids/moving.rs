@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lbm_bundle::Manifest;
-use lbm_bundle::cutting::{SHAPE_INTS, SHAPE_NUMBERS};
+use lbm_bundle::cutting::{NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS};
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
@@ -104,6 +104,8 @@ pub(crate) struct SweptBlocks {
     pub(crate) own: Vec<Range<usize>>,
     /// The numbers of all links of places; the first of them are those of cells.
     pub(crate) items: Buffer<Int>,
+    /// The shapes near each place: see [`NEAR_SHAPES`].
+    pub(crate) near_shapes: Buffer<Int>,
     /// What [`Uncover`](crate::kernels::cutting::Uncover) finds of each cell.
     pub(crate) around: Buffer<Int>,
     pub(crate) towards: Buffer<Int>,
@@ -197,6 +199,7 @@ impl SweptBlocks {
         let numbers: Vec<i32> = (0..links).collect();
         Ok(SweptBlocks {
             items: device.ints(&numbers)?,
+            near_shapes: device.alloc_ints(blocks.len() * NEAR_SHAPES)?,
             around: device.alloc_ints(cells)?,
             towards: device.alloc_ints(cells)?,
             velocities: device.alloc_doubles(cells * manifest.dim as usize)?,
@@ -297,7 +300,7 @@ pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool) -> usize {
     let wall = 2 * int + manifest.wall_stride as usize * manifest.real.bytes();
     let of_cell =
         (3 + manifest.q()) * int + manifest.dim as usize * size_of::<f64>() + usize::from(turns) * manifest.q() * wall;
-    cells * of_cell
+    cells * of_cell + NEAR_SHAPES * int
 }
 
 /// The states of the cells of a row, from the links of its first direction.

@@ -188,13 +188,23 @@ impl Bodies {
         let Bodies { of_links, moving: Some(moving), .. } = self else { return Ok(()) };
         let Some(places) = moving.swept.levels.get(level).cloned() else { return Ok(()) };
         let OfLinks { form, places: table, shapes, .. } = of_links;
-        let surfaces = &moving.surfaces;
+        let (level, count, surfaces) = (level as i32, shapes.room as i32, &moving.surfaces);
+        moving.kernels.launch(kernels::cutting::List {
+            items: moving.swept.items.slice(places.clone()),
+            form,
+            level,
+            places: table,
+            shapes: count,
+            numbers: &shapes.numbers,
+            near_shapes: &mut moving.swept.near_shapes,
+        })?;
         Ok(moving.kernels.launch(kernels::cutting::Occupy {
             items: moving.swept.items.slice(places.start * moving.cells..places.end * moving.cells),
             form,
-            level: level as i32,
+            level,
             places: table,
-            shapes: shapes.room as i32,
+            shapes: count,
+            near_shapes: &moving.swept.near_shapes,
             kinds: &shapes.kinds,
             numbers: &shapes.numbers,
             tree: &surfaces.tree,
@@ -217,6 +227,7 @@ impl Bodies {
             level: level as i32,
             places: table,
             shapes: shapes.room as i32,
+            near_shapes: &moving.swept.near_shapes,
             kinds: &shapes.kinds,
             numbers: &shapes.numbers,
             tree: &surfaces.tree,
