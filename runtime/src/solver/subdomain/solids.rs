@@ -71,7 +71,7 @@ impl Subdomain {
     pub(crate) fn redirect_solids(&mut self, level: usize, time: f64, state: &LevelState) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
         bodies.redirect((program.device(), grid, walls), level, time)?;
-        let populations = &mut fields.populations[state.current];
+        let populations = &mut fields.populations[state.current.index()];
         bodies.refill((program, grid, places.as_ref()), level, &state.params, populations)
     }
 
