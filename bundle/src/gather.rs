@@ -12,6 +12,8 @@ pub enum Action {
     Collide,
     /// It stores the values that neighbours read, beside the populations.
     Expose,
+    /// It computes the values that neighbours read, of its cells and of those around them, and collides: in one pass.
+    ExposeCollide,
 }
 
 /// Where populations come from. Without a source they are those of the cell itself: nothing streams.
@@ -53,7 +55,7 @@ pub(crate) fn arguments(action: Action, sources: Sources) -> Vec<Declared> {
         },
     };
     let done = match action {
-        Action::Collide => declared! {
+        Action::Collide | Action::ExposeCollide => declared! {
             src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
             dst: write Stored [slot][rows][pitch] in lattice "new post-collision populations",
         },

@@ -79,6 +79,11 @@ macro_rules! method_kernels {
             }
             /// Pulls, collides and stores the listed blocks, none of which touches a wall.
             StreamCollide = "stream_collide" { gathers Collide [neighbours] }
+            /// Pulls, collides and stores the listed blocks, none of which touches a wall, in one pass: what cells show is computed for those of
+            /// the block and those around it.
+            ///
+            /// Of a method that reads values of neighbours, on GPUs. What these cells show is then stored nowhere but beside their new populations.
+            ExposeStreamCollide = "expose_stream_collide" { gathers ExposeCollide [neighbours] }
             /// Pulls, collides and stores the listed blocks; neighbours may be walls.
             StreamCollideWalls = "stream_collide_walls" { gathers Collide [neighbours walls] }
             /// Pulls, collides and stores the listed blocks, of whose neighbours some are coarser or refined.

@@ -296,6 +296,10 @@ static void expand({{ real }} *restrict all, const {{ stored }} *restrict src, c
     {{ type }} {{ name }}[{{ count }}];
 {%- endcomponent array %}
 
+{% component near_of(of, @int) %}
+    const {{ int }} *const near = neighbours + (size_t)slot * NEAR;
+{%- endcomponent near_of %}
+
 {% component fold(type, name, value, merge) -%}
     (void){{ merge }};  // one thread has all
     const {{ type }} {{ name }} = {{ value }};

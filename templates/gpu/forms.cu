@@ -1,4 +1,8 @@
 {% component sources(of) -%}
+{%- if of.in_one_pass -%}
+{{<tile_tables />}}
+
+{% endif -%}
 {%- endcomponent sources %}
 
 {# Two cells of a row for each thread. -#}
@@ -70,7 +74,7 @@
     // ---- pull
     {{ real }} f[{% if of.exposes %}Q{% else %}{{ inputs }}{% endif %}];
 {%- for pull in pulls %}
-{%- if pull.seen is number or of.exposes and not pull.own %}
+{%- if pull.seen is number or (of.exposes or of.in_one_pass) and not pull.own %}
 {%- elif pull.rest or of.stored %}
     f[{{ pull.at }}] = load(src, slot, {{ pull.row }}, cell);
 {%- elif of.links and not of.exposes %}
@@ -93,7 +97,9 @@
 {%- endif %}
 {%- endfor %}
 {%- endif %}
-{%- if around and not of.exposes %}
+{%- if of.in_one_pass %}
+    {{<see_in_tile />}}
+{%- elif around and not of.exposes %}
 {%- for way in around.ways %}
 {%- if of.walls or of.inbox %}
     if ({{ way.near }} >= 0) {
@@ -122,6 +128,89 @@
 {%- endfor %}
 {%- endif %}
 {%- endcomponent pull %}
+
+{# In one pass many cells of many neighbours are read: their slots lie in memory that the threads share. -#}
+{% component near_of(of) -%}
+{%- if of.in_one_pass %}
+    __shared__ int near[NEAR];
+    if (cell < NEAR) near[cell] = neighbours[(size_t)slot * NEAR + cell];
+    __syncthreads();
+{%- else %}
+    const int *const near = neighbours + (size_t)slot * NEAR;
+{%- endif %}
+{%- endcomponent near_of %}
+
+{# What cells of the block and around it show, in memory that its threads share. -#}
+{% component see_in_tile(@real, @around, @param_names, @deep) -%}
+    // ---- what cells show: those of the layer around the block, and the own one
+    __shared__ {{ real }} tile[{{ around.values_shown }}][{{ around.tile.cells }}];
+    {{ real }} shown[{{ around.values_shown }}];
+    for (int number = cell; number < {{ around.tile.layer_cells }}; number += CELLS) {
+        const int place = LAYER[number];
+        const Spot there = { {place % {{ around.tile.row }} - 1, place / {{ around.tile.row }} % {{ around.tile.rows }} - 1{% if deep %}, place / {{ around.tile.plane }} - 1{% endif %}} };
+        {{ real }} arrives[Q];
+        arriving(there, src, near, arrives);
+        show(arrives, shown{{ param_names }});
+        UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) tile[value][place] = shown[value];
+    }
+    const int own = {{ around.tile.first }} + x + {{ around.tile.row }} * {% if deep %}(y + {{ around.tile.rows }} * z){% else %}y{% endif %};
+    show(f, shown{{ param_names }});
+    UNROLL for (int value = 0; value < {{ around.values_shown }}; ++value) {
+        f[{{ around.first }} + value] = shown[value];
+        tile[value][own] = shown[value];
+    }
+    __syncthreads();
+{%- for way in around.ways %}
+{%- for value in way.values %}
+    f[{{ value.at }}] = tile[{{ value.shown }}][own {{ way.further }}];
+{%- endfor %}
+{%- endfor %}
+{%- endcomponent see_in_tile %}
+
+{# Before the kernel that works on a tile. -#}
+{% component tile_tables(@real, @stored, @around, @param_decls, @bx, @by, @bz, @middle) -%}
+// The cells of the layer around a block that cells of the block look at: their places in a tile.
+static __device__ const unsigned short LAYER[] = {
+{%- for line in around.tile.layer %}
+    {{ line }}
+{%- endfor %}
+};
+
+// All that arrives in a cell of that layer. Along each axis there are three places that something comes from.
+static __device__ __forceinline__ void arriving(const Spot there, const {{ stored }} *src, const int *near, {{ real }} (&f)[Q])
+{
+    const int width[3] = { {{- bx }}, {{ by }}, {{ bz -}} };
+    int side[DIM][3], index[DIM][3];
+    UNROLL for (int axis = 0, step = 1, stride = 1; axis < DIM; step *= 3, stride *= width[axis], ++axis) {
+        UNROLL for (int from = 0; from < 3; ++from) {
+            const int place = there.at[axis] + 1 - from, beside = place < 0 ? -1 : place >= width[axis] ? 1 : 0;
+            side[axis][from] = step * beside;
+            index[axis][from] = stride * (place - beside * width[axis]);
+        }
+    }
+{%- for arrival in around.tile.arrivals %}
+    f[{{ arrival.at }}] = load(src, near[{{ middle }} + {{ arrival.side }}], {{ arrival.at }}, {{ arrival.index }});
+{%- endfor %}
+}
+
+// What a cell shows, from what arrives in it.
+static __device__ __forceinline__ void show(const {{ real }} *f, {{ real }} (&shown)[{{ around.values_shown }}]{{ param_decls }})
+{
+{%- for line in around.expose.idle %}
+    {{ line }}
+{%- endfor %}
+{%- for input in around.expose.inputs %}
+    const {{ real }} {{ input.text }} = f[{{ input.at }}];
+{%- endfor %}
+{%- for line in around.expose.body %}
+    {{ line }}
+{%- endfor %}
+
+{%- for output in around.expose.outputs %}
+    shown[{{ loop.index0 }}] = {{ output.text }};
+{%- endfor %}
+}
+{%- endcomponent tile_tables %}
 
 {% component tables_of_seen(@walls, @inbox, @solids) -%}
 {%- if walls %}

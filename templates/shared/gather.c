@@ -9,7 +9,7 @@
     const {{ stored }} *src = populations;
 {%- endif %}
 {%- if not kernel.stored %}
-    const {{ int }} *const near = neighbours + (size_t)slot * NEAR;
+{{-<near_of of={kernel} />}}
 {%- endif %}
 {%- if kernel.inbox %}
     const {{ int }} own_row = rows[slot];

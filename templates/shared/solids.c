@@ -203,17 +203,50 @@ typedef struct {
     for (int of = 0; of < DIM + SETS + 3; ++of) exchanged->of[of] += other->of[of];
 }
 
+// The first of the solids from `body` on that links of a cell meet; `bodies` if they meet none of these.
+{{ function }} int next_body(
+    const int body, const int bodies, const {{ int }} *owners, const int cell, const {{ int }} *of_row, const {{ int }} *kinds)
+{
+    int next = bodies;
+    for (int i = 0; i < {{ reduce.summed }}; ++i) {
+        const {{ int }} w = of_row[i * CELLS + cell] - 1;
+        if (w < 0) continue;
+        const {{ int }} owner = owners[w], own = owner >= -1 ? owner : kinds[{{ solids.ints }} * (size_t)-(owner + 2) + 1];
+        if (own >= body && own < next) next = own;
+    }
+    return next;
+}
+
+{{ inline }} void merge_lowest(int *lowest, const int *other)
+{
+    if (*other < *lowest) *lowest = *other;
+}
+
 {% <kernel of={solids.force}> %}
+    const size_t values = DIM + SETS + (size_t)torques, cells = (size_t)(end - begin) * CELLS;
+    double *const to = exchanged + (size_t)chunk * (size_t)bodies * values;
+    for (size_t at = (size_t)thread; at < (size_t)bodies * values; at += (size_t)threads) to[at] = 0;
     for (int body = 0; body < bodies; ++body) {
+        if (bodies > 1) {
+            int next = bodies;
+            for (size_t entry = (size_t)thread; entry < cells; entry += (size_t)threads) {
+                const size_t row_at = (size_t)link_rows[ids[begin + (int)(entry / CELLS)]] * (Q * CELLS);
+                const int of_cell = next_body(body, next, owners, (int)(entry % CELLS), links + row_at, kinds);
+                next = of_cell < next ? of_cell : next;
+            }
+            {{<fold type="int" name="lowest" value="next" merge="merge_lowest" />}}
+            body = lowest;
+            if (body >= bodies) break;
+        }
         Exchanged sum = { {0} };
-        for (size_t entry = (size_t)thread; entry < (size_t)(end - begin) * CELLS; entry += (size_t)threads) {
+        for (size_t entry = (size_t)thread; entry < cells; entry += (size_t)threads) {
             const {{ int }} slot = ids[begin + (int)(entry / CELLS)];
             const int cell = (int)(entry % CELLS);
             const size_t row_at = (size_t)link_rows[slot] * (Q * CELLS);
             exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, level, first, form, places, kinds, numbers, sum.of);
         }
         {{<fold type="Exchanged" name="all" value="sum" merge="merge_exchanged" />}}
-        for (int of = 0; thread == 0 && of < DIM + SETS + torques; ++of) exchanged[((size_t)chunk * (size_t)bodies + (size_t)body) * (size_t)(DIM + SETS + torques) + (size_t)of] = all.of[of];
+        for (size_t of = 0; thread == 0 && of < values; ++of) to[(size_t)body * values + of] = all.of[of];
     }
 {%- </kernel> %}
 

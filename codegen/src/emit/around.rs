@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lbm_bundle::Manifest;
+use lbm_bundle::{Manifest, Role};
 use lbm_dsl::expr::{Expr, Symbol};
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ use super::method::Around;
 use super::view::{Formulas, Pull, Value};
 use super::walls::offsets;
 use crate::ir::{Output, Plan};
+use crate::lower::signature;
 
 /// What cells show to those around them.
 #[derive(Debug, Serialize)]
@@ -30,11 +31,40 @@ pub struct Neighbours {
     /// How many values a cell shows, and where it has the first.
     pub values_shown: usize,
     pub first: usize,
+    /// GPU: the cells of a block and around it, if a kernel computes what these show.
+    pub tile: Option<Tile>,
     /// The directions that something is seen from, and the opposite of each.
     pub ways: Vec<Sight>,
     pub from_ways: String,
     /// How many cells of a block those before each enter, and all of them.
     pub ends: String,
+}
+
+/// The cells of a block and of the layer around it, in the order of their coordinates.
+#[derive(Debug, Serialize)]
+pub struct Tile {
+    /// The number of cells: of a row, of rows in a plane, of a plane, and of all.
+    pub row: u32,
+    pub rows: u32,
+    pub plane: u32,
+    pub cells: u32,
+    /// Those cells of the layer whose values are read, as lines of a table, and how many they are.
+    pub layer: Vec<String>,
+    pub layer_cells: usize,
+    /// The first cell of the block.
+    pub first: u32,
+    /// What arrives in a cell.
+    pub arrivals: Vec<Arrival>,
+}
+
+/// A value that arrives in a cell of a tile, or that the cell has.
+#[derive(Debug, Serialize)]
+pub struct Arrival {
+    /// Its number.
+    pub at: usize,
+    /// Terms of the position of the neighbour that it comes from, and of the index of the cell there.
+    pub side: String,
+    pub index: String,
 }
 
 /// What a cell shows, from its populations.
@@ -55,6 +85,8 @@ pub struct Sight {
     /// GPU: the slot of the neighbour, and the cell there.
     pub near: String,
     pub cell: String,
+    /// GPU: how much further in a tile that cell is, ` + 3` or ` - 3`.
+    pub further: String,
     /// What is seen.
     pub values: Vec<SeenValue>,
 }
@@ -94,6 +126,7 @@ pub fn view(manifest: &Manifest, plans: &Around, pull: impl Fn(usize) -> Pull) -
         first: manifest.shown.first().map_or(0, |shown| shown.value as usize),
         from_ways: directions.iter().map(opposite).collect::<Vec<_>>().join(", "),
         ends: ends(manifest, &directions),
+        tile: manifest.kernel(Role::ExposeStreamCollide).map(|_| tile(manifest, &directions)),
         ways: directions.iter().map(|direction| sight(manifest, *direction, &pull)).collect(),
         values: match reads_values {
             true => {
@@ -130,6 +163,47 @@ fn ends(manifest: &Manifest, directions: &BTreeSet<u32>) -> String {
     [0].into_iter().chain(ends).map(|end| end.to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// The cells of a block and around it.
+fn tile(manifest: &Manifest, directions: &BTreeSet<u32>) -> Tile {
+    let sides = signature::tile(manifest);
+    let layers: [u32; 3] = std::array::from_fn(|axis| (sides[axis] - manifest.block[axis]) / 2);
+    let number = |at: [i32; 3]| -> u32 {
+        let [x, y, z]: [u32; 3] = std::array::from_fn(|axis| (at[axis] + layers[axis] as i32) as u32);
+        x + sides[0] * (y + sides[1] * z)
+    };
+    let inside = |at: [i32; 3]| (0..3).all(|axis| (0..manifest.block[axis] as i32).contains(&at[axis]));
+    let mut layer = BTreeSet::new();
+    for cell in 0..manifest.cells() as u32 {
+        let [bx, by, _] = manifest.block;
+        let own = [cell % bx, cell / bx % by, cell / bx / by];
+        for direction in directions {
+            let c = manifest.directions[*direction as usize].c;
+            let seen = std::array::from_fn(|axis| own[axis] as i32 + c[axis]);
+            layer.extend((!inside(seen)).then(|| number(seen)));
+        }
+    }
+    let layer: Vec<String> = layer.iter().map(|cell| format!("{cell},")).collect();
+    Tile {
+        cells: sides.iter().product(),
+        layer_cells: layer.len(),
+        layer: layer.chunks(20).map(|line| line.join(" ")).collect(),
+        first: number([0; 3]),
+        arrivals: (0..manifest.shown[0].value as usize).map(|at| arrival(manifest, at)).collect(),
+        row: sides[0],
+        rows: sides[1],
+        plane: sides[0] * sides[1],
+    }
+}
+
+fn arrival(manifest: &Manifest, at: usize) -> Arrival {
+    let c = manifest.directions[at].c;
+    let terms = |of: &str| {
+        let along = |axis: usize| format!("{of}[{axis}][{}]", c[axis] + 1);
+        (0..manifest.dim as usize).map(along).collect::<Vec<_>>().join(" + ")
+    };
+    Arrival { at, side: terms("side"), index: terms("index") }
+}
+
 /// What is seen along a direction.
 fn sight(manifest: &Manifest, direction: u32, pull: impl Fn(usize) -> Pull) -> Sight {
     let number = |shown: usize| {
@@ -143,7 +217,11 @@ fn sight(manifest: &Manifest, direction: u32, pull: impl Fn(usize) -> Pull) -> S
     };
     let values: Vec<SeenValue> = all.clone().filter_map(of).collect();
     let Pull { near, cell, .. } = pull(values[0].at);
-    Sight { which: format!("{{{}}},", which.collect::<Vec<_>>().join(", ")), near, cell, values }
+    let [tx, ty, _] = signature::tile(manifest).map(|side| side as i32);
+    let [cx, cy, cz] = manifest.directions[direction as usize].c;
+    let steps = cx + tx * (cy + ty * cz);
+    let further = format!("{} {}", if steps < 0 { "-" } else { "+" }, steps.abs());
+    Sight { which: format!("{{{}}},", which.collect::<Vec<_>>().join(", ")), near, cell, further, values }
 }
 
 /// What is beyond walls with the rule of that code, where it is not what the image has.

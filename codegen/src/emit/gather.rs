@@ -25,6 +25,8 @@ pub struct Gather {
     pub links: bool,
     /// Whether it stores what neighbours read, and does not collide.
     pub exposes: bool,
+    /// Whether it computes what neighbours show itself, and collides.
+    pub in_one_pass: bool,
     /// Whether rules of nodes replace some of what is gathered.
     pub nodes: bool,
     /// Whether the target has a form for the whole of it.
@@ -75,6 +77,7 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
             inbox,
             links,
             exposes: action == Action::Expose,
+            in_one_pass: action == Action::ExposeCollide,
             nodes: walls && nodes,
             fast: role == Role::StreamCollide
                 && if manifest.target.is_gpu() { in_pairs(manifest, role) } else { lines },

@@ -7,6 +7,8 @@ mod soa;
 
 pub use formula::formula;
 
+use std::ops::RangeInclusive;
+
 use lbm_bundle as bundle;
 use lbm_bundle::{ABI, Action, AtFace, Cost, Direction, Kernel, Layout, Manifest, Member, Real, Role, Sources, Target};
 use lbm_dsl::expr::{Rational, Symbol};
@@ -30,6 +32,14 @@ const MOST_LIVE: usize = 80;
 
 /// Threads of a share of which each reads here and there: as many as hide how long that takes.
 const MANY_THREADS: u32 = 512;
+
+/// Cells of blocks that a thread block may stream and collide in one pass if cells read what those around show: it has a thread for each.
+/// Larger ones leave few registers for a thread.
+const IN_ONE_PASS: RangeInclusive<u32> = 256..=512;
+
+/// The same: how many times as many cells may lie around a block as in it. What these show is computed too. (f32, one H100: in blocks of 16 x 4 x 4
+/// cells, 1.5 times as many, D3Q19 is faster in one pass than in two by 22 to 31 %; in 64 x 4 cells, .6 times as many, D2Q9 by 30 to 60 %.)
+const MOST_AROUND: u32 = 2;
 
 /// Threads that share what crosses an interface at a block, or at as many cells.
 const INTERFACE_THREADS: u32 = 128;
@@ -155,6 +165,7 @@ pub fn manifest(
     let around = Sources { neighbours: true, ..Sources::default() };
     let mut roles = vec![Role::Init];
     roles.extend(gathering(Action::Collide, around));
+    roles.extend(in_one_pass(&manifest).then_some(Role::ExposeStreamCollide));
     if !manifest.shown.is_empty() {
         roles.extend(gathering(Action::Expose, around));
         roles.extend((options.solids && has_walls).then_some(Role::ExposeSolid));
@@ -261,7 +272,7 @@ pub fn param(param: &Param) -> bundle::Param {
 
 /// Whether a kernel streams and collides cells.
 fn collides(role: Role) -> bool {
-    role.gathers().is_some_and(|(action, _)| action == Action::Collide)
+    matches!(role.gathers(), Some((Action::Collide | Action::ExposeCollide, _)))
 }
 
 /// Whether a kernel stores what cells show to those around them.
@@ -368,6 +379,24 @@ pub fn shared_bytes(manifest: &Manifest) -> usize {
     moving * manifest.cells() * manifest.real.bytes()
 }
 
+/// CUDA: cells of a block and of the layer around it; along the third axis a plane has no layer.
+pub fn tile(manifest: &Manifest) -> [u32; 3] {
+    std::array::from_fn(|axis| manifest.block[axis] + if axis < manifest.dim as usize { 2 } else { 0 })
+}
+
+/// CUDA: whether a kernel computes what cells of a block and of the layer around it show, and collides, in one pass. Cells of that layer read
+/// populations of the neighbouring blocks, so these must be two cells wide.
+fn in_one_pass(manifest: &Manifest) -> bool {
+    let [bx, by, bz] = manifest.block;
+    let wide = bx.min(by) >= 2 && (manifest.dim == 2 || bz >= 2);
+    let cells = manifest.cells() as u32;
+    let tile = tile(manifest).iter().product::<u32>();
+    let bytes = tile as usize * manifest.shown.len() * manifest.real.bytes();
+    let gpu = manifest.target.is_gpu() && manifest.layout == Layout::Blocks;
+    let fits = IN_ONE_PASS.contains(&cells) && tile - cells < MOST_AROUND * cells && bytes <= SHARED_BYTES as usize;
+    gpu && !manifest.shown.is_empty() && manifest.moments.is_empty() && wide && fits
+}
+
 /// CUDA: threads of a thread block, and items that it works on; `threads` where whole blocks of cells fit.
 fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
     let cells = manifest.cells() as u32;
@@ -375,6 +404,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
     match role {
         // A thread for each cell of a block, which share what they make of moments.
         _ if exchanges(manifest, role) => (cells, 1),
+        Role::ExposeStreamCollide => (cells, 1),
         Role::Collide => (THREADS, THREADS),
         Role::Force | Role::CheckFields | Role::Sums => (THREADS, 1),
         Role::Means => (MANY_THREADS, 1),

@@ -12,6 +12,10 @@ use crate::sample::sample;
 const FLAT: &str = "block=[8,8]";
 const DEEP: &str = "block=[4,4,4]";
 
+/// The same, with as many cells as streaming and colliding in one pass takes.
+const WIDE: &str = "block=[32,8]";
+const LONG: &str = "block=[16,4,4]";
+
 /// A cube with a finer middle.
 const BOX: &str = "refinement.boxes=[{ level = 1, from = [4, 4, 4], to = [12, 12, 12] }]";
 
@@ -47,7 +51,7 @@ forces = 1
 
 /// Flows with every kind of kernel, with the bound of differences of velocities from those of kernels in C, over the reference velocity; `None`
 /// where all bits are the same. Moments are added up in another order on a GPU, and where they are stored in 16 bits, chance rounds them.
-const FLOWS: [(&str, &[&str], Option<f64>); 14] = [
+const FLOWS: [(&str, &[&str], Option<f64>); 16] = [
     // links that a solid cuts which turns, on a grid that follows
     ("stirrer", &[FLAT, "refinement.every=4", "stop.steps=6", "output.forces=2"], None),
     // packets, criteria, the forest, and what moves when it changes
@@ -67,14 +71,30 @@ const FLOWS: [(&str, &[&str], Option<f64>); 14] = [
     ("stirrer", &[FLAT, "stop.steps=12"], None),
     // values of time at walls
     ("womersley", &[FLAT, "stop.steps=6"], None),
-    // values of neighbours, and statistics with slopes
-    ("turbulent_channel", &[DEEP, "size=[16,16,16]", "stop.steps=6", "statistics.from=2", "statistics.every=1"], None),
+    // values of neighbours, in one pass between blocks at walls, and statistics with slopes
+    ("turbulent_channel", &[LONG, "size=[32,20,12]", "stop.steps=6", "statistics.from=2", "statistics.every=1"], None),
     // values of neighbours of other levels
     (
         "cavity2d_adaptive",
         &[FLAT, "spec=d2q9_hybrid", "sigma=0.98", "size=[32,32]", "refinement.finest=2", "stop.steps=4"],
         None,
     ),
+    // the same in one pass where none is near, on a grid that follows
+    (
+        "cavity2d_adaptive",
+        &[
+            WIDE,
+            "spec=d2q9_hybrid",
+            "sigma=0.98",
+            "size=[96,96]",
+            "refinement.every=4",
+            "refinement.finest=1",
+            "stop.steps=10",
+        ],
+        None,
+    ),
+    // and beside a solid
+    ("cylinder.toml", &[WIDE, "spec=d2q9_hybrid", "sigma=0.98", "size=[96,48]", "stop.steps=6"], None),
     // populations in 16 bits, two cells for each thread; on two GPUs, where a kernel packs and unpacks what crosses
     ("cavity2d", &[FLAT, "size=[32,32]", "precision=f16/f32", "devices=2", "stop.steps=6"], None),
     // moments

@@ -52,6 +52,13 @@ pub enum Action<'a> {
         /// New post-collision populations.
         dst: &'a mut Buffer<Stored>,
     },
+    /// What cells show to those around them is computed for these too, and they collide.
+    ExposeCollide {
+        /// Post-collision populations.
+        src: &'a Buffer<Stored>,
+        /// New post-collision populations.
+        dst: &'a mut Buffer<Stored>,
+    },
     /// What cells show to those around them is stored beside their populations.
     Expose {
         /// Post-collision populations, and what cells show.
@@ -68,6 +75,7 @@ impl<'a> Launch<'a> for Gather<'a> {
         let Sources { neighbours, walls, inbox, ghosts, links } = &self.sources;
         let action = match self.action {
             Action::Collide { .. } => lbm_bundle::Action::Collide,
+            Action::ExposeCollide { .. } => lbm_bundle::Action::ExposeCollide,
             Action::Expose { .. } => lbm_bundle::Action::Expose,
         };
         let sources = lbm_bundle::Sources {
@@ -93,7 +101,7 @@ impl<'a> Put<'a> for Gather<'a> {
         links.into_iter().for_each(|links| links.put(arguments));
         saved.into_iter().for_each(|saved| arguments.write(saved));
         match action {
-            Action::Collide { src, dst } => {
+            Action::Collide { src, dst } | Action::ExposeCollide { src, dst } => {
                 arguments.read(src);
                 arguments.write(dst);
             }
@@ -158,6 +166,7 @@ mod tests {
                 },
                 action: match action {
                     lbm_bundle::Action::Collide => Action::Collide { src: &src, dst: &mut dst },
+                    lbm_bundle::Action::ExposeCollide => Action::ExposeCollide { src: &src, dst: &mut dst },
                     lbm_bundle::Action::Expose => Action::Expose { populations: &mut populations },
                 },
                 params: &params,

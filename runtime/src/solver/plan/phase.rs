@@ -101,7 +101,13 @@ struct Row(Phase, &'static str, Items, ReadLevels, Kernels);
 /// The phases, those of the exchange between levels behind those that stream: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
 /// blocks, and its kernels.
 const ROWS: [Row; 23] = [
-    Row(Phase::StreamCollide, "stream_collide", Leaves(Group::Interior), Level, Method(&[Role::StreamCollide])),
+    Row(
+        Phase::StreamCollide,
+        "stream_collide",
+        Leaves(Group::Interior),
+        Level,
+        Method(&[Role::StreamCollide, Role::ExposeStreamCollide]),
+    ),
     Row(
         Phase::StreamCollideWalls,
         "stream_collide_walls",

@@ -150,6 +150,7 @@ impl Subdomain {
                 self.owned.as_ref().zip(senders),
             )?;
         }
+        self.list_one_pass()?;
         self.program.device().release();
         Ok(())
     }

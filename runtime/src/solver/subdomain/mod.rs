@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `run` | from a task of the step to the function that launches its kernels |
 //! | `stream`, `packets`, `ghosts`, `solids` | these functions, for each kind of phase |
+//! | `one_pass` | which blocks stream and collide in one pass, of methods that read values of neighbours |
 //! | `fields` | macroscopic fields: computed, and kept as reference |
 //! | `cells` | values that the host gives to cells |
 //! | `adapt`, `transfer` | the grid changes, and data follow it |
@@ -18,6 +19,7 @@ mod adapt;
 mod cells;
 mod fields;
 mod ghosts;
+mod one_pass;
 mod packets;
 mod probe;
 mod reduce;
@@ -50,6 +52,7 @@ use crate::solver::plan::task::PopulationSet;
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::spec::{Corners, GridSpec};
 pub(crate) use crate::solver::subdomain::adapt::set_targets;
+use crate::solver::subdomain::one_pass::OnePass;
 pub(crate) use crate::solver::subdomain::probe::ReadBlocks;
 
 /// The blocks of a grid on one device, with all data that their kernels read and write.
@@ -67,6 +70,8 @@ pub(crate) struct Subdomain {
     bodies: Option<Bodies>,
     fields: Fields,
     inbox: Option<Inbox>,
+    /// Blocks that stream and collide in one pass; not if the flow has several subdomains or solids that move.
+    one_pass: Option<OnePass>,
     /// Whether the macroscopic fields belong to the current populations.
     sampled: bool,
     /// Reference fields: those of an earlier step, to compare with.
@@ -131,6 +136,7 @@ impl Subdomain {
             bodies,
             fields,
             inbox: None,
+            one_pass: None,
             sampled: false,
             reference: None,
             statistics,
@@ -139,10 +145,20 @@ impl Subdomain {
         })
     }
 
-    /// Gives it an inbox, if its method needs one. `senders`: the blocks of other subdomains that send populations into its own.
+    /// Gives it an inbox and lists of blocks that take one pass, if its method needs these. `senders`: the blocks of other subdomains that send populations into its own.
     pub(crate) fn make_inbox(&mut self, senders: Option<&[Vec<SlotId>]>) -> Result<(), StepError> {
         let Subdomain { program, of_rows, grid, walls, owned, .. } = self;
         self.inbox = Inbox::new((program, of_rows), grid, walls, owned.as_ref().zip(senders))?;
+        Ok(self.list_one_pass()?)
+    }
+
+    /// Lists the blocks that stream and collide in one pass.
+    fn list_one_pass(&mut self) -> Result<(), DeviceError> {
+        let divided = self.owned.is_some();
+        self.one_pass = match divided || self.moves() {
+            true => None,
+            false => OnePass::new(&self.program, &self.grid, self.bodies.as_ref())?,
+        };
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use crate::solver::inbox::Inbox;
 use crate::solver::plan::phase::{Items, Phase};
 use crate::solver::plan::task::{PopulationSet, Side};
 use crate::solver::solids::bodies::Bodies;
+use crate::solver::subdomain::one_pass::OnePass;
 use crate::solver::subdomain::{Subdomain, own_level};
 
 impl Subdomain {
@@ -33,8 +34,12 @@ impl Subdomain {
             inbox: self.inbox.as_ref(),
         };
         let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
+        let together = self.together(level);
         for phase in Phase::STREAMING {
-            let ids = blocks(lists, phase, level);
+            let ids = match in_one_pass(&self.one_pass, phase, together) {
+                Some(lists) => lists.exposed(level),
+                None => blocks(lists, phase, level),
+            };
             if ids.is_empty() {
                 continue;
             }
@@ -63,19 +68,39 @@ impl Subdomain {
             bodies: self.bodies.as_ref(),
             inbox: self.inbox.as_ref(),
         };
+        let together = self.together(level);
         let walls = (!self.program.manifest().boundaries.is_empty()).then_some(&self.walls);
         let Fields { populations: [first, second], saved, .. } = &mut self.fields;
         let (src, dst) = match current {
             PopulationSet::First => (&*first, second),
             PopulationSet::Second => (&*second, first),
         };
+        let one_pass = in_one_pass(&self.one_pass, phase, together);
+        if let Some(ids) = one_pass.map(|lists| lists.alone(level)).filter(|ids| !ids.is_empty()) {
+            self.program.launch(kernels::Gather {
+                ids,
+                sources: sources(lists, phase, start, None, None),
+                action: kernels::Action::ExposeCollide { src, dst: &mut *dst },
+                params: params.packed(),
+            })?;
+        }
+        let ids = one_pass.map_or_else(|| blocks(lists, phase, level), |lists| lists.others(level));
+        if ids.is_empty() {
+            return Ok(());
+        }
         Ok(self.program.launch(kernels::Gather {
-            ids: blocks(lists, phase, level),
+            ids,
             sources: sources(lists, phase, start, walls, Some(saved)),
             action: kernels::Action::Collide { src, dst },
             params: params.packed(),
         })?)
     }
+}
+
+/// The lists of blocks that stream and collide in one pass, and of others, if a phase has both. `together`: the phase in which all blocks of the
+/// level stream in one launch, if there is one.
+fn in_one_pass(lists: &Option<OnePass>, phase: Phase, together: Option<Phase>) -> Option<&OnePass> {
+    lists.as_ref().filter(|_| phase == Phase::StreamCollide && together.is_none())
 }
 
 /// Where values come from in the blocks of a phase; `start`: whether the step is the first of two. `walls`, if the method has boundary
