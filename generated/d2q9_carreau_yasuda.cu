@@ -662,6 +662,7 @@ d2q9_carreau_yasuda_check_fields(
         __syncthreads();
         if (thread < half) join(&own_of[thread], &own_of[thread + half]);
     }
+    __syncthreads();
     const Found &own = own_of[0];
     if (thread == 0) found[2 * chunk] = own.first, found[2 * chunk + 1] = own.change;
 }
@@ -699,6 +700,7 @@ d2q9_carreau_yasuda_sums(
         __syncthreads();
         if (thread < half) merge(&own_of[thread], &own_of[thread + half]);
     }
+    __syncthreads();
     const Sum &own = own_of[0];
         if (thread == 0 && i < 0) cells = own.total;
         if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
@@ -861,6 +863,7 @@ d2q9_carreau_yasuda_means(
         __syncthreads();
         if (thread < half) merge_totals(&own_of[thread], &own_of[thread + half]);
     }
+    __syncthreads();
     const Totals &own = own_of[0];
     if (thread == 0) put_totals(&own, means + 7 * (size_t)chunk);
 }

@@ -1568,6 +1568,7 @@ d3q27_cumulant_rates_check_fields(
         __syncthreads();
         if (thread < half) join(&own_of[thread], &own_of[thread + half]);
     }
+    __syncthreads();
     const Found &own = own_of[0];
     if (thread == 0) found[2 * chunk] = own.first, found[2 * chunk + 1] = own.change;
 }
@@ -1605,6 +1606,7 @@ d3q27_cumulant_rates_sums(
         __syncthreads();
         if (thread < half) merge(&own_of[thread], &own_of[thread + half]);
     }
+    __syncthreads();
     const Sum &own = own_of[0];
         if (thread == 0 && i < 0) cells = own.total;
         if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));
@@ -1767,6 +1769,7 @@ d3q27_cumulant_rates_means(
         __syncthreads();
         if (thread < half) merge_totals(&own_of[thread], &own_of[thread + half]);
     }
+    __syncthreads();
     const Totals &own = own_of[0];
     if (thread == 0) put_totals(&own, means + 7 * (size_t)chunk);
 }

@@ -511,6 +511,7 @@ d3q7_advection_check_fields(
         __syncthreads();
         if (thread < half) join(&own_of[thread], &own_of[thread + half]);
     }
+    __syncthreads();
     const Found &own = own_of[0];
     if (thread == 0) found[2 * chunk] = own.first, found[2 * chunk + 1] = own.change;
 }
@@ -548,6 +549,7 @@ d3q7_advection_sums(
         __syncthreads();
         if (thread < half) merge(&own_of[thread], &own_of[thread + half]);
     }
+    __syncthreads();
     const Sum &own = own_of[0];
         if (thread == 0 && i < 0) cells = own.total;
         if (thread == 0 && i >= 0) add_moments(i, &own, cells, of + SET[i] * (1 + DIM));

@@ -320,7 +320,7 @@ static __device__ __noinline__ Seen all_seen_behind(
     __shared__ {{ type }} {{ name }}[{{ count }}];
 {%- endcomponent array %}
 
-{# What all threads of a chunk have, together; the first thread knows it. -#}
+{# What all threads of a chunk have, together. -#}
 {% component fold(type, name, value, merge) -%}
     __shared__ {{ type }} {{ name }}_of[threads];
     __syncthreads();
@@ -329,6 +329,7 @@ static __device__ __noinline__ Seen all_seen_behind(
         __syncthreads();
         if (thread < half) {{ merge }}(&{{ name }}_of[thread], &{{ name }}_of[thread + half]);
     }
+    __syncthreads();
     const {{ type }} &{{ name }} = {{ name }}_of[0];
 {%- endcomponent fold %}
 
