@@ -40,7 +40,7 @@
 //! not change. The cells of row 0 are all solid. `distances`, of the same shape, holds the distance from the cell centre to the surface along the
 //! link, divided by the length of the link. It is the value of a rule's parameter [`DISTANCE`].
 //!
-//! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order. One that sums something up takes `shares`
+//! Every kernel that works on blocks takes `ids` and `count` first: the slots to work on, in that order. One that sums something up takes `chunks`
 //! and `count` first, the numbers of the [chunks](CHUNKS) to work on, then `ids`, `size`, and `per`. The table [`method_kernels!`] lists all other
 //! arguments.
 //!

@@ -374,7 +374,7 @@ fn nothing_but_counts_visits_the_host() {
             (device.traffic() - before) as f64 / 50.0
         };
         let (small, large) = (bytes(64), bytes(256));
-        // Where classes begin, three times a change, and two numbers of each share, of all leaves and of those with links to the solid:
+        // Where classes begin, three times a change, and two numbers of each chunk, of all leaves and of those with links to the solid:
         // those of a grid of sixteen times the size are no more.
         assert!(small < 4096.0 && large < 4096.0, "{small} and {large} bytes a look");
     }

@@ -134,7 +134,7 @@ fn one_after_the_other(items: Items, some: Option<&str>) -> Work {
 }
 
 /// Thread block b has `items_per_group` items from `b * items_per_group` on: a state for each thread; or cells, one for each thread; or
-/// shares, or blocks, one for all threads; or blocks, a cell for each thread, or the cells of one in turn if there are fewer threads, or two
+/// chunks, or blocks, one for all threads; or blocks, a cell for each thread, or the cells of one in turn if there are fewer threads, or two
 /// cells of a row for each thread.
 fn side_by_side(items: Items, Launch { threads, group, cells }: Launch, some: Option<&str>) -> Work {
     let item = match group {

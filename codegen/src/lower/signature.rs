@@ -30,7 +30,7 @@ const THREADS: u32 = 256;
 const FEW_THREADS: u32 = 128;
 const MOST_LIVE: usize = 80;
 
-/// Threads of a share of which each reads here and there: as many as hide how long that takes.
+/// Threads of a chunk of which each reads here and there: as many as hide how long that takes.
 const MANY_THREADS: u32 = 512;
 
 /// Cells of blocks that a thread block may stream and collide in one pass if cells read what those around show: it has a thread for each.

@@ -18,7 +18,7 @@ impl Subdomains {
         self.here.iter().any(|subdomain| subdomain.has(phase, level))
     }
 
-    /// The shares of a task: the lanes of communication, or each subdomain. Edge blocks come first if other subdomains wait for them.
+    /// The subtasks of a task: the lanes of communication, or each subdomain. Edge blocks come first if other subdomains wait for them.
     pub(crate) fn subtasks(&self, task: Task) -> Vec<Subtask> {
         let all = |side: Side| (0..self.here.len()).map(move |index| Subtask::Subdomain(index, side));
         let apart = self.division.is_some()
