@@ -74,7 +74,8 @@ impl Inbox {
     /// The inbox of a grid, filled with NaN; `None` for a ghost coupling or a method without a coupling. In a divided flow it contains what
     /// enters the subdomain's blocks, and `own` lists for each level the blocks of other subdomains that send populations into these.
     pub(crate) fn new(
-        (program, of_rows): (&Program, &Device),
+        program: &Program,
+        of_rows: &Device,
         grid: &mut Grid,
         walls: &Walls,
         own: Option<Own<'_>>,
@@ -94,14 +95,15 @@ impl Inbox {
             of_levels: vec![],
             together: vec![],
         };
-        inbox.follow((program, of_rows), grid, walls, own)?;
+        inbox.follow(program, of_rows, grid, walls, own)?;
         Ok(Some(inbox))
     }
 
     /// Rebuilds the tables after the grid has changed. No value is kept between steps.
     pub(crate) fn follow(
         &mut self,
-        (program, of_rows): (&Program, &Device),
+        program: &Program,
+        of_rows: &Device,
         grid: &mut Grid,
         walls: &Walls,
         own: Option<Own<'_>>,

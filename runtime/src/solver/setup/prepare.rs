@@ -14,9 +14,7 @@ use crate::mesh::{self, Grid, MOST_SUBDOMAINS, Partition};
 use crate::processes::Processes;
 use crate::solver::arrays::memory::{Copies, Memory, Shared};
 use crate::solver::arrays::params::{LevelState, Params};
-use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::statistics;
-use crate::solver::arrays::walls::Instance;
 use crate::solver::decomposition::Subdomains;
 use crate::solver::error::StepError;
 use crate::solver::plan::task::PopulationSet;
@@ -27,7 +25,7 @@ use crate::solver::simulation::{Monitor, Simulation};
 use crate::solver::solids::moving;
 use crate::solver::spec::{self, Adaptivity, Corners, GridSpec};
 use crate::solver::step::Stepper;
-use crate::solver::subdomain::Subdomain;
+use crate::solver::subdomain::{Allocators, Common, Subdomain};
 
 /// A grid with its kernels, before it has data.
 pub struct Prepared<'a> {
@@ -62,7 +60,7 @@ impl<'a> Prepared<'a> {
         levels: usize,
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
-        let surroundings = Surroundings::new(&bundle.manifest, spec, levels, (0, None))?;
+        let surroundings = Surroundings::new(&bundle.manifest, spec, levels, 0, None)?;
         let refine = |block: Block| surroundings.level(block, block.level + usize::from(refine(block))) > block.level;
         let mut grid = Grid::refined(device, &bundle.manifest, spec.size, surroundings.faces, levels, refine)?;
         grid.stay()?;
@@ -102,7 +100,7 @@ impl<'a> Prepared<'a> {
         let levels = adaptivity.levels.end() + 1;
         let step = refined.map_or(0, |(_, step)| step);
         let every = adaptivity.during.as_ref().and_then(|(every, _)| remesh::interval(*every));
-        let surroundings = Surroundings::new(manifest, spec, levels, (step, every))?;
+        let surroundings = Surroundings::new(manifest, spec, levels, step, every)?;
         let program = Program::load(device, bundle)?;
         let (room, shared) = room::room(device, manifest, spec, adaptivity)?;
         let mut last = Outcome::default();
@@ -302,15 +300,14 @@ impl<'a> Prepared<'a> {
             Some((criterion, every, range)) => (Some(criterion), Some(every).filter(|every| *every > 0), range),
         };
         let Surroundings { instances, items, cutters, .. } = surroundings;
-        let (surroundings, criterion) = ((instances, items, cutters), (criterion, pinned));
+        let common = Common { spec, levels, instances, items, cutters, criterion, pinned };
         let mut subdomains = if programs.is_empty() {
-            let devices = (device.clone(), device.clone());
-            let mut subdomain =
-                Subdomain::new(devices, program, (grid, None), (spec, levels), surroundings, criterion)?;
+            let allocators = Allocators { of_blocks: device.clone(), of_rows: device.clone() };
+            let mut subdomain = Subdomain::new(allocators, program, grid, None, common)?;
             subdomain.make_inbox(None)?;
             Subdomains::one(subdomain)
         } else {
-            in_subdomains((programs, processes, shared), grid, (spec, levels), surroundings, criterion)?
+            in_subdomains(programs, processes, shared, &grid, &common)?
         };
         subdomains.iter_mut().try_for_each(|subdomain| subdomain.place_solids(levels, step as f64))?;
         Ok(Simulation {
@@ -335,14 +332,14 @@ const PAGES_OF_ROWS: usize = 16;
 
 /// A flow in one subdomain per program of all processes, each on its own device.
 fn in_subdomains(
-    (programs, processes, shared): (Vec<Program>, Processes, Shared),
-    grid: Grid,
-    spec: (&GridSpec, usize),
-    surroundings: (Vec<Instance>, Vec<Item>, Option<Cutters>),
-    criterion: (Option<Criterion>, Vec<Corners>),
+    programs: Vec<Program>,
+    processes: Processes,
+    shared: Shared,
+    grid: &Grid,
+    common: &Common<'_>,
 ) -> Result<Subdomains, StepError> {
     let first = processes.number() * programs.len();
-    let partition = Partition::new(&grid, programs.len() * processes.count())?;
+    let partition = Partition::new(grid, programs.len() * processes.count())?;
     let (mut subdomains, count) = (vec![], partition.subdomains().len());
     for (program, owned) in programs.into_iter().zip(&partition.subdomains()[first..]) {
         let (device, owned) = (program.device().clone(), owned.clone());
@@ -352,15 +349,8 @@ fn in_subdomains(
             Shared::WithSpare => device.sparse_for_now(pages * count),
             Shared::No => device.clone(),
         };
-        let devices = (takes(PAGES_OF_BLOCKS), takes(PAGES_OF_ROWS));
-        subdomains.push(Subdomain::new(
-            devices,
-            program,
-            (grid, Some(owned)),
-            spec,
-            surroundings.clone(),
-            criterion.clone(),
-        )?);
+        let allocators = Allocators { of_blocks: takes(PAGES_OF_BLOCKS), of_rows: takes(PAGES_OF_ROWS) };
+        subdomains.push(Subdomain::new(allocators, program, grid, Some(owned), common.clone())?);
     }
     Subdomains::several(subdomains, partition, processes)
 }

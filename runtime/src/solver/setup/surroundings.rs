@@ -29,7 +29,8 @@ impl Surroundings {
         manifest: &Manifest,
         spec: &GridSpec,
         levels: usize,
-        (step, every): (u64, Option<u64>),
+        step: u64,
+        every: Option<u64>,
     ) -> Result<Self, StepError> {
         let Faces { behind: faces, mut instances, mut items } = faces::faces(manifest, spec, levels)?;
         let mut cutters = surfaces::cutters(manifest, spec, instances.len())?;

@@ -143,7 +143,7 @@ impl Bodies {
         let count = spec.solids.len();
         let rows = found.iter().map(|(block, _, row)| (*block, *row as usize)).collect();
         let torques = if spec.motions.iter().flatten().any(Motion::turns) { 3 } else { 0 };
-        let moving = Moving::new(device, manifest, (grid, spec, &cutters), rows, &tables.links)?;
+        let moving = Moving::new(device, manifest, grid, spec, &cutters, rows, &tables.links)?;
         let mut bodies = Bodies {
             rows: device.alloc_ints(grid.slots())?,
             links: device.ints(&tables.links)?,
@@ -175,7 +175,9 @@ impl Bodies {
     /// their values of that step, and the halo must be up to date. Blocks at interfaces have no links to solids.
     pub(crate) fn sum_links(
         &mut self,
-        (program, grid, walls): (&Program, &Grid, &Walls),
+        program: &Program,
+        grid: &Grid,
+        walls: &Walls,
         src: &Buffer<Stored>,
         level: usize,
     ) -> Result<(), StepError> {

@@ -79,7 +79,9 @@ impl Bodies {
     /// cuts their links.
     pub(crate) fn advance(
         &mut self,
-        (device, grid, walls): (&Device, &mut Grid, &mut Walls),
+        device: &Device,
+        grid: &mut Grid,
+        walls: &mut Walls,
         level: usize,
         time: f64,
     ) -> Result<(), StepError> {
@@ -91,7 +93,9 @@ impl Bodies {
     /// Sets the velocities of the surfaces of a level for the step that begins at a time, at which its solids are already.
     pub(crate) fn redirect(
         &mut self,
-        (device, grid, walls): (&Device, &mut Grid, &mut Walls),
+        device: &Device,
+        grid: &mut Grid,
+        walls: &mut Walls,
         level: usize,
         time: f64,
     ) -> Result<(), StepError> {
@@ -141,7 +145,9 @@ impl Bodies {
     /// Fills the cells that the solids of a level have left in their last move.
     pub(crate) fn refill(
         &mut self,
-        (program, grid, places): (&Program, &Grid, Option<&Places>),
+        program: &Program,
+        grid: &Grid,
+        places: Option<&Places>,
         level: usize,
         params: &Params,
         populations: &mut Buffer<Stored>,

@@ -221,7 +221,9 @@ impl Moving {
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
-        (grid, spec, cutters): (&Grid, &GridSpec, &Cutters),
+        grid: &Grid,
+        spec: &GridSpec,
+        cutters: &Cutters,
         rows: BTreeMap<Block, usize>,
         links: &[i32],
     ) -> Result<Option<Moving>, StepError> {

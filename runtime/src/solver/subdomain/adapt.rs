@@ -144,7 +144,8 @@ impl Subdomain {
         self.renew_solids()?;
         if let Some(inbox) = &mut self.inbox {
             inbox.follow(
-                (&self.program, &self.of_rows),
+                &self.program,
+                &self.of_rows,
                 &mut self.grid,
                 &self.walls,
                 self.owned.as_ref().zip(senders),

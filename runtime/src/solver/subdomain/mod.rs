@@ -86,19 +86,40 @@ pub(crate) struct Subdomain {
     pinned: Vec<Corners>,
 }
 
+/// What all subdomains of a flow have in common.
+#[derive(Clone)]
+pub(crate) struct Common<'a> {
+    pub(crate) spec: &'a GridSpec,
+    pub(crate) levels: usize,
+    /// Walls behind the faces and on solids.
+    pub(crate) instances: Vec<Instance>,
+    /// Their values that depend on time.
+    pub(crate) items: Vec<Item>,
+    /// What cuts links at solids, if there are any.
+    pub(crate) cutters: Option<Cutters>,
+    /// The refinement criterion, if the grid is adapted.
+    pub(crate) criterion: Option<Criterion>,
+    /// Boxes whose blocks are pinned, in cells of the coarsest level.
+    pub(crate) pinned: Vec<Corners>,
+}
+
+/// The device of a subdomain twice: each allocates its own kind of arrays, and either may be [sparse](Device::sparse).
+pub(crate) struct Allocators {
+    pub(crate) of_blocks: Device,
+    pub(crate) of_rows: Device,
+}
+
 impl Subdomain {
-    /// A grid, or a subdomain of it, with memory for its data but without an inbox. Arrays of blocks use the memory of the first device,
-    /// the inbox that of the second. `surroundings`: walls with their time-dependent values, and what cuts links at solids.
+    /// A grid, or what a subdomain owns of it, with memory for its data but without an inbox.
     pub(crate) fn new(
-        (of_blocks, of_rows): (Device, Device),
+        Allocators { of_blocks, of_rows }: Allocators,
         program: Program,
-        (grid, owned): (Grid, Option<Owned>),
-        (spec, levels): (&GridSpec, usize),
-        surroundings: (Vec<Instance>, Vec<Item>, Option<Cutters>),
-        (criterion, pinned): (Option<Criterion>, Vec<Corners>),
+        grid: Grid,
+        owned: Option<Owned>,
+        common: Common<'_>,
     ) -> Result<Subdomain, StepError> {
         let (manifest, device, own) = (program.manifest(), program.device(), owned.as_ref());
-        let (mut instances, mut items, cutters) = surroundings;
+        let Common { spec, levels, mut instances, mut items, cutters, criterion, pinned } = common;
         // Before the populations are allocated: cutting links takes more memory than the cut links.
         let bodies = match cutters {
             None => None,
@@ -148,7 +169,7 @@ impl Subdomain {
     /// Gives it an inbox and lists of blocks that take one pass, if its method needs these. `senders`: the blocks of other subdomains that send populations into its own.
     pub(crate) fn make_inbox(&mut self, senders: Option<&[Vec<SlotId>]>) -> Result<(), StepError> {
         let Subdomain { program, of_rows, grid, walls, owned, .. } = self;
-        self.inbox = Inbox::new((program, of_rows), grid, walls, owned.as_ref().zip(senders))?;
+        self.inbox = Inbox::new(program, of_rows, grid, walls, owned.as_ref().zip(senders))?;
         Ok(self.list_one_pass()?)
     }
 

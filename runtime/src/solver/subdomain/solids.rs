@@ -62,23 +62,23 @@ impl Subdomain {
             self.reserve_from(time - 1.0)?;
         }
         let Subdomain { program, grid, walls, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
-        bodies.advance((program.device(), grid, walls), level, time)?;
+        bodies.advance(program.device(), grid, walls, level, time)?;
         let populations = &mut fields.populations[state.current.index()];
-        bodies.refill((program, grid, places.as_ref()), level, &state.params, populations)
+        bodies.refill(program, grid, places.as_ref(), level, &state.params, populations)
     }
 
     /// Gives the solids of a level, where they are since their last move, other velocities, as if they had been moved with them.
     pub(crate) fn redirect_solids(&mut self, level: usize, time: f64, state: &LevelState) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
-        bodies.redirect((program.device(), grid, walls), level, time)?;
+        bodies.redirect(program.device(), grid, walls, level, time)?;
         let populations = &mut fields.populations[state.current.index()];
-        bodies.refill((program, grid, places.as_ref()), level, &state.params, populations)
+        bodies.refill(program, grid, places.as_ref(), level, &state.params, populations)
     }
 
     /// Sums the exchange along the links of a level in its next step, and leaves the sums on the device.
     pub(crate) fn leave_exchanges(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), fields, .. } = self else { return Ok(()) };
-        bodies.sum_links((program, grid, walls), &fields.populations[state.current.index()], level)
+        bodies.sum_links(program, grid, walls, &fields.populations[state.current.index()], level)
     }
 
     /// Reads the sums of its blocks that were left on the device.
