@@ -30,6 +30,10 @@ pub const SHAPE_INTS: usize = 8;
 /// length; a surface the corners of its bounding box; an image its lower corner and the width of a voxel.
 pub const SHAPE_NUMBERS: usize = 38;
 
+/// Numbers of a solid that moves, of which [`Place`](crate::cutting_kernels) reads those of a step: its velocity, its rotation vector, the
+/// displacement of its pivot, and the velocity of its pivot in the next step.
+pub const SOLID_NUMBERS: usize = 12;
+
 /// Integers of a place in the list of the shapes near it: their number, or -1 if there are more than fit, then the shapes in their order.
 pub const NEAR_SHAPES: usize = 32;
 
@@ -64,7 +68,7 @@ macro_rules! cutting_kernels {
         $with! {
             /// Shapes where they are after a step, from a table; those before stay at hand. The velocities of surfaces in the next step.
             Place = "place" {
-                items: list Int [count] "numbers of shapes and solids",
+                items: list Int [count] "from 0 on, as many as shapes or solids have numbers",
                 entry: value Int "the entry of the table",
                 shapes: value Int "how many shapes there are",
                 solids: value Int "how many solids there are",

@@ -14,6 +14,7 @@ enum {
     LISTED = {{ listed }},  // integers of a place in the list of shapes near it
     INTS = {{ ints }},  // integers of a shape
     NUMBERS = {{ numbers }},  // numbers of a shape
+    RATES = {{ rates }},  // numbers of a solid that moves
     DIRECTIONS = {{ form }},  // where the directions begin in `form`
     DEEPEST = 64,  // nodes of a tree that wait, at most
 };
@@ -543,25 +544,21 @@ typedef struct {
 // ==== kernels =======================================================================================================
 
 {% <kernel of={kernel.place}> %}
-    const {{ int }} item = items[at];
-    if (item < shapes) {
-        for (int of = 0; of < INTS; ++of) {
-            const size_t to = (size_t)item * INTS + (size_t)of;
-            kinds_before[to] = kinds[to];
-            kinds[to] = all_kinds[(size_t)entry * (size_t)shapes * INTS + to];
-        }
-        for (int of = 0; of < NUMBERS; ++of) {
-            const size_t to = (size_t)item * NUMBERS + (size_t)of;
-            numbers_before[to] = numbers[to];
-            numbers[to] = all_numbers[(size_t)entry * (size_t)shapes * NUMBERS + to];
-        }
+    const {{ int }} item = items[at], solid = item / RATES, of = item % RATES;
+    if (item < shapes * INTS) {
+        kinds_before[item] = kinds[item];
+        kinds[item] = all_kinds[(size_t)entry * (size_t)(shapes * INTS) + (size_t)item];
     }
-    if (item < solids && velocities[item] >= 0) {
-        const double *const all = all_rates + 12 * ((size_t)entry * (size_t)solids + (size_t)item);
-        for (int of = 0; of < 9; ++of) rates[9 * (size_t)item + (size_t)of] = all[of];
-        for (int axis = 0; axis < DIM; ++axis) {
-            frames[(size_t)item * DIM + (size_t)axis] = all[9 + axis];
-            wall_values[(size_t)velocities[item] + (size_t)axis] = (REAL)all[9 + axis];
+    if (item < shapes * NUMBERS) {
+        numbers_before[item] = numbers[item];
+        numbers[item] = all_numbers[(size_t)entry * (size_t)(shapes * NUMBERS) + (size_t)item];
+    }
+    if (solid < solids && velocities[solid] >= 0) {
+        const double rate = all_rates[(size_t)entry * (size_t)(solids * RATES) + (size_t)item];
+        if (of < 9) rates[9 * (size_t)solid + (size_t)of] = rate;
+        else if (of < 9 + DIM) {
+            frames[(size_t)solid * DIM + (size_t)(of - 9)] = rate;
+            wall_values[(size_t)velocities[solid] + (size_t)(of - 9)] = (REAL)rate;
         }
     }
 {%- </kernel> %}
@@ -604,7 +601,7 @@ typedef struct {
     const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
     links[link] = is_in ? -1 : 0;
     distances[link] = (REAL)0.5;
-    if (is_in || near[0] == 0 || leaves(block, upwind)) {{ kernel.cut.skip }};
+    if (near[0] == 0 || is_in || leaves(block, upwind)) {{ kernel.cut.skip }};
     const Point from = centre(block, here), to = centre(block, upwind);
     Met found = { -1, NEVER };
     if (is_solid(block, upwind)) {

@@ -70,37 +70,34 @@ typedef struct {
     return found;
 }
 
-// Adds to `sum` what the links of a cell give to the walls that are surfaces of a solid: the momentum of what goes and of what comes back, as stored: beyond
+// Adds to `sum` what the link along a direction gives to the wall it meets, if that is the surface of a solid: the momentum of what goes and of what comes back, as stored: beyond
 // that of a fluid at rest, whose pressure is the same from all sides. Both are relative to the velocity that the surface moves with, `frame` for a solid
 // that does not rotate: Wen, Zhang, Tu, Wang & Fang, J. Comput. Phys. 266 (2014) 161. Then what each set of populations gets from the walls, and the torque
 // on a solid that rotates.
 {{ function }} void exchange(
-    const {{ int }} body, const {{ int }} *owners, const int cell, const {{ stored }} *src, const {{ int }} *near, const {{ int }} *of_row,
-    const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values, const double *frame,
+    const {{ int }} body, const {{ int }} *owners, const int i, const int cell, const {{ stored }} *src, const {{ int }} *near,
+    const {{ int }} *of_row, const {{ real }} *distances, const {{ int }} *wall_rules, const {{ real }} *wall_values, const double *frame,
     const {{ int }} level, const {{ int }} first, const {{ int }} *form, const {{ int }} *places, const {{ int }} *kinds, const double *numbers, double *sum)
 {
-    const Spot here = spot_of(cell);
-    for (int i = 0; i < {{ reduce.summed }}; ++i) {
-        const {{ int }} w = of_row[i * CELLS + cell] - 1;
-        if (w < 0) continue;
-        const {{ int }} owner = owners[w];
-        if (owner >= -1 && owner != body) continue;
-        Turned own = { body, { 0 }, { 0 } };
-        for (int axis = 0; axis < DIM; ++axis) own.velocity[axis] = frame[axis];
-        if (owner < -1) own = turned(w - first, -(owner + 2), (double)distances[i * CELLS + cell], level, form, places, kinds, numbers);
-        if (own.body != body) continue;
-        const {{ real }} back = off_solid(w, i, here, src, near, of_row, distances, wall_rules, wall_values);
-        const double there = (double)load(src, near[{{ middle }}], OPPOSITE[i], cell), through = there + (double)back;
-        sum[DIM + SET[i]] += (double)back - there;
-        double force[3] = {0};
-        for (int axis = 0; axis < DIM && i < {{ solids.carriers }}; ++axis) {
-            force[axis] = through * VELOCITY[i][axis] + (there - (double)back) * own.velocity[axis];
-            sum[axis] -= force[axis];
-        }
-        for (int axis = 0; axis < 3 && owner < -1; ++axis) {
-            const int one = (axis + 1) % 3, other = (axis + 2) % 3;
-            sum[DIM + SETS + axis] -= own.arm[one] * force[other] - own.arm[other] * force[one];
-        }
+    const {{ int }} w = of_row[i * CELLS + cell] - 1;
+    if (w < 0) return;
+    const {{ int }} owner = owners[w];
+    if (owner >= -1 && owner != body) return;
+    Turned own = { body, { 0 }, { 0 } };
+    for (int axis = 0; axis < DIM; ++axis) own.velocity[axis] = frame[axis];
+    if (owner < -1) own = turned(w - first, -(owner + 2), (double)distances[i * CELLS + cell], level, form, places, kinds, numbers);
+    if (own.body != body) return;
+    const {{ real }} back = off_solid(w, i, spot_of(cell), src, near, of_row, distances, wall_rules, wall_values);
+    const double there = (double)load(src, near[{{ middle }}], OPPOSITE[i], cell), through = there + (double)back;
+    sum[DIM + SET[i]] += (double)back - there;
+    double force[3] = {0};
+    for (int axis = 0; axis < DIM && i < {{ solids.carriers }}; ++axis) {
+        force[axis] = through * VELOCITY[i][axis] + (there - (double)back) * own.velocity[axis];
+        sum[axis] -= force[axis];
+    }
+    for (int axis = 0; axis < 3 && owner < -1; ++axis) {
+        const int one = (axis + 1) % 3, other = (axis + 2) % 3;
+        sum[DIM + SETS + axis] -= own.arm[one] * force[other] - own.arm[other] * force[one];
     }
 }
 
@@ -203,18 +200,12 @@ typedef struct {
     for (int of = 0; of < DIM + SETS + 3; ++of) exchanged->of[of] += other->of[of];
 }
 
-// The first of the solids from `body` on that links of a cell meet; `bodies` if they meet none of these.
-{{ function }} int next_body(
-    const int body, const int bodies, const {{ int }} *owners, const int cell, const {{ int }} *of_row, const {{ int }} *kinds)
+// The solid that a link meets; none below `body`.
+{{ inline }} int body_of(const {{ int }} link, const int body, const int bodies, const {{ int }} *owners, const {{ int }} *kinds)
 {
-    int next = bodies;
-    for (int i = 0; i < {{ reduce.summed }}; ++i) {
-        const {{ int }} w = of_row[i * CELLS + cell] - 1;
-        if (w < 0) continue;
-        const {{ int }} owner = owners[w], own = owner >= -1 ? owner : kinds[{{ solids.ints }} * (size_t)-(owner + 2) + 1];
-        if (own >= body && own < next) next = own;
-    }
-    return next;
+    if (link <= 0) return bodies;
+    const {{ int }} owner = owners[link - 1], own = owner >= -1 ? owner : kinds[{{ solids.ints }} * (size_t)-(owner + 2) + 1];
+    return own >= body ? own : bodies;
 }
 
 {{ inline }} void merge_lowest(int *lowest, const int *other)
@@ -223,27 +214,28 @@ typedef struct {
 }
 
 {% <kernel of={solids.force}> %}
-    const size_t values = DIM + SETS + (size_t)torques, cells = (size_t)(end - begin) * CELLS;
+    // Of the links of a cell one after the other, those of all cells of a block, then of the next one.
+    const size_t values = DIM + SETS + (size_t)torques, of_block = (size_t)CELLS * {{ reduce.summed }}, entries = (size_t)(end - begin) * of_block;
     double *const to = exchanged + (size_t)chunk * (size_t)bodies * values;
     for (size_t at = (size_t)thread; at < (size_t)bodies * values; at += (size_t)threads) to[at] = 0;
     for (int body = 0; body < bodies; ++body) {
         if (bodies > 1) {
             int next = bodies;
-            for (size_t entry = (size_t)thread; entry < cells; entry += (size_t)threads) {
-                const size_t row_at = (size_t)link_rows[ids[begin + (int)(entry / CELLS)]] * (Q * CELLS);
-                const int of_cell = next_body(body, next, owners, (int)(entry % CELLS), links + row_at, kinds);
-                next = of_cell < next ? of_cell : next;
+            for (size_t entry = (size_t)thread; entry < entries; entry += (size_t)threads) {
+                const size_t row_at = (size_t)link_rows[ids[begin + (int)(entry / of_block)]] * (Q * CELLS), link = entry % of_block;
+                const int own = body_of(links[row_at + link % {{ reduce.summed }} * CELLS + link / {{ reduce.summed }}], body, bodies, owners, kinds);
+                next = own < next ? own : next;
             }
             {{<fold type="int" name="lowest" value="next" merge="merge_lowest" />}}
             body = lowest;
             if (body >= bodies) break;
         }
         Exchanged sum = { {0} };
-        for (size_t entry = (size_t)thread; entry < cells; entry += (size_t)threads) {
-            const {{ int }} slot = ids[begin + (int)(entry / CELLS)];
-            const int cell = (int)(entry % CELLS);
+        for (size_t entry = (size_t)thread; entry < entries; entry += (size_t)threads) {
+            const {{ int }} slot = ids[begin + (int)(entry / of_block)];
+            const int link = (int)(entry % of_block), i = link % {{ reduce.summed }}, cell = link / {{ reduce.summed }};
             const size_t row_at = (size_t)link_rows[slot] * (Q * CELLS);
-            exchange(body, owners, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, level, first, form, places, kinds, numbers, sum.of);
+            exchange(body, owners, i, cell, src, neighbours + (size_t)slot * NEAR, links + row_at, distances + row_at, wall_rules, wall_values, frames + body * DIM, level, first, form, places, kinds, numbers, sum.of);
         }
         {{<fold type="Exchanged" name="all" value="sum" merge="merge_exchanged" />}}
         for (size_t of = 0; thread == 0 && of < values; ++of) to[(size_t)body * values + of] = all.of[of];

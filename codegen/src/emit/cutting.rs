@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lbm_bundle::File;
-use lbm_bundle::cutting::{CutManifest, FORM, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, UNCHANGED};
+use lbm_bundle::cutting::{CutManifest, FORM, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS, UNCHANGED};
 use serde::Serialize;
 
 use super::items::{self, Items, Launch};
@@ -28,6 +28,7 @@ struct View {
     listed: usize,
     ints: usize,
     numbers: usize,
+    rates: usize,
     unchanged: i32,
     /// By role.
     kernel: BTreeMap<&'static str, view::Head>,
@@ -60,6 +61,7 @@ pub fn cutting(manifest: &CutManifest) -> File {
         listed: NEAR_SHAPES,
         ints: SHAPE_INTS,
         numbers: SHAPE_NUMBERS,
+        rates: SOLID_NUMBERS,
         unchanged: UNCHANGED,
         kernel: manifest.kernels.iter().map(head).collect(),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types())).collect(),

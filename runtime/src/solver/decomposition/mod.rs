@@ -53,6 +53,10 @@ pub(crate) struct Recording {
     pub(crate) graph: Graph,
     /// Number of steps, which is even.
     pub(crate) steps: u64,
+    /// Which arrays the moves of solids work on, in each subdomain.
+    pub(crate) arrays_of_moves: Vec<u64>,
+    /// The levels of the steps that leave the exchange between solids and the fluid on the devices, in their order.
+    pub(crate) exchanges: Vec<usize>,
 }
 
 /// The halo of all subdomains; a collective call.

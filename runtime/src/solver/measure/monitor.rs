@@ -99,8 +99,7 @@ impl Simulation {
     }
 
     /// From now on accumulates the exchanges between solids and the fluid over all steps, those of finer levels too, in `times`
-    /// independent sums. After some steps a device then waits until the host has read a few numbers per block with cut links; on a GPU
-    /// steps are not recorded.
+    /// independent sums. After some steps a device then waits until the host has read a few numbers per block with cut links.
     pub fn sum_exchanges(&mut self, times: usize) {
         self.forget();
         self.subdomains.exchanged = vec![Exchanged { steps: 0, sums: self.no_exchanges() }; times];

@@ -3,17 +3,22 @@
 //! On GPUs pairs of steps are recorded once and replayed. This saves small grids the launch overhead, and subdomains on several GPUs wait
 //! for each other only where data depend on each other.
 
-use crate::device::{Devices, Graph};
+use crate::device::Devices;
 use crate::solver::decomposition::{Recording, Subdomains};
 use crate::solver::error::StepError;
 use crate::solver::plan::task::PopulationSet;
 use crate::solver::simulation::Simulation;
 use crate::solver::step::Stepper;
+use crate::solver::step::exchanges::MOST_LEFT;
 use crate::solver::step::timing::Timings;
+use crate::solver::subdomain::Subdomain;
 
 /// Approximate number of phases in a recording: large enough that launching it costs little per step, and small, since recording takes
 /// some microseconds per phase.
 const PHASES_RECORDED: usize = 64;
+
+/// The same if solids move: before each launch the host writes what their moves do.
+const PHASES_RECORDED_WITH_MOVES: usize = 256;
 
 /// Most pairs of steps in a recording.
 const PAIRS_RECORDED: usize = 8;
@@ -67,42 +72,73 @@ impl Simulation {
             *sampled = sampled.saturating_sub(1);
             left -= 1;
         }
-        let pairs = (PHASES_RECORDED / stepper.tasks(subdomains).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
+        let phases = if subdomains.first().moves() { PHASES_RECORDED_WITH_MOVES } else { PHASES_RECORDED };
+        let pairs = (phases / stepper.tasks(subdomains).len().max(1) / 2).clamp(1, PAIRS_RECORDED) as u64;
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
-        // A recording has fixed parameters and solids, and sends nothing to the host.
-        let waits = stepper.courses.is_some() || subdomains.first().moves() || !subdomains.exchanged.is_empty();
-        let recorded = subdomains.recording.is_some();
-        if !waits && left >= 2 * pairs * least && !recorded && subdomains.records() {
-            let graph = record(devices, subdomains, stepper, pairs)?;
-            subdomains.recording = graph.map(|graph| Recording { graph, steps: 2 * pairs });
-        }
-        if let Some(recording) = &subdomains.recording {
-            while left >= recording.steps {
-                recording.graph.launch()?;
-                stepper.step += recording.steps;
-                left -= recording.steps;
+        // A recording has fixed parameters, and there is room for what its steps leave for the host.
+        let left_by_pair = if subdomains.exchanged.is_empty() { 0 } else { 2 * ((1 << stepper.levels.len()) - 1) };
+        let pairs = if left_by_pair > 0 { pairs.min((MOST_LEFT / left_by_pair) as u64) } else { pairs };
+        let mut records = stepper.courses.is_none() && subdomains.records() && pairs > 0;
+        while left > 0 {
+            let steps = subdomains.recording.as_ref().map_or(2 * pairs, |recording| recording.steps);
+            let first = stepper.levels[0].current == PopulationSet::First;
+            if records && first && left >= steps && subdomains.can_record(stepper.step + steps) {
+                subdomains.sum_exchanges(1)?;
+                let moves = subdomains.foresee_moves(stepper.step, steps)?;
+                subdomains.recording = match subdomains.recording.take() {
+                    Some(recording) if recording.arrays_of_moves == moves => Some(recording),
+                    _ if left >= steps * least => record(devices, subdomains, stepper, steps, moves)?,
+                    _ => None,
+                };
+                if subdomains.replay()? {
+                    stepper.step += steps;
+                    left -= steps;
+                    continue;
+                }
+                records = false;
             }
-        }
-        for _ in 0..left {
             stepper.advance(subdomains, None)?;
             subdomains.sum_many_exchanges()?;
+            left -= 1;
         }
         subdomains.sum_exchanges(1)
     }
 }
 
-/// Records pairs of steps; the current set of populations of the coarsest level must be the first. Finer levels take an even number of
-/// steps in each.
+impl Subdomains {
+    /// Whether all that steps do can be recorded up to a step.
+    fn can_record(&self, until: u64) -> bool {
+        self.here.iter().all(|subdomain| subdomain.can_record(until as f64))
+    }
+
+    /// Tells the devices how solids move in `steps` steps after a step, and returns which arrays their moves work on.
+    fn foresee_moves(&mut self, step: u64, steps: u64) -> Result<Vec<u64>, StepError> {
+        self.here.iter_mut().map(|subdomain| subdomain.foresee_moves(step as f64, steps)).collect()
+    }
+
+    /// Replays recorded steps, if there are any; returns whether there are.
+    fn replay(&mut self) -> Result<bool, StepError> {
+        let Some(recording) = &self.recording else { return Ok(false) };
+        recording.graph.launch()?;
+        self.left.extend(&recording.exchanges);
+        self.here.iter_mut().for_each(Subdomain::replay);
+        Ok(true)
+    }
+}
+
+/// Records an even number of steps; the current set of populations of the coarsest level must be the first. Finer levels take an even number
+/// of steps in each. `arrays_of_moves`: what the moves of solids work on.
 fn record(
     devices: &Devices,
     subdomains: &mut Subdomains,
     stepper: &mut Stepper,
-    pairs: u64,
-) -> Result<Option<Graph>, StepError> {
+    steps: u64,
+    arrays_of_moves: Vec<u64>,
+) -> Result<Option<Recording>, StepError> {
     let (step, current) = (stepper.step, stepper.current());
     let mut failed = None;
     let recorded = devices.record(|| {
-        for _ in 0..2 * pairs {
+        for _ in 0..steps {
             if let Err(error) = stepper.advance(subdomains, None) {
                 failed = Some(error);
                 break;
@@ -112,8 +148,10 @@ fn record(
     });
     stepper.step = step;
     stepper.levels.iter_mut().zip(current).for_each(|(level, current)| level.current = current);
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(recorded?),
+    if let Some(error) = failed {
+        return Err(error);
     }
+    let exchanges = std::mem::take(&mut subdomains.left);
+    subdomains.here.iter_mut().for_each(Subdomain::record_exchanges);
+    Ok(recorded?.map(|graph| Recording { graph, steps, arrays_of_moves, exchanges }))
 }

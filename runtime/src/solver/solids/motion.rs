@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use lbm_bundle::cutting::SOLID_NUMBERS;
+
 use crate::device::{Buffer, Device, Stored};
 use crate::geometry::solid::{FlatShapes, Rate};
 use crate::kernels::cutting::{Place, UNCHANGED, Uncover};
@@ -13,7 +15,7 @@ use crate::solver::arrays::places::Places;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::Bodies;
-use crate::solver::solids::moving::{OfLinks, Shapes};
+use crate::solver::solids::moving::{OfLinks, Shapes, Timeline};
 
 /// Most steps of a level whose moves are computed in advance.
 const STEPS_AHEAD: usize = 64;
@@ -48,6 +50,45 @@ impl Bodies {
             Arc::make_mut(cutters).solids.reserve_from(time).ok_or(StepError::LongWay)?
         };
         Ok(())
+    }
+
+    /// The one level whose solids move, as prescribed: their moves can be computed in advance.
+    fn level_ahead(&self) -> Option<usize> {
+        let solids = &self.cutters.solids;
+        let moves = |level: &usize| solids.motions(*level).next().is_some();
+        let mut levels = (0..self.own.levels()).filter(moves);
+        levels.next().filter(|level| levels.next().is_none() && !solids.has_free(*level))
+    }
+
+    /// Whether moves can be recorded until a time: the device knows what they do, and blocks are reserved for them.
+    pub(crate) fn can_record(&self, until: f64) -> bool {
+        !self.moves() || (self.level_ahead().is_some() && !self.is_beyond(until))
+    }
+
+    /// Writes for the device what moves do in `steps` steps of the coarsest level from a time on, as a recording of these steps reads it.
+    pub(crate) fn foresee(&mut self, device: &Device, time: f64, steps: u64) -> Result<(), StepError> {
+        let Some(level) = self.level_ahead().filter(|_| self.moves()) else { return Ok(()) };
+        let step = 0.5f64.powi(level as i32);
+        let times = (1..=steps << level).map(|ahead| time + ahead as f64 * step);
+        self.write_timeline(device, level, times.collect())
+    }
+
+    /// Follows recorded steps on the host: the moves that [`Self::foresee`] has written are done, and exchanges are on the device.
+    pub(crate) fn replay(&mut self) {
+        self.left.replay();
+        let Bodies { cutters, moving: Some(moving), .. } = self else { return };
+        let Timeline { level, times, next, .. } = &mut moving.timeline;
+        let Some(time) = times.last().copied() else { return };
+        let (level, step) = (*level, 0.5f64.powi(*level as i32));
+        *next = times.len();
+        let solids = &mut Arc::make_mut(cutters).solids;
+        solids.set_time(level, time);
+        moving.rates.extend(solids.motions(level).map(|(number, motion)| (number, motion.rate(time, time + step))));
+    }
+
+    /// Which arrays of moves there are: another number after one has been replaced.
+    pub(crate) fn arrays_of_moves(&self) -> u64 {
+        self.moving.as_ref().map_or(0, |moving| moving.replaced)
     }
 
     /// On the host, moves the solids of a level to their positions at a time, in steps of the coarsest level, and sets the velocities of
@@ -206,18 +247,22 @@ impl Bodies {
         if let Some(entry) = moving.timeline.entry(level, time) {
             return Ok(entry);
         }
-        let solids = &self.cutters.solids;
         // Where solids move on several levels, their steps alternate. Of free bodies only the next step is known.
-        let others = (0..self.own.levels()).filter(|other| *other != level);
-        let alone = !solids.has_free(level) && others.into_iter().all(|other| solids.motions(other).next().is_none());
+        let count = if self.level_ahead().is_some() { STEPS_AHEAD } else { 1 };
         let step = 0.5f64.powi(level as i32);
-        let times: Vec<f64> =
-            (0..if alone { STEPS_AHEAD } else { 1 }).map(|ahead| time + ahead as f64 * step).collect();
-        let (mut solids, mut rates) = (solids.clone(), moving.rates.clone());
+        self.write_timeline(device, level, (0..count).map(|ahead| time + ahead as f64 * step).collect())?;
+        Ok(0)
+    }
+
+    /// Writes a timeline: what the moves of a level do in its steps that end at these times.
+    fn write_timeline(&mut self, device: &Device, level: usize, times: Vec<f64>) -> Result<(), StepError> {
+        let Some(moving) = &self.moving else { return Ok(()) };
+        let step = 0.5f64.powi(level as i32);
+        let (mut solids, mut rates) = (self.cutters.solids.clone(), moving.rates.clone());
         let (mut shapes, mut all_rates) = (vec![], vec![]);
         for time in &times {
             solids.set_time(level, *time);
-            let mut of_solids = vec![[0.0; 12]; self.count];
+            let mut of_solids = vec![[0.0; SOLID_NUMBERS]; self.count];
             // Those of other levels keep their velocities.
             rates.iter().for_each(|(number, rate)| of_solids[*number][9..].copy_from_slice(&rate.velocity));
             for (number, motion) in solids.motions(level) {
@@ -244,17 +289,18 @@ impl Bodies {
             kinds.extend(own);
             numbers.extend(of);
         }
-        let Some(moving) = &mut self.moving else { return Ok(0) };
+        let Some(moving) = &mut self.moving else { return Ok(()) };
         let timeline = &mut moving.timeline;
         if timeline.kinds.len() < kinds.len() {
+            moving.replaced += 1;
             timeline.kinds = device.alloc_ints(kinds.len())?;
             timeline.numbers = device.alloc_doubles(numbers.len())?;
-            timeline.rates = device.alloc_doubles(12 * all_rates.len())?;
+            timeline.rates = device.alloc_doubles(SOLID_NUMBERS * all_rates.len())?;
         }
         timeline.kinds.write_ints(0, &kinds)?;
         timeline.numbers.write_reals(0, &numbers)?;
         timeline.rates.write_reals(0, all_rates.as_flattened())?;
         (timeline.level, timeline.times, timeline.next) = (level, times, 0);
-        Ok(0)
+        Ok(())
     }
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lbm_bundle::Manifest;
-use lbm_bundle::cutting::{NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS};
+use lbm_bundle::cutting::{NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS};
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
@@ -52,11 +52,13 @@ pub(crate) struct Moving {
     /// The shapes before the last move.
     pub(crate) before: Shapes,
     pub(crate) timeline: Timeline,
-    /// Numbers from 0 on, as many as there are shapes or solids.
+    /// Numbers from 0 on, as many as shapes or solids have numbers.
     pub(crate) numbers: Buffer<Int>,
     /// For each solid that moves, where its velocity is among the values of all walls, or -1.
     pub(crate) at_walls: Buffer<Int>,
     pub(crate) swept: SweptBlocks,
+    /// How often arrays that moves read or write have been replaced by others.
+    pub(crate) replaced: u64,
 }
 
 /// A leaf: its position among all leaves along the space-filling curve, its node and its slot.
@@ -262,9 +264,10 @@ impl Moving {
             flat,
             before: Shapes::new(device, 1)?,
             timeline: Timeline::new(device)?,
-            numbers: device.ints(&(0..spec.solids.len() as i32).collect::<Vec<_>>())?,
+            numbers: device.ints(&(0..items_of_place(1, spec.solids.len())).collect::<Vec<_>>())?,
             at_walls: device.ints(&at_walls)?,
             swept: SweptBlocks::new(device, manifest, vec![], 0)?,
+            replaced: 0,
         }))
     }
 
@@ -294,6 +297,11 @@ impl Moving {
             *own = level.start + first..level.start + first + count;
         }
     }
+}
+
+/// Items of a launch that moves so many shapes and solids.
+pub(crate) fn items_of_place(shapes: usize, solids: usize) -> i32 {
+    (shapes * SHAPE_NUMBERS).max(solids * SOLID_NUMBERS) as i32
 }
 
 /// Bytes on the device for each place, besides its row; `turns`: whether solids rotate.

@@ -13,7 +13,9 @@ use crate::mesh::{Grid, Owned};
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
 use crate::solver::solids::bodies::{Bodies, Listed};
-use crate::solver::solids::moving::{Moving, OfLinks, Shapes, SweptBlocks, Timeline, leaves, states_of};
+use crate::solver::solids::moving::{
+    Moving, OfLinks, Shapes, SweptBlocks, Timeline, items_of_place, leaves, states_of,
+};
 
 /// Fraction of the rows that is added when they run out.
 const MORE_ROWS: f64 = 0.25;
@@ -70,6 +72,7 @@ impl Bodies {
     ) -> Result<(), StepError> {
         let (count, cutters) = (self.own.levels(), self.cutters.clone());
         let Some(moving) = &mut self.moving else { return Ok(()) };
+        moving.replaced += 1;
         let before = std::mem::replace(&mut moving.leaves, leaves(grid)?);
         let is_gone = |block: &Block| !moving.leaves.contains_key(block);
         let gone: Vec<Block> = moving.rows.keys().copied().filter(is_gone).collect();
@@ -176,10 +179,10 @@ impl Bodies {
         let Some(moving) = self.moving.as_mut().filter(|_| self.of_links.shapes.room < count) else { return Ok(false) };
         self.of_links.shapes = Shapes::new(device, count)?;
         moving.before = Shapes::new(device, count)?;
-        let numbers = count.max(self.count) as i32;
-        moving.numbers = device.ints(&(0..numbers).collect::<Vec<_>>())?;
+        moving.numbers = device.ints(&(0..items_of_place(count, self.count)).collect::<Vec<_>>())?;
         // Its entries have less room.
         moving.timeline = Timeline::new(device)?;
+        moving.replaced += 1;
         Ok(true)
     }
 

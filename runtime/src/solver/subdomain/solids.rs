@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::geometry::solid::BodyState;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
+use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::Subdomain;
 
 impl Subdomain {
@@ -67,6 +68,19 @@ impl Subdomain {
         bodies.refill(program, grid, places.as_ref(), level, &state.params, populations)
     }
 
+    /// Whether the moves of solids can be recorded until a time.
+    pub(crate) fn can_record(&self, until: f64) -> bool {
+        // Constants of cells that solids leave are computed by the host.
+        self.bodies().is_none_or(|bodies| !bodies.moves() || (self.places.is_none() && bodies.can_record(until)))
+    }
+
+    /// Tells the device what moves do in `steps` steps of the coarsest level from a time on, and returns which arrays they work on.
+    pub(crate) fn foresee_moves(&mut self, time: f64, steps: u64) -> Result<u64, StepError> {
+        let Subdomain { program, bodies: Some(bodies), .. } = self else { return Ok(0) };
+        bodies.foresee(program.device(), time, steps)?;
+        Ok(bodies.arrays_of_moves())
+    }
+
     /// Gives the solids of a level, where they are since their last move, other velocities, as if they had been moved with them.
     pub(crate) fn redirect_solids(&mut self, level: usize, time: f64, state: &LevelState) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
@@ -79,6 +93,16 @@ impl Subdomain {
     pub(crate) fn leave_exchanges(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), fields, .. } = self else { return Ok(()) };
         bodies.sum_links(program, grid, walls, &fields.populations[state.current.index()], level)
+    }
+
+    /// Takes the sums that steps have left on the device as those of recorded steps.
+    pub(crate) fn record_exchanges(&mut self) {
+        self.bodies.iter_mut().for_each(|bodies| bodies.left.record());
+    }
+
+    /// Follows on the host the recorded steps that the device has been told to run.
+    pub(crate) fn replay(&mut self) {
+        self.bodies.iter_mut().for_each(Bodies::replay);
     }
 
     /// Reads the sums of its blocks that were left on the device.
