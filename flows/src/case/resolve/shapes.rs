@@ -83,11 +83,15 @@ impl Resolver<'_> {
                     return self.report.add(diag::NO_SURFACE, &file.span, message, "cannot be read", None);
                 };
                 let scale = scale.as_ref().map_or(1.0, |scale| scale.value) / cell;
-                let welded = self.welded(&file.span, surface);
+                let mut open = surface.open();
+                let welded = open.and_then(|_| self.welded(&file.span, surface));
                 let surface = welded.as_ref().unwrap_or(surface);
                 let closed = close.as_ref().map(|most| self.without_holes(most, surface, most.value / cell / scale));
                 let surface = closed.as_ref().unwrap_or(surface);
-                if let Some(open) = surface.open() {
+                if welded.is_some() || closed.is_some() {
+                    open = surface.open();
+                }
+                if let Some(open) = open {
                     return self.open(&file.span, &open);
                 }
                 let turns = match rotate {
@@ -98,6 +102,7 @@ impl Resolver<'_> {
                     Some(turns) => [0, 1, 2].map(|axis| turns.value[axis].value.to_radians()),
                     None => [0.0; 3],
                 };
+                let turns = turns.map(f64::sin_cos);
                 let turned = match section {
                     None => surface.map(|at| rotated(at.map(|at| at * scale), turns)),
                     Some(Spanned { value: plane, span }) => {
@@ -154,7 +159,6 @@ impl Resolver<'_> {
 
     /// An open surface with corners welded that nearly meet; says so. None where nothing is to be welded.
     fn welded(&mut self, span: &Span, surface: &Surface) -> Option<Surface> {
-        surface.open()?;
         let (from, to) = surface.bounds();
         let extent = (0..3).map(|axis| to[axis] - from[axis]).fold(0.0, f64::max);
         let (welded, found) = surface.weld(WELDED * extent);
@@ -238,10 +242,10 @@ impl Resolver<'_> {
     }
 }
 
-/// A point turned about x, then y, then z, by angles in radians.
-fn rotated(at: Vector, turns: Vector) -> Vector {
+/// A point turned about x, then y, then z, by angles with these sines and cosines.
+fn rotated(at: Vector, turns: [(f64, f64); 3]) -> Vector {
     (0..3).fold(at, |at, axis| {
-        let (one, other, (sine, cosine)) = ((axis + 1) % 3, (axis + 2) % 3, turns[axis].sin_cos());
+        let (one, other, (sine, cosine)) = ((axis + 1) % 3, (axis + 2) % 3, turns[axis]);
         let mut turned = at;
         turned[one] = cosine * at[one] - sine * at[other];
         turned[other] = sine * at[one] + cosine * at[other];

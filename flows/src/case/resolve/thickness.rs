@@ -75,7 +75,8 @@ impl Resolver<'_> {
         }
         let found = surface.thickness(width, end);
         let Thickness { cells, thin, thinnest, .. } = found;
-        let doubled = surface.doubled();
+        let is_asked = cells == 0 || found.overlaps.0 > 0;
+        let doubled = if is_asked { surface.doubled() } else { 0 };
         if cells == 0 && doubled > 0 {
             let message = format!(
                 "nothing is inside of the surface: {doubled} of its {} triangles are there twice and cancel each other",

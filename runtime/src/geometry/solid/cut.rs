@@ -135,13 +135,13 @@ impl Cutters {
         // Whether each cell of the block and of one layer around it is solid.
         let border = [0, 1, 2].map(|axis| i32::from(axis < dim));
         let around = [0, 1, 2].map(|axis| sides[axis] + 2 * border[axis] as usize);
-        let is_solid: Vec<bool> = (0..around.iter().product::<usize>())
-            .map(|at| {
-                let at = [at % around[0], at / around[0] % around[1], at / (around[0] * around[1])];
-                let point = seen(centre([0, 1, 2].map(|axis| at[axis] as i32 - border[axis])));
-                near.iter().any(|placed| placed.shape.contains(point))
-            })
-            .collect();
+        let mut is_solid = vec![false; around.iter().product()];
+        for (row, inside) in is_solid.chunks_mut(around[0]).enumerate() {
+            let at = |x: usize| [x, row % around[1], row / around[1]];
+            let point = |x: usize| seen(centre([0, 1, 2].map(|axis| at(x)[axis] as i32 - border[axis])));
+            let ([_, y, z], xs) = (point(0), (0..around[0]).map(|x| point(x)[0]).collect::<Vec<_>>());
+            near.iter().for_each(|placed| placed.shape.inside_along(&xs, [y, z], inside));
+        }
         let solid = |at: [i32; 3]| {
             let at = [0, 1, 2].map(|axis| (at[axis] + border[axis]) as usize);
             is_solid[at[0] + around[0] * (at[1] + around[1] * at[2])]

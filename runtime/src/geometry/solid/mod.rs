@@ -169,7 +169,8 @@ impl Solids {
         };
         for (number, solid) in solids.iter().enumerate() {
             let at = |by: Vector| Placed { number, shape: solid.shape.shifted(by), pivot: None };
-            all.images.extend(all.repeated(number, &solid.shape, at));
+            let turns = all.repeats(number, &solid.shape, solid.shape.bounds());
+            all.images.extend(turns.into_iter().map(at));
         }
         all.still = all.images.len();
         all
@@ -269,14 +270,16 @@ impl Solids {
                 by[axis] -= if turns.is_finite() { turns * self.size[axis] as f64 } else { 0.0 };
             }
         }
-        self.repeated(*number, shape, |turn| {
+        let at = |turn: Vector| {
             let pose = Pose { by: [0, 1, 2].map(|axis| by[axis] + turn[axis]), ..pose };
             Placed { number: *number, shape: motion.placed(shape, pose), pivot: motion.pivot(pose) }
-        })
+        };
+        let bounds = at([0.0; 3]).shape.bounds();
+        self.repeats(*number, shape, bounds).into_iter().map(at).collect()
     }
 
-    /// The periodic images of a shape that reach into the domain or touch it; `at` places the shape at a displacement.
-    fn repeated(&self, number: usize, shape: &Shape, at: impl Fn(Vector) -> Placed) -> Vec<Placed> {
+    /// The displacements at which periodic images of a shape with these bounds reach into the domain or touch it.
+    fn repeats(&self, number: usize, shape: &Shape, (low, high): (Vector, Vector)) -> Vec<Vector> {
         // The outside of one image is not the outside of all images.
         let repeats = !matches!(shape, Shape::Outside(_));
         let turns = |axis: usize| if repeats && axis < self.dim && self.periodic[axis] { -1..=1 } else { 0..=0 };
@@ -284,13 +287,12 @@ impl Solids {
         let side = self.block.into_iter().max().unwrap_or(1) as f64;
         let levels = (side + 1.0) * self.slack(number);
         let reach = self.shells[number].iter().map(|shell| shell.within).fold(levels, f64::max) + self.slack(number);
-        let reaches = |placed: &Placed| {
-            let (from, to) = placed.shape.bounds();
-            (0..self.dim).all(|axis| to[axis] > -reach && from[axis] < self.size[axis] as f64 + reach)
+        let reaches = |by: &Vector| {
+            (0..self.dim)
+                .all(|axis| high[axis] + by[axis] > -reach && low[axis] + by[axis] < self.size[axis] as f64 + reach)
         };
         let all = turns(2).flat_map(|z| turns(1).flat_map(move |y| turns(0).map(move |x| [x, y, z])));
-        let placed = all.map(|by| at([0, 1, 2].map(|axis| f64::from(by[axis]) * self.size[axis] as f64)));
-        placed.filter(reaches).collect()
+        all.map(|by| [0, 1, 2].map(|axis| f64::from(by[axis]) * self.size[axis] as f64)).filter(reaches).collect()
     }
 
     /// The shapes that determine the levels of blocks: fixed shapes, and moving ones at all sample positions; each with its tolerance.
@@ -348,14 +350,19 @@ impl Solids {
             && (block.level >= level || (0..1 << self.dim).any(|octant| self.reaches(shape, far, level, part(octant))))
     }
 
-    /// Whether a box is inside solids (`Some(true)`), outside all solids (`Some(false)`), or may have both (`None`).
-    pub fn fills(&self, low: Vector, high: Vector) -> Option<bool> {
-        let touches = |placed: &&Placed| {
+    /// The shapes whose bounding boxes a box touches.
+    fn touching(&self, low: Vector, high: Vector) -> impl Iterator<Item = &Shape> {
+        let touches = move |placed: &&Placed| {
             let (from, to) = placed.shape.bounds();
             (0..self.dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
         };
+        self.images.iter().filter(touches).map(|placed| &placed.shape)
+    }
+
+    /// Whether a box is inside solids (`Some(true)`), outside all solids (`Some(false)`), or may have both (`None`).
+    pub fn fills(&self, low: Vector, high: Vector) -> Option<bool> {
         let (mut near, mut inside) = (false, false);
-        for Placed { shape, .. } in self.images.iter().filter(touches) {
+        for shape in self.touching(low, high) {
             match shape.near(low, high) {
                 true => near = true,
                 false => inside |= shape.contains(low),
@@ -373,12 +380,17 @@ impl Solids {
             [0, 1, 2].map(|axis| if axis < self.dim { place(axis) } else { 0.0 })
         };
         let cells = width * height * depth;
-        match self.fills(centre([0; 3]), centre([width - 1, height - 1, depth - 1])) {
+        let (low, high) = (centre([0; 3]), centre([width - 1, height - 1, depth - 1]));
+        match self.fills(low, high) {
             Some(false) => None,
             Some(true) => Some(vec![true; cells]),
             None => {
-                let inside = |cell: usize| centre([cell % width, cell / width % height, cell / (width * height)]);
-                let mask: Vec<bool> = (0..cells).map(|cell| self.at(inside(cell)).is_some()).collect();
+                let (mut mask, near) = (vec![false; cells], self.touching(low, high).collect::<Vec<_>>());
+                for (row, inside) in mask.chunks_mut(width).enumerate() {
+                    let point = |x: usize| centre([x, row % height, row / height]);
+                    let ([_, y, z], xs) = (point(0), (0..width).map(|x| point(x)[0]).collect::<Vec<_>>());
+                    near.iter().for_each(|shape| shape.inside_along(&xs, [y, z], inside));
+                }
                 mask.contains(&true).then_some(mask)
             }
         }

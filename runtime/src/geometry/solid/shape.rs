@@ -88,6 +88,18 @@ impl Shape {
         }
     }
 
+    /// Marks those of points on a line along x, at this y and z, that are inside.
+    pub fn inside_along(&self, xs: &[f64], [y, z]: [f64; 2], inside: &mut [bool]) {
+        match self {
+            Shape::Surface(surface) => surface.inside_along(xs, [y, z], inside),
+            Shape::Moved { shape, by } => {
+                let xs: Vec<f64> = xs.iter().map(|x| x - by[0]).collect();
+                shape.inside_along(&xs, [y - by[1], z - by[2]], inside);
+            }
+            _ => inside.iter_mut().zip(xs).for_each(|(inside, x)| *inside = *inside || self.contains([*x, y, z])),
+        }
+    }
+
     /// Area of the surface; for a surface of triangles, of the parts that paths can meet; in two dimensions a length. `None` if it is
     /// infinite or unknown: for an ellipsoid, for an image, and for a section.
     pub fn area(&self, dim: usize) -> Option<f64> {
@@ -409,6 +421,20 @@ mod tests {
             assert!(
                 points(0.9).all(|at| moved.contains([at[0] + 10.0, at[1] - 20.0, at[2] + 0.5]) == shape.contains(at))
             );
+        }
+    }
+
+    #[test]
+    fn points_on_a_line_are_inside_as_each_of_them_is() {
+        let ball = Shape::Surface(super::super::surface::tests::ball([5.0, 6.0, 7.0], 3.1, 3));
+        let moved = Shape::Moved { shape: Arc::new(ball.clone()), by: [0.3, -0.2, 0.4] };
+        for shape in shapes().into_iter().chain([ball, moved]) {
+            for [_, y, z] in points(0.9) {
+                let xs = [9.1, 3.4, 5.0, 7.6, -1.0];
+                let mut inside = [false; 5];
+                shape.inside_along(&xs, [y, z], &mut inside);
+                assert_eq!(inside, xs.map(|x| shape.contains([x, y, z])), "{shape:?} {y} {z}");
+            }
         }
     }
 

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::surface::Triangle;
 
 /// Bytes before the triangles of a binary file.
@@ -70,7 +72,7 @@ fn binary(bytes: &[u8]) -> Vec<Triangle> {
         let (numbers, _) = bytes[12..48].as_chunks::<4>();
         [0, 1, 2].map(|corner| [0, 1, 2].map(|axis| number(&numbers[3 * corner + axis])))
     };
-    bytes.as_chunks::<EACH>().0.iter().map(triangle).collect()
+    bytes.as_chunks::<EACH>().0.par_iter().map(triangle).collect()
 }
 
 fn text(bytes: &[u8]) -> Result<Stl, String> {

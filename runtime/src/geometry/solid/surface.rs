@@ -5,12 +5,13 @@
 //! A ray crosses a triangle if the projection of the triangle along x covers the point. A projected edge belongs to only one of the two
 //! triangles that share it, so rays through edges count once, and an infinite line leaves as often as it enters.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
 
 use super::stl;
-use super::tree::Tree;
+use super::tree::{NOWHERE, Tree, joined};
 use super::vector::{Vector, dot, minus};
 
 /// A surface of triangles.
@@ -25,8 +26,20 @@ struct Mesh {
     triangles: Vec<Triangle>,
     /// The number of the solid of each in the file.
     parts: Vec<u16>,
-    tree: Tree,
+    /// The bounding box.
+    bounds: (Vector, Vector),
+    /// Made when a place is first looked for: surfaces that are turned or moved before that need none.
+    tree: OnceLock<Tree>,
 }
+
+impl Mesh {
+    fn tree(&self) -> &Tree {
+        self.tree.get_or_init(|| Tree::new(self.triangles.par_iter().map(bounds)))
+    }
+}
+
+/// An edge: the bits of its corners, the lesser corner first.
+type Edge = [[u64; 3]; 2];
 
 /// Corners of a triangle.
 pub(super) type Triangle = [Vector; 3];
@@ -44,7 +57,7 @@ impl Surface {
     /// The triangles of an STL file, text or binary, and the names of its solids; degenerate triangles are dropped.
     pub fn from_stl(bytes: &[u8]) -> Result<(Surface, Vec<String>), String> {
         let found = stl::read(bytes)?;
-        let surface = Surface::of_parts(found.triangles.into_iter().zip(found.parts));
+        let surface = Surface::of_lists(found.triangles, found.parts);
         if surface.mesh.triangles.is_empty() {
             return Err("its triangles have no area".to_string());
         }
@@ -53,14 +66,25 @@ impl Surface {
 
     /// A surface of these triangles, all of one part.
     pub fn new(triangles: Vec<Triangle>) -> Surface {
-        Surface::of_parts(triangles.into_iter().map(|triangle| (triangle, 0)))
+        let parts = vec![0; triangles.len()];
+        Surface::of_lists(triangles, parts)
     }
 
     /// A surface of these triangles, each with the number of its part.
     pub(super) fn of_parts(all: impl Iterator<Item = (Triangle, u16)>) -> Surface {
-        let (triangles, parts): (Vec<Triangle>, _) = all.filter(|([a, b, c], _)| a != b && b != c && c != a).unzip();
-        let tree = Tree::new(&triangles.iter().map(bounds).collect::<Vec<_>>());
-        Surface { mesh: Arc::new(Mesh { triangles, parts, tree }), met: None }
+        let (triangles, parts) = all.unzip();
+        Surface::of_lists(triangles, parts)
+    }
+
+    /// The same of a list of each; degenerate triangles are dropped.
+    fn of_lists(mut triangles: Vec<Triangle>, mut parts: Vec<u16>) -> Surface {
+        let is_degenerate = |[a, b, c]: &Triangle| a == b || b == c || c == a;
+        if triangles.par_iter().any(is_degenerate) {
+            let all = std::iter::zip(triangles, parts);
+            (triangles, parts) = all.filter(|(triangle, _)| !is_degenerate(triangle)).unzip();
+        }
+        let bounds = triangles.par_iter().map(bounds).reduce(|| NOWHERE, joined);
+        Surface { mesh: Arc::new(Mesh { triangles, parts, bounds, tree: OnceLock::new() }), met: None }
     }
 
     /// The same surface, restricted for paths to these parts, in ascending order. `None` if it has no triangle of them.
@@ -83,14 +107,14 @@ impl Surface {
 
     /// Its tree, as kernels read it: three integers and six numbers of each node.
     pub(super) fn tree(&self) -> (Vec<i32>, Vec<f64>) {
-        let nodes = || self.mesh.tree.nodes();
+        let nodes = || self.mesh.tree().nodes();
         let corners = |(_, (low, high)): ([usize; 3], (Vector, Vector))| low.into_iter().chain(high);
         (nodes().flat_map(|(of, _)| of.map(|at| at as i32)).collect(), nodes().flat_map(corners).collect())
     }
 
     /// Its triangles in the order of the tree, and whether paths meet each, if not all.
     pub(super) fn in_tree_order(&self) -> (Vec<Triangle>, Option<Vec<bool>>) {
-        let Mesh { triangles, parts, tree } = &*self.mesh;
+        let (Mesh { triangles, parts, .. }, tree) = (&*self.mesh, self.mesh.tree());
         let meets = |met: &Arc<[u16]>| tree.order().iter().map(|at| met.binary_search(&parts[*at]).is_ok()).collect();
         (tree.order().iter().map(|at| triangles[*at]).collect(), self.met.as_ref().map(meets))
     }
@@ -116,20 +140,22 @@ impl Surface {
         self.mesh.triangles.len()
     }
 
-    /// Edges without one consistently oriented triangle on each side: the bits of their corners, the lesser corner first, and the number
-    /// of triangles that traverse them from the lesser to the greater corner minus those that traverse them back.
-    pub(super) fn open_edges(&self) -> Vec<([[u64; 3]; 2], i64)> {
-        // Corners are compared exactly: adjacent triangles have the same numbers in a file.
-        let key = |at: Vector| at.map(|at| (at + 0.0).to_bits());
-        let mut edges: BTreeMap<[[u64; 3]; 2], i64> = BTreeMap::new();
-        for triangle in &self.mesh.triangles {
-            for corner in 0..3 {
-                let (from, to) = (key(triangle[corner]), key(triangle[(corner + 1) % 3]));
-                let (edge, turn) = if from < to { ([from, to], 1) } else { ([to, from], -1) };
-                *edges.entry(edge).or_default() += turn;
-            }
-        }
-        edges.into_iter().filter(|(_, turns)| *turns != 0).collect()
+    /// Edges without one consistently oriented triangle on each side, sorted, and of each the number of triangles that traverse it from the
+    /// lesser to the greater corner minus those that traverse it back.
+    pub(super) fn open_edges(&self) -> Vec<(Edge, i64)> {
+        let of_triangle = |corners: &Triangle| {
+            let keys = corners.map(key);
+            let edge = |corner: usize| {
+                let (from, to) = (keys[corner], keys[(corner + 1) % 3]);
+                if from < to { ([from, to], 1) } else { ([to, from], -1) }
+            };
+            [0, 1, 2].map(edge)
+        };
+        let mut edges: Vec<(Edge, i64)> = self.mesh.triangles.par_iter().flat_map_iter(of_triangle).collect();
+        edges.par_sort_unstable_by_key(|(edge, _)| *edge);
+        let equal = edges.chunk_by(|(one, _), (other, _)| one == other);
+        let turns = equal.map(|equal| (equal[0].0, equal.iter().map(|(_, turn)| turn).sum()));
+        turns.filter(|(_, turns)| *turns != 0).collect()
     }
 
     /// Edges without one consistently oriented triangle on each side; `None` if the surface is closed.
@@ -145,27 +171,48 @@ impl Surface {
 
     /// The number of triangles that have the same corners as another.
     pub fn doubled(&self) -> usize {
-        let mut all: Vec<[[u64; 3]; 3]> =
-            self.mesh.triangles.iter().map(|corners| corners.map(|at| at.map(|at| (at + 0.0).to_bits()))).collect();
-        all.iter_mut().for_each(|corners| corners.sort_unstable());
-        all.sort_unstable();
+        let sorted = |corners: &Triangle| {
+            let mut keys = corners.map(key);
+            keys.sort_unstable();
+            keys
+        };
+        let mut all: Vec<[[u64; 3]; 3]> = self.mesh.triangles.par_iter().map(sorted).collect();
+        all.par_sort_unstable();
         all.windows(2).filter(|pair| pair[0] == pair[1]).count()
     }
 
     /// The same surface with every corner moved.
-    pub fn map(&self, to: impl Fn(Vector) -> Vector) -> Surface {
-        let moved = Surface::of_parts(self.parts().map(|(corners, part)| (corners.map(&to), part)));
+    pub fn map(&self, to: impl Fn(Vector) -> Vector + Sync) -> Surface {
+        let moved: Vec<Triangle> = self.mesh.triangles.par_iter().map(|corners| corners.map(&to)).collect();
+        let moved = Surface::of_lists(moved, self.mesh.parts.clone());
         Surface { met: self.met.clone(), ..moved }
     }
 
     pub(super) fn contains(&self, at: Vector) -> bool {
+        let mut inside = [false];
+        self.inside_along(&at[..1], [at[1], at[2]], &mut inside);
+        inside[0]
+    }
+
+    /// Marks those of points on a line along x, at this y and z, that are inside.
+    pub(super) fn inside_along(&self, xs: &[f64], [y, z]: [f64; 2], inside: &mut [bool]) {
         let (low, high) = self.bounds();
-        if (0..3).any(|axis| at[axis] < low[axis] || at[axis] > high[axis]) {
-            return false;
-        }
-        let mut windings = 0;
-        self.ray(0, at, |place, leaves, _| windings += if place > at[0] { leaves } else { 0 });
-        windings != 0
+        let in_bounds = |x: f64| (0..3).all(|axis| low[axis] <= [x, y, z][axis] && [x, y, z][axis] <= high[axis]);
+        let Some(first) = xs.iter().copied().filter(|x| in_bounds(*x)).min_by(f64::total_cmp) else { return };
+        let mut windings = vec![0; xs.len()];
+        self.mesh.tree().overlapping([first, y, z], [f64::INFINITY, y, z], &mut |number| {
+            let corners = &self.mesh.triangles[number];
+            let leaves = covers(corners.map(|[_, y, z]| [y, z]), [y, z]);
+            if leaves != 0 {
+                let normal = normal(corners);
+                let is_beyond = |x: f64| place(corners, normal, 0, [x, y, z]) > x;
+                let beyond = std::iter::zip(&mut windings, xs).filter(|(_, x)| is_beyond(**x));
+                beyond.for_each(|(windings, _)| *windings += leaves);
+            }
+            true
+        });
+        let found = windings.iter().zip(xs).map(|(windings, x)| *windings != 0 && in_bounds(*x));
+        inside.iter_mut().zip(found).for_each(|(inside, found)| *inside |= found);
     }
 
     /// For each crossing of a line along an axis with the surface: its position, whether the line leaves there (1) or enters (-1), and
@@ -174,20 +221,14 @@ impl Surface {
         let (one, other) = ((axis + 1) % 3, (axis + 2) % 3);
         let (from, to) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
         let line = |ends: Vector| [0, 1, 2].map(|at| if at == axis { ends[at] } else { through[at] });
-        self.mesh.tree.overlapping(line(from), line(to), &mut |number| {
+        self.mesh.tree().overlapping(line(from), line(to), &mut |number| {
             let corners = &self.mesh.triangles[number];
             let leaves = covers(corners.map(|corner| [corner[one], corner[other]]), [through[one], through[other]]);
-            if leaves == 0 {
-                return true;
+            if leaves != 0 {
+                let normal = normal(corners);
+                let length = dot(normal, normal).sqrt();
+                each(place(corners, normal, axis, through), leaves, normal.map(|at| at / length));
             }
-            let normal = normal(corners);
-            let (low, high) = bounds(corners);
-            let off = minus(through, corners[0]);
-            // For a triangle parallel to the axis, the position may be anywhere on it.
-            let place = through[axis] - dot(normal, off) / normal[axis];
-            let place = if place.is_finite() { place.clamp(low[axis], high[axis]) } else { low[axis] };
-            let length = dot(normal, normal).sqrt();
-            each(place, leaves, normal.map(|at| at / length));
             true
         });
     }
@@ -197,7 +238,7 @@ impl Surface {
         let low = [0, 1, 2].map(|axis| from[axis].min(to[axis]));
         let high = [0, 1, 2].map(|axis| from[axis].max(to[axis]));
         let mut nearest: Option<f64> = None;
-        self.mesh.tree.overlapping(low, high, &mut |number| {
+        self.mesh.tree().overlapping(low, high, &mut |number| {
             let meets = self.met.as_ref().is_none_or(|met| met.binary_search(&self.mesh.parts[number]).is_ok());
             if let Some(part) = pierces(&self.mesh.triangles[number], from, way).filter(|_| meets) {
                 nearest = Some(nearest.map_or(part, |nearest| nearest.min(part)));
@@ -209,12 +250,12 @@ impl Surface {
 
     /// Bounding box: its lower and upper corner.
     pub fn bounds(&self) -> (Vector, Vector) {
-        self.mesh.tree.bounds()
+        self.mesh.bounds
     }
 
     pub(super) fn near(&self, from: Vector, to: Vector) -> bool {
         let mut found = false;
-        self.mesh.tree.overlapping(from, to, &mut |number| {
+        self.mesh.tree().overlapping(from, to, &mut |number| {
             // Whether the box has corners on both sides of the triangle's plane.
             let corners = &self.mesh.triangles[number];
             let normal = normal(corners);
@@ -254,6 +295,18 @@ fn bounds(corners: &Triangle) -> (Vector, Vector) {
 fn normal(corners: &Triangle) -> Vector {
     let (a, b) = (minus(corners[1], corners[0]), minus(corners[2], corners[0]));
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// The bits of a corner. Corners are compared exactly: adjacent triangles have the same numbers in a file.
+pub(super) fn key(at: Vector) -> [u64; 3] {
+    at.map(|at| (at + 0.0).to_bits())
+}
+
+/// Where a line along an axis through a point crosses a triangle that covers it; for a triangle parallel to the axis, anywhere on it.
+fn place(corners: &Triangle, normal: Vector, axis: usize, through: Vector) -> f64 {
+    let (low, high) = bounds(corners);
+    let place = through[axis] - dot(normal, minus(through, corners[0])) / normal[axis];
+    if place.is_finite() { place.clamp(low[axis], high[axis]) } else { low[axis] }
 }
 
 /// Whether a projected triangle covers a point: 1 if it is counter-clockwise, -1 if clockwise, and 0 if it does not. Of triangles that

@@ -3,7 +3,7 @@
 //! Links are cut by surfaces of solids and by faces along which values vary. At such faces, and at solids over whose surface values vary,
 //! each link has a wall of its own. At a face with a wet-node rule each cell has one wall, that of the link normal to the face.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use lbm_bundle::{Direction, Manifest};
 use rayon::prelude::*;
@@ -81,7 +81,7 @@ impl Cutters {
         let cells: usize = self.solids.block.iter().product();
         let length = directions.len() * cells;
         let found: Vec<Cut> = blocks.par_iter().map(|block| self.cut(*block, directions)).collect();
-        let known: BTreeSet<Block> = all.iter().copied().collect();
+        let known: HashSet<Block> = all.iter().copied().collect();
         let first_crossing = self.first + self.solids.count;
         let mut tables =
             Tables { rows: Vec::new(), links: vec![-1; length], distances: vec![0.5; length], crossings: Vec::new() };
@@ -108,7 +108,7 @@ impl Cutters {
 
     /// Refuses cut links at refinement interfaces like [`Self::tables`], without making tables.
     pub fn check(&self, leaves: &[Block], directions: &[Direction]) -> Result<(), SolidError> {
-        let known: BTreeSet<Block> = leaves.iter().copied().collect();
+        let known: HashSet<Block> = leaves.iter().copied().collect();
         let is_refused = |block: &&Block| {
             self.is_refused(**block, |near| known.contains(&near))
                 && matches!(self.cut(**block, directions), Cut::Some(_))
@@ -118,8 +118,9 @@ impl Cutters {
 
     /// Whether the links of a block, if any are cut, are refused: those at a refinement interface, but for links that only faces cut.
     fn is_refused(&self, block: Block, known: impl Fn(Block) -> bool) -> bool {
-        let by_faces = || matches!(self.reach(block), Reach::Near(near) if near.is_empty());
-        !(self.around(block).all(known) || self.faces_at_interfaces && by_faces())
+        let Reach::Near(near) = self.reach(block) else { return false };
+        let by_faces = near.is_empty();
+        !(self.around(block).all(known) || self.faces_at_interfaces && by_faces)
     }
 
     /// Whether a face along which values vary cuts links of a block that is at a refinement interface; `known` says whether a block exists.

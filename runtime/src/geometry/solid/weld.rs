@@ -5,8 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use super::Vector;
-use super::surface::{Surface, Triangle};
+use super::surface::{Surface, Triangle, key};
 use super::tree::Tree;
 use super::vector::{dot, minus};
 
@@ -31,10 +33,6 @@ pub struct Welds {
 
 /// The bits of a corner.
 type Key = [u64; 3];
-
-fn key(at: Vector) -> Key {
-    at.map(|at| (at + 0.0).to_bits())
-}
 
 fn place(key: Key) -> Vector {
     key.map(f64::from_bits)
@@ -108,7 +106,7 @@ impl Surface {
     fn divided(&self, edges: &[[Key; 2]], within: f64, welds: &mut Welds) -> Surface {
         let corners: BTreeSet<Key> = edges.iter().flatten().copied().collect();
         let corners: Vec<Vector> = corners.into_iter().map(place).collect();
-        let tree = Tree::new(&corners.iter().map(|at| (*at, *at)).collect::<Vec<_>>());
+        let tree = Tree::new(corners.par_iter().map(|at| (*at, *at)));
         let mut on_edges: BTreeMap<[Key; 2], Vec<(f64, Vector)>> = BTreeMap::new();
         let mut left = MOST_ON_EDGE * edges.len();
         for edge in edges {

@@ -1,6 +1,6 @@
 //! A grid that is set up and has no data yet, so that its memory is known before it is allocated.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use lbm_bundle::Bundle;
@@ -252,7 +252,7 @@ impl<'a> Prepared<'a> {
         if self.levels == 1 {
             solids.reserve_from(self.step as f64).ok_or(StepError::LongWay)?;
         }
-        let known: BTreeSet<&Block> = blocks.iter().collect();
+        let known: HashSet<&Block> = blocks.iter().collect();
         let of_level = |level| solids.swept(level).into_iter().filter(|block| known.contains(block)).count();
         Ok((0..self.levels).map(of_level).sum())
     }
@@ -265,7 +265,7 @@ impl<'a> Prepared<'a> {
         let Some(cutters) = &self.surroundings.cutters else { return Ok(()) };
         let leaves: Vec<Block> = self.grid.leaves()?.iter().map(|leaf| leaf.block).collect();
         cutters.check(&leaves, &manifest.directions)?;
-        let (mut cutters, known) = (cutters.clone(), leaves.into_iter().collect::<BTreeSet<Block>>());
+        let (mut cutters, known) = (cutters.clone(), leaves.into_iter().collect::<HashSet<Block>>());
         for level in 0..self.levels {
             cutters.solids.set_time(level, self.step as f64);
             let touched = cutters.solids.touched(level).into_iter().filter(|block| known.contains(block)).collect();

@@ -1,6 +1,6 @@
 //! Solids, and faces along which values vary, on the device.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ impl Bodies {
         let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
         let mut found: Vec<(Block, i32, i32)> =
             found.map(|((node, leaf), row)| (leaf.block, *node as i32, *row)).collect();
-        let known: BTreeSet<Block> = all.into_iter().collect();
+        let known: HashSet<Block> = all.into_iter().collect();
         let is_at_interface = |block| cutters.is_cut_at_interface(block, |near| known.contains(&near));
         let listed = Listed::sort(&mut found, levels, |(block, ..)| *block, is_at_interface);
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.iter().map(|(_, node, row)| (*node, *row)).unzip();

@@ -5,11 +5,14 @@ pub mod resident;
 pub mod restore;
 pub(crate) mod stress;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::geometry::Cell;
+use rayon::prelude::*;
+
+use crate::geometry::{Block, Cell};
 use crate::kernels::layout::Layout;
-use crate::mesh::forest::Outcome;
+use crate::mesh::forest::{Leaf, Outcome};
 use crate::solver::arrays::digits::Digits;
 use crate::solver::arrays::{cells, fields};
 use crate::solver::decomposition::collect::For;
@@ -58,11 +61,21 @@ impl Simulation {
         let names = fields::component_names(self.manifest());
         let rest: Vec<Option<f64>> =
             names.iter().zip(places).map(|(name, place)| (!place).then(|| f64::from(name == "rho"))).collect();
-        let cutters = self.cutters().cloned();
+        let side = self.manifest().block.map(|side| side as usize);
+        let leaves = self.grid().leaves()?;
+        let solid: HashMap<Block, Vec<bool>> = self.cutters().map_or(HashMap::new(), |cutters| {
+            let mask = |leaf: &Leaf| Some((leaf.block, cutters.solids.mask(leaf.block)?));
+            leaves.par_iter().filter_map(mask).collect()
+        });
+        let is_solid = |Cell { level, at }: Cell| {
+            let (place, [x, y, z]) =
+                ([0, 1, 2].map(|axis| at[axis] / side[axis]), [0, 1, 2].map(|axis| at[axis] % side[axis]));
+            solid.get(&Block { level, place }).is_some_and(|mask| mask[x + side[0] * (y + side[1] * z)])
+        };
         let Simulation { subdomains, stepper, .. } = self;
         let value = |cell: Cell, out: &mut [f64]| {
             value(cell, out);
-            if cutters.as_ref().is_some_and(|cutters| cutters.solids.at(cell.centre()).is_some()) {
+            if is_solid(cell) {
                 out.iter_mut().zip(&rest).for_each(|(out, rest)| *out = rest.unwrap_or(*out));
             }
         };
