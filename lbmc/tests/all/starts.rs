@@ -121,6 +121,7 @@ const SET: &[(&str, &[&str])] = &[
     ("coarse_channel", &["size=[32, 16, 16]"]),
     ("double_shear_layer", &["size=[32, 32]"]),
     ("oscillating_cylinder", &["refinement.every=2"]),
+    ("power_foil", &["refinement.every=2"]),
     ("rising_bubble", &["size=[32, 64]"]),
     ("scalar_cavity", &["size=[32, 32]"]),
     ("sedimenting_sphere", &["resolution=20", "units.step=4 ms"]),
