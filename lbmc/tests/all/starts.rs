@@ -121,7 +121,17 @@ const SET: &[(&str, &[&str])] = &[
     ("coarse_channel", &["size=[32, 16, 16]"]),
     ("double_shear_layer", &["size=[32, 32]"]),
     ("oscillating_cylinder", &["refinement.every=2"]),
-    ("power_foil", &["refinement.every=2"]),
+    (
+        "power_foil",
+        &[
+            "size=[80, 80]",
+            "solids.0.centre=[33.3, 40]",
+            "solids.0.motion.pivot=[32, 40]",
+            "refinement.boxes=[]",
+            "refinement.every=2",
+            "pictures=[]",
+        ],
+    ),
     ("rising_bubble", &["size=[32, 64]"]),
     ("scalar_cavity", &["size=[32, 32]"]),
     ("sedimenting_sphere", &["resolution=20", "units.step=4 ms"]),
