@@ -35,6 +35,15 @@ impl std::error::Error for UnknownVariable {}
 
 /// The kernels of some criteria, in their order, for the method of a manifest.
 pub fn bundle(method: &Manifest, criteria: &[Vec<TargetLevel>]) -> Result<CriteriaBundle, UnknownVariable> {
+    bundle_within(method, [0; 3], criteria)
+}
+
+/// The same for a domain of so many cells of level 0, beyond which the last blocks may reach: cells there have no target level.
+pub fn bundle_within(
+    method: &Manifest,
+    size: [usize; 3],
+    criteria: &[Vec<TargetLevel>],
+) -> Result<CriteriaBundle, UnknownVariable> {
     let mut manifest = CriteriaManifest {
         abi: ABI,
         spec: method.spec.clone(),
@@ -54,7 +63,7 @@ pub fn bundle(method: &Manifest, criteria: &[Vec<TargetLevel>]) -> Result<Criter
     };
     manifest.kernels = (0..criteria.len()).map(kernel).collect();
     let known = variables(manifest.dim as usize, &manifest.components);
-    match emit::criteria(&manifest, criteria, &known) {
+    match emit::criteria(&manifest, size, criteria, &known) {
         Ok(source) => Ok(CriteriaBundle { manifest, source }),
         Err(name) => Err(UnknownVariable { spec: manifest.spec, name, known: known.into_keys().collect() }),
     }

@@ -5,7 +5,7 @@ use lbm_bundle::prescribed::PrescribedBundle;
 use lbm_bundle::statistics::StatisticsBundle;
 use lbm_bundle::{Bundle, Layout, Manifest, Real, Storage};
 use lbm_codegen::options::Options;
-use lbm_codegen::pipeline::sides_on_levels;
+use lbm_codegen::pipeline::{is_link_wise, sides_on_levels};
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::{edge, inviscid, moments};
 use lbm_flows::case::{Case, Diagnostic, RawCase, TargetChoice};
@@ -141,12 +141,19 @@ impl Ready {
         };
         let large = raw.storage() != Storage::Populations && device.target().is_gpu() && coupling.is_none();
         let large = large && model.lattice().dim() == 3 && raw.cells().iter().all(|side| side.is_multiple_of(8));
+        let dim = model.lattice().dim();
+        let pads = raw.upper_faces().map(|(rule, may)| may && model.shown().is_empty() && is_link_wise(&model, rule));
+        let pads: [bool; 3] = std::array::from_fn(|axis| axis < dim && pads[axis]);
         let block = raw.block().or(large.then_some([8; 3])).unwrap_or_else(|| {
             let levels = coupling.map(|at| sides_on_levels(&model, &model.couplings()[at]));
-            let (target, real, dim) = (device.target(), raw.real(), model.lattice().dim());
-            block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), levels })
+            let (target, real) = (device.target(), raw.real());
+            block(&Filled { target, real, dim, size: raw.cells(), periodic: raw.periodic(), pads, levels })
         });
-        let (target, real, solids) = (device.target(), raw.real(), raw.cuts_links());
+        // Where blocks do not fit, resolving the case says why.
+        let size = raw.cells();
+        let partial = |axis: usize| block[axis] > 0 && !size[axis].is_multiple_of(block[axis] as usize);
+        let is_padded = (0..dim).any(|axis| partial(axis) && pads[axis]);
+        let (target, real, solids) = (device.target(), raw.real(), raw.cuts_links() || is_padded);
         let options = Options { target, real, layout: Layout::Blocks, block, coupling, solids };
         let method = match raw.storage() {
             Storage::Populations => spec::compile(&model, &options)?,
@@ -168,7 +175,8 @@ impl Ready {
         let placement = Placement::of(&case, &device)?.in_processes(processes);
 
         let criteria = case.refinement.as_ref().map(|refinement| {
-            lbm_codegen::criteria::bundle(&method.manifest, &refinement.criteria(case.dim)).into_diagnostic()
+            let criteria = refinement.criteria(case.dim);
+            lbm_codegen::criteria::bundle_within(&method.manifest, case.size, &criteria).into_diagnostic()
         });
         let criteria = criteria.transpose()?;
         let formulas = case.prescribed();
@@ -229,7 +237,10 @@ fn block(filled: &Filled) -> [u32; 3] {
     let Some(chosen) = filled.block() else {
         return preferred_block(filled.target, filled.dim, filled.real, None);
     };
-    if chosen.sides != chosen.usual {
+    let reached: Vec<usize> =
+        (0..filled.dim).map(|axis| filled.size[axis].next_multiple_of(chosen.sides[axis] as usize)).collect();
+    let is_padded = reached != filled.size[..filled.dim];
+    if is_padded || chosen.sides != chosen.usual {
         let usual = (0..filled.dim).map(|axis| filled.size[axis].next_multiple_of(chosen.usual[axis] as usize));
         let usual = show(&usual.map(|cells| cells.to_string()).collect::<Vec<_>>());
         let slower = (100.0 * (1.0 - chosen.speed)).round();
@@ -237,11 +248,22 @@ fn block(filled: &Filled) -> [u32; 3] {
             true => format!("a cell takes an estimated {slower} % more time than one of {usual} cells"),
             false => format!("they should be as fast as those that divide {usual} cells"),
         };
+        let padding = match is_padded {
+            true => format!(", padded to {}", show(&reached.iter().map(usize::to_string).collect::<Vec<_>>())),
+            false => String::new(),
+        };
+        let others =
+            if chosen.sides == chosen.usual { "they".into() } else { format!("those of {}", sides(chosen.usual)) };
         notes::note(&format!(
-            "blocks of {}, because those of {} do not divide {size} cells: {speed}",
+            "blocks of {}{padding}, because {others} do not divide {size} cells: {speed}",
             sides(chosen.sides),
-            sides(chosen.usual),
         ));
+        if filled.levels.is_some() && is_padded {
+            notes::note(
+                "blocks at the upper end of a padded axis are on one level, the finest that the case asks for anywhere at such an end, \
+                 and do not change",
+            );
+        }
         if filled.levels.is_some() && (0..3).any(|axis| chosen.sides[axis] > 2 * chosen.usual[axis]) {
             notes::note(
                 "whole blocks are refined: with blocks this large, more cells may be refined than the case asks \

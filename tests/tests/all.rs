@@ -43,6 +43,7 @@ mod neighbours;
 mod observables;
 mod order;
 mod output;
+mod padding;
 mod parts;
 mod patches;
 mod places;

@@ -55,9 +55,10 @@ struct Criterion {
     body: Vec<String>,
 }
 
-/// `d2q9_bgk_criteria.c`; the error is a name that is no variable.
+/// `d2q9_bgk_criteria.c` for a domain of some size; the error is a name that is no variable.
 pub fn criteria(
     manifest: &CriteriaManifest,
+    size: [usize; 3],
     criteria: &[Vec<TargetLevel>],
     variables: &BTreeMap<String, Variable>,
 ) -> Result<File, String> {
@@ -65,7 +66,7 @@ pub fn criteria(
     let real = real_name(manifest.real);
     let types = Types { real, ..Types::default() };
     let mut tables = Tables::default();
-    let bodies = criteria.iter().map(|levels| Body::new(manifest, levels, variables, &mut tables));
+    let bodies = criteria.iter().map(|levels| Body::new((manifest, size), levels, variables, &mut tables));
     let bodies = bodies.collect::<Result<Vec<_>, String>>()?;
     let reads = |is: fn(&Variable) -> bool| bodies.iter().flat_map(|body| &body.reads).any(is);
     let kernels = manifest.kernels.iter().zip(&bodies).enumerate().map(|(number, (kernel, body))| Criterion {
@@ -103,7 +104,8 @@ pub fn criteria(
         fields: manifest.components.len(),
         reads_fields: reads(|variable| matches!(variable, Variable::Component(_))),
         reads_slopes: reads(|variable| matches!(variable, Variable::Derivative { .. })),
-        reads_positions: reads(|variable| matches!(variable, Variable::Position(_))),
+        reads_positions: reads(|variable| matches!(variable, Variable::Position(_)))
+            || !beyond(manifest, size).is_empty(),
         rounds: criteria.iter().flatten().any(|level| !matches!(level, TargetLevel::Above { .. })),
         tables: tables.lines(),
         criteria: kernels.collect(),
@@ -121,7 +123,7 @@ struct Body {
 
 impl Body {
     fn new(
-        manifest: &CriteriaManifest,
+        (manifest, size): (&CriteriaManifest, [usize; 3]),
         levels: &[TargetLevel],
         variables: &BTreeMap<String, Variable>,
         tables: &mut Tables,
@@ -153,7 +155,7 @@ impl Body {
         let mut inner = vec!["unsigned long long found = 0;".to_string()];
         inner.extend(doubles.statements());
         inner.extend(found.iter().flat_map(|found| found.lines(&doubles)));
-        let mut lines = given(manifest, &reads, !levels.is_empty());
+        let mut lines = given((manifest, size), &reads, !levels.is_empty());
         let axes: Vec<usize> =
             (0..manifest.dim as usize).filter(|axis| reads.contains(&Variable::Position(*axis))).collect();
         if axes.is_empty() {
@@ -219,23 +221,41 @@ fn spelled(variable: Variable) -> String {
     }
 }
 
+/// Statements that leave cells beyond the domain without a level, where blocks reach beyond it.
+fn beyond(manifest: &CriteriaManifest, size: [usize; 3]) -> Vec<String> {
+    let ends = (0..manifest.dim as usize).map(|axis| (axis, size[axis], manifest.block[axis]));
+    let ends = ends.filter(|(_, cells, side)| !cells.is_multiple_of(*side as usize));
+    let mut lines: Vec<String> = ends
+        .map(|(axis, cells, side)| {
+            format!("if (place[{axis}] * {side} + own.at[{axis}] >= {cells} << level) return 0;")
+        })
+        .collect();
+    if !lines.is_empty() {
+        lines.insert(0, "const Spot own = spot_of(cell);  // beyond the domain it has no level".into());
+    }
+    lines
+}
+
 /// Statements before the formulas: what they read that is the same for a cell and the coarser one in its place.
-fn given(manifest: &CriteriaManifest, reads: &BTreeSet<Variable>, decides: bool) -> Vec<String> {
+fn given((manifest, size): (&CriteriaManifest, [usize; 3]), reads: &BTreeSet<Variable>, decides: bool) -> Vec<String> {
     let moves = reads.iter().any(|variable| matches!(variable, Variable::Position(_)));
     let slopes = reads.iter().any(|variable| matches!(variable, Variable::Derivative { .. }));
     let fields = slopes || reads.iter().any(|variable| matches!(variable, Variable::Component(_)));
+    let beyond = beyond(manifest, size);
+    let places = moves || !beyond.is_empty();
     let used = [
         ("slot", fields),
-        ("cell", fields || moves),
+        ("cell", fields || places),
         ("around", slopes),
-        ("level", slopes || moves),
-        ("place", moves),
+        ("level", slopes || places),
+        ("place", places),
         ("fields", fields),
         ("finest", decides),
         ("steps", reads.contains(&Variable::Time)),
     ];
     let mut lines: Vec<String> =
         used.into_iter().filter(|(_, used)| !used).map(|(name, _)| format!("(void){name};")).collect();
+    lines.extend(beyond);
     if slopes || moves {
         lines.push("const double width = 1.0 / (1 << level);  // of a cell, in cells of level 0".into());
     }

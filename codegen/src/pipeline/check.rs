@@ -98,6 +98,12 @@ fn walls(model: &Model, options: &Options) -> Result<(), CompileError> {
     }
 }
 
+/// Whether the links of a face with the boundary rule of that name may be cut, one by one: it is link-wise and no mirror.
+pub fn is_link_wise(model: &Model, name: &str) -> bool {
+    let found = model.boundaries().iter().position(|boundary| boundary.name == name);
+    found.is_some_and(|at| matches!(model.boundaries()[at].rule, Rule::Link(_)) && lower::solids::fits(model, at))
+}
+
 /// What a packet carries is known within one coarse cell of the block that it comes from; with four cells a side all of
 /// these lie in blocks that touch it, and 2:1 balance says what they are.
 const LEAST_INTERFACE_SIDE: u32 = 4;

@@ -179,6 +179,22 @@ impl RawCase {
         !self.solids.is_empty() || self.faces().any(|face| !face.patches.is_empty() || face.params.iter().any(varies))
     }
 
+    /// The boundary rule of the upper face of each axis, and whether blocks may reach beyond that face as far as the case says it: not if the axis
+    /// is periodic, nor if solids move, whose links kernels cut that know of no faces inside of blocks.
+    pub fn upper_faces(&self) -> [(&str, bool); 3] {
+        let (periodic, moves) = (self.periodic(), self.moves());
+        std::array::from_fn(|axis| {
+            let face = self.faces.named[2 * axis + 1].as_ref().or(self.faces.others.as_ref());
+            let rule = face.map_or("periodic", |face| face.value.rule.value.as_str());
+            (rule, !periodic[axis] && rule != "periodic" && !moves)
+        })
+    }
+
+    /// Whether any solid moves.
+    pub(super) fn moves(&self) -> bool {
+        self.solids.iter().any(|solid| solid.value.motion.is_some())
+    }
+
     /// The coupling that level jumps take, if the case is refined.
     pub fn coupling(&self) -> Option<&str> {
         let refinement = self.refinement.as_ref()?;

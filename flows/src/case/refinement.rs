@@ -119,7 +119,7 @@ impl Refinement {
     /// Whether all blocks at a face of a box of `size` cells of level 0 have the same level, but for those that are refined because
     /// of others nearby.
     pub(super) fn has_one_level(&self, face: Face, size: [usize; 3], cells: [usize; 3]) -> bool {
-        let roots: [usize; 3] = std::array::from_fn(|axis| size[axis] / cells[axis].max(1));
+        let roots: [usize; 3] = std::array::from_fn(|axis| size[axis].div_ceil(cells[axis].max(1)));
         let places = |from: [usize; 3], count: [usize; 3], last: [usize; 3]| {
             (0..count.iter().product()).filter_map(move |at: usize| {
                 let off = [at % count[0], at / count[0] % count[1], at / (count[0] * count[1])];

@@ -146,7 +146,7 @@ impl<'a> Resolver<'a> {
         if count < 2 {
             return;
         }
-        let blocks: usize = (0..3).map(|axis| size[axis] / self.manifest.block[axis] as usize).product();
+        let blocks: usize = (0..3).map(|axis| size[axis].div_ceil(self.manifest.block[axis] as usize)).product();
         if !is_refined && count > blocks {
             let message = format!("{count} parts need as many blocks, and the grid has {blocks}");
             let help = Some("take fewer devices, or smaller blocks: `block`".to_string());

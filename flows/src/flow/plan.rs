@@ -128,9 +128,15 @@ pub fn header(case: &Case, manifest: &Manifest, placement: &Placement) -> String
     let join = |sides: &mut dyn Iterator<Item = String>| sides.collect::<Vec<_>>().join("x");
     let size = join(&mut case.size[..case.dim].iter().map(usize::to_string));
     let block = join(&mut case.block[..case.dim].iter().map(u32::to_string));
+    let padded: Vec<usize> =
+        (0..case.dim).map(|axis| case.size[axis].next_multiple_of(case.block[axis] as usize)).collect();
+    let padded = match padded == case.size[..case.dim] {
+        true => String::new(),
+        false => format!(", padded to {}", join(&mut padded.iter().map(usize::to_string))),
+    };
     let real = manifest.real.name();
     let (name, spec, device) = (&case.name, &manifest.spec, placement.describe());
-    format!("{name}: {spec} in {real}, {size} cells in blocks of {block}, {device}")
+    format!("{name}: {spec} in {real}, {size} cells in blocks of {block}{padded}, {device}")
 }
 
 /// Relaxation rate that sets the viscosity, on each level.

@@ -89,7 +89,8 @@ pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> [
     let crosses = |block: &&Block| {
         let width = 0.5f64.powi(block.level as i32) * side[cut.normal] as f64;
         let low = block.place[cut.normal] as f64 * width;
-        let behind = block.place[cut.normal] + 1 == snapshot.size_of(block.level)[cut.normal] / side[cut.normal];
+        let behind =
+            block.place[cut.normal] + 1 == snapshot.size_of(block.level)[cut.normal].div_ceil(side[cut.normal]);
         (low..low + width).contains(&cut.at) || (behind && cut.at >= low + width)
     };
     let mut edges = [vec![], vec![]];
@@ -100,7 +101,7 @@ pub(super) fn outlines(view: View<'_>, snapshot: &Snapshot, narrowest: f64) -> [
         for (along, across) in [(0, 1), (1, 0)] {
             for high in [false, true] {
                 let mut next = *block;
-                let count = snapshot.size_of(block.level)[cut.axes[across]] / side[cut.axes[across]];
+                let count = snapshot.size_of(block.level)[cut.axes[across]].div_ceil(side[cut.axes[across]]);
                 let place = &mut next.place[cut.axes[across]];
                 let inside = if high { *place + 1 < count } else { *place > 0 };
                 if !inside {

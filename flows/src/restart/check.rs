@@ -90,7 +90,7 @@ impl Expected<'_> {
     /// The set of leaves that this flow's grid permits.
     pub(super) fn leaves(&self) -> Option<Leaves> {
         let block = self.manifest.block.map(|cells| cells as usize);
-        let roots = mesh::roots(self.case.size, block).ok()?;
+        let roots = mesh::roots(self.case.size, block, self.case.periodic).ok()?;
         let finest = self.case.refinement.as_ref().map_or(0, |refinement| refinement.finest);
         let dim = self.case.dim;
         let parts = |level: usize| 1u128.checked_shl((dim * (finest - level)) as u32);

@@ -56,6 +56,26 @@ pub struct Domain {
     pub periodic: [bool; 3],
 }
 
+impl Domain {
+    /// Cells of a level along each axis; 1 beyond the dimension.
+    pub fn size_of(&self, level: usize) -> [usize; 3] {
+        std::array::from_fn(|axis| if axis < self.dim { self.size[axis] << level } else { 1 })
+    }
+
+    /// Whether a cell lies in the domain: blocks may reach beyond its upper ends.
+    pub fn contains(&self, cell: Cell) -> bool {
+        let size = self.size_of(cell.level);
+        (0..self.dim).all(|axis| cell.at[axis] < size[axis])
+    }
+
+    /// The cell of the domain that is nearest to a cell of a block.
+    pub fn nearest(&self, cell: Cell) -> Cell {
+        let size = self.size_of(cell.level);
+        let inside = |axis: usize| if axis < self.dim { cell.at[axis].min(size[axis] - 1) } else { cell.at[axis] };
+        Cell { at: [0, 1, 2].map(inside), ..cell }
+    }
+}
+
 /// A block of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Block {

@@ -50,6 +50,8 @@ pub struct Filled {
     pub size: [usize; 3],
     /// Whether an axis is periodic.
     pub periodic: [bool; 3],
+    /// Whether the last blocks along an axis may reach beyond the domain.
+    pub pads: [bool; 3],
     /// For a grid of several levels, the least number of cells along a side, and whether it must be even. Blocks are the unit of
     /// refinement, so they are then the same on every target.
     pub levels: Option<(u32, bool)>,
@@ -72,8 +74,9 @@ const MOST_OF_PLANE: [usize; 2] = [1 << 14, 1 << 12];
 const MOST_OF_BLOCK: usize = 1 << 20;
 
 impl Filled {
-    /// The block that fills the domain: the usual one if it divides every axis, else the one of least cost. `None` if no divisors fit, as
-    /// along two axes whose lengths are large primes on several levels.
+    /// The block that fills the domain: the usual one if it divides every axis, else the one of least cost, of those that divide all axes and
+    /// those that reach beyond the domain. On several levels a block that divides is taken unless it is more than twice as long as the usual
+    /// one. `None` if no block fits, as along periodic axes whose lengths are large primes on several levels.
     pub fn block(&self) -> Option<ChosenBlock> {
         let usual = match self.levels {
             Some(_) if self.dim == 2 => SMALL_SQUARE,
@@ -81,10 +84,11 @@ impl Filled {
             None => preferred_block(self.target, self.dim, self.real, Some(self.size[0])),
         };
         let (least, even) = self.levels.unwrap_or((1, false));
-        let fits = |axis: usize, side: usize| {
+        let serves = |axis: usize, side: usize| {
             let levels = axis >= self.dim || side >= least as usize && (!even || side.is_multiple_of(2));
-            self.size[axis].is_multiple_of(side) && self.size[axis] / side <= MOST_ROOTS && levels
+            self.size[axis].div_ceil(side) <= MOST_ROOTS && levels
         };
+        let fits = |axis: usize, side: usize| self.size[axis].is_multiple_of(side) && serves(axis, side);
         let cells = usual.map(|side| side as usize);
         if (0..3).all(|axis| fits(axis, cells[axis])) {
             return Some(ChosenBlock { sides: usual, usual, speed: 1.0 });
@@ -94,23 +98,39 @@ impl Filled {
             let most = self.size[axis].min(MOST_OF_PLANE[0]);
             (1..=most).filter(|side| fits(axis, *side)).collect()
         };
-        let [along_x, along_y, along_z] = [0, 1, 2].map(sides);
-        let of_x = along_x.iter().flat_map(|x| along_y.iter().map(move |y| (*x, *y)));
-        let planes = of_x.filter(|(x, y)| x * y <= most_of_plane);
-        let all = planes.flat_map(|(x, y)| along_z.iter().map(move |z| [x, y, *z]));
-        let all = all.filter(|sides| sides.iter().product::<usize>() <= MOST_OF_BLOCK);
-        let best = all.min_by(|a, b| self.cost(*a).total_cmp(&self.cost(*b)))?;
+        let cheapest = |[along_x, along_y, along_z]: [Vec<usize>; 3]| {
+            let of_x = along_x.iter().flat_map(|x| along_y.iter().map(move |y| (*x, *y)));
+            let planes = of_x.filter(|(x, y)| x * y <= most_of_plane);
+            let all = planes.flat_map(|(x, y)| along_z.iter().map(move |z| [x, y, *z]));
+            let all = all.filter(|sides| sides.iter().product::<usize>() <= MOST_OF_BLOCK);
+            all.min_by(|a, b| self.cost(*a).total_cmp(&self.cost(*b)))
+        };
+        let is_large = |sides: &[usize; 3]| (0..3).any(|axis| sides[axis] > 2 * cells[axis]);
+        let dividing = cheapest([0, 1, 2].map(sides));
+        // Besides divisors the usual side and half of it.
+        let beyond = |axis: usize| -> Vec<usize> {
+            let usual = [cells[axis], cells[axis] / 2].into_iter().filter(|side| *side > 0 && serves(axis, *side));
+            sides(axis).into_iter().chain(usual.filter(|_| self.pads[axis])).collect()
+        };
+        let padded = cheapest([0, 1, 2].map(beyond));
+        let best = match dividing {
+            Some(dividing) if self.levels.is_some() && !is_large(&dividing) => dividing,
+            Some(dividing) => padded.filter(|padded| self.cost(*padded) < self.cost(dividing)).unwrap_or(dividing),
+            None => padded?,
+        };
         // For comparison, a domain of about the same size that usual blocks fill.
         let near = Filled { size: [0, 1, 2].map(|axis| self.size[axis].div_ceil(cells[axis]) * cells[axis]), ..*self };
         let speed = (near.cost(cells) / self.cost(best)).min(1.0);
         Some(ChosenBlock { sides: best.map(|side| side as u32), usual, speed })
     }
 
-    /// The cost per cell of such blocks, 1 at best: data read per block besides its cells, cache lines at the ends of rows that are used
+    /// The cost per cell of the domain of such blocks, 1 at best: cells beyond it, data read per block besides its cells, cache lines at the ends of rows that are used
     /// in part, work beside walls, and idle processors if there are few blocks. A rough estimate to rank shapes: the cost of rows follows
     /// the figures of [`preferred_block`], the rest is judgement.
     fn cost(&self, sides: [usize; 3]) -> f64 {
-        let blocks: [f64; 3] = [0, 1, 2].map(|axis| self.size[axis] as f64 / sides[axis] as f64);
+        let blocks: [f64; 3] = [0, 1, 2].map(|axis| self.size[axis].div_ceil(sides[axis]) as f64);
+        let padded: f64 =
+            (0..3).map(|axis| self.size[axis].next_multiple_of(sides[axis]) as f64 / self.size[axis] as f64).product();
         let cells = sides.iter().product::<usize>() as f64;
         let interior = (0..self.dim)
             .filter(|axis| !self.periodic[*axis])
@@ -119,7 +139,8 @@ impl Filled {
         let host = !self.target.is_gpu() && self.levels.is_none();
         let (row, wall, busy) = if host { (8.0, 1.0, 8.0) } else { (1.0, 0.2, 256.0) };
         let neighbours = 3f64.powi(self.dim as i32);
-        (1.0 + neighbours / cells)
+        padded
+            * (1.0 + neighbours / cells)
             * (1.0 + row / sides[0] as f64)
             * (1.0 + wall * (1.0 - interior))
             * (1.0 + busy / blocks.iter().product::<f64>())
@@ -136,6 +157,7 @@ mod tests {
         dim: 2,
         size: [128, 128, 1],
         periodic: [false, false, true],
+        pads: [false; 3],
         levels: None,
     };
 
@@ -179,6 +201,24 @@ mod tests {
         }
         let odd = Filled { size: [45, 45, 1], levels: Some((4, true)), ..SQUARE };
         assert_eq!(odd.block(), None);
+    }
+
+    #[test]
+    fn blocks_reach_beyond_the_domain_where_that_is_cheaper() {
+        let of = |target, size, levels, pads| Filled { target, size, levels, pads, ..SQUARE }.block();
+        let levels = Some((4, false));
+        let sides = |chosen: Option<ChosenBlock>| chosen.map(|chosen| chosen.sides);
+        for target in [Target::C, Target::Cuda] {
+            assert_eq!(sides(of(target, [97, 53, 1], levels, [true, true, false])), Some(SMALL_SQUARE));
+            assert_eq!(sides(of(target, [97, 53, 1], levels, [true, false, false])), Some([8, 53, 1]));
+            assert_eq!(sides(of(target, [97, 53, 1], levels, [false; 3])), Some([97, 53, 1]));
+            // Divisors that are not large are taken.
+            assert_eq!(of(target, [100, 60, 1], levels, [true; 3]), of(target, [100, 60, 1], levels, [false; 3]));
+        }
+        // Rows that divide take fewer blocks on a host; a GPU has small ones.
+        let on_gpu = of(Target::Cuda, [97, 53, 1], None, [true; 3]).expect("a block");
+        let divides = of(Target::Cuda, [97, 53, 1], None, [false; 3]).expect("a block");
+        assert!(on_gpu.sides == SMALL_SQUARE && on_gpu.speed > divides.speed, "{on_gpu:?} {divides:?}");
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! priority over y, and y over z.
 
 mod choice;
+mod count;
 mod error;
 pub mod forest;
 mod morton;
@@ -93,6 +94,8 @@ pub struct Grid {
     leaves: OnceLock<Arc<[Leaf]>>,
     /// The tree of nodes, once the host has read it.
     tree: OnceLock<Arc<Tree>>,
+    /// If blocks reach beyond the domain: how many cells of each level lie in it.
+    inside: Option<Vec<usize>>,
 }
 
 impl Grid {
@@ -133,7 +136,10 @@ impl Grid {
     ) -> Result<(Self, usize), ForestError> {
         let dim = manifest.dim as usize;
         let block = manifest.block.map(|n| n as usize);
-        let count = roots(size, block)?;
+        let periodic = std::array::from_fn(|axis| {
+            axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
+        });
+        let count = roots(size, block, periodic)?;
         roots::check(dim, count, faces)?;
         let bundle = kernels::mesh_bundle(dim, device.target())?;
         let roots: usize = count.iter().product();
@@ -151,19 +157,19 @@ impl Grid {
             }
             slots = if refused == 0 { forest.most_used() + 1 } else { (2 * slots + (1 << dim)).min(room.most) };
         };
-        let periodic = std::array::from_fn(|axis| {
-            axis >= dim || Face::of_axis(axis).iter().all(|face| faces[face.index()] == Behind::Periodic)
-        });
         let slots = if room.all || stores_covered { forest.pool().data_slots(stores_covered) } else { forest.leaves() };
         let (leaves, tree) = (OnceLock::new(), OnceLock::new());
-        Ok((Grid { size, block, periodic, slots, forest, leaves, tree }, refused))
+        let mut grid = Grid { size, block, periodic, slots, forest, leaves, tree, inside: None };
+        grid.count_inside()?;
+        Ok((grid, refused))
     }
 
     /// The same grid on another device: nodes and slots have the same numbers.
     pub fn on(&self, device: &Device) -> Result<Self, ForestError> {
         let bundle = kernels::mesh_bundle(self.dim(), device.target())?;
         let forest = self.forest.on(device, &bundle)?;
-        Ok(Grid { forest, leaves: self.leaves.clone(), tree: self.tree.clone(), ..*self })
+        let (leaves, tree, inside) = (self.leaves.clone(), self.tree.clone(), self.inside.clone());
+        Ok(Grid { forest, leaves, tree, inside, ..*self })
     }
 
     /// Releases what only changes of the grid need: it can no longer change.
@@ -193,25 +199,6 @@ impl Grid {
     /// The domain.
     pub fn domain(&self) -> Domain {
         Domain { dim: self.dim(), size: self.size, periodic: self.periodic }
-    }
-
-    /// Number of cells of all levels.
-    pub fn cells(&self) -> usize {
-        self.forest.leaves() * self.cells_of_block()
-    }
-
-    /// Number of cells of each level, the coarsest first.
-    pub fn cells_of_levels(&self) -> Vec<usize> {
-        self.levels().iter().map(|level| level.leaves.len() * self.cells_of_block()).collect()
-    }
-
-    /// Cells updated in a step of the coarsest level: those of level `l` are updated `2^l` times.
-    pub fn updates(&self) -> usize {
-        self.cells_of_levels().iter().enumerate().map(|(level, cells)| cells << level).sum()
-    }
-
-    fn cells_of_block(&self) -> usize {
-        self.block.iter().product()
     }
 
     /// Data slots: one for each leaf, the free ones, and those of covered blocks with data.
@@ -260,6 +247,7 @@ impl Grid {
         let outcome = self.forest.adapt(levels, remap);
         if outcome.as_ref().map_or(true, Outcome::changed) {
             self.forget();
+            self.count_inside()?;
         }
         outcome
     }
@@ -353,14 +341,15 @@ pub(crate) fn stores_covered(manifest: &Manifest) -> bool {
     manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts > 0)
 }
 
-/// Blocks along each axis of a box of `size` cells. Refuses sizes that are not multiples of the block.
-pub fn roots(size: [usize; 3], block: [usize; 3]) -> Result<[usize; 3], GridError> {
+/// Blocks along each axis of a box of `size` cells; the last ones may reach beyond it. Refuses sizes that are not multiples of the block
+/// along periodic axes: there the cell next to the last one would not be the first of a block.
+pub fn roots(size: [usize; 3], block: [usize; 3], periodic: [bool; 3]) -> Result<[usize; 3], GridError> {
     for axis in 0..3 {
-        if size[axis] == 0 || !size[axis].is_multiple_of(block[axis]) {
+        if size[axis] == 0 || periodic[axis] && !size[axis].is_multiple_of(block[axis]) {
             return Err(GridError::Size { axis: ["x", "y", "z"][axis], size: size[axis], block: block[axis] });
         }
     }
-    Ok(std::array::from_fn(|axis| size[axis] / block[axis]))
+    Ok(std::array::from_fn(|axis| size[axis].div_ceil(block[axis])))
 }
 
 /// Refines all blocks that `refine` selects, on `levels` levels; returns the number of refinements refused for lack of room.

@@ -55,7 +55,8 @@ pub(crate) fn pins(pinned: &[Corners], block: Block, cells: [usize; 3]) -> bool 
 /// The box of a flow: its size, boundary conditions and solids, with the formulas and statistics that are compiled for it.
 #[derive(Clone)]
 pub struct GridSpec {
-    /// Cells along each axis, multiples of the block size; 1 beyond the dimension.
+    /// Cells along each axis, 1 beyond the dimension. Along periodic axes they are multiples of the block size; along others the last blocks
+    /// may reach beyond the domain if the boundary condition of the upper face allows it.
     pub size: [usize; 3],
     /// Faces in the order of [`Face::ALL`]; those beyond the dimension are ignored.
     pub faces: [FaceSpec; 6],
@@ -86,6 +87,12 @@ impl GridSpec {
             prescribed: None,
             statistics: None,
         }
+    }
+
+    /// Whether each axis of so many is periodic; true beyond them.
+    pub(crate) fn periodic_axes(&self, dim: usize) -> [bool; 3] {
+        let is_periodic = |face: &Face| matches!(self.faces[face.index()], FaceSpec::Periodic);
+        std::array::from_fn(|axis| axis >= dim || Face::of_axis(axis).iter().all(is_periodic))
     }
 
     /// The same with a wall at a face.

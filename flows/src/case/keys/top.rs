@@ -28,7 +28,7 @@ keys! {
         storage: Spanned<Storage> = storage(), Takes::Word(&["populations", "moments", "auto"]),
             "populations, moments (from which populations follow), or auto: the faster one";
         block: Spanned<Vec<u32>> = block(), Takes::List(&COUNT),
-            "cells of a block along each axis, divisors of those of the domain; default: chosen by domain, target and precision";
+            "cells of a block along each axis; default: chosen by domain, target and precision";
     }
 }
 

@@ -58,7 +58,7 @@ impl Resolver<'_> {
     fn fits(&mut self, size: [usize; 3]) -> bool {
         let manifest = self.manifest;
         let block = manifest.block.map(|side| side as usize);
-        let roots: [usize; 3] = std::array::from_fn(|axis| size[axis] / block[axis].max(1));
+        let roots: [usize; 3] = std::array::from_fn(|axis| size[axis].div_ceil(block[axis].max(1)));
         let blocks = roots.iter().fold(1usize, |all, along| all.saturating_mul(*along));
         let (blocks_of_all, reference) = (Blocks::uniform(self.dim, blocks), self.raw.stop.steady.is_some());
         let parts = self.raw.top.devices.as_ref().map_or(self.raw.may_take, |devices| devices.value.count());
@@ -100,25 +100,36 @@ impl Resolver<'_> {
         false
     }
 
+    /// Refuses sizes that no whole number of blocks fills, where the last blocks cannot reach beyond the domain.
     fn whole_blocks(&mut self, size: &[usize; 3], sound: bool) -> bool {
+        let upper = self.raw.upper_faces();
         let mut whole = true;
         for axis in (0..self.dim).filter(|_| sound) {
             let (cells, block) = (size[axis], self.manifest.block[axis] as usize);
-            if cells.is_multiple_of(block) {
+            let (rule, may) = upper[axis];
+            if cells.is_multiple_of(block) || may && self.manifest.shown.is_empty() && self.is_link_wise(rule) {
                 continue;
             }
             whole = false;
+            let why = match rule {
+                "periodic" => "a periodic axis has whole blocks".to_string(),
+                _ if self.raw.moves() => "with solids that move all axes have whole blocks".to_string(),
+                _ if !self.manifest.shown.is_empty() => {
+                    format!("{} reads values of neighbours, so all axes have whole blocks", self.manifest.spec)
+                }
+                _ => format!("an axis with `{rule}` at its upper end has whole blocks"),
+            };
             let below = cells / block * block;
             let mut help = match below {
-                0 => format!("take {block} cells"),
-                _ => format!("take {below} or {} cells", below + block),
+                0 => format!("{why}: take {block} cells"),
+                _ => format!("{why}: take {below} or {} cells", below + block),
             };
             let blocks: Vec<usize> = (0..self.dim).map(|axis| divisor(size[axis], self.manifest.block[axis])).collect();
             if blocks.iter().all(|cells| *cells > 2) {
                 help += &format!(", or `block = {blocks:?}`");
             }
             if self.raw.top.block.is_some() {
-                help += "; without `block`, one that divides is chosen";
+                help += "; without `block`, one that fits is chosen";
             }
             let span = match &self.raw.domain.resolution {
                 Some(resolution) if axis == 0 && self.raw.si.is_some() => &resolution.span,

@@ -113,7 +113,7 @@ impl Resolver<'_> {
         Some(wall)
     }
 
-    fn is_link_wise(&self, rule: &str) -> bool {
+    pub(super) fn is_link_wise(&self, rule: &str) -> bool {
         let found = self.manifest.boundaries.iter().find(|boundary| boundary.name == rule);
         found.is_some_and(|boundary| !boundary.nodes && self.manifest.solid_rules.contains(&boundary.code))
     }

@@ -85,7 +85,7 @@ impl Resolver<'_> {
             coupling: raw.coupling.as_ref().map_or(COUPLING, |name| &name.value).to_string(),
         };
         let block = self.manifest.block.map(|cells| cells as usize);
-        let count: [usize; 3] = std::array::from_fn(|axis| size[axis] / block[axis].max(1));
+        let count: [usize; 3] = std::array::from_fn(|axis| size[axis].div_ceil(block[axis].max(1)));
         let refines = |at: usize| {
             let place = [at % count[0], at / count[0] % count[1], at / (count[0] * count[1])];
             refinement.refines(lbm_runtime::geometry::Block { level: 0, place }, block)

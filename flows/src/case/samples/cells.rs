@@ -176,8 +176,7 @@ pub(super) fn of_restart(bytes: &[u8], asked: Asked<'_>) -> Result<Samples, Stri
         return Err(format!("`{field}` has not 1 to 3 components"));
     }
     let block = saved.block.unwrap_or(size);
-    let divides = |axis: usize| block[axis] > 0 && size[axis].is_multiple_of(block[axis]);
-    if !(0..3).all(divides) {
+    if block.contains(&0) {
         return Err(broken.into());
     }
     let blocks: Vec<Block> = match saved.block {
@@ -190,11 +189,12 @@ pub(super) fn of_restart(bytes: &[u8], asked: Asked<'_>) -> Result<Samples, Stri
             listed.chunks_exact(16).map(block).collect()
         }
     };
-    if !covers(dim, std::array::from_fn(|axis| size[axis] / block[axis]), &blocks) {
+    if !covers(dim, std::array::from_fn(|axis| size[axis].div_ceil(block[axis])), &blocks) {
         return Err("its blocks do not cover the domain".into());
     }
     let width = saved.real.bytes();
-    let cells = block.iter().product::<usize>().checked_mul(blocks.len()).filter(|cells| *cells <= most);
+    let cells = block.iter().try_fold(blocks.len(), |cells, side| cells.checked_mul(*side));
+    let cells = cells.filter(|cells| *cells <= most);
     let of_component = cells.and_then(|cells| cells.checked_mul(width)).ok_or(broken)?;
     let found = section(FIELDS).filter(|found| of_component.checked_mul(all) == Some(found.len())).ok_or(broken)?;
     let of = |component: usize| {

@@ -72,7 +72,7 @@ pub fn write_amr(
             let values = move |out: &mut dyn Write| write_field(out, snapshot, level, regions, kind, real);
             fields.add(&kind.name, Node::Data { ty, shape, values: Box::new(values) });
         }
-        if !snapshot.solid.is_empty() {
+        if snapshot.has_solids() {
             for (name, value) in [("solid", 1), ("vtkGhostType", HIDDEN)] {
                 let values = move |out: &mut dyn Write| write_solid(out, snapshot, level, regions, value);
                 fields.add(name, Node::Data { ty: Type::U8, shape: vec![cells as u64], values: Box::new(values) });
@@ -175,8 +175,12 @@ fn regions(snapshot: &Snapshot, level: usize) -> Vec<Region> {
     let boxes = [2, 1, 0].into_iter().fold(boxes.collect(), merged);
     let side: [usize; 3] =
         std::array::from_fn(|axis| if axis < snapshot.dim() { 2 * snapshot.block()[axis] } else { 1 << level });
-    let cells = |place: [usize; 3]| std::array::from_fn(|axis| place[2 - axis] * side[axis]);
-    boxes.into_iter().map(|(from, to)| Region { from: cells(from), to: cells(to) }).collect()
+    // Blocks may reach beyond the domain.
+    let mut end = snapshot.size_of(level);
+    end[snapshot.dim()..].fill(1 << level);
+    let cells = |place: [usize; 3]| std::array::from_fn(|axis| (place[2 - axis] * side[axis]).min(end[axis]));
+    let regions = boxes.into_iter().map(|(from, to)| Region { from: cells(from), to: cells(to) });
+    regions.filter(|region| region.cells() > 0).collect()
 }
 
 type Corners = ([usize; 3], [usize; 3]);

@@ -288,6 +288,15 @@ fn kinds<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units)
 /// Flag in `vtkGhostType` for a hidden cell (vtkDataSetAttributes).
 const HIDDEN: u8 = 32;
 
+/// The values of the cells in the domain, which blocks may reach beyond, given those of all cells.
+fn inside<T: Copy>(snapshot: &Snapshot, values: impl Iterator<Item = T>) -> Vec<T> {
+    if !snapshot.is_padded() {
+        return values.collect();
+    }
+    let is_inside = |(at, value): (usize, T)| snapshot.domain.contains(snapshot.cell(at)).then_some(value);
+    values.enumerate().filter_map(is_inside).collect()
+}
+
 /// The fields on all cells. On a refined grid also the level of each cell; with solids also whether a cell is solid,
 /// and solid cells are hidden.
 fn arrays<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units, real: Real) -> Vec<Array<'a>> {
@@ -297,16 +306,22 @@ fn arrays<'a>(snapshot: &'a Snapshot, fields: Option<&[Quantity]>, units: &Units
         ty: real_name(real),
         values: Values::Field(kind, real),
     };
-    let mut arrays: Vec<Array<'_>> = kinds(snapshot, fields, units).into_iter().map(array).collect();
+    let mut kinds = kinds(snapshot, fields, units);
+    if snapshot.is_padded() {
+        for part in kinds.iter_mut().flat_map(|kind| &mut kind.parts) {
+            *part = Cow::from(inside(snapshot, part.iter().copied()));
+        }
+    }
+    let mut arrays: Vec<Array<'_>> = kinds.into_iter().map(array).collect();
     if !snapshot.is_uniform() {
         arrays.retain(|array| array.name != "level");
         let of_block = |block: &Block| std::iter::repeat_n(block.level as u8, snapshot.block_cells());
-        let bytes = snapshot.blocks().iter().flat_map(of_block).collect();
+        let bytes = inside(snapshot, snapshot.blocks().iter().flat_map(of_block));
         arrays.push(Array { name: "level".into(), components: 1, ty: "UInt8", values: Values::Bytes(bytes) });
     }
-    if !snapshot.solid.is_empty() {
+    if snapshot.has_solids() {
         for (name, value) in [("solid", 1), ("vtkGhostType", HIDDEN)] {
-            let bytes = snapshot.solid.iter().map(|solid| if *solid { value } else { 0 }).collect();
+            let bytes = inside(snapshot, snapshot.solid.iter().map(|solid| if *solid { value } else { 0 }));
             arrays.push(Array { name: name.into(), components: 1, ty: "UInt8", values: Values::Bytes(bytes) });
         }
     }

@@ -29,7 +29,7 @@ pub fn write_unstructured(
     real: Real,
 ) -> io::Result<()> {
     let points = points(snapshot);
-    let cells = snapshot.blocks().len() * snapshot.block_cells();
+    let cells: usize = snapshot.blocks().iter().map(|block| count(snapshot, block).iter().product::<usize>()).sum();
     let corners = 1usize << snapshot.dim();
     let width = units.scale(Dimension::LENGTH) * 0.5f64.powi(snapshot.finest() as i32);
     let place = |point: &Point| point.map(|at| f64::from(at) * width);
@@ -56,15 +56,20 @@ pub fn write_unstructured(
     appended.write(out, "UnstructuredGrid", time(snapshot, units), "<UnstructuredGrid>", &content)
 }
 
-/// The corners of a block's cells, x fastest.
+/// How many cells of a block along each axis lie in the domain.
+fn count(snapshot: &Snapshot, block: &Block) -> [usize; 3] {
+    let (side, size) = (snapshot.block(), snapshot.size_of(block.level));
+    [0, 1, 2].map(|axis| size[axis].saturating_sub(block.place[axis] * side[axis]).min(side[axis]))
+}
+
+/// The corners of a block's cells in the domain, x fastest.
 fn of_block(snapshot: &Snapshot, block: &Block) -> impl Iterator<Item = Point> + use<> {
-    let (side, dim, block) = (snapshot.block(), snapshot.dim(), *block);
+    let (side, dim, block, count) = (snapshot.block(), snapshot.dim(), *block, count(snapshot, block));
     let width = 1 << (snapshot.finest() - block.level);
-    let end = |axis: usize| if axis < dim { side[axis] } else { 0 };
+    let end = |axis: usize| if axis < dim { count[axis] + 1 } else { 1 };
     let at = move |axis: usize, cell: usize| ((block.place[axis] * side[axis] + cell) * width) as u32;
-    let (x_end, y_end, z_end) = (end(0), end(1), end(2));
-    (0..=z_end)
-        .flat_map(move |z| (0..=y_end).flat_map(move |y| (0..=x_end).map(move |x| [at(2, z), at(1, y), at(0, x)])))
+    let (x_end, y_end, z_end) = (end(0), end(1), if count.contains(&0) { 0 } else { end(2) });
+    (0..z_end).flat_map(move |z| (0..y_end).flat_map(move |y| (0..x_end).map(move |x| [at(2, z), at(1, y), at(0, x)])))
 }
 
 /// All corners of cells, sorted and without duplicates.
@@ -78,13 +83,14 @@ fn points(snapshot: &Snapshot) -> Vec<Point> {
 
 /// For each cell the indices of its corners, as bytes.
 fn connectivity(snapshot: &Snapshot, points: &[Point]) -> Vec<u8> {
-    let (side, corners) = (snapshot.block(), 1usize << snapshot.dim());
-    let (width, height) = (side[0] + 1, side[1] + 1);
+    let corners = 1usize << snapshot.dim();
     let of_block = |block: &Block| {
         let number = |point: Point| points.partition_point(|other| *other < point) as i64;
         let numbers: Vec<i64> = of_block(snapshot, block).map(number).collect();
         let mut bytes = Vec::with_capacity(snapshot.block_cells() * corners * size_of::<i64>());
-        for cell in 0..snapshot.block_cells() {
+        let side = count(snapshot, block);
+        let (width, height) = (side[0] + 1, side[1] + 1);
+        for cell in 0..side.iter().product() {
             let [x, y, z] = [cell % side[0], cell / side[0] % side[1], cell / (side[0] * side[1])];
             for corner in 0..corners {
                 let at = x + (corner & 1) + width * (y + (corner >> 1 & 1) + height * (z + (corner >> 2)));

@@ -270,8 +270,32 @@ fn any_size_runs_and_the_block_that_was_chosen_is_said() {
     assert!(output.status.success(), "{said}");
     assert!(said.contains("41x37 cells in blocks of 41x1") && said.contains("those that divide 48x48 cells"), "{said}");
     assert_eq!(read(&here.path().join("out/summary.json"))["block"], json!([41, 1]));
-    let error = fails(here.path(), &[&arguments[..], &["--set", "block=[8, 8]"]].concat());
+    let error =
+        fails(here.path(), &[&arguments[..], &["--set", "block=[8, 8]", "--set", "faces.others=periodic"]].concat());
     assert!(error.contains("C0301") && error.contains("without `block`"), "{error}");
+}
+
+/// What is written of a refined flow in blocks that reach beyond the domain is of the domain alone.
+#[test]
+fn a_size_that_small_blocks_do_not_divide_is_padded_and_refined_in_part() {
+    let here = folder();
+    let case = std::fs::read_to_string(root().join("cases/cavity2d.toml")).expect("shipped");
+    let refined = "\n[refinement]\nfinest = 1\nboxes = [{ level = 1, from = [8, 8], to = [16, 16] }]\n";
+    std::fs::write(here.path().join("prime.toml"), case + refined).expect("written");
+    let common =
+        ["run", "prime.toml", "--out", "out", "--set", "size=[43, 37]", "--set", "steps=4", "--set", "target=cpu"];
+    let output = lbmc(here.path(), &common);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("43x37 cells in blocks of 8x8, padded to 48x40"), "{said}");
+    let summary = read(&here.path().join("out/summary.json"));
+    assert_eq!((&summary["block"], &summary["levels"]), (&json!([8, 8]), &json!([43 * 37 - 64, 256])));
+    let files =
+        std::fs::read_dir(here.path().join("out")).expect("a folder").map(|entry| entry.expect("readable").path());
+    let file = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "vtu")).expect("fields");
+    let file = std::fs::read(file).expect("readable");
+    let cells = format!("NumberOfCells=\"{}\"", 43 * 37 - 64 + 256);
+    assert!(String::from_utf8_lossy(&file[..2000]).contains(&cells), "{}", String::from_utf8_lossy(&file[..600]));
 }
 
 /// What is refined are blocks: a case has the same ones wherever it runs.

@@ -37,7 +37,7 @@ pub(super) enum Reach<'a> {
     Nothing,
     /// The block is completely inside a solid.
     All,
-    /// Surfaces of solids, or a face along which values vary.
+    /// Surfaces of solids, or a face along which values vary or which lies inside of a block.
     Near(Vec<&'a Placed>),
 }
 
@@ -65,14 +65,17 @@ impl Cutters {
             let (from, to) = placed.shape.bounds();
             (0..*dim).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis])
         };
+        if self.is_padding(block) {
+            return Reach::All;
+        }
         let near: Vec<&Placed> = images.iter().filter(touches).collect();
         // If no surface is near, the whole block is inside or outside.
         let (near, far): (Vec<_>, Vec<_>) = near.into_iter().partition(|placed| placed.shape.near(low, high));
         if far.iter().any(|placed| placed.shape.contains(centre([0; 3]))) {
             return Reach::All;
         }
-        let at_varying_face = (0..2 * dim).any(|face| self.is_at_varying(block, face));
-        if near.is_empty() && !at_varying_face { Reach::Nothing } else { Reach::Near(near) }
+        let at_cut_face = self.is_at_padding(block) || (0..2 * dim).any(|face| self.is_at_varying(block, face));
+        if near.is_empty() && !at_cut_face { Reach::Nothing } else { Reach::Near(near) }
     }
 
     /// The cut links of a block.
@@ -158,7 +161,7 @@ impl Cutters {
         let (mut any, mut all) = (false, true);
         for cell in 0..cells {
             let at = self.inside(cell);
-            if solid(at) {
+            if solid(at) || self.is_beyond(block, at) {
                 any = true;
                 (0..directions.len()).for_each(|dir| row.links[dir * cells + cell] = -1);
                 continue;
@@ -178,6 +181,13 @@ impl Cutters {
                         let at = [0, 1, 2].map(|axis| 0.5 * (one[axis] + other[axis]));
                         row.crossings.push((link, Crossing { of: Crossed::Face(face), level: block.level, at }));
                         any = true;
+                        None
+                    }
+                    Some(face) => {
+                        if let (1, Some((wall, distance))) = (face % 2, self.padding.walls[face / 2]) {
+                            (row.links[link], row.distances[link]) = (wall as i32 + 1, distance);
+                            any = true;
+                        }
                         None
                     }
                     None if solid(upwind) => Some(first(&near, [centre(at), centre(upwind)], seen)),

@@ -21,6 +21,7 @@
 //! | `ways` | intersections of paths between cells with solids, also between two fluid cells |
 //! | `flat` | shapes as arrays, for kernels |
 //! | `cut` | the cut links of a block and their distances |
+//! | `padding` | cells of blocks beyond the domain, and the faces in front of them |
 //! | `tables` | the rows of all blocks with cut links |
 //!
 //! Blocks with cut links and all blocks that touch them are on one level: see [`Solids::level`].
@@ -35,6 +36,7 @@ mod image;
 mod mass;
 mod motion;
 mod orientation;
+mod padding;
 mod pushed;
 mod reserve;
 mod section;
@@ -58,6 +60,7 @@ pub use image::{Image, Voxels};
 pub use mass::Mass;
 pub use motion::{MOST_PLACES, Motion, Pose, Rate};
 pub use orientation::Orientation;
+pub use padding::Padding;
 pub use pushed::{Astray, Unchanged};
 pub use shape::Shape;
 pub use surface::{Open, Surface};
@@ -228,7 +231,7 @@ impl Solids {
             if axis >= self.dim {
                 return 0..1;
             }
-            let count = (self.size[axis] / self.block[axis]) << level;
+            let count = self.size[axis].div_ceil(self.block[axis]) << level;
             // The cast saturates values out of range.
             let place = |at: f64| (at / width / self.block[axis] as f64).floor();
             (place(low[axis] - reach).max(0.0) as usize).min(count)

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::cut::{Cut, Reach};
 use super::error::{By, Cells, SolidError};
-use super::{Solids, Vector};
+use super::{Padding, Solids, Vector};
 use crate::geometry::{Block, Face};
 
 /// Everything that cuts links.
@@ -20,6 +20,8 @@ pub struct Cutters {
     pub solids: Solids,
     /// Number of the wall of the first solid; the others follow.
     pub first: usize,
+    /// Faces inside of blocks.
+    pub padding: Padding,
     /// Whether values vary along each face, in the order of [`Face::ALL`].
     pub varying: [bool; 6],
     /// The solids over whose surfaces values vary.
@@ -118,8 +120,12 @@ impl Cutters {
 
     /// Whether the links of a block, if any are cut, are refused: those at a refinement interface, but for links that only faces cut.
     fn is_refused(&self, block: Block, known: impl Fn(Block) -> bool) -> bool {
-        let Reach::Near(near) = self.reach(block) else { return false };
-        let by_faces = near.is_empty();
+        let at_padding = self.is_at_padding(block);
+        let by_faces = match self.reach(block) {
+            Reach::Near(near) => near.is_empty() && !at_padding,
+            Reach::Nothing | Reach::All if at_padding => false,
+            Reach::Nothing | Reach::All => return false,
+        };
         !(self.around(block).all(known) || self.faces_at_interfaces && by_faces)
     }
 
@@ -134,8 +140,11 @@ impl Cutters {
             Reach::Near(near) => near.first().map(|placed| By::Solid(placed.number)),
             Reach::Nothing | Reach::All => None,
         };
-        let face = Face::ALL.into_iter().find(|face| self.is_at_varying(block, face.index())).map(By::Face);
-        let by = solid.or(face).expect("something cuts its links");
+        let is_at = |face: &Face| match face.index() {
+            face if self.is_at_varying(block, face) => true,
+            face => face % 2 == 1 && self.padding.walls[face / 2].is_some() && self.is_at_padding(block),
+        };
+        let by = solid.or(Face::ALL.into_iter().find(is_at).map(By::Face)).expect("something cuts its links");
         SolidError::Jump { by, cells: self.cells(block) }
     }
 
@@ -148,8 +157,8 @@ impl Cutters {
     pub(super) fn is_at_varying(&self, block: Block, face: usize) -> bool {
         let Solids { size, block: sides, dim, .. } = &self.solids;
         face < 2 * dim && self.varying[face] && {
-            let blocks = (size[face / 2] / sides[face / 2]) << block.level;
-            block.place[face / 2] == if face.is_multiple_of(2) { 0 } else { blocks - 1 }
+            let last = ((size[face / 2] << block.level) - 1) / sides[face / 2];
+            block.place[face / 2] == if face.is_multiple_of(2) { 0 } else { last }
         }
     }
 
@@ -214,21 +223,22 @@ impl Cutters {
         form
     }
 
-    /// Whether a block is pinned, because links of it, or of a block that touches it, are cut.
+    /// Whether a block is pinned, because links of it, or of a block that touches it, are cut, or because it lies beyond the domain.
     pub fn pins(&self, block: Block) -> bool {
         let Solids { dim, size, block: sides, .. } = &self.solids;
         let near_face = |face: usize| {
-            let (axis, count) = (face / 2, (size[face / 2] / sides[face / 2]) << block.level);
-            let depth = if face.is_multiple_of(2) { block.place[axis] } else { count - 1 - block.place[axis] };
+            let (axis, last) = (face / 2, ((size[face / 2] << block.level) - 1) / sides[face / 2]);
+            let depth = if face.is_multiple_of(2) { block.place[axis] } else { last.abs_diff(block.place[axis]) };
             self.varying[face] && depth < 2
         };
-        self.solids.level(block).is_some() || (0..2 * dim).any(near_face)
+        let is_padded = self.is_padding(block) || self.level_of_padding(block).is_some();
+        is_padded || self.solids.level(block).is_some() || (0..2 * dim).any(near_face)
     }
 
     /// The blocks of the same level that touch a block, including itself, except behind walls.
     fn around(&self, block: Block) -> impl Iterator<Item = Block> {
         let Solids { dim, size, block: sides, periodic, .. } = &self.solids;
-        let counts = [0, 1, 2].map(|axis| ((size[axis] / sides[axis]) << block.level) as i64);
+        let counts = [0, 1, 2].map(|axis| (size[axis].div_ceil(sides[axis]) << block.level) as i64);
         let (dim, periodic) = (*dim, *periodic);
         (0..3usize.pow(dim as u32)).filter_map(move |code| {
             let mut place = [0; 3];
@@ -264,7 +274,17 @@ mod tests {
         let solids = Solids::new(&[solid], 2, [32, 16, 1], [8, 8, 1], [false, true, true]);
         let (symmetry_planes, nodes) = ([false; 6], [false; 6]);
         let varying_solids = BTreeSet::new();
-        Cutters { solids, first: 2, varying, varying_solids, symmetry_planes, nodes, faces_at_interfaces: false }
+        let padding = Padding::default();
+        Cutters {
+            solids,
+            first: 2,
+            padding,
+            varying,
+            varying_solids,
+            symmetry_planes,
+            nodes,
+            faces_at_interfaces: false,
+        }
     }
 
     fn blocks(count: [usize; 2]) -> Vec<Block> {

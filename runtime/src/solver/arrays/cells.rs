@@ -43,7 +43,7 @@ pub fn scatter<E: Floating>(
 }
 
 /// Changes the values of some leaves in an array `[slot][component][cell]`, cell by cell: `change(cell, values)` gets the components of the
-/// cell. Blocks are changed in parallel.
+/// cell. Blocks are changed in parallel; cells beyond the domain are left as they are.
 pub fn update<E: Floating>(
     array: &mut Buffer<E>,
     layout: Layout,
@@ -54,7 +54,12 @@ pub fn update<E: Floating>(
     for run in runs(leaves) {
         let range = range(run, layout);
         let mut values = array.read_reals(range.clone())?;
-        change_cells(&mut values, run, layout, grid, &change);
+        let domain = grid.domain();
+        change_cells(&mut values, run, layout, grid, &|cell: Cell, values: &mut [f64]| {
+            if domain.contains(cell) {
+                change(cell, values);
+            }
+        });
         array.write_reals(range.start, &values)?;
     }
     Ok(())
@@ -85,7 +90,7 @@ fn change_cells(
     });
 }
 
-/// Visits every cell of an array `[slot][component][cell]`, block by block: `each(cell, values)`. `read` returns the values of a range; if
+/// Visits every cell of the domain in an array `[slot][component][cell]`, block by block: `each(cell, values)`. `read` returns the values of a range; if
 /// it returns none, the cells of that range are skipped.
 pub fn visit<E: From<DeviceError>>(
     read: impl Fn(Range<usize>) -> Result<Vec<f64>, E>,
@@ -94,16 +99,21 @@ pub fn visit<E: From<DeviceError>>(
     mut each: impl FnMut(Cell, &[f64]),
 ) -> Result<(), E> {
     let mut of_cell = vec![0.0; layout.components()];
+    let domain = grid.domain();
     for run in runs(grid.leaves()?) {
         let values = read(range(run, layout))?;
         for (slot, leaf) in run.iter().enumerate().filter(|_| !values.is_empty()) {
             let origin = grid.origin(leaf.block);
             for cell in layout.all_cells() {
                 let inside = layout.position(cell);
+                let here = Cell { at: std::array::from_fn(|axis| origin.at[axis] + inside[axis]), ..origin };
+                if !domain.contains(here) {
+                    continue;
+                }
                 for (component, value) in of_cell.iter_mut().enumerate() {
                     *value = values[layout.offset(SlotId(slot as u32), component, cell)];
                 }
-                each(Cell { at: std::array::from_fn(|axis| origin.at[axis] + inside[axis]), ..origin }, &of_cell);
+                each(here, &of_cell);
             }
         }
     }

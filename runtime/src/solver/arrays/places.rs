@@ -12,7 +12,7 @@ use lbm_bundle::Manifest;
 
 use crate::device::halves::split;
 use crate::device::{Buffer, DeviceError, Stored};
-use crate::geometry::Cell;
+use crate::geometry::{Cell, Domain};
 use crate::kernels::layout::{CellId, Layout, SlotId};
 
 /// Evaluates the place values of the method at a position, in cells of the coarsest level: a number for each field of the manifest that is
@@ -25,25 +25,26 @@ pub(crate) struct Places {
     /// The rows that store each.
     pub(crate) rows: Vec<Range<usize>>,
     values: PlaceValues,
+    domain: Domain,
 }
 
 impl Places {
-    pub(crate) fn new(manifest: &Manifest, values: PlaceValues) -> Places {
+    pub(crate) fn new(manifest: &Manifest, domain: Domain, values: PlaceValues) -> Places {
         let first = manifest.first_state();
         let places = manifest.fields.iter().filter(|field| field.place);
         let state = |name: &str| manifest.states.iter().position(|state| state.name == name);
         let rows = places.filter_map(|field| Some(manifest.rows_of(first + state(&field.name)?))).collect();
-        Places { rows, values }
+        Places { rows, values, domain }
     }
 
-    /// The place values of some cells of a block, `[place][cell]`.
+    /// The place values of some cells of a block, `[place][cell]`; beyond the domain those of the nearest cell.
     pub(crate) fn of(&self, layout: Layout, origin: Cell, cells: &[CellId]) -> Vec<Vec<f64>> {
         let mut values = vec![vec![0.0; cells.len()]; self.rows.len()];
         let mut of_cell = vec![0.0; self.rows.len()];
         for (number, cell) in cells.iter().enumerate() {
             let inside = layout.position(*cell);
             let at = std::array::from_fn(|axis| origin.at[axis] + inside[axis]);
-            (self.values)(Cell { at, ..origin }.centre(), &mut of_cell);
+            (self.values)(self.domain.nearest(Cell { at, ..origin }).centre(), &mut of_cell);
             values.iter_mut().zip(&of_cell).for_each(|(values, value)| values[number] = *value);
         }
         values

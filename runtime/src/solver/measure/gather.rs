@@ -19,7 +19,8 @@ pub(crate) fn of_fields(manifest: &Manifest) -> (Layout, Vec<String>) {
 }
 
 /// Gathers an array of the leaves that cover a domain, given its layout and the names of its components. `read` gives its values range by
-/// range in memory order. A grid of one level becomes a single block. Where `read` gives nothing, values are zero.
+/// range in memory order. A grid of one level becomes a single block, without cells beyond the domain. Where `read` gives nothing, values
+/// are zero.
 pub fn gather<E>(
     mut read: impl FnMut(Range<usize>) -> Result<Vec<f64>, E>,
     (layout, names): (Layout, Vec<String>),
@@ -28,8 +29,9 @@ pub fn gather<E>(
     step: u64,
 ) -> Result<Snapshot, E> {
     let (side, cells) = (layout.block(), layout.cells());
-    let empty = names.into_iter().map(|name| Component { name, data: vec![0.0; leaves.len() * cells] });
     let uniform = leaves.iter().all(|leaf| leaf.block.level == 0);
+    let count = if uniform { domain.size.iter().product() } else { leaves.len() * cells };
+    let empty = names.into_iter().map(|name| Component { name, data: vec![0.0; count] });
     let mut snapshot = match uniform {
         true => Snapshot::uniform(step, domain, empty.collect()),
         false => {
@@ -37,11 +39,14 @@ pub fn gather<E>(
             Snapshot::new(step, domain, side, blocks, empty.collect())
         }
     };
-    let (width, last_axis) = (domain.size[0], domain.dim - 1);
-    let layer = domain.size[..last_axis].iter().product::<usize>() * side[last_axis];
-    let first_cell = |leaf: &Leaf| {
+    let (size, last_axis) = (domain.size, domain.dim - 1);
+    let layer = size[..last_axis].iter().product::<usize>() * side[last_axis];
+    // The first cell of a row of a block, and how many of its cells lie in the domain.
+    let row_of = |leaf: &Leaf, row: usize| {
         let [x, y, z]: [usize; 3] = std::array::from_fn(|axis| leaf.block.place[axis] * side[axis]);
-        x + width * (y + domain.size[1] * z)
+        let (y, z) = (y + row % side[1], z + row / side[1]);
+        let inside = if y < size[1] && z < size[2] { size[0].saturating_sub(x).min(side[0]) } else { 0 };
+        (x + size[0] * (y + size[1] * z), inside)
     };
     // Memory is read in order, whatever the order of the leaves.
     let mut order: Vec<usize> = (0..leaves.len()).collect();
@@ -61,16 +66,17 @@ pub fn gather<E>(
         };
         if uniform {
             // Layers of blocks along the last axis are contiguous in the values of a component, so they are filled in parallel.
-            let mut leaves_of_layers: Vec<Vec<&Leaf>> = vec![vec![]; domain.size[last_axis] / side[last_axis]];
+            let mut leaves_of_layers: Vec<Vec<&Leaf>> = vec![vec![]; size[last_axis].div_ceil(side[last_axis])];
             run.iter().for_each(|at| leaves_of_layers[leaves[*at].block.place[last_axis]].push(&leaves[*at]));
             snapshot.components.par_iter_mut().enumerate().for_each(|(component, to)| {
                 let layers = to.data.par_chunks_mut(layer).zip(&leaves_of_layers).enumerate();
                 layers.filter(|(_, (_, leaves))| !leaves.is_empty()).for_each(|(at, (to, leaves))| {
                     for leaf in leaves {
-                        let first_cell = first_cell(leaf) - at * layer;
                         for (row, values) in of(leaf, component).chunks(side[0]).enumerate() {
-                            let row = width * (row % side[1] + domain.size[1] * (row / side[1]));
-                            to[first_cell + row..][..side[0]].copy_from_slice(values);
+                            let (first, inside) = row_of(leaf, row);
+                            if inside > 0 {
+                                to[first - at * layer..][..inside].copy_from_slice(&values[..inside]);
+                            }
                         }
                     }
                 });
@@ -86,11 +92,18 @@ pub fn gather<E>(
     Ok(snapshot)
 }
 
-/// Marks the solid cells in a snapshot of these leaves, and notes where free bodies are.
+/// Marks the solid cells in a snapshot of these leaves, and those beyond the domain; notes where free bodies are.
 pub fn mask_solid(snapshot: &mut Snapshot, manifest: &Manifest, leaves: &[Leaf], cutters: Option<&Cutters>) {
     let side = manifest.block.map(|side| side as usize);
     snapshot.bodies = cutters.map_or(vec![], |cutters| cutters.solids.states());
     snapshot.solid = cutters.map_or(vec![], |cutters| solid_cells(snapshot, side, leaves, &cutters.solids));
+    if snapshot.is_padded() {
+        let is_solid = |at: usize| {
+            !snapshot.domain.contains(snapshot.cell(at)) || snapshot.solid.get(at).is_some_and(|solid| *solid)
+        };
+        let count = snapshot.blocks().len() * snapshot.block_cells();
+        snapshot.solid = (0..count).into_par_iter().map(is_solid).collect();
+    }
 }
 
 /// Which cells of a snapshot of these leaves are solid, in the order of its values; empty if none is.

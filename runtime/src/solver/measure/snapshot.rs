@@ -17,7 +17,7 @@ pub struct Component {
 /// Fields of the whole domain at one time.
 ///
 /// Blocks cover the domain, each place once. A grid of one level is a single block of the size of the domain, so its cells have the index
-/// `x + size[0] * (y + size[1] * z)`.
+/// `x + size[0] * (y + size[1] * z)`. Blocks of several levels may reach beyond the upper ends of the domain; cells there count as solid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// Time step, 0 before the first.
@@ -89,6 +89,17 @@ impl Snapshot {
         self.blocks.len() == 1
     }
 
+    /// Whether blocks reach beyond the domain.
+    pub fn is_padded(&self) -> bool {
+        (0..self.dim()).any(|axis| !self.size()[axis].is_multiple_of(self.block[axis]))
+    }
+
+    /// Whether any cell of the domain is solid.
+    pub fn has_solids(&self) -> bool {
+        let is_solid = |(at, solid): (usize, &bool)| *solid && self.domain.contains(self.cell(at));
+        if self.is_padded() { self.solid.iter().enumerate().any(is_solid) } else { !self.solid.is_empty() }
+    }
+
     /// Volume of a cell of a block, in cells of the coarsest level.
     pub fn volume(&self, block: usize) -> f64 {
         0.5f64.powi((self.blocks[block].level * self.dim()) as i32)
@@ -108,8 +119,9 @@ impl Snapshot {
     pub fn integral(&self, name: &str) -> Option<f64> {
         let mut sum = 0.0;
         for (at, values) in self.get(name)?.chunks(self.block_cells()).enumerate() {
-            let volume = self.volume(at);
-            values.iter().for_each(|value| sum += volume * value);
+            let (volume, first) = (self.volume(at), at * self.block_cells());
+            let inside = (first..).zip(values).filter(|(at, _)| self.domain.contains(self.cell(*at)));
+            inside.for_each(|(_, value)| sum += volume * value);
         }
         Some(sum)
     }
@@ -140,7 +152,7 @@ impl Snapshot {
 
     /// Cells of a level along each axis.
     pub fn size_of(&self, level: usize) -> [usize; 3] {
-        std::array::from_fn(|axis| if axis < self.dim() { self.size()[axis] << level } else { 1 })
+        self.domain.size_of(level)
     }
 
     /// The cell that covers a cell, itself or a coarser one, with its position in `Component::data`; `None` where the cell is refined.

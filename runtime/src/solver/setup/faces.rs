@@ -3,7 +3,8 @@
 use lbm_bundle::Manifest;
 
 use crate::geometry::Face;
-use crate::mesh::{Behind, WallId};
+use crate::mesh::forest::ForestError;
+use crate::mesh::{Behind, GridError, WallId};
 use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::walls::{Instance, find_rule, resolve};
 use crate::solver::error::StepError;
@@ -35,6 +36,15 @@ pub(crate) fn faces(manifest: &Manifest, spec: &GridSpec, levels: usize) -> Resu
             let cells = spec.size[face.index() / 2];
             if rule.nodes && cells < LEAST_BETWEEN_NODES {
                 return Err(StepError::Thin { face: face.name(), rule: rule.name.clone(), cells });
+            }
+            let (axis, block) = (face.index() / 2, manifest.block[face.index() / 2] as usize);
+            // Links are cut at a face inside of blocks. What a cell reads of neighbours there is not that of cut links, and kernels that cut
+            // links as solids move know of solids alone.
+            let is_cut = !rule.nodes && manifest.solid_rules.contains(&rule.code) && manifest.shown.is_empty();
+            let is_inside = face == Face::of_axis(axis)[1] && !cells.is_multiple_of(block);
+            if is_inside && (!is_cut || spec.motions.iter().any(Option::is_some)) {
+                let axis = ["x", "y", "z"][axis];
+                return Err(ForestError::from(GridError::Size { axis, size: cells, block }).into());
             }
             let owner = format!("`{}` at {}", rule.name, face.name());
             // Values that vary are given link by link, so those of the face are unused.

@@ -60,9 +60,15 @@ impl<'a> Prepared<'a> {
         levels: usize,
         refine: impl Fn(Block) -> bool + Sync,
     ) -> Result<Self, StepError> {
-        let surroundings = Surroundings::new(&bundle.manifest, spec, levels, 0, None)?;
-        let refine = |block: Block| surroundings.level(block, block.level + usize::from(refine(block))) > block.level;
-        let mut grid = Grid::refined(device, &bundle.manifest, spec.size, surroundings.faces, levels, refine)?;
+        let mut surroundings = Surroundings::new(&bundle.manifest, spec, levels, 0, None)?;
+        let mut grid = loop {
+            let finer =
+                |block: Block| surroundings.level(block, block.level + usize::from(refine(block))) > block.level;
+            let grid = Grid::refined(device, &bundle.manifest, spec.size, surroundings.faces, levels, finer)?;
+            if !surroundings.raise_padding(grid.leaves()?) {
+                break grid;
+            }
+        };
         grid.stay()?;
         let program = Program::load(device, bundle)?;
         let adaptations = Adaptations::default();
@@ -100,7 +106,7 @@ impl<'a> Prepared<'a> {
         let levels = adaptivity.levels.end() + 1;
         let step = refined.map_or(0, |(_, step)| step);
         let every = adaptivity.during.as_ref().and_then(|(every, _)| remesh::interval(*every));
-        let surroundings = Surroundings::new(manifest, spec, levels, step, every)?;
+        let mut surroundings = Surroundings::new(manifest, spec, levels, step, every)?;
         let program = Program::load(device, bundle)?;
         let (room, shared) = room::room(device, manifest, spec, adaptivity)?;
         let mut last = Outcome::default();
@@ -108,10 +114,11 @@ impl<'a> Prepared<'a> {
             Grid::with_room(device, manifest, spec.size, surroundings.faces, room, |forest| match refined {
                 Some((refined, _)) => mesh::refine_all(forest, levels, &refined),
                 None => {
-                    last = refine::set_up(device, &program, forest, adaptivity, &surroundings)?;
+                    last = refine::set_up(device, &program, forest, adaptivity, &mut surroundings)?;
                     Ok(last.refused())
                 }
             })?;
+        while surroundings.raise_padding(grid.leaves()?) {}
         let unsettled = last.changed() && refused == 0;
         if surroundings.cutters.is_some() || !adaptivity.pinned.is_empty() {
             let cells = manifest.block.map(|side| side as usize);

@@ -8,8 +8,24 @@ use crate::solver::setup::surroundings::Surroundings;
 use crate::solver::spec::Adaptivity;
 use crate::solver::subdomain::set_targets;
 
-/// Refines a forest without data by a criterion of positions until nothing changes; returns the outcome of the last pass.
+/// Refines a forest without data by a criterion of positions until nothing changes, and until the blocks at faces inside of blocks are on
+/// one level; returns the outcome of the last pass.
 pub(crate) fn set_up(
+    device: &Device,
+    program: &Program,
+    forest: &mut Forest,
+    adaptivity: &Adaptivity,
+    surroundings: &mut Surroundings,
+) -> Result<Outcome, ForestError> {
+    loop {
+        let outcome = settle(device, program, forest, adaptivity, surroundings)?;
+        if outcome.refused() > 0 || !surroundings.raise_padding(&forest.read_leaves()?) {
+            return Ok(outcome);
+        }
+    }
+}
+
+fn settle(
     device: &Device,
     program: &Program,
     forest: &mut Forest,

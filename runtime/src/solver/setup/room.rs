@@ -21,10 +21,10 @@ pub(crate) fn room(
     spec: &GridSpec,
     adaptivity: &Adaptivity,
 ) -> Result<(Room, Shared), StepError> {
-    let size = spec.size;
     let dim = manifest.dim as usize;
-    let roots: usize =
-        mesh::roots(size, manifest.block.map(|side| side as usize)).map_err(ForestError::from)?.iter().product();
+    let block = manifest.block.map(|side| side as usize);
+    let roots = mesh::roots(spec.size, block, spec.periodic_axes(dim)).map_err(ForestError::from)?;
+    let roots: usize = roots.iter().product();
     let memory = memory_for(device, adaptivity);
     let kept = if adaptivity.keeps { Layout::fields(manifest).slot_len() * manifest.real.bytes() } else { 0 };
     let [accumulated, most_moved] = statistics::bytes_of_slot(manifest, spec.statistics.as_ref());

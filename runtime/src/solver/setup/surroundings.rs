@@ -5,7 +5,7 @@ use lbm_bundle::Manifest;
 use crate::geometry::Block;
 use crate::geometry::solid::Cutters;
 use crate::mesh::Behind;
-use crate::mesh::forest::Bound;
+use crate::mesh::forest::{Bound, Leaf};
 use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::walls::Instance;
 use crate::solver::error::StepError;
@@ -33,7 +33,7 @@ impl Surroundings {
         every: Option<u64>,
     ) -> Result<Self, StepError> {
         let Faces { behind: faces, mut instances, mut items } = faces::faces(manifest, spec, levels)?;
-        let mut cutters = surfaces::cutters(manifest, spec, instances.len())?;
+        let mut cutters = surfaces::cutters(manifest, spec, faces, instances.len())?;
         let surfaces = surfaces::surfaces(manifest, spec, instances.len())?;
         instances.extend(surfaces.0);
         items.extend(surfaces.1);
@@ -45,6 +45,16 @@ impl Surroundings {
             cutters.iter_mut().for_each(|cutters| cutters.solids.set_time(level, step as f64));
         });
         Ok(Surroundings { faces, instances, items, cutters })
+    }
+
+    /// Raises the level of the blocks at faces inside of blocks by one if one of these leaves, there or next to it, is finer; returns whether
+    /// that is so.
+    pub(crate) fn raise_padding(&mut self, leaves: &[Leaf]) -> bool {
+        let Some(cutters) = &mut self.cutters else { return false };
+        let is_near = |block: Block| !cutters.is_padding(block) && cutters.level_of_padding(block).is_some();
+        let is_raised = leaves.iter().any(|leaf| leaf.block.level > cutters.padding.level && is_near(leaf.block));
+        cutters.padding.level += usize::from(is_raised);
+        is_raised
     }
 
     /// The bound on level changes of a block.

@@ -3,7 +3,8 @@
 use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use crate::geometry::Face;
-use crate::geometry::solid::{Crossed, Crossing, Cutters, Solid, Solids, Tables};
+use crate::geometry::solid::{Crossed, Crossing, Cutters, Padding, Solid, Solids, Tables};
+use crate::mesh::{Behind, WallId};
 use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::walls::{Instance, list, resolve};
 use crate::solver::error::StepError;
@@ -25,20 +26,29 @@ pub(crate) fn velocity_at(manifest: &Manifest, solid: &Solid) -> Result<usize, S
     }
 }
 
-/// The cutters of a grid: its solids, and the faces along which values vary. `first`: the number of the wall of the first solid.
-pub(crate) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Result<Option<Cutters>, StepError> {
+/// The cutters of a grid: its solids, the faces along which values vary, and those inside of blocks. `faces`: what lies behind each face;
+/// `first`: the number of the wall of the first solid.
+pub(crate) fn cutters(
+    manifest: &Manifest,
+    spec: &GridSpec,
+    faces: [Behind; 6],
+    first: usize,
+) -> Result<Option<Cutters>, StepError> {
     let varies = |face: &FaceSpec| matches!(face, FaceSpec::Wall(wall) if !wall.varying.profiles.is_empty());
     let is_patched = |face: usize| spec.patches.iter().any(|patch| patch.face.index() == face);
     let varying: [bool; 6] =
         std::array::from_fn(|face| face < 2 * manifest.dim as usize && (varies(&spec.faces[face]) || is_patched(face)));
-    if spec.solids.is_empty() && varying == [false; 6] {
+    let (dim, block) = (manifest.dim as usize, manifest.block.map(|side| side as usize));
+    let walls = [0, 1, 2].map(|axis| match faces[2 * axis + 1] {
+        Behind::Wall(WallId(wall)) if !spec.size[axis].is_multiple_of(block[axis]) => {
+            Some((wall as usize, distance_of(&spec.faces[2 * axis + 1])))
+        }
+        _ => None,
+    });
+    if spec.solids.is_empty() && varying == [false; 6] && walls == [None; 3] {
         return Ok(None);
     }
-    let dim = manifest.dim as usize;
-    let periodic = std::array::from_fn(|axis| {
-        axis >= dim || Face::of_axis(axis).iter().all(|face| matches!(spec.faces[face.index()], FaceSpec::Periodic))
-    });
-    let block = manifest.block.map(|side| side as usize);
+    let periodic = spec.periodic_axes(dim);
     let rule_is = |face: usize, what: &dyn Fn(&Boundary) -> bool| match &spec.faces[face] {
         FaceSpec::Wall(wall) => {
             face < 2 * dim && manifest.boundaries.iter().any(|rule| rule.name == wall.rule && what(rule))
@@ -50,7 +60,15 @@ pub(crate) fn cutters(manifest: &Manifest, spec: &GridSpec, first: usize) -> Res
     let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
     let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic).moving(&spec.solids, &spec.motions);
     let faces_at_interfaces = manifest.kernel(Role::StreamCollideInterfaceSolid).is_some();
-    Ok(Some(Cutters { solids, first, varying, varying_solids, symmetry_planes, nodes, faces_at_interfaces }))
+    let padding = Padding { walls, level: 0 };
+    Ok(Some(Cutters { solids, first, padding, varying, varying_solids, symmetry_planes, nodes, faces_at_interfaces }))
+}
+
+/// The distance of the wall at a face from the cells there.
+fn distance_of(face: &FaceSpec) -> f64 {
+    let FaceSpec::Wall(wall) = face else { return 0.5 };
+    let given = wall.values.iter().find(|(name, _)| name == DISTANCE);
+    given.and_then(|(_, values)| values.first().copied()).unwrap_or(0.5)
 }
 
 /// The values that vary over the surface of a solid, if any.

@@ -56,13 +56,14 @@ impl Simulation {
     }
 
     fn fill_cells(&mut self, value: &(impl Fn(Cell, &mut [f64]) + Sync)) -> Result<(), StepError> {
-        // Solid cells are at rest and do not change; their position-dependent parameters are set as in all cells.
+        // Solid cells are at rest and do not change; their position-dependent parameters are set as in all cells. Cells beyond the domain are
+        // solid too, and nothing is known of their positions.
         let places = self.manifest().fields.iter().flat_map(|field| vec![field.place; field.components as usize]);
         let names = fields::component_names(self.manifest());
         let rest: Vec<Option<f64>> =
             names.iter().zip(places).map(|(name, place)| (!place).then(|| f64::from(name == "rho"))).collect();
         let side = self.manifest().block.map(|side| side as usize);
-        let leaves = self.grid().leaves()?;
+        let (leaves, domain) = (self.grid().leaves()?, self.grid().domain());
         let solid: HashMap<Block, Vec<bool>> = self.cutters().map_or(HashMap::new(), |cutters| {
             let mask = |leaf: &Leaf| Some((leaf.block, cutters.solids.mask(leaf.block)?));
             leaves.par_iter().filter_map(mask).collect()
@@ -74,8 +75,8 @@ impl Simulation {
         };
         let Simulation { subdomains, stepper, .. } = self;
         let value = |cell: Cell, out: &mut [f64]| {
-            value(cell, out);
-            if is_solid(cell) {
+            value(domain.nearest(cell), out);
+            if !domain.contains(cell) || is_solid(cell) {
                 out.iter_mut().zip(&rest).for_each(|(out, rest)| *out = rest.unwrap_or(*out));
             }
         };

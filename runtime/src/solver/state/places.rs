@@ -7,7 +7,7 @@ use crate::solver::simulation::Simulation;
 impl Simulation {
     /// Defines the position-dependent parameters of the method from now on. Initial fields must contain the same values.
     pub fn follow_places(&mut self, values: PlaceValues) {
-        let places = Places::new(self.manifest(), values);
+        let places = Places::new(self.manifest(), self.grid().domain(), values);
         self.subdomains.iter_mut().for_each(|subdomain| subdomain.follow_places(places.clone()));
     }
 }
