@@ -112,7 +112,7 @@ mod tests {
     use crate::fixture::manifest;
     use crate::geometry::Block;
     use crate::geometry::solid::{
-        self, Cutters, Flat, Image, Motion, Rate, Shape, Solid, Solids, Surface, Turn, Voxels,
+        self, Cutters, Flat, Image, Motion, Padding, Rate, Shape, Solid, Solids, Surface, Turn, Voxels,
     };
 
     /// Cells of the box along each axis, and of a block.
@@ -270,6 +270,7 @@ mod tests {
             Cutters {
                 solids,
                 first: 3,
+                padding: Padding::default(),
                 varying: no,
                 varying_solids,
                 symmetry_planes,

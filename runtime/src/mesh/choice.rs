@@ -75,8 +75,8 @@ const MOST_OF_BLOCK: usize = 1 << 20;
 
 impl Filled {
     /// The block that fills the domain: the usual one if it divides every axis, else the one of least cost, of those that divide all axes and
-    /// those that reach beyond the domain. On several levels a block that divides is taken unless it is more than twice as long as the usual
-    /// one. `None` if no block fits, as along periodic axes whose lengths are large primes on several levels.
+    /// those with usual sides that reach beyond the domain. On several levels the latter are taken where a divisor would be more than twice
+    /// as long as the usual side. `None` if no block fits, as along periodic axes whose lengths are large primes on several levels.
     pub fn block(&self) -> Option<ChosenBlock> {
         let usual = match self.levels {
             Some(_) if self.dim == 2 => SMALL_SQUARE,
@@ -105,18 +105,21 @@ impl Filled {
             let all = all.filter(|sides| sides.iter().product::<usize>() <= MOST_OF_BLOCK);
             all.min_by(|a, b| self.cost(*a).total_cmp(&self.cost(*b)))
         };
-        let is_large = |sides: &[usize; 3]| (0..3).any(|axis| sides[axis] > 2 * cells[axis]);
         let dividing = cheapest([0, 1, 2].map(sides));
-        // Besides divisors the usual side and half of it.
-        let beyond = |axis: usize| -> Vec<usize> {
-            let usual = [cells[axis], cells[axis] / 2].into_iter().filter(|side| *side > 0 && serves(axis, *side));
-            sides(axis).into_iter().chain(usual.filter(|_| self.pads[axis])).collect()
+        let beyond = |axis: usize| match self.pads[axis] && serves(axis, cells[axis]) {
+            true => vec![cells[axis]],
+            false => sides(axis),
         };
         let padded = cheapest([0, 1, 2].map(beyond));
-        let best = match dividing {
-            Some(dividing) if self.levels.is_some() && !is_large(&dividing) => dividing,
-            Some(dividing) => padded.filter(|padded| self.cost(*padded) < self.cost(dividing)).unwrap_or(dividing),
-            None => padded?,
+        let best = match (dividing, padded) {
+            (Some(dividing), Some(padded)) => {
+                let pays = match self.levels {
+                    Some(_) => (0..3).any(|axis| dividing[axis] > 2 * cells[axis]),
+                    None => self.cost(padded) < self.cost(dividing),
+                };
+                if pays { padded } else { dividing }
+            }
+            (dividing, padded) => dividing.or(padded)?,
         };
         // For comparison, a domain of about the same size that usual blocks fill.
         let near = Filled { size: [0, 1, 2].map(|axis| self.size[axis].div_ceil(cells[axis]) * cells[axis]), ..*self };
@@ -124,9 +127,9 @@ impl Filled {
         Some(ChosenBlock { sides: best.map(|side| side as u32), usual, speed })
     }
 
-    /// The cost per cell of the domain of such blocks, 1 at best: cells beyond it, data read per block besides its cells, cache lines at the ends of rows that are used
-    /// in part, work beside walls, and idle processors if there are few blocks. A rough estimate to rank shapes: the cost of rows follows
-    /// the figures of [`preferred_block`], the rest is judgement.
+    /// The cost per cell of the domain of such blocks, 1 at best: cells beyond it, data read per block besides its cells, cache lines at the
+    /// ends of rows that are used in part, work beside walls, and idle processors if there are few blocks. A rough estimate to rank shapes:
+    /// the cost of rows follows the figures of [`preferred_block`], the rest is judgement.
     fn cost(&self, sides: [usize; 3]) -> f64 {
         let blocks: [f64; 3] = [0, 1, 2].map(|axis| self.size[axis].div_ceil(sides[axis]) as f64);
         let padded: f64 =

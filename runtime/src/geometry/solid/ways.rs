@@ -122,7 +122,7 @@ mod tests {
     use lbm_bundle::Direction;
 
     use super::super::surface::tests::{ball, cuboid};
-    use super::super::{Cut, Cutters, Image, Shape, Solid, Solids, Surface, Turn, Voxels};
+    use super::super::{Cut, Cutters, Image, Padding, Shape, Solid, Solids, Surface, Turn, Voxels};
     use crate::geometry::Block;
 
     /// All directions to cells around a cell.
@@ -147,6 +147,7 @@ mod tests {
         let cutters = Cutters {
             solids,
             first: 0,
+            padding: Padding::default(),
             varying: no,
             varying_solids,
             symmetry_planes: no,
