@@ -39,7 +39,7 @@ pub enum SolidError {
 pub enum By {
     /// A solid, by its number from 0.
     Solid(usize),
-    /// A face along which values vary.
+    /// A face along which values vary, or with padding behind it.
     Face(Face),
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for By {
             By::Solid(number) => write!(out, "the surface of solid {}", number + 1),
             By::Face(face) => {
                 let (end, axis) = (["lower", "upper"][face.index() % 2], ["x", "y", "z"][face.index() / 2]);
-                write!(out, "the {end} face of {axis}, along which values vary,")
+                write!(out, "the {end} face of {axis}, along which values vary or which is padded,")
             }
         }
     }
