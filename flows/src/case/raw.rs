@@ -180,13 +180,14 @@ impl RawCase {
     }
 
     /// The boundary rule of the upper face of each axis, and whether blocks may reach beyond that face as far as the case says it: not if the axis
-    /// is periodic, nor if solids move, whose links kernels cut that know of no faces inside of blocks.
+    /// is periodic, nor if solids move, whose links kernels cut that know of no faces inside of blocks, nor if the enstrophy is summed, which reads
+    /// the cells beyond.
     pub fn upper_faces(&self) -> [(&str, bool); 3] {
-        let (periodic, moves) = (self.periodic(), self.moves());
+        let (periodic, whole) = (self.periodic(), self.moves() || self.output.series.is_some());
         std::array::from_fn(|axis| {
             let face = self.faces.named[2 * axis + 1].as_ref().or(self.faces.others.as_ref());
             let rule = face.map_or("periodic", |face| face.value.rule.value.as_str());
-            (rule, !periodic[axis] && rule != "periodic" && !moves)
+            (rule, !periodic[axis] && rule != "periodic" && !whole)
         })
     }
 

@@ -114,6 +114,10 @@ impl Resolver<'_> {
             let why = match rule {
                 "periodic" => "a periodic axis has whole blocks".to_string(),
                 _ if self.raw.moves() => "with solids that move all axes have whole blocks".to_string(),
+                _ if self.raw.output.series.is_some() => {
+                    "with `output.series`, whose enstrophy reads the cells beyond a face, all axes have whole blocks"
+                        .to_string()
+                }
                 _ if !self.manifest.shown.is_empty() => {
                     format!("{} reads values of neighbours, so all axes have whole blocks", self.manifest.spec)
                 }

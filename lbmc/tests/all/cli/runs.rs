@@ -296,6 +296,12 @@ fn a_size_that_small_blocks_do_not_divide_is_padded_and_refined_in_part() {
     let file = std::fs::read(file).expect("readable");
     let cells = format!("NumberOfCells=\"{}\"", 43 * 37 - 64 + 256);
     assert!(String::from_utf8_lossy(&file[..2000]).contains(&cells), "{}", String::from_utf8_lossy(&file[..600]));
+    // The enstrophy would read the cells beyond the faces.
+    let series = [&common[..], &["--set", "series=2"]].concat();
+    let said = String::from_utf8_lossy(&lbmc(here.path(), &series).stderr).into_owned();
+    assert!(said.contains("43x37 cells in blocks of 43x37, "), "{said}");
+    let error = fails(here.path(), &[&series[..], &["--set", "block=[8, 8]"]].concat());
+    assert!(error.contains("C0301") && error.contains("whose enstrophy reads"), "{error}");
 }
 
 /// What is refined are blocks: a case has the same ones wherever it runs.
