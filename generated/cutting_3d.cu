@@ -160,15 +160,15 @@ static __device__ __forceinline__ int passes(const double *from, const double *t
 }
 
 // Whether a point is inside a surface: a ray from it along x leaves more often than it enters, or less often.
-static __device__ __noinline__ int surrounds(const Solids *const solids, const int *kinds, const double *numbers, const Point at)
+static __device__ __noinline__ int surrounds(const Solids solids, const int *kinds, const double *numbers, const Point at)
 {
     if (!is_between(at, point(numbers + 15), point(numbers + 18))) return 0;
     int open[DEEPEST], count = 1, windings = 0;
     open[0] = 0;
     while (count > 0) {
         const int node = open[--count];
-        const int *const of = solids->tree + 3 * (size_t)(kinds[4] + node);
-        const double *const box = solids->boxes + 6 * (size_t)(kinds[4] + node);
+        const int *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
+        const double *const box = solids.boxes + 6 * (size_t)(kinds[4] + node);
         if (!(box[1] <= at.y && at.y <= box[4] && box[2] <= at.z && at.z <= box[5] && box[3] > at.x)) continue;
         if (of[2] != 0 && count + 2 <= DEEPEST) {
             open[count++] = of[2];
@@ -176,7 +176,7 @@ static __device__ __noinline__ int surrounds(const Solids *const solids, const i
             continue;
         }
         for (int number = of[0]; number < of[1]; ++number) {
-            const double *const corners = solids->triangles + 9 * (size_t)(kinds[7] + number);
+            const double *const corners = solids.triangles + 9 * (size_t)(kinds[7] + number);
             const int leaves = passes(corners, corners + 3, at) + passes(corners + 3, corners + 6, at) + passes(corners + 6, corners, at);
             if (leaves == 0) continue;
             const Point first = point(corners);
@@ -200,7 +200,7 @@ static __device__ __forceinline__ double pierces(const double *corners, const Po
     return is_finite(part) && u >= -SLACK && v >= -SLACK && u + v <= 1 + SLACK ? part : NEVER;
 }
 
-static __device__ __noinline__ double meets_surface(const Solids *const solids, const int *kinds, const Point from, const Point to)
+static __device__ __noinline__ double meets_surface(const Solids solids, const int *kinds, const Point from, const Point to)
 {
     const Point way = minus(to, from);
     const Point low = { fmin(from.x, to.x), fmin(from.y, to.y), fmin(from.z, to.z) };
@@ -210,27 +210,27 @@ static __device__ __noinline__ double meets_surface(const Solids *const solids, 
     open[0] = 0;
     while (count > 0) {
         const int node = open[--count];
-        const int *const of = solids->tree + 3 * (size_t)(kinds[4] + node);
-        if (!overlap(solids->boxes + 6 * (size_t)(kinds[4] + node), low, high)) continue;
+        const int *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
+        if (!overlap(solids.boxes + 6 * (size_t)(kinds[4] + node), low, high)) continue;
         if (of[2] != 0 && count + 2 <= DEEPEST) {
             open[count++] = of[2];
             open[count++] = node + 1;
             continue;
         }
         for (int number = of[0]; number < of[1]; ++number) {
-            if (kinds[5] >= 0 && !solids->meets[(size_t)(kinds[5] + number)]) continue;
-            nearest = nearer(nearest, pierces(solids->triangles + 9 * (size_t)(kinds[7] + number), from, way));
+            if (kinds[5] >= 0 && !solids.meets[(size_t)(kinds[5] + number)]) continue;
+            nearest = nearer(nearest, pierces(solids.triangles + 9 * (size_t)(kinds[7] + number), from, way));
         }
     }
     return nearest;
 }
 
 // Whether a voxel is solid; outside of an image nothing is.
-static __device__ __forceinline__ int is_voxel(const Solids *const solids, const int *kinds, const Spot at)
+static __device__ __forceinline__ int is_voxel(const Solids solids, const int *kinds, const Spot at)
 {
     if (at.x < 0 || at.y < 0 || at.z < 0 || at.x >= kinds[5] || at.y >= kinds[6] || at.z >= kinds[7]) return 0;
     const size_t words = (size_t)(kinds[5] + 31) / 32, row = (size_t)at.z * (size_t)kinds[6] + (size_t)at.y;
-    return (int)((unsigned)solids->bits[(size_t)kinds[4] + row * words + (size_t)(at.x / 32)] >> (at.x % 32) & 1u);
+    return (int)((unsigned)solids.bits[(size_t)kinds[4] + row * words + (size_t)(at.x / 32)] >> (at.x % 32) & 1u);
 }
 
 // The number of the voxel at a place along an axis: -1 below the first, and the count above the last.
@@ -254,7 +254,7 @@ static __device__ __forceinline__ Spot voxel_of(const int *kinds, const Point at
 }
 
 // Whether a path from face to face through voxels that are not solid leads to the one a step away along each of some axes (a bit each).
-static __device__ __noinline__ int leads_on(const Solids *const solids, const int *kinds, const Spot from, const Spot step)
+static __device__ __noinline__ int leads_on(const Solids solids, const int *kinds, const Spot from, const Spot step)
 {
     int reached = 1;  // a bit for each set of axes that have been stepped along
     const int all = (step.x != 0) | (step.y != 0) << 1 | (step.z != 0) << 2;
@@ -271,7 +271,7 @@ static __device__ __noinline__ int leads_on(const Solids *const solids, const in
 }
 
 // Traversal from face to face (Amanatides & Woo, Eurographics 1987, p. 3).
-static __device__ __noinline__ double meets_image(const Solids *const solids, const int *kinds, const double *numbers, Point from, Point to)
+static __device__ __noinline__ double meets_image(const Solids solids, const int *kinds, const double *numbers, Point from, Point to)
 {
     from = in_voxels(numbers, from), to = in_voxels(numbers, to);
     Spot voxel = voxel_of(kinds, from);
@@ -300,10 +300,10 @@ static __device__ __noinline__ double meets_image(const Solids *const solids, co
 }
 
 // Whether a point is inside a shape.
-static __device__ __noinline__ int contains(const Solids *const solids, const int shape, const Point at)
+static __device__ __noinline__ int contains(const Solids solids, const int shape, const Point at)
 {
-    const int *const kinds = solids->kinds + INTS * (size_t)shape;
-    const double *const numbers = solids->numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
+    const int *const kinds = solids.kinds + INTS * (size_t)shape;
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
     if (!is_between(at, point(numbers + 23), point(numbers + 26))) return 0;
     const Point here = in_frame(numbers, at);
     int inside = 0;
@@ -336,10 +336,10 @@ static __device__ __forceinline__ double root(const double a, const double b, co
 }
 
 // The fraction of a path at which it first meets the surface of a shape.
-static __device__ __noinline__ double crossing(const Solids *const solids, const int shape, const Point begin, const Point end)
+static __device__ __noinline__ double crossing(const Solids solids, const int shape, const Point begin, const Point end)
 {
-    const int *const kinds = solids->kinds + INTS * (size_t)shape;
-    const double *const numbers = solids->numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
+    const int *const kinds = solids.kinds + INTS * (size_t)shape;
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
     const Point low = { fmin(begin.x, end.x), fmin(begin.y, end.y), fmin(begin.z, end.z) };
     const Point high = { fmax(begin.x, end.x), fmax(begin.y, end.y), fmax(begin.z, end.z) };
     if (!overlap(numbers + 23, low, high)) return NEVER;
@@ -379,15 +379,15 @@ static __device__ __noinline__ double crossing(const Solids *const solids, const
 }
 
 // The shape of a number among those that may be met.
-static __device__ __forceinline__ int shape_of(const Solids *const solids, const int number)
+static __device__ __forceinline__ int shape_of(const Solids solids, const int number)
 {
-    return solids->list ? solids->list[number] : number;
+    return solids.list ? solids.list[number] : number;
 }
 
 // The first shape that contains a point, -1 if none does.
-static __device__ __noinline__ int shape_at(const Solids *const solids, const Point at)
+static __device__ __noinline__ int shape_at(const Solids solids, const Point at)
 {
-    for (int number = 0; number < solids->count; ++number) {
+    for (int number = 0; number < solids.count; ++number) {
         const int shape = shape_of(solids, number);
         if (contains(solids, shape, at)) return shape;
     }
@@ -397,50 +397,50 @@ static __device__ __noinline__ int shape_at(const Solids *const solids, const Po
 // ==== blocks ========================================================================================================
 
 // Cells of a level along an axis of the grid.
-static __device__ __forceinline__ int cells_along(const Block *const block, const int axis)
+static __device__ __forceinline__ int cells_along(const Block block, const int axis)
 {
-    return block->form[5 + axis] << block->level;
+    return block.form[5 + axis] << block.level;
 }
 
-static __device__ __forceinline__ int is_mirror(const Block *const block, const int face)
+static __device__ __forceinline__ int is_mirror(const Block block, const int face)
 {
-    return block->form[9] >> face & 1;
+    return block.form[9] >> face & 1;
 }
 
-static __device__ __forceinline__ Spot spot_of(const Block *const block, const int cell)
+static __device__ __forceinline__ Spot spot_of(const Block block, const int cell)
 {
-    const int width = block->form[0], height = block->form[1];
+    const int width = block.form[0], height = block.form[1];
     const Spot found = { cell % width, cell / width % height, cell / (width * height) };
     return found;
 }
 
-static __device__ __forceinline__ Point centre(const Block *const block, const Spot at)
+static __device__ __forceinline__ Point centre(const Block block, const Spot at)
 {
-    const double width = 1.0 / (1 << block->level);
+    const double width = 1.0 / (1 << block.level);
     const Point found = {
-        ((double)(block->place[2] + at.x) + 0.5) * width, ((double)(block->place[3] + at.y) + 0.5) * width,
-        DIM == 3 ? ((double)(block->place[4] + at.z) + 0.5) * width : 0.0
+        ((double)(block.place[2] + at.x) + 0.5) * width, ((double)(block.place[3] + at.y) + 0.5) * width,
+        DIM == 3 ? ((double)(block.place[4] + at.z) + 0.5) * width : 0.0
     };
     return found;
 }
 
 // Whether a path to a cell leaves the domain through a wall; those through symmetry planes go on inside.
-static __device__ __forceinline__ int leaves(const Block *const block, const Spot at)
+static __device__ __forceinline__ int leaves(const Block block, const Spot at)
 {
     for (int axis = 0; axis < DIM; ++axis) {
-        const int place = block->place[2 + axis] + spot_on(at, axis);
+        const int place = block.place[2 + axis] + spot_on(at, axis);
         const int low = place < 0, high = place >= cells_along(block, axis);
-        if ((low || high) && !(block->form[8] >> axis & 1) && !is_mirror(block, 2 * axis + high)) return 1;
+        if ((low || high) && !(block.form[8] >> axis & 1) && !is_mirror(block, 2 * axis + high)) return 1;
     }
     return 0;
 }
 
 // A point beyond a symmetry plane, seen in the mirror.
-static __device__ __forceinline__ Point seen(const Block *const block, const Point at)
+static __device__ __forceinline__ Point seen(const Block block, const Point at)
 {
     double to[3] = { at.x, at.y, at.z };
     for (int axis = 0; axis < DIM; ++axis) {
-        const double end = (double)block->form[5 + axis];
+        const double end = (double)block.form[5 + axis];
         if (to[axis] < 0 && is_mirror(block, 2 * axis)) to[axis] = -to[axis];
         else if (to[axis] > end && is_mirror(block, 2 * axis + 1)) to[axis] = 2 * end - to[axis];
     }
@@ -448,11 +448,11 @@ static __device__ __forceinline__ Point seen(const Block *const block, const Poi
 }
 
 // What is known of a cell of the block or of the layer around it; -1 where there is no cell of the level.
-static __device__ __noinline__ int state_of(const Block *const block, const Spot at)
+static __device__ __noinline__ int state_of(const Block block, const Spot at)
 {
     int cell = 0, stride = 1, near = 0, step = 1;
     for (int axis = 0; axis < DIM; ++axis) {
-        const int side = block->form[axis], first = block->place[2 + axis], count = cells_along(block, axis);
+        const int side = block.form[axis], first = block.place[2 + axis], count = cells_along(block, axis);
         int on = spot_on(at, axis);
         if (first + on < 0 && is_mirror(block, 2 * axis)) on = -1 - 2 * first - on;
         else if (first + on >= count && is_mirror(block, 2 * axis + 1)) on = 2 * (count - first) - 1 - on;
@@ -460,24 +460,24 @@ static __device__ __noinline__ int state_of(const Block *const block, const Spot
         near += step * beyond, step *= 3;
         cell += stride * (on + side * (1 - beyond)), stride *= side;
     }
-    const int slot = block->neighbours[(size_t)block->place[1] * NEAR + (size_t)near];
+    const int slot = block.neighbours[(size_t)block.place[1] * NEAR + (size_t)near];
     if (slot < 0) return -1;
-    const int row = block->rows[slot];
-    return row < 0 ? 0 : block->states[(size_t)row * (size_t)block->form[3] + (size_t)cell];
+    const int row = block.rows[slot];
+    return row < 0 ? 0 : block.states[(size_t)row * (size_t)block.form[3] + (size_t)cell];
 }
 
-static __device__ __forceinline__ int is_solid(const Block *const block, const Spot at)
+static __device__ __forceinline__ int is_solid(const Block block, const Spot at)
 {
     const int state = state_of(block, at);
     return state >= 0 && (state & 1);
 }
 
 // The surface that is first on the path from one cell to another.
-static __device__ __noinline__ Met met(const Solids *const solids, const Block *const block, const Point from, const Point to)
+static __device__ __noinline__ Met met(const Solids solids, const Block block, const Point from, const Point to)
 {
     const Point begin = seen(block, from), end = seen(block, to), way = minus(to, from), straight = minus(end, begin);
     Met found = { -1, NEVER };
-    for (int number = 0; number < solids->count; ++number) {
+    for (int number = 0; number < solids.count; ++number) {
         const int shape = shape_of(solids, number);
         double part;
         if (dot(straight, straight) == dot(way, way)) {
@@ -497,7 +497,7 @@ static __device__ __noinline__ Met met(const Solids *const solids, const Block *
 }
 
 // Whether the fluid can flow between a cell and the next one along an axis.
-static __device__ __noinline__ int is_open(const Solids *const solids, const Block *const block, const Spot at, const int axis)
+static __device__ __noinline__ int is_open(const Solids solids, const Block block, const Spot at, const int axis)
 {
     const Spot next = moved(at, axis, 1);
     if (leaves(block, at) || leaves(block, next) || is_solid(block, at) || is_solid(block, next)) return 0;
@@ -509,7 +509,7 @@ static __device__ __noinline__ int is_open(const Solids *const solids, const Blo
 }
 
 // Whether a shortest path along the axes leads from one cell to another.
-static __device__ __noinline__ int leads(const Solids *const solids, const Block *const block, const Spot from, const Spot to)
+static __device__ __noinline__ int leads(const Solids solids, const Block block, const Spot from, const Spot to)
 {
     const Spot step = { to.x - from.x, to.y - from.y, to.z - from.z };
     const int all = (step.x != 0) | (step.y != 0) << 1 | (step.z != 0) << 2;
@@ -529,7 +529,7 @@ static __device__ __noinline__ int leads(const Solids *const solids, const Block
 }
 
 // Whether no path along the axes leads from one cell to another: neither a shortest one nor one with a step aside.
-static __device__ __noinline__ int is_barred(const Solids *const solids, const Block *const block, const Spot from, const Spot to)
+static __device__ __noinline__ int is_barred(const Solids solids, const Block block, const Spot from, const Spot to)
 {
     if (leads(solids, block, from, to)) return 0;
     for (int axis = 0; axis < DIM; ++axis) {
@@ -645,7 +645,7 @@ cutting_3d_occupy(
     const int item = items[at], *const place = places + 5 * (size_t)(item / cells), *const near = near_shapes + LISTED * (size_t)(item / cells);
     const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, 0, bits };
     const Block block = { form, place, level, 0, 0, 0 };
-    const int cell = item % cells, is_in = shape_at(&solids, seen(&block, centre(&block, spot_of(&block, cell)))) >= 0;
+    const int cell = item % cells, is_in = shape_at(solids, seen(block, centre(block, spot_of(block, cell)))) >= 0;
     int *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
     *state = is_in | (*state & 1) << 1;
 }
@@ -689,25 +689,25 @@ cutting_3d_cut(
     const int *const c = form + DIRECTIONS + 4 * direction, *const near = near_shapes + LISTED * (size_t)(item / cells / q);
     const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, meets, bits };
     const Block block = { form, place, level, neighbours, rows, states };
-    const Spot here = spot_of(&block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
+    const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
     const int is_in = states[(size_t)place[0] * (size_t)cells + (size_t)cell] & 1;
     const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
     links[link] = is_in ? -1 : 0;
     distances[link] = (REAL)0.5;
-    if (near[0] == 0 || is_in || leaves(&block, upwind)) return;
-    const Point from = centre(&block, here), to = centre(&block, upwind);
+    if (near[0] == 0 || is_in || leaves(block, upwind)) return;
+    const Point from = centre(block, here), to = centre(block, upwind);
     Met found = { -1, NEVER };
-    if (is_solid(&block, upwind)) {
-        found = met(&solids, &block, from, to);
+    if (is_solid(block, upwind)) {
+        found = met(solids, block, from, to);
         if (found.shape < 0) {
             // A centre on a surface may be inside without a crossing, because of round-off.
-            found.shape = shape_at(&solids, seen(&block, to));
+            found.shape = shape_at(solids, seen(block, to));
             found.part = 1;
             if (found.shape < 0) found.shape = 0;
         }
     } else if (c[0] != 0 || c[1] != 0 || c[2] != 0) {
-        found = met(&solids, &block, from, to);
-        if (found.shape >= 0 && (met(&solids, &block, to, from).shape < 0 || !is_barred(&solids, &block, here, upwind))) found.shape = -1;
+        found = met(solids, block, from, to);
+        if (found.shape >= 0 && (met(solids, block, to, from).shape < 0 || !is_barred(solids, block, here, upwind))) found.shape = -1;
     }
     if (found.shape < 0) return;
     const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
@@ -719,7 +719,7 @@ cutting_3d_cut(
     // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
     const int wall = form[11] + item;
     const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
-    const Point arm = minus(seen(&block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
+    const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
     const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
     links[link] = wall + 1;
     wall_rules[wall] = wall_rules[surface];
@@ -770,9 +770,9 @@ cutting_3d_uncover(
     towards[item] = -1;
     for (int axis = 0; axis < DIM; ++axis) velocities[(size_t)item * DIM + (size_t)axis] = 0;
     // A cell that a solid has entered is at rest.
-    const Spot here = spot_of(&block, cell);
-    const Point from = seen(&block, centre(&block, here));
-    const int shape = own & 1 ? -1 : shape_at(&solids, from);
+    const Spot here = spot_of(block, cell);
+    const Point from = seen(block, centre(block, here));
+    const int shape = own & 1 ? -1 : shape_at(solids, from);
     if (shape < 0) return;
     const double *const rate = rates + 9 * (size_t)kinds[INTS * (size_t)shape + 1];
     // The pivot has moved since.
@@ -781,17 +781,18 @@ cutting_3d_uncover(
     for (int axis = 0; axis < DIM; ++axis) velocities[(size_t)item * DIM + (size_t)axis] = velocity[axis];
     // Neighbours that are fluid and have been so, and from which populations arrive.
     int fluid = 0, normal[3] = {0};
-    _Pragma("unroll 4") for (int direction = 0; direction < carriers; ++direction) {
+    for (int direction = 0; direction < carriers; ++direction) {
         const int *const c = form + DIRECTIONS + 4 * direction;
+        if (c[0] == 0 && c[1] == 0 && c[2] == 0) continue;
         const Spot next = { here.x + c[0], here.y + c[1], here.z + c[2] };
-        const int link = links[((size_t)place[0] * (size_t)q + (size_t)c[3]) * (size_t)cells + (size_t)cell], state = state_of(&block, next);
-        int counts = (c[0] != 0 || c[1] != 0 || c[2] != 0) && link <= 0 && state == 0;
+        int is_in = links[((size_t)place[0] * (size_t)q + (size_t)c[3]) * (size_t)cells + (size_t)cell] <= 0;
         for (int axis = 0; axis < DIM; ++axis) {
             const int on = block.place[2 + axis] + spot_on(next, axis);
-            if (!(form[8] >> axis & 1) && (on < 0 || on >= cells_along(&block, axis))) counts = 0;
+            if (!(form[8] >> axis & 1) && (on < 0 || on >= cells_along(block, axis))) is_in = 0;
         }
-        fluid |= counts << direction;
-        for (int axis = 0; axis < 3; ++axis) normal[axis] += counts * c[axis];
+        if (!is_in || state_of(block, next) != 0) continue;
+        fluid |= 1 << direction;
+        for (int axis = 0; axis < 3; ++axis) normal[axis] += c[axis];
     }
     int best = -1;
     double most = 0;
