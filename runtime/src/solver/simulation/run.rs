@@ -83,8 +83,9 @@ impl Simulation {
             let steps = subdomains.recording.as_ref().map_or(2 * pairs, |recording| recording.steps);
             let first = stepper.levels[0].current == PopulationSet::First;
             if records && first && left >= steps && subdomains.can_record(stepper.step + steps) {
-                subdomains.sum_exchanges(1)?;
+                // The host computes moves while devices are still at work, and then waits for their sums.
                 let moves = subdomains.foresee_moves(stepper.step, steps)?;
+                subdomains.sum_exchanges(1)?;
                 subdomains.recording = match subdomains.recording.take() {
                     Some(recording) if recording.arrays_of_moves == moves => Some(recording),
                     _ if left >= steps * least => record(devices, subdomains, stepper, steps, moves)?,
