@@ -16,7 +16,7 @@ fn a_bad_case_is_refused_before_anything_is_written() {
     };
     assert!(run(&["rey=100"]).contains("re"));
     assert!(run(&["spec=d2q9_bkg"]).contains("no spec of that name"));
-    assert!(run(&["block=[16,16]", "domain.size=[100,100]"]).contains("block size 16"));
+    assert!(run(&["block=[16,16]", "domain.size=[100,100]", "faces.others=periodic"]).contains("block size 16"));
     assert!(!here.path().join("results").exists());
     std::fs::write(here.path().join("results"), "in the way").expect("written");
     assert!(run(&[]).contains("results"));
