@@ -23,6 +23,10 @@ const PHASES_RECORDED_WITH_MOVES: usize = 256;
 /// Most pairs of steps in a recording.
 const PAIRS_RECORDED: usize = 8;
 
+/// Fewer pairs of steps are not recorded where there is no room for what more would leave for the host: after each replay the device waits
+/// until the host has read it.
+const LEAST_PAIRS: u64 = 4;
+
 /// How often a recording must be replayed on a grid that changes to repay its cost.
 const LEAST_REPEATED: u64 = 4;
 
@@ -77,7 +81,8 @@ impl Simulation {
         let least = if adapter.settled { 1 } else { LEAST_REPEATED };
         // A recording has fixed parameters, and there is room for what its steps leave for the host.
         let left_by_pair = if subdomains.exchanged.is_empty() { 0 } else { 2 * ((1 << stepper.levels.len()) - 1) };
-        let pairs = if left_by_pair > 0 { pairs.min((MOST_LEFT / left_by_pair) as u64) } else { pairs };
+        let room = MOST_LEFT.checked_div(left_by_pair).map_or(pairs, |room| room as u64);
+        let pairs = if room < pairs.min(LEAST_PAIRS) { 0 } else { pairs.min(room) };
         let mut records = stepper.courses.is_none() && subdomains.records() && pairs > 0;
         while left > 0 {
             let steps = subdomains.recording.as_ref().map_or(2 * pairs, |recording| recording.steps);
