@@ -279,8 +279,8 @@ const LONG: &[Long] = &[
         diag::PARTIAL_BLOCK,
         "Cells are stored in blocks, the unit of memory, refinement and launches. Along an axis with a link-wise boundary \
          condition at its upper end, the last blocks may reach beyond the domain. Periodic axes, axes with a wet-node \
-         boundary condition or a symmetry plane there, and flows with solids that move need a size that is a multiple of \
-         the block size. Without `block` one is chosen that fits; it fails only on several levels, where a block has four \
+         boundary condition or a symmetry plane there, flows with solids that move, methods that read values of \
+         neighbours, and `output.series` need a size that is a multiple of the block size. Without `block` one is chosen that fits; it fails only on several levels, where a block has four \
          cells along each axis or more (an even number with an interpolated coupling), for sizes with no such divisor.",
         "block = [8, 8]\n[domain]\nsize = [100, 100]\n[faces]\nothers = \"periodic\"",
         "block = [8, 8]\n[domain]\nsize = [104, 104]\n[faces]\nothers = \"periodic\"",
