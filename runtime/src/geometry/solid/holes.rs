@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::surface::{Surface, Triangle};
+use super::surface::Surface;
+use super::triangle::Triangle;
 use super::vector::Vector;
 
 /// A hole that was closed.

@@ -46,6 +46,7 @@ mod surface;
 mod tables;
 mod thickness;
 mod tree;
+mod triangle;
 mod turn;
 mod vector;
 mod ways;
@@ -175,6 +176,7 @@ impl Solids {
             let turns = all.repeats(number, &solid.shape, solid.shape.bounds());
             all.images.extend(turns.into_iter().map(at));
         }
+        all.images.iter().for_each(|placed| placed.shape.prepare());
         all.still = all.images.len();
         all
     }

@@ -3,7 +3,8 @@
 //! A corner in the plane counts as above it, so every triangle has none or two sides that the plane cuts, and a plane through a flat part
 //! cuts just below it. Both triangles of a side compute the same intersection, to the last bit, so polygons are closed.
 
-use super::surface::{Surface, Triangle};
+use super::surface::Surface;
+use super::triangle::Triangle;
 use super::vector::Vector;
 
 impl Surface {

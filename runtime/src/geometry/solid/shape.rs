@@ -69,6 +69,15 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// Makes what searches need, once, before threads search side by side.
+    pub fn prepare(&self) {
+        match self {
+            Shape::Surface(surface) => surface.prepare(),
+            Shape::Outside(shape) => shape.prepare(),
+            _ => {}
+        }
+    }
+
     /// Whether a point is inside.
     pub fn contains(&self, at: Vector) -> bool {
         match self {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::surface::Triangle;
+use super::triangle::Triangle;
 
 /// Bytes before the triangles of a binary file.
 const FRONT: usize = 84;

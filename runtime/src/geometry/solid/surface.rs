@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::stl;
 use super::tree::{NOWHERE, Tree, joined};
+use super::triangle::{Triangle, bounds, covers, key, normal, pierces, place};
 use super::vector::{Vector, dot, minus};
 
 /// A surface of triangles.
@@ -33,16 +34,18 @@ struct Mesh {
 }
 
 impl Mesh {
+    /// Made without a lock: threads that wait for one could not help to make it, and one that helps could come here again.
     fn tree(&self) -> &Tree {
-        self.tree.get_or_init(|| Tree::new(self.triangles.par_iter().map(bounds)))
+        let Some(tree) = self.tree.get() else {
+            let tree = Tree::new(self.triangles.par_iter().map(bounds));
+            return self.tree.get_or_init(|| tree);
+        };
+        tree
     }
 }
 
 /// An edge: the bits of its corners, the lesser corner first.
 type Edge = [[u64; 3]; 2];
-
-/// Corners of a triangle.
-pub(super) type Triangle = [Vector; 3];
 
 /// Edges that do not have one triangle on each side.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,6 +106,11 @@ impl Surface {
             0.5 * (dot(one, one) * dot(other, other) - along * along).max(0.0).sqrt()
         };
         triangles.map(|(triangle, _)| area(triangle)).sum()
+    }
+
+    /// Makes what searches need, once, before threads search side by side.
+    pub(super) fn prepare(&self) {
+        self.mesh.tree();
     }
 
     /// Its tree, as kernels read it: three integers and six numbers of each node.
@@ -283,63 +291,6 @@ impl fmt::Debug for Surface {
         let (from, to) = self.bounds();
         write!(out, "{} triangles from {from:?} to {to:?}", self.triangles())
     }
-}
-
-fn bounds(corners: &Triangle) -> (Vector, Vector) {
-    let of = |pick: fn(f64, f64) -> f64| {
-        [0, 1, 2].map(|axis| pick(pick(corners[0][axis], corners[1][axis]), corners[2][axis]))
-    };
-    (of(f64::min), of(f64::max))
-}
-
-fn normal(corners: &Triangle) -> Vector {
-    let (a, b) = (minus(corners[1], corners[0]), minus(corners[2], corners[0]));
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-/// The bits of a corner. Corners are compared exactly: adjacent triangles have the same numbers in a file.
-pub(super) fn key(at: Vector) -> [u64; 3] {
-    at.map(|at| (at + 0.0).to_bits())
-}
-
-/// Where a line along an axis through a point crosses a triangle that covers it; for a triangle parallel to the axis, anywhere on it.
-fn place(corners: &Triangle, normal: Vector, axis: usize, through: Vector) -> f64 {
-    let (low, high) = bounds(corners);
-    let place = through[axis] - dot(normal, minus(through, corners[0])) / normal[axis];
-    if place.is_finite() { place.clamp(low[axis], high[axis]) } else { low[axis] }
-}
-
-/// Whether a projected triangle covers a point: 1 if it is counter-clockwise, -1 if clockwise, and 0 if it does not. Of triangles that
-/// share an edge, exactly one covers each point of it.
-fn covers(corners: [[f64; 2]; 3], at: [f64; 2]) -> i32 {
-    let mut covered = 0;
-    for corner in 0..3 {
-        let (one, other) = (corners[corner], corners[(corner + 1) % 3]);
-        // The same formula for both orientations of an edge.
-        let (low, high, up) = if one[1] < other[1] { (one, other, 1) } else { (other, one, -1) };
-        if low[1] <= at[1] && at[1] < high[1] {
-            let cut = low[0] + (at[1] - low[1]) / (high[1] - low[1]) * (high[0] - low[0]);
-            covered += if at[0] < cut { up } else { 0 };
-        }
-    }
-    covered
-}
-
-/// The fraction of a path at which it intersects a triangle, edges included (Möller & Trumbore, J. Graphics Tools 2 (1997) 21).
-fn pierces(corners: &Triangle, from: Vector, way: Vector) -> Option<f64> {
-    const SLACK: f64 = 1e-9;
-    let cross =
-        |a: Vector, b: Vector| [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-    let (one, other) = (minus(corners[1], corners[0]), minus(corners[2], corners[0]));
-    let across = cross(way, other);
-    let scale = dot(one, across);
-    let off = minus(from, corners[0]);
-    let u = dot(off, across) / scale;
-    let turned = cross(off, one);
-    let v = dot(way, turned) / scale;
-    let part = dot(other, turned) / scale;
-    let inside = u >= -SLACK && v >= -SLACK && u + v <= 1.0 + SLACK;
-    (part.is_finite() && inside && (0.0..=1.0).contains(&part)).then_some(part)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ const PARALLEL: f64 = 0.9;
 impl Surface {
     /// How cells of `width` resolve the surface in a box from the origin to `end`; the origin is the lower corner of a cell.
     pub fn thickness(&self, width: f64, end: Vector) -> Thickness {
+        self.prepare();
         let (low, high) = self.bounds();
         // Cells whose centres lie in an extent: the first, and one beyond the last.
         let first =

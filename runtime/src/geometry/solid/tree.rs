@@ -126,6 +126,26 @@ fn fill(nodes: &mut [Node], objects: &mut [(Extent, usize)], begins: (usize, usi
 mod tests {
     use super::*;
 
+    /// Threads that search while one of them makes the tree, with the help of others.
+    #[test]
+    fn a_surface_that_many_threads_search_at_once_keeps_none_of_them_waiting() {
+        use crate::geometry::solid::surface::tests::ball;
+        use std::time::Duration;
+
+        let (done, is_done) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().expect("threads");
+            for _ in 0..20 {
+                let surface = ball([0.0; 3], 1.0, 6);
+                assert!(surface.triangles() >= PARALLEL);
+                let is_inside = |at: usize| surface.contains([0.001 * at as f64, 0.1, 0.2]);
+                assert!(pool.install(|| (0..500).into_par_iter().all(is_inside)));
+            }
+            done.send(()).expect("somebody waits");
+        });
+        is_done.recv_timeout(Duration::from_secs(120)).expect("the threads wait for each other");
+    }
+
     #[test]
     fn a_box_finds_all_that_overlap_it_and_nothing_else() {
         for count in [1, 4, 5, 1000, 2 * PARALLEL + 3] {

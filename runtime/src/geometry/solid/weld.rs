@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::Vector;
-use super::surface::{Surface, Triangle, key};
+use super::surface::Surface;
 use super::tree::Tree;
+use super::triangle::{Triangle, key};
 use super::vector::{dot, minus};
 
 /// Most rounds of welding and dividing: each may reveal further defects.
