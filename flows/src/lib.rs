@@ -5,6 +5,8 @@
 //!                              │
 //!                              ├──output──▶ VTK, profiles, pictures, summary
 //!                              └──restart─▶ files from which a run goes on
+//!
+//! files of a run ──page──▶ report.html
 //! ```
 //!
 //! Layers, each of which knows only those above it in this table:
@@ -15,6 +17,7 @@
 //! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
 //! | `restart` | files from which a run goes on with the same bits |
 //! | `flow` | a case run to its end |
+//! | `page` | one page about a run, made of the files that it has left |
 //!
 //! Invariant: no layer imports one below it in the table (`tests/tests/layers.rs`).
 //!
@@ -26,4 +29,5 @@
 pub mod case;
 pub mod flow;
 pub mod output;
+pub mod page;
 pub mod restart;

@@ -53,6 +53,8 @@ pub enum Command {
     Cases(Cases),
     /// Run a flow: a case file, or a shipped case.
     Run(Run),
+    /// Make one page of the results of a run: report.html, which opens in any browser.
+    Report(Report),
     /// Measure the speed of kernels and of flows, beside that of other codes.
     Bench(Bench),
     /// Print the JSON schema of case files, with which editors complete and check keys.
@@ -168,6 +170,16 @@ pub struct Cases {
     /// Print one JSON object per line: `name`, `summary`, `time`.
     #[arg(long, conflicts_with = "name")]
     pub json: bool,
+}
+
+/// Arguments of `lbmc report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The folder of a run, that is over or was interrupted.
+    pub folder: PathBuf,
+    /// The page; without it, report.html in the folder.
+    #[arg(long, value_name = "FILE.html")]
+    pub out: Option<PathBuf>,
 }
 
 /// Arguments of `lbmc completions`.

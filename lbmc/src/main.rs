@@ -1,7 +1,7 @@
 //! The command line.
 //!
 //! ```text
-//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,cases,run,bench,schema,lsp,manual}
+//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,cases,run,report,bench,schema,lsp,manual}
 //!             │
 //!             ├── lbm-setup  finds specs and cases, makes them ready to run, finds out about methods
 //!             ├── states   populations in a file
@@ -68,6 +68,7 @@ fn command() -> ExitCode {
         Command::Eval(args) => commands::eval(&args).map(done),
         Command::Cases(args) => commands::cases(&args).map(done),
         Command::Run(args) => commands::run(&args, &processes),
+        Command::Report(args) => commands::report(&args).map(done),
         Command::Bench(args) => commands::bench(&args),
         Command::Schema => {
             commands::schema();

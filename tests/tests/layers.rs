@@ -112,7 +112,8 @@ const LAYERS: &[(&str, &[&str])] = &[
         "runtime/src/solver/measure",
         &["snapshot", "gather", "velocity", "stencil", "probe", "at_points", "monitor", "statistics", "capture"],
     ),
-    ("flows/src", &["case", "output", "restart", "flow"]),
+    ("flows/src", &["case", "output", "restart", "flow", "page"]),
+    ("flows/src/page", &["html", "table"]),
     (
         "flows/src/case",
         &[

@@ -156,6 +156,11 @@ impl Owned {
         self.write()
     }
 
+    /// Continues the list, if there is one.
+    pub(super) fn go_on(&mut self) -> io::Result<()> {
+        if Owned::is_listed(&self.folder) { self.write() } else { Ok(()) }
+    }
+
     /// Rewrites the list.
     fn write(&mut self) -> io::Result<()> {
         let mut lines = vec![];

@@ -5,8 +5,7 @@
 //! of them has a name that this run may need. A file appears under its name only when it is complete
 //! ([`lbm_runtime::file`]), so that an error leaves the previous content intact. Tables then grow by rows.
 //!
-//! A list in the folder ([`owned`](super::owned)) records which files earlier runs have written; no other files are
-//! ever replaced or removed.
+//! A list in the folder ([`owned`](super::owned)) has the files that runs have written; no others are replaced or removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -93,6 +92,13 @@ impl Sink {
         let owned = Owned::read(&folder);
         let (own, tables, files, inputs) = Default::default();
         Ok(Sink { folder, owned, own, tables, files, inputs, _lock: lock })
+    }
+
+    /// Opens the folder of a run that is over, to add to its results; a later run removes what is added with the others.
+    pub fn add_to(folder: &Path) -> Result<Sink, OutputError> {
+        let mut sink = Sink::create(Place::Named(folder))?;
+        let fail = |source| OutputError { path: folder.to_path_buf(), why: Why::Io("write to", source) };
+        sink.owned.go_on().map_err(fail).map(|()| sink)
     }
 
     /// Removes the results of earlier runs, except those that `stay`, and writes the input files of this run. Files not

@@ -356,3 +356,33 @@ fn no_memory_is_taken_for_output_that_nothing_asks_for_and_compiling_is_announce
     let (announced, memory) = run(&["--set", "output.profiles=true"]);
     assert!(announced == 0 && memory["fields for output"] == 16 * 16 * 3 * 8, "{memory}");
 }
+
+#[test]
+fn a_page_of_a_run_goes_with_its_results_unless_somebody_has_changed_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = ["cavity2d", "--set", "target=cpu", "--set", "steps=20", "--set", "output.series=5", "--out", "out"];
+    let report = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+        command.args(["report", "out"]).current_dir(folder.path()).output().expect("lbmc starts")
+    };
+    let page = folder.path().join("out/report.html");
+    assert!(!report().status.success(), "there is no run yet");
+    works(folder.path(), &case);
+    // Made twice, it replaces itself.
+    for _ in 0..2 {
+        let made = report();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    }
+    let text = std::fs::read_to_string(&page).unwrap();
+    for part in ["<title>cavity2d</title>", "series.csv", "data:image/png;base64,", "cells²/step", "re = 1000"] {
+        assert!(text.contains(part), "{part}");
+    }
+    works(folder.path(), &case);
+    assert!(!page.exists());
+    report();
+    std::fs::write(&page, "mine").unwrap();
+    works(folder.path(), &case);
+    let refused = report();
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("report.html"));
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), "mine");
+}
