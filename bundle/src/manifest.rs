@@ -38,7 +38,8 @@ pub struct Manifest {
     /// The values that the collision reads from neighbours, by direction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Seen>,
-    /// Moments that are stored in place of populations, each as a difference from its value at rest. If empty, populations are stored.
+    /// Moments that are stored in place of populations, each as a difference from its value at rest; behind them the states. If empty, populations
+    /// are stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moments: Vec<Moment>,
     /// Cells of a block along each axis; 1 beyond the dimension. [`Layout::Soa`] has no blocks in memory: these are the
@@ -90,13 +91,17 @@ impl Manifest {
     pub fn q(&self) -> usize {
         self.directions.len()
     }
-    /// Number of values that are stored of a cell: its moments, or its populations and states.
+    /// Number of values that are stored of a cell: its moments or its populations, and its states.
     pub fn values(&self) -> usize {
         if self.moments.is_empty() { self.q() } else { self.moments.len() }
     }
     /// The first of the values that are states; the others are what streams, or moments.
     pub fn first_state(&self) -> usize {
         self.values() - self.states.len()
+    }
+    /// The stored value that is the state at a position among the directions.
+    pub fn value_of_state(&self, direction: usize) -> usize {
+        direction + self.values() - self.q()
     }
     /// The first of the states, if there are some and each takes two rows: it has 32 bits where populations have 16.
     pub fn first_in_halves(&self) -> Option<usize> {
@@ -146,8 +151,8 @@ impl Manifest {
         self.cells() + if apart { line } else { 0 }
     }
 
-    /// Whether the values of a cell are contiguous in memory, in the groups of [`side_by_side`](crate::side_by_side): moments of 16 bits on GPUs are,
-    /// and a group is loaded at once. Otherwise the values with the same index are contiguous, for all cells of a block.
+    /// Whether the moments of a cell are contiguous in memory, in the groups of [`side_by_side`](crate::side_by_side): those of 16 bits on GPUs are,
+    /// and a group is loaded at once. Otherwise, and for states, the values with the same index are contiguous, for all cells of a block.
     pub fn is_side_by_side(&self) -> bool {
         let half = self.real == Real::F16F32 && self.target.is_gpu();
         half && !self.moments.is_empty() && self.cells().is_multiple_of(MOST_SIDE_BY_SIDE)
@@ -155,8 +160,10 @@ impl Manifest {
 
     /// The digits that moments of 16 bits [lend](lent) each other; none for values of other types.
     pub fn lent(&self) -> Vec<Lent> {
-        let names = || self.moments.iter().map(|moment| moment.name.as_str());
-        if self.real == Real::F16F32 { lent(names()) } else { vec![] }
+        if self.real != Real::F16F32 || self.moments.is_empty() {
+            return vec![];
+        }
+        lent(self.moments[..self.first_state()].iter().map(|moment| moment.name.as_str()))
     }
 
     /// Length of the table of neighbours of a block at a refinement interface: their slots and inbox rows, and those of the blocks that refine them.

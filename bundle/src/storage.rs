@@ -85,12 +85,12 @@ impl Storage {
     }
 }
 
-/// A sum of the populations of a cell, which is stored in their place.
+/// A sum of the populations of a cell, which is stored in their place; or one of its states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     /// Name: `rho`, `jx`, `pxy`.
     pub name: String,
-    /// The share of each population in it: a quotient of whole numbers.
+    /// The share of each population in it, and of each state: a quotient of whole numbers.
     pub shares: Vec<String>,
 }
 

@@ -295,6 +295,11 @@ impl Model {
     pub fn row(&self, shown: usize) -> Pop {
         Pop((self.q() - self.hidden + shown) as u16)
     }
+    /// Whether it is one among cells that are all like the one at hand, where a method reads values of the cells around: what it has of these are
+    /// its own.
+    pub fn is_among_alike(&self) -> bool {
+        self.around.is_some()
+    }
     /// How many states the spec does not name: the last ones. They are the shown values, then what is kept because it depends on the cells around.
     pub fn hidden(&self) -> usize {
         self.hidden

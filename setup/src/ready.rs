@@ -206,7 +206,7 @@ fn free_gpus(raw: &RawCase, device: &Device, processes: &Processes) -> usize {
 fn faster(model: &Model, options: &Options) -> (bool, String) {
     let populations = |why: &str| (false, format!("`storage`: populations, because {why}"));
     let moments = match moments::stored(model) {
-        Ok(stored) => stored.moments.len(),
+        Ok(stored) => stored.moments.len() - model.states().len(),
         Err(reason) => return populations(&reason.to_string()),
     };
     match options {
@@ -215,14 +215,14 @@ fn faster(model: &Model, options: &Options) -> (bool, String) {
         }
         Options { target, .. } if !target.is_gpu() => populations("a host computes them no faster than it loads them"),
         Options { coupling: Some(_), real: Real::F16F32, .. } => populations("the grid is refined"),
-        Options { coupling: Some(_), .. } if 2 * moments >= model.q() => {
+        Options { coupling: Some(_), .. } if 2 * moments >= model.moving() => {
             populations("the grid is refined, and moments are half as many or more")
         }
         Options { solids: true, .. } => populations("there are solids"),
         Options { block, .. } if block.iter().product::<u32>() < FEWEST_CELLS => {
             populations("blocks are small: take `block = [8, 8, 8]`")
         }
-        _ => (true, format!("`storage`: {moments} moments in the place of {} populations", model.q())),
+        _ => (true, format!("`storage`: {moments} moments in the place of {} populations", model.moving())),
     }
 }
 

@@ -95,7 +95,8 @@ pub fn find(model: &Model, rates: &Rates, velocity: Option<&[f64]>) -> Result<St
         })
         .collect(),
     };
-    let stored = moments::stored(model).ok();
+    // Noise of what neighbours show is not followed.
+    let stored = moments::stored(model).ok().filter(|_| !model.is_among_alike());
     let of_rate = |params: &[Vec<f64>]| {
         let noise = stored.as_ref().map(|stored| noise_in_16_bits(model, stored, params, &direction)).transpose()?;
         Ok((stability::limit(model, params, &direction)?, noise.filter(|noise| noise.is_finite())))

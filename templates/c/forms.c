@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
             } else
 {%- endif %}
 {%- if moments %}
-            memcpy(to + first, all + (size_t)i * PLACES + spot_in_all(first - cx, y - cy, z - cz), sizeof({{ real }}) * {% if end %}1{% else %}(size_t)(BX - (cx != 0)){% endif %});
+            memcpy(to + first, all + (size_t){% if around %}(i < Q ? i : SHOWN[i - Q]){% else %}i{% endif %} * PLACES + spot_in_all(first - cx, y - cy, z - cz), sizeof({{ real }}) * {% if end %}1{% else %}(size_t)(BX - (cx != 0)){% endif %});
 {%- else %}
             load_row(to + first, src, near[from], {% if around %}i < Q ? i : SHOWN[i - Q]{% else %}i{% endif %}, upwind, {% if end %}1{% else %}BX - (cx != 0){% endif %});
 {%- endif %}
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {%- elif not of.exposes %}
     const int past = past_cache(count, dst);
 {%- endif %}
-{%- if moments %}
+{%- if moments and not of.stored %}
     {{ real }} all[Q * PLACES];
     expand(all, src, near);
 {%- endif %}
@@ -180,9 +180,18 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
     }  // rows
 {%- endcomponent cells_at_once %}
 
-{% component gather(of, @moments, @pulls) %}
+{% component gather(of, @real, @moments, @pulls) %}
+{%- if of.stored and moments %}
+    for (int cell = 0; cell < SLAB; ++cell) {
+        {{ real }} m[K], f[Q];
+        load_moments(src, slot, row * BX + cell, m);
+        populations_from(m, f);
+        for (int i = 0; i < Q; ++i) before[i * SLAB + cell] = f[i];
+    }
+{%- endif %}
 {%- for pull in pulls %}
-{%- if of.stored and pull.own %}
+{%- if of.stored and moments %}
+{%- elif of.stored and pull.own %}
     load_row(before + {{ pull.at }} * SLAB, src, slot, {{ pull.at }}, row * BX, SLAB);
 {%- elif not of.stored and (pull.own or not of.exposes) %}
     {{ of.gather }}(before + {{ pull.at }} * SLAB, {% if moments %}all{% if not of.alone %}, {% endif %}{% endif %}{% if not moments or not of.alone %}src, near{% endif -%}
@@ -237,6 +246,9 @@ static inline __attribute__((always_inline)) void expand_row(
 {%- if half %}
         {{ real }} m[K];
         widen_moments(row + next, PITCH, m);
+{%- if moments.states > 0 %}
+        for (int value = MOMENTS; value < K; ++value) m[value] = load_state(src, slot, value, cell + next);
+{%- endif %}
 {%- endif %}
 {%- for input in moments.populations.inputs %}
         const {{ real }} {{ input.text }} = {% if half %}m[{{ input.at }}]{% else %}row[{{ input.at }} * PITCH + next]{% endif %};
@@ -272,12 +284,15 @@ static void expand({{ real }} *restrict all, const {{ stored }} *restrict src, c
     memcpy(f, after, sizeof({{ real }}) * {{ values }});
 {%- endcomponent relax %}
 
-{% component as_stored_moments(@real, @half) -%}
+{% component as_stored_moments(@real, @half, @moments) -%}
     {{ real }} m[K];
 {%- if half %}
-    uint16_t narrow[K];
+    uint16_t narrow[{{ moments.number }}];
     round_moments(f, 1, 0, narrow);
     widen_moments(narrow, 1, m);
+{%- if moments.states > 0 %}
+    for (int value = MOMENTS; value < K; ++value) m[value] = f[value];
+{%- endif %}
 {%- else %}
     memcpy(m, f, sizeof m);
 {%- endif %}

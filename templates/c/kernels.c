@@ -12,7 +12,11 @@ enum {
     INPUTS = {{ around.count }},  // what a collision reads: that of its cell, and what cells around show
 {%- endif %}
 {%- if moments %}
+{%- if moments.states > 0 %}
+    K = {{ value_count }}, MOMENTS = {{ moments.count }},  // values that are stored of a cell: moments, then states
+{%- else %}
     K = {{ value_count }},  // moments that are stored of a cell
+{%- endif %}
     PX = {{ moments.px }}, PY = {{ moments.py }}, PLACES = {{ moments.padded }},  // cells of a block and the layer around it, along x, y, and all
 {%- endif %}
     BX = {{ bx }}, BY = {{ by }}, BZ = {{ bz }},  // cells of a block along each axis
@@ -60,12 +64,12 @@ static inline __attribute__((always_inline)) void collide_cells(
 {
     for (size_t cell = 0; cell < n; ++cell) {
 {%- if moments %}
-        const {{ real }} f[Q] = { {%- for pull in pulls %}before[{{ pull.at }}][cell], {% endfor -%} };
+        const {{ real }} f[Q] = { {%- for pull in pulls %}{% if pull.seen is not number %}before[{{ pull.at }}][cell], {% endif %}{% endfor -%} };
         {{ real }} m[K];
         moments_of(f, m);
 {%- endif %}
 {%- for input in collide.inputs %}
-        const {{ real }} {{ input.text }} = {% if moments %}m[{{ input.at }}]{% else %}before[{{ input.at }}][cell]{% endif %};
+        const {{ real }} {{ input.text }} = {% if moments and input.at < value_count %}m[{{ input.at }}]{% else %}before[{{ input.at }}][cell]{% endif %};
 {%- endfor %}
 {%- for line in collide.body %}
         {{ line }}
@@ -150,9 +154,14 @@ static inline __attribute__((always_inline)) void store_lines(
 {
 {%- if moments and half %}
     (void)past;
-    uint16_t narrow[K * LINE];
+    uint16_t narrow[{{ moments.number }} * LINE];
     for (size_t cell = 0; cell < LINE; ++cell) round_moments(after + cell, LINE, begin + (int)cell, narrow + cell);
-    for (int number = 0; number < K; ++number) memcpy(dst + at(slot, number, begin), narrow + number * LINE, sizeof(uint16_t) * LINE);
+    for (int number = 0; number < {{ moments.number }}; ++number) memcpy(dst + at(slot, number, begin), narrow + number * LINE, sizeof(uint16_t) * LINE);
+{%- if moments.states > 0 %}
+    for (int value = MOMENTS; value < K; ++value) {
+        for (int cell = 0; cell < (int)LINE; ++cell) store_state(dst, slot, value, begin + cell, after[value * (int)LINE + cell]);
+    }
+{%- endif %}
 {%- elif moments %}
     for (int number = 0; number < K; ++number) store_line(dst + at(slot, number, begin), after + number * LINE, past);
 {%- else %}
@@ -195,10 +204,15 @@ static inline __attribute__((always_inline)) void collide_slab(
     if (SLAB % LINE != 0) {
 {%- if half and moments %}
         {{ real }} after[K * SLAB];
-        uint16_t narrow[K * SLAB];
+        uint16_t narrow[{{ moments.number }} * SLAB];
         collide_gathered(SLAB, SLAB, before, SLAB, after{{ param_names }});
         for (int cell = 0; cell < SLAB; ++cell) round_moments(after + cell, SLAB, begin + cell, narrow + cell);
-        for (int number = 0; number < K; ++number) memcpy(dst + at(slot, number, begin), narrow + number * SLAB, sizeof(uint16_t) * SLAB);
+        for (int number = 0; number < {{ moments.number }}; ++number) memcpy(dst + at(slot, number, begin), narrow + number * SLAB, sizeof(uint16_t) * SLAB);
+{%- if moments.states > 0 %}
+        for (int value = MOMENTS; value < K; ++value) {
+            for (int cell = 0; cell < SLAB; ++cell) store_state(dst, slot, value, begin + cell, after[value * SLAB + cell]);
+        }
+{%- endif %}
 {%- elif half %}
         {{ real }} after[Q * SLAB];
         collide_gathered(SLAB, SLAB, before, SLAB, after{{ param_names }});

@@ -52,8 +52,8 @@
 {%- endcomponent cells_at_once %}
 
 {# Threads exchange populations that they make of moments, but where solids are. -#}
-{% component gather(of, @moments, @upwind, @deep) %}
-{%- if (of.walls or of.inbox or not moments) and not of.stored %}
+{% component gather(of, @real, @moments, @around, @upwind, @deep) %}
+{%- if (of.walls or of.inbox or around and not of.exposes or not moments) and not of.stored %}
 {%- for line in upwind %}
     {{ line }}
 {%- endfor %}
@@ -61,8 +61,12 @@
 {%- if of.walls or of.inbox %}
     const Spot here = { {x, y{% if deep %}, z{% endif %}} };
 {%- endif %}
-{% if moments and not of.links %}
-    {{<gather_moments walls={of.walls} inbox={of.inbox} nodes={of.nodes} />}}
+{% if moments and of.stored %}
+    {{ real }} m[K], f[Q];
+    load_moments(src, slot, cell, m);
+    populations_from(m, f);
+{%- elif moments and not of.links %}
+    {{<gather_moments of={of} />}}
 {%- else %}
     {{<pull of={of} />}}
 {%- endif %}
@@ -100,11 +104,17 @@
 {%- if of.in_one_pass %}
     {{<see_in_tile />}}
 {%- elif around and not of.exposes %}
+{{-<see of={of} />}}
+{%- endif %}
+{%- endcomponent pull %}
+
+{# What cells around show. -#}
+{% component see(of, @real, @inbox, @around) %}
 {%- for way in around.ways %}
 {%- if of.walls or of.inbox %}
     if ({{ way.near }} >= 0) {
 {%- for value in way.values %}
-        f[{{ value.at }}] = load(src, {{ way.near }}, {{ value.row }}, {{ way.cell }});
+        f[{{ value.at }}] = {{<load_shown slot={way.near} row={value.row} cell={way.cell} />}};
 {%- endfor %}
 {%- if of.inbox %}
     } else if ({{ way.near }} == COARSER) {
@@ -122,12 +132,11 @@
     }
 {%- else %}
 {%- for value in way.values %}
-    f[{{ value.at }}] = load(src, {{ way.near }}, {{ value.row }}, {{ way.cell }});
+    f[{{ value.at }}] = {{<load_shown slot={way.near} row={value.row} cell={way.cell} />}};
 {%- endfor %}
 {%- endif %}
 {%- endfor %}
-{%- endif %}
-{%- endcomponent pull %}
+{%- endcomponent see %}
 
 {# In one pass many cells of many neighbours are read: their slots lie in memory that the threads share. -#}
 {% component near_of(of) -%}
@@ -264,7 +273,7 @@ static __device__ __noinline__ Seen all_seen_behind(
     {{<expose form={around.expose_stored} />}}
 {%- elif of.exposes %}
     {{<expose form={around.expose} />}}
-{%- elif moments and not of.links and not of.nodes %}
+{%- elif moments and not of.links and not of.nodes and not around %}
     {{<finish_moments />}}
 {%- else %}
     {{<finish />}}
@@ -291,14 +300,17 @@ static __device__ __noinline__ Seen all_seen_behind(
     collide(f{{ param_names }});
 {%- endcomponent relax %}
 
-{% component as_stored_moments(@real, @half) -%}
+{% component as_stored_moments(@real, @half, @moments) -%}
     {{ real }} m[K];
 {%- if half %}
-    unsigned words[(K + 1) / 2];
-    uint16_t narrow[K];
+    unsigned words[({{ moments.number }} + 1) / 2];
+    uint16_t narrow[{{ moments.number }}];
     round_moments(f, 0, words);
-    for (int number = 0; number < K; ++number) narrow[number] = (uint16_t)(words[number / 2] >> number % 2 * 16);
+    for (int number = 0; number < {{ moments.number }}; ++number) narrow[number] = (uint16_t)(words[number / 2] >> number % 2 * 16);
     widen_moments(narrow, 1, m);
+{%- if moments.states > 0 %}
+    for (int value = MOMENTS; value < K; ++value) m[value] = f[value];
+{%- endif %}
 {%- else %}
     for (int number = 0; number < K; ++number) m[number] = f[number];
 {%- endif %}
@@ -393,8 +405,9 @@ static __device__ const int AROUND_BLOCK[] = {
 static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTSIDE + CELLS - 1) / CELLS;
 {%- endcomponent exchange %}
 
-{% component gather_moments(walls, inbox, nodes, @real, @moments, @pulls, @deep, @bx, @by, @bz) -%}
-{%- if walls or inbox %}
+{% component gather_moments(of, @real, @moments, @around, @inputs, @pulls, @deep, @bx, @by, @bz) -%}
+{%- set whole = of.nodes or around -%}
+{%- if of.walls or of.inbox or around and not of.exposes %}
     (void)xm, (void)xp, (void)ym, (void)yp{% if deep %}, (void)zm, (void)zp{% endif %};
 {%- endif %}
 
@@ -412,8 +425,8 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
     }
 
     // ---- populations go to where they arrive
-{%- if nodes %}
-    {{ real }} f[Q];
+{%- if whole %}
+    {{ real }} f[{% if of.exposes %}Q{% else %}{{ inputs }}{% endif %}];
 {%- else %}
     {{ real }} {% for input in moments.sums %}{% if not loop.first %}, {% endif %}n_{{ loop.index0 }} = 0{% endfor %};
 {%- endif %}
@@ -423,7 +436,7 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 {%- if deep %}
             | (cell / {{ bx * by }} > 0) << 4 | (cell / {{ bx * by }} < {{ bz - 1 }}) << 5
 {%- endif %};
-{%- if nodes %}
+{%- if whole %}
         populations_from(own, f);
 {%- else %}
         {{ real }} f[Q];
@@ -450,11 +463,11 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 {%- for which in [0, 1] %}
 {%- if which == 0 %}{% set at = pair.at %}{% else %}{% set at = pair.other %}{% endif %}
 {%- set pull = pulls[at] %}
-        const {{ real }} from_{{ which }} = {% if inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ at }}, here)] : {% endif -%}
-            {% if walls %}{{ pull.near }} < 0 ? from_wall(-1 - {{ pull.near }}, {{ at }}, here, src, near, wall_rules, wall_values) : {% endif -%}
+        const {{ real }} from_{{ which }} = {% if of.inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ at }}, here)] : {% endif -%}
+            {% if of.walls %}{{ pull.near }} < 0 ? from_wall(-1 - {{ pull.near }}, {{ at }}, here, src, near, wall_rules, wall_values) : {% endif -%}
             arrived[cell + {% if which == 0 %}{{ pair.first }}{% else %}{{ pair.second }}{% endif %}];
 {%- endfor %}
-{%- if nodes %}
+{%- if whole %}
         f[{{ pair.at }}] = from_0, f[{{ pair.other }}] = from_1;
 {%- else %}
         const {{ real }} even = from_0 + from_1{% if pair.has_odd %}, odd = from_0 - from_1{% endif %};
@@ -464,6 +477,9 @@ static constexpr int OUTSIDE = sizeof(AROUND_BLOCK) / sizeof(int), TURNS = (OUTS
 {%- endif %}
     }
 {%- endfor %}
+{%- if around and not of.exposes %}
+{{-<see of={of} />}}
+{%- endif %}
 {%- endcomponent gather_moments %}
 
 {% component finish_moments(@real, @collide) -%}

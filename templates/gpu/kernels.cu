@@ -9,7 +9,11 @@ static constexpr int Q = {{ q }};  // directions
 static constexpr int INPUTS = {{ around.count }};  // what a collision reads: that of its cell, and what cells around show
 {%- endif %}
 {%- if moments %}
+{%- if moments.states > 0 %}
+static constexpr int K = {{ value_count }}, MOMENTS = {{ moments.count }};  // values that are stored of a cell: moments, then states
+{%- else %}
 static constexpr int K = {{ value_count }};  // moments that are stored of a cell
+{%- endif %}
 {%- endif %}
 static constexpr int CELLS = {{ bx }} * {{ by }} * {{ bz }};  // of a block
 static constexpr int NEAR = {{ near }};  // neighbours of a block, itself included
@@ -39,7 +43,7 @@ static __device__ __forceinline__ void collide({{ real }} (&f)[{{ inputs }}]{{ p
     moments_of(f, m);
 {%- endif %}
 {%- for input in collide.inputs %}
-    const {{ real }} {{ input.text }} = {% if moments %}m{% else %}f{% endif %}[{{ input.at }}];
+    const {{ real }} {{ input.text }} = {% if moments and input.at < value_count %}m{% else %}f{% endif %}[{{ input.at }}];
 {%- endfor %}
 {%- for line in collide.body %}
     {{ line }}

@@ -44,7 +44,11 @@
     }
 }
 
-{{<digits />}}{{ inline }} void load_moments(const {{ stored }} *populations, const {{ int }} slot, const int cell, {{ real }} *m)
+{{<digits />}}{% if moments.states > 0 -%}
+{{<states_in_memory />}}
+
+{% endif -%}
+{{ inline }} void load_moments(const {{ stored }} *populations, const {{ int }} slot, const int cell, {{ real }} *m)
 {
     {{<load_all pitch={pitch} />}}
 }
@@ -52,6 +56,10 @@
 // A population of a cell. Who needs all of them has a better way.
 {{ apart }} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
 {
+{%- if moments.states > 0 %}
+    const int value = direction - Q + K;
+    if (value >= MOMENTS) return load_state(populations, slot, value, cell);
+{%- endif %}
     {{ real }} m[K];
     load_moments(populations, slot, cell, m);
     return population_from(m, direction);
@@ -62,6 +70,14 @@
     {{<store_all />}}
 }
 
+{% if around -%}
+// Stores what a cell shows, which is a state.
+{{ inline }} void store({{ stored }} *populations, const {{ int }} slot, const int direction, const int cell, const {{ real }} value)
+{
+    store_state(populations, slot, direction - Q + K, cell, value);
+}
+
+{% endif -%}
 // Stores a cell that has these populations.
 {{ inline }} void store_cell({{ stored }} *populations, const {{ int }} slot, const int cell, const {{ real }} *f)
 {

@@ -135,7 +135,7 @@ if (direction >= {{ halves }}) {
 {
     unsigned chance = (unsigned)cell;
     {{ real }} size = 0;
-{%- for sum in moments.sums %}
+{%- for own in moments.digits %}
     const unsigned bits_{{ loop.index0 }} = bits_of(m[{{ loop.index0 }}{% if not moments.paired %} * stride{% endif %}]);
     chance = chance * 0x9e3779b1u + bits_{{ loop.index0 }}, size += fabsf(m[{{ loop.index0 }}{% if not moments.paired %} * stride{% endif %}]);
 {%- endfor %}
@@ -165,7 +165,7 @@ if (direction >= {{ halves }}) {
 
 {% component load_all(pitch, @moments) -%}
 {% if moments.groups -%}
-    uint16_t narrow[K];
+    uint16_t narrow[{{ moments.number }}];
 {%- for group in moments.groups %}
 {%- if group.width == 1 %}
     narrow[{{ group.first }}] = populations[at(slot, {{ group.first }}, cell)];
@@ -180,11 +180,14 @@ if (direction >= {{ halves }}) {
 {%- else -%}
     widen_moments(populations + at(slot, 0, cell), {{ pitch }}, m);
 {%- endif %}
+{%- if moments.states > 0 %}
+    for (int value = MOMENTS; value < K; ++value) m[value] = load_state(populations, slot, value, cell);
+{%- endif %}
 {%- endcomponent load_all %}
 
 {% component store_all(@moments) -%}
 {% if moments.paired -%}
-    unsigned words[(K + 1) / 2];
+    unsigned words[({{ moments.number }} + 1) / 2];
     round_moments(m, cell, words);
 {%- for group in moments.groups %}
 {%- if group.width == 1 %}
@@ -198,11 +201,31 @@ if (direction >= {{ halves }}) {
 {%- endif %}
 {%- endfor %}
 {%- if not moments.groups %}
-    for (int number = 0; number < K; ++number) populations[at(slot, number, cell)] = (uint16_t)(words[number / 2] >> number % 2 * 16);
+    for (int number = 0; number < {{ moments.number }}; ++number) populations[at(slot, number, cell)] = (uint16_t)(words[number / 2] >> number % 2 * 16);
 {%- endif %}
 {%- else -%}
-    uint16_t narrow[K];
+    uint16_t narrow[{{ moments.number }}];
     round_moments(m, 1, cell, narrow);
-    for (int number = 0; number < K; ++number) populations[at(slot, number, cell)] = narrow[number];
+    for (int number = 0; number < {{ moments.number }}; ++number) populations[at(slot, number, cell)] = narrow[number];
+{%- endif %}
+{%- if moments.states > 0 %}
+    for (int value = MOMENTS; value < K; ++value) store_state(populations, slot, value, cell, m[value]);
 {%- endif %}
 {%- endcomponent store_all %}
+
+{% component states_in_memory(@inline, @real, @int) -%}
+// The states of a cell, by their numbers among all values. Each has the 32 bits that it is computed with, in two rows: the upper half, then the lower
+// one.
+{{ inline }} {{ real }} load_state(const uint16_t *populations, const {{ int }} slot, const int value, const int cell)
+{
+    const int upper = 2 * value - MOMENTS;
+    return float_of((unsigned)populations[at(slot, upper, cell)] << 16 | populations[at(slot, upper + 1, cell)]);
+}
+
+{{ inline }} void store_state(uint16_t *populations, const {{ int }} slot, const int value, const int cell, const {{ real }} state)
+{
+    const int upper = 2 * value - MOMENTS;
+    populations[at(slot, upper, cell)] = (uint16_t)(bits_of(state) >> 16);
+    populations[at(slot, upper + 1, cell)] = (uint16_t)bits_of(state);
+}
+{%- endcomponent states_in_memory %}

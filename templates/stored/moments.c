@@ -1,17 +1,17 @@
 {# What is stored of a cell: moments in the place of its populations. -#}
-{% component memory(pitch, @inline, @int, @moments, @values) -%}
+{% component memory(pitch, @inline, @int, @moments, @stored_rows) -%}
 {% if moments.groups -%}
-// Of the moments of a cell as many lie side by side as are loaded at once: {{ moments.widths }}.
+// Of the moments of a cell as many lie side by side as are loaded at once: {{ moments.widths }}.{% if moments.states > 0 %} States lie apart behind them.{% endif %}
 {%- else -%}
 // The moments of a cell lie apart, those of one number in a block side by side.
 {%- endif %}
 {{ inline }} size_t at(const {{ int }} slot, const int direction, const int cell)
 {
 {%- if moments.groups %}
-    const int place = {% for group in moments.groups %}{% if not loop.last %}direction < {{ group.end }} ? {% endif %}{% if group.first > 0 %}{{ group.first }} * CELLS + {% endif %}{% if group.width > 1 %}{{ group.width }} * {% endif %}cell{% if group.width > 1 %} + direction{% if group.first > 0 %} - {{ group.first }}{% endif %}{% endif %}{% if not loop.last %} : {% endif %}{% endfor %};
-    return (size_t)slot * (K * CELLS) + (size_t)place;
+    const int place = {% for group in moments.groups %}{% if not loop.last or moments.states > 0 %}direction < {{ group.end }} ? {% endif %}{% if group.first > 0 %}{{ group.first }} * CELLS + {% endif %}{% if group.width > 1 %}{{ group.width }} * {% endif %}cell{% if group.width > 1 %} + direction{% if group.first > 0 %} - {{ group.first }}{% endif %}{% endif %}{% if not loop.last or moments.states > 0 %} : {% endif %}{% endfor %}{% if moments.states > 0 %}direction * CELLS + cell{% endif %};
+    return (size_t)slot * ({{ stored_rows }} * CELLS) + (size_t)place;
 {%- else %}
-    return (size_t)slot * ({{ values }} * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
+    return (size_t)slot * ({{ stored_rows }} * {{ pitch }}) + (size_t)(direction * {{ pitch }} + cell);
 {%- endif %}
 }
 
@@ -51,3 +51,8 @@
 {% component keep_state() -%}
 {{<as_stored_moments />}}
     {% endcomponent keep_state %}
+
+{# What a cell shows, which is a state. -#}
+{% component load_shown(slot, row, cell) -%}
+load_state(src, {{ slot }}, {{ row }} - Q + K, {{ cell }})
+{%- endcomponent load_shown %}

@@ -53,3 +53,8 @@
 {% component keep_state() -%}
 {{<by_chance cell="0" />}}
 {%- endcomponent keep_state %}
+
+{# What a cell shows. -#}
+{% component load_shown(slot, row, cell) -%}
+load(src, {{ slot }}, {{ row }}, {{ cell }})
+{%- endcomponent load_shown %}

@@ -39,3 +39,16 @@
 {% component store_all() -%}
     for (int number = 0; number < K; ++number) populations[at(slot, number, cell)] = m[number];
 {%- endcomponent store_all %}
+
+{% component states_in_memory(@inline, @real, @stored, @int) -%}
+// The states of a cell, which are stored as they are, by their numbers among all values.
+{{ inline }} {{ real }} load_state(const {{ stored }} *populations, const {{ int }} slot, const int value, const int cell)
+{
+    return populations[at(slot, value, cell)];
+}
+
+{{ inline }} void store_state({{ stored }} *populations, const {{ int }} slot, const int value, const int cell, const {{ real }} state)
+{
+    populations[at(slot, value, cell)] = state;
+}
+{%- endcomponent states_in_memory %}

@@ -15,6 +15,10 @@ struct Dim3 {
     unsigned x, y, z;
 };
 
+struct uint2 {
+    unsigned x, y;
+};
+
 struct uint4 {
     unsigned x, y, z, w;
 };

@@ -235,7 +235,8 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         stored_rows: match (manifest.rows() - manifest.values(), manifest.moments.is_empty()) {
             (0, true) => "Q".into(),
             (0, false) => "K".into(),
-            (more, _) => format!("(Q + {more})"),
+            (more, true) => format!("(Q + {more})"),
+            (more, false) => format!("(K + {more})"),
         },
         halves: manifest.first_in_halves(),
         moments: method.moments.as_ref().map(|plans| moments::view(method, plans)),

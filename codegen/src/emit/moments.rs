@@ -18,7 +18,13 @@ use super::view::{Formulas, Value};
 pub struct Moments {
     /// Their names.
     pub names: String,
-    /// `m[0] = f[0] + f[1];` for each.
+    /// How many states lie behind them.
+    pub states: usize,
+    /// How many moments there are.
+    pub count: usize,
+    /// The constant that says so: `K` where there are no states.
+    pub number: &'static str,
+    /// `m[0] = f[0] + f[1];` for each, and for each state.
     pub sums: Vec<String>,
     /// Populations after a collision from moments after it.
     pub populations: Formulas,
@@ -131,17 +137,20 @@ pub struct Arrival {
 /// Everything about moments.
 pub fn view(method: &Method, plans: &Plans) -> Moments {
     let manifest = method.manifest;
-    let (padded, groups) = (padded(manifest), groups(manifest));
+    let (padded, groups, count) = (padded(manifest), groups(manifest), manifest.first_state());
     Moments {
+        states: manifest.states.len(),
+        number: if manifest.states.is_empty() { "K" } else { "MOMENTS" },
+        count,
         widths: groups.iter().map(|group| group.width.to_string()).collect::<Vec<_>>().join(", "),
         groups,
         paired: manifest.target.is_gpu(),
-        digits: (0..manifest.moments.len()).map(|at| digits(manifest, at)).collect(),
+        digits: (0..count).map(|at| digits(manifest, at)).collect(),
         lent: manifest.lent().into_iter().map(lent).collect(),
         names: manifest.moments.iter().map(|moment| moment.name.as_str()).collect::<Vec<_>>().join(", "),
         sums: sums(manifest),
         populations: formulas(manifest, plans.populations),
-        each: (0..manifest.q()).map(|pop| formulas(manifest, &plans.populations.of_output(pop))).collect(),
+        each: (0..manifest.q() - manifest.states.len()).map(|pop| formulas(manifest, &plans.populations.of_output(pop))).collect(),
         rest: rest(manifest),
         arrivals: arrivals(manifest),
         own: gives(manifest, [0; 3]),
@@ -188,7 +197,7 @@ fn groups(manifest: &Manifest) -> Vec<Group> {
         let words = (first..).step_by(2).zip(parts).map(|(first, part)| Word { part, first }).collect();
         Group { first, end: first + width, width, word, words }
     };
-    lbm_bundle::side_by_side(manifest.moments.len()).filter(|_| manifest.is_side_by_side()).map(group).collect()
+    lbm_bundle::side_by_side(manifest.first_state()).filter(|_| manifest.is_side_by_side()).map(group).collect()
 }
 
 /// Cells of a block along each axis with the layer around it.

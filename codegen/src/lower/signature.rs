@@ -284,7 +284,7 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
     let [q, rows, components] = [manifest.q(), manifest.rows(), manifest.field_components()].map(|count| count as u32);
     let shown = match (manifest.shown.first(), manifest.shown.last()) {
         (Some(first), Some(last)) => {
-            let of = |shown: &bundle::Shown| manifest.rows_of(shown.value as usize);
+            let of = |shown: &bundle::Shown| manifest.rows_of(manifest.value_of_state(shown.value as usize));
             of(first).start as u32..of(last).end as u32
         }
         _ => 0..0,
@@ -367,9 +367,9 @@ pub fn in_pairs(manifest: &Manifest, role: Role) -> bool {
     blocks && manifest.states.is_empty() && fits && role == Role::StreamCollide
 }
 
-/// Whether the threads of a block exchange populations that they make of moments: where they work on all of its cells.
+/// Whether the threads of a block exchange populations that they make of moments: where they gather those of all of its cells.
 fn exchanges(manifest: &Manifest, role: Role) -> bool {
-    let whole = matches!(role.gathers(), Some((Action::Collide, sources)) if !sources.ghosts && !sources.links);
+    let whole = role.gathers().is_some_and(|(_, sources)| sources.neighbours && !sources.ghosts && !sources.links);
     whole && !manifest.moments.is_empty()
 }
 

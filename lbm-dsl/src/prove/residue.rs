@@ -104,6 +104,7 @@ pub(super) fn chance(point: u64, symbol: Symbol) -> Residue {
         Symbol::Param { param, component } => (2, pair(param, component)),
         Symbol::Moment(number) => (3, number.into()),
         Symbol::Field { field, component } => (5, pair(field, component)),
+        Symbol::Neighbour { shown, dir } => (6, pair(shown, dir.index() as u8)),
         _ => (4, 0),
     };
     Residue::word(point).mixed(kind).mixed(number)

@@ -69,7 +69,7 @@ pub(super) fn is_unread(
         }
         values[id.index()] = match node {
             Expr::Const(value) => Some(constant(value.clone())),
-            Expr::Symbol(Symbol::Population(pop)) => Some(population(pop.index())),
+            Expr::Symbol(Symbol::Population(pop)) if pop.index() < model.moving() => Some(population(pop.index())),
             Expr::Symbol(symbol) => Some(work.variable(Atom::Symbol(*symbol))),
             Expr::Neg(_) => Some(scaled(&known[0], &-Rational::one())),
             Expr::Again(_) => Some(known[0].clone()),

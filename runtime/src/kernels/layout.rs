@@ -29,15 +29,15 @@ pub struct Layout {
     components: usize,
     /// Distance between components, in values.
     pitch: usize,
-    /// Whether components are stored in groups.
-    grouped: bool,
+    /// How many of the components are stored in groups: the first ones.
+    grouped: usize,
 }
 
 impl Layout {
     /// Layout of the populations: the components are rows ([`Manifest::rows_of`]), one per direction, or per moment if moments are stored in
-    /// their place, and two per state if populations are stored in 16 bits.
+    /// their place, and two per state if these are stored in 16 bits.
     pub fn populations(manifest: &Manifest) -> Self {
-        let grouped = manifest.is_side_by_side();
+        let grouped = if manifest.is_side_by_side() { manifest.first_state() } else { 0 };
         Layout { pitch: manifest.pitch(), grouped, ..Self::of(manifest, manifest.rows()) }
     }
 
@@ -58,7 +58,7 @@ impl Layout {
     }
 
     fn of(manifest: &Manifest, components: usize) -> Self {
-        Layout { block: manifest.block.map(|n| n as usize), components, pitch: manifest.cells(), grouped: false }
+        Layout { block: manifest.block.map(|n| n as usize), components, pitch: manifest.cells(), grouped: 0 }
     }
 
     /// Cells of a block along each axis.
@@ -130,17 +130,17 @@ impl Layout {
     /// Offset of a value, in values.
     pub fn offset(&self, slot: SlotId, component: usize, cell: CellId) -> usize {
         let cell = cell.0 as usize;
-        if !self.grouped {
+        if component >= self.grouped {
             return (slot.index() * self.components + component) * self.pitch + cell;
         }
         let of_component = |(first, width): &(usize, usize)| (*first..first + width).contains(&component);
-        let (first, width) = side_by_side(self.components).find(of_component).unwrap_or((component, 1));
+        let (first, width) = side_by_side(self.grouped).find(of_component).unwrap_or((component, 1));
         slot.index() * self.slot_len() + first * self.pitch + cell * width + component - first
     }
 
     /// Whether components are grouped, so that the order is not `[slot][component][cell]`.
     pub fn is_grouped(&self) -> bool {
-        self.grouped
+        self.grouped > 0
     }
 
     /// Converts the bytes of some slots between grouped components and `[component][cell]` for each slot.
@@ -166,9 +166,10 @@ impl Layout {
 mod tests {
     use super::*;
 
-    const LAYOUT: Layout = Layout { block: [4, 3, 2], components: 5, pitch: 24, grouped: false };
-    const APART: Layout = Layout { block: [4, 1, 1], components: 2, pitch: 6, grouped: false };
-    const GROUPED: Layout = Layout { block: [4, 2, 1], components: 11, pitch: 8, grouped: true };
+    const LAYOUT: Layout = Layout { block: [4, 3, 2], components: 5, pitch: 24, grouped: 0 };
+    const APART: Layout = Layout { block: [4, 1, 1], components: 2, pitch: 6, grouped: 0 };
+    const GROUPED: Layout = Layout { block: [4, 2, 1], components: 11, pitch: 8, grouped: 11 };
+    const WITH_STATE: Layout = Layout { grouped: 9, ..GROUPED };
 
     #[test]
     fn offsets_follow_the_formula_of_the_bundle() {
@@ -199,6 +200,13 @@ mod tests {
         let in_order = GROUPED.regrouped(&bytes, 1, false);
         assert_eq!(in_order[..9], [0, 8, 16, 24, 32, 40, 48, 56, 1]);
         assert_eq!(GROUPED.regrouped(&in_order, 1, true), bytes);
+    }
+
+    #[test]
+    fn rows_of_states_lie_apart_behind_groups() {
+        let offset = |component: usize, cell: u32| WITH_STATE.offset(SlotId(1), component, CellId(cell)) - 88;
+        assert_eq!([offset(7, 1), offset(8, 0), offset(8, 1)], [15, 64, 65]);
+        assert_eq!([offset(9, 0), offset(9, 1), offset(10, 0), offset(10, 7)], [72, 73, 80, 87]);
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub(super) fn named(model: &Model) -> Vec<Moment> {
 }
 
 fn moment(model: &Model, at: usize, set: &Populations, powers: &[u32]) -> Moment {
-    let mut shares = vec![Rational::zero(); model.q()];
+    let mut shares = vec![Rational::zero(); model.moving()];
     for dir in set.lattice.dirs() {
         let velocity = set.lattice.velocity(dir);
         let share = powers.iter().zip(velocity).map(|(power, c)| c.pow(*power)).product::<i32>();
@@ -98,8 +98,8 @@ impl Moment {
 /// All populations, each a moment of its own.
 pub(super) fn all(model: &Model) -> Vec<Moment> {
     let unit =
-        |at: usize| (0..model.q()).map(|pop| if pop == at { Rational::one() } else { Rational::zero() }).collect();
-    (0..model.q()).map(|at| Moment { of: None, name: format!("f{at}"), shares: unit(at) }).collect()
+        |at: usize| (0..model.moving()).map(|pop| if pop == at { Rational::one() } else { Rational::zero() }).collect();
+    (0..model.moving()).map(|at| Moment { of: None, name: format!("f{at}"), shares: unit(at) }).collect()
 }
 
 /// A basis of the space of the rows: of moments with a name as far as it goes.

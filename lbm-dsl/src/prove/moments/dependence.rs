@@ -42,9 +42,10 @@ pub struct Dependence {
     pub functions: Vec<&'static str>,
 }
 
-/// What is found out about a model without states; nothing where its collision has no value.
+/// What is found out about a model; nothing where its collision has no value. States and what is read of the cells around are arbitrary, as
+/// parameters are, and what cells keep of a collision counts as populations after it do.
 pub fn dependence(model: &Model) -> Option<Dependence> {
-    let count = model.q();
+    let count = model.moving();
     let rows = rows(model, &|_| false)?;
     let (known, base, budget) = (named(model), base(model), Budget::new());
     let (moments, proved) = match rows.rational() {
@@ -132,7 +133,7 @@ fn rows(model: &Model, is_fixed: &dyn Fn(ExprId) -> bool) -> Option<Rows> {
         let before = rows.rank();
         found.into_iter().for_each(|row| _ = rows.add(row));
         idle = if rows.rank() > before { 0 } else { idle + 1 };
-        if idle == STATES || rows.rank() == model.q() {
+        if idle == STATES || rows.rank() == model.moving() {
             return Some(rows);
         }
     }
@@ -140,7 +141,7 @@ fn rows(model: &Model, is_fixed: &dyn Fn(ExprId) -> bool) -> Option<Rows> {
 }
 
 fn is_proved(model: &Model, moments: &[Moment], budget: &Budget) -> bool {
-    let (section, directions) = section(moments, model.q());
+    let (section, directions) = section(moments, model.moving());
     unread::is_unread(model, &section, &directions, budget)
 }
 

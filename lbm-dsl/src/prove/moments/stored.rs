@@ -1,4 +1,7 @@
 //! Moments in the place of populations.
+//!
+//! States of cells are stored as they are, behind the moments. They, and what is read of the cells around, are arbitrary values here, as
+//! parameters are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,8 +10,8 @@ use num_traits::{One, Zero};
 
 use super::basis::{Moment, residues, section};
 use super::dependence::{ATTEMPTS, dependence};
-use crate::expr::{Expr, ExprId, Exprs, Rational, Symbol};
-use crate::model::{Formulas, Let, Model};
+use crate::expr::{Expr, ExprId, Exprs, Pop, Rational, Symbol};
+use crate::model::{Formulas, Let, Model, State};
 use crate::prove::residue::{Residue, chance};
 
 /// States whose populations must come back from their moments.
@@ -17,13 +20,13 @@ const STATES_GIVEN_BACK: usize = 4;
 /// A collision of moments that are stored in the place of populations.
 #[derive(Clone, Debug)]
 pub struct Stored {
-    /// The moments.
+    /// The moments; behind them the states, each as it is.
     pub moments: Vec<Moment>,
     /// The graph of the formulas: `Symbol::Moment` is a moment by its position.
     pub exprs: Exprs,
-    /// Every population after a collision, from the moments after it.
+    /// Every population and every state after a collision, from the moments after it.
     pub populations: Formulas,
-    /// Every moment after a collision, from the moments before it and parameters.
+    /// Every moment after a collision, from the moments before it, what is read of the cells around, and parameters.
     pub relaxed: Formulas,
 }
 
@@ -34,8 +37,6 @@ pub enum NotStored {
     All(usize, Option<String>),
     /// That they depend on no more than so many is not proved.
     NotProved(usize),
-    /// Cells have states beside their populations.
-    States,
     /// The collision has no value.
     NoValue,
     /// No formula was found that gives populations after a collision from so many moments after it, whatever the parameters are.
@@ -55,7 +56,6 @@ impl fmt::Display for NotStored {
                 write!(out, "after a collision they depend on {count} moments, as many as there are")
             }
             Self::NotProved(count) => write!(out, "that they depend on {count} moments and no others is not proved"),
-            Self::States => write!(out, "cells have states beside their populations"),
             Self::NoValue => write!(out, "the collision has no value"),
             Self::NoFormula(count) => write!(
                 out,
@@ -68,12 +68,10 @@ impl fmt::Display for NotStored {
 /// Moments in the place of populations.
 ///
 /// Stored are those after a collision, `m* = M f*`. Where a collision leaves all of them as they are, as it does with a rate of zero, it
-/// gives the populations that belong to them: so that is looked for, with a parameter or a named value set to 0 or 1, and what is found is
-/// tried: `f*` of any collision must come back from `M f*`, at states in a prime field, where functions count as any function.
+/// gives the populations that belong to them: so that is looked for, with a parameter, a state or a named value set to 0 or 1, or two of them,
+/// and with nothing around. What is found is tried: `f*` of any collision must come back from `M f*`, at states in a prime field, where
+/// functions count as any function.
 pub fn stored(model: &Model) -> Result<Stored, NotStored> {
-    if !model.states().is_empty() || model.around.is_some() {
-        return Err(NotStored::States);
-    }
     let found = dependence(model).ok_or(NotStored::NoValue)?;
     let count = found.moments.len();
     if count == found.populations {
@@ -82,16 +80,16 @@ pub fn stored(model: &Model) -> Result<Stored, NotStored> {
     if !found.proved {
         return Err(NotStored::NotProved(count));
     }
-    let moments = found.moments;
-    let (section, _) = section(&moments, model.q());
+    let (section, _) = section(&found.moments, model.moving());
+    let moments = with_states(model, found.moments);
     let mut exprs = Exprs::new();
-    let populations: Vec<ExprId> = (0..model.q())
-        .map(|pop| {
-            let shares: Vec<&Rational> = section.iter().map(|shares| &shares[pop]).collect();
-            let symbols: Vec<ExprId> = (0..count).map(|at| exprs.symbol(Symbol::Moment(at as u16))).collect();
-            sum(&mut exprs, &shares, &symbols)
-        })
-        .collect();
+    let symbols: Vec<ExprId> = (0..moments.len()).map(|at| exprs.symbol(Symbol::Moment(at as u16))).collect();
+    let mut populations: Vec<ExprId> = Vec::new();
+    for pop in 0..model.moving() {
+        let shares: Vec<&Rational> = section.iter().map(|shares| &shares[pop]).collect();
+        populations.push(sum(&mut exprs, &shares, &symbols[..count]));
+    }
+    populations.extend(&symbols[count..]);
     let collided = |exprs: &mut Exprs, value: &dyn Fn(ExprId, Symbol) -> Option<Rational>| -> Formulas {
         let new = model.exprs.rewrite(&model.collide.outputs, exprs, |to, id, node| {
             let symbol = if let Expr::Symbol(symbol) = node { symbol } else { Symbol::Moment(u16::MAX) };
@@ -108,44 +106,144 @@ pub fn stored(model: &Model) -> Result<Stored, NotStored> {
     let after = collided(&mut exprs, &|_, _| None);
     let outputs: Vec<ExprId> = moments.iter().map(|moment| of_moment(&mut exprs, moment, &after.outputs)).collect();
     let relaxed = Formulas { outputs: linear(&mut exprs, &outputs), ..after };
-    for choice in choices(model) {
-        let vectors = |symbol: Symbol| match symbol {
-            Symbol::Param { param, .. } => model.params[usize::from(param)].components > 1,
-            _ => false,
-        };
-        let value = |id: ExprId, symbol: Symbol| match &choice {
-            _ if vectors(symbol) => Some(Rational::zero()),
-            Choice::Params => matches!(symbol, Symbol::Param { .. }).then(Rational::zero),
-            Choice::Param(at, value) => {
-                matches!(symbol, Symbol::Param { param, .. } if usize::from(param) == *at).then(|| value.clone())
-            }
-            Choice::Let(at, value) => (id == *at).then(|| value.clone()),
-        };
-        let populations = collided(&mut exprs, &value);
-        if gives_back(model, &moments, &exprs, &populations.outputs) {
-            return Ok(Stored { moments, exprs, populations, relaxed });
-        }
+    let with = |exprs: &mut Exprs, choice: &Choice| {
+        let mut found = collided(exprs, &|id, symbol| nothing(model, symbol).or_else(|| choice.value(id, symbol)));
+        found.outputs.splice(model.moving().., symbols[count..].iter().copied());
+        found
+    };
+    let finds = |exprs: &mut Exprs, choice: &Choice| {
+        let found = with(exprs, choice);
+        gives_back(model, (&moments, count), exprs, &found.outputs).then_some(found)
+    };
+    let mut found = choices(model).iter().find_map(|choice| finds(&mut exprs, choice));
+    if found.is_none() {
+        found = pairs(model, |choice| {
+            // What comes to nothing is left behind.
+            let mut scratch = exprs.clone();
+            let outputs = with(&mut scratch, choice).outputs;
+            let state = |at: usize| Pop((model.moving() + at - count) as u16);
+            let left = scratch.symbols(&outputs[..model.moving()]).filter_map(|symbol| match symbol {
+                Symbol::Moment(at) => usize::from(at).checked_sub(count).map(|_| Symbol::Population(state(at.into()))),
+                _ => Some(symbol),
+            });
+            (left.collect(), gives_back(model, (&moments, count), &scratch, &outputs))
+        })
+        .map(|choice| with(&mut exprs, &choice));
     }
-    Err(NotStored::NoFormula(count))
+    let populations = found.ok_or(NotStored::NoFormula(count))?;
+    Ok(Stored { moments, exprs, populations, relaxed })
+}
+
+/// Behind moments of the populations the states.
+fn with_states(model: &Model, moments: Vec<Moment>) -> Vec<Moment> {
+    let of_populations = moments.into_iter().map(|mut moment| {
+        moment.shares.resize(model.q(), Rational::zero());
+        moment
+    });
+    let state = |(at, state): (usize, &State)| {
+        let mut shares = vec![Rational::zero(); model.q()];
+        shares[model.moving() + at] = Rational::one();
+        Moment { of: None, name: state.name.clone(), shares }
+    };
+    of_populations.chain(model.states.iter().enumerate().map(state)).collect()
+}
+
+/// The zero of a symbol that has no part in what a collision leaves as it is: forces, and what cells around have.
+fn nothing(model: &Model, symbol: Symbol) -> Option<Rational> {
+    let is_nothing = match symbol {
+        Symbol::Param { param, .. } => model.params[usize::from(param)].components > 1,
+        Symbol::Population(pop) => pop.index() >= model.q() - model.hidden,
+        Symbol::Neighbour { .. } => true,
+        _ => false,
+    };
+    is_nothing.then(Rational::zero)
 }
 
 /// What is set to a number so that a collision leaves all moments that it depends on as they are.
+#[derive(Clone)]
 enum Choice {
     /// All parameters to zero.
     Params,
     /// A scalar parameter.
     Param(usize, Rational),
+    /// A state.
+    State(Pop, Rational),
     /// A named value.
     Let(ExprId, Rational),
+    /// Both of them.
+    Both(Box<[Choice; 2]>),
 }
 
+impl Choice {
+    /// The number that stands for an expression or a symbol, if one does.
+    fn value(&self, id: ExprId, symbol: Symbol) -> Option<Rational> {
+        let (is_it, value) = match (self, symbol) {
+            (Self::Params, _) => return matches!(symbol, Symbol::Param { .. }).then(Rational::zero),
+            (Self::Both(both), _) => return both.iter().find_map(|one| one.value(id, symbol)),
+            (Self::Param(at, value), Symbol::Param { param, .. }) => (usize::from(param) == *at, value),
+            (Self::State(at, value), Symbol::Population(pop)) => (pop == *at, value),
+            (Self::Let(at, value), _) => (id == *at, value),
+            _ => return None,
+        };
+        is_it.then(|| value.clone())
+    }
+}
+
+/// What may be set alone.
 fn choices(model: &Model) -> Vec<Choice> {
-    let numbers = || [Rational::zero(), Rational::one()];
-    let scalars = model.params.iter().enumerate().filter(|(_, param)| param.components == 1);
-    let params = scalars.flat_map(|(at, _)| numbers().map(|value| Choice::Param(at, value)));
+    let (params, states) = scalars(model);
+    let params = params.into_iter().flat_map(|at| numbers().map(|value| Choice::Param(at, value)));
     let lets: BTreeSet<ExprId> = model.collide.lets.iter().map(|item| item.value).collect();
     let lets = lets.into_iter().flat_map(|at| numbers().map(|value| Choice::Let(at, value)));
-    [Choice::Params].into_iter().chain(params).chain(lets).collect()
+    let states = states.into_iter().flat_map(|at| numbers().map(|value| Choice::State(at, value)));
+    [Choice::Params].into_iter().chain(params).chain(lets).chain(states).collect()
+}
+
+/// Parameters that are no vectors, and states that the spec names.
+fn scalars(model: &Model) -> (Vec<usize>, Vec<Pop>) {
+    let params = model.params.iter().enumerate().filter(|(_, param)| param.components == 1).map(|(at, _)| at);
+    let named = model.moving()..model.q() - model.hidden;
+    (params.collect(), named.map(|at| Pop(at as u16)).collect())
+}
+
+/// Two that do it together; `tried` says which symbols formulas still read with a choice, and whether it does it.
+fn pairs(model: &Model, tried: impl Fn(&Choice) -> (BTreeSet<Symbol>, bool)) -> Option<Choice> {
+    let (params, states) = scalars(model);
+    let of = |value: &Rational| {
+        let params = params.iter().map(|at| Choice::Param(*at, value.clone()));
+        params.chain(states.iter().map(|at| Choice::State(*at, value.clone()))).collect::<Vec<_>>()
+    };
+    let first: Vec<Choice> = numbers().iter().flat_map(of).collect();
+    first.iter().find_map(|first| {
+        let (left, _) = tried(first);
+        with_another(model, first, &left).into_iter().find(|both| tried(both).1)
+    })
+}
+
+/// A parameter or a state, and what else may be set with it, where formulas still read what is in `left`: a symbol of these, or a named value
+/// that depends on them all.
+fn with_another(model: &Model, first: &Choice, left: &BTreeSet<Symbol>) -> Vec<Choice> {
+    let lets: BTreeSet<ExprId> = model.collide.lets.iter().map(|item| item.value).collect();
+    let reads_all = |at: &ExprId| {
+        let read: BTreeSet<Symbol> = model.exprs.symbols(&[*at]).collect();
+        left.is_subset(&read)
+    };
+    let lets: Vec<ExprId> = lets.into_iter().filter(reads_all).collect();
+    let of = |value: Rational| {
+        let symbol = match left.iter().collect::<Vec<_>>()[..] {
+            [Symbol::Param { param, .. }] => Some(Choice::Param(usize::from(*param), value.clone())),
+            [Symbol::Population(pop)] => Some(Choice::State(*pop, value.clone())),
+            _ => None,
+        };
+        let lets = lets.iter().map(move |at| Choice::Let(*at, value.clone()));
+        symbol.into_iter().chain(lets).map(|second| Choice::Both(Box::new([first.clone(), second])))
+    };
+    numbers().into_iter().flat_map(of).collect()
+}
+
+/// What something is set to.
+fn numbers() -> [Rational; 2] {
+    [Rational::zero(), Rational::one()]
 }
 
 /// `sum(at: shares[at] * values[at])`
@@ -205,9 +303,11 @@ fn of_moment(exprs: &mut Exprs, moment: &Moment, populations: &[ExprId]) -> Expr
     sum(exprs, &moment.shares.iter().collect::<Vec<_>>(), populations)
 }
 
-/// Whether these formulas of moments, which know no parameters, give back what any collision makes.
-fn gives_back(model: &Model, moments: &[Moment], exprs: &Exprs, populations: &[ExprId]) -> bool {
-    if exprs.symbols(populations).any(|symbol| !matches!(symbol, Symbol::Moment(_))) {
+/// Whether these formulas of moments, which know no parameters, give back what any collision makes; the first `own` moments are those of
+/// the populations.
+fn gives_back(model: &Model, (moments, own): (&[Moment], usize), exprs: &Exprs, populations: &[ExprId]) -> bool {
+    let is_own = |symbol: Symbol| matches!(symbol, Symbol::Moment(at) if usize::from(at) < own);
+    if !exprs.symbols(&populations[..model.moving()]).all(is_own) {
         return false;
     }
     let tries = (0..ATTEMPTS).filter_map(|state| {
@@ -248,6 +348,28 @@ mod tests {
             assert_eq!(stored(name), Ok(count), "{name}");
         }
         assert_eq!(stored("d3q19_bgk"), Err(NotStored::All(19, None)));
-        assert_eq!(stored("d2q9_power_law_state"), Err(NotStored::States));
+        assert_eq!(stored("d2q9_power_law_state"), Err(NotStored::All(9, None)));
+    }
+
+    /// Cells have states then, behind the moments, and what neighbours show is one.
+    #[test]
+    fn populations_of_cells_with_states_come_back_from_moments() {
+        for (name, count, states) in [("d2q9_hybrid", 6, 2), ("d3q19_hybrid", 10, 3), ("d3q27_hybrid", 10, 3)] {
+            let source = Source::new(name, shipped::spec(name).unwrap());
+            let model = crate::fixture::compile(&source, &shipped::Prelude).unwrap();
+            let found = super::stored(&model).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+            assert_eq!((found.moments.len(), model.states().len()), (count + states, states), "{name}");
+            assert_eq!((found.relaxed.outputs.len(), found.populations.outputs.len()), (count + states, model.q()));
+            let read = |outputs: &[ExprId]| found.exprs.symbols(outputs).collect::<BTreeSet<_>>();
+            assert!(!read(&found.populations.outputs).iter().any(|symbol| !matches!(symbol, Symbol::Moment(_))));
+            assert!(read(&found.relaxed.outputs).iter().any(|symbol| matches!(symbol, Symbol::Neighbour { .. })));
+        }
+        // BGK depends on all populations; with a force the velocity of the equilibrium is not that of the populations after it.
+        let refused = [("d2q9_shan_chen", NotStored::All(9, None)), ("d3q19_wale", NotStored::NoFormula(10))];
+        for (name, reason) in refused {
+            let source = Source::new(name, shipped::spec(name).unwrap());
+            let model = crate::fixture::compile(&source, &shipped::Prelude).unwrap();
+            assert_eq!(super::stored(&model).map(|found| found.moments.len()), Err(reason), "{name}");
+        }
     }
 }

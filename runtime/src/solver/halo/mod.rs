@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lbm_bundle::mesh::Group;
-use lbm_bundle::{Direction, Manifest};
+use lbm_bundle::{Direction, Manifest, Shown};
 use rayon::prelude::*;
 
 use crate::device::Packing;
@@ -309,19 +309,21 @@ impl Shapes {
             let rim = offsets.fold(0, |all, offset| all | block_at(flat(offset)));
             let streams = |direction: &Direction| block_at(direction.c);
             let all = manifest.directions.iter().map(streams).fold(0, |all, block| all | block);
+            let value_of = |shown: &Shown| manifest.value_of_state(shown.value as usize);
             // An exposed value is read by those cells that have this cell as their neighbour along a direction.
             let read = |number: usize| {
                 let seen =
-                    manifest.seen.iter().filter(|seen| manifest.shown[seen.shown as usize].value as usize == number);
+                    manifest.seen.iter().filter(|seen| value_of(&manifest.shown[seen.shown as usize]) == number);
                 let from = seen.map(|seen| manifest.directions[seen.direction as usize].c.map(|c| -c));
                 from.fold(0, |all, offset| all | block_at(offset))
             };
             for number in 0..manifest.values() {
-                // If moments are stored, all of them are needed where any population streams.
+                // If moments are stored, all of them are needed where any population streams. States stream nowhere.
                 let streaming = match manifest.moments.is_empty() {
-                    true => streams(&manifest.directions[number]) | read(number),
-                    false => all,
-                };
+                    true => streams(&manifest.directions[number]),
+                    false if number < manifest.first_state() => all,
+                    false => block_at([0; 3]),
+                } | read(number);
                 for row in manifest.rows_of(number) {
                     reached[layout.offset(SlotId(0), row, cell)] = Some(Need { streaming, rim, whole: true });
                 }
