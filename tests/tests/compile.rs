@@ -371,6 +371,7 @@ fn kernels_of_moments_compile_for_all_targets() {
         ("d2q9_central", &all[..], Some("volumetric_shifted"), Real::F16F32, [16, 16, 1], Care::Read),
         ("d3q19_regularized", &all[..1], Some("interpolated"), Real::F16F32, [8, 8, 8], Care::Read),
         ("d3q27_cumulant", &all[..0], None, Real::F16F32, [3, 4, 5], Care::Read),
+        ("d2q9_hybrid", &all[..], Some("volumetric_shifted"), Real::F16F32, [16, 16, 1], Care::Compiled),
     ];
     for (spec, rules, coupling, real, block, care) in sample(methods) {
         let model = compiled::model_with_all(spec, rules, coupling);

@@ -12,8 +12,8 @@ use lbm_tests::flows::{at_rest, devices, params, size, velocity_change, viscosit
 use lbm_tests::sample::sample;
 use lbm_tests::{compiled, flows};
 
-/// Methods of 6, 5, 10 and 9 moments.
-const METHODS: [&str; 4] = ["d2q9_recursive", "d2q9_central", "d3q19_recursive", "d3q27_cumulant"];
+/// Methods of 6, 5, 10 and 9 moments, and of 6 with two states.
+const METHODS: [&str; 5] = ["d2q9_recursive", "d2q9_central", "d3q19_recursive", "d3q27_cumulant", "d2q9_hybrid"];
 
 /// Kernels of a shipped method that store its moments.
 fn moments(spec: &str, target: Target, real: Real) -> Bundle {
@@ -269,6 +269,7 @@ fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
             ("d2q9_recursive", [16, 16, 1], [32, 16, 1]),
             ("d3q27_cumulant", [8, 8, 8], [16, 8, 8]),
             ("d2q9_central", [6, 6, 1], [12, 6, 1]),
+            ("d2q9_hybrid", [16, 16, 1], [32, 16, 1]),
         ] {
             let bundle = compiled::compile_moments(&compiled::model(spec), device.target(), Real::F16F32, block);
             let start = || {
@@ -285,7 +286,7 @@ fn a_flow_goes_on_from_its_bytes_with_the_same_bits() {
             let [mut whole, mut later] = [start(), start()];
             whole.run(6).expect("it runs");
             let bytes = flows::bytes(&mut whole);
-            assert_eq!(bytes.len(), 2 * size.iter().product::<usize>() * bundle.manifest.moments.len());
+            assert_eq!(bytes.len(), 2 * size.iter().product::<usize>() * bundle.manifest.rows());
             flows::restore(&mut later, 6, &bytes);
             let all = |flow: &Simulation| {
                 let mut all = vec![];

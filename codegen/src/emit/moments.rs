@@ -150,7 +150,9 @@ pub fn view(method: &Method, plans: &Plans) -> Moments {
         names: manifest.moments.iter().map(|moment| moment.name.as_str()).collect::<Vec<_>>().join(", "),
         sums: sums(manifest),
         populations: formulas(manifest, plans.populations),
-        each: (0..manifest.q() - manifest.states.len()).map(|pop| formulas(manifest, &plans.populations.of_output(pop))).collect(),
+        each: (0..manifest.q() - manifest.states.len())
+            .map(|pop| formulas(manifest, &plans.populations.of_output(pop)))
+            .collect(),
         rest: rest(manifest),
         arrivals: arrivals(manifest),
         own: gives(manifest, [0; 3]),

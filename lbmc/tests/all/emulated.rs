@@ -56,7 +56,7 @@ forces = 1
 
 /// Flows with every kind of kernel, with the bound of differences of velocities from those of kernels in C, over the reference velocity; `None`
 /// where all bits are the same. Moments are added up in another order on a GPU, and where they are stored in 16 bits, chance rounds them.
-const FLOWS: [(&str, &[&str], Option<f64>); 16] = [
+const FLOWS: [(&str, &[&str], Option<f64>); 18] = [
     // links that a solid cuts which turns, on a grid that follows
     ("stirrer", &[FLAT, "refinement.every=4", "stop.steps=6", "output.forces=2"], None),
     // packets, criteria, the forest, and what moves when it changes
@@ -125,6 +125,34 @@ const FLOWS: [(&str, &[&str], Option<f64>); 16] = [
     (
         "cavity3d",
         &[DEEP, "size=[16,16,16]", "spec=d3q19_regularized", "precision=f16/f32", "storage=moments", "stop.steps=6"],
+        Some(3e-3),
+    ),
+    // moments and states, which neighbours read
+    (
+        "cavity2d_adaptive",
+        &[
+            FLAT,
+            "spec=d2q9_hybrid",
+            "sigma=0.98",
+            "size=[32,32]",
+            "refinement.finest=2",
+            "precision=f64",
+            "storage=moments",
+            "stop.steps=4",
+        ],
+        Some(1e-13),
+    ),
+    (
+        "cavity2d",
+        &[
+            FLAT,
+            "spec=d2q9_hybrid",
+            "sigma=0.98",
+            "size=[32,32]",
+            "precision=f16/f32",
+            "storage=moments",
+            "stop.steps=6",
+        ],
         Some(3e-3),
     ),
 ];

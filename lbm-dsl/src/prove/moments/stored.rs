@@ -331,6 +331,8 @@ fn gives_back(model: &Model, (moments, own): (&[Moment], usize), exprs: &Exprs, 
 
 #[cfg(test)]
 mod tests {
+    use lbm_bundle::variation::Variation;
+
     use super::*;
     use crate::shipped;
     use crate::source::Source;
@@ -363,6 +365,22 @@ mod tests {
             let read = |outputs: &[ExprId]| found.exprs.symbols(outputs).collect::<BTreeSet<_>>();
             assert!(!read(&found.populations.outputs).iter().any(|symbol| !matches!(symbol, Symbol::Moment(_))));
             assert!(read(&found.relaxed.outputs).iter().any(|symbol| matches!(symbol, Symbol::Neighbour { .. })));
+        }
+        // A rate of the place is a state; with the share of the slopes two things are set.
+        for name in ["d2q9_recursive", "d2q9_hybrid"] {
+            let variation = Variation {
+                param: "omega".into(),
+                formulas: vec!["place".parse().unwrap()],
+                places: vec!["place".into()],
+                numbers: vec![],
+                unit: Some("unit".into()),
+                viscosity: true,
+            };
+            let source = Source::new(name, shipped::spec(name).unwrap());
+            let model =
+                crate::fixture::compile_varied(&source, &shipped::Prelude, Default::default(), &[variation]).unwrap();
+            let found = super::stored(&model).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+            assert_eq!(found.moments.len(), 6 + model.states().len(), "{name}");
         }
         // BGK depends on all populations; with a force the velocity of the equilibrium is not that of the populations after it.
         let refused = [("d2q9_shan_chen", NotStored::All(9, None)), ("d3q19_wale", NotStored::NoFormula(10))];

@@ -312,8 +312,7 @@ impl Shapes {
             let value_of = |shown: &Shown| manifest.value_of_state(shown.value as usize);
             // An exposed value is read by those cells that have this cell as their neighbour along a direction.
             let read = |number: usize| {
-                let seen =
-                    manifest.seen.iter().filter(|seen| value_of(&manifest.shown[seen.shown as usize]) == number);
+                let seen = manifest.seen.iter().filter(|seen| value_of(&manifest.shown[seen.shown as usize]) == number);
                 let from = seen.map(|seen| manifest.directions[seen.direction as usize].c.map(|c| -c));
                 from.fold(0, |all, offset| all | block_at(offset))
             };
