@@ -107,6 +107,11 @@ macro_rules! method_kernels {
             ///
             /// Of a coupling of ghosts.
             StreamCollideGhostsWalls = "stream_collide_ghosts_walls" { gathers Collide [neighbours walls ghosts] }
+            /// Pulls, collides and stores the listed blocks at refinement interfaces, leaves or refined, whose links are cut by faces along which
+            /// values vary; what has streamed in is saved.
+            ///
+            /// Of a coupling of ghosts, if the bundle has rules for surfaces of solids.
+            StreamCollideGhostsSolid = "stream_collide_ghosts_solid" { gathers Collide [neighbours walls ghosts links] }
             /// From which neighbours the listed blocks read the inbox.
             ///
             /// Of a coupling of packets, when the grid has changed.

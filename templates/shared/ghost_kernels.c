@@ -4,9 +4,19 @@
     const {{ int }} *const around = neighbours + (size_t)slot * NEAR;
     const Spot here = spot_of(cell);
     {{ real }} f[Q];
+{%- if kernel.links %}
+    const size_t row_at = (size_t)link_rows[slot] * (Q * CELLS);
+    const {{ int }} *const of_row = links + row_at;
+    for (int i = 0; i < Q; ++i) {
+        const {{ int }} link = of_row[i * CELLS + cell];
+        f[i] = link > 0 ? off_solid(link - 1, i, here, src, around, of_row, distances + row_at, wall_rules, wall_values)
+                        : arrives(i, here, src, around, wall_rules, wall_values);
+    }
+{%- else %}
     UNROLL for (int i = 0; i < Q; ++i) f[i] = arrives(i, here, src, around{% if walls %}{% if kernel.walls %}, wall_rules, wall_values{% else %}, 0, 0{% endif %}{% endif %});
+{%- endif %}
 {%- if kernel.walls and walls.nodes %}
-    node(f, 1, here, src, around, wall_rules, wall_values{% if solids %}, 0, 0{% endif %});
+    node(f, 1, here, src, around, wall_rules, wall_values{% if solids %}, {% if kernel.links %}of_row, distances + row_at{% else %}0, 0{% endif %}{% endif %});
 {%- endif %}
     if (rows[slot] >= 0) {
         {{ real }} *const keep = saved + kept_at(rows, slot, cell);
@@ -36,6 +46,9 @@
 {% <kernel of={ghosts.prolong}> %}
     {{ real }} f[Q];
     if (!ghost(slot, cell, neighbours, sides, uppers, rows, first_covered, saved, f)) {{ ghosts.prolong.skip }};
+{%- for at in ghosts.places %}
+    f[{{ at }}] = load(dst, slot, {{ at }}, cell);
+{%- endfor %}
     {{<finish />}}
 {%- </kernel> %}
 

@@ -252,15 +252,19 @@ fn refined_grids_have_the_same_bits_in_parts() {
 /// A wall that moves faster along x, link by link, or cell by cell where its rule is of nodes, refined here and there.
 #[test]
 fn walls_along_which_values_vary_have_the_same_bits_in_parts_at_interfaces() {
-    for (spec, rule) in
-        [("d2q9_bgk", "moving_wall"), ("d2q9_bgk", "regularized_velocity"), ("d2q9_hybrid", "moving_wall")]
-    {
-        let model = compiled::model_with_all(spec, &["bounce_back", rule], Some("volumetric_shifted"));
+    for (spec, rule, coupling) in [
+        ("d2q9_bgk", "moving_wall", "volumetric_shifted"),
+        ("d2q9_bgk", "regularized_velocity", "volumetric_shifted"),
+        ("d2q9_hybrid", "moving_wall", "volumetric_shifted"),
+        ("d2q9_bgk", "moving_wall", "interpolated"),
+        ("d2q9_bgk", "regularized_velocity", "interpolated"),
+    ] {
+        let model = compiled::model_with_all(spec, &["bounce_back", rule], Some(coupling));
         let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
         let refines = |block: Block| block.place[0] == block.level + 1 || block.place[0] == 3 << block.level;
         let grid = cells(&bundle, [24, 16, 1]).with_wall(Face::YMax, "bounce_back", &[]);
         let grid = varying_wall(grid, Face::YMin, rule, [|[x, ..]| 0.002 * x, |_| 0.0]);
-        Flow { bundle: &bundle, grid, levels: 3, refines }.is_the_same_in_parts(&format!("{spec} {rule}"));
+        Flow { bundle: &bundle, grid, levels: 3, refines }.is_the_same_in_parts(&format!("{spec} {rule} {coupling}"));
     }
 }
 
@@ -273,7 +277,7 @@ fn moments_of_16_bits_have_the_same_bits_in_parts() {
         let bundle = compiled::compile_moments(&compiled::model(spec), Target::C, Real::F16F32, block_of(spec));
         Flow::uniform(&bundle, cells(&bundle, [20, 12, 12])).is_the_same_in_parts(spec);
     }
-    for (spec, levels) in sample([("d2q9_recursive", 3), ("d3q19_regularized", 2)]) {
+    for (spec, levels) in sample([("d2q9_recursive", 3), ("d2q9_hybrid", 2), ("d3q19_regularized", 2)]) {
         let rules = ["interpolated_bounce_back", "free_slip"];
         let model = compiled::model_with_all(spec, &rules, Some("volumetric_shifted"));
         let bundle = compiled::compile_moments(&model, Target::C, Real::F16F32, block_of(spec));

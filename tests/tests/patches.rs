@@ -443,10 +443,12 @@ fn a_force_drives_the_parabola_of_poiseuille_on_two_levels() {
 #[test]
 fn a_wall_with_a_wave_of_velocity_is_of_second_order_where_it_is_refined() {
     const SLOW: f64 = 1e-6;
-    let model = compiled::model_with_all("d2q9_trt", &["moving_wall", "bounce_back"], Some("volumetric_shifted"));
-    let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1]);
+    let of = |coupling: &str| {
+        let model = compiled::model_with_all("d2q9_trt", &["moving_wall", "bounce_back"], Some(coupling));
+        compiled::compile_solids(&model, Target::C, Real::F64, [4, 4, 1])
+    };
     let params = [("omega".to_string(), vec![1.2]), ("magic".to_string(), vec![0.1875])];
-    let error = |cells: usize, refined: bool| {
+    let error = |bundle: &Bundle, cells: usize, refined: bool| {
         let grid = GridSpec::periodic([2 * cells, cells, 1]).with_wall(Face::YMax, "bounce_back", &[]);
         let wave: fn([f64; 3]) -> f64 = match cells {
             8 => |[x, ..]| SLOW * (TAU * x / 16.0).sin(),
@@ -460,7 +462,7 @@ fn a_wall_with_a_wave_of_velocity_is_of_second_order_where_it_is_refined() {
         };
         let device = Device::host(1).expect("the host is a device");
         let levels = 1 + usize::from(refined);
-        let mut flow = Simulation::refined(&device, &bundle, &grid, &params, levels, refine).expect("a flow");
+        let mut flow = Simulation::refined(&device, bundle, &grid, &params, levels, refine).expect("a flow");
         flow.init(at_rest).expect("a start");
         flow.run((30 * cells * cells) as u64).expect("it runs");
         let (height, k) = (cells as f64, TAU / (2.0 * cells as f64));
@@ -486,10 +488,37 @@ fn a_wall_with_a_wave_of_velocity_is_of_second_order_where_it_is_refined() {
         }
         f64::sqrt(off / all)
     };
-    let uniform = [16, 32].map(|cells| error(cells, false));
-    let refined = [8, 16, 32].map(|cells| error(cells, true));
-    println!("uniform {uniform:?}, refined {refined:?}");
-    let order = (refined[1] / refined[2]).log2();
-    assert!(order > 1.8, "{order}: {refined:?}");
-    assert!(refined[1] < uniform[0], "{refined:?} {uniform:?}");
+    let packets = of("volumetric_shifted");
+    let uniform = [16, 32].map(|cells| error(&packets, cells, false));
+    for bundle in [packets, of("interpolated_means")] {
+        let refined = [8, 16, 32].map(|cells| error(&bundle, cells, true));
+        println!("uniform {uniform:?}, refined {refined:?}");
+        let order = (refined[1] / refined[2]).log2();
+        assert!(order > 1.8, "{order}: {refined:?}");
+        assert!(refined[1] < uniform[0], "{refined:?} {uniform:?}");
+    }
+}
+
+/// Where values vary that are the same everywhere, links are cut one by one, those of covered blocks too, and all bits are those of a wall that
+/// has the values.
+#[test]
+fn a_wall_of_single_links_beside_ghosts_is_the_whole_wall() {
+    for rule in ["moving_wall", "regularized_velocity"] {
+        let model = compiled::model_with_all("d2q9_bgk", &[rule, "bounce_back"], Some("interpolated"));
+        let bundle = compiled::compile_solids(&model, Target::C, Real::F64, [8, 8, 1]);
+        let refine = |Block { level, place: [x, ..] }: Block| level == 0 && (2..4).contains(&x);
+        let end = |grid: GridSpec| {
+            let device = Device::host(1).expect("the host is a device");
+            let params = [("omega".to_string(), vec![1.6])];
+            let mut flow = Simulation::refined(&device, &bundle, &grid, &params, 2, refine).expect("a flow");
+            flow.init(at_rest).expect("a start");
+            flow.run(100).expect("it runs");
+            flow.snapshot().expect("fields")
+        };
+        let grid = || GridSpec::periodic([48, 16, 1]).with_wall(Face::YMin, "bounce_back", &[]);
+        let whole = end(grid().with_wall(Face::YMax, rule, &[("velocity", &[0.02, 0.0])]));
+        let single = end(varying_wall(grid(), Face::YMax, rule, [|_| 0.02, |_| 0.0]));
+        assert!(whole.get("ux").expect("a velocity").iter().any(|u| *u > 0.015));
+        assert!(whole == single, "{rule}");
+    }
 }

@@ -13,7 +13,7 @@ use crate::ir::Plan;
 /// Kernels and formulas of a coupling of ghosts.
 #[derive(Debug, Serialize)]
 pub struct Ghosts {
-    /// The step of blocks at refinement interfaces: away from walls, then beside walls if the method has rules.
+    /// The step of blocks at refinement interfaces: away from walls, then beside walls if the method has rules, then with cut links.
     pub kernels: Vec<GhostKernel>,
     /// Layers of ghosts, in fine cells.
     pub layers: u32,
@@ -37,6 +37,8 @@ pub struct Ghosts {
     pub unused_fine: Vec<String>,
     /// The same for the second.
     pub unused_coarse: Vec<String>,
+    /// States that the place of a cell alone says: ghosts have their own.
+    pub places: Vec<usize>,
     /// Name of the stencil.
     pub stencil: Comment,
     /// Its sets of points in order of preference.
@@ -58,6 +60,8 @@ pub struct GhostKernel {
     pub signature: Kernel,
     /// Whether it is that beside walls.
     pub walls: bool,
+    /// Whether links may be cut.
+    pub links: bool,
 }
 
 /// Points of a stencil and their weights.
@@ -94,7 +98,7 @@ pub fn view(method: &Method, interface: &Interface, kernel: impl Fn(Role, Option
     let of_role = |role| kernel(role, None);
     let step = |role: Role| {
         let (_, sources) = role.gathers().filter(|(_, sources)| sources.ghosts)?;
-        Some(GhostKernel { signature: of_role(role), walls: sources.walls })
+        Some(GhostKernel { signature: of_role(role), walls: sources.walls, links: sources.links })
     };
     Some(Ghosts {
         kernels: manifest.kernels.iter().filter_map(|kernel| step(kernel.role)).collect(),
@@ -109,6 +113,7 @@ pub fn view(method: &Method, interface: &Interface, kernel: impl Fn(Role, Option
         coarse: formulas(manifest, rescaled.coarse),
         unused_fine: idle(manifest, rescaled.fine),
         unused_coarse: idle(manifest, rescaled.coarse),
+        places: places(manifest),
         stencil: Comment::new(stencil.name),
         sets: stencil.sets.iter().map(|set| points(manifest, set, most)).collect(),
         most,
@@ -116,6 +121,14 @@ pub fn view(method: &Method, interface: &Interface, kernel: impl Fn(Role, Option
         axes: (0..dim).map(pass).collect(),
         top: function(dim),
     })
+}
+
+/// Where cells have the states that fields set at the start and nothing changes later.
+fn places(manifest: &Manifest) -> Vec<usize> {
+    let first = manifest.q() - manifest.states.len();
+    let is_place = |name: &str| manifest.fields.iter().any(|field| field.place && field.name == name);
+    let states = manifest.states.iter().enumerate().filter(|(_, state)| is_place(&state.name));
+    states.map(|(at, _)| first + at).collect()
 }
 
 /// Layers of coarse cells that so many fine ones cover.

@@ -189,9 +189,13 @@ pub fn manifest(
         roles.extend([Role::Relocate, Role::RelocateFields]);
     }
     if options.solids && has_walls {
-        if manifest.coupling.as_ref().is_some_and(|coupling| coupling.ghosts == 0) {
-            roles.push(Role::StreamCollideInterfaceSolid);
-            roles.extend((!manifest.shown.is_empty()).then_some(Role::ExposeInterfaceSolid));
+        match &manifest.coupling {
+            Some(coupling) if coupling.ghosts > 0 => roles.push(Role::StreamCollideGhostsSolid),
+            Some(_) => {
+                roles.push(Role::StreamCollideInterfaceSolid);
+                roles.extend((!manifest.shown.is_empty()).then_some(Role::ExposeInterfaceSolid));
+            }
+            None => {}
         }
         roles.extend([Role::StreamCollideSolid, Role::Force, Role::Refill]);
     }

@@ -78,7 +78,7 @@ pub struct Row {
 }
 
 impl Cutters {
-    /// The tables of some blocks of a grid; `all`: all leaves of the grid.
+    /// The tables of some blocks of a grid, leaves and covered blocks; `all`: all leaves of the grid.
     pub fn tables(&self, blocks: &[Block], all: &[Block], directions: &[Direction]) -> Result<Tables, SolidError> {
         let cells: usize = self.solids.block.iter().product();
         let length = directions.len() * cells;
@@ -92,7 +92,7 @@ impl Cutters {
                 Cut::Nothing => -1,
                 Cut::All => 0,
                 Cut::Some(mut row) => {
-                    if self.is_refused(*block, |near| known.contains(&near)) {
+                    if known.contains(block) && self.is_refused(*block, |near| known.contains(&near)) {
                         return Err(self.jump(*block));
                     }
                     for (link, crossing) in row.crossings {
@@ -129,9 +129,15 @@ impl Cutters {
         !(self.around(block).all(known) || self.faces_at_interfaces && by_faces)
     }
 
-    /// Whether a face along which values vary cuts links of a block that is at a refinement interface; `known` says whether a block exists.
+    /// Whether a face along which values vary cuts links of a block that is at a refinement interface, or covered; `known` says whether a leaf
+    /// exists.
     pub fn is_cut_at_interface(&self, block: Block, known: impl Fn(Block) -> bool) -> bool {
-        (0..6).any(|face| self.is_at_varying(block, face)) && !self.around(block).all(known)
+        self.is_cut_by_faces(block) && !self.around(block).all(known)
+    }
+
+    /// Whether a face along which values vary cuts links of a block.
+    pub fn is_cut_by_faces(&self, block: Block) -> bool {
+        (0..6).any(|face| self.is_at_varying(block, face))
     }
 
     /// The error for a block with cut links at a refinement interface.

@@ -228,8 +228,23 @@ impl Forest {
 
     /// The same with their nodes.
     pub(crate) fn read_leaf_nodes(&self) -> Result<Vec<(usize, Leaf)>, DeviceError> {
+        self.read_nodes(&self.tables.slot)
+    }
+
+    /// All blocks that have data, leaves and covered ones, in the same order with their nodes.
+    pub(crate) fn read_nodes_with_data(&self) -> Result<Vec<(usize, Leaf)>, DeviceError> {
+        self.read_nodes(self.data())
+    }
+
+    /// The data slot of each node; -1 for a covered block without data.
+    fn data(&self) -> &Buffer<Int> {
+        if self.stores_covered { &self.tables.data } else { &self.tables.slot }
+    }
+
+    /// The nodes that have a slot in a table, along the curve on each level.
+    fn read_nodes(&self, slot: &Buffer<Int>) -> Result<Vec<(usize, Leaf)>, DeviceError> {
         let order = self.tables.order.read_ints(0..self.levels.last().map_or(0, |level| level.nodes.end))?;
-        let slot = self.tables.slot.read_ints(0..self.tables.slot.len())?;
+        let slot = slot.read_ints(0..slot.len())?;
         let place = self.tables.place.read_ints(0..self.tables.place.len())?;
         let leaf = |level: usize, node: i32| {
             let node = node as usize;
@@ -251,7 +266,7 @@ impl Forest {
         Ok(Block { level: level as usize, place: std::array::from_fn(|axis| place[axis] as usize) })
     }
 
-    /// Lists the slots of leaves that are given by their nodes, and writes the row of each: `rows[slot]`. The node of a leaf does not
+    /// Lists the slots of blocks that are given by their nodes, and writes the row of each: `rows[slot]`. The node of a block does not
     /// change, even if its data move.
     pub fn follow(
         &self,
@@ -264,7 +279,7 @@ impl Forest {
             positions: self.work.every.slice(0..nodes.len()),
             found: nodes,
             row,
-            slot: &self.tables.slot,
+            slot: self.data(),
             list,
             rows,
         })

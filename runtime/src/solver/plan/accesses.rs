@@ -192,6 +192,7 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: 
         ("saved", Phase::Restrict) => saved(level - 1).collect(),
         ("saved", Phase::Send) => saved(level).collect(),
         ("saved", Phase::Prolong) => subdomain.all_saved(level).collect(),
+        ("saved", of) if of.has_cut_links() => saved(level).collect(),
         ("saved", of) => sides.iter().map(|edge| Data::Saved { level, of, edge: *edge }).collect(),
         ("inbox", by) if by == Phase::ExposeAcross || Phase::TO_COARSE.contains(&by) => {
             inbox(level, second, &[by]).collect()

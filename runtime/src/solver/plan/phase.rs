@@ -23,10 +23,10 @@ pub enum Phase {
     StreamCollideInterfaceWalls,
     /// Streams and collides blocks with solids.
     StreamCollideSolid,
-    /// Streams and collides blocks at refinement interfaces with links that faces cut.
-    StreamCollideInterfaceSolid,
     /// Streams and collides cells of covered blocks.
     StreamCollideHeld,
+    /// Streams and collides blocks at refinement interfaces, covered ones too, with links that faces cut.
+    StreamCollideInterfaceSolid,
     /// Computes the values that cells expose to their neighbours.
     Expose,
     /// Computes the values that coarse cells at interfaces expose to finer cells in the first of their steps.
@@ -137,18 +137,18 @@ const ROWS: [Row; 23] = [
         Method(&[Role::StreamCollideSolid]),
     ),
     Row(
-        Phase::StreamCollideInterfaceSolid,
-        "stream_collide_interface_solid",
-        Cut { at_interfaces: true },
-        Level,
-        Method(&[Role::StreamCollideInterfaceSolid]),
-    ),
-    Row(
         Phase::StreamCollideHeld,
         "stream_collide_held",
         Covered,
         Level,
         Method(&[Role::StreamCollideGhosts, Role::StreamCollideGhostsWalls]),
+    ),
+    Row(
+        Phase::StreamCollideInterfaceSolid,
+        "stream_collide_interface_solid",
+        Cut { at_interfaces: true },
+        Level,
+        Method(&[Role::StreamCollideInterfaceSolid, Role::StreamCollideGhostsSolid]),
     ),
     Row(
         Phase::Expose,
@@ -207,8 +207,8 @@ impl Phase {
         Phase::StreamCollideInterface,
         Phase::StreamCollideInterfaceWalls,
         Phase::StreamCollideSolid,
-        Phase::StreamCollideInterfaceSolid,
         Phase::StreamCollideHeld,
+        Phase::StreamCollideInterfaceSolid,
     ];
 
     fn row(self) -> &'static Row {

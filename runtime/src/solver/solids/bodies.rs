@@ -57,7 +57,7 @@ pub(crate) struct Bodies {
 }
 
 /// A list of blocks with cut links: those away from refinement interfaces, level by level, each level along the curve, then those at
-/// interfaces in the same order. The links of the latter are cut by faces alone.
+/// interfaces, covered ones too, in the same order. The links of the latter are cut by faces alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     /// The range of each level away from interfaces.
@@ -123,18 +123,19 @@ impl Bodies {
         if manifest.kernel(Role::StreamCollideSolid).is_none() {
             return Err(StepError::NoSolids { spec: manifest.spec.clone() });
         }
-        let is_own = |(_, leaf): &(usize, Leaf)| owned.is_none_or(|owned| owned.has(leaf.slot));
-        let mut leaves = grid.forest().read_leaf_nodes()?;
-        let blocks_of = |leaves: &[(usize, Leaf)]| leaves.iter().map(|(_, leaf)| leaf.block).collect::<Vec<Block>>();
-        let all = blocks_of(&leaves);
-        leaves.retain(is_own);
-        let tables = cutters.tables(&blocks_of(&leaves), &all, &manifest.directions)?;
+        let is_own = |(_, of): &(usize, Leaf)| owned.is_none_or(|owned| owned.has(of.slot));
+        let blocks_of = |nodes: &[(usize, Leaf)]| nodes.iter().map(|(_, of)| of.block).collect::<Vec<Block>>();
+        let all: Vec<Block> = grid.leaves()?.iter().map(|leaf| leaf.block).collect();
+        let known: HashSet<Block> = all.iter().copied().collect();
+        // Cells of covered blocks stream beside leaves; only faces cut links there.
+        let mut nodes = grid.forest().read_nodes_with_data()?;
+        let is_cut = |block: Block| known.contains(&block) || cutters.is_cut_by_faces(block);
+        nodes.retain(|node| is_own(node) && is_cut(node.1.block));
+        let tables = cutters.tables(&blocks_of(&nodes), &all, &manifest.directions)?;
         let (instances, items) = walls;
         let owners = crossings(manifest, spec, (cutters.first, &tables), (&mut *instances, items))?;
-        let found = std::iter::zip(&leaves, &tables.rows).filter(|(_, row)| **row >= 0);
-        let mut found: Vec<(Block, i32, i32)> =
-            found.map(|((node, leaf), row)| (leaf.block, *node as i32, *row)).collect();
-        let known: HashSet<Block> = all.into_iter().collect();
+        let found = std::iter::zip(&nodes, &tables.rows).filter(|(_, row)| **row >= 0);
+        let mut found: Vec<(Block, i32, i32)> = found.map(|((node, of), row)| (of.block, *node as i32, *row)).collect();
         let is_at_interface = |block| cutters.is_cut_at_interface(block, |near| known.contains(&near));
         let listed = Listed::sort(&mut found, levels, |(block, ..)| *block, is_at_interface);
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.iter().map(|(_, node, row)| (*node, *row)).unzip();

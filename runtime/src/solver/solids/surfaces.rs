@@ -59,7 +59,8 @@ pub(crate) fn cutters(
     let nodes = std::array::from_fn(|face| rule_is(face, &|rule| rule.nodes));
     let varying_solids = (0..spec.solids.len()).filter(|at| varying_of(spec, *at).is_some()).collect();
     let solids = Solids::new(&spec.solids, dim, spec.size, block, periodic).moving(&spec.solids, &spec.motions);
-    let faces_at_interfaces = manifest.kernel(Role::StreamCollideInterfaceSolid).is_some();
+    let at_interfaces = [Role::StreamCollideInterfaceSolid, Role::StreamCollideGhostsSolid];
+    let faces_at_interfaces = at_interfaces.into_iter().any(|role| manifest.kernel(role).is_some());
     let padding = Padding { walls, level: 0 };
     Ok(Some(Cutters { solids, first, padding, varying, varying_solids, symmetry_planes, nodes, faces_at_interfaces }))
 }
