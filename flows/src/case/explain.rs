@@ -192,8 +192,7 @@ const LONG: &[Long] = &[
     long(
         diag::NOT_VARIED,
         "Parameters of the method vary in space, in time and with the fields of the flow, by formulas. The parts of a formula that depend on the \
-         position alone are kept in each cell: they need a precision of 32 bits or more, and a volumetric coupling where there are several \
-         levels. The relaxation rate that sets the viscosity does not vary by itself: the viscosity does.",
+         position alone are kept in each cell. The relaxation rate that sets the viscosity does not vary by itself: the viscosity does.",
         "[params]\nomega = \"1 + 0.5 * x / lx\"",
         "[fluid]\nviscosity = \"0.01 + 0.1 * x / lx\"",
     ),

@@ -267,18 +267,6 @@ fn position<T: PartialEq>(all: &mut Vec<T>, part: T) -> usize {
 }
 
 impl RawCase {
-    /// Notes what is wrong with places where the coupling has ghosts, which stand for cells elsewhere.
-    pub(super) fn places_of_ghosts(&self, report: &mut Report) {
-        for varied in self.varied.iter().filter(|varied| !varied.places.is_empty()) {
-            let message = format!(
-                "`{}` varies in space, and the coupling has ghosts, which stand for cells elsewhere",
-                varied.param.name
-            );
-            let help = "take `volumetric_shifted` or `volumetric`".to_string();
-            report.add::<()>(diag::NOT_VARIED, &varied.raw.span, message, "varies", help);
-        }
-    }
-
     /// The parameter that has a place of that name, and the formula of the place.
     pub(super) fn place(&self, name: &str) -> Option<(&Varied, &Formula)> {
         self.varied.iter().find_map(|varied| {

@@ -100,6 +100,11 @@ impl Builder<'_> {
         // Fields and what they are made of keep their names: the equilibrium is made of them.
         let outer_entries = self.entries.len();
         self.populations(self.work.populations);
+        let varied = self.work.program.spec().iter().filter_map(|item| match item {
+            Item::Varied(item) => outer_scope.iter().rev().find(|(name, _)| *name == item.name.text).cloned(),
+            _ => None,
+        });
+        self.work.scope.extend(varied);
         let equilibrium = self.equilibrium(fields, init);
         self.work.scope.push(("equilibrium".into(), equilibrium));
         self.work.slopes = true;
@@ -135,12 +140,15 @@ impl Builder<'_> {
     }
 
     /// `rate omega <- ...;` Nothing where the method has no such parameter and the units of those that it has say what they are on the
-    /// finer level: the coupling then must not depend on it.
+    /// finer level. Of a parameter that varies the coupling then has the value of the cell at hand, from parameters of the coarser level; on any
+    /// other it must not depend.
     fn rate(&mut self, name: &Name, value: &Expr, params: &[Param]) -> Eval<Option<Rate>> {
         let Some(at) = params.iter().position(|param| param.name == name.text && param.components == 1) else {
             if self.work.module != ModuleId::SPEC && params.iter().all(|param| param.unit.is_some()) {
-                let missing = self.work.exprs.symbol(MISSING);
-                self.work.scope.push((name.text.clone(), Value::Number(missing)));
+                if !self.work.scope.iter().any(|(known, _)| *known == name.text) {
+                    let missing = self.work.exprs.symbol(MISSING);
+                    self.work.scope.push((name.text.clone(), Value::Number(missing)));
+                }
                 return Ok(None);
             }
             self.work.scope.push((name.text.clone(), Value::Poison));
