@@ -44,11 +44,7 @@
     }
 }
 
-{{<digits />}}{% if moments.states > 0 -%}
-{{<states_in_memory />}}
-
-{% endif -%}
-{{ inline }} void load_moments(const {{ stored }} *populations, const {{ int }} slot, const int cell, {{ real }} *m)
+{{<digits />}}{{<states_in_memory />}}{{ inline }} void load_moments(const {{ stored }} *populations, const {{ int }} slot, const int cell, {{ real }} *m)
 {
     {{<load_all pitch={pitch} />}}
 }
@@ -56,11 +52,7 @@
 // A population of a cell. Who needs all of them has a better way.
 {{ apart }} {{ real }} load(const {{ stored }} *populations, const {{ int }} slot, const int direction, const int cell)
 {
-{%- if moments.states > 0 %}
-    const int value = direction - Q + K;
-    if (value >= MOMENTS) return load_state(populations, slot, value, cell);
-{%- endif %}
-    {{ real }} m[K];
+    {{<load_own_state />}}{{ real }} m[K];
     load_moments(populations, slot, cell, m);
     return population_from(m, direction);
 }

@@ -213,7 +213,8 @@ if (direction >= {{ halves }}) {
 {%- endif %}
 {%- endcomponent store_all %}
 
-{% component states_in_memory(@inline, @real, @int) -%}
+{% component states_in_memory(@inline, @real, @int, @moments) -%}
+{% if moments.states > 0 -%}
 // The states of a cell, by their numbers among all values. Each has the 32 bits that it is computed with, in two rows: the upper half, then the lower
 // one.
 {{ inline }} {{ real }} load_state(const uint16_t *populations, const {{ int }} slot, const int value, const int cell)
@@ -228,4 +229,6 @@ if (direction >= {{ halves }}) {
     populations[at(slot, upper, cell)] = (uint16_t)(bits_of(state) >> 16);
     populations[at(slot, upper + 1, cell)] = (uint16_t)bits_of(state);
 }
-{%- endcomponent states_in_memory %}
+
+{% endif -%}
+{% endcomponent states_in_memory %}

@@ -18,6 +18,14 @@
 {{<numbers of="moments" />}}
 {%- endcomponent memory %}
 
+{# A state, which is no population. -#}
+{% component load_own_state(@moments) -%}
+{% if moments.states > 0 -%}
+const int value = direction - Q + K;
+    if (value >= MOMENTS) return load_state(populations, slot, value, cell);
+    {% endif -%}
+{% endcomponent load_own_state %}
+
 {% component read_cell(of, @real) %}
     {{ real }} m[K], f[Q];
     load_moments(src, slot, cell, m);

@@ -58,3 +58,6 @@
 {% component load_shown(slot, row, cell) -%}
 load(src, {{ slot }}, {{ row }}, {{ cell }})
 {%- endcomponent load_shown %}
+
+{% component load_own_state() -%}
+{%- endcomponent load_own_state %}

@@ -40,7 +40,8 @@
     for (int number = 0; number < K; ++number) populations[at(slot, number, cell)] = m[number];
 {%- endcomponent store_all %}
 
-{% component states_in_memory(@inline, @real, @stored, @int) -%}
+{% component states_in_memory(@inline, @real, @stored, @int, @moments) -%}
+{% if moments.states > 0 -%}
 // The states of a cell, which are stored as they are, by their numbers among all values.
 {{ inline }} {{ real }} load_state(const {{ stored }} *populations, const {{ int }} slot, const int value, const int cell)
 {
@@ -51,4 +52,6 @@
 {
     populations[at(slot, value, cell)] = state;
 }
-{%- endcomponent states_in_memory %}
+
+{% endif -%}
+{% endcomponent states_in_memory %}

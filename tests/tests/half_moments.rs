@@ -12,8 +12,8 @@ use lbm_tests::flows::{at_rest, devices, params, size, velocity_change, viscosit
 use lbm_tests::sample::sample;
 use lbm_tests::{compiled, flows};
 
-/// Methods of 6, 5, 10 and 9 moments, and of 6 with two states.
-const METHODS: [&str; 5] = ["d2q9_recursive", "d2q9_central", "d3q19_recursive", "d3q27_cumulant", "d2q9_hybrid"];
+/// Methods of 6, 5, 10 and 9 moments.
+const METHODS: [&str; 4] = ["d2q9_recursive", "d2q9_central", "d3q19_recursive", "d3q27_cumulant"];
 
 /// Kernels of a shipped method that store its moments.
 fn moments(spec: &str, target: Target, real: Real) -> Bundle {
@@ -196,7 +196,7 @@ fn moments_are_right_on_average_where_to_the_nearest_they_would_not_be() {
 #[test]
 fn flows_are_as_near_to_those_in_32_bits_as_populations_in_16_bits() {
     for device in devices() {
-        for spec in sample(METHODS) {
+        for spec in sample(METHODS.into_iter().chain(["d2q9_hybrid"])) {
             let model = compiled::model_with_rules(spec, &["free_slip"]);
             let block = Options::default_block(model.lattice().dim());
             let of = |real, in_moments: bool| {

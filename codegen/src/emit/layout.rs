@@ -365,10 +365,10 @@ fn resident(manifest: &Manifest, signature: &Signature, collide: &Plan) -> Optio
 }
 
 /// The same of a kernel whose threads exchange populations: as many as have room beside each other, with 42 registers a thread in f32 and 64
-/// in f64.
+/// in f64 and where values of neighbours are read, of which some would be spilled.
 fn resident_exchanging(manifest: &Manifest, signature: &Signature) -> Option<u32> {
     const SHARED: u32 = 227 << 10;
-    let threads = if manifest.real == Real::F64 { 1024 } else { 1536 };
+    let threads = if manifest.real == Real::F64 || !manifest.seen.is_empty() { 1024 } else { 1536 };
     let blocks = (threads / signature.threads).min(SHARED / (signature.shared + 1024));
     Some(blocks).filter(|blocks| *blocks > 1)
 }

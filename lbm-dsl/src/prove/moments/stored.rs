@@ -106,31 +106,35 @@ pub fn stored(model: &Model) -> Result<Stored, NotStored> {
     let after = collided(&mut exprs, &|_, _| None);
     let outputs: Vec<ExprId> = moments.iter().map(|moment| of_moment(&mut exprs, moment, &after.outputs)).collect();
     let relaxed = Formulas { outputs: linear(&mut exprs, &outputs), ..after };
-    let with = |exprs: &mut Exprs, choice: &Choice| {
-        let mut found = collided(exprs, &|id, symbol| nothing(model, symbol).or_else(|| choice.value(id, symbol)));
-        found.outputs.splice(model.moving().., symbols[count..].iter().copied());
-        found
+    let with = |exprs: &mut Exprs, sets: &[Set]| {
+        let value = |id, symbol| nothing(model, symbol).or_else(|| sets.iter().find_map(|set| set.value(id, symbol)));
+        let mut made = collided(exprs, &value);
+        made.outputs.splice(model.moving().., symbols[count..].iter().copied());
+        made
     };
-    let finds = |exprs: &mut Exprs, choice: &Choice| {
-        let found = with(exprs, choice);
-        gives_back(model, (&moments, count), exprs, &found.outputs).then_some(found)
-    };
-    let mut found = choices(model).iter().find_map(|choice| finds(&mut exprs, choice));
-    if found.is_none() {
-        found = pairs(model, |choice| {
-            // What comes to nothing is left behind.
+    let is_right = |exprs: &Exprs, made: &Formulas| gives_back(model, (&moments, count), exprs, &made.outputs);
+    let single = singles(model).into_iter().find_map(|set| {
+        let made = with(&mut exprs, &[set]);
+        is_right(&exprs, &made).then_some(made)
+    });
+    let populations = single.or_else(|| {
+        let left = |set: &Set| {
             let mut scratch = exprs.clone();
-            let outputs = with(&mut scratch, choice).outputs;
-            let state = |at: usize| Pop((model.moving() + at - count) as u16);
-            let left = scratch.symbols(&outputs[..model.moving()]).filter_map(|symbol| match symbol {
-                Symbol::Moment(at) => usize::from(at).checked_sub(count).map(|_| Symbol::Population(state(at.into()))),
+            let made = with(&mut scratch, std::slice::from_ref(set));
+            let read = scratch.symbols(&made.outputs[..model.moving()]).filter_map(|symbol| match symbol {
+                Symbol::Moment(at) => Some(Symbol::Population(state(model, usize::from(at).checked_sub(count)?))),
                 _ => Some(symbol),
             });
-            (left.collect(), gives_back(model, (&moments, count), &scratch, &outputs))
-        })
-        .map(|choice| with(&mut exprs, &choice));
-    }
-    let populations = found.ok_or(NotStored::NoFormula(count))?;
+            read.collect()
+        };
+        let pair = pairs(model, left).find(|pair| {
+            let mut scratch = exprs.clone();
+            let made = with(&mut scratch, pair);
+            is_right(&scratch, &made)
+        });
+        pair.map(|pair| with(&mut exprs, &pair))
+    });
+    let populations = populations.ok_or(NotStored::NoFormula(count))?;
     Ok(Stored { moments, exprs, populations, relaxed })
 }
 
@@ -161,89 +165,73 @@ fn nothing(model: &Model, symbol: Symbol) -> Option<Rational> {
 
 /// What is set to a number so that a collision leaves all moments that it depends on as they are.
 #[derive(Clone)]
-enum Choice {
-    /// All parameters to zero.
-    Params,
-    /// A scalar parameter.
-    Param(usize, Rational),
-    /// A state.
-    State(Pop, Rational),
-    /// A named value.
-    Let(ExprId, Rational),
-    /// Both of them.
-    Both(Box<[Choice; 2]>),
+struct Set {
+    what: What,
+    to: Rational,
 }
 
-impl Choice {
-    /// The number that stands for an expression or a symbol, if one does.
+#[derive(Clone)]
+enum What {
+    /// All parameters.
+    Params,
+    /// A parameter or a state.
+    Symbol(Symbol),
+    /// A named value.
+    Let(ExprId),
+}
+
+impl Set {
+    /// The number that stands for an expression, or for the symbol that it is.
     fn value(&self, id: ExprId, symbol: Symbol) -> Option<Rational> {
-        let (is_it, value) = match (self, symbol) {
-            (Self::Params, _) => return matches!(symbol, Symbol::Param { .. }).then(Rational::zero),
-            (Self::Both(both), _) => return both.iter().find_map(|one| one.value(id, symbol)),
-            (Self::Param(at, value), Symbol::Param { param, .. }) => (usize::from(param) == *at, value),
-            (Self::State(at, value), Symbol::Population(pop)) => (pop == *at, value),
-            (Self::Let(at, value), _) => (id == *at, value),
-            _ => return None,
+        let is_it = match self.what {
+            What::Params => matches!(symbol, Symbol::Param { .. }),
+            What::Symbol(own) => symbol == own,
+            What::Let(own) => id == own,
         };
-        is_it.then(|| value.clone())
+        is_it.then(|| self.to.clone())
     }
 }
 
 /// What may be set alone.
-fn choices(model: &Model) -> Vec<Choice> {
-    let (params, states) = scalars(model);
-    let params = params.into_iter().flat_map(|at| numbers().map(|value| Choice::Param(at, value)));
-    let lets: BTreeSet<ExprId> = model.collide.lets.iter().map(|item| item.value).collect();
-    let lets = lets.into_iter().flat_map(|at| numbers().map(|value| Choice::Let(at, value)));
-    let states = states.into_iter().flat_map(|at| numbers().map(|value| Choice::State(at, value)));
-    [Choice::Params].into_iter().chain(params).chain(lets).chain(states).collect()
+fn singles(model: &Model) -> Vec<Set> {
+    let each = scalars(model).into_iter().map(What::Symbol).chain(lets(model).into_iter().map(What::Let));
+    let params = Set { what: What::Params, to: Rational::zero() };
+    [params].into_iter().chain(each.flat_map(to_numbers)).collect()
 }
 
-/// Parameters that are no vectors, and states that the spec names.
-fn scalars(model: &Model) -> (Vec<usize>, Vec<Pop>) {
-    let params = model.params.iter().enumerate().filter(|(_, param)| param.components == 1).map(|(at, _)| at);
-    let named = model.moving()..model.q() - model.hidden;
-    (params.collect(), named.map(|at| Pop(at as u16)).collect())
-}
-
-/// Two that do it together; `tried` says which symbols formulas still read with a choice, and whether it does it.
-fn pairs(model: &Model, tried: impl Fn(&Choice) -> (BTreeSet<Symbol>, bool)) -> Option<Choice> {
-    let (params, states) = scalars(model);
-    let of = |value: &Rational| {
-        let params = params.iter().map(|at| Choice::Param(*at, value.clone()));
-        params.chain(states.iter().map(|at| Choice::State(*at, value.clone()))).collect::<Vec<_>>()
-    };
-    let first: Vec<Choice> = numbers().iter().flat_map(of).collect();
-    first.iter().find_map(|first| {
-        let (left, _) = tried(first);
-        with_another(model, first, &left).into_iter().find(|both| tried(both).1)
+/// Two that may be set together, of which one is a scalar. `left` says what formulas still read if one is set: the other then is that, or a named
+/// value that depends on all of it.
+fn pairs(model: &Model, left: impl Fn(&Set) -> BTreeSet<Symbol>) -> impl Iterator<Item = [Set; 2]> {
+    let first = scalars(model).into_iter().map(What::Symbol).flat_map(to_numbers);
+    first.flat_map(move |first| {
+        let left = left(&first);
+        let reads_all = |at: &ExprId| left.is_subset(&model.exprs.symbols(&[*at]).collect());
+        let symbol = left.first().filter(|_| left.len() == 1).map(|symbol| What::Symbol(*symbol));
+        let others = symbol.into_iter().chain(lets(model).into_iter().filter(reads_all).map(What::Let));
+        others.flat_map(to_numbers).map(|second| [first.clone(), second]).collect::<Vec<_>>()
     })
 }
 
-/// A parameter or a state, and what else may be set with it, where formulas still read what is in `left`: a symbol of these, or a named value
-/// that depends on them all.
-fn with_another(model: &Model, first: &Choice, left: &BTreeSet<Symbol>) -> Vec<Choice> {
-    let lets: BTreeSet<ExprId> = model.collide.lets.iter().map(|item| item.value).collect();
-    let reads_all = |at: &ExprId| {
-        let read: BTreeSet<Symbol> = model.exprs.symbols(&[*at]).collect();
-        left.is_subset(&read)
-    };
-    let lets: Vec<ExprId> = lets.into_iter().filter(reads_all).collect();
-    let of = |value: Rational| {
-        let symbol = match left.iter().collect::<Vec<_>>()[..] {
-            [Symbol::Param { param, .. }] => Some(Choice::Param(usize::from(*param), value.clone())),
-            [Symbol::Population(pop)] => Some(Choice::State(*pop, value.clone())),
-            _ => None,
-        };
-        let lets = lets.iter().map(move |at| Choice::Let(*at, value.clone()));
-        symbol.into_iter().chain(lets).map(|second| Choice::Both(Box::new([first.clone(), second])))
-    };
-    numbers().into_iter().flat_map(of).collect()
+fn to_numbers(what: What) -> [Set; 2] {
+    [Rational::zero(), Rational::one()].map(|to| Set { what: what.clone(), to })
 }
 
-/// What something is set to.
-fn numbers() -> [Rational; 2] {
-    [Rational::zero(), Rational::one()]
+/// Parameters that are no vectors, and states that the spec names.
+fn scalars(model: &Model) -> Vec<Symbol> {
+    let params = (0..).zip(&model.params).filter(|(_, param)| param.components == 1);
+    let params = params.map(|(param, _)| Symbol::Param { param, component: 0 });
+    let states = 0..model.states.len() - model.hidden;
+    params.chain(states.map(|at| Symbol::Population(state(model, at)))).collect()
+}
+
+/// Where a cell has the state of that position.
+fn state(model: &Model, at: usize) -> Pop {
+    Pop((model.moving() + at) as u16)
+}
+
+/// Named values of the collision.
+fn lets(model: &Model) -> BTreeSet<ExprId> {
+    model.collide.lets.iter().map(|item| item.value).collect()
 }
 
 /// `sum(at: shares[at] * values[at])`
