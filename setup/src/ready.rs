@@ -214,6 +214,7 @@ fn faster(model: &Model, options: &Options) -> (bool, String) {
             populations("in two dimensions those of 16 bits are faster")
         }
         Options { target, .. } if !target.is_gpu() => populations("a host computes them no faster than it loads them"),
+        _ if !model.shown().is_empty() => populations("cells read values of their neighbours: moments take two passes"),
         Options { coupling: Some(_), real: Real::F16F32, .. } => populations("the grid is refined"),
         Options { coupling: Some(_), .. } if 2 * moments >= model.moving() => {
             populations("the grid is refined, and moments are half as many or more")
