@@ -231,6 +231,8 @@ pub(crate) struct Around {
     /// Of each boundary rule what a cell beyond the wall has of each value: from `Neighbour`, which stands for what the image of that cell has, and
     /// `WallParam`.
     pub beyond: Vec<Vec<ExprId>>,
+    /// Of each shown value the axis along which it is a component of a vector, if it is one.
+    pub axes: Vec<Option<usize>>,
 }
 
 /// A method.
@@ -459,6 +461,11 @@ impl Model {
         model.exprs = to;
         Cow::Owned(model)
     }
+    /// The same method with its states, for what is found of small disturbances, of which those of the states are a part. Where a collision reads values of
+    /// the cells around, the model says of which.
+    pub fn with_states(&self) -> Cow<'_, Model> {
+        if self.shown.is_empty() { Cow::Borrowed(self) } else { Cow::Owned(self.alone()) }
+    }
     /// The same method among cells that all have what the cell at hand has. It has no states but those that the spec names.
     fn alone(&self) -> Model {
         let mut model = self.clone();
@@ -480,8 +487,9 @@ impl Model {
             Symbol::Population(pop) => self.collide.outputs.get(pop.index()).filter(|_| pop.index() >= own).copied(),
             _ => None,
         });
+        let axes = model.shown.iter().map(|shown| shown.axis).collect();
         let shown: Vec<ExprId> = std::mem::take(&mut model.shown).into_iter().map(|shown| shown.value).collect();
-        let around = Around { shown: shown.clone(), collide: model.collide.outputs.clone(), beyond };
+        let around = Around { axes, shown: shown.clone(), collide: model.collide.outputs.clone(), beyond };
         model.replace(|symbol| match symbol {
             Symbol::Neighbour { shown: at, .. } => Some(shown[usize::from(at)]),
             _ => None,

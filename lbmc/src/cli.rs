@@ -147,7 +147,8 @@ pub struct Check {
     #[arg(long, group = "analysis")]
     pub stability: bool,
     /// Also report what grows in a stream between two opposite faces with these boundary conditions, and how much sound each reflects:
-    /// `left=moving_wall,right=anti_bounce_back`. `all` tries each inlet with each outlet.
+    /// `left=moving_wall,right=anti_bounce_back`; with walls along the stream, too: `...,bottom=bounce_back,top=free_slip`. `all` tries each inlet
+    /// with each outlet.
     #[arg(long, group = "analysis", value_name = "FACE=RULE,FACE=RULE")]
     pub faces: Option<String>,
     /// Velocity of that flow in cells per step, `0.1,0,0`; it is also tried at refinement interfaces. Without it, several

@@ -1,16 +1,17 @@
-//! Which boundary rules at two opposite faces leave a uniform stream stable, and how much sound each reflects.
+//! Which boundary rules at opposite faces leave a uniform stream stable, and what each does to sound and vortices.
 
 use std::f64::consts::PI;
 
 use lbm_dsl::model::{Boundary, Model};
-use lbm_dsl::prove::pair::{self, DISTANCE, End, Face, Growth, NoEnd, Place, Stream};
+use lbm_dsl::prove::Transport;
+use lbm_dsl::prove::pair::{self, DISTANCE, Duct, End, Face, Growth, NoEnd, SIDE, Stream};
 use lbm_dsl::prove::reflection::{self, towards};
 use miette::{Result, miette};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::asked::Asked;
 use crate::rates::Rates;
-use crate::spec::Spec;
 
 /// Names of faces, both of each axis.
 pub(crate) const NAMES: [[&str; 2]; 3] = [["left", "right"], ["bottom", "top"], ["back", "front"]];
@@ -20,74 +21,19 @@ const SPEEDS: [f64; 3] = [0.02, 0.05, 0.1];
 pub const SPEED: f64 = 0.05;
 /// Wavelengths of sound, in cells.
 pub const WAVELENGTHS: [f64; 4] = [8.0, 16.0, 32.0, 64.0];
+/// Angles of a wave to the normal of a face, in degrees, and the wavelength for which they are tried, in cells.
+pub const ANGLES: [f64; 3] = [0.0, 30.0, 60.0];
+/// See [`ANGLES`].
+pub const WAVELENGTH: f64 = 32.0;
 /// Distances of a wall from the outermost cells that are tried, in cells.
 const DISTANCES: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.49, 0.51, 0.6, 0.7, 0.8, 0.9, 0.99];
-
-/// What is asked about faces.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
-    /// All pairs of an inlet and an outlet.
-    All,
-    /// The rules at both faces of an axis, the lower one first.
-    Pair {
-        /// The axis.
-        axis: usize,
-        /// The rules.
-        rules: [String; 2],
-    },
-}
-
-impl Asked {
-    /// Reads `all` or `left=RULE,right=RULE`.
-    pub fn parse(text: &str) -> Result<Asked> {
-        if text.trim() == "all" {
-            return Ok(Asked::All);
-        }
-        let wrong = |what: String| {
-            miette!(
-                code = "L0205",
-                help = "write two opposite faces with a boundary condition each, for example `--faces \
-                        left=moving_wall,right=anti_bounce_back`, or `--faces all`",
-                "{what}"
-            )
-        };
-        let mut rules: [Option<String>; 2] = [None, None];
-        let mut axes = vec![];
-        for part in text.split(',') {
-            let (face, rule) = part.split_once('=').ok_or_else(|| wrong(format!("`{part}` is not FACE=RULE")))?;
-            let (face, rule) = (face.trim(), rule.trim());
-            let place = NAMES
-                .iter()
-                .enumerate()
-                .find_map(|(axis, names)| names.iter().position(|name| *name == face).map(|high| (axis, high)));
-            let (axis, high) = place.ok_or_else(|| wrong(format!("there is no face `{face}`")))?;
-            axes.push(axis);
-            if rules[high].replace(rule.to_string()).is_some() {
-                return Err(wrong(format!("`{face}` and a face like it are both given a rule")));
-            }
-        }
-        match rules {
-            [Some(low), Some(high)] if axes[0] == axes[1] => Ok(Asked::Pair { axis: axes[0], rules: [low, high] }),
-            _ => Err(wrong("`--faces` needs two opposite faces".into())),
-        }
-    }
-
-    /// The method with the rules that are asked about, and some more.
-    pub fn model(&self, spec: &Spec, more: &[String]) -> Result<Model> {
-        match self {
-            Asked::Pair { rules, .. } => spec.model_with_all(&[&rules[..], more].concat(), None),
-            // Methods of several sets of populations have rules of their own alone.
-            Asked::All => spec.with_every_rule().map_or_else(|| spec.model_with_all(more, None), Ok),
-        }
-    }
-}
 
 /// What was found about faces.
 #[derive(Serialize)]
 pub struct Faces {
-    /// The two faces.
-    pub faces: [&'static str; 2],
-    /// Pairs of rules, in the order of the faces.
+    /// The faces, two of each axis.
+    pub faces: Vec<&'static str>,
+    /// Pairs of rules, or two of them, in the order of the faces.
     pub pairs: Vec<Pair>,
     /// Where rules have a distance of the wall, the distances at which disturbances grow.
     pub distances: Vec<Distances>,
@@ -97,11 +43,11 @@ pub struct Faces {
     pub unknown: Vec<String>,
 }
 
-/// What grows most between two faces.
+/// What grows most between two faces, or four.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pair {
     /// The rules.
-    pub rules: [String; 2],
+    pub rules: Vec<String>,
     /// The value of the parameter that varies.
     pub rate: f64,
     /// The velocity of the stream, in cells per step: zero where one of the rules lets nothing through.
@@ -114,8 +60,8 @@ pub struct Pair {
     pub wave: Vec<f64>,
     /// Cells between the faces for which it grows so.
     pub cells: usize,
-    /// The face at which it sits; nothing where it fills the space between both.
-    pub at: Option<&'static str>,
+    /// The face at which it sits, or two where these meet; none where it fills the space between.
+    pub at: Vec<&'static str>,
 }
 
 /// Distances of a wall.
@@ -129,7 +75,7 @@ pub struct Distances {
     pub growth: Vec<(f64, f64)>,
 }
 
-/// Sound that a rule reflects at normal incidence.
+/// What a rule does to sound and to vortices.
 #[derive(Serialize)]
 pub struct Sound {
     /// The face.
@@ -140,8 +86,12 @@ pub struct Sound {
     pub rate: f64,
     /// The velocity of the stream.
     pub velocity: Vec<f64>,
-    /// For each wavelength in cells the part of the amplitude of the density that comes back: negative where its sign turns.
+    /// For each wavelength in cells the part of the amplitude of the density that comes back at normal incidence: negative where its sign turns.
     pub reflected: Vec<(f64, f64)>,
+    /// The same for each angle of [`ANGLES`].
+    pub angles: Vec<(f64, f64)>,
+    /// Where the stream leaves: for angles of vortices, the velocity of the flow that the face adds over theirs.
+    pub vortices: Vec<(f64, f64)>,
 }
 
 /// What grows most between two faces, of all trials, at once.
@@ -151,18 +101,60 @@ pub(crate) fn worst(stream: &Stream, ends: [&End; 2]) -> Growth {
     all.into_iter().reduce(Growth::or).expect("there are trials")
 }
 
+/// The same in a box between two pairs of faces.
+pub(crate) fn worst_in(stream: &Stream, duct: &Duct, axes: [usize; 2]) -> Growth {
+    let waves = pair::waves_along(stream.velocity().len(), axes);
+    let all: Vec<Growth> = waves.par_iter().map(|wave| stream.growth_in(duct, SIDE, wave)).collect();
+    all.into_iter().reduce(Growth::or).expect("there are waves")
+}
+
 pub(crate) fn rule<'m>(model: &'m Model, name: &str) -> Option<&'m Boundary> {
     model.boundaries().iter().find(|rule| rule.name == name)
 }
 
-/// Finds out about faces; `rates` has the values of parameters.
-pub fn find(model: &Model, rates: &Rates, asked: &Asked, velocity: Option<&[f64]>) -> Result<Faces> {
+/// A method with values of its parameters.
+struct Method<'a> {
+    model: &'a Model,
+    rates: &'a Rates,
+    viscosity: &'a Transport,
+}
+
+impl Method<'_> {
+    /// Parameters of the model, behind which there may be such that stand for states.
+    fn params(&self, rate: f64) -> Vec<Vec<f64>> {
+        let mut params = self.rates.params(rate);
+        params.truncate(self.model.params().len());
+        params
+    }
+
+    /// What a rule asks for that the stream does not say: the viscosity of the fluid.
+    fn own(&self, params: &[Vec<f64>], name: &str) -> Option<f64> {
+        let at = |name: &str| self.model.params().iter().position(|param| param.name == name);
+        let value = |name: &str| at(name).map_or(f64::NAN, |at| params[at][0]);
+        (name == "viscosity").then(|| self.viscosity.at(value)).flatten()
+    }
+
+    fn rule(&self, name: &str) -> &Boundary {
+        rule(self.model, name).expect("it was compiled with the method")
+    }
+}
+
+/// Finds out about faces, with the states of a method, if it has some; `rates` has the values of parameters.
+pub fn find(
+    model: &Model,
+    rates: &Rates,
+    viscosity: &Transport,
+    asked: &Asked,
+    velocity: Option<&[f64]>,
+) -> Result<Faces> {
+    let model = &*model.with_states();
     let dim = model.lattice().dim();
-    let axis = match asked {
-        Asked::All => 0,
-        Asked::Pair { axis, .. } => *axis,
+    let axes = match asked {
+        Asked::All => vec![0],
+        Asked::Pair { axis, .. } => vec![*axis],
+        Asked::Duct { axes, .. } => axes.to_vec(),
     };
-    if axis >= dim || velocity.is_some_and(|velocity| velocity.len() != dim) {
+    if axes.iter().any(|axis| *axis >= dim) || velocity.is_some_and(|velocity| velocity.len() != dim) {
         return Err(miette!(
             code = "L0203",
             help = format!("its faces are {}", NAMES[..dim].concat().join(", ")),
@@ -170,47 +162,102 @@ pub fn find(model: &Model, rates: &Rates, asked: &Asked, velocity: Option<&[f64]
             model.name()
         ));
     }
-    let along = |speed: &f64| (0..dim).map(|other| if other == axis { *speed } else { 0.0 }).collect::<Vec<f64>>();
-    let mut faces = Faces { faces: NAMES[axis], pairs: vec![], distances: vec![], sound: vec![], unknown: vec![] };
+    let along = |axis: usize, speed: f64| (0..dim).map(|at| if at == axis { speed } else { 0.0 }).collect::<Vec<f64>>();
+    let names = axes.iter().flat_map(|axis| NAMES[*axis]).collect();
+    let mut faces = Faces { faces: names, pairs: vec![], distances: vec![], sound: vec![], unknown: vec![] };
+    let method = Method { model, rates, viscosity };
+    let streams = |axis: usize| match velocity {
+        Some(velocity) => vec![velocity.to_vec()],
+        None => SPEEDS.iter().map(|speed| along(axis, *speed)).collect(),
+    };
     match asked {
-        Asked::All => all(model, rates, velocity.map_or_else(|| along(&SPEED), <[f64]>::to_vec), &mut faces)?,
-        Asked::Pair { rules, .. } => {
-            let velocities =
-                velocity.map_or_else(|| SPEEDS.iter().map(along).collect(), |velocity| vec![velocity.to_vec()]);
-            one(model, rates, axis, rules, &velocities, &mut faces)?;
+        Asked::All => all(&method, velocity.map_or_else(|| along(0, SPEED), <[f64]>::to_vec), &mut faces)?,
+        Asked::Pair { axis, rules } => one(&method, *axis, rules, &streams(*axis), &mut faces)?,
+        Asked::Duct { axes, rules } => {
+            let mut groups: Vec<Vec<Vec<f64>>> = axes.iter().map(|axis| streams(*axis)).collect();
+            groups.dedup();
+            duct(&method, *axes, rules, &groups, &mut faces)?;
         }
     }
     Ok(faces)
 }
 
-/// A pair of rules in streams of several velocities.
-fn one(
-    model: &Model,
-    rates: &Rates,
-    axis: usize,
-    rules: &[String; 2],
-    velocities: &[Vec<f64>],
+/// Two pairs of rules in the first group of streams that the faces let pass; at rest where they let none.
+fn duct(
+    method: &Method,
+    axes: [usize; 2],
+    rules: &[[String; 2]; 2],
+    groups: &[Vec<Vec<f64>>],
     faces: &mut Faces,
 ) -> Result<()> {
+    let rest = [vec![vec![0.0; groups[0][0].len()]]];
+    'rates: for rate in method.rates.values() {
+        let params = method.params(*rate);
+        for group in groups.iter().chain(&rest) {
+            for velocity in group {
+                let stream = stream(method.model, &params, velocity)?;
+                let given = rules.each_ref().map(|pair| pair.each_ref().map(|name| method.rule(name)));
+                let found = match between(&stream, axes, given, |_, name| method.own(&params, name)) {
+                    Ok(found) => found,
+                    Err(why) => {
+                        faces.unknown.push(why);
+                        return Ok(());
+                    }
+                };
+                if !is_passed(&stream, &found, axes) {
+                    break;
+                }
+                faces.pairs.push(told(&worst_in(&stream, &found, axes), rules.concat(), *rate, &stream));
+                if velocity == &group[group.len() - 1] {
+                    continue 'rates;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a stream passes all faces through which it goes.
+pub(crate) fn is_passed(stream: &Stream, duct: &Duct, axes: [usize; 2]) -> bool {
+    (0..2).all(|number| stream.velocity()[axes[number]] == 0.0 || duct.passes(number))
+}
+
+/// Rules at both faces of two axes, or why nothing is known of them; `own` says what the rule with that number, in the order of the faces, asks for.
+pub(crate) fn between(
+    stream: &Stream,
+    axes: [usize; 2],
+    rules: [[&Boundary; 2]; 2],
+    own: impl Fn(usize, &str) -> Option<f64>,
+) -> std::result::Result<Duct, String> {
+    let given: Vec<Vec<Vec<f64>>> = (rules.as_flattened().iter().enumerate())
+        .map(|(at, rule)| values(stream, rule, |name| own(at, name)))
+        .collect::<std::result::Result<_, _>>()?;
+    let with = |pair: usize, side: usize| (rules[pair][side], &given[2 * pair + side][..]);
+    let found = stream.duct(axes, [0, 1].map(|pair| [0, 1].map(|side| with(pair, side))));
+    let names = rules.as_flattened().iter().map(|rule| format!("`{}`", rule.name)).collect::<Vec<_>>().join(", ");
+    found.map_err(|why| format!("nothing is known of {names}: {why}"))
+}
+
+/// A pair of rules in streams of several velocities.
+fn one(method: &Method, axis: usize, rules: &[String; 2], velocities: &[Vec<f64>], faces: &mut Faces) -> Result<()> {
     let rest = vec![0.0; velocities[0].len()];
-    let both =
-        [rule(model, &rules[0]), rule(model, &rules[1])].map(|rule| rule.expect("it was compiled with the method"));
-    let ends = |stream: &Stream, distance: Option<f64>| -> std::result::Result<[End; 2], String> {
-        let [low, high] = [0, 1].map(|at| {
-            end(stream, model, both[at], Face { axis, high: at == 1 }, |name| distance.filter(|_| name == DISTANCE))
-        });
+    let Method { model, rates, .. } = method;
+    let both = rules.each_ref().map(|name| method.rule(name));
+    let ends = |stream: &Stream, params: &[Vec<f64>], distance: Option<f64>| -> std::result::Result<[End; 2], String> {
+        let own = |name: &str| if name == DISTANCE { distance } else { method.own(params, name) };
+        let [low, high] = [0, 1].map(|at| end(stream, both[at], Face { axis, high: at == 1 }, own));
         Ok([low?, high?])
     };
     if both.iter().any(|rule| rule.params.iter().any(|param| param.name == DISTANCE)) {
         for rate in rates.last() {
-            let params = rates.params(rate);
+            let params = method.params(rate);
             let mut growth = vec![];
             for distance in DISTANCES {
                 let mut stream = stream(model, &params, &velocities[0])?;
-                let mut found = ends(&stream, Some(distance));
+                let mut found = ends(&stream, &params, Some(distance));
                 if found.as_ref().is_ok_and(|ends| !passes(ends)) {
                     stream = self::stream(model, &params, &rest)?;
-                    found = ends(&stream, Some(distance));
+                    found = ends(&stream, &params, Some(distance));
                 }
                 match found {
                     Ok([low, high]) => growth.push((distance, worst(&stream, [&low, &high]).rate)),
@@ -225,14 +272,14 @@ fn one(
         return Ok(());
     }
     'rates: for rate in rates.values() {
-        let params = rates.params(*rate);
+        let params = method.params(*rate);
         for velocity in velocities {
             let mut stream = stream(model, &params, velocity)?;
-            let mut found = ends(&stream, None);
+            let mut found = ends(&stream, &params, None);
             let is_passed = found.as_ref().is_ok_and(passes);
             if !is_passed {
                 stream = self::stream(model, &params, &rest)?;
-                found = ends(&stream, None);
+                found = ends(&stream, &params, None);
             }
             let [low, high] = match found {
                 Ok(ends) => ends,
@@ -241,35 +288,37 @@ fn one(
                     return Ok(());
                 }
             };
-            faces.pairs.push(told(&worst(&stream, [&low, &high]), rules.clone(), *rate, &stream, axis));
+            faces.pairs.push(told(&worst(&stream, [&low, &high]), rules.to_vec(), *rate, &stream));
             if !is_passed {
                 continue 'rates;
             }
         }
     }
     let rate = middle(rates);
-    let stream = stream(model, &rates.params(rate), &faces.pairs[0].velocity)?;
-    for (at, end) in ends(&stream, None).iter().flatten().enumerate() {
+    let params = method.params(rate);
+    let stream = stream(model, &params, &faces.pairs[0].velocity)?;
+    for (at, end) in ends(&stream, &params, None).iter().flatten().enumerate() {
         sound(&stream, end, &rules[at], rate, faces);
     }
     Ok(())
 }
 
 /// All pairs of inlets at the left and outlets at the right.
-fn all(model: &Model, rates: &Rates, velocity: Vec<f64>, faces: &mut Faces) -> Result<()> {
+fn all(method: &Method, velocity: Vec<f64>, faces: &mut Faces) -> Result<()> {
+    let Method { model, rates, .. } = method;
     for rate in rates.last() {
-        let params = rates.params(rate);
+        let params = method.params(rate);
         let stream = stream(model, &params, &velocity)?;
         let candidates = candidates(model, &stream, 0);
         let [inlets, outlets] = &candidates;
         let pairs = inlets.iter().flat_map(|inlet| outlets.iter().map(move |outlet| (inlet, outlet)));
         let found = pairs.collect::<Vec<_>>().into_par_iter().map(|((inlet, low), (outlet, high))| {
-            told(&stream.worst([low, high]), [inlet.clone(), outlet.clone()], rate, &stream, 0)
+            told(&stream.worst([low, high]), vec![inlet.clone(), outlet.clone()], rate, &stream)
         });
         faces.pairs.extend(found.collect::<Vec<Pair>>());
     }
     let rate = middle(rates);
-    let stream = stream(model, &rates.params(rate), &velocity)?;
+    let stream = stream(model, &method.params(rate), &velocity)?;
     for (name, end) in candidates(model, &stream, 0).iter().flatten() {
         sound(&stream, end, name, rate, faces);
     }
@@ -286,7 +335,7 @@ fn candidates(model: &Model, stream: &Stream, axis: usize) -> [Vec<(String, End)
         };
         let rules = model.boundaries().iter().filter(fits);
         let ends = rules.filter_map(|rule| {
-            let end = end(stream, model, rule, Face { axis, high }, |_| None).ok()?;
+            let end = end(stream, rule, Face { axis, high }, |_| None).ok()?;
             end.passes().then(|| (rule.name.clone(), end))
         });
         ends.collect()
@@ -310,18 +359,25 @@ fn stream<'m>(model: &'m Model, params: &[Vec<f64>], velocity: &[f64]) -> Result
 /// A rule at a face, or why nothing is known of it.
 pub(crate) fn end(
     stream: &Stream,
-    model: &Model,
     rule: &Boundary,
     face: Face,
     own: impl Fn(&str) -> Option<f64>,
 ) -> std::result::Result<End, String> {
-    let values = pair::values(model, rule, stream.velocity(), own).ok_or_else(|| {
-        format!("nothing is known of `{}`, whose parameters say something else of a stream", rule.name)
-    })?;
+    let values = values(stream, rule, own)?;
     stream.end(rule, &values, face).map_err(|why: NoEnd| format!("nothing is known of `{}`: {why}", rule.name))
 }
 
-pub(crate) fn told(growth: &Growth, rules: [String; 2], rate: f64, stream: &Stream, axis: usize) -> Pair {
+/// Values of a rule's parameters in a stream.
+fn values(
+    stream: &Stream,
+    rule: &Boundary,
+    own: impl Fn(&str) -> Option<f64>,
+) -> std::result::Result<Vec<Vec<f64>>, String> {
+    pair::values(stream.model(), rule, stream.velocity(), own)
+        .ok_or_else(|| format!("nothing is known of `{}`, whose parameters say something else of a stream", rule.name))
+}
+
+pub(crate) fn told(growth: &Growth, rules: Vec<String>, rate: f64, stream: &Stream) -> Pair {
     Pair {
         rules,
         rate,
@@ -330,34 +386,31 @@ pub(crate) fn told(growth: &Growth, rules: [String; 2], rate: f64, stream: &Stre
         stable: !growth.grows(),
         wave: growth.wave.clone(),
         cells: growth.cells,
-        at: place(growth.place, axis),
-    }
-}
-
-/// The face at which a disturbance sits.
-fn place(place: Place, axis: usize) -> Option<&'static str> {
-    match place {
-        Place::Low => Some(NAMES[axis][0]),
-        Place::High => Some(NAMES[axis][1]),
-        Place::Between => None,
+        at: growth.at.iter().map(|face| NAMES[face.axis][usize::from(face.high)]).collect(),
     }
 }
 
 fn sound(stream: &Stream, end: &End, rule: &str, rate: f64, faces: &mut Faces) {
     let dim = stream.velocity().len();
-    let part = |wavelength: f64| {
-        let found = reflection::reflection(stream, end, &towards(end, dim, wavelength))?;
-        Some((wavelength, found.size().copysign(found.part[0])))
+    let part = |wavelength: f64, degrees: f64| {
+        let found = reflection::reflection(stream, end, &towards(end, dim, wavelength, degrees))?;
+        Some(found.size().copysign(found.part[0]))
     };
-    let reflected: Option<Vec<(f64, f64)>> = WAVELENGTHS.iter().map(|wavelength| part(*wavelength)).collect();
+    let reflected: Option<Vec<(f64, f64)>> =
+        WAVELENGTHS.iter().map(|length| Some((*length, part(*length, 0.0)?))).collect();
+    let angles: Option<Vec<(f64, f64)>> =
+        ANGLES.iter().map(|angle| Some((*angle, part(WAVELENGTH, *angle)?))).collect();
     let face = faces.faces[usize::from(end.face().high)];
-    match reflected {
-        Some(reflected) => {
-            let velocity = stream.velocity().to_vec();
-            faces.sound.push(Sound { face, rule: rule.to_string(), rate, velocity, reflected });
-        }
-        None => faces.unknown.push(format!("what `{rule}` reflects of sound is not found for this method")),
-    }
+    let (Some(reflected), Some(angles)) = (reflected, angles) else {
+        faces.unknown.push(format!("what `{rule}` reflects of sound is not found for this method"));
+        return;
+    };
+    // Those along the normal move nothing through the face.
+    let vortices = ANGLES[1..].iter().filter_map(|angle| {
+        Some((*angle, reflection::of_vortices(stream, end, &towards(end, dim, WAVELENGTH, *angle))?))
+    });
+    let (velocity, vortices) = (stream.velocity().to_vec(), vortices.collect());
+    faces.sound.push(Sound { face, rule: rule.to_string(), rate, velocity, reflected, angles, vortices });
 }
 
 /// The rate for which reflections are told: they hardly depend on it.
@@ -370,29 +423,17 @@ impl Pair {
     /// What grows, in words: `a wave of 2.3 cells across, at right`.
     pub fn disturbance(&self) -> String {
         let k = self.wave.iter().map(|k| k * k).sum::<f64>().sqrt();
-        let wave = match k == 0.0 {
-            true => "what is the same all across".to_string(),
-            false => format!("a wave of {:.1} cells across", 2.0 * PI / k),
+        let wave = match (k == 0.0, self.rules.len()) {
+            (false, _) => format!("a wave of {:.1} cells across", 2.0 * PI / k),
+            (true, 2) => "what is the same all across".to_string(),
+            (true, _) if self.velocity.len() == 2 => "a disturbance".to_string(),
+            (true, _) => "what is the same along the third axis".to_string(),
         };
-        match self.at {
-            Some(face) => format!("{wave}, at `{face}`"),
-            None => format!("{wave}, between both faces"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn faces_are_two_opposite_ones() {
-        let pair = |axis, low: &str, high: &str| Asked::Pair { axis, rules: [low.into(), high.into()] };
-        assert_eq!(Asked::parse("left=a,right=b").unwrap(), pair(0, "a", "b"));
-        assert_eq!(Asked::parse("top=b, bottom=a").unwrap(), pair(1, "a", "b"));
-        assert_eq!(Asked::parse("all").unwrap(), Asked::All);
-        for wrong in ["left=a", "left=a,top=b", "left=a,left=b", "left", "west=a,east=b", ""] {
-            assert_eq!(Asked::parse(wrong).unwrap_err().code().unwrap().to_string(), "L0205", "{wrong}");
+        match &self.at[..] {
+            [] if self.rules.len() == 2 => format!("{wave}, between both faces"),
+            [] => format!("{wave}, between the faces"),
+            [face] => format!("{wave}, at `{face}`"),
+            faces => format!("{wave}, where `{}` meet", faces.join("` and `")),
         }
     }
 }

@@ -7,7 +7,8 @@ use miette::Result;
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
-use crate::faces::{self, Asked, Faces};
+use crate::asked::Asked;
+use crate::faces::{self, Faces};
 use crate::rates::Rates;
 use crate::stability::{self, Stability};
 use crate::walls::{self, Place};
@@ -122,6 +123,7 @@ pub struct Question<'a> {
 /// Finds out about a model; and the values of parameters for which that is told.
 pub fn find(model: &Model, asked: Question<'_>) -> Result<(Findings, Rates)> {
     let findings = prove::findings(model);
+    let whole = model;
     // States are chosen as parameters are.
     let model = &*model.frozen();
     let rates = Rates::new(model, findings.viscosity.rate.as_deref(), asked.settings)?;
@@ -134,7 +136,8 @@ pub fn find(model: &Model, asked: Question<'_>) -> Result<(Findings, Rates)> {
         formula: formula(model, criterion.formula).to_string(),
     });
     let stability = asked.stability.then(|| stability::find(model, &rates, asked.velocity)).transpose()?;
-    let faces = asked.faces.map(|faces| faces::find(model, &rates, faces, asked.velocity)).transpose()?;
+    let faces = asked.faces.map(|faces| faces::find(whole, &rates, &findings.viscosity, faces, asked.velocity));
+    let faces = faces.transpose()?;
     let lattice = model.lattice();
     let told = Findings {
         spec: model.name().to_string(),

@@ -13,8 +13,8 @@
 //! | [`cases`] | finds a case: a file, else a shipped one |
 //! | [`ready`] | a case with the kernels it runs with |
 //! | [`findings`], [`stability`], [`walls`] | what is proved about a method, and what follows from its formulas |
-//! | [`faces`] | which rules at two faces leave a stream stable, what sound they reflect |
-//! | [`unstable`] | pairs of faces of a case between which disturbances grow, and what to do about them |
+//! | [`asked`], [`faces`] | which rules at faces leave a stream stable, what sound they reflect |
+//! | [`unstable`] | faces of a case between which disturbances grow, and what to do about them |
 //! | [`alternatives`] | other shipped methods that may stand in the place of one |
 //! | [`crossing`] | what a refinement interface does to packets of waves that cross it |
 //! | [`params`], [`rates`] | parameters of a method; values of one to tell things for |
@@ -26,6 +26,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod alternatives;
+pub mod asked;
 pub mod cases;
 pub mod codes;
 pub mod crossing;

@@ -70,10 +70,10 @@ impl Params {
     }
 }
 
-/// The parameters of a method in a case; `None` where it has states, or the case does not have them.
+/// The parameters of a method in a case; `None` where they vary from cell to cell, or the case does not have them.
 pub fn of_case(model: &Model, case: &Case) -> Option<Vec<Vec<f64>>> {
     let value = |name: &str| Some(case.params.iter().find(|(param, _)| *param == name)?.1.clone());
-    if model.states().len() > model.hidden() {
+    if model.fields().iter().any(|field| field.place) {
         return None;
     }
     model.params().iter().map(|param| value(&param.name)).collect()

@@ -302,12 +302,20 @@ pub fn compiler_is_in(file: &Path) {
     COMPILER.get_or_init(|| file.to_path_buf());
 }
 
+/// The bytes of the program, or of the file that has the compiler: on these depends what it makes.
+pub(crate) fn program() -> Option<&'static [u8]> {
+    static PROGRAM: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+    let read = || {
+        let compiler = COMPILER.get().cloned().or_else(|| std::env::current_exe().ok())?;
+        std::fs::read(compiler).ok()
+    };
+    PROGRAM.get_or_init(read).as_deref()
+}
+
 /// Name of the kernels of a model in the cache: they depend on the model, the options and the compiler.
 fn entry(model: &Model, options: &Options, in_moments: bool) -> Option<String> {
-    let compiler = COMPILER.get().cloned().or_else(|| std::env::current_exe().ok())?;
-    let program = std::fs::read(compiler).ok()?;
     let mut key = Key::new("bundle");
-    key.add(program);
+    key.add(program()?);
     key.add(format!("{options:?} {in_moments}"));
     key.add(format!("{model:?}"));
     Some(key.file_name("json"))

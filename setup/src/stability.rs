@@ -131,8 +131,8 @@ fn noise_in_16_bits(model: &Model, stored: &Stored, params: &[Vec<f64>], directi
 /// Where the linearised collision of a case amplifies waves of a uniform stream of its velocity, with its rates on the coarsest level: that, in a
 /// sentence. Nothing is known of methods without derivative, and of those whose cells have states.
 pub fn beyond(model: &Model, case: &Case) -> Option<String> {
-    let params = params::of_case(model, case)?;
     let model = &*model.frozen();
+    let params = params::of_case(model, case)?;
     let velocity: Vec<f64> = (0..case.dim).map(|axis| if axis == 0 { case.scales.velocity } else { 0.0 }).collect();
     let worst = stability::worst(model, &params, &velocity).ok().filter(Mode::grows)?;
     let spec = &case.spec;

@@ -102,7 +102,7 @@ fn simulation(method: &Method, cells: [usize; 2], omega: f64, walls: [(&str, &[V
 
 /// What grows most, of the waves that fit into the box.
 fn predicted(method: &Method, rules: [&str; 2], omega: f64) -> (Growth, [Vec<Value>; 2]) {
-    let model = &*method.model.frozen();
+    let model = &*method.model.with_states();
     let params: Vec<Vec<f64>> = method.params(omega).into_iter().map(|(_, value)| value).collect();
     let velocity = method.along(SPEED);
     let stream = Stream::new(model, &params, &velocity).expect("it has derivatives");
@@ -229,7 +229,7 @@ fn a_pulse_of_sound_is_reflected_as_predicted() {
     let wall = left("bounce_back", &[]);
     for rule in ["moving_wall", "equilibrium", "extrapolation_outflow", "anti_bounce_back", "zou_he_pressure"] {
         let (end, values) = method.end(&stream, &method.model, rule, true);
-        let found = reflection(&stream, &end, &towards(&end, 2, 32.0)).expect("it reflects sound");
+        let found = reflection(&stream, &end, &towards(&end, 2, 32.0, 0.0)).expect("it reflects sound");
         let measured = left(rule, &values) / wall;
         assert!((found.part[0] - measured).abs() < 0.02, "{rule}: {found:?}, {measured} in a run");
     }

@@ -14,7 +14,7 @@ use num_traits::ToPrimitive;
 
 use crate::expr::{Compare, ExprId, Exprs, Number, Rational, Symbol};
 use crate::function::{self, Function};
-use crate::model::Model;
+use crate::model::{Field, Model};
 
 /// What counts as zero: values are of the order of one, rounding of 1e-16.
 const TINY: f64 = 1e-12;
@@ -168,17 +168,32 @@ impl Number for Dual {
     }
 }
 
-/// Populations of a uniform flow of density 1 that the collision leaves as they are.
+/// Populations and states of a uniform flow of density 1 that the collision leaves as they are. Scalars are 1 in it, or what a parameter says where it
+/// drives the flow then, as warm fluid does that is warmer than a reference.
 pub(super) fn equilibrium(model: &Model, params: &[Vec<f64>], velocity: &[f64]) -> Result<Vec<f64>, NotLinear> {
     if !model.fields.iter().any(|field| field.components.len() > 1) {
         return Err(NotLinear::NoVelocity);
     }
     let model = &*among_alike(model);
+    let is_scalar = |field: &Field| field.components.len() == 1;
+    let found = settled(model, params, velocity, 1.0);
+    if found.is_ok() || model.fields.iter().filter(|field| is_scalar(field)).count() < 2 {
+        return found;
+    }
+    let stated =
+        std::iter::zip(&model.params, params).filter(|(param, _)| param.components == 1 && param.range.is_none());
+    stated.map(|(_, value)| settled(model, params, velocity, value[0])).find(Result::is_ok).unwrap_or(found)
+}
+
+/// The same, where all scalars but the density have this value at first.
+fn settled(model: &Model, params: &[Vec<f64>], velocity: &[f64], scalar: f64) -> Result<Vec<f64>, NotLinear> {
+    let density = model.fields.iter().position(|field| field.components.len() == 1);
     let given = |symbol: Symbol| match symbol {
         Symbol::Param { param, component } => params[usize::from(param)][usize::from(component)],
         Symbol::Field { field, component } if model.fields[usize::from(field)].components.len() > 1 => {
             velocity[usize::from(component)]
         }
+        Symbol::Field { field, .. } if Some(usize::from(field)) != density => scalar,
         _ => 1.0,
     };
     let mut populations = model.exprs.eval(&model.init.outputs, given);

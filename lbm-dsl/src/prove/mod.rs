@@ -25,6 +25,7 @@ pub mod reflection;
 mod residue;
 mod series;
 pub mod stability;
+mod step;
 mod unread;
 mod viscosity;
 

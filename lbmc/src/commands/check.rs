@@ -1,6 +1,6 @@
 //! `lbmc check`: what is proved about a method, and what follows from its formulas.
 
-use lbm_setup::faces::Asked;
+use lbm_setup::asked::Asked;
 use lbm_setup::findings::{self, Criterion, Diffusivity, Findings, Question};
 use lbm_setup::rates::Rates;
 use lbm_setup::spec::Spec;

@@ -1,8 +1,8 @@
-//! Cache of generated and compiled kernels on disk, addressed by content.
+//! Cache of generated and compiled kernels, and of what was found out about cases, on disk, addressed by content.
 //!
 //! The name of an entry is the hash of all its inputs. An entry ends with the hash of its name and bytes, and is used
 //! only if that hash matches. Neither the entry nor the folder may belong to another user or be writable by others. Any
-//! other entry is compiled again. An unusable cache is not an error: the user gets a notice and the run continues
+//! other entry is made again. An unusable cache is not an error: the user gets a notice and the run continues
 //! without it.
 
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -87,17 +87,14 @@ impl Cache {
                 None => unseal(name, &sealed).ok_or("is damaged".to_string()),
             },
         };
-        found
-            .map_err(|why| self.notices.push(format!("`{}` {why}: its kernels are compiled again", path.display())))
-            .ok()
+        found.map_err(|why| self.notices.push(format!("`{}` {why}: what it had is made again", path.display()))).ok()
     }
 
     /// Stores an entry.
     pub fn store(&mut self, name: &str, bytes: &[u8]) {
         let Some(path) = self.path(name) else { return };
         if let Err(error) = file::replace_private(&path, |out| out.write_all(&seal(name, bytes))) {
-            self.notices
-                .push(format!("compiled kernels are not cached: `{}` cannot be written ({error})", path.display()));
+            self.notices.push(format!("not cached: `{}` cannot be written ({error})", path.display()));
         }
     }
 
@@ -303,7 +300,7 @@ mod tests {
                 let (_folder, mut cache) = filled();
                 set(&path(&cache), mode);
                 assert_eq!(cache.fetch(NAME), None);
-                assert_warned(&cache, "other users may write to it: its kernels are compiled again");
+                assert_warned(&cache, "other users may write to it: what it had is made again");
                 cache.store(NAME, b"machine code");
                 assert!(cache.fetch(NAME).is_some());
             }
