@@ -14,6 +14,7 @@
 //! - [`criteria`]: kernels that say which level a block should have; [`cutting`]: kernels that cut links at solids that move
 //! - [`emit`] – text
 //! - [`count`], [`eval`]: cost of any form; its value
+//! - [`range`], [`rounding`]: where values lie; how far 32 bits may be from the exact value
 //!
 //! Invariant: same input, same bytes (`clippy.toml` disallows hash maps and clocks; `tests/drift.rs` compares the text).
 //! Invariant: all forms compute the same values (`tests/agree.rs`).
@@ -28,7 +29,9 @@ pub mod mesh;
 pub mod options;
 pub mod pipeline;
 pub mod prescribed;
+pub mod range;
 pub mod relations;
+pub mod rounding;
 pub mod schedule;
 pub mod simplify;
 pub mod statistics;

@@ -151,6 +151,9 @@ pub struct Check {
     /// with each outlet.
     #[arg(long, group = "analysis", value_name = "FACE=RULE,FACE=RULE")]
     pub faces: Option<String>,
+    /// Also report how far a step in 32 bits may be from the exact one: a bound, and what is measured.
+    #[arg(long)]
+    pub rounding: bool,
     /// Velocity of that flow in cells per step, `0.1,0,0`; it is also tried at refinement interfaces. Without it, several
     /// velocities are tried, along x or from one face to the other.
     #[arg(long, requires = "analysis", value_delimiter = ',', allow_negative_numbers = true, value_name = "UX,UY,..")]

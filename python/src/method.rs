@@ -32,7 +32,8 @@ pub fn check(
 ) -> PyResult<String> {
     detached(py, || {
         let model = find(&spec, is_text)?.model_with_all(&boundaries, None)?;
-        let asked = Question { settings: &settings, stability, faces: None, velocity: velocity.as_deref() };
+        let asked =
+            Question { settings: &settings, stability, faces: None, rounding: false, velocity: velocity.as_deref() };
         let (found, _) = findings::find(&model, asked)?;
         Ok(serde_json::to_string(&found).expect("plain data has a text"))
     })
@@ -49,7 +50,13 @@ pub fn stability_picture(
 ) -> PyResult<Vec<u8>> {
     detached(py, || {
         let model = find(&spec, is_text)?.model()?;
-        let asked = Question { settings: &settings, stability: true, faces: None, velocity: velocity.as_deref() };
+        let asked = Question {
+            settings: &settings,
+            stability: true,
+            faces: None,
+            rounding: false,
+            velocity: velocity.as_deref(),
+        };
         let (found, rates) = findings::find(&model, asked)?;
         let found = found.stability.ok_or_else(|| miette!(code = "L0120", "it was asked for"))?;
         stability::draw(&model.frozen(), &rates, &found)

@@ -3,8 +3,10 @@
 use lbm_dsl::model::Model;
 use miette::{Result, miette};
 
-use crate::faces::NAMES;
 use crate::spec::Spec;
+
+/// Names of faces, both of each axis.
+pub(crate) const NAMES: [[&str; 2]; 3] = [["left", "right"], ["bottom", "top"], ["back", "front"]];
 
 /// What is asked about faces.
 #[derive(Clone, Debug, PartialEq)]

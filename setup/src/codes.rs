@@ -101,7 +101,10 @@ codes! {
     "L0203" "a velocity of the wrong dimension" "`--velocity` has a component for each axis.";
     "L0204" "a picture that cannot be drawn" "There are too few rates to draw a line through.";
     "L0205" "faces that are no pair"
-        "`--faces` takes two opposite faces with a boundary condition each, `left=moving_wall,right=anti_bounce_back`, or `all`.";
+        "`--faces` takes two opposite faces with a boundary condition each, `left=moving_wall,right=anti_bounce_back`, those of two axes, or `all`.";
+    "L0206" "formulas that lose digits"
+        "In 32 bits, the formulas of the spec in the order in which they are written may have a far larger error than the kernel that is made of them: they \
+         add what is small to what is large, and take the difference. Kernels have other formulas, in which the constants have cancelled.";
 
     "L0301" "kernels of another version"
         "A bundle of kernels and the program that runs it must have the same version of their interface. Generate the bundle again.";

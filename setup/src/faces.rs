@@ -10,11 +10,9 @@ use miette::{Result, miette};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::asked::Asked;
+use crate::asked::{Asked, NAMES};
 use crate::rates::Rates;
 
-/// Names of faces, both of each axis.
-pub(crate) const NAMES: [[&str; 2]; 3] = [["left", "right"], ["bottom", "top"], ["back", "front"]];
 /// Velocities through two faces that are tried where none is given, in cells per step.
 const SPEEDS: [f64; 3] = [0.02, 0.05, 0.1];
 /// The one of them that is tried for all pairs.
@@ -120,13 +118,6 @@ struct Method<'a> {
 }
 
 impl Method<'_> {
-    /// Parameters of the model, behind which there may be such that stand for states.
-    fn params(&self, rate: f64) -> Vec<Vec<f64>> {
-        let mut params = self.rates.params(rate);
-        params.truncate(self.model.params().len());
-        params
-    }
-
     /// What a rule asks for that the stream does not say: the viscosity of the fluid.
     fn own(&self, params: &[Vec<f64>], name: &str) -> Option<f64> {
         let at = |name: &str| self.model.params().iter().position(|param| param.name == name);
@@ -192,7 +183,7 @@ fn duct(
 ) -> Result<()> {
     let rest = [vec![vec![0.0; groups[0][0].len()]]];
     'rates: for rate in method.rates.values() {
-        let params = method.params(*rate);
+        let params = method.rates.params(*rate);
         for group in groups.iter().chain(&rest) {
             for velocity in group {
                 let stream = stream(method.model, &params, velocity)?;
@@ -250,7 +241,7 @@ fn one(method: &Method, axis: usize, rules: &[String; 2], velocities: &[Vec<f64>
     };
     if both.iter().any(|rule| rule.params.iter().any(|param| param.name == DISTANCE)) {
         for rate in rates.last() {
-            let params = method.params(rate);
+            let params = method.rates.params(rate);
             let mut growth = vec![];
             for distance in DISTANCES {
                 let mut stream = stream(model, &params, &velocities[0])?;
@@ -272,7 +263,7 @@ fn one(method: &Method, axis: usize, rules: &[String; 2], velocities: &[Vec<f64>
         return Ok(());
     }
     'rates: for rate in rates.values() {
-        let params = method.params(*rate);
+        let params = method.rates.params(*rate);
         for velocity in velocities {
             let mut stream = stream(model, &params, velocity)?;
             let mut found = ends(&stream, &params, None);
@@ -295,7 +286,7 @@ fn one(method: &Method, axis: usize, rules: &[String; 2], velocities: &[Vec<f64>
         }
     }
     let rate = middle(rates);
-    let params = method.params(rate);
+    let params = method.rates.params(rate);
     let stream = stream(model, &params, &faces.pairs[0].velocity)?;
     for (at, end) in ends(&stream, &params, None).iter().flatten().enumerate() {
         sound(&stream, end, &rules[at], rate, faces);
@@ -307,7 +298,7 @@ fn one(method: &Method, axis: usize, rules: &[String; 2], velocities: &[Vec<f64>
 fn all(method: &Method, velocity: Vec<f64>, faces: &mut Faces) -> Result<()> {
     let Method { model, rates, .. } = method;
     for rate in rates.last() {
-        let params = method.params(rate);
+        let params = method.rates.params(rate);
         let stream = stream(model, &params, &velocity)?;
         let candidates = candidates(model, &stream, 0);
         let [inlets, outlets] = &candidates;
@@ -318,7 +309,7 @@ fn all(method: &Method, velocity: Vec<f64>, faces: &mut Faces) -> Result<()> {
         faces.pairs.extend(found.collect::<Vec<Pair>>());
     }
     let rate = middle(rates);
-    let stream = stream(model, &method.params(rate), &velocity)?;
+    let stream = stream(model, &method.rates.params(rate), &velocity)?;
     for (name, end) in candidates(model, &stream, 0).iter().flatten() {
         sound(&stream, end, name, rate, faces);
     }

@@ -1,9 +1,12 @@
 //! What is proved about a method, and what follows from its formulas.
 
+use lbm_bundle::Layout;
 use lbm_codegen::lower::signature::formula;
+use lbm_codegen::pipeline;
+use lbm_codegen::rounding::Rounding;
 use lbm_dsl::model::{Conserved, Law, Model};
 use lbm_dsl::prove;
-use miette::Result;
+use miette::{Result, miette};
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
@@ -48,6 +51,21 @@ pub struct Findings {
     /// What grows between two faces, if that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faces: Option<Faces>,
+    /// Errors of the collision in 32 bits for some values of the rate, if they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounding: Option<Vec<AtRate>>,
+}
+
+/// Errors of the collision in 32 bits.
+#[derive(Serialize)]
+pub struct AtRate {
+    /// The value of the parameter that varies.
+    pub rate: f64,
+    /// What is known of them.
+    #[serde(flatten)]
+    pub rounding: Rounding,
+    /// Whether formulas as the spec has them lose digits that the kernel keeps.
+    pub loses_digits: bool,
 }
 
 /// The kinematic viscosity as a formula of the parameters, and the one parameter that sets it, if one does.
@@ -116,6 +134,8 @@ pub struct Question<'a> {
     pub stability: bool,
     /// Faces between which it is wanted.
     pub faces: Option<&'a Asked>,
+    /// Whether errors of the collision in 32 bits are wanted.
+    pub rounding: bool,
     /// The velocity of the uniform flow on which it is, if not along x.
     pub velocity: Option<&'a [f64]>,
 }
@@ -136,8 +156,10 @@ pub fn find(model: &Model, asked: Question<'_>) -> Result<(Findings, Rates)> {
         formula: formula(model, criterion.formula).to_string(),
     });
     let stability = asked.stability.then(|| stability::find(model, &rates, asked.velocity)).transpose()?;
-    let faces = asked.faces.map(|faces| faces::find(whole, &rates, &findings.viscosity, faces, asked.velocity));
+    let own = rates.of_first(whole.params().len());
+    let faces = asked.faces.map(|faces| faces::find(whole, &own, &findings.viscosity, faces, asked.velocity));
     let faces = faces.transpose()?;
+    let rounding = asked.rounding.then(|| rounding(whole, &own)).transpose()?;
     let lattice = model.lattice();
     let told = Findings {
         spec: model.name().to_string(),
@@ -165,8 +187,20 @@ pub fn find(model: &Model, asked: Question<'_>) -> Result<(Findings, Rates)> {
         walls: walls::places(model, &rates),
         stability,
         faces,
+        rounding,
     };
     Ok((told, rates))
+}
+
+/// Errors of the collision in 32 bits, for a few values of the rate.
+fn rounding(model: &Model, rates: &Rates) -> Result<Vec<AtRate>> {
+    let plans =
+        pipeline::plan(model, Layout::Blocks, &mut |_| ()).map_err(|error| miette!(code = "L0108", "{error}"))?;
+    let at = |rate: f64| {
+        let rounding = plans.rounding(&rates.params(rate));
+        AtRate { rate, rounding, loses_digits: rounding.loses_digits() }
+    };
+    Ok(rates.few().map(at).collect())
 }
 
 /// What a conserved quantity is called.

@@ -63,6 +63,18 @@ impl Rates {
         Ok(Rates { chosen, name, place: varied.unwrap_or(0), values, params })
     }
 
+    /// The same for a method of which only so many parameters are some: those behind stand for its states. Nothing varies where that is one of these.
+    pub fn of_first(&self, count: usize) -> Rates {
+        let own = self.place < count;
+        Rates {
+            chosen: self.chosen.clone(),
+            name: self.name.clone().filter(|_| own),
+            place: self.place.min(count.saturating_sub(1)),
+            values: if own { self.values.clone() } else { vec![0.0] },
+            params: self.params.iter().take(count).cloned().collect(),
+        }
+    }
+
     /// Values of the parameter that varies; one that means nothing if none does.
     pub fn values(&self) -> &[f64] {
         &self.values

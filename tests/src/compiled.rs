@@ -8,6 +8,7 @@ use lbm_bundle::variation::Variation;
 use lbm_bundle::{Bundle, File, Layout, Real, Target};
 use lbm_codegen::options::Options;
 use lbm_codegen::pipeline::{self, Compiled, Plans};
+use lbm_codegen::rounding::Rounding;
 use lbm_dsl::Chosen;
 use lbm_dsl::expr::Pop;
 use lbm_dsl::lattice::Dir;
@@ -87,13 +88,22 @@ pub fn model_varied(spec: &str, rules: &[&str], coupling: Option<&str>, variatio
 
 /// A model, compiled for these options; what they do not change is made once.
 pub fn emit(model: &Model, options: &Options) -> Compiled {
+    with_plans(model, options.layout, |plans| plans.emit(options)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What is known of the errors of a method's collision in 32 bits.
+pub fn rounding(model: &Model, params: &[(String, Vec<f64>)]) -> Rounding {
+    let params: Vec<Vec<f64>> = params.iter().map(|(_, value)| value.clone()).collect();
+    with_plans(model, Layout::Blocks, |plans| plans.rounding(&params))
+}
+
+fn with_plans<T>(model: &Model, layout: Layout, find: impl FnOnce(&Plans<'static>) -> T) -> T {
     static ALL: Once<Plans<'static>> = Once::new();
     let make = || {
         let model: &'static Model = Box::leak(Box::new(model.clone()));
-        pipeline::plan(model, options.layout, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"))
+        pipeline::plan(model, layout, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"))
     };
-    let compiled = ALL.get(format!("{:?} {model:?}", options.layout), make, |plans| plans.emit(options));
-    compiled.unwrap_or_else(|error| panic!("{error}"))
+    ALL.get(format!("{layout:?} {model:?}"), make, find)
 }
 
 /// Whether a method is a flow: one that conserves momentum.

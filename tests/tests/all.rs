@@ -51,6 +51,7 @@ mod power_law;
 mod prescribed;
 mod probes;
 mod resume;
+mod rounding;
 mod scalar;
 mod soa;
 mod solids;

@@ -23,8 +23,9 @@ pub use plans::Plans;
 pub use report::{KernelReport, Report};
 
 use crate::emit;
-use crate::lower::{signature, stored};
+use crate::lower::{self, signature, stored};
 use crate::options::Options;
+use crate::rounding::{Rounding, States, rounding};
 
 /// A step of [`plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,12 @@ impl Plans<'_> {
         let (source, extras) = (emit::source(&method), emit::extras(&method));
         let report = report::report(&manifest, self);
         Ok(Compiled { bundle: Bundle { manifest, source, extras }, report })
+    }
+
+    /// What is known of the errors of the collision in 32 bits, for some values of all parameters: `params[param][component]`.
+    pub fn rounding(&self, params: &[Vec<f64>]) -> Rounding {
+        let states = States::new(self.model, &self.rest, params);
+        rounding(&states, self.kernels.collide.plan.dag(), &lower::collide(self.model))
     }
 
     fn manifest(&self, options: &Options) -> Manifest {

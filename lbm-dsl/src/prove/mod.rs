@@ -6,6 +6,7 @@
 mod budget;
 pub mod channel;
 pub mod edge;
+mod ends;
 pub mod faces;
 #[cfg(test)]
 mod fixture;

@@ -8,7 +8,7 @@ use nalgebra::{Complex, DMatrix, DVector, SVD, Schur};
 use num_traits::ToPrimitive;
 
 use crate::expr::DEEP;
-use crate::prove::pair::{End, Stream};
+use crate::prove::ends::{End, Stream};
 
 /// A number that is no factor of a mode.
 const SHIFT: Complex<f64> = Complex::new(0.37, 0.61);
@@ -285,7 +285,7 @@ impl Stream<'_> {
 mod tests {
     use super::*;
     use crate::model::Model;
-    use crate::prove::pair::{Face, values};
+    use crate::prove::ends::{Face, values};
     use crate::shipped;
     use crate::source::Source;
 

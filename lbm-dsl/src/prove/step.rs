@@ -8,7 +8,7 @@
 use nalgebra::DMatrix;
 
 use crate::expr::DEEP;
-use crate::prove::pair::{End, Face, Stream};
+use crate::prove::ends::{End, Face, Stream};
 
 /// A factor of a matrix: to, from, how much.
 type Entry = (usize, usize, f64);

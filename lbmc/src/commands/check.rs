@@ -18,12 +18,13 @@ pub fn check(args: &Check) -> Result<()> {
         None => spec.model_with_all(&args.boundary, None)?,
     };
     let velocity = args.velocity.as_deref();
-    let asked = Question { settings: &args.set, stability: args.stability, faces: faces.as_ref(), velocity };
+    let (stability, rounding) = (args.stability, args.rounding);
+    let asked = Question { settings: &args.set, stability, faces: faces.as_ref(), rounding, velocity };
     let (told, rates) = findings::find(&model, asked)?;
     if args.json {
         println!("{}", serde_json::to_string(&told).expect("plain data has a text"));
     } else {
-        print(&told, &rates);
+        print(&told, &rates, &rates.of_first(model.params().len()));
     }
     if let (Some(file), Some(found)) = (&args.plot, &told.stability) {
         files::write(file, stability::draw(&model.frozen(), &rates, found)?)?;
@@ -34,7 +35,8 @@ pub fn check(args: &Check) -> Result<()> {
     Ok(())
 }
 
-fn print(told: &Findings, rates: &Rates) {
+/// `own` has no values in the place of states.
+fn print(told: &Findings, rates: &Rates, own: &Rates) {
     println!("{}", told.spec);
     for line in &told.summary {
         println!("  {line}");
@@ -65,6 +67,9 @@ fn print(told: &Findings, rates: &Rates) {
         super::stability::tell(found, rates);
     }
     if let Some(found) = &told.faces {
-        super::faces::tell(found, rates);
+        super::faces::tell(found, own);
+    }
+    if let Some(found) = &told.rounding {
+        super::rounding::tell(&told.spec, found, own);
     }
 }

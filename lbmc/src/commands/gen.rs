@@ -5,7 +5,10 @@ use std::time::Instant;
 
 use lbm_bundle::{Bundle, Layout, Target};
 use lbm_codegen::options::Options;
-use lbm_codegen::pipeline::{self, CompileError, KernelReport, Stage};
+use lbm_codegen::pipeline::{self, CompileError, KernelReport, Plans, Stage};
+use lbm_codegen::rounding::{FIELDS, OUT_OF_EQUILIBRIUM, Rounding};
+use lbm_dsl::model::Model;
+use lbm_setup::rates::Rates;
 use lbm_setup::spec::{self, Spec};
 use lbm_setup::{files, params};
 use miette::{Result, miette};
@@ -29,10 +32,24 @@ struct Report {
     params: Vec<String>,
     /// Counts per cell, the same for every target.
     kernels: Vec<KernelReport>,
+    /// Errors of the collision in 32 bits for chosen values of the parameters; nothing where none can be chosen.
+    rounding: Option<RoundingReport>,
     /// Seconds of each stage.
     seconds: BTreeMap<&'static str, f64>,
     /// What nvcc says of each CUDA kernel; nothing where there is no nvcc or no CUDA target.
     cuda: Option<CudaReport>,
+}
+
+#[derive(Serialize)]
+struct RoundingReport {
+    /// For which values of the parameters.
+    params: Vec<Vec<f64>>,
+    /// Scalars lie so far around 1, components of the velocity around 0.
+    fields: f64,
+    /// Difference of populations from the equilibrium, over their weights.
+    out_of_equilibrium: f64,
+    #[serde(flatten)]
+    rounding: Rounding,
 }
 
 #[derive(Serialize)]
@@ -98,6 +115,7 @@ pub fn generate(args: &Gen) -> Result<()> {
             block,
             params: params::all_names(&model),
             kernels,
+            rounding: rounding(&model, &plans),
             seconds: clock.laps,
             cuda: cuda(&bundles)?,
         };
@@ -106,6 +124,14 @@ pub fn generate(args: &Gen) -> Result<()> {
         println!("{}", path.display());
     }
     Ok(())
+}
+
+/// At a rate of little viscosity.
+fn rounding(model: &Model, plans: &Plans) -> Option<RoundingReport> {
+    let rates = Rates::new(model, None, &[]).ok()?;
+    let params = rates.params(rates.few().last()?);
+    let rounding = plans.rounding(&params);
+    Some(RoundingReport { params, fields: FIELDS, out_of_equilibrium: OUT_OF_EQUILIBRIUM, rounding })
 }
 
 fn cuda(bundles: &[Bundle]) -> Result<Option<CudaReport>> {

@@ -13,6 +13,7 @@ mod lsp;
 mod manual;
 mod new;
 mod report;
+mod rounding;
 mod run;
 mod schema;
 mod specs;

@@ -104,6 +104,41 @@ fn the_table_of_pairs_is_that_of_the_program() {
     }
 }
 
+/// What `d2q9_bgk` at `omega` 1.9 reflects, of waves of 32 cells in a stream of 0.05: a row for each rule at an inlet and at an outlet.
+#[test]
+fn the_table_of_reflections_is_that_of_the_program() {
+    let output = Command::new(env!("CARGO_BIN_EXE_lbmc"))
+        .args(["check", "d2q9_bgk", "--faces", "all", "--set", "omega=1.9", "--velocity", "0.05,0", "--json"])
+        .output()
+        .expect("lbmc starts");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
+    let parts = |value: &serde_json::Value, signed: bool| -> Vec<String> {
+        let part = |pair: &serde_json::Value| pair[1].as_f64().expect("a number");
+        let all = value.as_array().expect("a list").iter().map(part);
+        all.map(|part| if signed { format!("{part:+.2}") } else { format!("{part:.2}") }).collect()
+    };
+    let mut table = "| face | rule | sound at 0 | 30 | 60 degrees | vortices at 30 | 60 degrees |\n".to_string();
+    table += "| --- | --- | --- | --- | --- | --- | --- |\n";
+    for sound in found["faces"]["sound"].as_array().expect("rules") {
+        let mut vortices = parts(&sound["vortices"], false);
+        vortices.resize(2, "-".into());
+        let face = if sound["face"] == "left" { "inlet" } else { "outlet" };
+        let rule = sound["rule"].as_str().expect("a name");
+        table +=
+            &format!("| {face} | `{rule}` | {} |\n", [parts(&sound["angles"], true), vortices].concat().join(" | "));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/faces.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let start = "<!-- written by the program: -->\n";
+    let from = page.rfind(start).expect("a mark") + start.len();
+    let to = from + page[from..].find("<!-- end -->\n").expect("a second mark");
+    if std::env::var_os("LBMC_UPDATE").is_some() {
+        std::fs::write(&path, format!("{}{table}{}", &page[..from], &page[to..])).expect("the page is written");
+        return;
+    }
+    assert_eq!(&page[from..to], table, "LBMC_UPDATE=1 writes the table");
+}
+
 /// An empty box that blows up: it is warned about before the first step, with what is stable, and what ends it is named before the grid. What the warning
 /// says to take runs. With two rates no rules of the prelude are stable there, but another method is.
 #[test]
