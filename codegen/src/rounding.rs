@@ -171,7 +171,8 @@ impl<'m> States<'m> {
                 boxes.push((self.bound_in(exprs, outputs, whole, &half), half));
             }
         }
-        largest(&boxes).map(|at| boxes[at].0).filter(|bound| bound.is_finite())
+        // As much as the population itself is no bound.
+        largest(&boxes).map(|at| boxes[at].0).filter(|bound| *bound < 1.0)
     }
 
     /// The same in a box of fields; infinite where a value has no bound.
