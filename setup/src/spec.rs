@@ -302,14 +302,16 @@ pub fn compiler_is_in(file: &Path) {
     COMPILER.get_or_init(|| file.to_path_buf());
 }
 
-/// The bytes of the program, or of the file that has the compiler: on these depends what it makes.
-pub(crate) fn program() -> Option<&'static [u8]> {
-    static PROGRAM: OnceLock<Option<Vec<u8>>> = OnceLock::new();
-    let read = || {
+/// The hash of the program, or of the file that has the compiler: on these depends what it makes. Reading it takes a while, and is done once.
+pub(crate) fn program() -> Option<&'static str> {
+    static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
+    let hash = || {
         let compiler = COMPILER.get().cloned().or_else(|| std::env::current_exe().ok())?;
-        std::fs::read(compiler).ok()
+        let mut key = Key::new("program");
+        key.add(std::fs::read(compiler).ok()?);
+        Some(key.file_name("hash"))
     };
-    PROGRAM.get_or_init(read).as_deref()
+    PROGRAM.get_or_init(hash).as_deref()
 }
 
 /// Name of the kernels of a model in the cache: they depend on the model, the options and the compiler.

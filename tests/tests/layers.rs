@@ -360,6 +360,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "walls",
             "stability",
             "faces",
+            "rounding",
             "check",
             "eval",
             "explain",

@@ -8,11 +8,13 @@ use lbm_tests::sample::sample;
 const OMEGA: f64 = 1.9;
 /// Bounds are so many times the largest error of a few hundred states, at most: they are for the worst of all states, in which all roundings add up.
 const FAR: f64 = 600.0;
+/// The same of a method with a power of the rate of strain, which may be small, over a viscosity that is a state of the cell, whatever the strain.
+const OF_A_POWER: (&str, f64) = ("d2q9_power_law_state", 5000.0);
 /// Methods whose errors have no bound: they divide by what may vanish, or take a power of it.
 const UNBOUNDED: [&str; 8] = [
-    "d2q9_carreau_yasuda",
     "d2q9_kbc",
     "d2q9_phase_field",
+    "d2q9_power_law",
     "d3q19_vreman",
     "d3q19_wale",
     "d3q27_kbc",
@@ -29,8 +31,9 @@ fn bounds_of_rounding_hold_and_are_near() {
         let found = compiled::rounding(&model, &compiled::params(&model, OMEGA));
         println!("{spec}: {found:?}");
         let far = found.bound.map(|bound| bound / found.measured);
+        let most_far = if spec == OF_A_POWER.0 { OF_A_POWER.1 } else { FAR };
         let is_near =
-            far.map_or(UNBOUNDED.contains(&spec), |far| (1.0..FAR).contains(&far) && !UNBOUNDED.contains(&spec));
+            far.map_or(UNBOUNDED.contains(&spec), |far| (1.0..most_far).contains(&far) && !UNBOUNDED.contains(&spec));
         if !is_near || found.measured < 1e-8 || found.loses_digits() {
             wrong.push(format!("{spec}: {found:?}"));
         }
