@@ -68,7 +68,7 @@ pub fn of_case(spec: &Spec, model: &Model, case: &Case) -> Vec<Unstable> {
     found
 }
 
-fn of_case_with(cache: &mut Cache, spec: &Spec, model: &Model, case: &Case) -> Vec<Unstable> {
+pub(crate) fn of_case_with(cache: &mut Cache, spec: &Spec, model: &Model, case: &Case) -> Vec<Unstable> {
     let questions: Vec<Question> = (0..case.dim).filter_map(|axis| question(case, axis)).collect();
     let Some(params) = params::of_case(model, case).filter(|_| !questions.is_empty()) else { return vec![] };
     let name = program().map(|program| {
@@ -221,103 +221,4 @@ fn stable_rules(stream: &Stream, sides: &[Side], at: usize) -> Vec<String> {
         (!growth(stream, &others)?.grows()).then(|| rule.name.clone())
     });
     candidates.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cases::CaseFile;
-    use crate::ready::Ready;
-    use lbm_runtime::processes::Processes;
-    use std::path::Path;
-
-    /// A box with an inlet and an outlet, and rules at its bottom and top.
-    fn ready(spec: &str, numbers: &str, faces: &str) -> Ready {
-        let text = format!(
-            r#"
-            spec = "{spec}"
-            target = "cpu"
-            domain = {{ size = [32, 16] }}
-            {numbers}
-            start = {{ velocity = [0.05, 0] }}
-            stop = {{ steps = 10 }}
-            [faces]
-            {faces}
-            "#
-        );
-        let file = CaseFile::written(Path::new("box.toml"), &text);
-        Ready::of(&Processes::default(), &file, &[], false).unwrap_or_else(|error| panic!("{error:?}")).0
-    }
-
-    fn found(ready: &Ready) -> Vec<Unstable> {
-        let folder = tempfile::tempdir().unwrap();
-        of_case_with(&mut Cache::open(&folder.path().join("kernels")), &ready.spec, &ready.model, &ready.case)
-    }
-
-    const INLET: &str = "left = { rule = \"moving_wall\", velocity = [0.05, 0] }\n";
-    const PRESSURE: &str = "right = { rule = \"anti_bounce_back\", density = 1 }\n";
-
-    #[test]
-    fn what_was_found_is_taken_from_the_cache_unless_it_is_damaged() {
-        let faces = [INLET, PRESSURE, "others = \"periodic\""].concat();
-        let ready = ready("d2q9_bgk", "fluid = { omega = 1.981, velocity = 0.05, length = 16 }", &faces);
-        let folder = tempfile::tempdir().unwrap();
-        let kernels = folder.path().join("kernels");
-        let ask = || {
-            let mut cache = Cache::open(&kernels);
-            let found = of_case_with(&mut cache, &ready.spec, &ready.model, &ready.case);
-            (found, cache.notices)
-        };
-        let (first, notices) = ask();
-        assert!(first.len() == 1 && first[0].sentence().contains("at `right`") && notices.is_empty(), "{first:?}");
-        let entry = std::fs::read_dir(&kernels).unwrap().next().unwrap().unwrap().path();
-        let bytes = std::fs::read(&entry).unwrap();
-        // An entry of its own, which says something else, is believed.
-        let name = entry.file_name().unwrap().to_str().unwrap().to_string();
-        Cache::open(&kernels).store(&name, b"[]");
-        assert_eq!(ask(), (vec![], vec![]));
-        // One that is cut, or has other bytes, is not.
-        for damaged in [&bytes[..bytes.len() / 2], &[], &[&bytes[..9], &b"?"[..], &bytes[10..]].concat()] {
-            std::fs::write(&entry, damaged).unwrap();
-            let (again, notices) = ask();
-            assert!(again == first && notices.len() == 1 && notices[0].contains("made again"), "{again:?} {notices:?}");
-            assert_eq!(ask(), (first.clone(), vec![]));
-        }
-        // One that is sealed but no list is none.
-        Cache::open(&kernels).store(&name, b"{}");
-        assert_eq!(ask().0, first);
-    }
-
-    /// Both pairs are stable; between all four faces something grows. With walls that conserve mass nothing does.
-    #[test]
-    fn walls_along_the_stream_are_part_of_the_question() {
-        let along = |rule: &str| {
-            let outflow = "right = \"extrapolation_outflow\"\n";
-            let walls = ["bottom", "top"].map(|face| format!("{face} = {rule}\n"));
-            let faces = [INLET, outflow, &walls[0], &walls[1]].concat();
-            found(&ready("d2q9_bgk", "fluid = { omega = 1.7, velocity = 0.05, length = 16 }", &faces))
-        };
-        let grows = along("{ rule = \"regularized_velocity\", velocity = [0.05, 0] }");
-        let [one] = &grows[..] else { panic!("{grows:?}") };
-        assert!(one.sentence().contains("`bottom` (regularized_velocity) and `top`"), "{}", one.sentence());
-        assert!(one.help().contains("at `right` take"), "{}", one.help());
-        assert_eq!(along("\"bounce_back\""), []);
-        assert_eq!(along("\"free_slip\""), []);
-    }
-
-    /// A viscosity that is a state of the cell is an unknown of the step.
-    #[test]
-    fn methods_with_states_are_asked_about() {
-        let faces = [INLET, PRESSURE, "others = \"periodic\""].concat();
-        let power_law = |viscosity: f64| {
-            let numbers = format!(
-                "fluid = {{ velocity = 0.05, length = 16 }}\n\
-                 params = {{ viscosity = {viscosity}, reference = 0.01, index = 0.9, slowest = 1e-4, force = [0, 0] }}"
-            );
-            found(&ready("d2q9_power_law_state", &numbers, &faces))
-        };
-        assert_eq!(power_law(0.05), []);
-        let grows = power_law(1e-3);
-        assert!(grows.len() == 1 && grows[0].sentence().contains("at `right`"), "{grows:?}");
-    }
 }
