@@ -58,6 +58,9 @@ impl Growth {
     }
 }
 
+/// A rule with its parameters.
+pub type Given<'a> = (&'a Boundary, &'a [Vec<f64>]);
+
 /// Two pairs of faces, and what happens where they meet.
 pub struct Duct {
     ends: [[End; 2]; 2],
@@ -116,7 +119,7 @@ pub fn trials(dim: usize, axis: usize) -> Vec<(usize, Vec<f64>)> {
 impl Stream<'_> {
     /// Two pairs of faces across two axes, the lower face of each first: rules with their parameters, given. Rules of nodes that meet are those of the
     /// first axis.
-    pub fn duct(&self, axes: [usize; 2], rules: [[(&Boundary, &[Vec<f64>]); 2]; 2]) -> Result<Duct, NoEnd> {
+    pub fn duct(&self, axes: [usize; 2], rules: [[Given<'_>; 2]; 2]) -> Result<Duct, NoEnd> {
         let face = |k: usize, side: usize| Face { axis: axes[k], high: side == 1 };
         let end = |k: usize, side: usize| self.end(rules[k][side].0, rules[k][side].1, face(k, side));
         let ends = [[end(0, 0)?, end(0, 1)?], [end(1, 0)?, end(1, 1)?]];
@@ -157,7 +160,9 @@ impl Stream<'_> {
             let before = std::mem::replace(&mut rate, step.advance(&mut state, &mut work, steps));
             steps *= 2;
             let change = (rate - before).abs();
-            let is_settled = if rate > GROWS / 2.0 { change < SETTLED[1] * rate } else { change < SETTLED[0] };
+            // The slower something grows, the longer it takes to lead.
+            let least = SETTLED[1] * rate * (rate / CLEAR).min(1.0);
+            let is_settled = change < if rate > GROWS / 2.0 { least } else { SETTLED[0] };
             if rate < -CLEAR || is_settled && (rate > CLEAR || steps > LONG) {
                 break;
             }
