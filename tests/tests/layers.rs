@@ -369,6 +369,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "lsp",
             "manual",
             "new",
+            "report",
             "run",
             "schema",
             "specs",
