@@ -130,7 +130,7 @@ fn difference(one: &Snapshot, other: &Snapshot) -> f64 {
 /// The growth of a disturbance in a run, which is long enough for what is expected.
 fn measured(method: &Method, rules: &[&str], omega: f64, values: &[Vec<Value>], expected: f64, speed: f64) -> f64 {
     const INTERVAL: u64 = 32;
-    let intervals = if expected > GROWS { (25.0 / expected).clamp(5120.0, 25600.0) } else { 5120.0 } / INTERVAL as f64;
+    let intervals = if expected > GROWS { (25.0 / expected).clamp(5120.0, 81920.0) } else { 5120.0 } / INTERVAL as f64;
     let run = |size: f64| {
         let walls: Vec<(&str, &[Value])> = rules.iter().copied().zip(values.iter().map(Vec::as_slice)).collect();
         let mut flow = simulation(method, [CELLS, CELLS], omega, &walls);

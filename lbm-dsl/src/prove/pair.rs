@@ -160,9 +160,7 @@ impl Stream<'_> {
             let before = std::mem::replace(&mut rate, step.advance(&mut state, &mut work, steps));
             steps *= 2;
             let change = (rate - before).abs();
-            // The slower something grows, the longer it takes to lead.
-            let least = SETTLED[1] * rate * (rate / CLEAR).min(1.0);
-            let is_settled = change < if rate > GROWS / 2.0 { least } else { SETTLED[0] };
+            let is_settled = if rate > GROWS / 2.0 { change < SETTLED[1] * rate } else { change < SETTLED[0] };
             if rate < -CLEAR || is_settled && (rate > CLEAR || steps > LONG) {
                 break;
             }
