@@ -1,25 +1,28 @@
 //! One page about a run: `report.html`, made of the files in its folder alone.
 //!
-//! In: the folder, whose files may be a stranger's. After: a page that needs no other file and loads nothing from anywhere; text of the files
-//! is shown, never run.
+//! In: the folder, whose files may be a stranger's: links in it are not followed. After: a page that needs no other file and loads nothing from
+//! anywhere; text of the files is shown, never run.
 
 mod html;
 mod table;
 
 use std::fmt::Write;
+use std::io;
 use std::path::Path;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use lbm_bundle::input::{self, Limit, ReadError};
+use lbm_runtime::file::Folder;
 use serde_json::{Map, Value};
 
 use html::{Escaped, shown, tables, words};
 use table::Table;
 
-const SUMMARY: Limit = Limit { what: "a summary", bytes: 1 << 24 };
-const TABLE: Limit = Limit { what: "a table", bytes: 1 << 25 };
-const PICTURE: Limit = Limit { what: "a picture", bytes: 1 << 24 };
+/// Bytes of one file of each kind that are read, at most.
+const SUMMARY: u64 = 1 << 24;
+const CASE: u64 = 1 << 20;
+const TABLE: u64 = 1 << 25;
+const PICTURE: u64 = 1 << 24;
 
 /// Bytes of pictures that a page has at most.
 const PICTURES: usize = 1 << 26;
@@ -74,11 +77,12 @@ pub struct Page {
 ///
 /// If there is no summary, or if it is no JSON object. What else cannot be read is left out.
 pub fn page(folder: &Path) -> Result<Page, PageError> {
-    let text = input::text(&folder.join("summary.json"), SUMMARY).map_err(PageError::Unread)?;
+    let folder = Folder::open(folder).map_err(PageError::Unread)?;
+    let text = text(&folder, "summary.json", SUMMARY).map_err(PageError::Unread)?;
     let Ok(Value::Object(summary)) = serde_json::from_str(&text) else { return Err(PageError::NoSummary) };
-    let case = input::text(&folder.join("case.toml"), Limit::CASE).unwrap_or_default();
+    let case = self::text(&folder, "case.toml", CASE).unwrap_or_default();
     let mut page = Page { html: String::new(), left_out: Vec::new() };
-    let (pictures, plots) = page.files(folder, &names(&summary, "files"));
+    let (pictures, plots) = page.files(&folder, &names(&summary, "files"));
     let units = summary.get("units").and_then(Value::as_object).cloned().unwrap_or_default();
     let part = |keys: &[&str]| tables(keys.iter().filter_map(|key| Some((*key, summary.get(*key)?))), &units);
     let is_told = |key: &str| ELSEWHERE.contains(&key) || RESULTS.contains(&key) || COSTS.contains(&key);
@@ -104,12 +108,11 @@ pub fn page(folder: &Path) -> Result<Page, PageError> {
 
 impl Page {
     /// Pictures and plots of files.
-    fn files(&mut self, folder: &Path, names: &[String]) -> (String, String) {
+    fn files(&mut self, folder: &Folder, names: &[String]) -> (String, String) {
         let (mut pictures, mut plots, mut bytes) = (String::new(), String::new(), 0);
         for name in names.iter().filter(|name| is_plain(name)) {
-            let path = folder.join(name);
             let done = match name.rsplit('.').next() {
-                Some(kind @ ("png" | "gif")) => input::bytes(&path, PICTURE).map_err(|error| error.to_string()).and_then(|data| {
+                Some(kind @ ("png" | "gif")) => folder.bytes(name, PICTURE).map_err(|error| error.to_string()).and_then(|data| {
                     bytes += data.len();
                     if bytes > PICTURES {
                         return Err(format!("pictures have {} MiB at most on a page", PICTURES >> 20));
@@ -126,7 +129,7 @@ impl Page {
                     );
                     Ok(())
                 }),
-                Some("csv") => input::text(&path, TABLE).map_err(|error| error.to_string()).and_then(|text| {
+                Some("csv") => text(folder, name, TABLE).map_err(|error| error.to_string()).and_then(|text| {
                     let table = Table::read(&text).ok_or("it is no table of numbers with a first row of names")?;
                     plots += &table.plot(name);
                     Ok(())
@@ -184,6 +187,12 @@ fn links(summary: &Map<String, Value>) -> String {
     if items.is_empty() { String::new() } else { format!("<ul class=\"files\">\n{}</ul>\n", items.concat()) }
 }
 
+/// The text of a file.
+fn text(folder: &Folder, name: &str, most: u64) -> io::Result<String> {
+    let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, format!("`{name}` is no UTF-8 text"));
+    String::from_utf8(folder.bytes(name, most)?).map_err(no_text)
+}
+
 fn word(summary: &Map<String, Value>, key: &str) -> String {
     summary.get(key).map(shown).unwrap_or_default()
 }
@@ -207,10 +216,10 @@ fn is_inside(name: &str) -> bool {
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The summary cannot be read.
-    #[error("{0}")]
-    Unread(ReadError),
+    #[error("`summary.json` cannot be read: {0}")]
+    Unread(io::Error),
     /// It is not one.
-    #[error("summary.json is no JSON object")]
+    #[error("`summary.json` is no JSON object")]
     NoSummary,
 }
 
@@ -267,6 +276,18 @@ mod tests {
         for text in ["onerror=alert(2)>", "alert(1)</script>", "../x.png", "/etc/x", "http://a"] {
             assert!(!page.html.contains(text), "{text}");
         }
+    }
+
+    #[test]
+    fn links_to_files_elsewhere_are_not_followed() {
+        let elsewhere = folder("secret", &[]);
+        let folder = folder(r#"{"case": "a", "files": ["b.png"]}"#, &[]);
+        for name in ["b.png", "case.toml"] {
+            std::os::unix::fs::symlink(elsewhere.path().join("summary.json"), folder.path().join(name)).unwrap();
+        }
+        let page = page(folder.path()).unwrap();
+        assert!(page.left_out.len() == 1 && page.left_out[0].starts_with("b.png: "), "{:?}", page.left_out);
+        assert!(!page.html.contains("secret") && !page.html.contains(&BASE64_STANDARD.encode("secret")));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::fmt::{self, Display, Write};
 
 use serde_json::{Map, Value};
 
+use crate::output::vtk::attribute;
+
 /// Deepest nesting that is written out.
 const DEEPEST: usize = 4;
 
@@ -16,16 +18,11 @@ pub struct Escaped<'a>(pub &'a str);
 
 impl Display for Escaped<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|letter| match letter {
-            '&' => out.write_str("&amp;"),
-            '<' => out.write_str("&lt;"),
-            '>' => out.write_str("&gt;"),
-            '"' => out.write_str("&quot;"),
-            '\'' => out.write_str("&#39;"),
-            '\n' | '\t' => out.write_char(letter),
-            letter if letter.is_control() => out.write_char('?'),
-            letter => out.write_char(letter),
-        })
+        for (at, line) in self.0.split('\n').enumerate() {
+            let end = if at > 0 { "\n" } else { "" };
+            write!(out, "{end}{}", attribute(&line.replace('\t', "    ")))?;
+        }
+        Ok(())
     }
 }
 

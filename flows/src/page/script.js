@@ -61,6 +61,7 @@ function plot(figure) {
       chosen = element(svg, "rect", { class: "chosen", x: from, y: TOP, width: to - from, height: HEIGHT - TOP - BOTTOM });
     });
     svg.addEventListener("pointerup", (event) => {
+      if (begin === null) return;
       const ends = [begin, place(event)].sort((a, b) => a - b);
       begin = chosen = null;
       if (ends[1] - ends[0] < 5) return;

@@ -134,9 +134,9 @@ impl<'a> Appended<'a> {
     }
 }
 
-/// Escapes text for an XML attribute: <https://www.w3.org/TR/xml/#NT-AttValue>. Characters not permitted in XML are
-/// replaced.
-fn attribute(text: &str) -> String {
+/// Escapes text for an XML attribute, in double quotes, and so for any text of XML or HTML: <https://www.w3.org/TR/xml/#NT-AttValue>. Characters
+/// not permitted in XML are replaced.
+pub(crate) fn attribute(text: &str) -> String {
     let mut written = String::new();
     for letter in shown_line(text).chars() {
         match letter {
