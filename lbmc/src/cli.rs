@@ -1,5 +1,6 @@
 //! The command line as types. Every option here has an effect; nothing is accepted and ignored.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::StyledStr;
@@ -20,9 +21,9 @@ pub struct Cli {
     pub quiet: bool,
 }
 
-/// The arguments of this process; ends it where they are unusable, or where help is asked for.
-pub fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|mut error| {
+/// Arguments, of which the first is the name of the program; ends the process where they are unusable, or where help is asked for.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Cli {
+    Cli::try_parse_from(arguments).unwrap_or_else(|mut error| {
         let unknown = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
         if error.kind() == ErrorKind::UnknownArgument && !unknown.starts_with('-') && unknown.contains('=') {
             let tip = StyledStr::from(format!("values are set with `--set {unknown}`"));

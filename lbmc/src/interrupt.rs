@@ -8,8 +8,7 @@ use miette::{IntoDiagnostic, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 
-/// Exit status of a run that was asked to end.
-pub const STATUS: u8 = 130;
+use crate::status::ENDED;
 
 /// From now on SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal was closed) set the flag that is returned. SIGINT or SIGTERM
 /// after that ends the program. SIGHUP does not, because a terminal that is closed gives it more than once; and under `nohup`
@@ -18,7 +17,7 @@ pub fn watch() -> Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // In this order: the first signal finds the flag unset.
-        flag::register_conditional_shutdown(signal, i32::from(STATUS), interrupted.clone()).into_diagnostic()?;
+        flag::register_conditional_shutdown(signal, i32::from(ENDED), interrupted.clone()).into_diagnostic()?;
         flag::register(signal, interrupted.clone()).into_diagnostic()?;
     }
     if !is_ignored(SIGHUP) {

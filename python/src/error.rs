@@ -143,7 +143,7 @@ thread_local! {
 }
 
 /// Hears of notes and warnings, which come while the interpreter may be busy elsewhere.
-pub fn hear(remark: Remark<'_>) {
+fn hear(remark: Remark<'_>) {
     let said = match remark {
         Remark::Note(text) => (false, text.to_string()),
         Remark::Warning(report) => (true, rendered(&report)),
@@ -167,6 +167,7 @@ fn tell(py: Python<'_>) -> PyResult<()> {
 
 /// Does what takes long without the lock of the interpreter, and tells what was heard.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Report> + Send) -> PyResult<T> {
+    lbm_setup::notes::listen(hear);
     let result = py.detach(work);
     tell(py)?;
     result.map_err(|report| raise(py, &report))

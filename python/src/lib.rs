@@ -20,6 +20,7 @@ mod error;
 mod method;
 mod simulation;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
@@ -28,12 +29,17 @@ use pyo3::types::PyModule;
 /// Says which file has this code, on which kernels in the cache depend.
 #[pyfunction]
 fn found_in(file: PathBuf) {
-    lbm_setup::spec::compiler_is_in(&file);
+    lbm_runtime::program::is_in(&file);
+}
+
+/// What the program `lbmc` does with its arguments, of which the first is its own name; its exit status. Called once, in a process of its own.
+#[pyfunction]
+fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| lbmc::command(arguments))
 }
 
 #[pymodule]
 fn _lbmc(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    lbm_setup::notes::listen(error::hear);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Error", module.py().get_type::<error::Error>())?;
     module.add("Advice", module.py().get_type::<error::Advice>())?;
@@ -43,6 +49,7 @@ fn _lbmc(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<case::Case>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_function(wrap_pyfunction!(found_in, module)?)?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(method::check, module)?)?;
     module.add_function(wrap_pyfunction!(method::compile, module)?)?;
     module.add_function(wrap_pyfunction!(method::stability_picture, module)?)?;

@@ -8,6 +8,8 @@ import math
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -535,6 +537,38 @@ class Hints(unittest.TestCase):
                 hinted |= {part.name for part in node.body if isinstance(part, ast.FunctionDef)} - {"__init__"}
                 self.assertEqual(known, hinted, node.name)
         self.assertTrue((pathlib.Path(lbmc.__file__).parent / "py.typed").exists())
+
+
+class Command(unittest.TestCase):
+    """The program that the package brings."""
+
+    def run_command(self, *arguments, folder="."):
+        return subprocess.run([sys.executable, "-m", "lbmc", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+
+    def test_statuses_and_streams_are_those_of_the_program(self):
+        version = self.run_command("--version")
+        self.assertEqual((version.returncode, version.stdout), (0, f"lbmc {lbmc.__version__}\n"))
+        self.assertEqual(self.run_command("no-such-command").returncode, 2)
+        refused = self.run_command("check", "no_such_method")
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("no_such_method", refused.stderr)
+        self.assertNotIn("Traceback", refused.stderr)
+
+    def test_ctrl_c_ends_a_run_with_its_results_and_it_goes_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = ["run", "cavity2d", "--set", "target=cpu", "--set", "stop.steps=40000000", "--json", "--out", "out"]
+            command = [sys.executable, "-m", "lbmc", *arguments]
+            with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
+                for line in run.stdout:
+                    if json.loads(line)["event"] == "progress":
+                        break
+                run.send_signal(signal.SIGINT)
+                run.communicate()
+            self.assertEqual(run.returncode, 130)
+            summary = json.loads((pathlib.Path(folder) / "out" / "summary.json").read_text())
+            self.assertEqual(summary["stop"], "interrupted")
+            resumed = self.run_command(*arguments[:-4], "stop.steps=40000000", "--dry-run", "--out", "out", "--resume", folder=folder)
+            self.assertEqual(resumed.returncode, 0, resumed.stderr)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 //!
 //! | layer | job |
 //! | --- | --- |
+//! | `program` | which file has this code |
 //! | `file` | files that are whole or not there |
 //! | `processes` | the processes of a flow, and the bytes that go from one to others |
 //! | `geometry` | blocks, cells, faces; bodies in the flow and the links that they cut |
@@ -36,4 +37,5 @@ pub mod geometry;
 pub mod kernels;
 pub mod mesh;
 pub mod processes;
+pub mod program;
 pub mod solver;

@@ -20,6 +20,7 @@ use lbm_dsl::shipped::{self, Beside, Library, Prelude};
 use lbm_dsl::source::Source;
 use lbm_flows::case::{InputFile, Method, Parameter, nearest};
 use lbm_runtime::device::cache::{Cache, Key};
+use lbm_runtime::program;
 use miette::{Report, Result, miette};
 
 use crate::cases::Shipped;
@@ -294,21 +295,12 @@ fn compile_with(cache: &mut Cache, model: &Model, options: &Options, in_moments:
     Ok(compiled.bundle)
 }
 
-/// The file that has the compiler, where that is not the program.
-static COMPILER: OnceLock<PathBuf> = OnceLock::new();
-
-/// Says which file has the code of this library, where that is not the program that runs: the first who says so is believed.
-pub fn compiler_is_in(file: &Path) {
-    COMPILER.get_or_init(|| file.to_path_buf());
-}
-
 /// The hash of the program, or of the file that has the compiler: on these depends what it makes. Reading it takes a while, and is done once.
 pub(crate) fn program() -> Option<&'static str> {
     static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
     let hash = || {
-        let compiler = COMPILER.get().cloned().or_else(|| std::env::current_exe().ok())?;
         let mut key = Key::new("program");
-        key.add(std::fs::read(compiler).ok()?);
+        key.add(std::fs::read(program::file().ok()?).ok()?);
         Some(key.file_name("hash"))
     };
     PROGRAM.get_or_init(hash).as_deref()

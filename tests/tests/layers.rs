@@ -80,7 +80,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "physics",
         ],
     ),
-    ("runtime/src", &["file", "processes", "geometry", "device", "kernels", "mesh", "solver"]),
+    ("runtime/src", &["program", "file", "processes", "geometry", "device", "kernels", "mesh", "solver"]),
     (
         "runtime/src/solver",
         &[
@@ -350,7 +350,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "ready",
         ],
     ),
-    ("lbmc/src", &["terminal", "interrupt", "notes", "cli", "nvcc", "states", "commands"]),
+    ("lbmc/src", &["status", "terminal", "interrupt", "notes", "cli", "nvcc", "states", "commands"]),
     (
         "lbmc/src/commands",
         &[

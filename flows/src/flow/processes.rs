@@ -2,6 +2,7 @@
 
 use lbm_runtime::device::{Available, Device, DeviceError, Devices};
 use lbm_runtime::processes::{ProcessError, Processes};
+use lbm_runtime::program;
 use lbm_runtime::solver::{Adaptivity, SHARE_OF_MEMORY};
 
 use crate::case::InputFile;
@@ -18,7 +19,7 @@ pub(super) fn agree(
         return Ok(());
     }
     let mut hash = blake3::Hasher::new();
-    let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
+    let program = program::file().and_then(std::fs::read).unwrap_or_default();
     hash.update(blake3::hash(&program).as_bytes());
     hash.update(&serde_json::to_vec(identity).unwrap_or_default());
     for InputFile { name, bytes } in inputs {

@@ -1,7 +1,6 @@
 //! `lbmc run`: a case file, from its text to its results.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
@@ -21,6 +20,7 @@ use serde::Serialize;
 use crate::cli::Run;
 use crate::interrupt;
 use crate::notes;
+use crate::status::{DONE, ENDED};
 
 /// A line of `lbmc run --json`.
 #[derive(Serialize)]
@@ -59,7 +59,7 @@ impl Event<'_> {
 const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// Runs the command in one of these processes.
-pub fn run(args: &Run, processes: &Processes) -> Result<ExitCode> {
+pub fn run(args: &Run, processes: &Processes) -> Result<u8> {
     let result = perform(args, processes);
     if let (true, Err(report)) = (args.json && processes.is_first(), &result) {
         let (error, code) = (Some(report.to_string()), report.code().map(|code| code.to_string()));
@@ -81,7 +81,7 @@ fn end_all(processes: &Processes, report: &Report) -> ! {
     processes.abort(1)
 }
 
-fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
+fn perform(args: &Run, processes: &Processes) -> Result<u8> {
     let file = CaseFile::find(&args.case, notes::note)?;
     let mut overrides: Vec<(String, String)> = args.set.iter().map(|text| setting(text)).collect::<Result<_>>()?;
     overrides.extend(args.devices.iter().map(|text| ("devices".to_string(), devices(text))));
@@ -136,26 +136,26 @@ fn perform(args: &Run, processes: &Processes) -> Result<ExitCode> {
         let plan = Plan::new(&case, kernels, &placement, &control)?;
         let bandwidth = plan.bandwidth(&placement)?;
         if !is_first {
-            return Ok(ExitCode::SUCCESS);
+            return Ok(DONE);
         }
         print!("{}", plan.describe(&case, &method.manifest, bandwidth));
-        return Ok(ExitCode::SUCCESS);
+        return Ok(DONE);
     }
     let done = flow::run(&case, kernels, &placement, place, control, notes::note)?;
-    let code = if done.stop.is_early() { ExitCode::from(interrupt::STATUS) } else { ExitCode::SUCCESS };
+    let status = if done.stop.is_early() { ENDED } else { DONE };
     if !is_first {
-        return Ok(code);
+        return Ok(status);
     }
     if args.json {
         let (stop, step, path) = (Some(done.stop), Some(done.steps), Some(folder.join("summary.json")));
         Event::End { status: done.status, stop, step, summary: path, error: None, code: None }.print();
-        return Ok(code);
+        return Ok(status);
     }
     print!("{}", flow::describe(&done, &folder));
     if done.stop.is_early() {
         println!("these are the results at step {}; go on with the same command and `--resume`", done.steps);
     }
-    Ok(code)
+    Ok(status)
 }
 
 /// A number of devices, or a list of their numbers, as a case file has it.

@@ -13,7 +13,7 @@ pub enum DeviceError {
     #[diagnostic(
         code(L0601),
         help(
-            "install one (Debian and Ubuntu: `apt install gcc`; Fedora: `dnf install gcc`; macOS: `xcode-select --install`) or name it in the environment variable CC"
+            "install one (Debian and Ubuntu: `apt install gcc`; Fedora: `dnf install gcc`; macOS: `xcode-select --install`; with Python: `pip install ziglang`) or name it in the environment variable CC"
         )
     )]
     NoCompiler {
@@ -43,7 +43,7 @@ pub enum DeviceError {
     #[diagnostic(
         code(L0603),
         help(
-            "install the NVIDIA driver and the NVRTC library of CUDA 13, or for a GPU of AMD the HIP runtime of ROCm with hiprtc (`ROCM_PATH` names its folder where it is in no usual place); or run on the CPU: `lbmc run CASE --set target=cpu`"
+            "install the NVIDIA driver and the NVRTC library of CUDA 13 (with Python: `pip install nvidia-cuda-nvrtc`), or for a GPU of AMD the HIP runtime of ROCm with hiprtc (`ROCM_PATH` names its folder where it is in no usual place); or run on the CPU: `lbmc run CASE --set target=cpu`"
         )
     )]
     NoGpu {

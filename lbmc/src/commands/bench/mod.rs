@@ -24,7 +24,6 @@ mod table;
 mod uniform;
 mod words;
 
-use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -36,11 +35,12 @@ use miette::Result;
 use crate::cli::{Bench, BenchTarget, Measurements, Suite};
 use crate::interrupt;
 use crate::notes;
+use crate::status::{DONE, ENDED, FAILED};
 use record::{Book, Origin, Outcome, Record};
 use row::Row;
 
 /// Runs the command.
-pub fn bench(args: &Bench) -> Result<ExitCode> {
+pub fn bench(args: &Bench) -> Result<u8> {
     match &args.suite {
         Suite::Uniform(uniform) => {
             let device = device(uniform.suited.target)?;
@@ -63,7 +63,7 @@ pub fn bench(args: &Bench) -> Result<ExitCode> {
 }
 
 /// A suite whose rows have names of its own.
-fn selected(suite: &str, rows: fn(Target) -> Vec<Row>, args: &crate::cli::Suited) -> Result<ExitCode> {
+fn selected(suite: &str, rows: fn(Target) -> Vec<Row>, args: &crate::cli::Suited) -> Result<u8> {
     let device = device(args.target)?;
     let rows = row::select(rows(device.target()), &args.measurements.names)?;
     measure(suite, &device, rows, &args.measurements)
@@ -83,13 +83,13 @@ fn device(target: Option<BenchTarget>) -> Result<Device> {
 }
 
 /// Measures the rows that have not been measured yet.
-fn measure(suite: &str, device: &Device, rows: Vec<Row>, args: &Measurements) -> Result<ExitCode> {
+fn measure(suite: &str, device: &Device, rows: Vec<Row>, args: &Measurements) -> Result<u8> {
     if args.list {
         for Row { name, command, lacks, .. } in &rows {
             let lacks = lacks.as_ref().map_or(String::new(), |why| format!("  ({why})"));
             println!("{name:<36} {}{lacks}", if command.is_empty() { "-" } else { command });
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(DONE);
     }
     let began = Instant::now();
     let origin = Origin::new(device)?;
@@ -137,9 +137,9 @@ fn measure(suite: &str, device: &Device, rows: Vec<Row>, args: &Measurements) ->
         println!("{}", path.display());
     }
     Ok(match (interrupted.load(Ordering::Relaxed), failed) {
-        (true, _) => ExitCode::from(interrupt::STATUS),
-        (false, true) => ExitCode::FAILURE,
-        (false, false) => ExitCode::SUCCESS,
+        (true, _) => ENDED,
+        (false, true) => FAILED,
+        (false, false) => DONE,
     })
 }
 

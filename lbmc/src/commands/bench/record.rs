@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use lbm_bundle::Real;
 use lbm_bundle::input::{self, Limit};
 use lbm_runtime::device::Device;
+use lbm_runtime::program;
 use lbm_runtime::solver::Adaptations;
 use lbm_setup::files;
 use miette::{IntoDiagnostic, Report, Result, miette};
@@ -32,7 +33,7 @@ pub struct Origin {
 impl Origin {
     /// This program on a device.
     pub fn new(device: &Device) -> Result<Origin> {
-        let path = std::env::current_exe().into_diagnostic()?;
+        let path = program::file().into_diagnostic()?;
         let program = input::bytes(&path, Limit { what: "this program", bytes: 1 << 30 });
         let program = program.map_err(|error| files::unreadable(&error))?;
         Ok(Origin {

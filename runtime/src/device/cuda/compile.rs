@@ -13,6 +13,7 @@ use super::super::cache::{Cache, Key};
 use super::super::compiles;
 use super::super::error::DeviceError;
 use super::Source;
+use crate::program;
 
 /// Compiler flags, except architecture and contraction (`--fmad`). Subnormal numbers are kept. Division and square root
 /// in f32 may have an error of two units in the last place (2.4e-7), which avoids a slow path and its registers in
@@ -33,8 +34,10 @@ fn present() -> bool {
     unsafe { sys::is_culib_present() }
 }
 
-/// Library folders of CUDA toolkits that the dynamic loader does not search.
+/// Library folders of CUDA toolkits that the dynamic loader does not search, and that of NVIDIA's Python package of NVRTC where it is
+/// installed beside the package that has this code.
 fn folders() -> Vec<PathBuf> {
+    let packages = program::file().ok().and_then(|file| Some(file.parent()?.parent()?.join("nvidia/cu13")));
     let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
     let usual = std::iter::once(PathBuf::from("/usr/local/cuda"));
     let mut versions: Vec<PathBuf> = std::fs::read_dir("/usr/local")
@@ -48,6 +51,7 @@ fn folders() -> Vec<PathBuf> {
     named
         .chain(usual)
         .chain(versions.into_iter().rev())
+        .chain(packages)
         .flat_map(|root| [root.join("lib64"), root.join("targets/x86_64-linux/lib"), root.join("lib")])
         .collect()
 }

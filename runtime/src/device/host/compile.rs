@@ -14,6 +14,7 @@ use super::super::cache::{Cache, Key};
 use super::super::compiles;
 use super::super::error::DeviceError;
 use super::{Library, Source, checked};
+use crate::program;
 
 /// Compiler flags. Sums keep their order and divisions remain divisions; the relaxed semantics (errno, traps, sign of
 /// zero) do not change any digit. A multiplication and an addition may be fused into an FMA, unless the source forbids
@@ -42,26 +43,37 @@ const UNFUSED: &[&str] = &["-ffp-contract=off"];
 struct Compiler {
     command: Vec<String>,
     version: String,
+    /// Whether it stands in for `cc`, which is missing.
+    is_substitute: bool,
 }
 
 impl Compiler {
-    /// `$CC`, else `cc`.
+    /// `$CC`, else `cc`, else the compiler of the Python package `ziglang`, if it is installed beside this one or its command is.
     fn find() -> Result<Self, DeviceError> {
         let named = std::env::var("CC").unwrap_or_default();
-        Self::named(if named.trim().is_empty() { "cc" } else { &named })
+        let words: Vec<String> = named.split_whitespace().map(str::to_string).collect();
+        if !words.is_empty() {
+            return Self::of(words);
+        }
+        Self::of(vec!["cc".to_string()]).or_else(|missing| {
+            let of = |program: String| {
+                let found = Self::of(vec![program, "cc".to_string()]).ok()?;
+                Some(Compiler { is_substitute: true, ..found })
+            };
+            beside().and_then(of).or_else(|| of(ZIG.to_string())).ok_or(missing)
+        })
     }
 
-    /// A command with its arguments, separated by whitespace.
-    fn named(command: &str) -> Result<Self, DeviceError> {
+    /// A command and its arguments.
+    fn of(command: Vec<String>) -> Result<Self, DeviceError> {
         // A flow loads several sources with the same compiler: its version is queried once.
-        static VERSIONS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+        static VERSIONS: Mutex<BTreeMap<Vec<String>, String>> = Mutex::new(BTreeMap::new());
         let mut versions = VERSIONS.lock().unwrap_or_else(PoisonError::into_inner);
-        let named: Vec<String> = command.split_whitespace().map(str::to_string).collect();
-        let version = match versions.get(command) {
+        let version = match versions.get(&command) {
             Some(version) => version.clone(),
-            None => versions.entry(command.to_string()).or_insert(version_of(&named)?).clone(),
+            None => versions.entry(command.clone()).or_insert(version_of(&command)?).clone(),
         };
-        Ok(Compiler { command: named, version })
+        Ok(Compiler { command, version, is_substitute: false })
     }
 
     /// Everything that determines the machine code of a source, compiled with or without checks.
@@ -116,6 +128,16 @@ impl Compiler {
     }
 }
 
+/// The command of the Python package `ziglang`.
+const ZIG: &str = "python-zig";
+
+/// The program of the Python package `ziglang` where it is installed beside the package that has this code.
+fn beside() -> Option<String> {
+    let file = program::file().ok()?;
+    let zig = file.parent()?.parent()?.join("ziglang").join("zig");
+    zig.is_file().then(|| zig.display().to_string())
+}
+
 /// Output of `--version`.
 fn version_of(command: &[String]) -> Result<String, DeviceError> {
     let missing = |reason: String| DeviceError::NoCompiler { tried: command.join(" "), reason };
@@ -165,6 +187,9 @@ fn load_with(source: Source<'_>, checks: bool, mut cache: Cache) -> Result<(Libr
         checked::refuse_others(&compiler.version, compiler.title())?;
     }
     compiles(source);
+    if compiler.is_substitute {
+        cache.notices.push(format!("there is no `cc`: kernels are compiled by {}", compiler.command.join(" ")));
+    }
     compiler.compile(source, checks, &text, &object)?;
     cache.store(&name, &std::fs::read(&object).map_err(nowhere)?);
     // The library stays loaded after its file is deleted. The temporary folder may be mounted without execute
@@ -208,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_missing_compiler_is_named_with_advice() {
-        let error = Compiler::named("no-such-compiler-here").err().expect("there is none");
+        let error = Compiler::of(vec!["no-such-compiler-here".to_string()]).err().expect("there is none");
         assert!(error.to_string().contains("no-such-compiler-here"), "{error}");
         let help = miette::Diagnostic::help(&error).expect("has advice").to_string();
         assert!(help.contains("apt install gcc"), "{help}");
