@@ -55,12 +55,15 @@ impl Compiler {
         if !words.is_empty() {
             return Self::of(words);
         }
-        Self::of(vec!["cc".to_string()]).or_else(|missing| {
-            let of = |program: String| {
-                let found = Self::of(vec![program, "cc".to_string()]).ok()?;
-                Some(Compiler { is_substitute: true, ..found })
-            };
-            beside().and_then(of).or_else(|| of(ZIG.to_string())).ok_or(missing)
+        let zig = beside().into_iter().chain([ZIG.to_string()]).map(|program| vec![program, "cc".to_string()]);
+        Self::first(vec!["cc".to_string()], zig)
+    }
+
+    /// A compiler, or the first that can be run of those that may stand in for it.
+    fn first(usual: Vec<String>, substitutes: impl IntoIterator<Item = Vec<String>>) -> Result<Self, DeviceError> {
+        Self::of(usual).or_else(|missing| {
+            let found = substitutes.into_iter().find_map(|command| Self::of(command).ok());
+            found.map(|found| Compiler { is_substitute: true, ..found }).ok_or(missing)
         })
     }
 
@@ -232,6 +235,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn another_compiler_stands_in_for_one_that_is_missing_and_only_then() {
+        let missing = || vec!["no-such-compiler-here".to_string()];
+        let there = || vec!["sh".to_string(), "-c".to_string(), "echo version 1".to_string()];
+        let of = |usual, substitutes: Vec<Vec<String>>| Compiler::first(usual, substitutes);
+        let found = of(missing(), vec![missing(), there()]).expect("the second can be run");
+        assert!(found.is_substitute && found.command == there() && found.title() == "version 1");
+        assert!(!of(there(), vec![there()]).expect("it can be run").is_substitute);
+        assert!(
+            matches!(of(missing(), vec![missing()]), Err(DeviceError::NoCompiler { tried, .. }) if tried == missing()[0])
+        );
+    }
+
+    #[test]
     fn a_missing_compiler_is_named_with_advice() {
         let error = Compiler::of(vec!["no-such-compiler-here".to_string()]).err().expect("there is none");
         assert!(error.to_string().contains("no-such-compiler-here"), "{error}");
@@ -241,8 +257,11 @@ mod tests {
 
     #[test]
     fn options_in_cc_come_behind_those_here_and_other_words_before() {
-        let compiler =
-            Compiler { command: ["ccache", "gcc", "-O1", "-g"].map(String::from).into(), version: "".into() };
+        let compiler = Compiler {
+            command: ["ccache", "gcc", "-O1", "-g"].map(String::from).into(),
+            version: "".into(),
+            is_substitute: false,
+        };
         let (words, options) = compiler.arguments();
         assert_eq!((words, options), (&["gcc".to_string()][..], &["-O1".to_string(), "-g".to_string()][..]));
         assert!(
