@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _lbmc
 from ._lbmc import Advice, Array, Diagnostic, Error, Label, __version__
-from ._flow import Case, Picture, Simulation
+from ._flow import Case, Picture, Simulation, tables
 from ._method import (
     AtVelocity,
     Criterion,
@@ -52,5 +52,5 @@ def schema() -> dict[str, Any]:
 __all__ = [
     "Advice", "Array", "AtVelocity", "Case", "Criterion", "Diagnostic", "Error", "Findings", "Kernel", "Kernels", "Label", "Lattice",
     "Limit", "Moments", "Picture", "Simulation", "Stability", "Viscosity", "Wall", "Wave", "__version__", "cases", "check", "compile", "schema",
-    "specs",
+    "specs", "tables",
 ]

@@ -7,12 +7,16 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _lbmc
+from . import _html, _lbmc
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 
 class Picture:
@@ -121,6 +125,18 @@ class Case:
 
     def __repr__(self) -> str:
         return f"<lbmc.Case {self.name}: {self.spec}, {'x'.join(map(str, self.size))} cells>"
+
+    def _repr_html_(self) -> str:
+        parameters = tuple(f"{name} = {', '.join(f'{one:.6g}' for one in values)}" for name, values in self.parameters.items())
+        pairs = [
+            ("method", self.spec),
+            ("cells", " x ".join(map(str, self.size))),
+            ("device", f"{self.device}, {self.precision}"),
+            ("parameters", parameters),
+            *((name, value) for name, value in self.scales.items()),
+            ("steps at most", self.steps),
+        ]
+        return _html.rows(self.name, pairs)
 
 
 class Body:
@@ -301,6 +317,21 @@ class Simulation:
         A copy in 64 bits: blocks are put in the order of an array. `memory("fields")` is none."""
         return np.asarray(self._flow.field(name, level))
 
+    def to_xarray(self, *names: str, level: int = 0) -> xarray.Dataset:
+        """Fields, all that can be read where none is named, as an xarray.Dataset with the dimensions `component`, `z`, `y`, `x`: `x` and the others are
+        the centres of cells of a level, in cells of the coarsest one. Needs the package xarray."""
+        import xarray
+
+        dim = len(self.shape)
+        axes = ("z", "y", "x")[-dim:]
+        variables = {}
+        for name in names or self.fields:
+            values = self.field(name, level)
+            variables[name] = (axes if values.ndim == dim else ("component", *axes), values)
+        size = 2.0**-level
+        places = {axis: (np.arange(count << level) + 0.5) * size for axis, count in zip(axes, self.shape)}
+        return xarray.Dataset(variables, places, {"case": self.case.name, "steps": self.steps, "level": level})
+
     def set_fields(self, **fields: npt.ArrayLike) -> None:
         """Sets fields of the method by their names in it (`rho`, `u`, ...); others stay, and so does the number of steps. Each is an array
         `[component,] [z,] y, x`, whose axes of length 1 are repeated; or one number, of a vector one for each component.
@@ -471,3 +502,13 @@ def _array(values: npt.ArrayLike, cells: tuple[int, ...], components: int = 1) -
     if fits and all(side in (1, whole) for side, whole in zip(array.shape, shape)):
         array = np.broadcast_to(array, shape)
     return np.ascontiguousarray(array)
+
+
+def tables(folder: str | os.PathLike[str]) -> dict[str, pandas.DataFrame]:
+    """The tables (`*.csv`) in the folder of a run, by their names: `tables("out/cavity2d")["residual"]`. Comments are left out. Needs the package pandas."""
+    import pandas
+
+    files = sorted(Path(folder).glob("*.csv"))
+    if not files:
+        raise FileNotFoundError(f"there are no tables in `{os.fspath(folder)}`")
+    return {file.stem: pandas.read_csv(file, comment="#") for file in files}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
-from . import _lbmc
+from . import _html, _lbmc
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,24 @@ class Findings:
         lines = [self.name, self.summary, *self.proved, f"kinematic viscosity: {self.viscosity.formula}"]
         return "\n".join(lines + [f"{wall.rule}: {wall.text}" for wall in self.walls])
 
+    def _repr_html_(self) -> str:
+        lattice, moments = self.lattice, self.moments
+        pairs = [
+            ("", self.summary),
+            ("lattice", f"{lattice.name}: {lattice.q} velocities, isotropic through order {lattice.isotropy}"),
+            ("proved", self.proved),
+            ("conserved", ", ".join(self.conserved)),
+            ("kinematic viscosity", self.viscosity.formula),
+            ("bulk viscosity", self.bulk_viscosity),
+            ("diffusivity", tuple(f"{name}: {formula}" for name, formula in self.diffusivities.items())),
+            ("moments", None if moments is None else f"{moments.count} for {moments.populations} populations: {', '.join(moments.names)}"),
+            ("chosen", self.chosen),
+        ]
+        text = _html.rows(self.name, pairs)
+        if self.walls:
+            text += _html.table("walls", ("rule", "where the wall is"), ((wall.rule, wall.text) for wall in self.walls))
+        return text
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -180,6 +198,14 @@ class Kernels:
 
     def __repr__(self) -> str:
         return f"<lbmc.Kernels: {', '.join(self.files)}>"
+
+    def _repr_html_(self) -> str:
+        def operations(counts: dict[str, int]) -> str:
+            return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+
+        lines = ((one.name, operations(one.naive), operations(one.simplified)) for one in self.kernels)
+        files = _html.table("files", ("name", "lines"), ((name, text.count("\n")) for name, text in self.files.items()))
+        return _html.table("kernels", ("name", "operations as written", "as emitted"), lines) + files
 
     def __str__(self) -> str:
         return self.source

@@ -539,6 +539,36 @@ class Hints(unittest.TestCase):
         self.assertTrue((pathlib.Path(lbmc.__file__).parent / "py.typed").exists())
 
 
+class Packages(unittest.TestCase):
+    """What other packages, and notebooks, are given."""
+
+    def test_fields_are_those_of_the_flow_at_the_centres_of_its_cells(self):
+        flow = lbmc.Case({**PERIODIC, "domain": {"size": [16, 24]}}).start()
+        flow.step(3)
+        data = flow.to_xarray("velocity", "density", level=0)
+        self.assertEqual(data.velocity.dims, ("component", "y", "x"))
+        np.testing.assert_array_equal(data.density.sel(x=2.5, y=23.5), flow.field("density")[23, 2])
+        np.testing.assert_array_equal(data.velocity, flow.field("velocity"))
+        self.assertEqual((data.attrs["steps"], float(data.x[-1])), (3, 15.5))
+        self.assertEqual(set(flow.to_xarray()), set(flow.fields))
+
+    def test_tables_of_a_run_are_data_frames(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(FileNotFoundError):
+                lbmc.tables(folder)
+            lbmc.Case("channel", {"target": "cpu", "stop.steps": 200}).run(folder, progress=False)
+            profile = lbmc.tables(folder)["profile_y"]
+            self.assertEqual(list(profile)[:2], ["y", "u"])
+            self.assertEqual((profile.y.iloc[0], profile.u.iloc[0]), (0, 0))
+
+    def test_notebooks_show_text_of_a_method_as_text(self):
+        found = lbmc.check(METHOD.replace("A method of one", "A <b>method</b> of one"))
+        self.assertIn("A &lt;b&gt;method&lt;/b&gt; of one", found._repr_html_())
+        self.assertIn(f"<td style='text-align:left'>{found.viscosity.formula}</td>", found._repr_html_())
+        self.assertIn("collide", lbmc.compile(METHOD)._repr_html_())
+        self.assertIn("32 x 48", lbmc.Case(PERIODIC)._repr_html_())
+
+
 class Command(unittest.TestCase):
     """The program that the package brings."""
 

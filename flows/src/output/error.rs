@@ -51,7 +51,7 @@ impl fmt::Display for OutputError {
             Why::Io(what, source) => write!(out, "cannot {what} `{path}`: {}", shown_line(&source.to_string())),
             Why::InTheWay(names) => write!(
                 out,
-                "cannot write to `{path}`: a run would replace {}, which no run has written, or which was changed since",
+                "cannot write to `{path}`: this would replace {}, which no run has written, or which was changed since",
                 listed(names)
             ),
             Why::NotOfRuns(names) => write!(
