@@ -163,6 +163,9 @@ macro_rules! line {
 
 /// The lines of a row as data, those of groups in their place.
 macro_rules! declared {
+    () => {
+        Vec::new()
+    };
     (gathers $action:ident [$($source:ident)*]) => {
         $crate::gather::arguments(
             $crate::Action::$action,
@@ -216,7 +219,7 @@ macro_rules! roles {
 
             /// Whether a launch may be cut into several: a list says what to work on, entry by entry.
             pub fn is_divisible(self) -> bool {
-                self.declared()[0].length
+                self.declared().first().is_some_and(|arg| arg.length)
             }
         }
     };

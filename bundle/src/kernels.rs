@@ -7,7 +7,7 @@
 //!
 //! The module `args` says how a row is read; `groups` has what several kernels take together, `gather` what those take that gather.
 //! Indices are named by what they count (`slot`, `row`, `wall`) or by their extent: `q`, `values` ([`Manifest::values`]), `cells`,
-//! `near` (3^dim), `children` (2^dim), `fields` (components of all fields), `axes`, `sets` (of populations), `moments` (1 + axes), `around`
+//! `near` (3^dim), `children` (2^dim), `fields` (components of all fields), `members` (of the struct of parameters), `axes`, `sets` (of populations), `moments` (1 + axes), `around`
 //! ([`Manifest::around`]), `stride` ([`Manifest::wall_stride`]).
 
 use serde::{Deserialize, Serialize};
@@ -412,6 +412,13 @@ macro_rules! role {
         roles! {
             /// What a kernel does. Rows of [`method_kernels!`](crate::method_kernels) say what each takes.
             Role: $($(#[doc = $doc])+ $role = $name { $($lines)* })+
+            /// Changes of the populations of a box of cells after a step, from those before it and those of the parameters.
+            ///
+            /// On plain arrays alone, as the next: blocks have no arguments for it.
+            StreamCollideTangent = "stream_collide_tangent" {}
+            /// Derivatives of an objective by the populations of a box of cells before a step and by the parameters, from those by the populations
+            /// after it.
+            StreamCollideAdjoint = "stream_collide_adjoint" {}
         }
 
         impl Role {
@@ -419,6 +426,7 @@ macro_rules! role {
             pub fn gathers(self) -> Option<(Action, Sources)> {
                 match self {
                     $(Role::$role => product!($($lines)*),)+
+                    Role::StreamCollideTangent | Role::StreamCollideAdjoint => None,
                 }
             }
         }
@@ -457,6 +465,7 @@ impl Role {
             "near" => format!("[{}]", 3u32.pow(dim)),
             "children" => format!("[{}]", 1 << dim),
             "fields" => format!("[{}]", manifest.field_components()),
+            "members" => format!("[{}]", manifest.members.len()),
             "axes" => format!("[{dim}]"),
             "sets" => format!("[{}]", manifest.populations.len()),
             "moments" => format!("[{}]", 1 + dim),
@@ -468,12 +477,15 @@ impl Role {
         let text = |text: &str| {
             let rules = || manifest.boundaries.iter().map(|rule| format!("{} {}", rule.code, rule.name));
             let place = if dim == 2 { "(dx+1) + 3 (dy+1)" } else { "(dx+1) + 3 (dy+1) + 9 (dz+1)" };
+            let members = || manifest.members.iter().map(|member| member.name.as_str());
             text.replace("{fields}", &manifest.component_names().join(", "))
+                .replace("{members}", &members().collect::<Vec<_>>().join(", "))
                 .replace("{rules}", &rules().collect::<Vec<_>>().join(", "))
                 .replace("{place}", place)
         };
         let there = |arg: &&Declared| match arg.ty {
             ArgType::Params => !manifest.members.is_empty(),
+            _ if arg.shape.first() == Some(&"members") => !manifest.members.is_empty(),
             _ => dim == 3 || !soa::BEYOND_TWO_AXES.contains(&arg.name),
         };
         declared.iter().filter(there).flat_map(|arg| arg.args(index, text)).collect()
@@ -508,7 +520,8 @@ mod tests {
 
     #[test]
     fn every_kernel_but_the_bare_collision_works_on_a_list() {
-        let others: Vec<&Role> = Role::ALL.iter().filter(|role| !role.is_divisible()).collect();
+        let on_blocks = Role::ALL.iter().filter(|role| !role.declared().is_empty());
+        let others: Vec<&Role> = on_blocks.filter(|role| !role.is_divisible()).collect();
         assert_eq!(others, [&Role::Collide]);
     }
 }

@@ -33,6 +33,19 @@ pub(crate) fn declared(role: Role) -> Vec<Declared> {
             src: read Real [q][nz][ny][nx] in lattice "post-collision populations and a layer of ghost cells",
             dst: write Real [q][nz][ny][nx] in lattice "new post-collision populations",
         },
+        Role::StreamCollideTangent => of_box! {
+            src: read Real [q][nz][ny][nx] in lattice "post-collision populations and a layer of ghost cells",
+            src_change: read Real [q][nz][ny][nx] in lattice "their changes, with a layer of ghost cells",
+            dst_change: write Real [q][nz][ny][nx] in lattice "changes of the new post-collision populations",
+            params_change: value Params "changes of the parameters",
+        },
+        Role::StreamCollideAdjoint => of_box! {
+            src: read Real [q][nz][ny][nx] in lattice "post-collision populations and a layer of ghost cells",
+            dst_adjoint: read Real [q][nz][ny][nx] "derivatives by the populations after the step",
+            src_adjoint: write Real [q][nz][ny][nx] "derivatives by src, with a layer of ghost cells",
+            params_adjoint: write Real [members][nz][ny][nx]
+                "derivatives by the parameters as each cell takes them, which are added to what is there: {members}",
+        },
         Role::Macroscopic => of_box! {
             src: read Real [q][nz][ny][nx] in lattice "post-collision populations",
             fields: write Real [fields][nz][ny][nx] in lattice "macroscopic fields: {fields}",

@@ -9,6 +9,7 @@
 //! - [`options`]: what a user chooses
 //! - [`ir`]: the arithmetic of a kernel, in its three forms
 //! - [`lower`]: from a model to kernels, names and signatures
+//! - [`derive`]: the tangent and the adjoint of a kernel
 //! - [`simplify`], [`schedule`]: fewer operations; an order and names for temporaries
 //! - [`mesh`], [`relations`]: kernels that change the forest of blocks; how neighbours of a node follow from those of its parent
 //! - [`criteria`]: kernels that say which level a block should have; [`cutting`]: kernels that cut links at solids that move
@@ -21,6 +22,7 @@
 pub mod count;
 pub mod criteria;
 pub mod cutting;
+pub mod derive;
 pub mod emit;
 pub mod eval;
 pub mod ir;

@@ -92,6 +92,17 @@ pub enum Symbol {
     Kept(u16),
     /// Where moments are stored in the place of populations: the one of that number.
     Moment(u16),
+    /// In a tangent: the change of a population.
+    Change(Pop),
+    /// In a tangent: the change of a component of a parameter of the method.
+    ParamChange {
+        /// Position in `Model::params`.
+        param: u16,
+        /// Component, 0 for a scalar.
+        component: u8,
+    },
+    /// In an adjoint: the derivative of the objective by what the kernel makes of a population.
+    Adjoint(Pop),
     /// A value in the next cell along a direction, before the collision.
     Neighbour {
         /// Position in `Model::shown`.

@@ -11,6 +11,7 @@
 //! - [`check`]: the tree to a model, or all that is wrong with it
 //! - [`model`], [`lattice`], [`expr`]: the method, its velocities, its formulas over exact rationals (`rational`)
 //! - [`function`]: what is known of exponentials, angles and powers, whose values are mostly irrational
+//! - [`derivative`]: derivatives of formulas, as formulas
 //! - [`unit`]: what parameters are measured in
 //! - `vary`: parameters that a case makes vary, as statements of the text
 //! - `compile`: all of it
@@ -35,6 +36,7 @@
 pub mod ast;
 pub mod check;
 mod compile;
+pub mod derivative;
 pub mod diag;
 pub mod expr;
 #[cfg(test)]

@@ -123,6 +123,9 @@ pub struct Gen {
     /// Also write kernels for blocks with solids, and for the force on solids.
     #[arg(long)]
     pub solids: bool,
+    /// Also write the tangent and the adjoint of a step, for gradients (docs/adjoint.md); needs `--layout soa`.
+    #[arg(long)]
+    pub adjoint: bool,
     /// Folder for the files; it is created if it does not exist.
     #[arg(long, default_value = ".")]
     pub out: PathBuf,

@@ -29,7 +29,7 @@
 {%- endfor %}
 
 {%- for output in kernel.outputs %}
-{{ kernel.pad }}{{ output.text }} = {{ output.name }};
+{{ kernel.pad }}{{ output.text }} {% if output.adds %}+{% endif %}= {{ output.name }};
 {%- endfor %}
 {%- for line in kernel.ends %}
 {{ line }}

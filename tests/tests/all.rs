@@ -3,6 +3,7 @@
 
 mod across;
 mod adapt;
+mod adjoint;
 mod agree;
 mod blocks;
 mod case_ui;

@@ -13,6 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "function",
             "lattice",
             "expr",
+            "derivative",
             "polynomial",
             "ast",
             "vary",

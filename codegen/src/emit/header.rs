@@ -21,7 +21,7 @@ struct Header {
     upper: String,
     spec: String,
     abi: u32,
-    about: &'static [&'static str],
+    about: Vec<&'static str>,
     constants: Vec<String>,
     directions: Vec<String>,
     velocities: Vec<String>,
@@ -83,6 +83,21 @@ const ABOUT_SOA: &[&str] = &[
     "as many along each axis as cover the box; twice as fast if cell 0 of every row begins a line of 128 bytes.",
 ];
 
+const ABOUT_DERIVATIVES: &[&str] = &[
+    "",
+    "stream_collide_tangent reads src and src_change as stream_collide reads src: ghost cells of both are filled, those of",
+    "src_change by what the boundary conditions make of changes. dst_change is the derivative of the step times these changes",
+    "and those of the parameters.",
+    "",
+    "stream_collide_adjoint is the transpose. src is what the step read, ghost cells included; dst_adjoint[i] of a cell is the",
+    "derivative of an objective by the population i that the step gave it. It writes src_adjoint[i] at every cell g for which",
+    "g + c is in the box: ghost cells too, but not the cells from which population i left the box. Set src_adjoint to 0",
+    "before. Then give back, for every value that the program copied or reflected into a ghost cell, what src_adjoint has",
+    "there: add it, times the same factor, to src_adjoint where that value came from. Cells are independent of each other.",
+    "params_adjoint has the derivatives by the parameters as if each cell had its own, summed over the steps that have been",
+    "called on it; the sum over cells is the derivative by a parameter that all share.",
+];
+
 /// `<spec>.h`, for C, C++ and CUDA C++.
 pub fn header(method: &Method) -> File {
     let manifest = method.manifest;
@@ -110,8 +125,9 @@ pub fn header(method: &Method) -> File {
         spec: spec.clone(),
         abi: manifest.abi,
         about: match manifest.layout {
-            Layout::Blocks => ABOUT_BLOCKS,
-            Layout::Soa => ABOUT_SOA,
+            Layout::Blocks => ABOUT_BLOCKS.into(),
+            Layout::Soa if method.derivatives.is_some() => [ABOUT_SOA, ABOUT_DERIVATIVES].concat(),
+            Layout::Soa => ABOUT_SOA.into(),
         },
         constants: constants(manifest, &upper),
         directions: directions.collect(),

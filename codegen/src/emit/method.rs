@@ -23,6 +23,8 @@ pub struct Method<'a> {
     pub init: &'a Plan,
     /// Arithmetic of `macroscopic`.
     pub macroscopic: &'a Plan,
+    /// Arithmetic of the tangent and the adjoint of `collide`, if they are wanted.
+    pub derivatives: Option<[&'a Plan; 2]>,
     /// Arithmetic of the boundary rules, in the order of their codes.
     pub walls: Vec<Wall<'a>>,
     /// Arithmetic of what cells show to those around them, if they do.
@@ -114,9 +116,11 @@ pub struct NodeForm<'a> {
 impl<'a> Method<'a> {
     /// Arithmetic of a role.
     pub fn plan(&self, role: Role) -> &'a Plan {
-        match role {
-            Role::Init => self.init,
-            Role::Macroscopic => self.macroscopic,
+        match (role, self.derivatives) {
+            (Role::Init, _) => self.init,
+            (Role::Macroscopic, _) => self.macroscopic,
+            (Role::StreamCollideTangent, Some([tangent, _])) => tangent,
+            (Role::StreamCollideAdjoint, Some([_, adjoint])) => adjoint,
             _ => self.collide,
         }
     }

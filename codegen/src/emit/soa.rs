@@ -1,16 +1,18 @@
 //! Kernels on the caller's plain arrays, in C and CUDA C++: a load for each input, the arithmetic, a store for each output.
 
 use lbm_bundle::{Kernel as Signature, Manifest, Role};
+use lbm_dsl::expr::Symbol;
 use serde::Serialize;
 
 use super::arithmetic::{self, body};
 use super::banner;
-use super::formula::{Language, Printer};
+use super::formula::{Language, Printer, real_name};
 use super::method::Method;
 use super::signature;
 use super::target::Dialect;
 use super::text::Comment;
 use super::view;
+use crate::ir::Plan;
 
 /// What the templates print.
 #[derive(Serialize)]
@@ -34,7 +36,7 @@ struct Kernel {
     cells: Cells,
     inputs: Vec<Value>,
     body: Vec<String>,
-    outputs: Vec<Value>,
+    outputs: Vec<Stored>,
 }
 
 /// How a kernel, or a thread of it, finds its cells.
@@ -48,11 +50,20 @@ struct Cells {
     pad: &'static str,
 }
 
-/// A value and the place in memory that it comes from or goes to.
+/// A value and the place in memory that it comes from.
 #[derive(Serialize)]
 struct Value {
     name: String,
     text: String,
+}
+
+/// A value and the place in memory that it goes to.
+#[derive(Serialize)]
+struct Stored {
+    name: String,
+    text: String,
+    /// Whether it is added to what is there.
+    adds: bool,
 }
 
 /// All that the template of a target prints.
@@ -79,24 +90,55 @@ fn kernel(method: &Method, signature: &Signature, dialect: &Dialect, cells: Cell
     let (manifest, role) = (method.manifest, signature.role);
     let plan = method.plan(role);
     let printer = Printer::new(plan, manifest.real, Language::C);
-    let (from, to) = if role == Role::Init { ("fields", "dst") } else { ("src", "dst") };
-    let to = if role == Role::Macroscopic { "fields" } else { to };
-    let upwind = |at: usize| if role == Role::StreamCollide { manifest.directions[at].c } else { [0; 3] };
-    let inputs = arithmetic::inputs(manifest, plan).into_iter().map(|input| {
-        let place = place(role, input.at, upwind(input.at));
-        Value { name: input.text, text: format!("{from}[{place}]") }
+    let streams = matches!(role, Role::StreamCollide | Role::StreamCollideTangent | Role::StreamCollideAdjoint);
+    let here = |at: usize| place(role, at, [0; 3]);
+    let upwind = |at: usize| place(role, at, if streams { manifest.directions[at].c } else { [0; 3] });
+    let from = if role == Role::Init { "fields" } else { "src" };
+    let values = arithmetic::inputs(manifest, plan).into_iter();
+    let values = values.map(|input| Value { name: input.text, text: format!("{from}[{}]", upwind(input.at)) });
+    let derivatives = plan.dag().symbols().iter().filter_map(|(symbol, name)| {
+        let text = match symbol {
+            Symbol::Change(pop) => format!("src_change[{}]", upwind(pop.index())),
+            Symbol::Adjoint(pop) => format!("dst_adjoint[{}]", here(pop.index())),
+            _ => return None,
+        };
+        Some(Value { name: name.clone(), text })
     });
-    let outputs = plan.dag().outputs().iter().enumerate().map(|(at, output)| Value {
-        name: printer.operand(output.value),
-        text: format!("{to}[{}]", place(role, at, [0; 3])),
+    let outputs = plan.dag().outputs().iter().enumerate().map(|(at, output)| {
+        let (text, adds) = match (role, at.checked_sub(manifest.q())) {
+            (Role::StreamCollideTangent, _) => (format!("dst_change[{}]", here(at)), false),
+            (Role::StreamCollideAdjoint, Some(member)) => (format!("params_adjoint[{}]", here(member)), true),
+            // What a population came from gets what it gives back.
+            (Role::StreamCollideAdjoint, None) => (format!("src_adjoint[{}]", upwind(at)), false),
+            (Role::Macroscopic, _) => (format!("fields[{}]", here(at)), false),
+            _ => (format!("dst[{}]", here(at)), false),
+        };
+        Stored { name: printer.operand(output.value), text, adds }
     });
+    let mut head = signature::head(manifest, signature, Some(plan), dialect);
+    if role == Role::StreamCollideTangent && !manifest.members.is_empty() {
+        head.unpack.extend(changes(manifest, plan));
+    }
     Kernel {
-        head: signature::head(manifest, signature, Some(plan), dialect),
+        head,
         cells,
-        inputs: inputs.collect(),
+        inputs: values.chain(derivatives).collect(),
         body: body(plan, &printer),
         outputs: outputs.collect(),
     }
+}
+
+/// Statements that take the changes of parameters that a kernel reads out of their struct.
+fn changes(manifest: &Manifest, plan: &Plan) -> Vec<String> {
+    let real = real_name(manifest.real);
+    let lines = plan.dag().symbols().iter().filter_map(|(symbol, name)| {
+        let Symbol::ParamChange { param, component } = *symbol else { return None };
+        let own = (usize::from(param), usize::from(component));
+        let member = manifest.members.iter().find(|member| manifest.param_of(member) == Some(own))?;
+        Some(format!("const {real} {name} = params_change.{};", member.name))
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() { vec!["(void)params_change;".into()] } else { lines }
 }
 
 /// Where the direction or component `at` is, one step against the velocity `c`.

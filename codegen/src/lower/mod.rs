@@ -166,6 +166,9 @@ fn lower_in(
                 Symbol::Gradient { .. } | Symbol::Kept(_) => {
                     unreachable!("criteria are no kernels, and these no phases")
                 }
+                Symbol::Change(_) | Symbol::ParamChange { .. } | Symbol::Adjoint(_) => {
+                    unreachable!("derivatives are made of kernels")
+                }
                 Symbol::Neighbour { shown, dir } => {
                     namer.claim(&format!("{}_at_{}", model.shown()[usize::from(shown)].name, dir.index()))
                 }
@@ -223,6 +226,12 @@ impl KernelIr {
         }
         self
     }
+}
+
+/// The components of the method's parameters as symbols, with their names, in the order of the struct that kernels take.
+pub fn params(model: &Model) -> Vec<(Symbol, String)> {
+    let named = claim_params(&mut Namer::default(), model.params()).into_iter();
+    named.map(|((param, component), name)| (Symbol::Param { param, component }, name)).collect()
 }
 
 /// Names for every component of the parameters, by parameter and component.

@@ -3,7 +3,7 @@
 //! After: everything but the arithmetic is decided; the costs of the kernels are those handed in.
 
 mod formula;
-mod soa;
+pub mod soa;
 
 pub use formula::formula;
 
@@ -285,7 +285,8 @@ pub fn exposes(role: Role) -> bool {
 }
 
 fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {
-    let [q, rows, components] = [manifest.q(), manifest.rows(), manifest.field_components()].map(|count| count as u32);
+    let [q, rows, components, members] =
+        [manifest.q(), manifest.rows(), manifest.field_components(), manifest.members.len()].map(|count| count as u32);
     let shown = match (manifest.shown.first(), manifest.shown.last()) {
         (Some(first), Some(last)) => {
             let of = |shown: &bundle::Shown| manifest.rows_of(manifest.value_of_state(shown.value as usize));
@@ -297,6 +298,8 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         Role::Init => (components, rows),
         Role::Macroscopic => (rows, components),
         Role::Force | Role::Sums => (rows, 0),
+        Role::StreamCollideTangent => (2 * rows, rows),
+        Role::StreamCollideAdjoint => (2 * rows + members, rows + members),
         Role::Collide => (q, q),
         role if exposes(role) => (manifest.first_state() as u32, shown.end - shown.start),
         Role::CheckFields | Role::Means => (components, 0),

@@ -35,6 +35,10 @@ pub enum CompileError {
     NotStored(NotStored),
     /// Plain arrays hold populations.
     Plain,
+    /// The method reads this value of neighbours, by which nothing is derived.
+    NoAdjoint(String),
+    /// There are no derivatives of steps on blocks.
+    AdjointOfBlocks,
     /// Threads of a GPU have not the memory to exchange populations of moments in blocks of these cells.
     Exchange([u32; 3], Target),
     /// Simplification gave up.
@@ -100,6 +104,13 @@ impl fmt::Display for CompileError {
             ),
             Self::NotStored(reason) => write!(out, "populations cannot be stored as moments: {reason}"),
             Self::Plain => write!(out, "plain arrays hold populations, not moments: take blocks"),
+            Self::NoAdjoint(name) => write!(
+                out,
+                "there is no adjoint: `{name}` is read of neighbours, so that a collision depends on cells around it; take a method whose collision reads populations of its own cell alone"
+            ),
+            Self::AdjointOfBlocks => {
+                write!(out, "the tangent and the adjoint are kernels on plain arrays: add `--layout soa`")
+            }
             Self::Exchange(block, target) => write!(
                 out,
                 "{block:?} is too large a block for moments on a GPU, which has 1024 threads and {} KiB for it: take {}",

@@ -26,6 +26,7 @@ impl Plans<'_> {
             moments: moments.map(|own| emit::Moments { populations: &own.populations.plan }),
             init: &self.kernels.init.plan,
             macroscopic: &self.kernels.macroscopic.plan,
+            derivatives: self.derivatives.as_ref().map(|own| own.each_ref().map(|kernel| &kernel.plan)),
             walls: self.walls(&self.kernels.walls),
             around: self.around.as_ref().map(|around| emit::Around {
                 expose: &around.expose.plan,

@@ -71,7 +71,7 @@ pub fn plan<'m>(model: &'m Model, layout: Layout, done: &mut dyn FnMut(Stage)) -
     let kernels = Kernels::scheduled(&lowered, simplified);
     let (levels, solids, around) = (form.levels()?, form.solids()?, form.around()?);
     done(Stage::Schedule);
-    Ok(Plans { model, layout, findings, kernels, levels, solids, around, rest, moments: None })
+    Ok(Plans { model, layout, findings, kernels, levels, solids, around, rest, moments: None, derivatives: None })
 }
 
 /// What populations are stored without: in blocks they are differences from rest, arrays of others hold them whole.
@@ -109,7 +109,11 @@ impl Plans<'_> {
         let moments = self.moments.as_ref().map_or(&[][..], |own| &own.moments);
         let live = self.of_role(Role::Collide).plan.live();
         let cost = |role: Role| if role.is_arithmetic() { self.of_role(role).simplified } else { Cost::default() };
-        signature::manifest(self.model, options, &self.findings, &self.rest, moments, live, cost)
+        let mut manifest = signature::manifest(self.model, options, &self.findings, &self.rest, moments, live, cost);
+        if self.derivatives.is_some() {
+            manifest.kernels.extend(signature::soa::derivatives(&manifest, cost));
+        }
+        manifest
     }
 }
 

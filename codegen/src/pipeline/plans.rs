@@ -1,7 +1,7 @@
 //! The arithmetic of a method's kernels, in its final order: what no option changes but the layout.
 
 use lbm_bundle::{Cost, Layout, Role};
-use lbm_dsl::expr::{ExprId, Rational};
+use lbm_dsl::expr::{ExprId, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Stencil};
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::Findings;
@@ -11,11 +11,12 @@ use rayon::prelude::*;
 
 use super::error::CompileError;
 use crate::count::count;
+use crate::derive;
 use crate::ir::{Dag, KernelIr, Output, Plan};
 use crate::lower::signature::exposes;
 use crate::lower::{self, stored};
 use crate::schedule::schedule;
-use crate::simplify::{TooLarge, simplify, simplify_in_phases};
+use crate::simplify::{TooLarge, fuse, simplify, simplify_in_phases};
 
 /// One kernel before and after simplification.
 pub struct Kernel {
@@ -52,6 +53,8 @@ pub struct Plans<'m> {
     pub(super) solids: Vec<Option<Kernel>>,
     /// Moments that are stored in the place of populations, if they are.
     pub(super) moments: Option<InMoments>,
+    /// The tangent and the adjoint of the collision, if they are wanted.
+    pub(super) derivatives: Option<[Kernel; 2]>,
 }
 
 /// The arithmetic of what cells show to those around them.
@@ -218,8 +221,33 @@ impl Plans<'_> {
         Ok(self)
     }
 
+    /// The same with the tangent and the adjoint of a step.
+    pub fn with_adjoint(mut self) -> Result<Self, CompileError> {
+        if let Some(shown) = self.model.shown().first() {
+            return Err(CompileError::NoAdjoint(shown.name.clone()));
+        }
+        if self.layout == Layout::Blocks {
+            return Err(CompileError::AdjointOfBlocks);
+        }
+        let collide = lower::collide(self.model);
+        let params: Vec<(Symbol, String)> = lower::params(self.model);
+        let collide = simplify(&collide)?;
+        let derived = |kernel: KernelIr| {
+            let naive = count(&kernel.exprs, &values(&kernel.outputs));
+            Ok::<_, CompileError>(scheduled(naive, fuse(&kernel)?))
+        };
+        let tangent = derived(derive::tangent(&collide))?;
+        self.derivatives = Some([tangent, derived(derive::adjoint(&collide, &params))?]);
+        Ok(self)
+    }
+
     /// The kernel of a role.
     pub(super) fn of_role(&self, role: Role) -> &Kernel {
+        match (role, &self.derivatives) {
+            (Role::StreamCollideTangent, Some([tangent, _])) => return tangent,
+            (Role::StreamCollideAdjoint, Some([_, adjoint])) => return adjoint,
+            _ => {}
+        }
         match (role, &self.around) {
             (Role::ExposeStored, Some(around)) => &around.expose_stored,
             (role, Some(around)) if exposes(role) => &around.expose,
@@ -240,13 +268,13 @@ impl Plans<'_> {
             self.around.iter().flat_map(|around| around.beyond.iter().chain([&around.expose, &around.expose_stored])),
         );
         let cells = [collide, init, macroscopic].into_iter().chain(walls);
-        cells.chain(levels).chain(self.solids.iter().flatten()).chain(moments)
+        let derivatives = self.derivatives.iter().flatten();
+        cells.chain(levels).chain(self.solids.iter().flatten()).chain(moments).chain(derivatives)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use lbm_dsl::expr::Symbol;
     use lbm_dsl::prove::moments::stored;
     use lbm_dsl::shipped::{self, Prelude};
     use lbm_dsl::source::Source;

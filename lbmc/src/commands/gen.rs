@@ -86,6 +86,7 @@ pub fn generate(args: &Gen) -> Result<()> {
         StorageArg::Populations => plans,
         StorageArg::Moments => plans.in_moments().map_err(failed)?,
     };
+    let plans = if args.adjoint { plans.with_adjoint().map_err(failed)? } else { plans };
     let mut bundles: Vec<Bundle> = vec![];
     let mut kernels = vec![];
     for &target in targets {

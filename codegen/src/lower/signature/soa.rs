@@ -1,7 +1,7 @@
 //! Signatures of [`Layout::Soa`](lbm_bundle::Layout): those of blocks, with a box of the caller's arrays in the place of
 //! lists of slots.
 
-use lbm_bundle::{Kernel, Manifest, Role};
+use lbm_bundle::{Cost, Kernel, Manifest, Role};
 
 /// The manifest of plain arrays from that of blocks. Walls are the caller's: there are no rules.
 pub fn manifest(blocks: Manifest) -> Manifest {
@@ -16,16 +16,24 @@ pub fn manifest(blocks: Manifest) -> Manifest {
         one_level_rules: Vec::new(),
         ..blocks.clone()
     };
-    let kernel = |of_blocks: Kernel| {
-        let args = of_blocks.role.args(&manifest);
-        let threads = manifest.cells() as u32;
-        match of_blocks.role {
-            _ if args.is_empty() => None,
-            Role::Collide => Some(of_blocks),
-            _ => Some(Kernel { args, threads, items_per_group: threads, ..of_blocks }),
-        }
+    let kernel = |of_blocks: Kernel| match of_blocks.role {
+        Role::Collide => Some(of_blocks),
+        role if role.args(&manifest).is_empty() => None,
+        _ => Some(on_box(&manifest, of_blocks)),
     };
     let kernels = blocks.kernels.into_iter().filter_map(kernel).collect();
     manifest.kernels = kernels;
     manifest
+}
+
+/// The kernel of a role with the arguments and the launch shape of a box.
+fn on_box(manifest: &Manifest, kernel: Kernel) -> Kernel {
+    let threads = manifest.cells() as u32;
+    Kernel { args: kernel.role.args(manifest), threads, items_per_group: threads, ..kernel }
+}
+
+/// What the tangent and the adjoint of a step take.
+pub fn derivatives(manifest: &Manifest, cost: impl Fn(Role) -> Cost) -> [Kernel; 2] {
+    [Role::StreamCollideTangent, Role::StreamCollideAdjoint]
+        .map(|role| on_box(manifest, super::kernel(manifest, role, manifest.cells() as u32, cost(role))))
 }
