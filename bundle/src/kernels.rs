@@ -412,13 +412,14 @@ macro_rules! role {
         roles! {
             /// What a kernel does. Rows of [`method_kernels!`](crate::method_kernels) say what each takes.
             Role: $($(#[doc = $doc])+ $role = $name { $($lines)* })+
-            /// Changes of the populations of a box of cells after a step, from those before it and those of the parameters.
+            /// Changes of populations after a step, from those before it and those of parameters.
             ///
-            /// On plain arrays alone, as the next: blocks have no arguments for it.
+            /// On plain arrays alone, as the next two: blocks have no arguments for it.
             StreamCollideTangent = "stream_collide_tangent" {}
-            /// Derivatives of an objective by the populations of a box of cells before a step and by the parameters, from those by the populations
-            /// after it.
+            /// Derivatives of an objective by the populations before a step, from those by the populations after it.
             StreamCollideAdjoint = "stream_collide_adjoint" {}
+            /// The same, and derivatives by the parameters.
+            StreamCollideAdjointParameters = "stream_collide_adjoint_parameters" {}
         }
 
         impl Role {
@@ -426,7 +427,7 @@ macro_rules! role {
             pub fn gathers(self) -> Option<(Action, Sources)> {
                 match self {
                     $(Role::$role => product!($($lines)*),)+
-                    Role::StreamCollideTangent | Role::StreamCollideAdjoint => None,
+                    Role::StreamCollideTangent | Role::StreamCollideAdjoint | Role::StreamCollideAdjointParameters => None,
                 }
             }
         }

@@ -43,6 +43,11 @@ pub(crate) fn declared(role: Role) -> Vec<Declared> {
             src: read Real [q][nz][ny][nx] in lattice "post-collision populations and a layer of ghost cells",
             dst_adjoint: read Real [q][nz][ny][nx] "derivatives by the populations after the step",
             src_adjoint: write Real [q][nz][ny][nx] "derivatives by src, with a layer of ghost cells",
+        },
+        Role::StreamCollideAdjointParameters => of_box! {
+            src: read Real [q][nz][ny][nx] in lattice "post-collision populations and a layer of ghost cells",
+            dst_adjoint: read Real [q][nz][ny][nx] "derivatives by the populations after the step",
+            src_adjoint: write Real [q][nz][ny][nx] "derivatives by src, with a layer of ghost cells",
             params_adjoint: write Real [members][nz][ny][nx]
                 "derivatives by the parameters as each cell takes them, which are added to what is there: {members}",
         },

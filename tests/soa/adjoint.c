@@ -4,8 +4,9 @@
 // Compiled with -DSPEC=<name of the spec>, -DDIM, -DQ, -DFIELDS, -DMEMBERS (of the parameters), -DREST=<fields at rest> and the bundle's header.
 //
 // step, in a periodic box, or walls, where it has walls that bounce back across y: prints <A x, y> and <x, A^T y> of the derivative A of a
-// step in a state around rest, for changes x of populations and parameters and any y; the largest difference of A x from central differences
-// of the step, over the largest value of A x; and the largest value that the adjoint has in a uniform flow at rest, where norms have kinks.
+// step in a state around rest, for changes x of populations and parameters and any y; the largest difference of the adjoint of populations
+// alone; that of A x from central differences of the step, over the largest value of A x; and the largest value that the adjoint has in a
+// uniform flow at rest, where norms have kinks.
 //
 // run: prints derivatives of the kinetic energy after STEPS steps between walls, by the first parameter and by one population at the
 // start, each from the adjoint and from central differences.
@@ -123,20 +124,26 @@ static void call(void (*kernel)(void *const *), double **arrays, const int count
     kernel(args);
 }
 
-// Derivatives by what the step has read, from those by what it gave.
+// Derivatives by what the step has read, from those by what it gave; those by parameters are added to an array, if there is one.
 static void back(double *const f, double *const dst_adjoint, double *const src_adjoint, double *const params_adjoint)
 {
     double *arrays[4] = {f, dst_adjoint, src_adjoint, params_adjoint};
-    call(SYMBOL(SPEC, _stream_collide_adjoint_packed), arrays, MEMBERS > 0 ? 4 : 3, NULL, params);
+    memset(src_adjoint - at(0, 2, 1, 1), 0, size * sizeof(double));
+#if MEMBERS > 0
+    if (params_adjoint) call(SYMBOL(SPEC, _stream_collide_adjoint_parameters_packed), arrays, 4, NULL, params);
+    else
+#endif
+        call(SYMBOL(SPEC, _stream_collide_adjoint_packed), arrays, 3, NULL, params);
     give_back(src_adjoint);
 }
 
-// Populations of fields around rest.
-static void start(double *const f, const double noise)
+// Populations of fields around rest: noise, and a stream along x with this velocity between the walls.
+static void start(double *const f, const double noise, const double stream)
 {
     const double rest[FIELDS] = REST;
     double *const fields = array();
     for (int i = 0; i < FIELDS; ++i) EACH_CELL fields[at(i, x, y, z)] = rest[i] + noise * draw();
+    EACH_CELL fields[at(FIELDS > 1, x, y, z)] += stream * sin(3.14159265 * (y + 0.5) / n[1]);
     double *arrays[2] = {fields, f};
     call(SYMBOL(SPEC, _init_packed), arrays, 2, NULL, params);
     for (int i = 0; i < Q; ++i) EACH_CELL f[at(i, x, y, z)] *= 1 + noise / 2 * draw();
@@ -154,7 +161,7 @@ static void test_step(void)
 {
     double *const f = array(), *const change = array(), *const forward = array(), *const weight = array();
     double *const backward = array(), *const by_params = array(), *const shifted[2] = {array(), array()};
-    start(f, 0.04);
+    start(f, 0.04, 0);
     for (int i = 0; i < Q; ++i)
         EACH_CELL
         {
@@ -169,6 +176,17 @@ static void test_step(void)
     for (int member = 0; member < MEMBERS; ++member)
         EACH_CELL right += params_change[member] * by_params[at(member, x, y, z)];
     printf("%.17g %.17g\n", product(forward, weight), right);
+
+    double *const alone = array();
+    back(f, weight, alone, NULL);
+    double other = 0;
+    for (int i = 0; i < Q; ++i)
+        EACH_CELL
+        {
+            const double difference = fabs(alone[at(i, x, y, z)] - backward[at(i, x, y, z)]);
+            other = difference <= other ? other : difference;
+        }
+    printf("%.17g\n", other);
 
     const double by = 1e-6;
     for (int side = 0; side < 2; ++side) {
@@ -190,8 +208,7 @@ static void test_step(void)
         }
     printf("%.17g\n", apart / most);
 
-    start(f, 0);
-    memset(backward - at(0, 2, 1, 1), 0, size * sizeof(double));
+    start(f, 0, 0);
     memset(by_params - at(0, 2, 1, 1), 0, size * sizeof(double));
     back(f, weight, backward, by_params);
     double largest = 0;
@@ -233,11 +250,10 @@ static void test_run(void)
 {
     double *all[STEPS + 1], *adjoint = array(), *earlier = array(), *const by_params = array();
     for (int now = 0; now <= STEPS; ++now) all[now] = array();
-    start(all[0], 0.04);
+    start(all[0], 0.01, 0.1);
     run(all);
     energy(all[STEPS], adjoint);
     for (int now = STEPS; now-- > 0;) {
-        memset(earlier - at(0, 2, 1, 1), 0, size * sizeof(double));
         back(all[now], adjoint, earlier, by_params);
         double *const done = adjoint;
         adjoint = earlier, earlier = done;

@@ -89,7 +89,9 @@ fn plain_arrays_compile_for_all_targets_as_their_header_says() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     for spec in sample(compiled::specs()) {
         let model = compiled::model(spec);
-        let plans = pipeline::plan(&model, Layout::Soa, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
+        let plans = pipeline::plan(&model, Layout::Soa, &mut |_| ());
+        let plans = if model.shown().is_empty() { plans.and_then(|plans| plans.with_adjoint()) } else { plans };
+        let plans = plans.unwrap_or_else(|error| panic!("{error}"));
         let all: &[Target] = if EVERYWHERE.contains(&spec) { &Target::ALL } else { &[Target::C] };
         for &target in all {
             let options = Options {

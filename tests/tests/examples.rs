@@ -68,6 +68,30 @@ fn c_host_runs() {
 }
 
 #[test]
+fn python_adjoint_runs() {
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let mut probe = Command::new("python3");
+    probe.args(["-c", "import numpy"]);
+    if have(probe, "examples/python_adjoint needs python3 with numpy") {
+        let model = compiled::model("d2q9_bgk");
+        let options = Options {
+            target: Target::C,
+            real: Real::F64,
+            layout: Layout::Soa,
+            block: Options::TILE,
+            coupling: None,
+            solids: false,
+        };
+        let plans = pipeline::plan(&model, Layout::Soa, &mut |_| ()).and_then(|plans| plans.with_adjoint());
+        let bundle = plans.and_then(|plans| plans.emit(&options)).unwrap_or_else(|error| panic!("{error}")).bundle;
+        std::fs::write(temporary.path().join(&bundle.source.name), &bundle.source.text).expect("a temporary file");
+        let mut python = Command::new("python3");
+        python.arg("-B").arg(example("python_adjoint/viscosity.py")).arg(temporary.path());
+        show(python);
+    }
+}
+
+#[test]
 fn python_numpy_runs() {
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let mut probe = Command::new("python3");

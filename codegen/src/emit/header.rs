@@ -94,8 +94,8 @@ const ABOUT_DERIVATIVES: &[&str] = &[
     "g + c is in the box: ghost cells too, but not the cells from which population i left the box. Set src_adjoint to 0",
     "before. Then give back, for every value that the program copied or reflected into a ghost cell, what src_adjoint has",
     "there: add it, times the same factor, to src_adjoint where that value came from. Cells are independent of each other.",
-    "params_adjoint has the derivatives by the parameters as if each cell had its own, summed over the steps that have been",
-    "called on it; the sum over cells is the derivative by a parameter that all share.",
+    "stream_collide_adjoint_parameters, of a method with parameters, also adds to params_adjoint the derivatives by the",
+    "parameters as if each cell had its own; their sum over steps and cells is the derivative by a parameter that all share.",
 ];
 
 /// `<spec>.h`, for C, C++ and CUDA C++.

@@ -23,8 +23,8 @@ pub struct Method<'a> {
     pub init: &'a Plan,
     /// Arithmetic of `macroscopic`.
     pub macroscopic: &'a Plan,
-    /// Arithmetic of the tangent and the adjoint of `collide`, if they are wanted.
-    pub derivatives: Option<[&'a Plan; 2]>,
+    /// Arithmetic of the derivatives of `collide`, if they are wanted.
+    pub derivatives: Option<Derivatives<'a>>,
     /// Arithmetic of the boundary rules, in the order of their codes.
     pub walls: Vec<Wall<'a>>,
     /// Arithmetic of what cells show to those around them, if they do.
@@ -33,6 +33,17 @@ pub struct Method<'a> {
     pub interface: Option<Interface<'a>>,
     /// For each boundary rule of nodes that fits surfaces of solids, its arithmetic on links.
     pub turned: Vec<Option<&'a Plan>>,
+}
+
+/// Arithmetic of the derivatives of a collision.
+#[derive(Clone, Copy)]
+pub struct Derivatives<'a> {
+    /// Changes of populations from changes of those before and of parameters.
+    pub tangent: &'a Plan,
+    /// Derivatives by populations, from those by populations after the collision.
+    pub adjoint: &'a Plan,
+    /// The same, and derivatives by parameters.
+    pub adjoint_parameters: &'a Plan,
 }
 
 /// Arithmetic of moments that are stored in the place of populations. `collide` of the method gives moments from moments then.
@@ -119,8 +130,9 @@ impl<'a> Method<'a> {
         match (role, self.derivatives) {
             (Role::Init, _) => self.init,
             (Role::Macroscopic, _) => self.macroscopic,
-            (Role::StreamCollideTangent, Some([tangent, _])) => tangent,
-            (Role::StreamCollideAdjoint, Some([_, adjoint])) => adjoint,
+            (Role::StreamCollideTangent, Some(own)) => own.tangent,
+            (Role::StreamCollideAdjoint, Some(own)) => own.adjoint,
+            (Role::StreamCollideAdjointParameters, Some(own)) => own.adjoint_parameters,
             _ => self.collide,
         }
     }

@@ -53,7 +53,7 @@ mod walls;
 pub use criteria::criteria;
 pub use cutting::cutting;
 pub use mesh::mesh;
-pub use method::{Around, Interface, Method, Moments, NodeForm, PointSet, Rescaled, Stencil, Wall};
+pub use method::{Around, Derivatives, Interface, Method, Moments, NodeForm, PointSet, Rescaled, Stencil, Wall};
 pub use prescribed::prescribed;
 pub use statistics::statistics;
 

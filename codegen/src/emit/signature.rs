@@ -46,12 +46,11 @@ pub fn plain_head(symbol: &str, doc: &'static str, args: Vec<String>, threads: u
 /// What a kernel of that role does.
 pub fn doc(layout: Layout, role: Role) -> &'static str {
     match (layout, role) {
-        (Layout::Blocks, _) | (_, Role::Collide | Role::StreamCollideTangent | Role::StreamCollideAdjoint) => {
-            role.doc()
-        }
+        (Layout::Blocks, _) | (_, Role::Collide) => role.doc(),
         (Layout::Soa, Role::Init) => "Populations of a box of cells from its macroscopic fields.",
         (Layout::Soa, Role::Macroscopic) => "Macroscopic fields of a box of cells from its populations.",
-        (Layout::Soa, _) => "Pulls, collides and stores a box of cells.",
+        (Layout::Soa, Role::StreamCollide) => "Pulls, collides and stores a box of cells.",
+        (Layout::Soa, _) => role.doc(),
     }
 }
 

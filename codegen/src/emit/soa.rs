@@ -90,7 +90,8 @@ fn kernel(method: &Method, signature: &Signature, dialect: &Dialect, cells: Cell
     let (manifest, role) = (method.manifest, signature.role);
     let plan = method.plan(role);
     let printer = Printer::new(plan, manifest.real, Language::C);
-    let streams = matches!(role, Role::StreamCollide | Role::StreamCollideTangent | Role::StreamCollideAdjoint);
+    let is_adjoint = matches!(role, Role::StreamCollideAdjoint | Role::StreamCollideAdjointParameters);
+    let streams = is_adjoint || matches!(role, Role::StreamCollide | Role::StreamCollideTangent);
     let here = |at: usize| place(role, at, [0; 3]);
     let upwind = |at: usize| place(role, at, if streams { manifest.directions[at].c } else { [0; 3] });
     let from = if role == Role::Init { "fields" } else { "src" };
@@ -107,9 +108,9 @@ fn kernel(method: &Method, signature: &Signature, dialect: &Dialect, cells: Cell
     let outputs = plan.dag().outputs().iter().enumerate().map(|(at, output)| {
         let (text, adds) = match (role, at.checked_sub(manifest.q())) {
             (Role::StreamCollideTangent, _) => (format!("dst_change[{}]", here(at)), false),
-            (Role::StreamCollideAdjoint, Some(member)) => (format!("params_adjoint[{}]", here(member)), true),
-            // What a population came from gets what it gives back.
-            (Role::StreamCollideAdjoint, None) => (format!("src_adjoint[{}]", upwind(at)), false),
+            (_, Some(member)) if is_adjoint => (format!("params_adjoint[{}]", here(member)), true),
+            // The cell that a population came from gets its derivative.
+            (_, None) if is_adjoint => (format!("src_adjoint[{}]", upwind(at)), false),
             (Role::Macroscopic, _) => (format!("fields[{}]", here(at)), false),
             _ => (format!("dst[{}]", here(at)), false),
         };

@@ -26,7 +26,11 @@ impl Plans<'_> {
             moments: moments.map(|own| emit::Moments { populations: &own.populations.plan }),
             init: &self.kernels.init.plan,
             macroscopic: &self.kernels.macroscopic.plan,
-            derivatives: self.derivatives.as_ref().map(|own| own.each_ref().map(|kernel| &kernel.plan)),
+            derivatives: self.derivatives.as_ref().map(|own| emit::Derivatives {
+                tangent: &own.tangent.plan,
+                adjoint: &own.adjoint.plan,
+                adjoint_parameters: &own.adjoint_parameters.plan,
+            }),
             walls: self.walls(&self.kernels.walls),
             around: self.around.as_ref().map(|around| emit::Around {
                 expose: &around.expose.plan,

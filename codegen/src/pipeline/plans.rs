@@ -1,7 +1,7 @@
 //! The arithmetic of a method's kernels, in its final order: what no option changes but the layout.
 
 use lbm_bundle::{Cost, Layout, Role};
-use lbm_dsl::expr::{ExprId, Rational, Symbol};
+use lbm_dsl::expr::{ExprId, Rational};
 use lbm_dsl::model::levels::{Coupling, Stencil};
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::Findings;
@@ -53,8 +53,8 @@ pub struct Plans<'m> {
     pub(super) solids: Vec<Option<Kernel>>,
     /// Moments that are stored in the place of populations, if they are.
     pub(super) moments: Option<InMoments>,
-    /// The tangent and the adjoint of the collision, if they are wanted.
-    pub(super) derivatives: Option<[Kernel; 2]>,
+    /// The derivatives of the collision, if they are wanted.
+    pub(super) derivatives: Option<Derivatives>,
 }
 
 /// The arithmetic of what cells show to those around them.
@@ -74,6 +74,14 @@ pub struct InMoments {
     pub relax: Kernel,
     /// Populations after a collision, from moments after it.
     pub populations: Kernel,
+}
+
+/// The arithmetic of the derivatives of a collision.
+pub struct Derivatives {
+    pub tangent: Kernel,
+    /// Derivatives by populations alone, and those by parameters with them.
+    pub adjoint: Kernel,
+    pub adjoint_parameters: Kernel,
 }
 
 /// The arithmetic at refinement interfaces.
@@ -229,23 +237,25 @@ impl Plans<'_> {
         if self.layout == Layout::Blocks {
             return Err(CompileError::AdjointOfBlocks);
         }
-        let collide = lower::collide(self.model);
-        let params: Vec<(Symbol, String)> = lower::params(self.model);
-        let collide = simplify(&collide)?;
+        let collide = simplify(&lower::collide(self.model))?;
         let derived = |kernel: KernelIr| {
             let naive = count(&kernel.exprs, &values(&kernel.outputs));
             Ok::<_, CompileError>(scheduled(naive, fuse(&kernel)?))
         };
-        let tangent = derived(derive::tangent(&collide))?;
-        self.derivatives = Some([tangent, derived(derive::adjoint(&collide, &params))?]);
+        self.derivatives = Some(Derivatives {
+            tangent: derived(derive::tangent(&collide))?,
+            adjoint: derived(derive::adjoint(&collide, &[]))?,
+            adjoint_parameters: derived(derive::adjoint(&collide, &lower::params(self.model)))?,
+        });
         Ok(self)
     }
 
     /// The kernel of a role.
     pub(super) fn of_role(&self, role: Role) -> &Kernel {
         match (role, &self.derivatives) {
-            (Role::StreamCollideTangent, Some([tangent, _])) => return tangent,
-            (Role::StreamCollideAdjoint, Some([_, adjoint])) => return adjoint,
+            (Role::StreamCollideTangent, Some(own)) => return &own.tangent,
+            (Role::StreamCollideAdjoint, Some(own)) => return &own.adjoint,
+            (Role::StreamCollideAdjointParameters, Some(own)) => return &own.adjoint_parameters,
             _ => {}
         }
         match (role, &self.around) {
@@ -268,13 +278,14 @@ impl Plans<'_> {
             self.around.iter().flat_map(|around| around.beyond.iter().chain([&around.expose, &around.expose_stored])),
         );
         let cells = [collide, init, macroscopic].into_iter().chain(walls);
-        let derivatives = self.derivatives.iter().flatten();
+        let derivatives = self.derivatives.iter().flat_map(|own| [&own.tangent, &own.adjoint, &own.adjoint_parameters]);
         cells.chain(levels).chain(self.solids.iter().flatten()).chain(moments).chain(derivatives)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use lbm_dsl::expr::Symbol;
     use lbm_dsl::prove::moments::stored;
     use lbm_dsl::shipped::{self, Prelude};
     use lbm_dsl::source::Source;

@@ -32,8 +32,10 @@ fn on_box(manifest: &Manifest, kernel: Kernel) -> Kernel {
     Kernel { args: kernel.role.args(manifest), threads, items_per_group: threads, ..kernel }
 }
 
-/// What the tangent and the adjoint of a step take.
-pub fn derivatives(manifest: &Manifest, cost: impl Fn(Role) -> Cost) -> [Kernel; 2] {
-    [Role::StreamCollideTangent, Role::StreamCollideAdjoint]
-        .map(|role| on_box(manifest, super::kernel(manifest, role, manifest.cells() as u32, cost(role))))
+/// The tangent and the adjoint of a step; with parameters, the adjoint with derivatives by these.
+pub fn derivatives(manifest: &Manifest, cost: impl Fn(Role) -> Cost) -> Vec<Kernel> {
+    let roles = [Role::StreamCollideTangent, Role::StreamCollideAdjoint, Role::StreamCollideAdjointParameters];
+    let count = if manifest.members.is_empty() { 2 } else { 3 };
+    let kernel = |role: &Role| super::kernel(manifest, *role, manifest.cells() as u32, cost(*role));
+    roles[..count].iter().map(|role| on_box(manifest, kernel(role))).collect()
 }
