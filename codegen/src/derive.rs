@@ -24,7 +24,7 @@ pub fn tangent(kernel: &Dag) -> KernelIr {
     let mut kernel = by_reciprocals(kernel);
     let mut exprs = std::mem::take(&mut kernel.exprs);
     let roots: Vec<ExprId> = kernel.outputs.iter().map(|output| output.value).collect();
-    let found = changes(&mut exprs, &roots, |exprs, symbol| Some(change(symbol)?).map(|change| exprs.symbol(change)));
+    let found = changes(&mut exprs, &roots, |exprs, symbol| change(symbol).map(|change| exprs.symbol(change)));
     let zero = exprs.int(0);
     let output = |own: &Output| Output {
         name: format!("post_change_{}", own.population.expect("it makes populations").index()),
@@ -34,11 +34,12 @@ pub fn tangent(kernel: &Dag) -> KernelIr {
     let outputs = kernel.outputs.iter().map(output).collect();
     let lets = kernel.lets.iter().flat_map(|own| [Some(own.clone()), derived(own, "d", &found)]).flatten().collect();
     let symbols = kernel.symbols.iter().filter_map(|(symbol, name)| {
-        let name = match change(*symbol)? {
+        let changing = change(*symbol)?;
+        let name = match changing {
             Symbol::Change(pop) => format!("change_{}", pop.index()),
             _ => format!("d_{}", name.trim_end_matches('_')),
         };
-        Some((change(*symbol)?, name))
+        Some((changing, name))
     });
     finished(&kernel, "tangent", exprs, lets, outputs, symbols.collect())
 }
@@ -48,9 +49,9 @@ pub fn adjoint(kernel: &Dag, params: &[(Symbol, String)]) -> KernelIr {
     let mut kernel = by_reciprocals(kernel);
     let mut exprs = std::mem::take(&mut kernel.exprs);
     let populations: Vec<_> = kernel.outputs.iter().map(|own| own.population.expect("it makes populations")).collect();
-    let weights: Vec<(ExprId, ExprId)> = (kernel.outputs.iter().zip(&populations))
-        .map(|(own, pop)| (own.value, exprs.symbol(Symbol::Adjoint(*pop))))
-        .collect();
+    let weights = kernel.outputs.iter().zip(&populations);
+    let weights: Vec<(ExprId, ExprId)> =
+        weights.map(|(own, pop)| (own.value, exprs.symbol(Symbol::Adjoint(*pop)))).collect();
     let found = adjoints(&mut exprs, &weights, |symbol| change(symbol).is_some());
     let mut by = |symbol: Symbol| {
         let own = exprs.symbol(symbol);
@@ -134,5 +135,91 @@ fn finished(
         outputs: outputs.into_iter().map(|own| Output { value: new[own.value], ..own }).collect(),
         symbols: symbols.collect(),
         exprs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lbm_dsl::expr::{Exact, Rational};
+    use lbm_dsl::model::Model;
+    use lbm_dsl::shipped::{self, Prelude};
+    use lbm_dsl::source::Source;
+    use num_traits::Zero;
+
+    use super::*;
+    use crate::count::count;
+    use crate::eval::{eval_dag, eval_ir};
+    use crate::lower;
+    use crate::simplify::random::Random;
+    use crate::simplify::{fuse, simplify};
+
+    fn model(name: &str) -> Model {
+        let source = Source::new(name, shipped::spec(name).expect("shipped"));
+        lbm_dsl::compile(&source, &Prelude).expect("valid")
+    }
+
+    fn flops(exprs: &Exprs, outputs: &[Output]) -> u32 {
+        count(exprs, &outputs.iter().map(|output| output.value).collect::<Vec<_>>()).flops
+    }
+
+    #[test]
+    fn an_adjoint_is_exactly_the_transpose_of_the_tangent_before_and_after_the_e_graph() {
+        for name in ["d2q9_bgk", "d2q9_kbc", "d2q9_guo"] {
+            let model = model(name);
+            let collide = simplify(&lower::collide(&model)).expect("small");
+            let params = lower::params(&model);
+            let kernels = [tangent(&collide), adjoint(&collide, &params)];
+            let fused = kernels.each_ref().map(|kernel| fuse(kernel).expect("small"));
+            let mut random = Random::new(5);
+            let noise: Vec<Rational> =
+                (0..64).map(|_| Rational::new((random.below(201) as i64 - 100).into(), 100.into())).collect();
+            let weights = model.weights();
+            let (first, of_adjoint, of_params) = (16, 32, 48);
+            let value = |symbol: Symbol| -> Rational {
+                match symbol {
+                    Symbol::Population(pop) => {
+                        &weights[pop.index()] * (Rational::from_integer(10.into()) + &noise[pop.index()])
+                    }
+                    Symbol::Change(pop) => noise[first + pop.index()].clone(),
+                    Symbol::Adjoint(pop) => noise[of_adjoint + pop.index()].clone(),
+                    Symbol::ParamChange { param, component } => {
+                        noise[of_params + 4 * usize::from(param) + usize::from(component)].clone()
+                    }
+                    _ => Rational::new(5.into(), 4.into()),
+                }
+            };
+            let exact = |symbol: Symbol| -> Exact { Some(value(symbol)) };
+            let ways = [
+                kernels.each_ref().map(|kernel| eval_ir::<Exact>(kernel, exact)),
+                fused.each_ref().map(|dag| eval_dag::<Exact>(dag, exact)),
+            ];
+            let product = |values: &[Exact], with: &[Symbol]| -> Rational {
+                assert_eq!(values.len(), with.len());
+                let terms = values.iter().zip(with);
+                terms.map(|(found, with)| found.as_ref().expect("defined") * value(*with)).sum()
+            };
+            let pops = || model.pops().map(|(pop, ..)| pop);
+            let weighted: Vec<Symbol> = pops().map(Symbol::Adjoint).collect();
+            let changed = pops().map(Symbol::Change).chain(params.iter().filter_map(|(symbol, _)| change(*symbol)));
+            let changed: Vec<Symbol> = changed.collect();
+            for [forward, backward] in ways {
+                let left = product(&forward, &weighted);
+                assert!(!left.is_zero() && left == product(&backward, &changed), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_have_a_few_times_the_operations_of_the_collision() {
+        for (name, most) in [("d2q9_bgk", 1.5), ("d3q19_bgk", 1.5), ("d3q19_smagorinsky", 2.0), ("d3q27_cumulant", 2.0)]
+        {
+            let model = model(name);
+            let collide = simplify(&lower::collide(&model)).expect("small");
+            let own = f64::from(flops(collide.exprs(), collide.outputs()));
+            let back = fuse(&adjoint(&collide, &[])).expect("small");
+            let [back, forward] = [back, fuse(&tangent(&collide)).expect("small")]
+                .map(|dag| f64::from(flops(dag.exprs(), dag.outputs())) / own);
+            assert!(back < most && forward < 2.2, "{name}: {back} {forward} times {own}");
+        }
     }
 }

@@ -261,7 +261,7 @@ static void test_run(void)
     double sum = 0;
     EACH_CELL sum += by_params[at(0, x, y, z)];
 
-    const double by_rate = 1e-4, by_population = 1e-5, rate = params[0];
+    const double by_rate = 2e-5, by_population = 1e-5, rate = params[0];
     double side[2];
     for (int high = 0; high < 2; ++high) {
         params[0] = rate + (high ? by_rate : -by_rate);

@@ -1,7 +1,7 @@
 //! The arithmetic of a method's kernels, in its final order: what no option changes but the layout.
 
 use lbm_bundle::{Cost, Layout, Role};
-use lbm_dsl::expr::{ExprId, Rational};
+use lbm_dsl::expr::{Expr, ExprId, Rational};
 use lbm_dsl::model::levels::{Coupling, Stencil};
 use lbm_dsl::model::{Model, Param};
 use lbm_dsl::prove::Findings;
@@ -237,15 +237,18 @@ impl Plans<'_> {
         if self.layout == Layout::Blocks {
             return Err(CompileError::AdjointOfBlocks);
         }
-        let collide = simplify(&lower::collide(self.model))?;
+        // What a kernel in phases computes again, for want of registers, would be derived again.
+        let collide = self.kernels.collide.plan.dag();
+        let in_phases = collide.exprs().iter().any(|(_, node)| matches!(node, Expr::Again(_)));
+        let collide = if in_phases { &simplify(&lower::collide(self.model))? } else { collide };
         let derived = |kernel: KernelIr| {
             let naive = count(&kernel.exprs, &values(&kernel.outputs));
             Ok::<_, CompileError>(scheduled(naive, fuse(&kernel)?))
         };
         self.derivatives = Some(Derivatives {
-            tangent: derived(derive::tangent(&collide))?,
-            adjoint: derived(derive::adjoint(&collide, &[]))?,
-            adjoint_parameters: derived(derive::adjoint(&collide, &lower::params(self.model)))?,
+            tangent: derived(derive::tangent(collide))?,
+            adjoint: derived(derive::adjoint(collide, &[]))?,
+            adjoint_parameters: derived(derive::adjoint(collide, &lower::params(self.model)))?,
         });
         Ok(self)
     }
