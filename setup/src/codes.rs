@@ -73,7 +73,7 @@ codes! {
     "L0107" "a parameter that does not exist, or a value that it cannot have"
         "`--set NAME=VALUE` sets a parameter of the method to a number in its range, or to a vector; a parameter is set only once: `gx=0.001`, `g=[0.001,0]`.";
     "L0108" "a method that cannot be compiled"
-        "The method is valid, but there are no kernels for it with these options: the message names the part that has none, such as a population that streams further than one cell in a step. `lbmc check` still analyses the method.";
+        "The method is valid, but there are no kernels for it with these options: the message names the part that has none, such as a population that streams further than one cell in a step, or the adjoint of a collision that reads neighbours. `lbmc check` still analyses the method.";
     "L0109" "an option that kernels on plain arrays do not have"
         "With `--layout soa` kernels collide and stream on arrays of your own program, which has to provide boundary conditions, solids and refinement. Leave the option out, or take `--layout blocks`.";
     "L0110" "a block of the wrong dimension"
