@@ -403,6 +403,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "eval",
             "lower",
             "simplify",
+            "derive",
             "schedule",
             "relations",
             "emit",
