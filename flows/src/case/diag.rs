@@ -74,11 +74,12 @@ codes! {
     TOO_THIN          "C0306" error   "a solid too thin for the grid";
     COVERED           "C0307" error   "a solid that covers a face";
     NO_SURFACE        "C0308" error   "a file that holds no surface";
-    OPEN_SURFACE      "C0309" error   "a surface that is not closed";
+    OPEN_SURFACE      "C0309" error   "a surface that encloses nothing, or that must be closed";
     THIN_PARTS        "C0310" warning "a solid that is too thin for the grid in parts";
     OVERLAPS          "C0311" warning "a surface whose shells overlap";
     TOO_LARGE         "C0312" error   "a grid that does not fit into memory";
     WELDED            "C0313" warning "a surface whose triangles do not quite meet";
+    WITH_HOLES        "C0314" warning "a surface that is taken with its holes";
     UNKNOWN_RULE      "C0401" error   "a boundary condition that the method does not have";
     RULE_PARAMETER    "C0402" error   "a parameter that the boundary condition lacks or does not have";
     COMPONENTS        "C0403" error   "a vector with the wrong number of components";

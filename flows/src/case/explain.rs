@@ -332,8 +332,9 @@ const LONG: &[Long] = &[
     ),
     long(
         diag::OPEN_SURFACE,
-        "What is inside of a surface is known only if it is closed: each edge has a triangle on each side, and both are turned the \
-         same way. Corners that are nearer than 1e-5 of the extent of the surface are the same.",
+        "A surface is closed if each edge has a triangle on each side, and both are turned the same way. One with holes is taken as it is, \
+         unless its holes are so wide that it encloses no cell; one that moves, and one of which a section is used, must be closed. Corners \
+         that are nearer than 1e-5 of the extent of the surface are the same.",
         "file = \"wing_with_a_hole.stl\"",
         "file = \"wing.stl\"",
     ),
@@ -368,6 +369,15 @@ const LONG: &[Long] = &[
          as in files of many programs for construction. Corners of open edges that are nearer to each other than 1e-5 of the extent of the surface \
          are made one, of equal triangles one is left, and triangles are divided where others have corners. A closed surface stays as it is.",
         "file = \"wing_of_patches.stl\"",
+        "file = \"wing.stl\"",
+    ),
+    long(
+        diag::WITH_HOLES,
+        "Some edges of the surface have no triangle on one side, or one that is turned over. What is inside then follows from the winding \
+         number: the solid angle under which a point sees the triangles, divided by that of a sphere. It is 1 inside of a closed surface and \
+         0 outside; with holes, a point is inside where it is above 1/2. Small holes change no cell. Near wide ones the solid ends about \
+         where a lid would be; between several it may have gaps.",
+        "file = \"wing_with_a_hole.stl\"",
         "file = \"wing.stl\"",
     ),
     long(

@@ -1,4 +1,4 @@
-//! Shapes of solids in cells: surfaces of files, whose corners are welded and whose holes are closed, are turned, cut and placed.
+//! Shapes of solids in cells: surfaces of files, whose corners are welded and whose holes are closed on request, are turned, cut and placed.
 
 use lbm_runtime::geometry::solid::{Hole, Image, Open, Shape, Surface, Vector, Welds};
 
@@ -91,9 +91,11 @@ impl Resolver<'_> {
                 if welded.is_some() || closed.is_some() {
                     open = surface.open();
                 }
-                if let Some(open) = open {
-                    return self.open(&file.span, &open);
+                let with_holes = open.map(|_| surface.with_holes());
+                if let Some(open) = &open {
+                    self.may_be_open(&given.value, file, open)?;
                 }
+                let surface = with_holes.as_ref().unwrap_or(surface);
                 let turns = match rotate {
                     Some(turns) if turns.value.len() != 3 => {
                         self.wrong_dimension(&turns.span, "`rotate`", turns.value.len());
@@ -216,16 +218,23 @@ impl Resolver<'_> {
         closed
     }
 
-    fn open<T>(&mut self, span: &Span, open: &Open) -> Option<T> {
+    /// Refuses a surface with holes that moves, or of which a section is used: rays count what is inside there.
+    fn may_be_open(&mut self, given: &RawSolid, file: &Spanned<String>, open: &Open) -> Option<()> {
+        let section = matches!(given.shape, RawShape::Stl { section: Some(_), .. });
+        let what = match (section, &given.motion) {
+            (true, _) => "a section of it is used",
+            (_, Some(_)) => "it moves",
+            _ => return Some(()),
+        };
         let at = open.at.map(short).join(", ");
         let edges = if open.edges == 1 { "1 edge has".to_string() } else { format!("{} edges have", open.edges) };
         let message = format!(
-            "the surface is not closed: {edges} no triangle on one side, or one turned over; one is at ({at}) of the file"
+            "the surface is not closed, and {what}: {edges} no triangle on one side, or one turned over; one is at ({at}) of the file"
         );
         let help = "close its holes and give all triangles outward normals; mesh editors call that making it manifold; `close = ...` \
                     closes holes up to that width"
             .to_string();
-        self.report.add(diag::OPEN_SURFACE, span, message, "not watertight", help)
+        self.report.add(diag::OPEN_SURFACE, &file.span, message, "not watertight", help)
     }
 
     /// A vector of length 1.

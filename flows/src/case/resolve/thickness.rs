@@ -1,6 +1,6 @@
 //! Solids against the grid: whether they lie in the domain, are thick enough for its cells, and leave faces open.
 
-use lbm_runtime::geometry::solid::{Image, Shape, Surface, Thickness};
+use lbm_runtime::geometry::solid::{Enclosed, Hole, Image, Shape, Surface, Thickness};
 
 use super::resolver::{Resolver, axis_name, short};
 use super::shapes::FAR;
@@ -25,6 +25,9 @@ impl Resolver<'_> {
     /// Refuses what has no cell's centre inside, or none across its thinnest part.
     pub(super) fn thick_enough(&mut self, span: &Span, shape: &Shape, level: usize, size: [usize; 3]) -> Option<()> {
         let width = 0.5f64.powi(level as i32);
+        if let Some(surface) = shape.surface() {
+            self.enclosed(span, surface, level, width, size)?;
+        }
         if let Shape::Surface(surface) = shape {
             return self.thick_surface(span, surface, level, width, size);
         }
@@ -73,7 +76,7 @@ impl Resolver<'_> {
             // One line of cells along z, at which a section is the same.
             end[2] = width;
         }
-        let found = surface.thickness(width, end);
+        let found = surface.lidded_over().thickness(width, end);
         let Thickness { cells, thin, thinnest, .. } = found;
         let is_asked = cells == 0 || found.overlaps.0 > 0;
         let doubled = if is_asked { surface.doubled() } else { 0 };
@@ -110,6 +113,43 @@ impl Resolver<'_> {
                     `interpolated_bounce_back` where the surface is"
             .to_string();
         self.report.add::<()>(diag::THIN_PARTS, span, message, "thin in parts", help);
+        Some(())
+    }
+
+    /// Says of a surface with holes what is taken as its inside; refuses one that encloses nothing.
+    fn enclosed(&mut self, span: &Span, surface: &Surface, level: usize, width: f64, size: [usize; 3]) -> Option<()> {
+        let holes = surface.holes();
+        let largest = holes.iter().max_by(|one, other| one.perimeter.total_cmp(&other.perimeter));
+        let Some(Hole { at, edges, perimeter, .. }) = largest else { return Some(()) };
+        let all: usize = holes.iter().map(|hole| hole.edges).sum();
+        let count = if holes.len() == 1 { "a hole".to_string() } else { format!("{} holes", holes.len()) };
+        let which = if holes.len() == 1 { "it" } else { "the largest" };
+        let found = format!(
+            "{count} with {all} open edges; {which} is around ({}) of the file, with {edges} edges, {} long together",
+            at.map(short).join(", "),
+            short(*perimeter)
+        );
+        let Enclosed { cells, unsure } = surface.enclosed(width, size.map(|cells| cells as f64));
+        if cells == 0 {
+            let message = format!(
+                "the surface encloses nothing: the winding number around the centre of no cell of level {level} is above 1/2. It has {found}"
+            );
+            let help = "close its holes: in the program that made it, or up to a width with `close = ...`; normals of all triangles \
+                        must point outwards"
+                .to_string();
+            return self.report.add(diag::OPEN_SURFACE, span, message, "encloses nothing", help);
+        }
+        let sure = match unsure {
+            0 => "no cell is near 1/2".to_string(),
+            1 => "1 cell has one between 1/4 and 3/4, and is decided so".to_string(),
+            _ => format!("{unsure} cells have one between 1/4 and 3/4, and are decided so"),
+        };
+        let message = format!(
+            "the surface is not closed, and is taken as it is: {found}. A point is inside where the winding number is above 1/2: {cells} cells \
+             of level {level}; {sure}"
+        );
+        let help = "look whether the solid is what is meant, in a picture of the flow or with `output.surfaces`; `close = ...` closes holes up to a width".to_string();
+        self.report.add::<()>(diag::WITH_HOLES, span, message, "has holes", help);
         Some(())
     }
 

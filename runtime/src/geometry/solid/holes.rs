@@ -1,27 +1,24 @@
-//! Closes holes of surfaces on request.
+//! Holes of surfaces, and triangles that close them.
 
 use std::collections::BTreeMap;
 
+use super::lids::Hole;
 use super::surface::Surface;
 use super::triangle::Triangle;
-use super::vector::Vector;
-
-/// A hole that was closed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hole {
-    /// The mean of its corners.
-    pub at: Vector,
-    /// Number of edges around it.
-    pub edges: usize,
-    /// The longest side of its bounding box.
-    pub extent: f64,
-}
+use super::vector::{Vector, minus, norm};
 
 impl Surface {
     /// The surface with all holes closed whose extent is at most `most`, each by a fan of triangles around the mean of its corners.
     pub fn close(&self, most: f64) -> (Surface, Vec<Hole>) {
         // Fans belong to the first part.
         let part = self.parts().map(|(_, part)| part).min().unwrap_or(0);
+        let (fans, holes) = self.fans(most, |hole| hole.at);
+        let own = self.parts().map(|(corners, part)| (*corners, part));
+        (Surface::of_parts(own.chain(fans.into_iter().map(|corners| (corners, part)))), holes)
+    }
+
+    /// Triangles that close the holes whose extent is at most `most`: from each edge of a hole to one apex.
+    pub(super) fn fans(&self, most: f64, apex: impl Fn(&Hole) -> Vector) -> (Vec<Triangle>, Vec<Hole>) {
         let place = |key: [u64; 3]| key.map(f64::from_bits);
         // Edges that triangles in the holes would have: from each corner to the next.
         let mut next: BTreeMap<[u64; 3], Vec<[u64; 3]>> = BTreeMap::new();
@@ -29,8 +26,7 @@ impl Surface {
             let [from, to] = if turns > 0 { [edge[1], edge[0]] } else { edge };
             next.entry(from).or_default().extend(std::iter::repeat_n(to, turns.unsigned_abs() as usize));
         }
-        let mut triangles: Vec<(Triangle, u16)> = self.parts().map(|(corners, part)| (*corners, part)).collect();
-        let mut holes = vec![];
+        let (mut fans, mut holes) = (vec![], vec![]);
         // Each corner has as many incoming as outgoing edges, so every path returns to its start.
         while let Some(start) = next.keys().next().copied() {
             let (mut ring, mut here) = (vec![], start);
@@ -52,11 +48,13 @@ impl Surface {
                 continue;
             }
             let middle = |axis: usize| ring.iter().map(|[from, _]| from[axis]).sum::<f64>() / ring.len() as f64;
-            let at = [0, 1, 2].map(middle);
-            triangles.extend(ring.iter().map(|[from, to]| ([*from, *to, at], part)));
-            holes.push(Hole { at, edges: ring.len(), extent });
+            let perimeter = ring.iter().map(|[from, to]| norm(minus(*to, *from))).sum();
+            let hole = Hole { at: [0, 1, 2].map(middle), edges: ring.len(), extent, perimeter };
+            let apex = apex(&hole);
+            fans.extend(ring.iter().map(|[from, to]| [*from, *to, apex]));
+            holes.push(hole);
         }
-        (Surface::of_parts(triangles.into_iter()), holes)
+        (fans, holes)
     }
 }
 

@@ -8,6 +8,8 @@
 //! | `vector`, `turn` | points and vectors; rotations about a point |
 //! | `shape` | spheres, ellipsoids, boxes, cylinders |
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds triangles near a place |
+//! | `mesh` | its triangles, and how often rays leave through them |
+//! | `open`, `lids` | surfaces with holes: generalised winding numbers; what closes the holes |
 //! | `thickness` | how a grid resolves the inside of a surface |
 //! | `section`, `holes`, `weld` | sections of surfaces by a plane; small holes closed; nearly coincident corners merged |
 //! | `image` | voxel images |
@@ -33,8 +35,11 @@ mod flat;
 mod free;
 mod holes;
 mod image;
+mod lids;
 mod mass;
+mod mesh;
 mod motion;
+mod open;
 mod orientation;
 mod padding;
 mod pushed;
@@ -56,10 +61,11 @@ pub use cut::Cut;
 pub use error::{By, Cells, SolidError};
 pub use flat::{Flat, FlatShapes};
 pub use free::{BodyState, Change, FreeBody, Impulse, Turning};
-pub use holes::Hole;
 pub use image::{Image, Voxels};
+pub use lids::Hole;
 pub use mass::Mass;
 pub use motion::{MOST_PLACES, Motion, Pose, Rate};
+pub use open::Enclosed;
 pub use orientation::Orientation;
 pub use padding::Padding;
 pub use pushed::{Astray, Unchanged};

@@ -287,6 +287,15 @@ impl Shape {
         }
     }
 
+    /// The surface of triangles of which it is the inside or the outside.
+    pub fn surface(&self) -> Option<&Surface> {
+        match self {
+            Shape::Surface(surface) => Some(surface),
+            Shape::Outside(shape) => shape.surface(),
+            _ => None,
+        }
+    }
+
     /// The shortest extent, in cells of the coarsest level; `None` for surfaces of triangles, images and complements.
     pub fn thickness(&self) -> Option<f64> {
         match self {

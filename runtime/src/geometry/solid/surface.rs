@@ -1,4 +1,4 @@
-//! Closed (watertight) surfaces of triangles, from STL files.
+//! Surfaces of triangles, from STL files: closed (watertight) ones, and those that are taken with their holes (`open`).
 //!
 //! A point is inside if the winding number of the surface around it is not zero: if a ray from it along x leaves more often than it
 //! enters, or less often. So overlapping shells are one body, and a shell whose normals point inwards is a cavity of the shell around it.
@@ -6,13 +6,14 @@
 //! triangles that share it, so rays through edges count once, and an infinite line leaves as often as it enters.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::lids::Lids;
+use super::mesh::Mesh;
 use super::stl;
-use super::tree::{NOWHERE, Tree, joined};
-use super::triangle::{Triangle, bounds, covers, key, normal, pierces, place};
+use super::triangle::{Triangle, covers, key, normal, pierces, place};
 use super::vector::{Vector, dot, minus};
 
 /// A surface of triangles.
@@ -21,27 +22,8 @@ pub struct Surface {
     mesh: Arc<Mesh>,
     /// The parts that paths can meet, if not all; the inside does not depend on that.
     met: Option<Arc<[u16]>>,
-}
-
-struct Mesh {
-    triangles: Vec<Triangle>,
-    /// The number of the solid of each in the file.
-    parts: Vec<u16>,
-    /// The bounding box.
-    bounds: (Vector, Vector),
-    /// Made when a place is first looked for: surfaces that are turned or moved before that need none.
-    tree: OnceLock<Tree>,
-}
-
-impl Mesh {
-    /// Made without a lock: threads that wait for one could not help to make it, and one that helps could come here again.
-    fn tree(&self) -> &Tree {
-        let Some(tree) = self.tree.get() else {
-            let tree = Tree::new(self.triangles.par_iter().map(bounds));
-            return self.tree.get_or_init(|| tree);
-        };
-        tree
-    }
+    /// What closes its holes, if it is taken with them.
+    lids: Option<Arc<Lids>>,
 }
 
 /// An edge: the bits of its corners, the lesser corner first.
@@ -61,7 +43,7 @@ impl Surface {
     pub fn from_stl(bytes: &[u8]) -> Result<(Surface, Vec<String>), String> {
         let found = stl::read(bytes)?;
         let surface = Surface::of_lists(found.triangles, found.parts);
-        if surface.mesh.triangles.is_empty() {
+        if surface.mesh.triangles().is_empty() {
             return Err("its triangles have no area".to_string());
         }
         Ok((surface, found.names))
@@ -86,14 +68,22 @@ impl Surface {
             let all = std::iter::zip(triangles, parts);
             (triangles, parts) = all.filter(|(triangle, _)| !is_degenerate(triangle)).unzip();
         }
-        let bounds = triangles.par_iter().map(bounds).reduce(|| NOWHERE, joined);
-        Surface { mesh: Arc::new(Mesh { triangles, parts, bounds, tree: OnceLock::new() }), met: None }
+        Surface { mesh: Arc::new(Mesh::new(triangles, parts)), met: None, lids: None }
     }
 
     /// The same surface, restricted for paths to these parts, in ascending order. `None` if it has no triangle of them.
     pub fn only(&self, parts: &[u16]) -> Option<Surface> {
-        let has = self.mesh.parts.iter().any(|part| parts.contains(part));
-        has.then(|| Surface { mesh: self.mesh.clone(), met: Some(parts.into()) })
+        let has = self.mesh.parts().iter().any(|part| parts.contains(part));
+        has.then(|| Surface { met: Some(parts.into()), ..self.clone() })
+    }
+
+    /// The same surface with these lids.
+    pub(super) fn lidded(&self, lids: Arc<Lids>) -> Surface {
+        Surface { lids: Some(lids), ..self.clone() }
+    }
+
+    pub(super) fn lids(&self) -> Option<&Lids> {
+        self.lids.as_deref()
     }
 
     /// The area of the parts that paths can meet.
@@ -111,6 +101,7 @@ impl Surface {
     /// Makes what searches need, once, before threads search side by side.
     pub(super) fn prepare(&self) {
         self.mesh.tree();
+        self.lids().map(|lids| lids.mesh().tree());
     }
 
     /// Its tree, as kernels read it: three integers and six numbers of each node.
@@ -122,7 +113,7 @@ impl Surface {
 
     /// Its triangles in the order of the tree, and whether paths meet each, if not all.
     pub(super) fn in_tree_order(&self) -> (Vec<Triangle>, Option<Vec<bool>>) {
-        let (Mesh { triangles, parts, .. }, tree) = (&*self.mesh, self.mesh.tree());
+        let (triangles, parts, tree) = (self.mesh.triangles(), self.mesh.parts(), self.mesh.tree());
         let meets = |met: &Arc<[u16]>| tree.order().iter().map(|at| met.binary_search(&parts[*at]).is_ok()).collect();
         (tree.order().iter().map(|at| triangles[*at]).collect(), self.met.as_ref().map(meets))
     }
@@ -135,17 +126,17 @@ impl Surface {
     /// Its triangles.
     #[cfg(test)]
     pub(super) fn corners(&self) -> &[Triangle] {
-        &self.mesh.triangles
+        self.mesh.triangles()
     }
 
     /// Its triangles, each with the number of its part.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&Triangle, u16)> {
-        self.mesh.triangles.iter().zip(self.mesh.parts.iter().copied())
+        self.mesh.triangles().iter().zip(self.mesh.parts().iter().copied())
     }
 
     /// Number of triangles.
     pub fn triangles(&self) -> usize {
-        self.mesh.triangles.len()
+        self.mesh.triangles().len()
     }
 
     /// Edges without one consistently oriented triangle on each side, sorted, and of each the number of triangles that traverse it from the
@@ -159,7 +150,7 @@ impl Surface {
             };
             [0, 1, 2].map(edge)
         };
-        let mut edges: Vec<(Edge, i64)> = self.mesh.triangles.par_iter().flat_map_iter(of_triangle).collect();
+        let mut edges: Vec<(Edge, i64)> = self.mesh.triangles().par_iter().flat_map_iter(of_triangle).collect();
         edges.par_sort_unstable_by_key(|(edge, _)| *edge);
         let equal = edges.chunk_by(|(one, _), (other, _)| one == other);
         let turns = equal.map(|equal| (equal[0].0, equal.iter().map(|(_, turn)| turn).sum()));
@@ -184,16 +175,17 @@ impl Surface {
             keys.sort_unstable();
             keys
         };
-        let mut all: Vec<[[u64; 3]; 3]> = self.mesh.triangles.par_iter().map(sorted).collect();
+        let mut all: Vec<[[u64; 3]; 3]> = self.mesh.triangles().par_iter().map(sorted).collect();
         all.par_sort_unstable();
         all.windows(2).filter(|pair| pair[0] == pair[1]).count()
     }
 
     /// The same surface with every corner moved.
     pub fn map(&self, to: impl Fn(Vector) -> Vector + Sync) -> Surface {
-        let moved: Vec<Triangle> = self.mesh.triangles.par_iter().map(|corners| corners.map(&to)).collect();
-        let moved = Surface::of_lists(moved, self.mesh.parts.clone());
-        Surface { met: self.met.clone(), ..moved }
+        let moved: Vec<Triangle> = self.mesh.triangles().par_iter().map(|corners| corners.map(&to)).collect();
+        let moved = Surface::of_lists(moved, self.mesh.parts().to_vec());
+        let lids = self.lids().map(|lids| Arc::new(lids.map(&to)));
+        Surface { met: self.met.clone(), lids, ..moved }
     }
 
     pub(super) fn contains(&self, at: Vector) -> bool {
@@ -203,24 +195,40 @@ impl Surface {
     }
 
     /// Marks those of points on a line along x, at this y and z, that are inside.
-    pub(super) fn inside_along(&self, xs: &[f64], [y, z]: [f64; 2], inside: &mut [bool]) {
-        let (low, high) = self.bounds();
-        let in_bounds = |x: f64| (0..3).all(|axis| low[axis] <= [x, y, z][axis] && [x, y, z][axis] <= high[axis]);
-        let Some(first) = xs.iter().copied().filter(|x| in_bounds(*x)).min_by(f64::total_cmp) else { return };
-        let mut windings = vec![0; xs.len()];
-        self.mesh.tree().overlapping([first, y, z], [f64::INFINITY, y, z], &mut |number| {
-            let corners = &self.mesh.triangles[number];
-            let leaves = covers(corners.map(|[_, y, z]| [y, z]), [y, z]);
-            if leaves != 0 {
-                let normal = normal(corners);
-                let is_beyond = |x: f64| place(corners, normal, 0, [x, y, z]) > x;
-                let beyond = std::iter::zip(&mut windings, xs).filter(|(_, x)| is_beyond(**x));
-                beyond.for_each(|(windings, _)| *windings += leaves);
-            }
-            true
-        });
-        let found = windings.iter().zip(xs).map(|(windings, x)| *windings != 0 && in_bounds(*x));
+    pub(super) fn inside_along(&self, xs: &[f64], line: [f64; 2], inside: &mut [bool]) {
+        if self.lids.is_some() {
+            let windings = self.windings_along(xs, line);
+            return inside.iter_mut().zip(windings).for_each(|(inside, winding)| *inside |= Lids::is_inside(winding));
+        }
+        let Some(windings) = self.rays(xs, line) else { return };
+        let found = windings.iter().zip(xs).map(|(windings, x)| *windings != 0 && self.in_bounds(*x, line));
         inside.iter_mut().zip(found).for_each(|(inside, found)| *inside |= found);
+    }
+
+    /// The winding numbers of points on a line along x; 0 beyond the bounding box.
+    pub(super) fn windings_along(&self, xs: &[f64], line: [f64; 2]) -> Vec<f64> {
+        let Some(windings) = self.rays(xs, line) else { return vec![0.0; xs.len()] };
+        let of_lids = |x: f64| self.lids().map_or(0.0, |lids| lids.winding([x, line[0], line[1]]));
+        let winding =
+            |(rays, x): (i32, &f64)| if self.in_bounds(*x, line) { f64::from(rays) - of_lids(*x) } else { 0.0 };
+        windings.into_iter().zip(xs).map(winding).collect()
+    }
+
+    /// How often a ray along x leaves the surface and its lids, from each point on a line; `None` if all are beyond the bounding box.
+    fn rays(&self, xs: &[f64], line: [f64; 2]) -> Option<Vec<i32>> {
+        let in_bounds = xs.iter().copied().filter(|x| self.in_bounds(*x, line));
+        let first = in_bounds.min_by(f64::total_cmp)?;
+        let mut windings = vec![0; xs.len()];
+        self.mesh.count(xs, (first, line), &mut windings);
+        if let Some(lids) = self.lids() {
+            lids.mesh().count(xs, (first, line), &mut windings);
+        }
+        Some(windings)
+    }
+
+    fn in_bounds(&self, x: f64, [y, z]: [f64; 2]) -> bool {
+        let (low, high) = self.bounds();
+        (0..3).all(|axis| low[axis] <= [x, y, z][axis] && [x, y, z][axis] <= high[axis])
     }
 
     /// For each crossing of a line along an axis with the surface: its position, whether the line leaves there (1) or enters (-1), and
@@ -230,7 +238,7 @@ impl Surface {
         let (from, to) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
         let line = |ends: Vector| [0, 1, 2].map(|at| if at == axis { ends[at] } else { through[at] });
         self.mesh.tree().overlapping(line(from), line(to), &mut |number| {
-            let corners = &self.mesh.triangles[number];
+            let corners = &self.mesh.triangles()[number];
             let leaves = covers(corners.map(|corner| [corner[one], corner[other]]), [through[one], through[other]]);
             if leaves != 0 {
                 let normal = normal(corners);
@@ -245,34 +253,35 @@ impl Surface {
         let way = minus(to, from);
         let low = [0, 1, 2].map(|axis| from[axis].min(to[axis]));
         let high = [0, 1, 2].map(|axis| from[axis].max(to[axis]));
-        let mut nearest: Option<f64> = None;
+        let (mut nearest, mut pierced): (Option<f64>, bool) = (None, false);
         self.mesh.tree().overlapping(low, high, &mut |number| {
-            let meets = self.met.as_ref().is_none_or(|met| met.binary_search(&self.mesh.parts[number]).is_ok());
-            if let Some(part) = pierces(&self.mesh.triangles[number], from, way).filter(|_| meets) {
-                nearest = Some(nearest.map_or(part, |nearest| nearest.min(part)));
+            let meets = self.met.as_ref().is_none_or(|met| met.binary_search(&self.mesh.parts()[number]).is_ok());
+            if let Some(part) = pierces(&self.mesh.triangles()[number], from, way) {
+                pierced = true;
+                nearest = if meets { Some(nearest.map_or(part, |nearest| nearest.min(part))) } else { nearest };
             }
             true
         });
-        nearest
+        if self.lids.is_some() && !pierced { self.through_hole(from, to) } else { nearest }
     }
 
     /// Bounding box: its lower and upper corner.
     pub fn bounds(&self) -> (Vector, Vector) {
-        self.mesh.bounds
+        self.mesh.bounds()
     }
 
     pub(super) fn near(&self, from: Vector, to: Vector) -> bool {
         let mut found = false;
         self.mesh.tree().overlapping(from, to, &mut |number| {
             // Whether the box has corners on both sides of the triangle's plane.
-            let corners = &self.mesh.triangles[number];
+            let corners = &self.mesh.triangles()[number];
             let normal = normal(corners);
             let middle = [0, 1, 2].map(|axis| 0.5 * (from[axis] + to[axis]));
             let reach: f64 = (0..3).map(|axis| 0.5 * (to[axis] - from[axis]) * normal[axis].abs()).sum();
             found = dot(normal, minus(middle, corners[0])).abs() <= reach * (1.0 + 1e-9);
             !found
         });
-        found
+        found || self.near_hole(from, to)
     }
 
     pub(super) fn shifted(&self, by: Vector) -> Surface {
@@ -282,7 +291,10 @@ impl Surface {
 
 impl PartialEq for Surface {
     fn eq(&self, other: &Self) -> bool {
-        self.mesh.triangles == other.mesh.triangles && self.mesh.parts == other.mesh.parts && self.met == other.met
+        self.mesh.triangles() == other.mesh.triangles()
+            && self.mesh.parts() == other.mesh.parts()
+            && self.met == other.met
+            && self.lids.is_some() == other.lids.is_some()
     }
 }
 

@@ -57,6 +57,26 @@ impl Tree {
         &self.order
     }
 
+    /// The numbers of the objects of a node.
+    pub(super) fn objects(&self, node: usize) -> &[usize] {
+        &self.order[self.nodes[node].from..self.nodes[node].to]
+    }
+
+    /// Calls `each` with nodes, their bounding boxes, and whether they are leaves, from the root on; with the children of those for which
+    /// it returns true.
+    pub(super) fn descend(&self, each: &mut dyn FnMut(usize, Extent, bool) -> bool) {
+        let (mut waiting, mut count) = ([0; WAITING], 1);
+        while count > 0 {
+            count -= 1;
+            let at = waiting[count];
+            let Node { bounds, second, .. } = self.nodes[at];
+            if each(at, bounds, second == 0) && second != 0 {
+                (waiting[count], waiting[count + 1]) = (second, at + 1);
+                count += 2;
+            }
+        }
+    }
+
     /// Calls `each` with every object whose box overlaps a box, until it returns false.
     pub(super) fn overlapping(&self, low: Vector, high: Vector, each: &mut dyn FnMut(usize) -> bool) {
         let overlaps = |(from, to): &Extent| (0..3).all(|axis| from[axis] <= high[axis] && to[axis] >= low[axis]);

@@ -1,6 +1,6 @@
 //! One triangle: its bounds, and where lines and paths meet it.
 
-use super::vector::{Vector, dot, minus};
+use super::vector::{Vector, cross, dot, minus, norm};
 
 /// Corners of a triangle.
 pub(super) type Triangle = [Vector; 3];
@@ -17,6 +17,14 @@ pub(super) fn bounds(corners: &Triangle) -> (Vector, Vector) {
 pub(super) fn normal(corners: &Triangle) -> Vector {
     let (a, b) = (minus(corners[1], corners[0]), minus(corners[2], corners[0]));
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// The solid angle under which a point sees a triangle, positive if its normal points away (van Oosterom & Strackee, IEEE Trans. Biomed.
+/// Eng. 30 (1983) 125).
+pub(super) fn solid_angle(corners: &Triangle, at: Vector) -> f64 {
+    let [a, b, c] = corners.map(|corner| minus(corner, at));
+    let [x, y, z] = [a, b, c].map(norm);
+    2.0 * dot(a, cross(b, c)).atan2(x * y * z + dot(a, b) * z + dot(b, c) * x + dot(c, a) * y)
 }
 
 /// The bits of a corner. Corners are compared exactly: adjacent triangles have the same numbers in a file.
