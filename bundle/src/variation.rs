@@ -25,3 +25,11 @@ pub struct Variation {
 
 /// Name of the value of the method that is its kinematic viscosity, if a case makes that vary.
 pub const VISCOSITY: &str = "viscosity";
+
+/// Name of the rate of an absorbing layer: a parameter that every method gets where a case makes it vary.
+pub const ABSORBING: &str = "absorbing";
+
+/// Names of the parameters that are the density and the velocity beyond the layer.
+pub const FAR_DENSITY: &str = "absorbing_density";
+/// See [`FAR_DENSITY`].
+pub const FAR_VELOCITY: &str = "absorbing_velocity";

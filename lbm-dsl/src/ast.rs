@@ -102,6 +102,8 @@ pub enum Item {
     Let(Let),
     /// What a parameter of the text is where a case makes it vary. In `init` it is that of the fields given.
     Varied(Let),
+    /// Populations before a collision are moved towards those far away. No text has it: [`absorb`](crate::absorb) makes it.
+    Absorbing(Absorbing),
     /// `field rho;`
     Field(Name),
     /// `observe tau[a, b]: length^2 / time^2 = ...;` or `observe nu;`
@@ -128,6 +130,17 @@ pub enum Item {
     Criterion(CriterionDef),
     /// `criterion vorticity;`
     CriterionChoice(Name),
+}
+
+/// An absorbing layer: names of values of the text.
+#[derive(Clone, Debug)]
+pub struct Absorbing {
+    /// Part of the difference that is taken in a step.
+    pub rate: Name,
+    /// The density far away.
+    pub density: Name,
+    /// The velocity far away.
+    pub velocity: Name,
 }
 
 /// Names from another module.

@@ -1,6 +1,6 @@
 //! From text to model: all stages, one after the other.
 
-use lbm_bundle::variation::Variation;
+use lbm_bundle::variation::{ABSORBING, Variation};
 
 use crate::check::check;
 use crate::diag::Report;
@@ -37,7 +37,7 @@ pub struct Chosen<'a> {
     pub criterion: Option<&'a str>,
 }
 
-/// The same, with parameters that a case makes vary.
+/// The same, with parameters that a case makes vary; with an absorbing layer if its rate is one of them.
 pub fn compile_varied(
     source: &Source,
     library: &dyn Library,
@@ -45,6 +45,9 @@ pub fn compile_varied(
     variations: &[Variation],
 ) -> Result<Model, Report> {
     let mut ast = parse(source)?;
+    if variations.iter().any(|variation| variation.param == ABSORBING) {
+        ast.absorb();
+    }
     variations.iter().for_each(|variation| ast.vary(variation));
     let offered = if rules.is_empty() { Vec::new() } else { shipped::rules(library)? };
     for (module, rule) in offered.iter().filter(|(_, rule)| rules.contains(&rule.as_str())) {

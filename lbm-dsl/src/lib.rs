@@ -13,6 +13,7 @@
 //! - [`function`]: what is known of exponentials, angles and powers, whose values are mostly irrational
 //! - [`derivative`]: derivatives of formulas, as formulas
 //! - [`unit`]: what parameters are measured in
+//! - `absorb`: absorbing layers that a case adds, as statements of the text
 //! - `vary`: parameters that a case makes vary, as statements of the text
 //! - `compile`: all of it
 //! - [`prove`]: conservation, transport coefficients, where walls lie, linear stability
@@ -33,6 +34,7 @@
 //! assert_eq!(prove::findings(&model).viscosity.formula, "1/3*(1/omega - 1/2)");
 //! ```
 
+mod absorb;
 pub mod ast;
 pub mod check;
 mod compile;

@@ -259,6 +259,8 @@ pub struct Model {
     pub(crate) asked: usize,
     pub(crate) init: Formulas,
     pub(crate) collide: Formulas,
+    /// Of each population what an absorbing layer makes of it before a collision; none without a layer.
+    pub(crate) absorbed: Vec<ExprId>,
     pub(crate) sampled: Formulas,
     pub(crate) started: Formulas,
     pub(crate) boundaries: Vec<Boundary>,
@@ -593,12 +595,30 @@ impl Model {
             roots.extend(formulas.lets.iter_mut().map(|item| &mut item.value));
         }
         roots.extend(self.couplings.iter_mut().flat_map(levels::Coupling::roots_mut));
+        roots.extend(&mut self.absorbed);
         roots.extend(self.criteria.iter_mut().map(|criterion| &mut criterion.formula));
         roots
     }
     /// Post-collision populations from populations: an output per population.
     pub fn collide(&self) -> &Formulas {
         &self.collide
+    }
+    /// What kernels compute in a collision, in a graph that begins with that of the model: it acts on what an absorbing layer makes of the
+    /// populations. What is proved of the method is of [`Model::collide`].
+    pub fn acting(&self) -> (Cow<'_, Exprs>, Cow<'_, Formulas>) {
+        if self.absorbed.is_empty() {
+            return (Cow::Borrowed(&self.exprs), Cow::Borrowed(&self.collide));
+        }
+        let (mut exprs, mut collide) = (self.exprs.clone(), self.collide.clone());
+        let mut roots: Vec<&mut ExprId> = collide.outputs.iter_mut().collect();
+        roots.extend(collide.lets.iter_mut().map(|item| &mut item.value));
+        let old: Vec<ExprId> = roots.iter().map(|root| **root).collect();
+        let new = self.exprs.substitute(&old, &mut exprs, |_, symbol| match symbol {
+            Symbol::Population(pop) => self.absorbed.get(pop.index()).copied(),
+            _ => None,
+        });
+        roots.into_iter().for_each(|root| *root = new[*root]);
+        (Cow::Owned(exprs), Cow::Owned(collide))
     }
     /// Boundary rules.
     pub fn boundaries(&self) -> &[Boundary] {

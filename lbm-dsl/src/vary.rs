@@ -20,7 +20,7 @@ use lbm_bundle::variation::{VISCOSITY, Variation};
 use num_rational::BigRational;
 use num_traits::{One, Pow, Zero};
 
-use crate::ast::{Assign, Ast, Binary, Block, Expr, ExprKind, Item, Let, Name, ObserveDef, ParamDef, Unary};
+use crate::ast::{Absorbing, Assign, Ast, Binary, Block, Expr, ExprKind, Item, Let, Name, ObserveDef, ParamDef, Unary};
 use crate::expr::Rational;
 use crate::source::Span;
 use crate::unit::Unit;
@@ -164,6 +164,9 @@ fn names_in(item: &Item) -> BTreeSet<String> {
     match item {
         Item::Let(def) | Item::Varied(def) | Item::Observe(ObserveDef { value: Some(def), .. }) => add(&def.value),
         Item::Init(block) | Item::Collide(block) => add_block(block),
+        Item::Absorbing(Absorbing { rate, .. }) => {
+            found.insert(rate.text.clone());
+        }
         _ => {}
     }
     found

@@ -1,6 +1,7 @@
 //! All tests of this crate in one program: it is linked once, and a method that several of them need is compiled once. A module for each
 //! file of this folder; `cargo test -p lbm-tests walls::` runs those of one.
 
+mod absorbing;
 mod across;
 mod adapt;
 mod adjoint;

@@ -33,7 +33,8 @@ pub fn kernels(model: &Model) -> Vec<KernelIr> {
 /// Post-collision populations `post_p` of a cell from its populations `f_i`; `p` counts those of all sets.
 pub fn collide(model: &Model) -> KernelIr {
     let outputs = numbered("post", model.q());
-    lower(model, "collide", model.collide(), outputs, &[]).giving(model.values())
+    let (exprs, formulas) = model.acting();
+    lower_in(model, &exprs, "collide", &formulas, outputs, &[]).giving(model.values())
 }
 
 /// Post-collision populations `f_i` of a cell from its macroscopic fields.

@@ -234,6 +234,14 @@ const LONG: &[Long] = &[
         "name = \"cylinder\"",
     ),
     long(
+        diag::NO_LAYER,
+        "An absorbing layer leads the flow in front of a face to a density and a velocity, so that sound and vortices that reach the face do \
+         not come back. It needs a method whose fields are these two, faces that are not periodic, and some cells: in a narrow layer the \
+         rate rises so fast that the layer itself reflects.",
+        "[absorbing]\nfaces = [\"right\"]\nwidth = 4",
+        "[absorbing]\nfaces = [\"right\"]\nwidth = 20",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",

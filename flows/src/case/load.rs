@@ -154,7 +154,9 @@ impl RawCase {
             }
         }
         let of_faces = faces.map(|face| &mut face.value).chain(surfaces).flat_map(RawFace::formulas);
-        let params = of_faces.chain(self.params.iter_mut().chain(self.fluid.varied_mut()).flat_map(RawParam::formulas));
+        let far = self.absorbing.iter_mut().flat_map(|layer| layer.velocity.iter_mut().chain(&mut layer.density));
+        let own = self.params.iter_mut().chain(self.fluid.varied_mut()).chain(far);
+        let params = of_faces.chain(own.flat_map(RawParam::formulas));
         let start = self.start.iter_mut().filter_map(|start| match &mut start.given {
             RawGiven::Formulas(formulas) => Some(formulas),
             RawGiven::File { .. } => None,

@@ -119,12 +119,13 @@
 //! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
 //! | `address`, `overrides` | which value `--set KEY=VALUE` means; the tree with overrides |
 //! | `stop`, `resolved` | when and why a run ends; [`Case`]; `bodies`: its solids as wholes; `sources`: names of its results in formulas |
-//! | `varied`, `raw`, `vary` | parameters that vary; [`RawCase`]; how the method is compiled for them |
+//! | `varied`, `raw`, `absorbing`, `vary` | parameters that vary; [`RawCase`]; absorbing layers as such; how the method is compiled for them |
 //! | `load`, `record`, `read` | reads the files of a case; copies them to the results; text to [`RawCase`] |
 //! | `resolve` | [`RawCase`] and manifest to [`Case`], a file for each subject |
 //!
 //! Invariant: no module imports one below it in the table (`tests/tests/layers.rs`, which has the order within rows, too).
 
+mod absorbing;
 mod address;
 mod bodies;
 pub(crate) mod density;

@@ -9,6 +9,7 @@ use lbm_bundle::{Real, Storage};
 
 use super::devices::{Devices, TargetChoice};
 use super::diag::{self, CaseError, Diagnostic, Report, Span, Spanned};
+use super::keys::absorbing::RawAbsorbing;
 use super::keys::domain::RawDomain;
 use super::keys::faces::{RawFace, RawFaces};
 use super::keys::fields::RawField;
@@ -52,6 +53,7 @@ pub struct RawCase {
     /// The parameters that vary, once the method is known.
     pub(super) varied: Vec<Varied>,
     pub(super) faces: RawFaces,
+    pub(super) absorbing: Option<RawAbsorbing>,
     pub(super) start: Vec<RawStart>,
     pub(super) solids: Vec<Spanned<RawSolid>>,
     pub(super) refinement: Option<RawRefinement>,

@@ -6,6 +6,7 @@ use lbm_bundle::plain::shown_line;
 
 use super::address::Parameter;
 use super::diag::{self, CaseError, Report};
+use super::keys::absorbing::RawAbsorbing;
 use super::keys::reader::Reader;
 use super::keys::top::RawTop;
 use super::overrides;
@@ -80,6 +81,7 @@ impl Reader {
         let fluid = table(self, "fluid");
         let params = table(self, "params");
         let faces = table(self, "faces");
+        let absorbing = table(self, "absorbing");
         let start = table(self, "start");
         let refinement = table(self, "refinement");
         let stop = table(self, "stop");
@@ -95,6 +97,10 @@ impl Reader {
         let fluid = self.fluid(&fluid, &fluid.span);
         let params = self.varying(&params.entries);
         let faces = self.faces(&faces);
+        let absorbing = match root.get("absorbing") {
+            Some(_) => Some(RawAbsorbing::read(self, &absorbing, &absorbing.span)?),
+            None => None,
+        };
         let start = start.entries.iter().filter_map(|entry| self.start(&start, entry)).collect();
         let solids = self.solids(root);
         let refinement =
@@ -124,6 +130,7 @@ impl Reader {
             params,
             varied: vec![],
             faces,
+            absorbing,
             start,
             solids,
             refinement,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lbm_bundle::Real;
+use lbm_bundle::variation::FAR_DENSITY;
 
 use super::devices::{Devices, TargetChoice};
 use super::formula::{Formula, is_timed};
@@ -128,6 +129,11 @@ impl Case {
         let course = course.and_then(|(_, formulas)| Some(formulas.first()?.at([0.0; 3], step as f64)));
         let value = || self.params.iter().find(|(param, _)| param == name)?.1.first().copied();
         Some(cs2 * (1.0 / course.or_else(value)? - 0.5))
+    }
+
+    /// Whether it has an absorbing layer, which conserves neither mass nor momentum.
+    pub fn absorbs(&self) -> bool {
+        self.params.iter().any(|(name, _)| name == FAR_DENSITY)
     }
 
     /// The wall at a face, if there is one.

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::diag::Report;
+use super::keys::absorbing::RawAbsorbing;
 use super::keys::faces::is_face;
 use super::keys::fluid::RawFluid;
 use super::keys::fluxes::RawFlux;
@@ -30,6 +31,7 @@ const TABLES: &[&[Key]] = &[
     RawFluid::KEYS,
     params::KEYS,
     faces::KEYS,
+    RawAbsorbing::KEYS,
     start::KEYS,
     shapes::KEYS,
     solids::KEYS,

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::pictures::Colours;
+use super::walls::FACES;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,8 @@ pub(super) const SHELLS: Takes = Takes::List(&Takes::Table(&[("level", COUNT), (
 pub(super) const PATCHES: Takes = Takes::List(&Takes::Open(&[("rule", TEXT)]));
 /// A boundary condition, alone or with its parameters.
 pub(super) const FACE: Takes = Takes::Either(&[TEXT, Takes::Open(&[("rule", TEXT), ("patches", PATCHES)])]);
+/// Faces by their names.
+pub(super) const SIDES: Takes = Takes::List(&Takes::Word(&FACES));
 /// A field at the start.
 pub(super) const START: Takes =
     Takes::Either(&[Takes::Number, TEXT, Takes::List(&FORMULA), Takes::Table(&[("file", TEXT), ("array", TEXT)])]);

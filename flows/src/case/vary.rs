@@ -1,6 +1,6 @@
 //! Parameters of the method that vary in space or with the fields of the flow.
 //!
-//! In: a case as written and what is known of its method before it is compiled. Out: [`Variation`]s, with which it is compiled. After: each
+//! In: a case as written, with an absorbing layer or without, and what is known of its method before it is compiled. Out: [`Variation`]s, with which it is compiled. After: each
 //! formula is one of fields, of places, which are its largest parts that depend on the position alone, and of numbers, which are
 //! its largest parts that depend on the time alone. So any formula of position, time and fields is one.
 
@@ -8,6 +8,7 @@ use lbm_bundle::formula::Function;
 use lbm_bundle::variation::{VISCOSITY, Variation};
 use lbm_bundle::{Field, Param, Unit};
 
+use super::absorbing;
 use super::diag::{self, CaseError, Report};
 use super::formula::{Formula, POSITIONS, TIME};
 use super::keys::params::RawParam;
@@ -36,20 +37,27 @@ pub struct Method {
 impl RawCase {
     /// Whether it may have parameters that vary: [`Self::vary`] then has to be asked before the method is compiled.
     pub fn may_vary(&self) -> bool {
-        self.fluid.varied().is_some() || self.params.iter().any(varies)
+        self.absorbing.is_some() || self.fluid.varied().is_some() || self.params.iter().any(varies)
     }
 
     /// The parameters that vary, for its method.
     pub fn vary(&mut self, method: &Method) -> Result<Vec<Variation>, CaseError> {
         let mut report = Report::default();
+        let fields: Vec<&str> = method.fields.iter().map(|field| &field.name[..]).collect();
+        let absorbing = self.absorbing.as_ref();
+        let layer = absorbing.and_then(|absorbing| self.layer(absorbing, (method.dim, &fields), &mut report));
+        let mut method = method.clone();
+        method.params.extend(layer.as_ref().map(|_| absorbing::rate()));
         let varied: Vec<Varied> = self
             .params
             .iter()
             .chain(self.fluid.varied())
-            .filter_map(|raw| self.varied(raw, method, &mut report))
+            .chain(layer.as_ref().map(|layer| &layer.rate))
+            .filter_map(|raw| self.varied(raw, &method, &mut report))
             .collect();
         report.finish(&self.name, Some(()))?;
         self.varied = varied;
+        self.params.extend(layer.into_iter().flat_map(|layer| layer.far));
         Ok(self.varied.iter().map(|varied| varied.variation.clone()).collect())
     }
 
@@ -180,7 +188,7 @@ impl RawCase {
     }
 
     /// Extents of the domain, in the units of the case.
-    fn extents(&self) -> [f64; 3] {
+    pub(super) fn extents(&self) -> [f64; 3] {
         std::array::from_fn(|axis| self.domain.size.value.get(axis).map_or(1.0, |size| size.value))
     }
 }

@@ -19,7 +19,7 @@ const STILL: f64 = 1e-9;
 pub struct Fluxes {
     /// The open faces.
     pub faces: Vec<Flux>,
-    /// Net flux over the total inflow or outflow, whichever is larger; `None` without flow.
+    /// Net flux over the total inflow or outflow, whichever is larger; `None` without flow, and with a layer that absorbs.
     pub imbalance: Option<f64>,
 }
 
@@ -51,7 +51,7 @@ impl Fluxes {
         let (gained, lost) = (part(1.0), part(-1.0));
         let through = gained.max(lost);
         let area: f64 = faces.iter().map(|face| face.area).sum();
-        let imbalance = (through > STILL * area).then(|| (gained - lost) / through);
+        let imbalance = (through > STILL * area && !case.absorbs()).then(|| (gained - lost) / through);
         (!faces.is_empty()).then_some(Fluxes { faces, imbalance })
     }
 

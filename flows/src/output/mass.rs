@@ -11,13 +11,14 @@ use crate::case::Case;
 /// Change relative to the initial mass above which the user is warned.
 const BOUND: f64 = 1e-3;
 
-/// Whether no mass can enter or leave: all faces are periodic or closed, no solid prescribes a density, and the first
-/// set of populations sums to the density.
+/// Whether no mass can enter or leave: all faces are periodic or closed, no solid prescribes a density, no layer absorbs, and
+/// the first set of populations sums to the density.
 pub fn is_closed(case: &Case, manifest: &Manifest) -> bool {
     let mut names = case.solids.iter().flat_map(|body| {
         body.solid.values.iter().map(|(name, _)| name).chain(body.formulas.iter().map(|(name, _)| name))
     });
     manifest.main().field.as_deref() == Some("rho")
+        && !case.absorbs()
         && !names.any(|name| name == "density")
         && case.walls.iter().all(|wall| case.is_closed(wall))
 }

@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use crate::ast::{Assign, Binder, Block, Component, Item, Let, Name, ObserveDef, ParamDef, Range, Target};
+use crate::ast::{Absorbing, Assign, Binder, Block, Component, Item, Let, Name, ObserveDef, ParamDef, Range, Target};
 use crate::check::arith;
 use crate::check::elaborate::{Elaborator, Eval, Poisoned};
 use crate::check::formulas::{Entry, formulas};
@@ -119,6 +119,8 @@ impl Builder<'_> {
 
         let init = self.part("init", |item| if let Item::Init(block) = item { Some(block) } else { None });
         let init = init.and_then(|block| self.init(&block, &fields));
+        let absorbing = spec.iter().find_map(|item| if let Item::Absorbing(def) = item { Some(def) } else { None });
+        let absorbed = absorbing.zip(init.as_ref().ok()).map(|(def, init)| self.absorbed(def, &fields, init));
         let collide = self.part("collide", |item| if let Item::Collide(block) = item { Some(block) } else { None });
         self.work.looks_around = true;
         let collide = collide.and_then(|block| self.whole_block(&block));
@@ -167,6 +169,7 @@ impl Builder<'_> {
             sampled: Formulas::default(),
             started: Formulas::default(),
             collide: collide?,
+            absorbed: absorbed.transpose()?.unwrap_or_default(),
             boundaries,
             stencils: std::mem::take(&mut self.work.stencils),
             couplings,
@@ -175,6 +178,34 @@ impl Builder<'_> {
         };
         crate::check::formulas::compact(&mut model);
         Ok(model)
+    }
+
+    /// Every population as an absorbing layer leaves it: moved towards that of `init` with the density and the velocity far away. Fields of
+    /// other names are those of the cell.
+    fn absorbed(&mut self, def: &Absorbing, fields: &[Field], init: &Formulas) -> Eval<Vec<ExprId>> {
+        let [rate, density, velocity] = [&def.rate, &def.density, &def.velocity].map(|name| self.field(name));
+        let (rate, density, velocity) = (rate?.components[0], density?.components, velocity?.components);
+        let moving: usize = self.work.populations.iter().map(|set| set.lattice.q()).sum();
+        let exprs = &mut self.work.exprs;
+        let value = |field: &Field, component: u8| {
+            let far = match &field.name[..] {
+                "rho" => &density,
+                "u" => &velocity,
+                _ => &field.components,
+            };
+            far.get(usize::from(component)).copied()
+        };
+        let far = exprs.clone().substitute(&init.outputs[..moving], exprs, |_, symbol| match symbol {
+            Symbol::Field { field, component } => value(&fields[usize::from(field)], component),
+            _ => None,
+        });
+        let absorbed = |(at, far): (usize, ExprId)| {
+            let own = exprs.symbol(Symbol::Population(Pop(at as u16)));
+            let apart = exprs.minus(far, own);
+            let part = exprs.times(rate, apart);
+            exprs.plus(own, part)
+        };
+        Ok(init.outputs[..moving].iter().map(|output| far[*output]).enumerate().map(absorbed).collect())
     }
 
     /// Reports the parts that every method has and this one lacks.

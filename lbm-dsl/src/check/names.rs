@@ -11,8 +11,8 @@
 use std::collections::BTreeMap;
 
 use crate::ast::{
-    Assign, Ast, Binder, Block, BoundaryDef, Component, CouplingDef, Expr, ExprKind, FnDef, Item, Let, Name, ParamDef,
-    Range, Statement, Target,
+    Absorbing, Assign, Ast, Binder, Block, BoundaryDef, Component, CouplingDef, Expr, ExprKind, FnDef, Item, Let, Name,
+    ParamDef, Range, Statement, Target,
 };
 use crate::check::program::{ModuleId, Program};
 use crate::diag::{Code, Diagnostic, Report, suggest};
@@ -245,6 +245,9 @@ impl Names<'_> {
                 None => self.field(&def.name, &[Kind::Let, Kind::State]),
             },
             Item::Populations(def) => self.mark(&def.lattice),
+            Item::Absorbing(Absorbing { rate, density, velocity }) => {
+                [rate, density, velocity].into_iter().for_each(|name| self.mark(name));
+            }
             // Formulas of numbers, and of the `x` of a stencil, which `stencils` knows.
             Item::Lattice(_) | Item::Stencil(_) => {}
             Item::Param(def) | Item::State(def) => self.param(def),

@@ -13,7 +13,7 @@
 //! | `top`, `units`, `domain` | those at the top of the file, `[units]`, `[domain]` |
 //! | `params`, `fluid` | `[params]`, `[fluid]` |
 //! | `faces`, `patches` | `[faces]`, patches of faces and of surfaces |
-//! | `start`, `refinement`, `stop` | `[start]`, `[refinement]`, `[stop]` |
+//! | `absorbing`, `start`, `refinement`, `stop` | `[absorbing]`, `[start]`, `[refinement]`, `[stop]` |
 //! | `shapes`, `solids`, `free` | `[[solids]]`: those of shapes, all others, and those of bodies that the fluid moves |
 //! | `output`, `fields`, `report` | `[output]`, `[fields]`, `[report]` |
 //! | `probes`, `pictures`, `views`, `statistics`, `fluxes` | `[[probes]]`, `[[pictures]]`, `[[views]]`, `[[statistics]]`, `[[fluxes]]` |
@@ -21,6 +21,7 @@
 #[macro_use]
 pub(super) mod table;
 
+pub(super) mod absorbing;
 pub(super) mod domain;
 pub(super) mod faces;
 pub(super) mod fields;

@@ -1,5 +1,6 @@
 //! The fluid against the rates of the method, and how fast it moves.
 
+use lbm_bundle::variation::ABSORBING;
 use lbm_bundle::{Manifest, Param, Populations};
 
 use super::resolver::{Formulas, Grid, Resolver, Speed, Values, norm};
@@ -98,7 +99,7 @@ impl<'a> Resolver<'a> {
         let asks = self.raw.fluid.diffusivity.is_some() || self.raw.fluid.prandtl.is_some();
         let (mut values, mut courses) = (vec![], vec![]);
         let mut sound = true;
-        for varied in &self.raw.varied {
+        for varied in self.raw.varied.iter().filter(|varied| varied.param.name != ABSORBING) {
             sound &= self.varied(varied, units, grid).is_some();
         }
         for param in &self.manifest.params {

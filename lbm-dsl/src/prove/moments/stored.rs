@@ -90,7 +90,10 @@ pub fn stored(model: &Model) -> Result<Stored, NotStored> {
         populations.push(sum(&mut exprs, &shares, &symbols[..count]));
     }
     populations.extend(&symbols[count..]);
-    let collided = |exprs: &mut Exprs, value: &dyn Fn(ExprId, Symbol) -> Option<Rational>| -> Formulas {
+    let collided = |exprs: &mut Exprs,
+                    populations: &[ExprId],
+                    value: &dyn Fn(ExprId, Symbol) -> Option<Rational>|
+     -> Formulas {
         let new = model.exprs.rewrite(&model.collide.outputs, exprs, |to, id, node| {
             let symbol = if let Expr::Symbol(symbol) = node { symbol } else { Symbol::Moment(u16::MAX) };
             match (value(id, symbol), symbol) {
@@ -103,12 +106,19 @@ pub fn stored(model: &Model) -> Result<Stored, NotStored> {
             model.collide.lets.iter().filter_map(|item| Some(Let { value: new.get(item.value)?, ..item.clone() }));
         Formulas { lets: lets.collect(), outputs: model.collide.outputs.iter().map(|output| new[*output]).collect() }
     };
-    let after = collided(&mut exprs, &|_, _| None);
+    let absorbed = model.exprs.rewrite(&model.absorbed, &mut exprs, |to, _, node| match node {
+        Expr::Symbol(Symbol::Population(pop)) => populations[pop.index()],
+        _ => to.folded(node),
+    });
+    let absorbed: Vec<ExprId> = model.absorbed.iter().map(|root| absorbed[*root]).collect();
+    // States are what they are in a layer, too.
+    let acting = [&absorbed[..], &populations[absorbed.len()..]].concat();
+    let after = collided(&mut exprs, &acting, &|_, _| None);
     let outputs: Vec<ExprId> = moments.iter().map(|moment| of_moment(&mut exprs, moment, &after.outputs)).collect();
     let relaxed = Formulas { outputs: linear(&mut exprs, &outputs), ..after };
     let with = |exprs: &mut Exprs, sets: &[Set]| {
         let value = |id, symbol| nothing(model, symbol).or_else(|| sets.iter().find_map(|set| set.value(id, symbol)));
-        let mut made = collided(exprs, &value);
+        let mut made = collided(exprs, &populations, &value);
         made.outputs.splice(model.moving().., symbols[count..].iter().copied());
         made
     };

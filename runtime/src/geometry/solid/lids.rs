@@ -58,6 +58,12 @@ impl Lids {
         Lids { mesh: Mesh::new(triangles, vec![]), nodes: OnceLock::new(), holes }
     }
 
+    /// Makes what searches need: first the tree, which threads make together.
+    pub(super) fn prepare(&self) {
+        self.mesh.tree();
+        self.dipoles();
+    }
+
     /// Whether a winding number is one of the inside.
     pub(super) fn is_inside(winding: f64) -> bool {
         winding.abs() > INSIDE

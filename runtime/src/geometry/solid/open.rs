@@ -85,14 +85,17 @@ impl Surface {
     /// Whether a box without a triangle in it may have points inside and points outside.
     pub(super) fn near_hole(&self, from: Vector, to: Vector) -> bool {
         let Some(lids) = self.lids() else { return false };
+        // What is beyond the bounding box is outside.
         let (low, high) = self.bounds();
-        if (0..3).any(|axis| from[axis] > high[axis] || to[axis] < low[axis]) {
+        let (low, high) =
+            ([0, 1, 2].map(|axis| low[axis].max(from[axis])), [0, 1, 2].map(|axis| high[axis].min(to[axis])));
+        if (0..3).any(|axis| low[axis] > high[axis]) {
             return false;
         }
-        let reaches_out = (0..3).any(|axis| from[axis] < low[axis] || to[axis] > high[axis]);
-        let middle = times(0.5, plus(from, to));
-        let winding = || self.windings_along(&middle[..1], [middle[1], middle[2]])[0];
-        reaches_out || lids.may_part(middle, 0.5 * norm(minus(to, from)), winding())
+        let middle = times(0.5, plus(low, high));
+        let winding = self.windings_along(&middle[..1], [middle[1], middle[2]])[0];
+        let ends_within = Lids::is_inside(winding) && (low, high) != (from, to);
+        ends_within || lids.may_part(middle, 0.5 * norm(minus(high, low)), winding)
     }
 
     /// Where a path that meets no triangle enters or leaves through a hole.

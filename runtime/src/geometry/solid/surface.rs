@@ -101,7 +101,7 @@ impl Surface {
     /// Makes what searches need, once, before threads search side by side.
     pub(super) fn prepare(&self) {
         self.mesh.tree();
-        self.lids().map(|lids| lids.mesh().tree());
+        self.lids.iter().for_each(|lids| lids.prepare());
     }
 
     /// Its tree, as kernels read it: three integers and six numbers of each node.
