@@ -166,6 +166,7 @@ fn every_rule_of_walls_has_the_same_bits_in_parts() {
                 "velocity" => vec![0.02, 0.01, -0.01],
                 "distance" => vec![0.3],
                 "speed" | "viscosity" => vec![0.5],
+                "length" => vec![50.0],
                 _ => vec![1.0],
             };
             let values: Vec<(&str, Vec<f64>)> = rule

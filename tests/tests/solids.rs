@@ -105,6 +105,7 @@ fn no_cell_of_the_fluid_depends_on_what_solid_cells_have() {
             "density" => 1.01,
             "distance" => 0.3,
             "speed" => 0.5,
+            "length" => 50.0,
             "viscosity" => 0.05,
             _ => 0.02,
         };

@@ -338,6 +338,7 @@ fn compare_rules(spec: &str, blocks: [usize; 3], block: [usize; 3], draws: usize
             "density" => 1.0 + 0.05 * random.draw(),
             "distance" => 0.5 + 0.45 * random.draw(),
             "speed" => 0.5 + 0.1 * random.draw(),
+            "length" => 50.0 + 10.0 * random.draw(),
             "viscosity" => 0.1 + 0.09 * random.draw(),
             _ => 0.05 * random.draw(),
         };

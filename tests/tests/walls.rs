@@ -394,6 +394,8 @@ fn a_box_of_open_faces_rests_and_holds_a_uniform_flow() {
             open(spec, "equilibrium", &[("density", &[1.0]), ("velocity", given)], velocity);
             open(spec, "extrapolation_outflow", &[], velocity);
             open(spec, "convective_outflow", &[("speed", &[0.5])], velocity);
+            open(spec, "characteristic_velocity", &[("velocity", given), ("length", &[100.0])], velocity);
+            open(spec, "characteristic_pressure", &[("density", &[1.0]), ("length", &[100.0])], velocity);
         }
         for rule in ["zou_he_pressure", "regularized_pressure", "anti_bounce_back"] {
             open(spec, rule, &[("density", &[1.0])], [0.0; 3]);
@@ -431,6 +433,32 @@ fn a_convective_outflow_lets_sound_leave() {
     for (found, expected) in found.iter().zip([0.0253, 0.2357, 0.8743, 0.8745]) {
         assert!((found - expected).abs() < 1e-3, "left of the pulse: {found}, not {expected}");
     }
+}
+
+#[test]
+fn characteristic_faces_let_sound_leave() {
+    let length = ("length", &[1000.0][..]);
+    let pressure = left_of_pulse("characteristic_pressure", &[("density", &[1.0]), length]);
+    let velocity = left_of_pulse("characteristic_velocity", &[("velocity", &[0.0, 0.0]), length]);
+    assert!(pressure < 0.03 && velocity < 0.03, "left of the pulse: {pressure}, {velocity}");
+}
+
+/// A channel that begins with another density and another velocity than its faces are led to.
+#[test]
+fn characteristic_faces_lead_the_mean_to_what_is_given() {
+    let length = ("length", &[64.0][..]);
+    let grid = GridSpec::periodic([32, 8, 1])
+        .with_wall(Face::XMin, "characteristic_velocity", &[("velocity", &[0.05, 0.01]), length])
+        .with_wall(Face::XMax, "characteristic_pressure", &[("density", &[1.02]), length]);
+    let mut flow = simulation("d2q9_bgk", &grid, 1.5);
+    flow.init(|_, out| out.copy_from_slice(&[1.0, 0.02, 0.01])).unwrap();
+    let mut apart = |steps: u64| {
+        flow.run(steps).unwrap();
+        let found = flow.snapshot().unwrap();
+        error(&found, "rho", |_| 1.02).max(error(&found, "ux", |_| 0.05))
+    };
+    let (early, late) = (apart(20), apart(2500));
+    assert!(early > 1e-2 && late < 1e-4, "{early} {late}");
 }
 
 /// A wall function sees the fourth cell, 7/2 cells from the wall, and takes what a force brings. In the steady state the velocity there is that of the law

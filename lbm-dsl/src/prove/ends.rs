@@ -18,6 +18,10 @@ const NEAR: f64 = 0.5;
 
 /// The parameter of outflows: the speed of what leaves.
 const SPEED: &str = "speed";
+
+/// Length of a domain in cells, over which a face leads its mean to what is given, and what it is where it is not given.
+const LENGTH: &str = "length";
+const LONG: f64 = 1000.0;
 /// The parameter of rules whose wall lies at any distance.
 pub const DISTANCE: &str = "distance";
 
@@ -123,7 +127,7 @@ impl End {
 }
 
 /// Values of a rule's parameters in a uniform stream of density 1: the velocity and the density are the stream's, others its `own`. A speed that is not
-/// given is that of sound. `None` where another one is not given.
+/// given is that of sound, a length is 1000 cells. `None` where another one is not given.
 pub fn values(
     model: &Model,
     rule: &Boundary,
@@ -135,6 +139,7 @@ pub fn values(
         ("velocity", count) if count == velocity.len() => Some(velocity.to_vec()),
         ("density", 1) => Some(vec![1.0]),
         (SPEED, 1) => Some(vec![own(SPEED).unwrap_or(sound)]),
+        (LENGTH, 1) => Some(vec![own(LENGTH).unwrap_or(LONG)]),
         (name, 1) => own(name).map(|value| vec![value]),
         _ => None,
     };

@@ -320,6 +320,8 @@ mod tests {
                 ("equilibrium", part),
                 ("extrapolation_outflow", -part),
                 ("convective_outflow", 0.0),
+                ("characteristic_pressure", 0.0),
+                ("characteristic_velocity", 0.0),
             ] {
                 let found = of(name, rule, 0, true, 200.0, 0.0);
                 assert!((found.part[0] - expected).abs() < 0.03, "{name} {rule}: {found:?}");

@@ -21,14 +21,16 @@ const METHODS: [&str; 8] = [
     "d3q19_regularized",
     "d3q27_cumulant",
 ];
-const INLETS: [&str; 4] = ["moving_wall", "equilibrium", "zou_he_velocity", "regularized_velocity"];
-const OUTLETS: [&str; 6] = [
+const INLETS: [&str; 5] =
+    ["moving_wall", "equilibrium", "zou_he_velocity", "regularized_velocity", "characteristic_velocity"];
+const OUTLETS: [&str; 7] = [
     "equilibrium",
     "anti_bounce_back",
     "zou_he_pressure",
     "regularized_pressure",
     "extrapolation_outflow",
     "convective_outflow",
+    "characteristic_pressure",
 ];
 const RATES: [f64; 6] = [1.7, 1.9, 1.95, 1.98, 1.99, 1.995];
 /// One of so many entries is compared, of methods in the plane.

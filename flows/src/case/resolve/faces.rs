@@ -16,11 +16,21 @@ use crate::case::words;
 const ELSEWHERE: &[(&[&str], &[&str])] = &[
     (&["wall", "no_slip", "noslip"], &["bounce_back"]),
     (&["slip", "symmetry", "mirror"], &["free_slip"]),
-    (&["inlet", "inflow", "velocity_inlet", "velocity"], &["moving_wall", "zou_he_velocity", "regularized_velocity"]),
+    (
+        &["inlet", "inflow", "velocity_inlet", "velocity"],
+        &["moving_wall", "zou_he_velocity", "regularized_velocity", "characteristic_velocity"],
+    ),
     (
         &["outlet", "outflow", "pressure_outlet", "pressure", "open"],
-        &["anti_bounce_back", "zou_he_pressure", "regularized_pressure", "convective_outflow"],
+        &[
+            "anti_bounce_back",
+            "zou_he_pressure",
+            "regularized_pressure",
+            "convective_outflow",
+            "characteristic_pressure",
+        ],
     ),
+    (&["nscbc", "lodi", "non_reflecting", "nonreflecting"], &["characteristic_pressure", "characteristic_velocity"]),
     (&["isothermal", "fixed_temperature", "temperature", "dirichlet"], &["heated", "fixed_value"]),
     (&["adiabatic", "neumann", "insulated"], &["bounce_back"]),
 ];
