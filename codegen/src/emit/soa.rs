@@ -120,10 +120,15 @@ fn kernel(method: &Method, signature: &Signature, dialect: &Dialect, cells: Cell
     if role == Role::StreamCollideTangent && !manifest.members.is_empty() {
         head.unpack.extend(changes(manifest, plan));
     }
+    let values: Vec<Value> = values.collect();
+    // The derivative of a linear collision is the same in all states.
+    if values.is_empty() {
+        head.unpack.push(format!("(void){from};"));
+    }
     Kernel {
         head,
         cells,
-        inputs: values.chain(derivatives).collect(),
+        inputs: values.into_iter().chain(derivatives).collect(),
         body: body(plan, &printer),
         outputs: outputs.collect(),
     }
