@@ -113,21 +113,15 @@ impl RawCase {
             .iter()
             .filter_map(|face| self.faces.named[face.value].as_ref().or(self.faces.others.as_ref()));
         let params = faces.flat_map(|face| face.value.params.iter().filter(|param| param.name.value == "velocity"));
-        let constant = |param: &RawParam| {
-            param
-                .values
-                .iter()
-                .map(|(value, dimension)| Some((value.constant()?, *dimension)))
-                .collect::<Option<Vec<_>>>()
-        };
-        let all: Vec<(&RawParam, Option<Vec<(f64, Dimension)>>)> =
-            params.map(|param| (param, constant(param))).collect();
+        let all: Vec<&RawParam> = params.collect();
         let why = match &all[..] {
             [] => "no face of the layer has one",
-            [(first, value), rest @ ..] if value.is_some() && rest.iter().all(|(_, other)| other == value) => {
+            [first, ..] if first.values.iter().any(|(value, _)| value.varies_in_place()) => {
+                "that of the face varies along it"
+            }
+            [first, rest @ ..] if rest.iter().all(|other| other.values == first.values) => {
                 return Some((*first).clone());
             }
-            [(_, None), ..] => "that of the face varies",
             _ => "those of the faces differ",
         };
         let message = format!("`absorbing.velocity` is missing: the velocity that the layer leads to; {why}");

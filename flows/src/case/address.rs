@@ -305,7 +305,7 @@ mod tests {
         for (key, places) in [
             ("radius", vec!["solids.0.radius", "solids.1.radius"]),
             ("solids.radius", vec!["solids.0.radius", "solids.1.radius"]),
-            ("velocity", vec!["fluid.velocity", "start.velocity"]),
+            ("velocity", vec!["absorbing.velocity", "fluid.velocity", "start.velocity"]),
         ] {
             assert_eq!(way(&two, key), Err(Problem::Several(places.into_iter().map(String::from).collect())), "{key}");
         }
