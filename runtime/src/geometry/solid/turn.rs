@@ -71,3 +71,27 @@ impl Turn {
         (of(f64::min), of(f64::max))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use super::*;
+
+    #[test]
+    fn a_turn_goes_to_the_left_about_its_axis_and_back() {
+        let turn = Turn::new([0.0, 0.0, 1.0], 0.5 * PI, [1.0, 2.0, 0.0], [5.0, 2.0, 0.0]);
+        let at = turn.forth([3.0, 2.0, 7.0]);
+        assert!((0..3).all(|axis| (at[axis] - [5.0, 4.0, 7.0][axis]).abs() < 1e-15), "{at:?}");
+        let square = |way: Vector| dot(way, way);
+        let turn = Turn::new([0.6, 0.0, 0.8], 0.7, [4.0; 3], [5.1, 6.0, 7.2]);
+        for at in (0..13 * 13 * 13).map(|at| [at % 13, at / 13 % 13, at / 169].map(f64::from)) {
+            let (forth, way) = (turn.forth(at), minus(turn.back(turn.forth(at)), at));
+            assert!(square(way) < 1e-28, "{way:?}");
+            // The component along the axis and the distance from it do not change.
+            let (one, other) = (minus(at, [4.0; 3]), minus(forth, [5.1, 6.0, 7.2]));
+            assert!(dot(minus(one, other), [0.6, 0.0, 0.8]).abs() < 1e-13);
+            assert!((square(one) - square(other)).abs() < 1e-12);
+        }
+    }
+}
