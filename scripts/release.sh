@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # Makes what a release consists of, of what is committed here: a wheel (the Python package, which brings the program), a Debian package of
 # the program, the sources, a bill of materials and checksums.
-# usage: release.sh FOLDER
+# usage: release.sh FOLDER, which is new or empty
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?name a folder}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-rm -f "$out"/*
+if [ -n "$(ls -A "$out")" ]; then
+    echo "$out is not empty: name a new folder" >&2
+    exit 1
+fi
 version=$(sed -n '/^\[workspace.package\]/,/^version/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 architecture=$(dpkg --print-architecture)
 

@@ -11,11 +11,16 @@ pub fn is_in(file: &Path) {
     LIBRARY.get_or_init(|| file.to_path_buf());
 }
 
+/// The library that has this code, if it is not in the program that runs.
+pub fn library() -> Option<&'static Path> {
+    LIBRARY.get().map(PathBuf::as_path)
+}
+
 /// The file that has this code.
 ///
 /// # Errors
 ///
 /// The system does not know it.
 pub fn file() -> io::Result<PathBuf> {
-    LIBRARY.get().cloned().map_or_else(std::env::current_exe, Ok)
+    library().map_or_else(std::env::current_exe, |library| Ok(library.to_path_buf()))
 }

@@ -37,7 +37,7 @@ fn present() -> bool {
 /// Library folders of CUDA toolkits that the dynamic loader does not search, and that of NVIDIA's Python package of NVRTC where it is
 /// installed beside the package that has this code.
 fn folders() -> Vec<PathBuf> {
-    let packages = program::file().ok().and_then(|file| Some(file.parent()?.parent()?.join("nvidia/cu13")));
+    let packages = program::library().and_then(|library| Some(library.parent()?.parent()?.join("nvidia/cu13")));
     let named = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
     let usual = std::iter::once(PathBuf::from("/usr/local/cuda"));
     let mut versions: Vec<PathBuf> = std::fs::read_dir("/usr/local")

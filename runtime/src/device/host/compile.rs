@@ -136,8 +136,7 @@ const ZIG: &str = "python-zig";
 
 /// The program of the Python package `ziglang` where it is installed beside the package that has this code.
 fn beside() -> Option<String> {
-    let file = program::file().ok()?;
-    let zig = file.parent()?.parent()?.join("ziglang").join("zig");
+    let zig = program::library()?.parent()?.parent()?.join("ziglang").join("zig");
     zig.is_file().then(|| zig.display().to_string())
 }
 

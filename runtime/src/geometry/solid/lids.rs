@@ -58,9 +58,8 @@ impl Lids {
         Lids { mesh: Mesh::new(triangles, vec![]), nodes: OnceLock::new(), holes }
     }
 
-    /// Makes what searches need: first the tree, which threads make together.
+    /// Makes what searches need.
     pub(super) fn prepare(&self) {
-        self.mesh.tree();
         self.dipoles();
     }
 
@@ -123,10 +122,10 @@ impl Lids {
     }
 
     fn dipoles(&self) -> &[Dipole] {
-        self.nodes.get_or_init(|| {
-            let tree = self.mesh.tree();
-            (0..tree.nodes().count()).map(|node| Dipole::of(tree.objects(node), self.mesh.triangles())).collect()
-        })
+        // The tree is not made under this lock: threads make it together.
+        let tree = self.mesh.tree();
+        let of = |node| Dipole::of(tree.objects(node), self.mesh.triangles());
+        self.nodes.get_or_init(|| (0..tree.nodes().count()).map(of).collect())
     }
 }
 
