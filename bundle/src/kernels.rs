@@ -273,6 +273,31 @@ macro_rules! method_kernels {
                 kinds: read Int [shape][8] "integers of each shape",
                 numbers: read Double [shape][38] "numbers of each shape",
             }
+            /// Slides the listed patches of surfaces under turbulent boundary layers: each gets the velocity with which the fluid loses the momentum
+            /// that the law of the wall says.
+            ///
+            /// If a rule of surfaces has the parameters `slip` and `source`. The runtime's `solids::slides` says what the arrays hold, and how the
+            /// velocity follows.
+            Slide = "slide" {
+                ids: list Int [count] "patches to work on",
+                ranges: read Int [patch][2] "the cells of each patch: the first, and the one behind the last",
+                cells: read Int [entry][4]
+                    "place of the block of each cell in `cut`, and the cell; the block around it that its sample lies in, and the cell there",
+                normals: read Double [entry][axes] "normal of the surface at each cell, into the fluid",
+                shapes: read Double [patch][axes + 6] "normal, area, stiffness, weight, height, viscosity and law of each patch",
+                laws: read Double [law][512] "logarithm of y+ over that of the Reynolds number of the height",
+                weights: read Double [q] "weight of each direction",
+                cut: read Int [entry] "slots of blocks with cut links",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                links: group Links,
+                src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
+                wall_rules: read Int [wall] "rule of each wall: {rules}",
+                wall_values: write Real [wall][stride] in lattice "parameters of each wall",
+                slips: write Double [patch][2 axes + 4] in lattice "velocity, source, density, and velocity of the samples of each patch; stress; y+",
+                first: value Int "wall of the first cell; those of the others follow",
+                slip: value Int "where the velocity is among the values of a wall",
+                source_at: value Int "where the source is among them",
+            }
             /// Populations of cells that a solid has left.
             ///
             /// In equilibrium at the mean density around and the velocity of the solid, with the non-equilibrium of a cell beside it: Caiazzo,
@@ -441,14 +466,14 @@ impl Role {
     /// on a few cells beside level jumps or solids.
     pub fn is_arithmetic(self) -> bool {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
-        use Role::{CheckFields, Hold, Keep, Means, Prolong, Refill, Restrict, Send, Sums};
+        use Role::{CheckFields, Hold, Keep, Means, Prolong, Refill, Restrict, Send, Slide, Sums};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls)
             || self == Role::ExposeAcross;
         !moves
             && !crosses
-            && !matches!(self, CheckFields | Sums | Means | Restrict | Send | Prolong | Hold | Keep | Refill)
+            && !matches!(self, CheckFields | Sums | Means | Restrict | Send | Prolong | Hold | Keep | Refill | Slide)
     }
 
     /// The arguments of its kernel in a bundle with that layout, method and form of blocks; none where the layout has no such kernel.

@@ -77,6 +77,7 @@ pub mod prescribed;
 mod quantity;
 mod read;
 mod signature;
+pub mod slides;
 mod soa;
 pub mod statistics;
 mod storage;

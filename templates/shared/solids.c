@@ -249,3 +249,113 @@ typedef struct {
         slot, item % CELLS, around[item], towards[item], velocities + (size_t)item * DIM, neighbours + (size_t)slot * NEAR,
         populations{% if params %}, params{% endif %});
 {%- </kernel> %}
+
+{% if solids.slide -%}
+// ==== surfaces that slide ===========================================================================================
+//
+// The surface of a solid under a boundary layer that cells do not resolve: see `runtime::solids::slides`.
+
+enum {
+    SHAPE_OF = {{ solids.slide.shape }},  // numbers of the shape of a patch
+    SLIP_OF = {{ solids.slide.state }},  // numbers of its state
+    LAW_OF = {{ solids.slide.numbers }},  // numbers of a law
+};
+
+// What the cells of a patch tell: the momentum that the fluid loses through their links, the mass that it gains, and mass and momentum of their samples.
+typedef struct {
+    double lost[DIM], gained, density, momentum[DIM];
+} Slid;
+
+{{ inline }} void merge_slid(Slid *slid, const Slid *other)
+{
+    slid->gained += other->gained;
+    slid->density += other->density;
+    for (int axis = 0; axis < DIM; ++axis) {
+        slid->lost[axis] += other->lost[axis];
+        slid->momentum[axis] += other->momentum[axis];
+    }
+}
+
+// Adds what one cell tells. The pressure at the height of the samples has no part in what is lost.
+{{ function }} void add_slid(
+    Slid *slid, const {{ int }} w, const int cell, const {{ int }} sampled, const int sample, const double density, const double *weights,
+    const {{ int }} *near, const {{ int }} *of_row, const {{ real }} *distances, const {{ stored }} *src, const {{ int }} *wall_rules,
+    const {{ real }} *wall_values)
+{
+    for (int i = 0; i < {{ solids.carriers }}; ++i) {
+        const double there = load(src, sampled, i, sample);
+        slid->density += there + REST[i];
+        for (int axis = 0; axis < DIM; ++axis) slid->momentum[axis] += there * VELOCITY[i][axis];
+        if (of_row[i * CELLS + cell] != w + 1) continue;
+        const double gone = load(src, near[{{ middle }}], OPPOSITE[i], cell);
+        const double back = off_solid(w, i, spot_of(cell), src, near, of_row, distances, wall_rules, wall_values);
+        const double through = gone + back + 2 * (REST[i] - weights[i] * density);
+        slid->gained += back - gone;
+        for (int axis = 0; axis < DIM; ++axis) slid->lost[axis] -= through * VELOCITY[i][axis];
+    }
+}
+
+// y+ of a height whose Reynolds number with the velocity there is known.
+{{ inline }} double height_in_layer(const double *law, const double reynolds)
+{
+    const double place = (log(reynolds > 1e-30 ? reynolds : 1e-30) - {{ solids.slide.from }}) / {{ solids.slide.step }};
+    const double low = place < 0 ? 0 : place > LAW_OF - 2 ? LAW_OF - 2 : floor(place);
+    const int at = (int)low;
+    return exp(law[at] + (place - low) * (law[at + 1] - law[at]));
+}
+
+{{ inline }} double along_normal(const double *vector, const double *normal)
+{
+    double sum = 0;
+    for (int axis = 0; axis < DIM; ++axis) sum += vector[axis] * normal[axis];
+    return sum;
+}
+
+{% <kernel of={solids.slide}> %}
+    const int patch = slot;
+    const {{ int }} begin = ranges[2 * patch], end = ranges[2 * patch + 1];
+    double *const slid = slips + SLIP_OF * (size_t)patch;
+    const double *const normal = shapes + SHAPE_OF * (size_t)patch, *const shape = normal + DIM;
+    const double area = shape[0], stiffness = shape[1], weight = shape[2], height = shape[3], viscosity = shape[4];
+    double before[DIM + 2];
+    for (int at = 0; at < DIM + 2; ++at) before[at] = slid[at];
+    const double density = before[DIM + 1], mean_of = 1.0 / (double)(end - begin);
+    Slid own = { {0}, 0, 0, {0} };
+    for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
+        const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
+        const size_t row_at = (size_t)link_rows[place] * (Q * CELLS);
+        add_slid(&own, first + entry, of[1], near[of[2]], of[3], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
+    }
+    {{<fold type="Slid" name="all" value="own" merge="merge_slid" />}}
+    double slide[DIM], sampled[DIM], lost[DIM], speed = 0;
+    const double through = along_normal(all.momentum, normal) / all.density, drag = along_normal(all.lost, normal);
+    for (int axis = 0; axis < DIM; ++axis) {
+        sampled[axis] = all.momentum[axis] / all.density - through * normal[axis];
+        lost[axis] = all.lost[axis] - drag * normal[axis];
+        speed += sampled[axis] * sampled[axis];
+    }
+    speed = sqrt(speed);
+    const double layer = height_in_layer(laws + LAW_OF * (size_t)shape[5], speed * height / viscosity), friction = layer * viscosity / height;
+    const double stress = friction * friction, source = before[DIM] - {{ solids.slide.gain }} * all.gained / weight;
+    for (int axis = 0; axis < DIM; ++axis) {
+        const double wanted = speed > 0 ? stress * area * sampled[axis] / speed : 0;
+        slide[axis] = before[axis] + {{ solids.slide.rate }} * (lost[axis] - wanted) / stiffness;
+    }
+    // Not faster than the fluid above: on a patch of few cells pressure may take more than the law says.
+    const double fast = sqrt(along_normal(slide, slide)), slower = fast > speed ? speed / fast : 1;
+    for (int axis = 0; axis < DIM; ++axis) slide[axis] *= slower;
+    const double mean = all.density * mean_of;
+    if (thread == 0) {
+        for (int axis = 0; axis < DIM; ++axis) slid[axis] = slide[axis], slid[DIM + 2 + axis] = sampled[axis];
+        slid[DIM] = source, slid[DIM + 1] = density > 0 ? density + {{ solids.slide.filter }} * (mean - density) : mean;
+        slid[2 * DIM + 2] = stress, slid[2 * DIM + 3] = layer;
+    }
+    for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
+        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
+        const double out = along_normal(slide, normals + DIM * (size_t)entry);
+        for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})(slide[axis] - out * normals[DIM * (size_t)entry + (size_t)axis]);
+        values[source_at] = ({{ real }})source;
+    }
+{%- </kernel> %}
+
+{% endif -%}

@@ -54,6 +54,7 @@ impl Items {
             role if in_pairs(manifest, role) => Items::Pairs,
             Role::Collide => Items::States,
             Role::Refill => Items::Left,
+            Role::Slide => Items::Results,
             Role::ToFine | Role::ToCoarse => Items::Sends,
             Role::Force | Role::CheckFields | Role::Sums | Role::Means => Items::Chunks,
             Role::InterfaceMasks

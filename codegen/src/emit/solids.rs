@@ -1,7 +1,7 @@
 //! What templates print of solids.
 
 use lbm_bundle::cutting::{FORM, SHAPE_INTS, SHAPE_NUMBERS};
-use lbm_bundle::{Boundary, Role};
+use lbm_bundle::{Boundary, Role, slides};
 use lbm_dsl::expr::Symbol;
 use serde::Serialize;
 
@@ -18,6 +18,8 @@ pub struct Solids {
     pub force: Kernel,
     /// Cells that solids have left.
     pub refill: Kernel,
+    /// Surfaces that slide, if there is a rule for them.
+    pub slide: Option<Slide>,
     /// Functions of rules that differ from those at faces.
     pub own: Vec<Rule>,
     /// All rules.
@@ -32,6 +34,25 @@ pub struct Solids {
     pub form: usize,
     pub ints: usize,
     pub numbers: usize,
+}
+
+/// The kernel of surfaces that slide, and how it reads its arrays: see [`lbm_bundle::slides`].
+#[derive(Debug, Serialize)]
+pub struct Slide {
+    /// The kernel.
+    #[serde(flatten)]
+    pub kernel: Kernel,
+    /// Numbers of the shape and of the state of a patch, and of a law.
+    pub shape: usize,
+    pub state: usize,
+    pub numbers: usize,
+    /// Where a law begins, and its step.
+    pub from: f64,
+    pub step: f64,
+    /// How fast a patch follows its law and the density, and how fast it gives back mass.
+    pub rate: f64,
+    pub filter: f64,
+    pub gain: f64,
 }
 
 /// The kernels of blocks with solids in them, and the rules of their surfaces; `kernel` gives the signature of a role.
@@ -57,6 +78,17 @@ pub fn view(method: &Method, kernel: impl Fn(Role) -> Kernel) -> Solids {
     Solids {
         force: kernel(Role::Force),
         refill: Kernel { head: Head { unpack: Vec::new(), ..refill.head }, ..refill },
+        slide: slides::offsets(manifest).map(|_| Slide {
+            kernel: kernel(Role::Slide),
+            shape: slides::shape(manifest.dim),
+            state: slides::state(manifest.dim),
+            numbers: slides::LAW_NUMBERS,
+            from: slides::LAW_FROM,
+            step: slides::LAW_STEP,
+            rate: slides::RATE,
+            filter: slides::FILTER,
+            gain: slides::GAIN,
+        }),
         own,
         rules,
         against,

@@ -198,6 +198,7 @@ pub fn manifest(
             None => {}
         }
         roles.extend([Role::StreamCollideSolid, Role::Force, Role::Refill]);
+        roles.extend(bundle::slides::offsets(&manifest).map(|_| Role::Slide));
     }
     roles.extend([Role::Macroscopic, Role::CheckFields, Role::Sums]);
     if velocity_at(&manifest).is_some() {
@@ -297,7 +298,7 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
     let (loads, stores) = match role {
         Role::Init => (components, rows),
         Role::Macroscopic => (rows, components),
-        Role::Force | Role::Sums => (rows, 0),
+        Role::Force | Role::Sums | Role::Slide => (rows, 0),
         Role::StreamCollideTangent => (2 * rows, rows),
         Role::StreamCollideAdjoint => (2 * rows, rows),
         Role::StreamCollideAdjointParameters => (2 * rows + members, rows + members),
@@ -414,7 +415,7 @@ fn shape(manifest: &Manifest, role: Role, threads: u32) -> (u32, u32) {
         _ if exchanges(manifest, role) => (cells, 1),
         Role::ExposeStreamCollide => (cells, 1),
         Role::Collide => (THREADS, THREADS),
-        Role::Force | Role::CheckFields | Role::Sums => (THREADS, 1),
+        Role::Force | Role::CheckFields | Role::Sums | Role::Slide => (THREADS, 1),
         Role::Means => (MANY_THREADS, 1),
         // Threads that run in step. The host takes none of these figures: its manifest is that of CUDA.
         Role::InterfaceMasks | Role::InterfaceCells => (manifest.target.lanes().max(Target::Cuda.lanes()), 1),

@@ -113,7 +113,7 @@
 //! | `diag`, `explain`, `words` | diagnostics, their long texts, words that look alike |
 //! | `devices`, `formula`, `units`, `results`, `quantity` | where to run; formulas; units; names of the files of a run; fields by name |
 //! | `image`, `table`, `saved`, `samples` | files that a case reads: voxels, tables of formulas, restart files, fields to start from |
-//! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `start` | parts of a case, in lattice units: the flow |
+//! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `layer`, `start` | parts of a case, in lattice units: the flow |
 //! | `reference`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
 //! | `sound`, `density` | velocities against the speed of sound; walls that want another density than the start |
 //! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
@@ -139,6 +139,7 @@ mod fuzz;
 mod heat;
 mod image;
 mod keys;
+mod layer;
 mod load;
 mod output;
 mod overrides;
@@ -186,6 +187,7 @@ pub use formula::Formula;
 pub(crate) use formula::is_timed;
 pub use heat::{Nusselt, Scalar};
 pub use image::nrrd;
+pub use layer::Layer;
 pub use output::Output;
 pub use pictures::{Colours, Contours, Frames, Picture};
 pub use probes::{MOST_NUMBERS, Probe};

@@ -7,6 +7,7 @@ mod fields;
 mod fluid;
 mod fluxes;
 mod free;
+mod layer;
 mod motion;
 mod output;
 mod pictures;

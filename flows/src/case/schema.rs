@@ -18,7 +18,7 @@ use super::keys::top::RawTop;
 use super::keys::units::RawUnits;
 use super::keys::views::RawView;
 use super::keys::{
-    domain, faces, fields, fluid, free, params, probes, refinement, report, shapes, solids, start, stop, units,
+    domain, faces, fields, fluid, free, layer, params, probes, refinement, report, shapes, solids, start, stop, units,
 };
 use super::tree::{self, Entry, Kind, Table};
 
@@ -36,6 +36,7 @@ const TABLES: &[&[Key]] = &[
     shapes::KEYS,
     solids::KEYS,
     free::KEYS,
+    layer::KEYS,
     refinement::KEYS,
     RawStop::KEYS,
     RawOutput::KEYS,

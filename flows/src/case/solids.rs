@@ -4,6 +4,7 @@ use lbm_runtime::geometry::solid::{FreeBody, Motion, Solid};
 
 use super::formula::Formula;
 use super::heat::Nusselt;
+use super::layer::Layer;
 use super::quantity::Quantity;
 use super::slice::Slice;
 
@@ -25,6 +26,8 @@ pub struct SolidBody {
     pub nusselt: Option<Nusselt>,
     /// How it moves, if it does.
     pub moves: Option<Moves>,
+    /// The boundary layer above its surface, if cells do not resolve it.
+    pub layer: Option<Layer>,
 }
 
 /// How a solid moves.

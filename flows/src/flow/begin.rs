@@ -79,8 +79,8 @@ impl<'a> Run<'a> {
     }
 
     /// State of the run for a restart file, except the list of output already written.
-    pub(super) fn course(&self) -> Course {
-        Course {
+    pub(super) fn course(&self) -> Result<Course, FlowError> {
+        Ok(Course {
             step: self.flow.step(),
             seconds: Bits(self.seconds()),
             waited: Bits(self.waited),
@@ -92,7 +92,8 @@ impl<'a> Run<'a> {
             recorded: Recorded::default(),
             exchanged: exchanges::saved(&self.flow),
             bodies: self.flow.bodies().iter().map(SavedBody::of).collect(),
+            slips: self.flow.slips()?.into_iter().map(Bits).collect(),
             statistics: restart::saved(&self.case.output.statistics, &self.sampled, self.flow.samples()),
-        }
+        })
     }
 }

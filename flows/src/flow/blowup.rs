@@ -131,6 +131,7 @@ impl<'a> Run<'a> {
             return Ok(None);
         }
         self.flow.set_bodies(&kept.fields.bodies);
+        self.flow.set_slips(&kept.slips)?;
         let mut rest = &kept.populations[..];
         self.flow.write_populations::<StepError>(from, |bytes| {
             let (now, later) = rest.split_at(bytes.len());

@@ -27,7 +27,7 @@ impl<'a> Run<'a> {
             // If the case requests no restart files, memory for the fields has not been checked.
             let fields = self.fields_if_room(output.restart.is_some())?;
             let recorded = recorder.as_ref().map_or_else(Default::default, Recorder::recorded);
-            let course = Course { recorded, ..self.course() };
+            let course = Course { recorded, ..self.course()? };
             let (state, units) = (self.flow.state()?, &self.case.units);
             if let Some(recorder) = recorder {
                 recorder.restart(|out| restart::write(out, self.identity, &state, fields.as_ref(), units, course))?;

@@ -11,7 +11,7 @@ use lbm_runtime::solver::{
 
 use super::control::Kernels;
 use super::error::FlowError;
-use crate::case::{self, Case, Formula, Wall, is_timed};
+use crate::case::{self, Case, Formula, Layer, Wall, is_timed};
 use crate::restart::SavedBody;
 
 /// The grid of a case on a device. Time-dependent formulas are numbered as in [`Case::prescribed`].
@@ -39,6 +39,7 @@ pub(super) fn grid_of(case: &Case, kernels: Kernels<'_>, device: &Device) -> Res
         grid.solids.push(solid);
         grid.surfaces.push(varying);
         grid.motions.push(body.motion(case.stop.steps));
+        grid.laws.push(body.layer.as_ref().map(Layer::law));
     }
     grid.prescribed =
         kernels.prescribed.map(|bundle| Prescribed::load(device, bundle)).transpose().map_err(StepError::from)?;

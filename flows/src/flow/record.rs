@@ -42,7 +42,7 @@ impl<'a> Run<'a> {
         if self.schedule.is_restart_due(self.flow.step()) {
             let fields = self.flow.snapshot()?;
             let state = self.flow.capture_state(records.for_state(&mut self.waited))?;
-            let (identity, units, mut course) = (self.identity, &self.case.units, self.course());
+            let (identity, units, mut course) = (self.identity, &self.case.units, self.course()?);
             records.post(move |recorder| {
                 course.recorded = recorder.recorded();
                 Ok(recorder.restart(|out| restart::write(out, identity, &state, Some(&fields), units, course))?)

@@ -66,6 +66,8 @@ pub(super) struct Kept {
     /// [`State`](lbm_runtime::solver::restore::State); empty in several processes.
     pub(super) blocks: Vec<Block>,
     pub(super) populations: Vec<u8>,
+    /// States of surfaces under boundary layers.
+    pub(super) slips: Vec<f64>,
 }
 
 impl Kept {
@@ -74,7 +76,7 @@ impl Kept {
         if !anyway && flow.means()?.is_some_and(|means| means.fastest > sound(flow)) {
             return Ok(None);
         }
-        let mut kept = Kept { fields: flow.snapshot()?, blocks: vec![], populations: vec![] };
+        let mut kept = Kept { fields: flow.snapshot()?, blocks: vec![], populations: vec![], slips: flow.slips()? };
         if !processes.are_several() {
             kept.populations.reserve(Self::stored(flow));
             let state = flow.state()?;

@@ -117,6 +117,7 @@ pub(super) fn put_cylinder(case: &mut Case, [x, y]: [f64; 2], radius: f64) {
         area: 2.0 * radius,
         nusselt: None,
         moves: None,
+        layer: None,
     });
 }
 

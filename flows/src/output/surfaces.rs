@@ -205,8 +205,16 @@ mod tests {
         (case.scales.viscosity, case.scales.velocity) = (Some(VISCOSITY), 0.1);
         let values = vec![("velocity".to_string(), velocity.to_vec())];
         let solid = Solid { shape, rule: "moving_wall".into(), values, level, shells: vec![] };
-        case.solids =
-            vec![SolidBody { of: 0, part: None, formulas: vec![], solid, area: 1.0, nusselt: None, moves: None }];
+        case.solids = vec![SolidBody {
+            of: 0,
+            part: None,
+            formulas: vec![],
+            solid,
+            area: 1.0,
+            nusselt: None,
+            moves: None,
+            layer: None,
+        }];
         case
     }
 

@@ -391,7 +391,7 @@ mod tests {
         let mut case = case();
         let body = |shape: Shape| {
             let solid = Solid { shape, rule: String::new(), values: vec![], level: 0, shells: vec![] };
-            SolidBody { of: 0, part: None, formulas: vec![], solid, area: 1.0, nusselt: None, moves: None }
+            SolidBody { of: 0, part: None, formulas: vec![], solid, area: 1.0, nusselt: None, moves: None, layer: None }
         };
         let is_grey = |colour: Colour| colour[0] == colour[1] && colour[1] == colour[2] && colour != PAPER;
         case.solids = vec![body(Shape::Sphere { centre: [16.0, 3.5, 16.0], radius: 3.0 })];

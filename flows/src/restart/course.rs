@@ -36,6 +36,9 @@ pub struct Course {
     /// The bodies that the fluid moves.
     #[serde(default)]
     pub bodies: Vec<SavedBody>,
+    /// The states of surfaces under boundary layers.
+    #[serde(default)]
+    pub slips: Vec<Bits>,
     /// The statistics that have samples.
     #[serde(default)]
     pub statistics: Vec<SavedStatistics>,

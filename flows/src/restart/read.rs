@@ -127,6 +127,10 @@ impl Restart {
         let bytes = |content: Content, blocks: usize| content.bytes(&manifest, blocks) as u64;
         let populations = bytes(Content::Populations, grid.blocks_with_populations());
         let fields = bytes(Content::Fields, own.len());
+        let slips: Vec<f64> = self.head.course.slips.iter().map(|number| number.0).collect();
+        if !slips.iter().all(|number| number.is_finite()) || !flow.set_slips(&slips).map_err(RestartError::Step)? {
+            return Err(self.broken("the states of its boundary layers are not those of this flow's"));
+        }
         for section in self.head.sections.clone().iter().skip(1) {
             match section.name.as_str() {
                 POPULATIONS => {

@@ -84,6 +84,25 @@ pub enum StepError {
         rule: String,
     },
 
+    /// A surface has a law of the wall and no rule that slides or the other way round, or moves.
+    #[error(
+        "`{rule}` of a solid {}",
+        match (law, slides) {
+            (true, false) => "does not slide: a law of the wall has no effect on it",
+            (false, _) => "slides: it needs a law of the wall",
+            (true, true) => "slides, and a solid moves: a law of the wall does not go with solids that move",
+        }
+    )]
+    #[diagnostic(code(L0522), help("laws of the wall go with `sliding_wall`, and solids that are at rest"))]
+    Layer {
+        /// The rule.
+        rule: String,
+        /// Whether it has a law.
+        law: bool,
+        /// Whether its rule slides.
+        slides: bool,
+    },
+
     /// The motion of a solid on a refined grid needs more than [`MOST_PLACES`](crate::geometry::solid::MOST_PLACES) positions.
     #[error("a solid that moves comes to more than {} places of a refined grid", crate::geometry::solid::MOST_PLACES)]
     #[diagnostic(code(L0509), help("take a grid of one level, or a coarser level at the surface of the solid"))]

@@ -25,7 +25,9 @@ pub use plan::phase::Phase;
 pub use remesh::Adaptations;
 pub use setup::prepare::Prepared;
 pub use simulation::Simulation;
-pub use spec::{Adaptivity, Course, FaceSpec, GridSpec, Patch, Profile, Region, SHARE_OF_MEMORY, Varying, WallSpec};
+pub use spec::{
+    Adaptivity, Course, FaceSpec, GridSpec, Patch, Profile, Region, SHARE_OF_MEMORY, Varying, WallLaw, WallSpec,
+};
 pub use state::{resident, restore};
 pub use step::timing::Timings;
 

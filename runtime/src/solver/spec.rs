@@ -3,6 +3,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use lbm_bundle::slides::{LAW_FROM, LAW_NUMBERS, LAW_STEP};
+
 use crate::device::{Device, DeviceError, Devices};
 use crate::geometry::solid::{Motion, Solid};
 use crate::geometry::{Block, Face};
@@ -68,6 +70,8 @@ pub struct GridSpec {
     pub patches: Vec<Patch>,
     /// Motions of the solids, in the same order; a solid without an entry is at rest.
     pub motions: Vec<Option<Motion>>,
+    /// Laws of the wall, in the same order: those of surfaces whose rule slides, which are at rest.
+    pub laws: Vec<Option<WallLaw>>,
     /// The kernels of the time-dependent formulas.
     pub prescribed: Option<Prescribed>,
     /// The statistics that are accumulated over time.
@@ -84,6 +88,7 @@ impl GridSpec {
             surfaces: Vec::new(),
             patches: Vec::new(),
             motions: Vec::new(),
+            laws: Vec::new(),
             prescribed: None,
             statistics: None,
         }
@@ -109,11 +114,51 @@ impl GridSpec {
         self
     }
 
+    /// The same with a law of the wall at the last solid.
+    pub fn under(mut self, law: WallLaw) -> Self {
+        self.laws.resize(self.solids.len().saturating_sub(1), None);
+        self.laws.push(Some(law));
+        self
+    }
+
     /// The same with a motion of the last solid.
     pub fn moving(mut self, motion: Motion) -> Self {
         self.motions.resize(self.solids.len().saturating_sub(1), None);
         self.motions.push(Some(motion));
         self
+    }
+}
+
+/// The law of a wall under a turbulent boundary layer.
+#[derive(Clone)]
+pub struct WallLaw {
+    /// u+ of y+ and of the height of roughness over `nu / u_t`; where y+ grows, u+ does not fall.
+    pub plus: Arc<dyn Fn(f64, f64) -> f64 + Send + Sync>,
+    /// Height at which the velocity is taken, in cells of the level of the surface.
+    pub sample: f64,
+    /// Viscosity of the fluid in cells of the coarsest level squared per step.
+    pub viscosity: f64,
+    /// Height of roughness in cells of the coarsest level.
+    pub roughness: f64,
+}
+
+impl WallLaw {
+    /// Logarithms of y+ over those of the Reynolds number of the height ([`lbm_bundle::slides`]), at the surface of a level.
+    pub(crate) fn table(&self, level: usize) -> Vec<f64> {
+        let rough = self.roughness * f64::from(1u32 << level) / self.sample;
+        let of_number = |at: usize| {
+            let wanted = LAW_FROM + LAW_STEP * at as f64;
+            // u+ y+ grows with y+: bisection.
+            let (mut low, mut high) = (-40.0, wanted.max(0.0) + 20.0);
+            for _ in 0..80 {
+                let middle = 0.5f64 * (low + high);
+                let layer = middle.exp();
+                let reynolds = layer * (self.plus)(layer, layer * rough).max(f64::MIN_POSITIVE);
+                if reynolds.ln() < wanted { low = middle } else { high = middle }
+            }
+            low
+        };
+        (0..LAW_NUMBERS).map(of_number).collect()
     }
 }
 

@@ -14,7 +14,7 @@
 //! | `params`, `fluid` | `[params]`, `[fluid]` |
 //! | `faces`, `patches` | `[faces]`, patches of faces and of surfaces |
 //! | `absorbing`, `start`, `refinement`, `stop` | `[absorbing]`, `[start]`, `[refinement]`, `[stop]` |
-//! | `shapes`, `solids`, `free` | `[[solids]]`: those of shapes, all others, and those of bodies that the fluid moves |
+//! | `shapes`, `solids`, `free`, `layer` | `[[solids]]`: those of shapes, all others, those of bodies that the fluid moves, and of boundary layers |
 //! | `output`, `fields`, `report` | `[output]`, `[fields]`, `[report]` |
 //! | `probes`, `pictures`, `views`, `statistics`, `fluxes` | `[[probes]]`, `[[pictures]]`, `[[views]]`, `[[statistics]]`, `[[fluxes]]` |
 
@@ -29,6 +29,7 @@ pub(super) mod fluid;
 pub(super) mod fluxes;
 pub(super) mod free;
 mod given;
+pub(super) mod layer;
 mod lists;
 pub(super) mod output;
 pub(super) mod params;

@@ -2,6 +2,7 @@
 
 use super::faces::RawFace;
 use super::free::RawFree;
+use super::layer::RawLayer;
 use super::reader::Reader;
 use super::shapes::{RawShape, SHAPES};
 use super::table::{Key, key};
@@ -14,7 +15,7 @@ use crate::case::units::Dimension;
 use crate::case::words::{self, suggest};
 
 /// Keys of every solid.
-const COMMON: [&str; 8] = ["shape", "inverted", "rule", "level", "shells", "area", "nusselt", "motion"];
+const COMMON: [&str; 9] = ["shape", "inverted", "rule", "level", "shells", "area", "nusselt", "motion", "layer"];
 /// A motion, to show how one is written.
 const MOTION: &str = "motion = { displacement = [\"10 * sin(2*pi*t/4000)\", 0] }";
 /// One of a solid that turns.
@@ -78,6 +79,7 @@ pub(in crate::case) struct RawSolid {
     pub(in crate::case) nusselt: Option<Spanned<RawNusselt>>,
     pub(in crate::case) shells: Vec<RawShell>,
     pub(in crate::case) motion: Option<Spanned<RawMotion>>,
+    pub(in crate::case) layer: Option<Spanned<RawLayer>>,
 }
 
 /// What a Nusselt number refers to.
@@ -185,8 +187,12 @@ impl Reader {
             Some(entry) => Some(self.motion(&entry.value)?),
             None => None,
         };
+        let layer = match table.get("layer") {
+            Some(entry) => Some(self.layer(&entry.value)?),
+            None => None,
+        };
         let surface = RawFace { rule: rule?, params, patches: patches? };
-        let solid = RawSolid { shape: raw_shape?, inverted, surface, level, area, nusselt, shells, motion };
+        let solid = RawSolid { shape: raw_shape?, inverted, surface, level, area, nusselt, shells, motion, layer };
         Some(Spanned { value: solid, span })
     }
 

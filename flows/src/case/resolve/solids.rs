@@ -1,6 +1,6 @@
 //! Solids against the method: their boundary conditions, levels, and reference values.
 
-use lbm_bundle::DISTANCE;
+use lbm_bundle::{DISTANCE, slides};
 use lbm_runtime::geometry::solid::{Shape, Shell, Solid, Vector};
 
 use super::resolver::{Formulas, Grid, Resolver, Values};
@@ -25,8 +25,12 @@ impl Resolver<'_> {
         walls: &[Wall],
     ) -> Option<Vec<SolidBody>> {
         let raw = self.raw;
-        let bodies: Vec<Option<Vec<SolidBody>>> =
-            raw.solids.iter().enumerate().map(|(of, given)| self.solid(of, given, grid, units, length)).collect();
+        let bodies: Vec<Option<Vec<SolidBody>>> = raw
+            .solids
+            .iter()
+            .enumerate()
+            .map(|(of, given)| self.solid(of, given, grid, units, (length, viscosity)))
+            .collect();
         let bodies = bodies.into_iter().collect::<Option<Vec<_>>>()?;
         for (given, parts) in raw.solids.iter().zip(&bodies) {
             if let Some(body) = parts.first() {
@@ -49,7 +53,7 @@ impl Resolver<'_> {
         given: &Spanned<RawSolid>,
         grid: Grid,
         units: &Units,
-        length: f64,
+        (length, viscosity): (f64, Option<f64>),
     ) -> Option<Vec<SolidBody>> {
         let raw = &given.value;
         let Grid { size, cell } = grid;
@@ -94,6 +98,7 @@ impl Resolver<'_> {
         };
         let body = |(shape, part, face): (Shape, Option<Part>, &RawFace)| {
             let (values, formulas) = self.surface(face, (&surface, raw.motion.is_some()), grid, units)?;
+            let layer = self.layer(&face.rule, raw.layer.as_ref(), raw.motion.is_some(), (cell, units, viscosity))?;
             let (rule, shells) = (face.rule.value.clone(), shells.clone());
             Some(SolidBody {
                 of,
@@ -103,6 +108,7 @@ impl Resolver<'_> {
                 formulas,
                 area,
                 moves: moves.clone(),
+                layer,
             })
         };
         surfaces.into_iter().map(body).collect()
@@ -230,8 +236,10 @@ impl Resolver<'_> {
                 "take a link-wise boundary condition, such as `bounce_back`, or `interpolated_bounce_back`".to_string();
             return self.report.add(diag::NOT_FOR_SOLIDS, &rule.span, message, "needs a face of the domain", help);
         }
-        // That of a solid which moves follows from its motion.
-        let given = |name: &str| name != DISTANCE && !(name == "velocity" && moves);
+        // That of a solid which moves follows from its motion; those of one that slides the solver finds.
+        let slides = slides::offsets_of(boundary, self.manifest.dim).is_some();
+        let is_found = |name: &str| slides && (name == slides::SLIP || name == slides::SOURCE);
+        let given = |name: &str| name != DISTANCE && !(name == "velocity" && moves) && !is_found(name);
         let wanted: Vec<_> = boundary.params.iter().filter(|param| given(&param.name)).collect();
         let known: Vec<&str> = wanted.iter().map(|param| &param.name[..]).collect();
         for param in face.params.iter().filter(|param| !known.contains(&&param.name.value[..])) {

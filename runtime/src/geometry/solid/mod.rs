@@ -25,6 +25,7 @@
 //! | `cut` | the cut links of a block and their distances |
 //! | `padding` | cells of blocks beyond the domain, and the faces in front of them |
 //! | `tables` | the rows of all blocks with cut links |
+//! | `patches` | patches of surfaces under boundary layers, and where the flow above them is sampled |
 //!
 //! Blocks with cut links and all blocks that touch them are on one level: see [`Solids::level`].
 
@@ -42,6 +43,7 @@ mod motion;
 mod open;
 mod orientation;
 mod padding;
+mod patches;
 mod pushed;
 mod reserve;
 mod section;
@@ -68,6 +70,7 @@ pub use motion::{MOST_PLACES, Motion, Pose, Rate};
 pub use open::Enclosed;
 pub use orientation::Orientation;
 pub use padding::Padding;
+pub use patches::{Beside, Layered, Rows, SurfacePatch};
 pub use pushed::{Astray, Unchanged};
 pub use shape::Shape;
 pub use surface::{Open, Surface};

@@ -10,6 +10,7 @@ use crate::mesh::{Owned, SubdomainId};
 use crate::processes::Processes;
 use crate::solver::decomposition::{Division, Subdomains};
 use crate::solver::error::StepError;
+use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::Subdomain;
 
 /// The processes that receive a result.
@@ -77,6 +78,29 @@ impl Subdomains {
             subdomain.targets_mut().level.write_ints(0, &gathered)?;
         }
         Ok(())
+    }
+
+    /// The states of all surfaces that slide, each of a subdomain that works on it.
+    pub(crate) fn slips(&self) -> Result<Vec<f64>, StepError> {
+        let mut all: Vec<f64> = vec![];
+        let merge = |all: &mut Vec<f64>, found: &mut dyn Iterator<Item = f64>| {
+            for (at, value) in found.enumerate() {
+                match all.get_mut(at) {
+                    None => all.push(value),
+                    Some(known) if known.is_nan() => *known = value,
+                    Some(_) => {}
+                }
+            }
+        };
+        for subdomain in &self.here {
+            let found = subdomain.bodies().map_or(Ok(vec![]), Bodies::slips)?;
+            merge(&mut all, &mut found.into_iter());
+        }
+        let Some(processes) = self.processes() else { return Ok(all) };
+        for bytes in processes.allgather(&bytes_of(&all)) {
+            merge(&mut all, &mut numbers_of(&bytes));
+        }
+        Ok(all)
     }
 
     /// Gathers numbers on the processes that `to` selects. Each process contributes the numbers at the places of its own subdomains;

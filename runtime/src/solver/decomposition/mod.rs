@@ -74,7 +74,16 @@ pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Pro
         others.iter().zip(&mut has_links).for_each(|(other, has)| *has |= other);
     }
     let has_links = |slot: SlotId| has_links.get(slot.index()).is_some_and(|has| *has != 0);
-    Halo::new(here[0].program().manifest(), here[0].grid(), partition, has_links)
+    let mut whole = vec![];
+    if let Some(bodies) = here[0].bodies() {
+        for (own, read) in bodies.read_by_patches(here[0].grid())? {
+            let mut by: Vec<SubdomainId> = own.iter().map(|slot| partition.owners()[slot.index()]).collect();
+            by.sort_unstable();
+            by.dedup();
+            whole.extend(by.iter().flat_map(|by| read.iter().map(|slot| (*slot, *by))));
+        }
+    }
+    Halo::new(here[0].program().manifest(), here[0].grid(), partition, has_links, &whole)
 }
 
 /// The index of a subdomain among those of this process, if it is one of them.

@@ -18,6 +18,7 @@
 pub(crate) mod edges;
 pub(crate) mod transfer;
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -96,12 +97,14 @@ struct Found {
 }
 
 impl Halo {
-    /// Finds the halo of a partitioned grid. `has_links`: whether the block of a slot has cut links.
+    /// Finds the halo of a partitioned grid. `has_links`: whether the block of a slot has cut links; `whole`: blocks that some subdomains read
+    /// as a whole besides.
     pub(crate) fn new(
         manifest: &Manifest,
         grid: &Grid,
         partition: &Partition,
         has_links: impl Fn(SlotId) -> bool + Sync,
+        read_whole: &[(SlotId, SubdomainId)],
     ) -> Result<Halo, StepError> {
         let (tree, owner) = (grid.tree()?, partition.owners());
         let mut groups = vec![Group::Interior; tree.slots()];
@@ -189,8 +192,17 @@ impl Halo {
             }
         };
         let found = tree.meetings(grid.forest(), owner, is_thin, visit)?;
+        let of_patches = read_whole.iter().filter(|(slot, to)| owner[slot.index()] != *to);
+        let levels: HashMap<SlotId, usize> = match read_whole {
+            [] => HashMap::new(),
+            _ => tree.leaves().map(|(level, _, slot)| (slot, level)).collect(),
+        };
+        let of_patches = of_patches.map(|(slot, to)| {
+            edge[slot.index()].store(true, Ordering::Relaxed);
+            Crossing { level: levels[slot], from: owner[slot.index()], to: *to, slot: *slot, need: whole }
+        });
         let crossings = found.iter().flat_map(|found| found.crossings.iter().chain(&found.covered));
-        let mut crossings: Vec<Crossing> = crossings.copied().collect();
+        let mut crossings: Vec<Crossing> = crossings.copied().chain(of_patches).collect();
         crossings.par_sort_unstable();
         crossings.dedup();
         let shapes = Shapes::new(manifest);

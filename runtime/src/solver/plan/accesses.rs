@@ -210,7 +210,7 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: 
         }
         ("inbox_0", _) => inbox(level + 1, false, &[phase]).collect(),
         ("inbox_1", _) => inbox(level + 1, true, &[phase]).collect(),
-        ("wall_values" | "values" | "links" | "distances" | "frames" | "numbers", _) => vec![Data::Walls],
+        ("wall_values" | "values" | "links" | "distances" | "frames" | "numbers" | "slips", _) => vec![Data::Walls],
         ("clock", _) => vec![Data::Clock],
         _ => vec![],
     }
@@ -224,6 +224,8 @@ mod tests {
 
     /// Values that the host passes to one task alone, or reads from it.
     const OF_ONE_TASK: [&str; 3] = ["exchanged", "velocities", "places"];
+    /// Numbers that do not change.
+    const CONSTANT: [&str; 4] = ["normals", "shapes", "laws", "weights"];
 
     #[test]
     fn arrays_of_numbers_are_data_that_tasks_depend_on() {
@@ -233,7 +235,7 @@ mod tests {
                 let is_table = matches!(ty, ArgType::Ints | ArgType::IntsOut);
                 let found = data(name, task, Side::All, None, OfSubdomain { index: 0, count: 2 });
                 assert!(
-                    is_table || OF_ONE_TASK.contains(&name) || !found.is_empty(),
+                    is_table || OF_ONE_TASK.contains(&name) || CONSTANT.contains(&name) || !found.is_empty(),
                     "{phase:?}: which data is `{name}`?"
                 );
             }

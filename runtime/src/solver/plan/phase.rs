@@ -35,6 +35,8 @@ pub enum Phase {
     ExposeAcross,
     /// Sums the exchange between solids and the fluid.
     Exchange,
+    /// Gives surfaces under boundary layers the velocities with which they slide.
+    Slide,
     /// Fills the inbox of finer blocks with what coarse cells send.
     ToFine,
     /// Fills the inbox of fine blocks at walls with what enters from coarser blocks.
@@ -100,7 +102,7 @@ struct Row(Phase, &'static str, Items, ReadLevels, Kernels);
 
 /// The phases, those of the exchange between levels behind those that stream: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
 /// blocks, and its kernels.
-const ROWS: [Row; 23] = [
+const ROWS: [Row; 24] = [
     Row(
         Phase::StreamCollide,
         "stream_collide",
@@ -167,6 +169,7 @@ const ROWS: [Row; 23] = [
     Row(Phase::ExposeStored, "expose_stored", Own, Nothing, Method(&[Role::ExposeStored])),
     Row(Phase::ExposeAcross, "expose_across", Own, All, Method(&[Role::ExposeAcross])),
     Row(Phase::Exchange, "exchange", Own, Level, Method(&[Role::Force])),
+    Row(Phase::Slide, "slide", Own, Level, Method(&[Role::Slide])),
     Row(Phase::ToFine, "to_fine", Cells, Both, Method(&[Role::ToFine])),
     Row(Phase::ToFineWalls, "to_fine_walls", AtBoth { finer: true }, Both, Method(&[Role::ToFineWalls])),
     Row(Phase::ToCoarse, "to_coarse", Cells, Both, Method(&[Role::ToCoarse])),

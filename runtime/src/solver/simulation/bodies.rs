@@ -16,6 +16,21 @@ impl Simulation {
         self.subdomains.iter_mut().for_each(|subdomain| subdomain.set_states(states));
     }
 
+    /// The states of surfaces under boundary layers: numbers that a flow which is [continued](Self::set_slips) needs; a collective call.
+    pub fn slips(&self) -> Result<Vec<f64>, StepError> {
+        self.subdomains.slips()
+    }
+
+    /// Sets states of surfaces under boundary layers; false, and none is set, if they are not those of such surfaces.
+    pub fn set_slips(&mut self, states: &[f64]) -> Result<bool, StepError> {
+        self.forget();
+        let mut fit = true;
+        for subdomain in self.subdomains.iter_mut() {
+            fit &= subdomain.set_slips(states)?;
+        }
+        Ok(fit)
+    }
+
     /// Where a solid that moves is, relative to its given place, and its velocity in the next step; `None` of a solid at rest.
     pub fn lies(&self, solid: usize) -> Option<(Pose, Rate)> {
         self.cutters()?.solids.lies(solid, self.step() as f64)

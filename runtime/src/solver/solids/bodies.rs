@@ -18,6 +18,7 @@ use crate::solver::arrays::walls::{Instance, Walls};
 use crate::solver::error::StepError;
 use crate::solver::solids::exchanges::Left;
 use crate::solver::solids::moving::{Moving, OfLinks};
+use crate::solver::solids::slides::Slides;
 use crate::solver::solids::surfaces::crossings;
 use crate::solver::spec::GridSpec;
 
@@ -54,6 +55,8 @@ pub(crate) struct Bodies {
     pub(crate) cutters: Arc<Cutters>,
     /// Moving solids.
     pub(crate) moving: Option<Moving>,
+    /// Surfaces under boundary layers that cells do not resolve.
+    pub(crate) slides: Option<Slides>,
 }
 
 /// A list of blocks with cut links: those away from refinement interfaces, level by level, each level along the curve, then those at
@@ -131,13 +134,17 @@ impl Bodies {
         let mut nodes = grid.forest().read_nodes_with_data()?;
         let is_cut = |block: Block| known.contains(&block) || cutters.is_cut_by_faces(block);
         nodes.retain(|node| is_own(node) && is_cut(node.1.block));
-        let tables = cutters.tables(&blocks_of(&nodes), &all, &manifest.directions)?;
+        let mut tables = cutters.tables(&blocks_of(&nodes), &all, &manifest.directions)?;
         let (instances, items) = walls;
-        let owners = crossings(manifest, spec, (cutters.first, &tables), (&mut *instances, items))?;
+        let mut owners = crossings(manifest, spec, (cutters.first, &tables), (&mut *instances, items))?;
         let found = std::iter::zip(&nodes, &tables.rows).filter(|(_, row)| **row >= 0);
         let mut found: Vec<(Block, i32, i32)> = found.map(|((node, of), row)| (of.block, *node as i32, *row)).collect();
         let is_at_interface = |block| cutters.is_cut_at_interface(block, |near| known.contains(&near));
         let listed = Listed::sort(&mut found, levels, |(block, ..)| *block, is_at_interface);
+        let list: Vec<Block> = found.iter().map(|(block, ..)| *block).collect();
+        let of_nodes = blocks_of(&nodes);
+        let walls = (&mut *instances, &mut owners);
+        let slides = Slides::new(device, manifest, spec, (&cutters, &of_nodes, &mut tables), walls, &list)?;
         let (nodes, row): (Vec<i32>, Vec<i32>) = found.iter().map(|(_, node, row)| (*node, *row)).unzip();
         let mut distances = device.alloc_reals(manifest.real, tables.distances.len())?;
         distances.write_reals(0, &tables.distances)?;
@@ -162,6 +169,7 @@ impl Bodies {
             sums: manifest.dim as usize + manifest.populations.len() + torques,
             cutters: Arc::new(cutters),
             moving,
+            slides,
         };
         bodies.follow(grid)?;
         Ok(bodies)
@@ -217,7 +225,8 @@ impl Bodies {
     }
 
     /// Restricts the lists to a subdomain's own blocks, which are contiguous on each level.
-    pub(crate) fn keep_own(&mut self, owned: &Owned) -> Result<(), StepError> {
+    pub(crate) fn keep_own(&mut self, device: &Device, owned: &Owned) -> Result<(), StepError> {
+        self.keep_own_patches(device, owned)?;
         self.own = self.listed.keep(|listed| {
             let slots = self.list.read_ints(listed)?;
             Ok::<_, StepError>(slots.iter().map(|slot| owned.has(SlotId(*slot as u32))).collect())

@@ -6,4 +6,5 @@ pub(crate) mod levels;
 pub(crate) mod motion;
 pub(crate) mod moving;
 pub(crate) mod rows;
+pub(crate) mod slides;
 pub(crate) mod surfaces;

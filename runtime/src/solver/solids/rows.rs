@@ -163,7 +163,7 @@ impl Bodies {
         self.row = device.ints(&listed.iter().map(|(.., row)| *row).collect::<Vec<_>>())?;
         self.list = device.alloc_ints(listed.len())?;
         self.follow(grid)?;
-        owned.map_or(Ok(()), |owned| self.keep_own(owned))
+        owned.map_or(Ok(()), |owned| self.keep_own(device, owned))
     }
 
     /// Tells the device where all shapes are at present.

@@ -1,5 +1,6 @@
 //! Surfaces of solids, and faces along which values vary: the cutters of links, and the walls that cut links meet.
 
+use lbm_bundle::slides::{SLIP, SOURCE};
 use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use crate::geometry::Face;
@@ -8,6 +9,7 @@ use crate::mesh::{Behind, WallId};
 use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::walls::{Instance, list, resolve};
 use crate::solver::error::StepError;
+use crate::solver::solids::slides::is_sliding;
 use crate::solver::spec::{FaceSpec, GridSpec, Profile, Varying};
 
 /// The parameter of a boundary rule that takes the velocity of a moving surface.
@@ -101,13 +103,16 @@ pub(crate) fn surfaces(
         // Values that vary are given link by link, so those of the whole surface are unused.
         let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
         let followed = motion.map(|_| (VELOCITY.to_string(), vec![0.0; manifest.dim as usize]));
-        instances.push(surface(rule, solid, useless.chain(followed))?);
+        // Those of a surface that slides are found step by step.
+        let slides = [(SLIP, manifest.dim as usize), (SOURCE, 1)].into_iter().filter(|_| is_sliding(manifest, rule));
+        let slides = slides.map(|(name, components)| (name.to_string(), vec![0.0; components]));
+        instances.push(surface(rule, solid, useless.chain(followed).chain(slides))?);
     }
     Ok((instances, items))
 }
 
 /// The rule of a solid's surface.
-fn surface_rule<'a>(manifest: &'a Manifest, solid: &Solid) -> Result<&'a Boundary, StepError> {
+pub(crate) fn surface_rule<'a>(manifest: &'a Manifest, solid: &Solid) -> Result<&'a Boundary, StepError> {
     let fitting = || manifest.boundaries.iter().filter(|rule| manifest.solid_rules.contains(&rule.code));
     fitting().find(|rule| rule.name == solid.rule).ok_or_else(|| StepError::SolidRule {
         rule: solid.rule.clone(),

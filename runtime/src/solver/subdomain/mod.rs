@@ -126,14 +126,14 @@ impl Subdomain {
             Some(cutters) => {
                 let walls = (&mut instances, &mut items);
                 // All subdomains need the tables of all blocks if blocks migrate, if solids move to other subdomains, if slopes read
-                // fields of adjacent blocks, or if packets come off faces along which values vary.
-                let moves = spec.motions.iter().any(Option::is_some);
+                // fields of adjacent blocks, if packets come off faces along which values vary, or if patches of surfaces reach over several.
+                let moves = spec.motions.iter().any(Option::is_some) || spec.laws.iter().any(Option::is_some);
                 let sloped = spec.statistics.as_ref().is_some_and(|statistics| statistics.read_slopes());
                 let across = levels > 1 && cutters.varying.contains(&true);
                 let tabled = own.filter(|_| criterion.is_none() && !moves && !sloped && !across);
                 let mut bodies = Bodies::new(device, manifest, &grid, spec, levels, (cutters, tabled), walls)?;
                 if let Some(own) = own.filter(|_| tabled.is_none()) {
-                    bodies.keep_own(own)?;
+                    bodies.keep_own(device, own)?;
                 }
                 Some(bodies)
             }
@@ -217,7 +217,7 @@ impl Subdomain {
     /// Sets what it owns of the grid.
     pub(crate) fn set_owned(&mut self, owned: &Owned) -> Result<(), StepError> {
         if let Some(bodies) = &mut self.bodies {
-            bodies.keep_own(owned)?;
+            bodies.keep_own(self.program.device(), owned)?;
         }
         self.owned = Some(owned.clone());
         self.sampled = false;

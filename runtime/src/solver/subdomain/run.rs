@@ -14,6 +14,7 @@ impl Subdomain {
         match phase {
             Phase::Prescribe => self.prescribed.as_ref().is_some_and(|prescribed| prescribed.has(level)),
             Phase::Move => self.has_motions(level),
+            Phase::Slide => self.slides_on(level),
             // The tasks of a step are listed before its solids move. During its second half, a finer level may have solids in other blocks.
             Phase::StreamCollideSolid if self.has_motions(level) => true,
             Phase::Tick => self.prescribed.is_some(),
@@ -54,6 +55,7 @@ impl Subdomain {
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
                 self.exchange_inbox(phase, levels, level, start)
             }
+            Phase::Slide => self.slide(level, &levels[level]),
             Phase::Expose => self.expose(&levels[level], level, start),
             Phase::ExposeStored => self.expose_stored(&levels[level], level),
             Phase::ExposeAcross => self.expose_across(levels, level, start),

@@ -89,6 +89,23 @@ impl Subdomain {
         bodies.refill(program, grid, places.as_ref(), level, &state.params, populations)
     }
 
+    /// Sets the states of surfaces that slide; false if they are not as many.
+    pub(crate) fn set_slips(&mut self, states: &[f64]) -> Result<bool, StepError> {
+        let Subdomain { walls, bodies: Some(bodies), .. } = self else { return Ok(states.is_empty()) };
+        bodies.set_slips(walls, states)
+    }
+
+    /// Whether surfaces of a level slide under boundary layers.
+    pub(crate) fn slides_on(&self, level: usize) -> bool {
+        self.bodies().and_then(|bodies| bodies.slides.as_ref()).is_some_and(|slides| slides.has(level))
+    }
+
+    /// Gives these surfaces the velocities of the step that begins.
+    pub(crate) fn slide(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
+        let Subdomain { program, grid, walls, bodies: Some(bodies), fields, .. } = self else { return Ok(()) };
+        bodies.slide(program, grid, walls, &fields.populations[state.current.index()], level)
+    }
+
     /// Sums the exchange along the links of a level in its next step, and leaves the sums on the device.
     pub(crate) fn leave_exchanges(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
         let Subdomain { program, grid, walls, bodies: Some(bodies), fields, .. } = self else { return Ok(()) };
