@@ -6,6 +6,7 @@ mod across;
 mod adapt;
 mod adjoint;
 mod agree;
+mod arrays;
 mod blocks;
 mod case_ui;
 mod checked;
