@@ -20,7 +20,7 @@ macro_rules! shipped {
 /// Every shipped case.
 pub const SHIPPED: &[Shipped] = shipped!("cases":
     "building" "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "coarse_channel" "cylinder_on_springs" "double_shear_layer" "natural_convection" "oscillating_cylinder"
-    "pipe_stl" "porous_channel" "porous_spheres" "power_foil" "rayleigh_taylor" "rising_bubble" "rising_bubble_adaptive" "rotating_cylinder" "scalar_cavity"
+    "pipe_stl" "porous_channel" "porous_spheres" "power_foil" "propeller" "rayleigh_taylor" "rising_bubble" "rising_bubble_adaptive" "rotating_cylinder" "scalar_cavity"
     "schaefer_turek_2d1" "schaefer_turek_2d2" "sedimenting_sphere" "square_cylinder" "stirrer" "taylor_green3d" "turbulent_channel"
     "turbulent_channel_refined" "womersley"
 );
@@ -35,6 +35,7 @@ const FILES: &[(&str, &[u8])] = &[
     ("naca0015.stl", include_bytes!("../../cases/naca0015.stl")),
     ("pipe.stl", include_bytes!("../../cases/pipe.stl")),
     ("porous_spheres.nrrd", include_bytes!("../../cases/porous_spheres.nrrd")),
+    ("propeller.stl", include_bytes!("../../cases/propeller.stl")),
 ];
 
 /// A shipped case.

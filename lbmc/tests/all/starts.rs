@@ -132,6 +132,17 @@ const SET: &[(&str, &[&str])] = &[
             "pictures=[]",
         ],
     ),
+    (
+        "propeller",
+        &[
+            "domain.size=[24, 24, 24]",
+            "solids.0.scale=4",
+            "solids.0.centre=[12, 12, 12]",
+            "solids.0.motion.pivot=[12, 12, 12]",
+            "refinement.every=2",
+            "pictures=[]",
+        ],
+    ),
     ("rising_bubble", &["size=[32, 64]"]),
     ("scalar_cavity", &["size=[32, 32]"]),
     ("sedimenting_sphere", &["resolution=20", "units.step=4 ms"]),
