@@ -23,6 +23,7 @@
 //! | `setup` | allocates and initialises the flow of a case |
 //! | `run` | a flow and the state of its run |
 //! | `steady`, `exchanges`, `probes`, `statistics`, `blowup` | parts of a run, one subject each |
+//! | `visits` | questions of pages, between steps |
 //! | `begin` | start of a run, and its state in restart files |
 //! | `record`, `advance`, `end` | output during the run; the steps; output at the end |
 //! | `complete` | combines all of these for [`run()`] |
@@ -54,6 +55,7 @@ mod setup;
 mod sound;
 mod statistics;
 mod steady;
+mod visits;
 mod watch;
 
 pub use control::{Control, Kernels};

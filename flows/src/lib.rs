@@ -7,6 +7,7 @@
 //!                              └──restart─▶ files from which a run goes on
 //!
 //! files of a run ──page──▶ report.html
+//! a run ──watch──▶ pages that show it while it goes on
 //! ```
 //!
 //! Layers, each of which knows only those above it in this table:
@@ -16,8 +17,9 @@
 //! | `case` | a case file: units, walls, stop |
 //! | `output` | what a run leaves behind: VTK, profiles, pictures, summary; the progress line |
 //! | `restart` | files from which a run goes on with the same bits |
-//! | `flow` | a case run to its end |
 //! | `page` | one page about a run, made of the files that it has left |
+//! | `watch` | what pages show of a run while it goes on, and what they ask of its flow |
+//! | `flow` | a case run to its end |
 //!
 //! Invariant: no layer imports one below it in the table (`tests/tests/layers.rs`).
 //!
@@ -31,3 +33,4 @@ pub mod flow;
 pub mod output;
 pub mod page;
 pub mod restart;
+pub mod watch;

@@ -1,4 +1,5 @@
-//! One page about a run: `report.html`, made of the files in its folder alone.
+//! One page about a run: `report.html`, made of the files in its folder alone. Its style and its plots are also those of pages that show a run
+//! while it goes on.
 //!
 //! In: the folder, whose files may be a stranger's: links in it are not followed. After: a page that needs no other file and loads nothing from
 //! anywhere; text of the files is shown, never run.
@@ -62,6 +63,17 @@ const COSTS: [&str; 12] = [
     "version",
 ];
 
+/// The style of pages.
+pub const STYLE: &str = include_str!("page/style.css");
+
+/// The function `plot(figure, table)` of pages, which draws a table that can be zoomed.
+pub const PLOT: &str = include_str!("page/plot.js");
+
+/// What `plot` draws of the text of a table, as JSON. Nothing if it has no line of two points.
+pub fn plotted(text: &str) -> Option<Value> {
+    Table::read(text)?.data()
+}
+
 /// A page, and what it lacks.
 #[derive(Debug)]
 pub struct Page {
@@ -95,7 +107,7 @@ pub fn page(folder: &Path) -> Result<Page, PageError> {
     section(&mut body, "What was run", &format!("{}{}", part(&rest), listing(&case)));
     section(&mut body, "Time and memory", &part(&COSTS));
     section(&mut body, "Files", &links(&summary));
-    let (style, script) = (include_str!("page/style.css"), include_str!("page/script.js"));
+    let (style, script) = (STYLE, format!("{PLOT}{}", include_str!("page/report.js")));
     page.html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\

@@ -54,6 +54,8 @@ pub enum Command {
     Cases(Cases),
     /// Run a flow: a case file, or a shipped case.
     Run(Run),
+    /// Serve a page that shows a run, from its folder: one that goes on or is over.
+    Watch(Watch),
     /// Make one page of the results of a run: report.html, which opens in any browser.
     Report(Report),
     /// Measure the speed of kernels and of flows, beside that of other codes.
@@ -190,6 +192,16 @@ pub struct Report {
     pub out: Option<PathBuf>,
 }
 
+/// Arguments of `lbmc watch`.
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// The folder of a run.
+    pub folder: PathBuf,
+    /// Port of the loopback address (127.0.0.1); by default a free one.
+    #[arg(long)]
+    pub port: Option<u16>,
+}
+
 /// Arguments of `lbmc completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
@@ -278,6 +290,10 @@ pub struct Run {
     /// the run time.
     #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
+    /// Serve a page that shows the flow while it goes on, at this port of the loopback address (127.0.0.1), or at a free one. Its
+    /// address is printed once.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, conflicts_with = "dry_run")]
+    pub watch: Option<Option<u16>>,
     /// Also measure the memory bandwidth of the device by a device-to-device copy, and report the fraction that the run
     /// reaches.
     #[arg(long)]

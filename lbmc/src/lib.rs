@@ -1,7 +1,7 @@
 //! The command line, as a library: of this the program `lbmc` is made, and the command that the Python package brings.
 //!
 //! ```text
-//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,cases,run,report,bench,schema,lsp,manual}
+//! cli ──▶ commands/{new,fmt,explain,gen,check,specs,eval,cases,run,watch,report,bench,schema,lsp,manual}
 //!             │
 //!             ├── lbm-setup  finds specs and cases, makes them ready to run, finds out about methods
 //!             ├── states   populations in a file
@@ -73,6 +73,7 @@ fn perform(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Eval(args) => commands::eval(&args).map(done),
         Command::Cases(args) => commands::cases(&args).map(done),
         Command::Run(args) => commands::run(&args, &processes),
+        Command::Watch(args) => commands::watch(&args).map(done),
         Command::Report(args) => commands::report(&args).map(done),
         Command::Bench(args) => commands::bench(&args),
         Command::Schema => {

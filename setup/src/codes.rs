@@ -93,6 +93,8 @@ codes! {
     "L0119" "a CUDA compiler that fails"
         "nvcc, which counts registers for `--report`, cannot be run or refuses the kernels. `LBMC_CUDA` names the folder of the CUDA toolkit.";
     "L0120" "an internal error of lbmc" "This should not happen: please report it, with the command and its files.";
+    "L0121" "a page that cannot be served"
+        "`lbmc run --watch` and `lbmc watch` listen at a port of the loopback address, 127.0.0.1. Another program may listen at the port that was asked for, or this user may not take it (those below 1024). Without a number a free port is taken.";
 
     "L0201" "a method whose waves cannot be analysed"
         "The effect of refinement interfaces on sound and shear is computed from waves of the linearised collision. This method has none.";

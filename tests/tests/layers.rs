@@ -116,8 +116,9 @@ const LAYERS: &[(&str, &[&str])] = &[
         "runtime/src/solver/measure",
         &["snapshot", "gather", "velocity", "stencil", "probe", "at_points", "monitor", "statistics", "capture"],
     ),
-    ("flows/src", &["case", "output", "restart", "flow", "page"]),
+    ("flows/src", &["case", "output", "restart", "page", "watch", "flow"]),
     ("flows/src/page", &["html", "table"]),
+    ("flows/src/watch", &["budget", "ask", "desk", "section", "surface", "folder", "show"]),
     (
         "flows/src/case",
         &[
@@ -270,6 +271,8 @@ const LAYERS: &[(&str, &[&str])] = &[
             "scale",
             "picture",
             "views",
+            "mesh",
+            "gallery",
             "vtk",
             "surfaces",
             "summary",
@@ -374,11 +377,13 @@ const LAYERS: &[(&str, &[&str])] = &[
             "manual",
             "new",
             "report",
+            "watch",
             "run",
             "schema",
             "specs",
         ],
     ),
+    ("lbmc/src/commands/watch", &["pages", "request", "server"]),
     (
         "lbmc/src/commands/bench",
         &[

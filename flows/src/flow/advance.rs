@@ -65,24 +65,28 @@ impl<'a> Run<'a> {
             self.record_probes(records)?;
             self.accumulate()?;
             let early = self.early(control);
-            if self.is_due(step) || early.is_some() || step == watch.next {
-                let look = watch.time(|| self.flow.check_fields())?;
-                watch.plan(step, self.flow.timings().steps_per_second());
-                watch.next = self.processes.broadcast(watch.next);
-                if let Some(place) = look.not_finite {
-                    return Ok(Ended::Broken(place));
-                }
-                if let Some(text) = self.drift.look(self.start[0].1, &self.flow)? {
-                    progress.aside(|| notice(&text));
-                }
-                if let Some(text) = self.follow(&look, records)? {
-                    progress.aside(|| notice(&text));
-                }
+            let is_examined = self.is_due(step) || early.is_some() || step == watch.next;
+            if is_examined && let Some(place) = self.examine(&mut watch, records, progress, notice)? {
+                return Ok(Ended::Broken(place));
             }
             records.check()?;
             progress.update(step, self.flow.grid().updates(), self.checked(), self.waited);
             if self.is_steady() {
                 return Ok(Ended::Stopped(StopReason::Steady));
+            }
+            let early = match control.desk {
+                Some(desk) if early.is_none() => {
+                    desk.publish(progress.status(step));
+                    self.visit(desk, control, records, progress, notice)?;
+                    self.early(control)
+                }
+                _ => early,
+            };
+            if early.is_some()
+                && !is_examined
+                && let Some(place) = self.examine(&mut watch, records, progress, notice)?
+            {
+                return Ok(Ended::Broken(place));
             }
             if let Some(reason) = early.filter(|_| step < case.stop.steps) {
                 let why = reason.words();
@@ -96,8 +100,30 @@ impl<'a> Run<'a> {
         Ok(Ended::Stopped(StopReason::Steps))
     }
 
+    /// Checks whether all values are finite, and posts what is due at this step. Returns a place where a value is not.
+    fn examine(
+        &mut self,
+        watch: &mut Watch,
+        records: &Records<'a, '_>,
+        progress: &Progress<'_>,
+        notice: &mut dyn FnMut(&str),
+    ) -> Result<Option<NotFinite>, FlowError> {
+        let look = watch.time(|| self.flow.check_fields())?;
+        watch.plan(self.flow.step(), self.flow.timings().steps_per_second());
+        watch.next = self.processes.broadcast(watch.next);
+        if look.not_finite.is_some() {
+            return Ok(look.not_finite);
+        }
+        let drift = self.drift.look(self.start[0].1, &self.flow)?;
+        let swing = self.follow(&look, records)?;
+        for text in [drift, swing].into_iter().flatten() {
+            progress.aside(|| notice(&text));
+        }
+        Ok(None)
+    }
+
     /// Why the run ends at this step, whatever the flow: the same in all processes.
-    fn early(&self, control: Control<'_>) -> Option<StopReason> {
+    pub(super) fn early(&self, control: Control<'_>) -> Option<StopReason> {
         if self.processes.any(control.is_interrupted()) {
             return Some(StopReason::Interrupted);
         }

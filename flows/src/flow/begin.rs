@@ -11,6 +11,7 @@ use super::placement::Placement;
 use super::probes;
 use super::run::{Run, Steadiness};
 use super::setup::{fill, set_up};
+use super::visits::Visits;
 use super::watch::{Good, Kept};
 use crate::case::Case;
 use crate::output::mass::is_closed;
@@ -75,6 +76,7 @@ impl<'a> Run<'a> {
             planes,
             sampled,
             drift,
+            visits: Visits::default(),
         })
     }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use lbm_bundle::Manifest;
 use lbm_runtime::device::{DeviceError, Devices, copy_bandwidth};
+use lbm_runtime::solver::memory::Copies;
 
 use super::advance::Ended;
 use super::control::Control;
@@ -51,7 +52,10 @@ pub(super) fn complete<'a>(
     };
     let mut progress = Progress::new(facts, control.show);
     let before = run.waited;
-    let ended = outbox::beside(recorder.as_mut(), placement.first(), run.schedule.copies(), |records| {
+    let copies = run.schedule.copies();
+    // A page may order a restart file.
+    let copies = if control.desk.is_some() { Copies { states: copies.states.max(1), ..copies } } else { copies };
+    let ended = outbox::beside(recorder.as_mut(), placement.first(), copies, |records| {
         let ended = run.advance(records, control, &mut progress, notice);
         progress.finish();
         ended

@@ -10,6 +10,7 @@ use lbm_bundle::statistics::StatisticsBundle;
 
 use crate::case::InputFile;
 use crate::output::progress::Show;
+use crate::watch::Desk;
 
 /// The compiled kernels of a case.
 #[derive(Clone, Copy)]
@@ -39,6 +40,8 @@ pub struct Control<'a> {
     pub interrupted: Option<&'a AtomicBool>,
     /// Where progress is shown.
     pub show: Show<'a>,
+    /// Where pages meet the flow, if it may be looked at; in several processes each has one, and pages are at that of the first.
+    pub desk: Option<&'a Desk>,
     /// What is known of the case that makes a flow blow up, a sentence each; asked for when one has.
     pub known: Option<&'a dyn Fn() -> Vec<String>>,
     /// Whether to measure the memory bandwidth of the device, to report the fraction that the run reaches. This takes a

@@ -1,6 +1,7 @@
 //! Output during a run. After [`Run::follow`] copies of all output due at a step (fields, rows, a restart file) are in
 //! the outbox, which writes files from them in the order of steps.
 
+use lbm_runtime::device::host_memory;
 use lbm_runtime::solver::observe::FieldCheck;
 
 use super::error::FlowError;
@@ -8,6 +9,7 @@ use super::run::{Records, Run};
 use super::watch::Kept;
 use crate::output::{Data, Source};
 use crate::restart;
+use crate::watch::Orders;
 
 impl<'a> Run<'a> {
     /// Posts the fields of this step, if due.
@@ -40,16 +42,47 @@ impl<'a> Run<'a> {
     /// Posts the state of this step for a restart file, if due.
     fn record_state(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
         if self.schedule.is_restart_due(self.flow.step()) {
-            let fields = self.flow.snapshot()?;
-            let state = self.flow.capture_state(records.for_state(&mut self.waited))?;
-            let (identity, units, mut course) = (self.identity, &self.case.units, self.course()?);
-            records.post(move |recorder| {
-                course.recorded = recorder.recorded();
-                Ok(recorder.restart(|out| restart::write(out, identity, &state, Some(&fields), units, course))?)
-            });
-            self.saved = Some(self.flow.step());
+            self.post_state(records)?;
         }
         Ok(())
+    }
+
+    /// Posts the state of this step for a restart file.
+    fn post_state(&mut self, records: &Records<'a, '_>) -> Result<(), FlowError> {
+        let fields = self.flow.snapshot()?;
+        let state = self.flow.capture_state(records.for_state(&mut self.waited))?;
+        let (identity, units, mut course) = (self.identity, &self.case.units, self.course()?);
+        records.post(move |recorder| {
+            course.recorded = recorder.recorded();
+            Ok(recorder.restart(|out| restart::write(out, identity, &state, Some(&fields), units, course))?)
+        });
+        self.saved = Some(self.flow.step());
+        Ok(())
+    }
+
+    /// Posts what a page has ordered of this step, if all values are finite and the host has room for it. Returns a notice for the user.
+    pub(super) fn record_orders(
+        &mut self,
+        orders: Orders,
+        records: &Records<'a, '_>,
+    ) -> Result<Option<String>, FlowError> {
+        if !orders.fields && !orders.restart || self.flow.check_fields()?.not_finite.is_some() {
+            return Ok(None);
+        }
+        let step = self.flow.step();
+        let has_room = host_memory().is_none_or(|room| Kept::bytes(&self.flow) < room);
+        if self.processes.any(!has_room) {
+            let text = format!("the host has no memory for the files of step {step} that a page has ordered");
+            return Ok(Some(text));
+        }
+        if orders.fields {
+            let fields = self.flow.snapshot()?;
+            records.post(move |recorder| Ok(recorder.record(Data::Ordered(&fields))?));
+        }
+        if orders.restart && self.saved != Some(step) {
+            self.post_state(records)?;
+        }
+        Ok(None)
     }
 
     /// Handles all that is due at this step after a check has found all values finite: output, a check for steady flow,

@@ -11,6 +11,7 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use super::error::FlowError;
 use super::mass::Drift;
 use super::outbox::Outbox;
+use super::visits::Visits;
 use super::watch::{Good, fields_on_host};
 use crate::case::Case;
 use crate::output::flux::Fluxes;
@@ -54,6 +55,8 @@ pub(super) struct Run<'a> {
     pub(super) sampled: Vec<Option<Sampled>>,
     /// When to check the mass.
     pub(super) drift: Drift,
+    /// What pages have asked.
+    pub(super) visits: Visits,
 }
 
 /// State of the check for steady flow since the last check.

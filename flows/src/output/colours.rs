@@ -12,6 +12,11 @@ use crate::case::Colours;
 /// A colour on the screen (sRGB), each channel 0 to 1.
 pub(super) type Colour = [f32; 3];
 
+/// The colours of a map from its lower end to its upper one, 8 bits a channel.
+pub fn table(colours: Colours) -> Vec<[u8; 3]> {
+    Map::of(colours).table.into_iter().map(|colour| colour.map(|channel| (255.0 * channel).round() as u8)).collect()
+}
+
 /// A colour map: a table of colours for values 0 to 1.
 pub(super) struct Map {
     table: Vec<Colour>,

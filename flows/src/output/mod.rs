@@ -16,6 +16,7 @@
 //! | `surfaces` | `surface_*.vtp`, `surface_*.csv`, `section_*.csv`: pressure and friction on solids |
 //! | `film` | films of pictures or views: `NAME.gif` |
 //! | `views` | views of surfaces in three dimensions: `march`, `isosurface` and `hull` make triangles, `raster` draws them |
+//! | [`mesh`], [`gallery`] | nothing: triangles of surfaces; pictures and views by name, at any step |
 //! | [`plot`] | `profiles.png`: profiles and published points |
 //! | [`series`] | `series.csv`, `series.png`: time series of energy, dissipation and others, and their deviation from published ones |
 //! | [`forces`], [`settling`] | `forces.csv`, `forces.png`: forces on solids over time, and their means |
@@ -40,7 +41,7 @@ pub mod bars;
 mod bits;
 mod canvas;
 pub mod chart;
-mod colours;
+pub mod colours;
 mod contours;
 mod csv;
 pub mod derived;
@@ -51,6 +52,7 @@ mod fixture;
 pub mod flux;
 pub mod flux_planes;
 pub mod forces;
+pub mod gallery;
 mod heading;
 pub mod heat;
 mod hull;
@@ -58,6 +60,7 @@ mod isosurface;
 mod lock;
 mod march;
 pub mod mass;
+pub mod mesh;
 mod overlay;
 mod owned;
 pub mod picture;

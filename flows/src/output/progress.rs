@@ -149,6 +149,11 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// Goes on after a pause, which does not count for the speed.
+    pub fn go_on(&mut self) {
+        self.last.0 = Instant::now();
+    }
+
     /// Calls a function that prints, without disturbing the live line.
     pub fn aside(&self, print: impl FnOnce()) {
         match &self.bar {
@@ -166,7 +171,7 @@ impl<'a> Progress<'a> {
     }
 
     /// State after `step` steps.
-    fn status(&self, step: u64) -> Status {
+    pub fn status(&self, step: u64) -> Status {
         let Facts { updates, stop, time_step, .. } = self.facts;
         let rate = self.speed.steps_per_second();
         let end = self.residuals.end(stop, step).filter(|_| self.speed.is_known());

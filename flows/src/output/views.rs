@@ -102,7 +102,7 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
     };
     let (unit, symbol) = bar_unit(case, &view.isosurface);
     let surface = Isosurface::new(snapshot, &field, colour.as_ref(), view.value * unit);
-    let tiles = Tiles { snapshot, count: Tile::count(snapshot) };
+    let tiles = Tiles::new(snapshot);
     let scale = view.colour.as_ref().map(|of| {
         let unit = bar_unit(case, of).0;
         let map = Map::of(view.colours);
@@ -114,22 +114,14 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
 
     let camera = Camera::new(case.size, view.from, view.size as f64);
     let mut raster = Raster::new(camera.size[0] as usize, camera.size[1] as usize);
-    if !case.solids.is_empty() {
-        let solids = case.solids_at(snapshot.block(), snapshot.step, &snapshot.bodies);
-        let ends: Vec<bool> = case.solids.iter().map(|body| !matches!(body.solid.shape, Shape::Outside(_))).collect();
-        let hull = Hull { snapshot, solids: &solids, ends: &ends, only: None };
-        tiles.each(
-            |tile| hull.triangles(tile),
-            |triangles| {
-                // Back faces of solids are not drawn, so that one can look through the near wall of a pipe.
-                let facet = |points: &[Point; 3]| {
-                    let seen = dot(super::hull::normal(points.map(|point| point.at)), camera.axes[2]) > 0.0;
-                    seen.then(|| points.map(|point| camera.lit(point.at, point.normal, SOLID)))
-                };
-                raster.draw(&triangles.par_iter().filter_map(facet).collect::<Vec<Facet>>());
-            },
-        );
-    }
+    tiles.each_of_solids(case, |triangles| {
+        // Back faces of solids are not drawn, so that one can look through the near wall of a pipe.
+        let facet = |points: &[Point; 3]| {
+            let seen = dot(super::hull::normal(points.map(|point| point.at)), camera.axes[2]) > 0.0;
+            seen.then(|| points.map(|point| camera.lit(point.at, point.normal, SOLID)))
+        };
+        raster.draw(&triangles.par_iter().filter_map(facet).collect::<Vec<Facet>>());
+    });
     let mut shown = [f64::MAX, f64::MIN];
     tiles.each(
         |tile| surface.triangles(tile),
@@ -169,20 +161,36 @@ pub(super) fn draw(case: &Case, snapshot: &Snapshot, view: &View) -> Option<Canv
 }
 
 /// The tiles of a snapshot.
-struct Tiles<'a> {
+pub(super) struct Tiles<'a> {
     snapshot: &'a Snapshot,
     count: usize,
 }
 
-impl Tiles<'_> {
+impl<'a> Tiles<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        Tiles { snapshot, count: Tile::count(snapshot) }
+    }
+
     /// Generates the content of each tile, a few tiles in parallel, and passes it on in order.
-    fn each<T: Send>(&self, make: impl Fn(&Tile) -> Vec<T> + Sync, mut take: impl FnMut(Vec<T>)) {
+    pub(super) fn each<T: Send>(&self, make: impl Fn(&Tile) -> Vec<T> + Sync, mut take: impl FnMut(Vec<T>)) {
         let of_tile = Tile::new(self.snapshot, 0).cells().max(1);
         let at_once = (AT_ONCE / of_tile).max(1);
         for first in (0..self.count).step_by(at_once) {
             let tiles = (first..(first + at_once).min(self.count)).into_par_iter();
             take(tiles.flat_map_iter(|tile| make(&Tile::new(self.snapshot, tile))).collect());
         }
+    }
+
+    /// Generates the surfaces of the solids of a case, and passes them on.
+    pub(super) fn each_of_solids(&self, case: &Case, take: impl FnMut(Vec<[Point; 3]>)) {
+        if case.solids.is_empty() {
+            return;
+        }
+        let snapshot = self.snapshot;
+        let solids = case.solids_at(snapshot.block(), snapshot.step, &snapshot.bodies);
+        let ends: Vec<bool> = case.solids.iter().map(|body| !matches!(body.solid.shape, Shape::Outside(_))).collect();
+        let hull = Hull { snapshot, solids: &solids, ends: &ends, only: None };
+        self.each(|tile| hull.triangles(tile), take);
     }
 }
 

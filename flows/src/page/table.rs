@@ -69,21 +69,23 @@ impl Table {
         all.map(line).filter(|line| line.points.len() > 1).take(LINES).collect()
     }
 
-    /// The plot of a file: its data, which the program of the page draws. Nothing if it has no line of two points.
-    pub fn plot(&self, file: &str) -> String {
+    /// What the program of a page draws: the name of the horizontal axis, and the lines. Nothing if no line has two points.
+    pub fn data(&self) -> Option<serde_json::Value> {
         let lines = self.lines();
-        if lines.is_empty() {
-            return String::new();
-        }
         let column = |points: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| points.iter().map(of).collect::<Vec<f64>>();
-        let lines: Vec<serde_json::Value> = lines
+        let data: Vec<serde_json::Value> = lines
             .iter()
             .map(|line| serde_json::json!({"name": line.name, "x": column(&line.points, |at| at.0), "y": column(&line.points, |at| at.1)}))
             .collect();
-        let data = serde_json::json!({"axis": self.names[self.axis()], "lines": lines}).to_string();
+        (!data.is_empty()).then(|| serde_json::json!({"axis": self.names[self.axis()], "lines": data}))
+    }
+
+    /// The plot of a file: its data, which the program of the page draws. Nothing if it has no line of two points.
+    pub fn plot(&self, file: &str) -> String {
+        let Some(data) = self.data() else { return String::new() };
         let mut text = String::new();
         // In a script, `<` could begin its end.
-        let data = data.replace('<', "\\u003c").replace('>', "\\u003e");
+        let data = data.to_string().replace('<', "\\u003c").replace('>', "\\u003e");
         let _ = write!(
             text,
             "<figure class=\"plot\"><figcaption>{}</figcaption>\n<script type=\"application/json\">{data}</script>\n</figure>\n",

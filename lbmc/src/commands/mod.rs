@@ -19,6 +19,7 @@ mod schema;
 mod specs;
 mod stability;
 mod walls;
+mod watch;
 
 pub use bench::bench;
 pub use cases::cases;
@@ -34,3 +35,4 @@ pub use report::report;
 pub use run::run;
 pub use schema::schema;
 pub use specs::specs;
+pub use watch::watch;

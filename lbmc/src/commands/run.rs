@@ -9,7 +9,8 @@ use lbm_flows::case::StopReason;
 use lbm_flows::flow::{self, Control, Kernels, Plan};
 use lbm_flows::output::progress::{Show, Status};
 use lbm_flows::output::sink::{Place, RESTART};
-use lbm_flows::output::summary;
+use lbm_flows::output::summary::{self, About};
+use lbm_flows::watch::{Desk, Show as Shown};
 use lbm_runtime::processes::Processes;
 use lbm_setup::cases::CaseFile;
 use lbm_setup::ready::Ready;
@@ -17,6 +18,7 @@ use lbm_setup::stability;
 use miette::{Report, Result, miette};
 use serde::Serialize;
 
+use super::watch;
 use crate::cli::Run;
 use crate::interrupt;
 use crate::notes;
@@ -116,14 +118,18 @@ fn perform(args: &Run, processes: &Processes) -> Result<u8> {
         (false, false) => Show::Line,
     };
     let (resume, resume_anyway) = (resume.as_deref(), args.resume_anyway);
-    let (interrupted, bandwidth): (Option<&AtomicBool>, bool) = (Some(&interrupted), args.bandwidth);
+    let interrupted: &AtomicBool = &interrupted;
+    let bandwidth = args.bandwidth;
     let (inputs, is_first) = (&inputs[..], processes.is_first());
     let known = || {
         let pairs = unstable.iter().map(|pair| format!("{} ({})", pair.sentence(), pair.help()));
         pairs.chain(stability::beyond(&model, &case)).collect()
     };
     let known: Option<&dyn Fn() -> Vec<String>> = Some(&known);
-    let control = Control { resume, resume_anyway, inputs, interrupted, show, known, bandwidth };
+    let desk = Desk::default();
+    let shown = args.watch.map(|_| &desk);
+    let control =
+        Control { resume, resume_anyway, inputs, interrupted: Some(interrupted), show, desk: shown, known, bandwidth };
     let placement = if gpus > 1 {
         let (chosen, why) = flow::devices::choose(&case, kernels, &placement, &control, gpus)?;
         notes::note(&why);
@@ -141,7 +147,20 @@ fn perform(args: &Run, processes: &Processes) -> Result<u8> {
         print!("{}", plan.describe(&case, &method.manifest, bandwidth));
         return Ok(DONE);
     }
-    let done = flow::run(&case, kernels, &placement, place, control, notes::note)?;
+    let server = args.watch.filter(|_| is_first).map(watch::listen).transpose()?;
+    let perform = || {
+        let done = flow::run(&case, kernels, &placement, place, control, notes::note);
+        desk.close();
+        done
+    };
+    let done = match server {
+        Some(server) => {
+            let about = About::new(&case, &method.manifest, placement.first(), placement.subdomains());
+            let show = Shown::of_flow(&desk, &case, &method.manifest, &about, &folder);
+            server.beside(&show, Some(interrupted), perform)
+        }
+        None => perform(),
+    }?;
     let status = if done.stop.is_early() { ENDED } else { DONE };
     if !is_first {
         return Ok(status);

@@ -16,3 +16,4 @@ mod sample;
 mod starts;
 mod terminal;
 mod varying;
+mod watch;

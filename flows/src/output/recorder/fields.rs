@@ -83,6 +83,7 @@ impl Output for Fields<'_> {
     fn record(&mut self, data: &Data<'_>, files: &mut Files) -> Result<(), OutputError> {
         match data {
             Data::Fields(snapshot) if self.is_due(snapshot.step) => self.write(snapshot, files),
+            Data::Ordered(snapshot) => self.write(snapshot, files),
             _ => Ok(()),
         }
     }

@@ -36,6 +36,8 @@ pub enum Source {
 pub enum Data<'d> {
     /// The fields, at a step at which an output takes them.
     Fields(&'d Snapshot),
+    /// The fields, at a step at which a user has ordered files of them.
+    Ordered(&'d Snapshot),
     /// Means over the flow at a step.
     Means(u64, &'d Means),
     /// The change of velocity at a check for steady flow, over the reference velocity: at every check, whatever outputs take.
