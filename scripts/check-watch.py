@@ -142,17 +142,16 @@ def look(browser, folder, arguments):
                   " return new Set(new Uint32Array(d.buffer)).size; })()"
         wait(lambda: browser.value(section) > 20, "a section with colours")
         wait(lambda: browser.value("document.querySelectorAll('figure.plot path').length") > 0, "a plot")
-        browser.value("document.getElementById('pictures').open = true")
-        wait(lambda: browser.value("document.getElementById('picture').naturalWidth") > 100, "a picture")
-        browser.value("document.getElementById('section-field').value = 'vorticity';"
-                      "document.getElementById('section-field').dispatchEvent(new Event('input'))")
-        wait(lambda: "1/step" in text("section-text"), "another field")
-
         browser.value("document.getElementById('pause').click()")
         wait(lambda: text("phase") == "paused", "a pause")
         paused = step()
         time.sleep(1.2)
         assert step() == paused, "it goes on while it pauses"
+        browser.value("document.getElementById('pictures').open = true")
+        wait(lambda: browser.value("document.getElementById('picture').naturalWidth") > 100, "a picture")
+        browser.value("document.getElementById('section-field').value = 'vorticity';"
+                      "document.getElementById('section-field').dispatchEvent(new Event('input'))")
+        wait(lambda: "1/step" in text("section-text"), "another field")
         browser.value("document.getElementById('pause').click()")
         wait(lambda: step() > paused, "a run that goes on")
         browser.value("document.getElementById('fields').click()")
@@ -220,4 +219,5 @@ def main():
     print(f"the page works ({time.monotonic() - began:.1f} s)")
 
 
-main()
+if __name__ == "__main__":
+    main()

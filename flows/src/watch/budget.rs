@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Fraction of the time that may be spent from a budget.
 const SHARE: f64 = 0.007;
 /// Most seconds of credit: what comes first is answered at once, and after a long time in which nobody has looked no more than that is.
-const MOST: f64 = 0.2;
+const MOST: f64 = 0.1;
 
 /// What is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! looked for among the names of files that are there.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use lbm_runtime::file::Folder;
@@ -15,6 +15,8 @@ use crate::page::plotted;
 /// Bytes of a table and of a picture that are read, at most.
 const TABLE: u64 = 1 << 25;
 const PICTURE: u64 = 1 << 24;
+/// Bytes of the beginning and of the end of a table in which its first and its last row are.
+const PART: u64 = 1 << 14;
 /// Fewest digits of the step in the name of a frame.
 const DIGITS: usize = 8;
 
@@ -44,6 +46,22 @@ fn stem(file: &str) -> &str {
         Some((name, step)) if step.len() >= DIGITS && step.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => stem,
     }
+}
+
+/// The step of the last whole row of a table over time, which begins with comments and the names of its columns.
+fn last_step(table: &mut (impl Read + Seek)) -> Option<u64> {
+    let mut part = |from: SeekFrom| {
+        let mut bytes = vec![];
+        table.seek(from).ok()?;
+        table.by_ref().take(PART).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let begin = part(SeekFrom::Start(0))?;
+    let is_over_time =
+        begin.lines().find(|line| !line.starts_with('#')).is_some_and(|names| names.starts_with("step,"));
+    let end = part(SeekFrom::End(-(PART as i64))).unwrap_or(begin);
+    let last = end.rsplit_once('\n')?.0.lines().next_back()?;
+    is_over_time.then(|| last.split(',').next()?.parse().ok())?
 }
 
 impl Results {
@@ -80,6 +98,12 @@ impl Results {
         // Names are sorted, so that of several frames the last one stays.
         let latest: BTreeMap<String, String> = shown.map(|file| (stem(&file).to_string(), file)).collect();
         latest.into_iter().map(|(name, file)| PictureFile { name, file }).collect()
+    }
+
+    /// The last step of which a table has a row.
+    pub(super) fn step(&self) -> Option<u64> {
+        let folder = self.open().ok()?;
+        self.names(&[".csv"]).iter().filter_map(|name| last_step(&mut folder.read(name).ok()?)).max()
     }
 
     /// What a page plots of a table; `null` if it has nothing to plot yet.
@@ -124,6 +148,15 @@ mod tests {
             assert_eq!(results.table(name), Err(Refused::Unknown), "{name}");
         }
         assert_eq!(results.tables().len(), 1);
+    }
+
+    #[test]
+    fn the_step_of_a_run_is_that_of_the_last_whole_row_over_time() {
+        let step = |text: &str| last_step(&mut io::Cursor::new(text.to_string()));
+        assert_eq!(step("# a\nstep,time,a\n0,0,1\n20,1,2\n40,2"), Some(20));
+        let long: String = (0..10_000).map(|row| format!("{row},0.5\n")).collect();
+        assert_eq!(step(&format!("step,a\n{long}")), Some(9999));
+        assert_eq!((step("x,u\n7,1\n"), step("step,time\n"), step("")), (None, None, None));
     }
 
     #[test]

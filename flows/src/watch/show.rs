@@ -96,7 +96,8 @@ impl<'a> Show<'a> {
             "colours" => Ok(Content::Json(
                 json!({"sequential": table(Colours::Sequential), "diverging": table(Colours::Diverging)}).to_string(),
             )),
-            "state" => Ok(Content::Json(self.state().to_string())),
+            "state" => self.paid(|| Ok(Content::Json(self.state().to_string()))),
+            "table" if self.is_busy() => Err(Refused::Busy),
             "table" => self.paid(|| Ok(Content::Json(self.results.table(value("name"))?))),
             "picture" => match &self.flow {
                 Some(flow) => flow.picture(value("name")).map(Content::Picture),
@@ -122,15 +123,18 @@ impl<'a> Show<'a> {
         self.flow.as_ref().ok_or(Refused::Over)
     }
 
+    /// Whether a flow needs all of the time now.
+    fn is_busy(&self) -> bool {
+        self.flow.as_ref().is_some_and(|flow| !flow.desk.allows(Work::Little))
+    }
+
     /// Does something that takes time which the flow may need.
-    fn paid<T>(&self, work: impl FnOnce() -> Result<T, Refused>) -> Result<T, Refused> {
-        let Some(flow) = &self.flow else { return work() };
-        if !flow.desk.allows(Work::Little) {
-            return Err(Refused::Busy);
-        }
+    fn paid<T>(&self, work: impl FnOnce() -> T) -> T {
         let began = Instant::now();
         let done = work();
-        flow.desk.pay(Work::Little, began.elapsed());
+        if let Some(flow) = &self.flow {
+            flow.desk.pay(Work::Little, began.elapsed());
+        }
         done
     }
 
@@ -155,7 +159,7 @@ impl<'a> Show<'a> {
         let phase = if self.summary().is_some() { "over" } else { "elsewhere" };
         let pictures: Vec<Value> =
             self.results.pictures().iter().map(|picture| json!({"name": picture.name, "file": picture.file})).collect();
-        json!({"phase": phase, "pictures": pictures, "fields": [], "orders": false})
+        json!({"phase": phase, "step": self.results.step(), "pictures": pictures, "fields": [], "orders": false})
     }
 }
 

@@ -74,7 +74,7 @@ function showState() {
     if (about.mlups) fact("MLUPS", short(about.mlups));
     if (about.stop) fact("stopped by", about.stop);
     if (by("fact-left")) by("fact-left").textContent = "nothing";
-  }
+  } else if (typeof state.step === "number") fact("last row of step", String(state.step));
   show("progress", status && phase !== "over");
   show("orders", state.orders);
   by("pause").textContent = pause ? "Go on" : "Pause";
@@ -172,7 +172,7 @@ function paintSection() {
   const field = fieldOf("section-field");
   if (!section || !field || !colours) return;
   if (by("section-auto").checked) {
-    range = usualRange(field, section.range);
+    range = usualRange(field, section.values);
     [by("section-low").value, by("section-high").value] = range.map((end) => Number(end.toPrecision(4)));
   }
   const map = field.signed ? colours.diverging : colours.sequential;

@@ -179,6 +179,22 @@ mod tests {
     }
 
     #[test]
+    fn damaged_requests_are_requests_or_refused() {
+        let whole = b"GET /t/section?field=a%20b&at=0.5 HTTP/1.1\r\nHost: localhost:1\r\nOrigin: http://a\r\nContent-Length: 0\r\n\r\n";
+        let guard = Guard::new().unwrap();
+        for at in 0..whole.len() {
+            for byte in 0..=255 {
+                let mut damaged = whole.to_vec();
+                damaged[at] = byte;
+                if let Ok(Some(request)) = parse(&damaged) {
+                    assert!(guard.admit(&request).is_err(), "without the token nothing is given");
+                }
+            }
+            assert!(matches!(parse(&whole[..at]), Ok(None)), "a part is no request");
+        }
+    }
+
+    #[test]
     fn tokens_differ_and_are_long() {
         let tokens = [(); 2].map(|()| Guard::new().unwrap().token);
         assert!(tokens[0] != tokens[1] && tokens[0].len() == 32);

@@ -16,9 +16,11 @@ function readSection(buffer) {
   return { ...head, values: new Float32Array(buffer, start, count), levels: new Uint8Array(buffer, start + 4 * count, count) };
 }
 
-// The range of a field's colours: symmetric about zero for fields with a sign, from zero for magnitudes.
-function usualRange(field, range) {
-  let [low, high] = range || [0, 1];
+// The range of a field's colours: all but the least and the largest values, which are those of a few corners; symmetric about zero for fields
+// with a sign, from zero for magnitudes.
+function usualRange(field, values) {
+  const known = values.filter((value) => !Number.isNaN(value)).sort();
+  let [low, high] = known.length ? [0.005, 0.995].map((share) => known[Math.round(share * (known.length - 1))]) : [0, 1];
   if (field.signed) [low, high] = [-Math.max(-low, high), Math.max(-low, high)];
   else if (field.magnitude) low = 0;
   return low < high ? [low, high] : [low, low + (Math.abs(low) || 1)];

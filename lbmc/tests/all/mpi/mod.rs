@@ -16,7 +16,7 @@ use cases::{CAVITY, COMING, FREE, MOVING, REFINED};
 const RESTART: &str = "restart.lbmc";
 
 /// Whether there is an mpirun; where everything is tested there must be.
-fn is_there() -> bool {
+pub(super) fn is_there() -> bool {
     let found = Command::new("mpirun").arg("--version").output().is_ok_and(|output| output.status.success());
     assert!(found || std::env::var_os("CI").is_none(), "mpirun is missing: `apt install openmpi-bin`");
     if !found {
@@ -45,7 +45,7 @@ fn folder(cases: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 /// mpirun with these arguments: on this host alone, where processes that are more than cores give way while they wait.
-fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
+pub(super) fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("mpirun");
     command.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]).args(arguments).current_dir(folder);
     for (name, value) in
@@ -57,7 +57,7 @@ fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-const LBMC: &str = env!("CARGO_BIN_EXE_lbmc");
+pub(super) const LBMC: &str = env!("CARGO_BIN_EXE_lbmc");
 
 /// A case in so many processes; 1 without mpirun.
 fn run(folder: &Path, processes: usize, arguments: &[&str]) -> Output {
