@@ -23,9 +23,8 @@
 //! | `setup` | allocates and initialises the flow of a case |
 //! | `run` | a flow and the state of its run |
 //! | `steady`, `exchanges`, `probes`, `statistics`, `blowup` | parts of a run, one subject each |
-//! | `visits` | questions of pages, between steps |
 //! | `begin` | start of a run, and its state in restart files |
-//! | `record`, `advance`, `end` | output during the run; the steps; output at the end |
+//! | `record`, `visits`, `advance`, `end` | output during the run; questions of pages between steps; the steps; output at the end |
 //! | `complete` | combines all of these for [`run()`] |
 //! | `describe` | the results as readable text |
 //! | `plan`, [`devices`] | cost of a run without running it; how many GPUs are worth using |

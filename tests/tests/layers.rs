@@ -328,6 +328,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "blowup",
             "begin",
             "record",
+            "visits",
             "advance",
             "end",
             "complete",

@@ -11,7 +11,6 @@ use super::placement::Placement;
 use super::probes;
 use super::run::{Run, Steadiness};
 use super::setup::{fill, set_up};
-use super::visits::Visits;
 use super::watch::{Good, Kept};
 use crate::case::Case;
 use crate::output::mass::is_closed;
@@ -76,7 +75,7 @@ impl<'a> Run<'a> {
             planes,
             sampled,
             drift,
-            visits: Visits::default(),
+            asked: None,
         })
     }
 

@@ -11,12 +11,12 @@ use lbm_runtime::solver::snapshot::Snapshot;
 use super::error::FlowError;
 use super::mass::Drift;
 use super::outbox::Outbox;
-use super::visits::Visits;
 use super::watch::{Good, fields_on_host};
 use crate::case::Case;
 use crate::output::flux::Fluxes;
 use crate::output::{Recorder, Schedule};
 use crate::restart::{Identity, Sampled};
+use crate::watch::Ask;
 
 /// A flow and the state of its run.
 pub(super) struct Run<'a> {
@@ -55,8 +55,8 @@ pub(super) struct Run<'a> {
     pub(super) sampled: Vec<Option<Sampled>>,
     /// When to check the mass.
     pub(super) drift: Drift,
-    /// What pages have asked.
-    pub(super) visits: Visits,
+    /// The last section that a page has asked for, whose probe knows its stencils.
+    pub(super) asked: Option<(Ask, Probe)>,
 }
 
 /// State of the check for steady flow since the last check.

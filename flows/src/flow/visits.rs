@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lbm_runtime::solver::probe::Probe;
 use serde::{Deserialize, Serialize};
 
 use super::control::Control;
@@ -15,10 +14,6 @@ use crate::watch::{Answer, Ask, Desk, Orders, Phase};
 
 /// How long a flow that pauses waits before it looks whether it is to end.
 const REST: Duration = Duration::from_millis(100);
-
-/// The probe of the last section, whose stencils a page that stays asks for again.
-#[derive(Default)]
-pub(super) struct Visits(Option<(Ask, Probe)>);
 
 /// What was found at the desk, the same in all processes.
 #[derive(Serialize, Deserialize)]
@@ -78,7 +73,7 @@ impl<'a> Run<'a> {
     }
 
     fn answer(&mut self, ask: &Ask) -> Result<Answer, FlowError> {
-        let probe = match self.visits.0.take().filter(|(known, _)| known == ask) {
+        let probe = match self.asked.take().filter(|(known, _)| known == ask) {
             Some((_, probe)) => Some(probe),
             None => ask.probe(self.case),
         };
@@ -86,7 +81,7 @@ impl<'a> Run<'a> {
             return Ok(Answer::Fields(self.fields_if_room(false)?.map(Arc::new)));
         };
         let (step, readings) = (self.flow.step(), self.flow.probe(&mut probe)?);
-        self.visits.0 = Some((*ask, probe));
+        self.asked = Some((*ask, probe));
         Ok(Answer::Section { step, readings })
     }
 }

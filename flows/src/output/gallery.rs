@@ -3,7 +3,8 @@
 use lbm_runtime::solver::snapshot::Snapshot;
 
 use super::canvas::Canvas;
-use super::{picture, views};
+use super::picture;
+use super::views;
 use crate::case::Case;
 
 /// Pictures of the flow that a case has if it asks for pictures without saying which.

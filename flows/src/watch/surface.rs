@@ -13,6 +13,8 @@ use crate::output::mesh::{Corner, mesh, quantile};
 
 /// Most triangles of a surface.
 const MOST: usize = 400_000;
+/// Colours that differ by less, relative to them, are the same.
+const SAME: f64 = 1e-3;
 /// If no value is asked for, this fraction of the values of the field are below the surface's.
 const USUAL: f64 = 0.9;
 
@@ -29,7 +31,11 @@ pub(super) fn bytes(
     let corners = mesh(case, snapshot, (field, value), colour, MOST).ok_or(Refused::TooLarge)?;
     let known = corners.iter().map(|corner| corner.colour).filter(|colour| colour.is_finite());
     let [low, high] = known.fold([f64::MAX, f64::MIN], |[low, high], colour| [low.min(colour), high.max(colour)]);
-    let [low, high] = if low < high { [low, high] } else { [0.0, 1.0] };
+    // Where the colour is the same all over the surface, it is shown beside all that the fluid has.
+    let is_range = |[low, high]: [f64; 2]| high - low > SAME * low.abs().max(high.abs());
+    let of_fluid = || quantile(snapshot, colour, USUAL).map(|[_, low, high]| [low, high]);
+    let range = Some([low, high]).filter(|range| is_range(*range)).or_else(of_fluid).filter(|range| is_range(*range));
+    let [low, high] = range.unwrap_or([0.0, 1.0]);
     let longest = case.size.into_iter().max().unwrap_or(1) as f64;
     let length = case.units.scale(Dimension::LENGTH);
     let of_colour = colour.scale(&case.units);
