@@ -47,7 +47,7 @@ pub(super) fn measured() -> Measured {
 }
 
 /// A manifest of D2Q9 BGK, as far as a case needs it.
-pub(super) fn manifest() -> Manifest {
+pub(crate) fn manifest() -> Manifest {
     let velocity = Param { name: "velocity".into(), components: 2, range: None, unit: None, doc: String::new() };
     let rule = |name: &str, code: i32, params: Vec<Param>| Boundary {
         name: name.into(),
@@ -135,7 +135,7 @@ pub(super) fn velocity(x: f64, y: f64) -> (f64, f64) {
 }
 
 /// A cavity of `n` by `n` cells.
-pub(super) fn cavity(n: usize) -> (Case, Snapshot) {
+pub(crate) fn cavity(n: usize) -> (Case, Snapshot) {
     cavity_under(n, "[0.1, 0]")
 }
 

@@ -48,7 +48,7 @@ pub mod derived;
 mod error;
 mod film;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 pub mod flux;
 pub mod flux_planes;
 pub mod forces;
