@@ -47,7 +47,7 @@ pub(super) fn measured() -> Measured {
 }
 
 /// A manifest of D2Q9 BGK, as far as a case needs it.
-pub(crate) fn manifest() -> Manifest {
+pub(super) fn manifest() -> Manifest {
     let velocity = Param { name: "velocity".into(), components: 2, range: None, unit: None, doc: String::new() };
     let rule = |name: &str, code: i32, params: Vec<Param>| Boundary {
         name: name.into(),

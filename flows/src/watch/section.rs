@@ -72,23 +72,24 @@ mod tests {
     #[test]
     fn a_section_has_the_value_of_every_cell_and_solids_have_none() {
         let (case, _) = fixture::cavity(32);
-        let speed = Quantity::all(&fixture::manifest()).into_iter().find(|field| field.name() == "speed").unwrap();
+        let all = Quantity::all(&lbm_runtime::fixture::manifest());
+        let density = all.into_iter().find(|field| field.name() == "density").unwrap();
         let reading = |at: usize| Reading {
             level: at % 3,
-            values: if at == 5 { vec![f64::NAN; 3] } else { vec![1.0, 3.0 * at as f64, 4.0 * at as f64] },
+            values: if at == 5 { vec![f64::NAN; 4] } else { vec![at as f64, 0.0, 0.0, 0.0] },
             gradient: [[0.0; 3]; 3],
             slopes: vec![],
         };
         let readings: Vec<Reading> = (0..32 * 32).map(reading).collect();
-        let bytes = bytes(&case, &speed, (2, 0.5), 7, &readings);
+        let bytes = bytes(&case, &density, (2, 0.5), 7, &readings);
         let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
         let head: serde_json::Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
         assert_eq!((&head["step"], &head["width"], &head["height"]), (&json!(7), &json!(32), &json!(32)));
-        assert_eq!(head["range"], json!([0.0, 5.0 * 1023.0]));
+        assert_eq!(head["range"], json!([0.0, 1023.0]));
         let body = &bytes[4 + length..];
         assert_eq!(body.len(), 5 * 32 * 32);
         let value = |at: usize| f32::from_le_bytes(body[4 * at..4 * at + 4].try_into().unwrap());
-        assert_eq!((value(0), value(33), value(5).is_nan()), (0.0, 165.0, true));
+        assert_eq!((value(0), value(33), value(5).is_nan()), (0.0, 33.0, true));
         assert_eq!((body[4 * 1024 + 4], body[4 * 1024 + 5]), (1, 255));
     }
 }
