@@ -56,6 +56,7 @@ mod probes;
 mod resume;
 mod rounding;
 mod scalar;
+mod slides;
 mod soa;
 mod solids;
 mod specs;

@@ -91,7 +91,7 @@ fn changes_of_large_grids() {
                 done("tree");
                 let partition = Partition::new(&grid, parts).unwrap();
                 done("partition");
-                let halo = Halo::new(&manifest, &grid, &partition, |_| false).unwrap();
+                let halo = Halo::new(&manifest, &grid, &partition, |_| false, &[]).unwrap();
                 done("halo");
                 Edges::new(&device, &grid, &partition.subdomains()[0], &halo).unwrap();
                 done("edges");

@@ -23,7 +23,7 @@ pub(in crate::case) const KEYS: &[Key] = &[
     key(
         "solids.layer.sample",
         Takes::Number,
-        "height above the surface at which the law applies, in cells of its level; default: 2.5",
+        "height above the surface at which the law applies, in cells of its level, at most the least side of a block; default: 3.5",
     ),
     key(
         "solids.layer.viscosity",

@@ -11,7 +11,7 @@ use crate::case::units::{Dimension, Units};
 use crate::case::words;
 
 /// Height at which a law applies, in cells, if a case says nothing.
-const SAMPLE: f64 = 2.5;
+const SAMPLE: f64 = 3.5;
 
 /// Least height at which it may apply: above the cells whose links the surface cuts.
 const LOWEST: f64 = 1.0;
@@ -57,12 +57,10 @@ impl Resolver<'_> {
         let sample = match raw.and_then(|raw| raw.sample.as_ref()) {
             None => SAMPLE,
             Some(given) => {
-                let most = self.manifest.block[..self.dim].iter().copied().min().unwrap_or(1) as f64 - 1.0;
+                let most = self.manifest.block[..self.dim].iter().copied().min().unwrap_or(1) as f64;
                 if !(LOWEST..=most).contains(&given.value) {
-                    let message = format!(
-                        "`sample` lies between {LOWEST} and {most} cells: a block has {} along an axis",
-                        most + 1.0
-                    );
+                    let message =
+                        format!("`sample` lies between {LOWEST} and {most} cells: a block has {} along an axis", most);
                     return self.report.add(diag::BAD_VALUE, &given.span, message, "out of range", None);
                 }
                 given.value
