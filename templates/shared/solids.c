@@ -311,6 +311,15 @@ typedef struct {
     return sum;
 }
 
+// Gives the wall of a cell the velocity of its patch, along the surface there, and its source.
+{{ inline }} void put_slid(
+    {{ real }} *values, const double *slide, const double source, const double *normal, const int slip, const int source_at)
+{
+    const double out = along_normal(slide, normal);
+    for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})(slide[axis] - out * normal[axis]);
+    values[source_at] = ({{ real }})source;
+}
+
 {% <kernel of={solids.slide}> %}
     const int patch = slot;
     const {{ int }} begin = ranges[2 * patch], end = ranges[2 * patch + 1];
@@ -324,6 +333,8 @@ typedef struct {
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
         const {{ int }} *const of = cells + 4 * (size_t)entry, place = cut[of[0]], *const near = neighbours + (size_t)place * NEAR;
         const size_t row_at = (size_t)link_rows[place] * (Q * CELLS);
+        // As the last step has: a flow that goes on knows the state alone.
+        put_slid(wall_values + (size_t)(first + entry) * {{ walls.stride }}, before, before[DIM], normals + DIM * (size_t)entry, slip, source_at);
         add_slid(&own, first + entry, of[1], near[of[2]], of[3], density, weights, near, links + row_at, distances + row_at, src, wall_rules, wall_values);
     }
     {{<fold type="Slid" name="all" value="own" merge="merge_slid" />}}
@@ -351,10 +362,7 @@ typedef struct {
         slid[2 * DIM + 2] = stress, slid[2 * DIM + 3] = layer;
     }
     for ({{ int }} entry = begin + thread; entry < end; entry += threads) {
-        {{ real }} *const values = wall_values + (size_t)(first + entry) * {{ walls.stride }};
-        const double out = along_normal(slide, normals + DIM * (size_t)entry);
-        for (int axis = 0; axis < DIM; ++axis) values[slip + axis] = ({{ real }})(slide[axis] - out * normals[DIM * (size_t)entry + (size_t)axis]);
-        values[source_at] = ({{ real }})source;
+        put_slid(wall_values + (size_t)(first + entry) * {{ walls.stride }}, slide, source, normals + DIM * (size_t)entry, slip, source_at);
     }
 {%- </kernel> %}
 

@@ -69,6 +69,17 @@ struct Need {
     whole: bool,
 }
 
+impl Need {
+    /// What either needs.
+    fn with(self, other: Need) -> Need {
+        Need {
+            streaming: self.streaming | other.streaming,
+            rim: self.rim | other.rim,
+            whole: self.whole || other.whole,
+        }
+    }
+}
+
 /// A block that another subdomain reads. Ordered by level, pair of subdomains and slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Crossing {
@@ -204,7 +215,13 @@ impl Halo {
         let crossings = found.iter().flat_map(|found| found.crossings.iter().chain(&found.covered));
         let mut crossings: Vec<Crossing> = crossings.copied().chain(of_patches).collect();
         crossings.par_sort_unstable();
-        crossings.dedup();
+        crossings.dedup_by(|next, known| {
+            let same = (next.level, next.from, next.to, next.slot) == (known.level, known.from, known.to, known.slot);
+            if same {
+                known.need = known.need.with(next.need);
+            }
+            same
+        });
         let shapes = Shapes::new(manifest);
         let of_lane = |a: &Crossing, b: &Crossing| (a.level, a.from, a.to) == (b.level, b.from, b.to);
         let lanes: Vec<&[Crossing]> = crossings.chunk_by(of_lane).collect();
