@@ -178,6 +178,6 @@ mod tests {
         let model = crate::fixture::compile_with(&source, &shipped::Prelude, &rules, None, None).unwrap();
         let found = model.boundaries().iter().filter(|rule| assumes_unit_density(&model, rule));
         let found: Vec<&str> = found.map(|rule| &rule.name[..]).collect();
-        assert_eq!(found, ["moving_wall", "interpolated_moving_wall", "wall_function"]);
+        assert_eq!(found, ["moving_wall", "interpolated_moving_wall", "sliding_wall", "wall_function"]);
     }
 }

@@ -7,4 +7,5 @@ pub(crate) mod motion;
 pub(crate) mod moving;
 pub(crate) mod rows;
 pub(crate) mod slides;
+pub(crate) mod sliding;
 pub(crate) mod surfaces;

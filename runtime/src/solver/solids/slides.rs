@@ -8,48 +8,44 @@
 //! grid; the sum over a patch averages what single cells do. Links that slide let some mass through; a source, which follows the sum of
 //! what has passed, takes it back.
 //!
-//! The velocity of a patch is a state of the flow, and in restart files ([`Bodies::slips`]). Each subdomain that has a block of a patch finds it
-//! anew, from all of its blocks and those around them, which are in its halo ([`Bodies::read_by_patches`]): the bits are the same in all of them.
+//! The velocity of a patch is a state of the flow, and in restart files (`sliding`). Each subdomain that has a block of a patch finds it
+//! anew, from all of its blocks and those around them, which are in its halo: the bits are the same in all of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use lbm_bundle::{Boundary, Manifest, slides};
+use lbm_bundle::{Manifest, slides};
 
-use crate::device::{Buffer, Device, DeviceError, Double, Int, Stored};
+use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
 use crate::geometry::solid::{Cutters, Layered, Rows, SurfacePatch, Tables};
-use crate::kernels::layout::SlotId;
-use crate::kernels::{self, Program};
-use crate::mesh::{Grid, Owned};
-use crate::solver::arrays::walls::{Instance, Walls};
+use crate::solver::arrays::walls::Instance;
 use crate::solver::error::StepError;
-use crate::solver::solids::bodies::Bodies;
 use crate::solver::solids::surfaces::surface_rule;
 use crate::solver::spec::GridSpec;
 
 /// Patches of surfaces on the device, level by level.
 pub(crate) struct Slides {
     /// For each patch its level, and the places of its blocks in the list of blocks with cut links.
-    patches: Vec<(usize, Vec<usize>)>,
+    pub(super) patches: Vec<(usize, Vec<usize>)>,
     /// The patches that this subdomain works on, and the range of each level in them.
-    ids: Buffer<Int>,
-    levels: Vec<Range<usize>>,
-    ranges: Buffer<Int>,
-    cells: Buffer<Int>,
-    normals: Buffer<Double>,
-    shapes: Buffer<Double>,
-    laws: Buffer<Double>,
-    weights: Buffer<Double>,
-    slips: Buffer<Double>,
+    pub(super) ids: Buffer<Int>,
+    pub(super) levels: Vec<Range<usize>>,
+    pub(super) ranges: Buffer<Int>,
+    pub(super) cells: Buffer<Int>,
+    pub(super) normals: Buffer<Double>,
+    pub(super) shapes: Buffer<Double>,
+    pub(super) laws: Buffer<Double>,
+    pub(super) weights: Buffer<Double>,
+    pub(super) slips: Buffer<Double>,
     /// The walls of all cells, in their order.
-    walls: Range<usize>,
+    pub(super) walls: Range<usize>,
     /// Numbers of the state of a patch, axes, and values of a wall.
-    state: usize,
-    dim: usize,
-    stride: usize,
+    pub(super) state: usize,
+    pub(super) dim: usize,
+    pub(super) stride: usize,
     /// Where the velocity and the source are among the values of a wall.
-    at: (usize, usize),
+    pub(super) at: (usize, usize),
 }
 
 /// The surfaces under boundary layers; an error if a law is given to a rule that does not slide, or none to one that does, or if any solid moves:
@@ -71,11 +67,6 @@ pub(crate) fn layered(manifest: &Manifest, spec: &GridSpec) -> Result<Vec<Layere
         }
     }
     Ok(found)
-}
-
-/// Whether a rule slides.
-pub(crate) fn is_sliding(manifest: &Manifest, rule: &Boundary) -> bool {
-    slides::offsets_of(rule, manifest.dim).is_some()
 }
 
 impl Slides {
@@ -157,7 +148,7 @@ impl Slides {
     }
 
     /// Restricts the patches that are worked on to those of which some block is own, by its place in the list.
-    fn keep(&mut self, device: &Device, own: impl Fn(usize) -> bool) -> Result<(), DeviceError> {
+    pub(super) fn keep(&mut self, device: &Device, own: impl Fn(usize) -> bool) -> Result<(), DeviceError> {
         let is_own = |(_, (_, blocks)): &(usize, &(usize, Vec<usize>))| blocks.iter().any(|block| own(*block));
         let kept: Vec<(usize, usize)> =
             self.patches.iter().enumerate().filter(is_own).map(|(number, (level, _))| (number, *level)).collect();
@@ -178,100 +169,4 @@ fn doubles(device: &Device, values: &[f64]) -> Result<Buffer<Double>, StepError>
     let mut buffer = device.alloc_doubles(values.len())?;
     buffer.write_reals(0, values)?;
     Ok(buffer)
-}
-
-impl Bodies {
-    /// Gives the patches of a level their velocities for the step that begins. The halo must be up to date.
-    pub(crate) fn slide(
-        &mut self,
-        program: &Program,
-        grid: &Grid,
-        walls: &mut Walls,
-        src: &Buffer<Stored>,
-        level: usize,
-    ) -> Result<(), StepError> {
-        let Bodies { slides: Some(slides), list, rows, links, distances, .. } = self else { return Ok(()) };
-        let Slides { ids, ranges, cells, normals, shapes, laws, weights, slips, walls: own, at, .. } = slides;
-        program.launch(kernels::Slide {
-            ids: ids.slice(slides.levels[level].clone()),
-            ranges,
-            cells,
-            normals,
-            shapes,
-            laws,
-            weights,
-            cut: list,
-            neighbours: &grid.tables().neighbours,
-            links: kernels::Links { link_rows: rows, links, distances },
-            src,
-            wall_rules: &walls.rules,
-            wall_values: &mut walls.values,
-            slips,
-            first: own.start as i32,
-            slip: at.0 as i32,
-            source_at: at.1 as i32,
-        })?;
-        Ok(())
-    }
-
-    /// Restricts the patches to those that have own blocks.
-    pub(crate) fn keep_own_patches(&mut self, device: &Device, owned: &Owned) -> Result<(), StepError> {
-        let Bodies { slides: Some(slides), list, .. } = self else { return Ok(()) };
-        let slots = list.read_ints(0..list.len())?;
-        Ok(slides.keep(device, |place| owned.has(SlotId(slots[place] as u32)))?)
-    }
-
-    /// For each patch the slots of its blocks, and of these and all around them, which are read where any of the first is owned.
-    pub(crate) fn read_by_patches(&self, grid: &Grid) -> Result<Vec<(Vec<SlotId>, Vec<SlotId>)>, StepError> {
-        let Some(slides) = &self.slides else { return Ok(vec![]) };
-        let slots = self.list.read_ints(0..self.list.len())?;
-        let near = 3usize.pow(slides.dim as u32);
-        let neighbours = grid.tables().neighbours.read_ints(0..grid.slots() * near)?;
-        let of_patch = |(_, blocks): &(usize, Vec<usize>)| {
-            let own: Vec<SlotId> = blocks.iter().map(|block| SlotId(slots[*block] as u32)).collect();
-            let around = own.iter().flat_map(|slot| &neighbours[slot.index() * near..][..near]);
-            let mut read: Vec<SlotId> = around.filter_map(|slot| Some(SlotId(u32::try_from(*slot).ok()?))).collect();
-            read.sort_unstable();
-            read.dedup();
-            (own, read)
-        };
-        Ok(slides.patches.iter().map(of_patch).collect())
-    }
-
-    /// The states of all patches, those of patches that are not worked on here NaN: velocity, source and density of each.
-    pub(crate) fn slips(&self) -> Result<Vec<f64>, StepError> {
-        let Some(slides) = &self.slides else { return Ok(vec![]) };
-        let (all, kept) = (slides.slips.read_reals(0..slides.slips.len())?, slides.dim + 2);
-        let mut states = vec![f64::NAN; slides.patches.len() * kept];
-        for patch in slides.ids.read_ints(0..slides.ids.len())? {
-            let (from, to) = (patch as usize * slides.state, patch as usize * kept);
-            states[to..to + kept].copy_from_slice(&all[from..from + kept]);
-        }
-        Ok(states)
-    }
-
-    /// Sets the states of all patches, and the velocities of their walls; false if they are not as many.
-    pub(crate) fn set_slips(&mut self, walls: &mut Walls, states: &[f64]) -> Result<bool, StepError> {
-        let Some(slides) = &mut self.slides else { return Ok(states.is_empty()) };
-        let Slides { ranges, normals, slips, walls: own, state, dim, stride, at, patches, .. } = slides;
-        let kept = *dim + 2;
-        if states.len() != patches.len() * kept {
-            return Ok(false);
-        }
-        let (ranges, normals) = (ranges.read_ints(0..ranges.len())?, normals.read_reals(0..normals.len())?);
-        let mut values = walls.values.read_reals(own.start * *stride..own.end * *stride)?;
-        let mut all = vec![0.0; slips.len()];
-        for (number, slid) in states.chunks_exact(kept).enumerate() {
-            all[number * *state..][..kept].copy_from_slice(slid);
-            for entry in ranges[2 * number] as usize..ranges[2 * number + 1] as usize {
-                let (normal, wall) = (&normals[entry * *dim..][..*dim], &mut values[entry * *stride..][..*stride]);
-                let out: f64 = normal.iter().zip(slid).map(|(normal, slip)| normal * slip).sum();
-                (0..*dim).for_each(|axis| wall[at.0 + axis] = slid[axis] - out * normal[axis]);
-                wall[at.1] = slid[*dim];
-            }
-        }
-        slips.write_reals(0, &all)?;
-        walls.values.write_reals(own.start * *stride, &values)?;
-        Ok(true)
-    }
 }

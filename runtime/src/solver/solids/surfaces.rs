@@ -1,6 +1,6 @@
 //! Surfaces of solids, and faces along which values vary: the cutters of links, and the walls that cut links meet.
 
-use lbm_bundle::slides::{SLIP, SOURCE};
+use lbm_bundle::slides::{SLIP, SOURCE, offsets_of};
 use lbm_bundle::{Boundary, DISTANCE, Manifest, Param, Role};
 
 use crate::geometry::Face;
@@ -9,7 +9,6 @@ use crate::mesh::{Behind, WallId};
 use crate::solver::arrays::prescribed::Item;
 use crate::solver::arrays::walls::{Instance, list, resolve};
 use crate::solver::error::StepError;
-use crate::solver::solids::slides::is_sliding;
 use crate::solver::spec::{FaceSpec, GridSpec, Profile, Varying};
 
 /// The parameter of a boundary rule that takes the velocity of a moving surface.
@@ -104,7 +103,8 @@ pub(crate) fn surfaces(
         let useless = varying.profiles.iter().map(|(name, profiles)| (name.clone(), vec![0.0; profiles.len()]));
         let followed = motion.map(|_| (VELOCITY.to_string(), vec![0.0; manifest.dim as usize]));
         // Those of a surface that slides are found step by step.
-        let slides = [(SLIP, manifest.dim as usize), (SOURCE, 1)].into_iter().filter(|_| is_sliding(manifest, rule));
+        let slides = offsets_of(rule, manifest.dim).is_some();
+        let slides = [(SLIP, manifest.dim as usize), (SOURCE, 1)].into_iter().filter(|_| slides);
         let slides = slides.map(|(name, components)| (name.to_string(), vec![0.0; components]));
         instances.push(surface(rule, solid, useless.chain(followed).chain(slides))?);
     }

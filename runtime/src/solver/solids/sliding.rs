@@ -1,0 +1,106 @@
+//! Surfaces under boundary layers, among the solids of a subdomain: their patches get the velocities of a step, and their states are read and set.
+
+use crate::device::{Buffer, Device, Stored};
+use crate::kernels::layout::SlotId;
+use crate::kernels::{self, Program};
+use crate::mesh::{Grid, Owned};
+use crate::solver::arrays::walls::Walls;
+use crate::solver::error::StepError;
+use crate::solver::solids::bodies::Bodies;
+use crate::solver::solids::slides::Slides;
+
+impl Bodies {
+    /// Gives the patches of a level their velocities for the step that begins. The halo must be up to date.
+    pub(crate) fn slide(
+        &mut self,
+        program: &Program,
+        grid: &Grid,
+        walls: &mut Walls,
+        src: &Buffer<Stored>,
+        level: usize,
+    ) -> Result<(), StepError> {
+        let Bodies { slides: Some(slides), list, rows, links, distances, .. } = self else { return Ok(()) };
+        let Slides { ids, ranges, cells, normals, shapes, laws, weights, slips, walls: own, at, .. } = slides;
+        program.launch(kernels::Slide {
+            ids: ids.slice(slides.levels[level].clone()),
+            ranges,
+            cells,
+            normals,
+            shapes,
+            laws,
+            weights,
+            cut: list,
+            neighbours: &grid.tables().neighbours,
+            links: kernels::Links { link_rows: rows, links, distances },
+            src,
+            wall_rules: &walls.rules,
+            wall_values: &mut walls.values,
+            slips,
+            first: own.start as i32,
+            slip: at.0 as i32,
+            source_at: at.1 as i32,
+        })?;
+        Ok(())
+    }
+
+    /// Restricts the patches to those that have own blocks.
+    pub(crate) fn keep_own_patches(&mut self, device: &Device, owned: &Owned) -> Result<(), StepError> {
+        let Bodies { slides: Some(slides), list, .. } = self else { return Ok(()) };
+        let slots = list.read_ints(0..list.len())?;
+        Ok(slides.keep(device, |place| owned.has(SlotId(slots[place] as u32)))?)
+    }
+
+    /// For each patch the slots of its blocks, and of these and all around them, which are read where any of the first is owned.
+    pub(crate) fn read_by_patches(&self, grid: &Grid) -> Result<Vec<(Vec<SlotId>, Vec<SlotId>)>, StepError> {
+        let Some(slides) = &self.slides else { return Ok(vec![]) };
+        let slots = self.list.read_ints(0..self.list.len())?;
+        let near = 3usize.pow(slides.dim as u32);
+        let neighbours = grid.tables().neighbours.read_ints(0..grid.slots() * near)?;
+        let of_patch = |(_, blocks): &(usize, Vec<usize>)| {
+            let own: Vec<SlotId> = blocks.iter().map(|block| SlotId(slots[*block] as u32)).collect();
+            let around = own.iter().flat_map(|slot| &neighbours[slot.index() * near..][..near]);
+            let mut read: Vec<SlotId> = around.filter_map(|slot| Some(SlotId(u32::try_from(*slot).ok()?))).collect();
+            read.sort_unstable();
+            read.dedup();
+            (own, read)
+        };
+        Ok(slides.patches.iter().map(of_patch).collect())
+    }
+
+    /// The states of all patches, those of patches that are not worked on here NaN: velocity, source and density of each.
+    pub(crate) fn slips(&self) -> Result<Vec<f64>, StepError> {
+        let Some(slides) = &self.slides else { return Ok(vec![]) };
+        let (all, kept) = (slides.slips.read_reals(0..slides.slips.len())?, slides.dim + 2);
+        let mut states = vec![f64::NAN; slides.patches.len() * kept];
+        for patch in slides.ids.read_ints(0..slides.ids.len())? {
+            let (from, to) = (patch as usize * slides.state, patch as usize * kept);
+            states[to..to + kept].copy_from_slice(&all[from..from + kept]);
+        }
+        Ok(states)
+    }
+
+    /// Sets the states of all patches, and the velocities of their walls; false if they are not as many.
+    pub(crate) fn set_slips(&mut self, walls: &mut Walls, states: &[f64]) -> Result<bool, StepError> {
+        let Some(slides) = &mut self.slides else { return Ok(states.is_empty()) };
+        let Slides { ranges, normals, slips, walls: own, state, dim, stride, at, patches, .. } = slides;
+        let kept = *dim + 2;
+        if states.len() != patches.len() * kept {
+            return Ok(false);
+        }
+        let (ranges, normals) = (ranges.read_ints(0..ranges.len())?, normals.read_reals(0..normals.len())?);
+        let mut values = walls.values.read_reals(own.start * *stride..own.end * *stride)?;
+        let mut all = vec![0.0; slips.len()];
+        for (number, slid) in states.chunks_exact(kept).enumerate() {
+            all[number * *state..][..kept].copy_from_slice(slid);
+            for entry in ranges[2 * number] as usize..ranges[2 * number + 1] as usize {
+                let (normal, wall) = (&normals[entry * *dim..][..*dim], &mut values[entry * *stride..][..*stride]);
+                let out: f64 = normal.iter().zip(slid).map(|(normal, slip)| normal * slip).sum();
+                (0..*dim).for_each(|axis| wall[at.0 + axis] = slid[axis] - out * normal[axis]);
+                wall[at.1] = slid[*dim];
+            }
+        }
+        slips.write_reals(0, &all)?;
+        walls.values.write_reals(own.start * *stride, &values)?;
+        Ok(true)
+    }
+}
