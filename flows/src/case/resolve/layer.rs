@@ -34,7 +34,8 @@ impl Resolver<'_> {
             let Some(raw) = raw else { return Some(None) };
             let message = format!("`{}` does not slide: a law of the wall has no effect", rule.value);
             let help = "take `rule = \"sliding_wall\"`".to_string();
-            return self.report.add(diag::NO_EFFECT, &raw.span, message, "has no effect", help);
+            self.report.add::<()>(diag::NO_EFFECT, &raw.span, message, "has no effect", help);
+            return Some(None);
         }
         if moves {
             let message = format!("`{}` is for surfaces at rest", rule.value);
@@ -80,7 +81,8 @@ impl Resolver<'_> {
             Some(given) if !law.get().names().contains(NAMES[1]) => {
                 let message = "`roughness` has no effect: the law does not read `k_plus`";
                 let help = "take `law = \"reichardt\"`, or add the roughness to the formula".to_string();
-                return self.report.add(diag::NO_EFFECT, &given.span, message, "has no effect", help);
+                self.report.add::<()>(diag::NO_EFFECT, &given.span, message, "has no effect", help);
+                0.0
             }
             Some(given) => given.value / cell,
         };
