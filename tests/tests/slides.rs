@@ -131,11 +131,11 @@ impl Channel {
         let snapshot = flow.snapshot().unwrap();
         let velocity = snapshot.vector("u").unwrap();
         let (mut found, mut exact) = (0.0, 0.0);
-        for place in 0..snapshot.blocks().len() * snapshot.block_cells() {
+        for (place, (x_part, y_part)) in velocity[0].iter().zip(velocity[1]).enumerate() {
             let [x, y, _] = snapshot.cell(place).centre();
             let height = self.height([x, y]);
             if height > SAMPLE + 1.0 {
-                found += velocity[0][place] * self.along[0] + velocity[1][place] * self.along[1];
+                found += x_part * self.along[0] + y_part * self.along[1];
                 exact += self.exact(height);
             }
         }

@@ -28,6 +28,7 @@ use crate::solver::halo::{Halo, transfer};
 use crate::solver::observe::Exchanged;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::{LaneId, Task};
+use crate::solver::solids::sliding::ReadByPatch;
 use crate::solver::subdomain::Subdomain;
 
 /// All subdomains of a flow.
@@ -76,7 +77,7 @@ pub(crate) fn halo_of(here: &[Subdomain], partition: &Partition, processes: &Pro
     let has_links = |slot: SlotId| has_links.get(slot.index()).is_some_and(|has| *has != 0);
     let mut whole = vec![];
     if let Some(bodies) = here[0].bodies() {
-        for (own, read) in bodies.read_by_patches(here[0].grid())? {
+        for ReadByPatch { own, read } in bodies.read_by_patches(here[0].grid())? {
             let mut by: Vec<SubdomainId> = own.iter().map(|slot| partition.owners()[slot.index()]).collect();
             by.sort_unstable();
             by.dedup();

@@ -9,6 +9,12 @@ use crate::solver::error::StepError;
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::solids::slides::Slides;
 
+/// The slots of the blocks of a patch, and of these and all around them.
+pub(crate) struct ReadByPatch {
+    pub(crate) own: Vec<SlotId>,
+    pub(crate) read: Vec<SlotId>,
+}
+
 impl Bodies {
     /// Gives the patches of a level their velocities for the step that begins. The halo must be up to date.
     pub(crate) fn slide(
@@ -50,8 +56,8 @@ impl Bodies {
         Ok(slides.keep(device, |place| owned.has(SlotId(slots[place] as u32)))?)
     }
 
-    /// For each patch the slots of its blocks, and of these and all around them, which are read where any of the first is owned.
-    pub(crate) fn read_by_patches(&self, grid: &Grid) -> Result<Vec<(Vec<SlotId>, Vec<SlotId>)>, StepError> {
+    /// The blocks of each patch, and those that are read where any of these is owned.
+    pub(crate) fn read_by_patches(&self, grid: &Grid) -> Result<Vec<ReadByPatch>, StepError> {
         let Some(slides) = &self.slides else { return Ok(vec![]) };
         let slots = self.list.read_ints(0..self.list.len())?;
         let near = 3usize.pow(slides.dim as u32);
@@ -62,7 +68,7 @@ impl Bodies {
             let mut read: Vec<SlotId> = around.filter_map(|slot| Some(SlotId(u32::try_from(*slot).ok()?))).collect();
             read.sort_unstable();
             read.dedup();
-            (own, read)
+            ReadByPatch { own, read }
         };
         Ok(slides.patches.iter().map(of_patch).collect())
     }
