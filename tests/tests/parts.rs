@@ -163,7 +163,8 @@ fn every_rule_of_walls_has_the_same_bits_in_parts() {
         let bundle = compiled::compile(&model, Target::C, Real::F64, block).bundle;
         for rule in &bundle.manifest.boundaries {
             let value = |name: &str| match name {
-                "velocity" => vec![0.02, 0.01, -0.01],
+                "velocity" | "slip" => vec![0.02, 0.01, -0.01],
+                "source" => vec![0.001],
                 "distance" => vec![0.3],
                 "speed" | "viscosity" => vec![0.5],
                 "length" => vec![50.0],
