@@ -61,7 +61,7 @@ impl Resolver<'_> {
                 let most = self.manifest.block[..self.dim].iter().copied().min().unwrap_or(1) as f64;
                 if !(LOWEST..=most).contains(&given.value) {
                     let message =
-                        format!("`sample` lies between {LOWEST} and {most} cells: a block has {} along an axis", most);
+                        format!("`sample` lies between {LOWEST} and {most} cells: a block has {most} along an axis");
                     return self.report.add(diag::BAD_VALUE, &given.span, message, "out of range", None);
                 }
                 given.value

@@ -39,7 +39,7 @@ const LOWERED: f64 = 0.5;
 pub struct Layered {
     /// The solid.
     pub solid: usize,
-    /// Height above the surface at which the flow is sampled, in cells of its level; less than the cells of a block along any axis.
+    /// Height above the surface at which the flow is sampled, in cells of its level; at most the least side of a block, or it is lowered.
     pub sample: f64,
 }
 

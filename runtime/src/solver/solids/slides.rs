@@ -71,7 +71,7 @@ pub(crate) fn layered(manifest: &Manifest, spec: &GridSpec) -> Result<Vec<Layere
 
 impl Slides {
     /// The patches of the surfaces with a law. Links of `tables` that meet them get walls of their own, one for each cell, which are added to the
-    /// others. `nodes`: the blocks of `tables`.
+    /// others. `blocks`: those of `tables`; `list`: those with cut links, in the order in which kernels know them.
     pub(crate) fn new(
         device: &Device,
         manifest: &Manifest,
