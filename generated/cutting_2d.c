@@ -338,20 +338,13 @@ static inline double root(const double a, const double b, const double c, const 
     return nearest;
 }
 
-// The fraction of a path at which it first meets the surface of a shape.
-static double crossing(const Solids solids, const int shape, const Point begin, const Point end)
+// The fraction of a path at which it first meets the surface of a shape other than a sphere, in its frame.
+static double crossing_of(const Solids solids, const int32_t *kinds, const double *numbers, const Point from, const Point to)
 {
-    const int32_t *const kinds = solids.kinds + INTS * (size_t)shape;
-    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
-    const Point low = { fmin(begin.x, end.x), fmin(begin.y, end.y), fmin(begin.z, end.z) };
-    const Point high = { fmax(begin.x, end.x), fmax(begin.y, end.y), fmax(begin.z, end.z) };
-    if (!overlap(numbers + 23, low, high)) return NEVER;
-    const Point from = in_frame(numbers, begin), to = in_frame(numbers, end), way = minus(to, from);
+    const double *const of = numbers + 15;
+    const Point way = minus(to, from);
     double nearest = NEVER;
-    if (kinds[0] == SPHERE) {
-        const Point off = minus(from, point(of));
-        nearest = root(dot(way, way), dot(off, way), dot(off, off) - of[3] * of[3], 0, 0, 1);
-    } else if (kinds[0] == BOX) {
+    if (kinds[0] == BOX) {
         for (int axis = 0; axis < 3; ++axis) {
             for (int side = 0; side < 2; ++side) {
                 const double part = (of[3 * side + axis] - of_axis(from, axis)) / of_axis(way, axis);
@@ -379,6 +372,19 @@ static double crossing(const Solids solids, const int shape, const Point begin, 
         nearest = meets_image(solids, kinds, numbers, from, to);
     }
     return nearest;
+}
+
+// The fraction of a path at which it first meets the surface of a shape.
+static inline double crossing(const Solids solids, const int shape, const Point begin, const Point end)
+{
+    const int32_t *const kinds = solids.kinds + INTS * (size_t)shape;
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
+    const Point low = { fmin(begin.x, end.x), fmin(begin.y, end.y), fmin(begin.z, end.z) };
+    const Point high = { fmax(begin.x, end.x), fmax(begin.y, end.y), fmax(begin.z, end.z) };
+    if (!overlap(numbers + 23, low, high)) return NEVER;
+    const Point from = in_frame(numbers, begin), to = in_frame(numbers, end), way = minus(to, from), off = minus(from, point(of));
+    if (kinds[0] != SPHERE) return crossing_of(solids, kinds, numbers, from, to);
+    return root(dot(way, way), dot(off, way), dot(off, off) - of[3] * of[3], 0, 0, 1);
 }
 
 // The shape of a number among those that may be met.
@@ -438,9 +444,21 @@ static inline int leaves(const Block block, const Spot at)
     return 0;
 }
 
+// Whether a cell is outside of the domain.
+static inline int is_beyond(const Block block, const Spot at)
+{
+    int beyond = 0;
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int place = block.place[2 + axis] + spot_on(at, axis);
+        beyond |= (place < 0 || place >= cells_along(block, axis)) && !(block.form[8] >> axis & 1);
+    }
+    return beyond;
+}
+
 // A point beyond a symmetry plane, seen in the mirror.
 static inline Point seen(const Block block, const Point at)
 {
+    if (block.form[9] == 0) return at;
     double to[3] = { at.x, at.y, at.z };
     for (int axis = 0; axis < DIM; ++axis) {
         const double end = (double)block.form[5 + axis];
@@ -451,7 +469,7 @@ static inline Point seen(const Block block, const Point at)
 }
 
 // What is known of a cell of the block or of the layer around it; -1 where there is no cell of the level.
-static int state_of(const Block block, const Spot at)
+static inline int state_of(const Block block, const Spot at)
 {
     int cell = 0, stride = 1, near = 0, step = 1;
     for (int axis = 0; axis < DIM; ++axis) {
@@ -475,22 +493,23 @@ static inline int is_solid(const Block block, const Spot at)
     return state >= 0 && (state & 1);
 }
 
+// Where a path through a symmetry plane meets a shape: it is shorter after reflection.
+static double crossing_in_mirror(const Solids solids, const Block block, const int shape, const Point from, const Point to)
+{
+    const Point middle = { 0.5 * (from.x + to.x), 0.5 * (from.y + to.y), 0.5 * (from.z + to.z) }, turn = seen(block, middle);
+    const double before = crossing(solids, shape, seen(block, from), turn);
+    return before <= 1 ? 0.5 * before : 0.5 + 0.5 * crossing(solids, shape, turn, seen(block, to));
+}
+
 // The surface that is first on the path from one cell to another.
-static Met met(const Solids solids, const Block block, const Point from, const Point to)
+static inline Met met(const Solids solids, const Block block, const Point from, const Point to)
 {
     const Point begin = seen(block, from), end = seen(block, to), way = minus(to, from), straight = minus(end, begin);
+    const int is_straight = dot(straight, straight) == dot(way, way);
     Met found = { -1, NEVER };
     for (int number = 0; number < solids.count; ++number) {
         const int shape = shape_of(solids, number);
-        double part;
-        if (dot(straight, straight) == dot(way, way)) {
-            part = crossing(solids, shape, begin, end);
-        } else {
-            // A path through a symmetry plane is shorter after reflection.
-            const Point middle = { 0.5 * (from.x + to.x), 0.5 * (from.y + to.y), 0.5 * (from.z + to.z) }, turn = seen(block, middle);
-            const double before = crossing(solids, shape, begin, turn);
-            part = before <= 1 ? 0.5 * before : 0.5 + 0.5 * crossing(solids, shape, turn, end);
-        }
+        const double part = is_straight ? crossing(solids, shape, begin, end) : crossing_in_mirror(solids, block, shape, from, to);
         if (part <= 1 && part < found.part) {
             found.shape = shape;
             found.part = part;
@@ -543,6 +562,29 @@ static int is_barred(const Solids solids, const Block block, const Spot from, co
         }
     }
     return 1;
+}
+
+// Whether fluid passes between two cells although the path from one to the other meets a surface.
+static int passes_by(const Solids solids, const Block block, const Spot here, const Spot upwind)
+{
+    return met(solids, block, centre(block, upwind), centre(block, here)).shape < 0 || !is_barred(solids, block, here, upwind);
+}
+
+// The surface that cuts the link of a cell from another, of which a state is known.
+static inline Met cut_by(const Solids solids, const Block block, const Spot here, const Spot upwind, const int state)
+{
+    const Point from = centre(block, here), to = centre(block, upwind);
+    Met found = met(solids, block, from, to);
+    const int is_in = state >= 0 && (state & 1);
+    if (found.shape < 0 && is_in) {
+        // A centre on a surface may be inside without a crossing, because of round-off.
+        found.shape = shape_at(solids, seen(block, to));
+        found.part = 1;
+        if (found.shape < 0) found.shape = 0;
+    } else if (found.shape >= 0 && !is_in && passes_by(solids, block, here, upwind)) {
+        found.shape = -1;
+    }
+    return found;
 }
 
 // ==== kernels =======================================================================================================
@@ -677,8 +719,10 @@ void cutting_2d_cut(
                                           //   [row][q][cells]
     int32_t *restrict wall_rules,         // rule of each wall [wall]
     REAL *restrict wall_values,           // parameters of each wall [wall][stride], lattice units
-    int32_t *restrict owners)             // the solid whose surface each wall is, -1 for none, or -(s + 2) for a link
+    int32_t *restrict owners,             // the solid whose surface each wall is, -1 for none, or -(s + 2) for a link
                                           //   that meets shape s [wall]
+    int32_t *restrict beside)             // of cells that a solid has left: whether the cell that the link comes from
+                                          //   is fluid, and has been so [item]
 {
     for (int32_t at = 0; at < count; ++at) {
         const int cells = form[3], q = form[4], stride = form[12];
@@ -687,25 +731,16 @@ void cutting_2d_cut(
         const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, meets, bits };
         const Block block = { form, place, level, neighbours, rows, states };
         const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
-        const int is_in = states[(size_t)place[0] * (size_t)cells + (size_t)cell] & 1;
+        const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_in = own & 1, is_left = own == 2;
         const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
         links[link] = is_in ? -1 : 0;
         distances[link] = (REAL)0.5;
-        if (near[0] == 0 || is_in || leaves(block, upwind)) continue;
-        const Point from = centre(block, here), to = centre(block, upwind);
+        if (is_left) beside[item] = 0;
+        if (is_in || (near[0] == 0 && !is_left) || leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) continue;
+        const int state = state_of(block, upwind);
         Met found = { -1, NEVER };
-        if (is_solid(block, upwind)) {
-            found = met(solids, block, from, to);
-            if (found.shape < 0) {
-                // A centre on a surface may be inside without a crossing, because of round-off.
-                found.shape = shape_at(solids, seen(block, to));
-                found.part = 1;
-                if (found.shape < 0) found.shape = 0;
-            }
-        } else if (c[0] != 0 || c[1] != 0 || c[2] != 0) {
-            found = met(solids, block, from, to);
-            if (found.shape >= 0 && (met(solids, block, to, from).shape < 0 || !is_barred(solids, block, here, upwind))) found.shape = -1;
-        }
+        if (near[0] != 0) found = cut_by(solids, block, here, upwind, state);
+        if (is_left && state == 0 && found.shape < 0 && !is_beyond(block, upwind)) beside[item] = 1;
         if (found.shape < 0) continue;
         const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
         const int32_t *const of = kinds + INTS * (size_t)found.shape;
@@ -715,6 +750,7 @@ void cutting_2d_cut(
         if (of[3] < 0) continue;
         // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
         const int wall = form[11] + item;
+        const Point from = centre(block, here), to = centre(block, upwind);
         const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
         const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
         const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
@@ -728,37 +764,34 @@ void cutting_2d_cut(
 
 // What cells are filled with that solids have left or entered.
 void cutting_2d_uncover(
-    const int32_t *restrict items,       // cells of places [count]
-    const int32_t count,                 // entries of `items`
-    const int32_t *restrict form,        // the method and the grid [form]
-    const int32_t level,                 // level of the places
-    const int32_t *restrict places,      // row and slot of each place, and its lowest cell [place][5]
-    const int32_t shapes,                // how many shapes there were before the solids moved
-    const int32_t *restrict kinds,       // integers of each shape then [shape][8]
-    const double *restrict numbers,      // numbers of each shape then [shape][38]
-    const int32_t *restrict tree,        // first triangle of each node, one beyond its last, and its second child or
-                                         //   0 [node][3]
-    const double *restrict boxes,        // lower and upper corner of each node [node][6]
-    const double *restrict triangles,    // corners of each triangle [triangle][9]
-    const int32_t *restrict bits,        // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
-    const double *restrict rates,        // of each solid its velocity at this time, its rotation vector, and the
-                                         //   displacement of its pivot since then [solid][9]
-    const int32_t *restrict neighbours,  // slots of the neighbours, -(w + 1) for wall w, or the least integer
-                                         //   [slot][9]
-    const int32_t *restrict rows,        // row of each slot, -1 for none [slot]
-    const int32_t *restrict states,      // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
-    const int32_t *restrict links,       // where directions come from: 0 from where they always do, w + 1 off wall w,
-                                         //   -1 the cell is solid [row][q][cells]
-    int32_t *restrict around,            // bit i: the next cell along direction i is fluid, and has been so; -1 where
-                                         //   nothing has changed [item]
-    int32_t *restrict towards,           // the direction to the cell whose non-equilibrium each takes, or -1 [item]
-    double *restrict velocities)         // velocity of the solid [item][2], lattice units
+    const int32_t *restrict items,     // cells of places [count]
+    const int32_t count,               // entries of `items`
+    const int32_t *restrict form,      // the method and the grid [form]
+    const int32_t level,               // level of the places
+    const int32_t *restrict places,    // row and slot of each place, and its lowest cell [place][5]
+    const int32_t shapes,              // how many shapes there were before the solids moved
+    const int32_t *restrict kinds,     // integers of each shape then [shape][8]
+    const double *restrict numbers,    // numbers of each shape then [shape][38]
+    const int32_t *restrict tree,      // first triangle of each node, one beyond its last, and its second child or 0
+                                       //   [node][3]
+    const double *restrict boxes,      // lower and upper corner of each node [node][6]
+    const double *restrict triangles,  // corners of each triangle [triangle][9]
+    const int32_t *restrict bits,      // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    const double *restrict rates,      // of each solid its velocity at this time, its rotation vector, and the
+                                       //   displacement of its pivot since then [solid][9]
+    const int32_t *restrict states,    // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
+    const int32_t *restrict beside,    // of cells that a solid has left: whether the cell that the link comes from is
+                                       //   fluid, and has been so [place][q][cells]
+    int32_t *restrict around,          // bit i: the next cell along direction i is fluid, and has been so; -1 where
+                                       //   nothing has changed [item]
+    int32_t *restrict towards,         // the direction to the cell whose non-equilibrium each takes, or -1 [item]
+    double *restrict velocities)       // velocity of the solid [item][2], lattice units
 {
     for (int32_t at = 0; at < count; ++at) {
         const int cells = form[3], q = form[4], carriers = form[13];
         const int32_t item = items[at], *const place = places + 5 * (size_t)(item / cells);
         const Solids solids = { shapes, 0, kinds, numbers, tree, boxes, triangles, 0, bits };
-        const Block block = { form, place, level, neighbours, rows, states };
+        const Block block = { form, place, level, 0, 0, 0 };
         const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
         around[item] = -1;
         if ((own & 1) == (own >> 1 & 1)) continue;
@@ -775,20 +808,13 @@ void cutting_2d_uncover(
         const Point arm = minus(minus(from, point(numbers + NUMBERS * (size_t)shape + 29)), point(rate + 6)), turn = cross(point(rate + 3), arm);
         const double velocity[3] = { rate[0] + turn.x, rate[1] + turn.y, rate[2] + turn.z };
         for (int axis = 0; axis < DIM; ++axis) velocities[(size_t)item * DIM + (size_t)axis] = velocity[axis];
-        // Neighbours that are fluid and have been so, and from which populations arrive.
+        // Neighbours that are fluid and have been so, and from which populations arrive along the opposite directions.
         int fluid = 0, normal[3] = {0};
         for (int direction = 0; direction < carriers; ++direction) {
             const int32_t *const c = form + DIRECTIONS + 4 * direction;
-            if (c[0] == 0 && c[1] == 0 && c[2] == 0) continue;
-            const Spot next = { here.x + c[0], here.y + c[1], here.z + c[2] };
-            int is_in = links[((size_t)place[0] * (size_t)q + (size_t)c[3]) * (size_t)cells + (size_t)cell] <= 0;
-            for (int axis = 0; axis < DIM; ++axis) {
-                const int on = block.place[2 + axis] + spot_on(next, axis);
-                if (!(form[8] >> axis & 1) && (on < 0 || on >= cells_along(block, axis))) is_in = 0;
-            }
-            if (!is_in || state_of(block, next) != 0) continue;
-            fluid |= 1 << direction;
-            for (int axis = 0; axis < 3; ++axis) normal[axis] += c[axis];
+            const int is_in = beside[((size_t)(item / cells) * (size_t)q + (size_t)c[3]) * (size_t)cells + (size_t)cell];
+            fluid |= is_in << direction;
+            for (int axis = 0; axis < 3; ++axis) normal[axis] += is_in * c[axis];
         }
         int best = -1;
         double most = 0;
@@ -883,7 +909,8 @@ void cutting_2d_cut_packed(void *const *args)
         *(REAL *const *)args[18],
         *(int32_t *const *)args[19],
         *(REAL *const *)args[20],
-        *(int32_t *const *)args[21]);
+        *(int32_t *const *)args[21],
+        *(int32_t *const *)args[22]);
 }
 
 void cutting_2d_uncover_packed(void *const *args)
@@ -904,9 +931,7 @@ void cutting_2d_uncover_packed(void *const *args)
         *(const double *const *)args[12],
         *(const int32_t *const *)args[13],
         *(const int32_t *const *)args[14],
-        *(const int32_t *const *)args[15],
-        *(const int32_t *const *)args[16],
-        *(int32_t *const *)args[17],
-        *(int32_t *const *)args[18],
-        *(double *const *)args[19]);
+        *(int32_t *const *)args[15],
+        *(int32_t *const *)args[16],
+        *(double *const *)args[17]);
 }

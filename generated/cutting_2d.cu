@@ -2,6 +2,12 @@
 //
 // options: cuda
 
+// Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
+#else
+#define RESIDENT(blocks) (blocks)
+#endif
 
 
 // The type of distances and of walls' values.
@@ -335,20 +341,13 @@ static __device__ __forceinline__ double root(const double a, const double b, co
     return nearest;
 }
 
-// The fraction of a path at which it first meets the surface of a shape.
-static __device__ __noinline__ double crossing(const Solids solids, const int shape, const Point begin, const Point end)
+// The fraction of a path at which it first meets the surface of a shape other than a sphere, in its frame.
+static __device__ __noinline__ double crossing_of(const Solids solids, const int *kinds, const double *numbers, const Point from, const Point to)
 {
-    const int *const kinds = solids.kinds + INTS * (size_t)shape;
-    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
-    const Point low = { fmin(begin.x, end.x), fmin(begin.y, end.y), fmin(begin.z, end.z) };
-    const Point high = { fmax(begin.x, end.x), fmax(begin.y, end.y), fmax(begin.z, end.z) };
-    if (!overlap(numbers + 23, low, high)) return NEVER;
-    const Point from = in_frame(numbers, begin), to = in_frame(numbers, end), way = minus(to, from);
+    const double *const of = numbers + 15;
+    const Point way = minus(to, from);
     double nearest = NEVER;
-    if (kinds[0] == SPHERE) {
-        const Point off = minus(from, point(of));
-        nearest = root(dot(way, way), dot(off, way), dot(off, off) - of[3] * of[3], 0, 0, 1);
-    } else if (kinds[0] == BOX) {
+    if (kinds[0] == BOX) {
         for (int axis = 0; axis < 3; ++axis) {
             for (int side = 0; side < 2; ++side) {
                 const double part = (of[3 * side + axis] - of_axis(from, axis)) / of_axis(way, axis);
@@ -376,6 +375,19 @@ static __device__ __noinline__ double crossing(const Solids solids, const int sh
         nearest = meets_image(solids, kinds, numbers, from, to);
     }
     return nearest;
+}
+
+// The fraction of a path at which it first meets the surface of a shape.
+static __device__ __forceinline__ double crossing(const Solids solids, const int shape, const Point begin, const Point end)
+{
+    const int *const kinds = solids.kinds + INTS * (size_t)shape;
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
+    const Point low = { fmin(begin.x, end.x), fmin(begin.y, end.y), fmin(begin.z, end.z) };
+    const Point high = { fmax(begin.x, end.x), fmax(begin.y, end.y), fmax(begin.z, end.z) };
+    if (!overlap(numbers + 23, low, high)) return NEVER;
+    const Point from = in_frame(numbers, begin), to = in_frame(numbers, end), way = minus(to, from), off = minus(from, point(of));
+    if (kinds[0] != SPHERE) return crossing_of(solids, kinds, numbers, from, to);
+    return root(dot(way, way), dot(off, way), dot(off, off) - of[3] * of[3], 0, 0, 1);
 }
 
 // The shape of a number among those that may be met.
@@ -435,9 +447,21 @@ static __device__ __forceinline__ int leaves(const Block block, const Spot at)
     return 0;
 }
 
+// Whether a cell is outside of the domain.
+static __device__ __forceinline__ int is_beyond(const Block block, const Spot at)
+{
+    int beyond = 0;
+    for (int axis = 0; axis < DIM; ++axis) {
+        const int place = block.place[2 + axis] + spot_on(at, axis);
+        beyond |= (place < 0 || place >= cells_along(block, axis)) && !(block.form[8] >> axis & 1);
+    }
+    return beyond;
+}
+
 // A point beyond a symmetry plane, seen in the mirror.
 static __device__ __forceinline__ Point seen(const Block block, const Point at)
 {
+    if (block.form[9] == 0) return at;
     double to[3] = { at.x, at.y, at.z };
     for (int axis = 0; axis < DIM; ++axis) {
         const double end = (double)block.form[5 + axis];
@@ -448,7 +472,7 @@ static __device__ __forceinline__ Point seen(const Block block, const Point at)
 }
 
 // What is known of a cell of the block or of the layer around it; -1 where there is no cell of the level.
-static __device__ __noinline__ int state_of(const Block block, const Spot at)
+static __device__ __forceinline__ int state_of(const Block block, const Spot at)
 {
     int cell = 0, stride = 1, near = 0, step = 1;
     for (int axis = 0; axis < DIM; ++axis) {
@@ -472,22 +496,23 @@ static __device__ __forceinline__ int is_solid(const Block block, const Spot at)
     return state >= 0 && (state & 1);
 }
 
+// Where a path through a symmetry plane meets a shape: it is shorter after reflection.
+static __device__ __noinline__ double crossing_in_mirror(const Solids solids, const Block block, const int shape, const Point from, const Point to)
+{
+    const Point middle = { 0.5 * (from.x + to.x), 0.5 * (from.y + to.y), 0.5 * (from.z + to.z) }, turn = seen(block, middle);
+    const double before = crossing(solids, shape, seen(block, from), turn);
+    return before <= 1 ? 0.5 * before : 0.5 + 0.5 * crossing(solids, shape, turn, seen(block, to));
+}
+
 // The surface that is first on the path from one cell to another.
-static __device__ __noinline__ Met met(const Solids solids, const Block block, const Point from, const Point to)
+static __device__ __forceinline__ Met met(const Solids solids, const Block block, const Point from, const Point to)
 {
     const Point begin = seen(block, from), end = seen(block, to), way = minus(to, from), straight = minus(end, begin);
+    const int is_straight = dot(straight, straight) == dot(way, way);
     Met found = { -1, NEVER };
     for (int number = 0; number < solids.count; ++number) {
         const int shape = shape_of(solids, number);
-        double part;
-        if (dot(straight, straight) == dot(way, way)) {
-            part = crossing(solids, shape, begin, end);
-        } else {
-            // A path through a symmetry plane is shorter after reflection.
-            const Point middle = { 0.5 * (from.x + to.x), 0.5 * (from.y + to.y), 0.5 * (from.z + to.z) }, turn = seen(block, middle);
-            const double before = crossing(solids, shape, begin, turn);
-            part = before <= 1 ? 0.5 * before : 0.5 + 0.5 * crossing(solids, shape, turn, end);
-        }
+        const double part = is_straight ? crossing(solids, shape, begin, end) : crossing_in_mirror(solids, block, shape, from, to);
         if (part <= 1 && part < found.part) {
             found.shape = shape;
             found.part = part;
@@ -542,10 +567,33 @@ static __device__ __noinline__ int is_barred(const Solids solids, const Block bl
     return 1;
 }
 
+// Whether fluid passes between two cells although the path from one to the other meets a surface.
+static __device__ __noinline__ int passes_by(const Solids solids, const Block block, const Spot here, const Spot upwind)
+{
+    return met(solids, block, centre(block, upwind), centre(block, here)).shape < 0 || !is_barred(solids, block, here, upwind);
+}
+
+// The surface that cuts the link of a cell from another, of which a state is known.
+static __device__ __forceinline__ Met cut_by(const Solids solids, const Block block, const Spot here, const Spot upwind, const int state)
+{
+    const Point from = centre(block, here), to = centre(block, upwind);
+    Met found = met(solids, block, from, to);
+    const int is_in = state >= 0 && (state & 1);
+    if (found.shape < 0 && is_in) {
+        // A centre on a surface may be inside without a crossing, because of round-off.
+        found.shape = shape_at(solids, seen(block, to));
+        found.part = 1;
+        if (found.shape < 0) found.shape = 0;
+    } else if (found.shape >= 0 && !is_in && passes_by(solids, block, here, upwind)) {
+        found.shape = -1;
+    }
+    return found;
+}
+
 // ==== kernels =======================================================================================================
 
 // Shapes where they are after a step, from a table; those before stay at hand. The velocities of surfaces in the next step.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(64)
 cutting_2d_place(
     const int *__restrict__ items,           // from 0 on, as many as shapes or solids have numbers [count]
     const int count,                         // entries of `items`
@@ -567,7 +615,7 @@ cutting_2d_place(
     double *__restrict__ frames,             // velocity that each solid moves with [solid][2], lattice units
     REAL *__restrict__ wall_values)          // parameters of each wall [wall][stride], lattice units
 {
-    const int at = blockIdx.x * 128 + threadIdx.x;
+    const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int item = items[at], solid = item / RATES, of = item % RATES;
     if (item < shapes * INTS) {
@@ -589,7 +637,7 @@ cutting_2d_place(
 }
 
 // The shapes near the listed places: those whose bounding boxes come within a cell of them.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(64)
 cutting_2d_list(
     const int *__restrict__ items,       // places [count]
     const int count,                     // entries of `items`
@@ -601,7 +649,7 @@ cutting_2d_list(
     int *__restrict__ near_shapes)       // how many shapes are near, or -1 if they are too many, and which
                                          //   [place][32]
 {
-    const int at = blockIdx.x * 128 + threadIdx.x;
+    const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int item = items[at], *const place = places + 5 * (size_t)item;
     int *const list = near_shapes + LISTED * (size_t)item;
@@ -620,7 +668,7 @@ cutting_2d_list(
 }
 
 // Which cells of the listed ones are solid, and which have been before.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(64)
 cutting_2d_occupy(
     const int *__restrict__ items,         // cells of places [count]
     const int count,                       // entries of `items`
@@ -639,7 +687,7 @@ cutting_2d_occupy(
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     int *__restrict__ states)              // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
 {
-    const int at = blockIdx.x * 128 + threadIdx.x;
+    const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int cells = form[3];
     const int item = items[at], *const place = places + 5 * (size_t)(item / cells), *const near = near_shapes + LISTED * (size_t)(item / cells);
@@ -651,7 +699,7 @@ cutting_2d_occupy(
 }
 
 // The listed links, and the distances on them.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(64, RESIDENT(6))
 cutting_2d_cut(
     const int *__restrict__ items,         // links of places, (place * q + direction) * CELLS + cell [count]
     const int count,                       // entries of `items`
@@ -679,10 +727,12 @@ cutting_2d_cut(
                                            //   [row][q][cells]
     int *__restrict__ wall_rules,          // rule of each wall [wall]
     REAL *__restrict__ wall_values,        // parameters of each wall [wall][stride], lattice units
-    int *__restrict__ owners)              // the solid whose surface each wall is, -1 for none, or -(s + 2) for a
+    int *__restrict__ owners,              // the solid whose surface each wall is, -1 for none, or -(s + 2) for a
                                            //   link that meets shape s [wall]
+    int *__restrict__ beside)              // of cells that a solid has left: whether the cell that the link comes
+                                           //   from is fluid, and has been so [item]
 {
-    const int at = blockIdx.x * 128 + threadIdx.x;
+    const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int cells = form[3], q = form[4], stride = form[12];
     const int item = items[at], cell = item % cells, direction = item / cells % q, *const place = places + 5 * (size_t)(item / cells / q);
@@ -690,25 +740,16 @@ cutting_2d_cut(
     const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, meets, bits };
     const Block block = { form, place, level, neighbours, rows, states };
     const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
-    const int is_in = states[(size_t)place[0] * (size_t)cells + (size_t)cell] & 1;
+    const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_in = own & 1, is_left = own == 2;
     const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
     links[link] = is_in ? -1 : 0;
     distances[link] = (REAL)0.5;
-    if (near[0] == 0 || is_in || leaves(block, upwind)) return;
-    const Point from = centre(block, here), to = centre(block, upwind);
+    if (is_left) beside[item] = 0;
+    if (is_in || (near[0] == 0 && !is_left) || leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) return;
+    const int state = state_of(block, upwind);
     Met found = { -1, NEVER };
-    if (is_solid(block, upwind)) {
-        found = met(solids, block, from, to);
-        if (found.shape < 0) {
-            // A centre on a surface may be inside without a crossing, because of round-off.
-            found.shape = shape_at(solids, seen(block, to));
-            found.part = 1;
-            if (found.shape < 0) found.shape = 0;
-        }
-    } else if (c[0] != 0 || c[1] != 0 || c[2] != 0) {
-        found = met(solids, block, from, to);
-        if (found.shape >= 0 && (met(solids, block, to, from).shape < 0 || !is_barred(solids, block, here, upwind))) found.shape = -1;
-    }
+    if (near[0] != 0) found = cut_by(solids, block, here, upwind, state);
+    if (is_left && state == 0 && found.shape < 0 && !is_beyond(block, upwind)) beside[item] = 1;
     if (found.shape < 0) return;
     const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
     const int *const of = kinds + INTS * (size_t)found.shape;
@@ -718,6 +759,7 @@ cutting_2d_cut(
     if (of[3] < 0) return;
     // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
     const int wall = form[11] + item;
+    const Point from = centre(block, here), to = centre(block, upwind);
     const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
     const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
     const double velocity[3] = { rate[3] + turn.x, rate[4] + turn.y, rate[5] + turn.z };
@@ -729,7 +771,7 @@ cutting_2d_cut(
 }
 
 // What cells are filled with that solids have left or entered.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(64)
 cutting_2d_uncover(
     const int *__restrict__ items,         // cells of places [count]
     const int count,                       // entries of `items`
@@ -746,23 +788,20 @@ cutting_2d_uncover(
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
     const double *__restrict__ rates,      // of each solid its velocity at this time, its rotation vector, and the
                                            //   displacement of its pivot since then [solid][9]
-    const int *__restrict__ neighbours,    // slots of the neighbours, -(w + 1) for wall w, or the least integer
-                                           //   [slot][9]
-    const int *__restrict__ rows,          // row of each slot, -1 for none [slot]
     const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
-    const int *__restrict__ links,         // where directions come from: 0 from where they always do, w + 1 off wall
-                                           //   w, -1 the cell is solid [row][q][cells]
+    const int *__restrict__ beside,        // of cells that a solid has left: whether the cell that the link comes
+                                           //   from is fluid, and has been so [place][q][cells]
     int *__restrict__ around,              // bit i: the next cell along direction i is fluid, and has been so; -1
                                            //   where nothing has changed [item]
     int *__restrict__ towards,             // the direction to the cell whose non-equilibrium each takes, or -1 [item]
     double *__restrict__ velocities)       // velocity of the solid [item][2], lattice units
 {
-    const int at = blockIdx.x * 128 + threadIdx.x;
+    const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int cells = form[3], q = form[4], carriers = form[13];
     const int item = items[at], *const place = places + 5 * (size_t)(item / cells);
     const Solids solids = { shapes, 0, kinds, numbers, tree, boxes, triangles, 0, bits };
-    const Block block = { form, place, level, neighbours, rows, states };
+    const Block block = { form, place, level, 0, 0, 0 };
     const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
     around[item] = -1;
     if ((own & 1) == (own >> 1 & 1)) return;
@@ -779,20 +818,13 @@ cutting_2d_uncover(
     const Point arm = minus(minus(from, point(numbers + NUMBERS * (size_t)shape + 29)), point(rate + 6)), turn = cross(point(rate + 3), arm);
     const double velocity[3] = { rate[0] + turn.x, rate[1] + turn.y, rate[2] + turn.z };
     for (int axis = 0; axis < DIM; ++axis) velocities[(size_t)item * DIM + (size_t)axis] = velocity[axis];
-    // Neighbours that are fluid and have been so, and from which populations arrive.
+    // Neighbours that are fluid and have been so, and from which populations arrive along the opposite directions.
     int fluid = 0, normal[3] = {0};
     for (int direction = 0; direction < carriers; ++direction) {
         const int *const c = form + DIRECTIONS + 4 * direction;
-        if (c[0] == 0 && c[1] == 0 && c[2] == 0) continue;
-        const Spot next = { here.x + c[0], here.y + c[1], here.z + c[2] };
-        int is_in = links[((size_t)place[0] * (size_t)q + (size_t)c[3]) * (size_t)cells + (size_t)cell] <= 0;
-        for (int axis = 0; axis < DIM; ++axis) {
-            const int on = block.place[2 + axis] + spot_on(next, axis);
-            if (!(form[8] >> axis & 1) && (on < 0 || on >= cells_along(block, axis))) is_in = 0;
-        }
-        if (!is_in || state_of(block, next) != 0) continue;
-        fluid |= 1 << direction;
-        for (int axis = 0; axis < 3; ++axis) normal[axis] += c[axis];
+        const int is_in = beside[((size_t)(item / cells) * (size_t)q + (size_t)c[3]) * (size_t)cells + (size_t)cell];
+        fluid |= is_in << direction;
+        for (int axis = 0; axis < 3; ++axis) normal[axis] += is_in * c[axis];
     }
     int best = -1;
     double most = 0;

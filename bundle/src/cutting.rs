@@ -136,6 +136,8 @@ macro_rules! cutting_kernels {
                 wall_rules: write Int [wall] "rule of each wall",
                 wall_values: write Real [wall][stride] in lattice "parameters of each wall",
                 owners: write Int [wall] "the solid whose surface each wall is, -1 for none, or -(s + 2) for a link that meets shape s",
+                beside: write Int [item]
+                    "of cells that a solid has left: whether the cell that the link comes from is fluid, and has been so",
             }
             /// What cells are filled with that solids have left or entered.
             Uncover = "uncover" {
@@ -152,11 +154,9 @@ macro_rules! cutting_kernels {
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
                 rates: read Double [solid][9]
                     "of each solid its velocity at this time, its rotation vector, and the displacement of its pivot since then",
-                neighbours: read Int [slot][near] "slots of the neighbours, -(w + 1) for wall w, or the least integer",
-                rows: read Int [slot] "row of each slot, -1 for none",
                 states: read Int [row][cells] "bit 0: a cell is solid; bit 1: it was solid before",
-                links: read Int [row][q][cells]
-                    "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
+                beside: read Int [place][q][cells]
+                    "of cells that a solid has left: whether the cell that the link comes from is fluid, and has been so",
                 around: write Int [item] "bit i: the next cell along direction i is fluid, and has been so; -1 where nothing has changed",
                 towards: write Int [item] "the direction to the cell whose non-equilibrium each takes, or -1",
                 velocities: write Double [item][axes] in lattice "velocity of the solid",

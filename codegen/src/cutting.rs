@@ -7,8 +7,8 @@ use lbm_bundle::{ABI, File, Target};
 
 use crate::emit;
 
-/// GPU: threads of a thread block.
-const THREADS: u32 = 128;
+/// GPU: threads of a thread block. Small ones find room on a processor beside those of the kernels that stream.
+const THREADS: u32 = 64;
 
 /// The kernels of a dimension, 2 or 3, for a target.
 pub fn bundle(dim: u32, target: Target) -> CutBundle {

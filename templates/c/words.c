@@ -1,4 +1,7 @@
 {# What C for a host has words of its own for. -#}
+{% component prelude(resident) -%}
+{%- endcomponent prelude %}
+
 {% component quotient() -%}
 // above / below.
 static inline double quotient(const double above, const double below)

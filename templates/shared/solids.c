@@ -102,7 +102,7 @@ typedef struct {
 }
 
 // Macroscopic fields of a cell from its populations.
-{{ function }} void fields_of(const {{ real }} *f, {{ real }} *fields{% if params %}, const {{ params.name }} params{% endif %})
+{{ inline }} void fields_of(const {{ real }} *f, {{ real }} *fields{% if params %}, const {{ params.name }} params{% endif %})
 {
 {%- if params %}
     (void)params;
@@ -147,12 +147,21 @@ typedef struct {
 {%- endfor %}
 }
 
-// Populations of the next cell along a direction.
+// Populations of the next cells along a number of directions that are asked for at once, because a GPU waits long for each answer; of
+// the cell itself where there is none.
+enum { AT_ONCE = 4 };
 {{ inline }} void load_next(
-    const int direction, const Spot here, const {{ stored }} *populations, const {{ int }} *near, {{ real }} *f)
+    const {{ int }} *directions, const {{ int }} slot, const int cell, const {{ stored }} *populations, const {{ int }} *near, {{ real }} (*f)[Q])
 {
-    const Spot there = beyond(here, direction, 1);
-    for (int i = 0; i < Q; ++i) f[i] = load(populations, near[neighbour_of(there)], i, index_of(there));
+    {{ int }} slots[AT_ONCE], cells[AT_ONCE];
+    {{ unroll }}for (int of = 0; of < AT_ONCE; ++of) {
+        const Spot there = beyond(spot_of(cell), directions[of] < 0 ? 0 : directions[of], 1);
+        slots[of] = directions[of] < 0 ? slot : near[neighbour_of(there)];
+        cells[of] = directions[of] < 0 ? cell : index_of(there);
+    }
+    {{ unroll }}for (int of = 0; of < AT_ONCE; ++of) {
+        {{ unroll }}for (int i = 0; i < Q; ++i) f[of][i] = load(populations, slots[of], i, cells[of]);
+    }
 }
 
 // Fills a cell that a solid has left: in equilibrium at the mean of the fields of those next to it in `around` and at the velocity of the solid,
@@ -161,15 +170,20 @@ typedef struct {
     const {{ int }} slot, const int cell, const int around, const int towards, const double *velocity,
     const {{ int }} *near, {{ stored }} *populations{% if params %}, const {{ params.name }} params{% endif %})
 {
-    const Spot here = spot_of(cell);
-    {{ real }} filled[Q], f[Q], equilibrium[Q], fields[FIELDS], mean[FIELDS] = {0};
+    {{ real }} filled[Q], f[AT_ONCE][Q], equilibrium[Q], fields[FIELDS], mean[FIELDS] = {0};
+    {{ int }} directions[AT_ONCE];
     int count = 0;
-    for (int direction = 0; direction < {{ solids.carriers }}; ++direction) {
-        if (!(around >> direction & 1)) continue;
-        load_next(direction, here, populations, near, f);
-        fields_of(f, fields{% if params %}, params{% endif %});
-        for (int component = 0; component < FIELDS; ++component) mean[component] += fields[component];
-        ++count;
+    for (int first = 0; first < {{ solids.carriers }}; first += AT_ONCE) {
+        {{ unroll }}for (int of = 0; of < AT_ONCE; ++of) {
+            directions[of] = first + of < {{ solids.carriers }} && (around >> (first + of) & 1) ? first + of : -1;
+        }
+        load_next(directions, slot, cell, populations, near, f);
+        {{ unroll }}for (int of = 0; of < AT_ONCE; ++of) {
+            if (directions[of] < 0) continue;
+            fields_of(f[of], fields{% if params %}, params{% endif %});
+            {{ unroll }}for (int component = 0; component < FIELDS; ++component) mean[component] += fields[component];
+            ++count;
+        }
     }
     for (int component = 0; component < FIELDS && count > 0; ++component) mean[component] /= ({{ real }})count;
 {%- if reduce.density is number %}
@@ -182,10 +196,12 @@ typedef struct {
 {%- endif %}
     populations_of(mean, filled{% if params %}, params{% endif %});
     if (towards >= 0) {
-        load_next(towards, here, populations, near, f);
-        fields_of(f, fields{% if params %}, params{% endif %});
+        const Spot next = beyond(spot_of(cell), towards, 1);
+        const {{ int }} slot_of_next = near[neighbour_of(next)];
+        {{ unroll }}for (int i = 0; i < Q; ++i) f[0][i] = load(populations, slot_of_next, i, index_of(next));
+        fields_of(f[0], fields{% if params %}, params{% endif %});
         populations_of(fields, equilibrium{% if params %}, params{% endif %});
-        for (int i = 0; i < Q; ++i) filled[i] += f[i] - equilibrium[i];
+        {{ unroll }}for (int i = 0; i < Q; ++i) filled[i] += f[0][i] - equilibrium[i];
     }
     {{<put_cell to="populations" from="filled" />}}
 }

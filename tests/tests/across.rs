@@ -245,6 +245,7 @@ fn drop(levels: usize) -> [f64; 3] {
 
 #[test]
 fn a_drop_in_a_fine_box_has_the_pressure_and_the_mass_of_one_on_a_uniform_grid() {
+    lbm_tests::in_turn!();
     let [uniform, refined] = [1, 2].map(drop);
     println!("uniform {uniform:?}, refined {refined:?}");
     assert!((refined[0] / uniform[0] - 1.0).abs() < 5e-3, "{uniform:?} {refined:?}");
@@ -292,6 +293,7 @@ fn drop_of_another(levels: usize) -> [f64; 4] {
 
 #[test]
 fn a_drop_of_one_fluid_in_another_keeps_its_pressure_and_both_masses_in_a_fine_box() {
+    lbm_tests::in_turn!();
     let [uniform, refined] = [1, 2].map(drop_of_another);
     println!("uniform {uniform:?}, refined {refined:?}");
     assert!((refined[0] / uniform[0] - 1.0).abs() < 0.02, "{uniform:?} {refined:?}");

@@ -69,6 +69,7 @@ impl Array {
 
 #[test]
 fn the_drag_of_cubic_arrays_is_that_of_zick_and_homsy() {
+    lbm_tests::in_turn!();
     for (fraction, expected) in DRAG {
         let mut array = Array::new(24, fraction, None);
         // Eight times in which the velocity comes near its end by a factor e, for the lowest drag.
@@ -81,6 +82,7 @@ fn the_drag_of_cubic_arrays_is_that_of_zick_and_homsy() {
 /// With 10 cells across it.
 #[test]
 fn a_sphere_of_a_cubic_array_settles_as_zick_and_homsy_say() {
+    lbm_tests::in_turn!();
     let (fraction, expected) = DRAG[1];
     let mut array = Array::new(16, fraction, Some(1.5));
     array.flow.run(800).unwrap();

@@ -168,6 +168,7 @@ fn agree(predicted: f64, measured: f64) -> bool {
 
 #[test]
 fn pairs_of_faces_grow_in_runs_as_predicted() {
+    lbm_tests::in_turn!();
     let wanted = std::env::var("LBMC_FACES").unwrap_or_default();
     let cases = |method: usize| -> Vec<([&str; 2], f64)> {
         let all = ["all", METHODS[method]].contains(&&wanted[..]);
@@ -206,6 +207,7 @@ fn pairs_of_faces_grow_in_runs_as_predicted() {
 /// uniform stream along walls that go with it, and a fluid at rest between walls.
 #[test]
 fn boxes_of_four_faces_grow_in_runs_as_predicted() {
+    lbm_tests::in_turn!();
     let method = Method::new("d2q9_bgk");
     let mut grow = 0;
     let cases = [

@@ -71,6 +71,7 @@ fn plates(cells: usize, levels: usize) -> (String, f64) {
 /// The flow is the parabola of Poiseuille: volume per time `F H^3 / (12 nu)`.
 #[test]
 fn the_flow_between_plates_is_that_of_poiseuille_to_second_order() {
+    lbm_tests::in_turn!();
     for levels in [1, 2] {
         let errors = [16, 32].map(|cells| {
             let folder = tempfile::tempdir().expect("a folder");

@@ -588,6 +588,7 @@ fn bubble(n: usize) -> [f64; 3] {
 /// The interface is a quarter of the radius wide with 64 cells, and the error is in proportion to that.
 #[test]
 fn a_bubble_rises_as_in_the_benchmark_the_nearer_the_thinner_its_interface_is() {
+    lbm_tests::in_turn!();
     let errors = [32, 64].map(|n| {
         let [fastest, centre, roundness] = bubble(n);
         [fastest / 0.2419, centre / 1.0808, roundness / 0.9012].map(|over| (over - 1.0).abs())

@@ -547,6 +547,7 @@ fn a_grid_that_follows_the_flow_has_the_same_bits_in_parts() {
 /// Balls of fine cells at random places come and go, so that blocks change at all cuts of the curve, and parts get much more work than others.
 #[test]
 fn after_hundreds_of_random_changes_parts_have_the_same_bits_and_about_the_same_work() {
+    lbm_tests::in_turn!();
     let device = Device::host(1).unwrap();
     for (spec, coupling, side, finest, rounds) in sample([
         ("d2q9_bgk", "volumetric_shifted", 32, 2, 150),
@@ -681,6 +682,7 @@ fn bodies_that_the_fluid_moves_have_the_same_bits_in_parts() {
 
 #[test]
 fn a_grid_that_follows_a_body_has_the_same_bits_in_parts() {
+    lbm_tests::in_turn!();
     // Through blocks of all parts.
     follows_in_parts(Motion::new(|time| [0.4 * time, 0.2 * time, 0.0], 40));
     let mass = circle().mass(2).unwrap();

@@ -442,6 +442,7 @@ fn a_force_drives_the_parabola_of_poiseuille_on_two_levels() {
 /// Half of the length is refined along the wall, so that its velocity varies where packets come off it.
 #[test]
 fn a_wall_with_a_wave_of_velocity_is_of_second_order_where_it_is_refined() {
+    lbm_tests::in_turn!();
     const SLOW: f64 = 1e-6;
     let of = |coupling: &str| {
         let model = compiled::model_with_all("d2q9_trt", &["moving_wall", "bounce_back"], Some(coupling));

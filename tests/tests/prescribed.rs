@@ -330,6 +330,7 @@ fn a_force_that_swings_drives_the_flow_of_womersley_in_time() {
 /// difference over the reference velocity.
 #[test]
 fn a_channel_whose_inlet_swings_has_the_profile_of_womersley() {
+    lbm_tests::in_turn!();
     let text = std::fs::read_to_string(lbm_tests::root().join("cases/womersley.toml")).expect("a shipped case");
     let device = Device::host(1).expect("the host");
     let worst = [16_000, 17_000, 18_000, 19_000].map(|steps: u64| {

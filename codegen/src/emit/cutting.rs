@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use lbm_bundle::File;
-use lbm_bundle::cutting::{CutManifest, FORM, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS, UNCHANGED};
+use lbm_bundle::cutting::{
+    CutManifest, CutRole, FORM, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS, UNCHANGED,
+};
 use serde::Serialize;
 
 use super::items::{self, Items, Launch};
@@ -14,6 +16,9 @@ use super::target::Dialect;
 use super::view;
 
 const TEMPLATE: &str = include_str!("../../../templates/shared/cutting.c");
+
+/// Thread blocks of the kernel with long formulas that a processor shall hold at the same time: 168 registers a thread.
+const RESIDENT: u32 = 6;
 
 /// What the template prints.
 #[derive(Serialize)]
@@ -44,7 +49,9 @@ pub fn cutting(manifest: &CutManifest) -> File {
         let launch = Launch { threads: kernel.threads, group: kernel.threads, cells: 1 };
         let work = items::around(target, Items::Entries, launch, None);
         let args = declarations(&kernel.args, &types(), &dialect, ")");
-        (kernel.role.name(), plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work))
+        let head = plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work);
+        let resident = (kernel.role == CutRole::Cut && dialect.resident).then_some(RESIDENT);
+        (kernel.role.name(), view::Head { resident, ..head })
     };
     let near = 3usize.pow(dim);
     let view = View {

@@ -24,6 +24,8 @@ pub struct Dialect {
     pub function: &'static str,
     /// Before a short one.
     pub inline: &'static str,
+    /// Before a loop whose rounds shall be written one after the other.
+    pub unroll: &'static str,
     /// Before one that is compiled once, whoever calls it.
     pub apart: &'static str,
     /// Before a constant array.
@@ -55,6 +57,7 @@ impl Dialect {
         restrict: "restrict ",
         function: "static",
         inline: "static inline",
+        unroll: "",
         apart: "static __attribute__((noinline))",
         table: "static const",
         shared: "",
@@ -75,6 +78,7 @@ impl Dialect {
         restrict: "__restrict__ ",
         function: "static __device__ __noinline__",
         inline: "static __device__ __forceinline__",
+        unroll: "UNROLL ",
         apart: "static __device__ __noinline__",
         table: "static __device__ const",
         shared: "__shared__ ",

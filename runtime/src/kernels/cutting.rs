@@ -243,6 +243,7 @@ mod tests {
                 wall_rules: &mut rules,
                 wall_values: &mut values,
                 owners: &mut owners,
+                beside: &mut device.alloc_ints(all * q).unwrap(),
             })
             .unwrap();
         let values = values.read_reals(0..walls * stride).unwrap();

@@ -13,8 +13,8 @@ use std::time::Instant;
 use lbm_bundle::{Direction, Manifest};
 
 use super::halo::Halo;
-use super::halo::edges::Edges;
 use super::halo::transfer::{self, Reach};
+use super::subdomain::streamed::{Streamed, edge_blocks};
 use crate::device::Device;
 use crate::fixture::manifest;
 use crate::geometry::Block;
@@ -93,7 +93,9 @@ fn changes_of_large_grids() {
                 done("partition");
                 let halo = Halo::new(&manifest, &grid, &partition, |_| false, &[]).unwrap();
                 done("halo");
-                Edges::new(&device, &grid, &partition.subdomains()[0], &halo).unwrap();
+                let owned = &partition.subdomains()[0];
+                let edge = edge_blocks(&grid, owned, &halo).unwrap();
+                Streamed::new(&device, &grid, Some(owned), None, edge).unwrap();
                 done("edges");
                 let transfers = transfer::before_change(&grid, &partition).unwrap();
                 done("before_change");

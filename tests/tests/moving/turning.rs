@@ -86,6 +86,7 @@ fn a_cylinder_that_turns_in_another_has_its_known_torque() {
 /// and behind it, where the pressure is lower, comes again, so that the mass falls slowly.
 #[test]
 fn a_plate_that_turns_has_the_torque_of_the_wall_around_it_and_keeps_the_mass_nearly() {
+    lbm_tests::in_turn!();
     for device in devices() {
         let bundle = bundle("d2q9_bgk", &device, None);
         let (pivot, axis, period) = ([24.2, 23.9, 0.0], [0.0, 0.0, 1.0], 1200);

@@ -140,7 +140,7 @@ const FEATURES: [Feature; 26] = [
 ];
 
 /// Without a wish for all of them, one of so many pairs is run.
-const SLICE: usize = 32;
+const SLICE: usize = 48;
 
 /// Adds a feature to a case: tables are merged, lists and numbers replaced.
 fn add(to: &mut Table, of: Table) {

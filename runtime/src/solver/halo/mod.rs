@@ -15,7 +15,6 @@
 //! populations are exchanged before they are averaged or ghosts are interpolated from them (`Phase::HaloSaved`): those of children go to
 //! the owner of the covered block, and those of all blocks around the parent of a block that may have ghosts go to the owner of this block.
 
-pub(crate) mod edges;
 pub(crate) mod transfer;
 
 use std::collections::HashMap;

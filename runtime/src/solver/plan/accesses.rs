@@ -29,6 +29,8 @@ enum Data {
     SavedHalo { level: usize, from: usize },
     /// Parameters of walls.
     Walls,
+    /// Cut links, the parameters of the walls of solids that move, and the cells that these have left.
+    Links,
     /// The clock of the formulas of walls.
     Clock,
 }
@@ -57,6 +59,7 @@ impl OfSubdomain {
             Data::Inbox { level, second, by } => number(1, level, usize::from(second), by),
             Data::Saved { level, of, edge } => number(2, level, usize::from(edge), of),
             Data::Walls => number(3, 0, 0, Phase::Prescribe),
+            Data::Links => number(3, 0, 0, Phase::Move),
             Data::Clock => number(3, 0, 0, Phase::Tick),
             Data::Populations { level, set, of, edge: true } => number(4, level, set.index(), of),
             Data::Halo { level, set, from } => {
@@ -90,7 +93,16 @@ impl OfSubdomain {
     }
 }
 
-/// Phases that stream disjoint sets of blocks. Blocks with solids are also among the blocks of these phases, which stream them first.
+/// How the blocks of a level of a subdomain stream.
+#[derive(Clone, Copy)]
+pub(crate) struct Streams {
+    /// The phase in which all blocks of the level stream in one launch, if there is one.
+    pub(crate) together: Option<Phase>,
+    /// Whether blocks with solids stream in a phase of their own alone. If not, the phases of all blocks stream them first.
+    pub(crate) apart: bool,
+}
+
+/// Phases that stream disjoint sets of blocks.
 const STREAMING: [Phase; 5] = [
     Phase::StreamCollide,
     Phase::StreamCollideWalls,
@@ -105,7 +117,13 @@ fn populations(level: usize, set: PopulationSet) -> impl Iterator<Item = Data> {
 
 /// Populations of edge blocks, or of interior blocks.
 fn at(edge: bool, level: usize, set: PopulationSet) -> impl Iterator<Item = Data> {
-    STREAMING.into_iter().map(move |of| Data::Populations { level, set, of, edge })
+    let all = STREAMING.into_iter().chain([Phase::StreamCollideSolid]);
+    all.map(move |of| Data::Populations { level, set, of, edge })
+}
+
+/// Populations of the blocks of one phase.
+fn of_phase(of: Phase, level: usize, set: PopulationSet) -> impl Iterator<Item = Data> {
+    [false, true].into_iter().map(move |edge| Data::Populations { level, set, of, edge })
 }
 
 fn saved(level: usize) -> impl Iterator<Item = Data> {
@@ -131,14 +149,13 @@ pub(crate) fn of_lane(task: Task, (from, to): (SubdomainId, SubdomainId), count:
     }
 }
 
-/// The accesses of a subdomain in a task on some of its blocks. `together`: the phase in which all blocks of the level stream in one
-/// launch, if there is one.
-pub(crate) fn of_subdomain(task: Task, side: Side, together: Option<Phase>, subdomain: OfSubdomain) -> Accesses {
+/// The accesses of a subdomain in a task on some of its blocks.
+pub(crate) fn of_subdomain(task: Task, side: Side, streams: Streams, subdomain: OfSubdomain) -> Accesses {
     let Task { phase, level, .. } = task;
     let current = |level: usize| task.current(level);
     let (mut reads, mut writes): (Vec<Data>, Vec<Data>) = (vec![], vec![]);
     for (name, ty) in phase.arrays() {
-        let found = data(name, task, side, together, subdomain);
+        let found = data(name, task, side, streams, subdomain);
         if ty.is_written() {
             writes.extend(found);
         } else {
@@ -148,8 +165,17 @@ pub(crate) fn of_subdomain(task: Task, side: Side, together: Option<Phase>, subd
     match phase {
         // Restriction averages what finer blocks have saved into what coarser blocks save.
         Phase::Restrict => reads.extend(subdomain.all_saved(level)),
-        // Links are cut, and the velocities of surfaces are written.
-        Phase::Move => writes.push(Data::Walls),
+        // Walls of single links take the values of those of their solids.
+        Phase::Move => {
+            reads.push(Data::Walls);
+            writes.push(Data::Links);
+        }
+        // Cells beside those that are filled are anywhere.
+        Phase::Refill => {
+            let is_filled = |of: &Data| matches!(of, Data::Populations { of: Phase::StreamCollideSolid, .. });
+            reads.extend(populations(level, current(level)).filter(|of| !is_filled(of)));
+            reads.push(Data::Links);
+        }
         _ => {}
     }
     if side != Side::Inside {
@@ -159,12 +185,17 @@ pub(crate) fn of_subdomain(task: Task, side: Side, together: Option<Phase>, subd
             reads.extend((of > level).then(|| subdomain.halo(of, current(of).other())).into_iter().flatten());
         }
     }
-    Accesses { reads: subdomain.resources(reads), writes: subdomain.resources(writes), ahead: side == Side::Edge }
+    // Other subdomains wait for edge blocks, and solids that move wait for the blocks around them.
+    let ahead = side == Side::Edge || OF_SOLIDS.contains(&phase);
+    Accesses { reads: subdomain.resources(reads), writes: subdomain.resources(writes), ahead }
 }
 
+/// The phases of solids: few blocks, one after the other.
+const OF_SOLIDS: [Phase; 4] = [Phase::Exchange, Phase::StreamCollideSolid, Phase::Move, Phase::Refill];
+
 /// The data that an array of a kernel refers to in a task, by its name; nothing for tables, which are constant while the grid is.
-fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: OfSubdomain) -> Vec<Data> {
-    let Task { phase, level, start, .. } = task;
+fn data(name: &str, task: Task, side: Side, streams: Streams, subdomain: OfSubdomain) -> Vec<Data> {
+    let (Task { phase, level, start, .. }, Streams { together, apart }) = (task, streams);
     let (second, current, other) = (!start, |level| task.current(level), |level| task.current(level).other());
     let sides: &[bool] = match side {
         Side::All => &[false, true],
@@ -172,6 +203,8 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: 
         Side::Inside => &[false],
     };
     match (name, phase) {
+        // The cells that solids have left are in blocks with solids.
+        ("populations", Phase::Refill) => of_phase(Phase::StreamCollideSolid, level, current(level)).collect(),
         ("src" | "coarse" | "populations", _) => populations(level, current(level)).collect(),
         // Either before the first step of the finer level in this one, or after it.
         ("fine" | "after", _) => populations(level + 1, current(level + 1)).collect(),
@@ -183,9 +216,11 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: 
         ("finer", _) => vec![],
         ("dst", Phase::Restrict) => populations(level - 1, other(level - 1)).collect(),
         ("dst", Phase::Prolong) => populations(level + 1, current(level + 1)).collect(),
-        // Blocks with solids are among the blocks of other phases, which stream them first.
+        ("dst", Phase::StreamCollideSolid) if apart => of_phase(phase, level, other(level)).collect(),
         ("dst", of) if of.has_cut_links() => populations(level, other(level)).collect(),
-        ("dst", of) if together == Some(of) => populations(level, other(level)).collect(),
+        ("dst", of) if together == Some(of) => {
+            STREAMING.into_iter().flat_map(|of| of_phase(of, level, other(level))).collect()
+        }
         ("dst", of) => {
             sides.iter().map(|edge| Data::Populations { level, set: other(level), of, edge: *edge }).collect()
         }
@@ -210,7 +245,8 @@ fn data(name: &str, task: Task, side: Side, together: Option<Phase>, subdomain: 
         }
         ("inbox_0", _) => inbox(level + 1, false, &[phase]).collect(),
         ("inbox_1", _) => inbox(level + 1, true, &[phase]).collect(),
-        ("wall_values" | "values" | "links" | "distances" | "frames" | "numbers" | "slips", _) => vec![Data::Walls],
+        ("wall_values" | "values", _) => vec![Data::Walls],
+        ("links" | "distances" | "frames" | "numbers" | "slips", _) => vec![Data::Links],
         ("clock", _) => vec![Data::Clock],
         _ => vec![],
     }
@@ -233,7 +269,8 @@ mod tests {
             let task = Task { phase, level: 1, start: false, half: 0, sets: 0 };
             for (name, ty) in phase.arrays() {
                 let is_table = matches!(ty, ArgType::Ints | ArgType::IntsOut);
-                let found = data(name, task, Side::All, None, OfSubdomain { index: 0, count: 2 });
+                let streams = Streams { together: None, apart: true };
+                let found = data(name, task, Side::All, streams, OfSubdomain { index: 0, count: 2 });
                 assert!(
                     is_table || OF_ONE_TASK.contains(&name) || CONSTANT.contains(&name) || !found.is_empty(),
                     "{phase:?}: which data is `{name}`?"

@@ -21,7 +21,7 @@ pub enum Phase {
     StreamCollideInterface,
     /// Streams and collides blocks at refinement interfaces and walls.
     StreamCollideInterfaceWalls,
-    /// Streams and collides blocks with solids.
+    /// Streams and collides blocks with solids, away from refinement interfaces.
     StreamCollideSolid,
     /// Streams and collides cells of covered blocks.
     StreamCollideHeld,
@@ -53,8 +53,10 @@ pub enum Phase {
     Prolong,
     /// Evaluates the formulas of walls.
     Prescribe,
-    /// Moves solids: cuts links again, fills the cells that solids have left.
+    /// Moves solids: cuts links again, and finds the cells that solids have left.
     Move,
+    /// Fills the cells that solids have left.
+    Refill,
     /// Advances the clock of the formulas of walls.
     Tick,
     /// Halo exchange between subdomains.
@@ -102,7 +104,7 @@ struct Row(Phase, &'static str, Items, ReadLevels, Kernels);
 
 /// The phases, those of the exchange between levels behind those that stream: each with its name in reports, the items that it works on, the levels on which it reads neighbouring
 /// blocks, and its kernels.
-const ROWS: [Row; 24] = [
+const ROWS: [Row; 25] = [
     Row(
         Phase::StreamCollide,
         "stream_collide",
@@ -178,7 +180,8 @@ const ROWS: [Row; 24] = [
     Row(Phase::Send, "send", Own, Nothing, Method(&[Role::Send])),
     Row(Phase::Prolong, "prolong", Own, Nothing, Method(&[Role::Prolong])),
     Row(Phase::Prescribe, "prescribe", Own, Nothing, Prescribed(PrescribedRole::Prescribe)),
-    Row(Phase::Move, "move", Own, Level, Method(&[Role::Refill])),
+    Row(Phase::Move, "move", Own, Nothing, Method(&[])),
+    Row(Phase::Refill, "refill", Own, Level, Method(&[Role::Refill])),
     Row(Phase::Tick, "tick", Own, Nothing, Prescribed(PrescribedRole::Tick)),
     Row(Phase::Halo, "halo", Own, Nothing, Method(&[])),
     Row(Phase::HaloSaved, "halo_saved", Own, Nothing, Method(&[])),

@@ -52,9 +52,12 @@ impl Simulation {
             let Simulation { subdomains, stepper, .. } = self;
             if subdomains.first().has_free(level) {
                 let state = &stepper.levels[level];
-                subdomains.iter_mut().try_for_each(|subdomain| match change.by {
-                    Some(_) => subdomain.move_solids(level, step as f64, state),
-                    None => subdomain.redirect_solids(level, step as f64, state),
+                subdomains.iter_mut().try_for_each(|subdomain| {
+                    match change.by {
+                        Some(_) => subdomain.move_solids(level, step as f64)?,
+                        None => subdomain.redirect_solids(level, step as f64)?,
+                    }
+                    subdomain.refill(level, state)
                 })?;
             }
         }

@@ -175,6 +175,13 @@ impl Bodies {
         Ok(bodies)
     }
 
+    /// The slots of blocks with cut links away from refinement interfaces.
+    pub(crate) fn slots_away(&self) -> Result<HashSet<i32>, StepError> {
+        let ranges = self.listed.of(false);
+        let range = ranges.first().map_or(0, |range| range.start)..ranges.last().map_or(0, |range| range.end);
+        Ok(self.list.read_ints(range)?.into_iter().collect())
+    }
+
     /// The arguments of kernels that read cut links.
     pub(crate) fn arguments(&self) -> kernels::Links<'_> {
         kernels::Links { link_rows: &self.rows, links: &self.links, distances: &self.distances }

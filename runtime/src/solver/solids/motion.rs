@@ -183,23 +183,12 @@ impl Bodies {
         Ok(())
     }
 
-    /// Fills the cells that the solids of a level have left in their last move.
-    pub(crate) fn refill(
-        &mut self,
-        program: &Program,
-        grid: &Grid,
-        places: Option<&Places>,
-        level: usize,
-        params: &Params,
-        populations: &mut Buffer<Stored>,
-    ) -> Result<(), StepError> {
-        let Bodies { rows, links, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
-        let (own, cells) = (moving.swept.own[level].clone(), moving.cells);
+    /// Finds the cells that the solids of a level have left in their last move, and the cells from which these are filled.
+    pub(crate) fn uncover(&mut self, level: usize) -> Result<(), StepError> {
+        let Bodies { of_links, moving: Some(moving), .. } = self else { return Ok(()) };
         let OfLinks { form, places: table, .. } = &*of_links;
-        let items = || moving.swept.items.slice(own.start * cells..own.end * cells);
-        let neighbours = &grid.tables().neighbours;
-        moving.kernels.launch(Uncover {
-            items: items(),
+        Ok(moving.kernels.launch(Uncover {
+            items: moving.swept.items.slice(moving.own_cells(level)),
             form,
             level: level as i32,
             places: table,
@@ -211,30 +200,42 @@ impl Bodies {
             triangles: &moving.surfaces.triangles,
             bits: &moving.surfaces.bits,
             rates: &moving.rates_at,
-            neighbours,
-            rows,
             states: &moving.states,
-            links,
+            beside: &moving.swept.beside,
             around: &mut moving.swept.around,
             towards: &mut moving.swept.towards,
             velocities: &mut moving.swept.velocities,
-        })?;
+        })?)
+    }
+
+    /// Fills the cells that the solids of a level have left in their last move.
+    pub(crate) fn refill(
+        &self,
+        program: &Program,
+        grid: &Grid,
+        places: Option<&Places>,
+        level: usize,
+        params: &Params,
+        populations: &mut Buffer<Stored>,
+    ) -> Result<(), StepError> {
+        let Bodies { of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+        let (own, cells) = (moving.own_cells(level), moving.cells);
         program.launch(kernels::Refill {
-            items: items(),
-            places: table,
+            items: moving.swept.items.slice(own.clone()),
+            places: &of_links.places,
             around: &moving.swept.around,
             towards: &moving.swept.towards,
             velocities: &moving.swept.velocities,
-            neighbours,
+            neighbours: &grid.tables().neighbours,
             populations,
             params: params.packed(),
         })?;
         let Some(places) = places else { return Ok(()) };
         // Constants of cells follow from formulas that the host evaluates.
         let layout = Layout::populations(program.manifest());
-        let around = moving.swept.around.read_ints(own.start * cells..own.end * cells)?;
-        for (at, _) in around.into_iter().enumerate().filter(|(_, around)| *around != UNCHANGED) {
-            let block = moving.swept.blocks[own.start + at / cells];
+        let around = moving.swept.around.read_ints(own.clone())?;
+        for (at, _) in own.zip(around).filter(|(_, around)| *around != UNCHANGED) {
+            let block = moving.swept.blocks[at / cells];
             let cell = (moving.leaves[&block].slot, at % cells);
             places.write_cell(layout, populations, grid.origin(block), cell)?;
         }

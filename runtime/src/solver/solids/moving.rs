@@ -108,6 +108,8 @@ pub(crate) struct SweptBlocks {
     pub(crate) items: Buffer<Int>,
     /// The shapes near each place: see [`NEAR_SHAPES`].
     pub(crate) near_shapes: Buffer<Int>,
+    /// What [`Cut`](crate::kernels::cutting::Cut) finds of each link for [`Uncover`](crate::kernels::cutting::Uncover).
+    pub(crate) beside: Buffer<Int>,
     /// What [`Uncover`](crate::kernels::cutting::Uncover) finds of each cell.
     pub(crate) around: Buffer<Int>,
     pub(crate) towards: Buffer<Int>,
@@ -202,6 +204,7 @@ impl SweptBlocks {
         Ok(SweptBlocks {
             items: device.ints(&numbers)?,
             near_shapes: device.alloc_ints(blocks.len() * NEAR_SHAPES)?,
+            beside: device.alloc_ints(numbers.len())?,
             around: device.alloc_ints(cells)?,
             towards: device.alloc_ints(cells)?,
             velocities: device.alloc_doubles(cells * manifest.dim as usize)?,
@@ -286,6 +289,12 @@ impl Moving {
         listed.into_iter().map(|(leaf, block, row)| (block, leaf.node as i32, row as i32)).collect()
     }
 
+    /// The cells of a level that are filled, among all cells of places.
+    pub(crate) fn own_cells(&self, level: usize) -> Range<usize> {
+        let own = &self.swept.own[level];
+        own.start * self.cells..own.end * self.cells
+    }
+
     /// Restricts the places whose cells are filled to a subdomain's own blocks, which are contiguous on each level.
     pub(crate) fn keep_own(&mut self, owned: &Owned) {
         let Moving { leaves, swept: SweptBlocks { blocks, levels, own, .. }, .. } = self;
@@ -308,8 +317,9 @@ pub(crate) fn items_of_place(shapes: usize, solids: usize) -> i32 {
 pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool) -> usize {
     let (cells, int) = (manifest.cells(), size_of::<i32>());
     let wall = 2 * int + manifest.wall_stride as usize * manifest.real.bytes();
-    let of_cell =
-        (3 + manifest.q()) * int + manifest.dim as usize * size_of::<f64>() + usize::from(turns) * manifest.q() * wall;
+    let of_cell = (3 + 2 * manifest.q()) * int
+        + manifest.dim as usize * size_of::<f64>()
+        + usize::from(turns) * manifest.q() * wall;
     cells * of_cell + NEAR_SHAPES * int
 }
 

@@ -246,6 +246,7 @@ impl Bodies {
             wall_rules: &mut walls.rules,
             wall_values: &mut walls.values,
             owners,
+            beside: &mut moving.swept.beside,
         })?)
     }
 }

@@ -14,7 +14,7 @@
 //!              advance(l + 1)     its second step
 //!              send, prolong      ghosts: of level l + 1, from level l
 //!              exchange the two sets of level l
-//!              move               solids of level l to their positions at the end of its step
+//!              move, refill       solids of level l to their positions at the end of its step
 //! ```
 //!
 //! A packet coupling has an inbox and no ghosts, a ghost coupling has ghosts and no inbox. Phases for which a grid has no blocks do

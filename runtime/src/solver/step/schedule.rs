@@ -47,16 +47,16 @@ impl Schedule<'_> {
             self.phases(&[Phase::Send, Phase::Prolong], level, number);
         }
         self.sets ^= 1 << level;
-        self.phases(&[Phase::Move], level, number);
+        self.phases(&[Phase::Move, Phase::Refill], level, number);
     }
 
     /// Adds those of the phases that have work to do. The halo exchange before them is the same in all processes, even if this process has
-    /// no work. Without moving solids on the level, [`Phase::Move`] needs no halo exchange.
+    /// no work. Without moving solids on the level, [`Phase::Refill`] needs no halo exchange.
     fn phases(&mut self, phases: &[Phase], level: usize, number: i32) {
         let (sets, start, half) = (self.sets, level > 0 && number % 2 == 0, 2 * number + 1);
         for phase in phases.iter().copied() {
             let has = self.subdomains.has(phase, level);
-            if phase == Phase::Move && !has {
+            if phase == Phase::Refill && !has {
                 continue;
             }
             let read = phase.reads_blocks_around(level);
@@ -72,7 +72,7 @@ impl Schedule<'_> {
             match phase {
                 // Exposed values are stored beside the populations of a cell.
                 Phase::Expose | Phase::ExposeStored if self.exposes() => self.fresh &= !self.bit(level, 0),
-                Phase::Move => self.fresh &= !self.bit(level, 0),
+                Phase::Refill => self.fresh &= !self.bit(level, 0),
                 Phase::Prolong => self.fresh &= !self.bit(level + 1, 0),
                 _ if Phase::STREAMING.contains(&phase) => self.fresh &= !self.bit(level, 1),
                 _ => {}

@@ -60,7 +60,10 @@ impl Subdomains {
             Subtask::Lane(lane) => self.cross(lane, levels[task.level].current),
             Subtask::Subdomain(index, _) if task.phase == Phase::Move => {
                 self.push_bodies(task.level, end)?;
-                self.here[index].move_solids(task.level, end, &levels[task.level])
+                self.here[index].move_solids(task.level, end)
+            }
+            Subtask::Subdomain(index, _) if task.phase == Phase::Refill => {
+                self.here[index].refill(task.level, &levels[task.level])
             }
             Subtask::Subdomain(index, _) if task.phase == Phase::Exchange => {
                 if index == 0 {
@@ -80,7 +83,7 @@ impl Subdomains {
             // Communication between processes is not recorded.
             (Subtask::Lane(_), None) | (Subtask::Processes, _) => Accesses::default(),
             (Subtask::Subdomain(index, side), _) => {
-                accesses::of_subdomain(task, side, self.here[index].together(task.level), OfSubdomain { index, count })
+                accesses::of_subdomain(task, side, self.here[index].streams(task.level), OfSubdomain { index, count })
             }
         }
     }

@@ -151,7 +151,7 @@ impl Subdomain {
                 self.owned.as_ref().zip(senders),
             )?;
         }
-        self.list_one_pass()?;
+        self.list_blocks()?;
         self.program.device().release();
         Ok(())
     }

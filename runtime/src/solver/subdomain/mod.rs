@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `run` | from a task of the step to the function that launches its kernels |
 //! | `stream`, `packets`, `ghosts`, `solids` | these functions, for each kind of phase |
+//! | `streamed` | which blocks each phase streams |
 //! | `one_pass` | which blocks stream and collide in one pass, of methods that read values of neighbours |
 //! | `fields` | macroscopic fields: computed, and kept as reference |
 //! | `cells` | values that the host gives to cells |
@@ -27,8 +28,10 @@ mod run;
 mod solids;
 mod statistics;
 mod stream;
+pub(crate) mod streamed;
 mod transfer;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,7 +49,6 @@ use crate::solver::arrays::statistics::Statistics;
 use crate::solver::arrays::walls::{Instance, Walls};
 use crate::solver::error::StepError;
 use crate::solver::halo::Halo;
-use crate::solver::halo::edges::Edges;
 use crate::solver::inbox::Inbox;
 use crate::solver::plan::task::PopulationSet;
 use crate::solver::solids::bodies::Bodies;
@@ -54,6 +56,7 @@ use crate::solver::spec::{Corners, GridSpec};
 pub(crate) use crate::solver::subdomain::adapt::set_targets;
 use crate::solver::subdomain::one_pass::OnePass;
 pub(crate) use crate::solver::subdomain::probe::ReadBlocks;
+use crate::solver::subdomain::streamed::{Streamed, edge_blocks};
 
 /// The blocks of a grid on one device, with all data that their kernels read and write.
 pub(crate) struct Subdomain {
@@ -63,8 +66,8 @@ pub(crate) struct Subdomain {
     grid: Grid,
     /// What the subdomain owns of the grid; `None` if it owns all of it.
     owned: Option<Owned>,
-    /// Its edge blocks and interior blocks, as phases stream them, if the flow has several subdomains.
-    edges: Option<Edges>,
+    /// Its blocks as phases stream them, if these are not all blocks of a level and group: see [`Self::list_blocks`].
+    streamed: Option<Streamed>,
     walls: Walls,
     prescribed: Option<Prescribed>,
     bodies: Option<Bodies>,
@@ -151,7 +154,7 @@ impl Subdomain {
             program,
             grid,
             owned,
-            edges: None,
+            streamed: None,
             walls,
             prescribed,
             bodies,
@@ -170,16 +173,25 @@ impl Subdomain {
     pub(crate) fn make_inbox(&mut self, senders: Option<&[Vec<SlotId>]>) -> Result<(), StepError> {
         let Subdomain { program, of_rows, grid, walls, owned, .. } = self;
         self.inbox = Inbox::new(program, of_rows, grid, walls, owned.as_ref().zip(senders))?;
-        Ok(self.list_one_pass()?)
+        self.list_blocks()
     }
 
-    /// Lists the blocks that stream and collide in one pass.
-    fn list_one_pass(&mut self) -> Result<(), DeviceError> {
+    /// Lists the blocks that stream apart: in one pass, or with solids. The lists of a grid that follows the flow past solids at rest have all
+    /// blocks, because they are on the device as they are; edge blocks of several subdomains are listed when the halo is known.
+    fn list_blocks(&mut self) -> Result<(), StepError> {
         let divided = self.owned.is_some();
         self.one_pass = match divided || self.moves() {
             true => None,
             false => OnePass::new(&self.program, &self.grid, self.bodies.as_ref())?,
         };
+        let is_apart = self.bodies.is_some() && (self.moves() || !self.is_adapted());
+        if is_apart && !divided && self.streamed.is_none() { self.list_streamed(HashSet::new()) } else { Ok(()) }
+    }
+
+    /// Lists its blocks as phases stream them; `edge`: the slots of edge blocks.
+    fn list_streamed(&mut self, edge: HashSet<i32>) -> Result<(), StepError> {
+        let Subdomain { program, grid, owned, bodies, .. } = self;
+        self.streamed = Some(Streamed::new(program.device(), grid, owned.as_ref(), bodies.as_ref(), edge)?);
         Ok(())
     }
 
@@ -227,10 +239,8 @@ impl Subdomain {
     /// Lists its edge blocks and interior blocks again.
     pub(crate) fn list_edges(&mut self, tree: &Arc<Tree>, halo: &Halo) -> Result<(), StepError> {
         self.grid.know(tree);
-        if let Some(owned) = &self.owned {
-            self.edges = Some(Edges::new(self.program.device(), &self.grid, owned, halo)?);
-        }
-        Ok(())
+        let edge = self.owned.as_ref().map(|owned| edge_blocks(&self.grid, owned, halo)).transpose()?;
+        edge.map_or(Ok(()), |edge| self.list_streamed(edge))
     }
 
     /// The lists of its blocks on a level.

@@ -42,7 +42,8 @@ impl OnePass {
         let has_links = |slot: usize| rows.as_ref().is_some_and(|rows| rows[slot] >= 0);
         let (mut list, mut levels) = (vec![], vec![]);
         for level in 0..grid.levels().len() {
-            let inside = tables.leaves.read_ints(own_level(grid, None, level).group(Group::Interior))?;
+            let mut inside = tables.leaves.read_ints(own_level(grid, None, level).group(Group::Interior))?;
+            inside.retain(|slot| !has_links(*slot as usize));
             let (alone, others): (Vec<i32>, Vec<i32>) = inside.iter().partition(|slot| !around(**slot).any(has_links));
             let mut is_alone = vec![false; grid.slots()];
             alone.iter().for_each(|slot| is_alone[*slot as usize] = true);

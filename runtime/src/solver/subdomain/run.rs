@@ -3,6 +3,7 @@
 use crate::kernels::KernelError;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::error::StepError;
+use crate::solver::plan::accesses::Streams;
 use crate::solver::plan::phase::Phase;
 use crate::solver::plan::task::{Side, Task};
 use crate::solver::subdomain::Subdomain;
@@ -13,7 +14,7 @@ impl Subdomain {
     pub(crate) fn has(&self, phase: Phase, level: usize) -> bool {
         match phase {
             Phase::Prescribe => self.prescribed.as_ref().is_some_and(|prescribed| prescribed.has(level)),
-            Phase::Move => self.has_motions(level),
+            Phase::Move | Phase::Refill => self.has_motions(level),
             Phase::Slide => self.slides_on(level),
             // The tasks of a step are listed before its solids move. During its second half, a finer level may have solids in other blocks.
             Phase::StreamCollideSolid if self.has_motions(level) => true,
@@ -29,8 +30,10 @@ impl Subdomain {
             _ => {
                 let (grid, owned) = (&self.grid, self.owned.as_ref());
                 let (bodies, inbox) = (self.bodies.as_ref(), self.inbox.as_ref());
-                let edges = self.edges.as_ref().map(|edges| (edges, Side::All));
-                !blocks(Lists { grid, owned, edges, bodies, inbox }, phase, level).is_empty()
+                // The lists of solids that move may change before.
+                let streamed = self.streamed.as_ref().filter(|_| !self.has_motions(level));
+                let streamed = streamed.map(|streamed| (streamed, Side::All));
+                !blocks(Lists { grid, owned, streamed, bodies, inbox }, phase, level).is_empty()
             }
         }
     }
@@ -49,7 +52,7 @@ impl Subdomain {
                 let manifest = self.program.manifest();
                 self.prescribed.as_mut().map_or(Ok(()), |prescribed| Ok(prescribed.tick(manifest)?))
             }
-            Phase::Move | Phase::Exchange | Phase::Halo | Phase::HaloSaved => {
+            Phase::Move | Phase::Refill | Phase::Exchange | Phase::Halo | Phase::HaloSaved => {
                 unreachable!("whoever has all subdomains does that")
             }
             Phase::ToFine | Phase::ToFineWalls | Phase::ToCoarse | Phase::ToCoarseWalls => {
@@ -69,6 +72,11 @@ impl Subdomain {
     /// The phase in which all blocks of a level stream in one launch, if there is one.
     pub(crate) fn together(&self, level: usize) -> Option<Phase> {
         self.inbox.as_ref().and_then(|inbox| inbox.together(level))
+    }
+
+    /// How the blocks of a level stream.
+    pub(crate) fn streams(&self, level: usize) -> Streams {
+        Streams { together: self.together(level), apart: self.streamed.is_some() }
     }
 
     /// Sets the clock of the time-dependent formulas to the number of completed steps of level 0.

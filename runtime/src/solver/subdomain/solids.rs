@@ -14,7 +14,11 @@ impl Subdomain {
     pub(crate) fn renew_solids(&mut self) -> Result<(), StepError> {
         let Subdomain { program, grid, owned, walls, bodies, .. } = self;
         let Some(bodies) = bodies else { return Ok(()) };
-        bodies.renew(program.device(), program.manifest(), grid, owned.as_ref(), walls)
+        bodies.renew(program.device(), program.manifest(), grid, owned.as_ref(), walls)?;
+        match self.streamed.take() {
+            Some(streamed) => self.list_streamed(streamed.into_edge()),
+            None => Ok(()),
+        }
     }
 
     /// Refuses solids that come to where they must not within the reserved interval.
@@ -54,16 +58,22 @@ impl Subdomain {
     }
 
     /// Moves the solids of a level to their positions at a time, in steps of the coarsest level, sets the velocities of their surfaces for the
-    /// step that begins then, and fills the cells that they have left since the previous position.
-    pub(crate) fn move_solids(&mut self, level: usize, time: f64, state: &LevelState) -> Result<(), StepError> {
+    /// step that begins then, and finds the cells that they have left since the previous position.
+    pub(crate) fn move_solids(&mut self, level: usize, time: f64) -> Result<(), StepError> {
         if !self.has_motions(level) {
             return Ok(());
         }
         if self.bodies.as_ref().is_some_and(|bodies| bodies.is_beyond(time)) {
             self.reserve_from(time - 1.0)?;
         }
-        let Subdomain { program, grid, walls, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
+        let Subdomain { program, grid, walls, bodies: Some(bodies), .. } = self else { return Ok(()) };
         bodies.advance(program.device(), grid, walls, level, time)?;
+        bodies.uncover(level)
+    }
+
+    /// Fills the cells that the solids of a level have left in their last move.
+    pub(crate) fn refill(&mut self, level: usize, state: &LevelState) -> Result<(), StepError> {
+        let Subdomain { program, grid, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
         let populations = &mut fields.populations[state.current.index()];
         bodies.refill(program, grid, places.as_ref(), level, &state.params, populations)
     }
@@ -82,11 +92,10 @@ impl Subdomain {
     }
 
     /// Gives the solids of a level, where they are since their last move, other velocities, as if they had been moved with them.
-    pub(crate) fn redirect_solids(&mut self, level: usize, time: f64, state: &LevelState) -> Result<(), StepError> {
-        let Subdomain { program, grid, walls, bodies: Some(bodies), fields, places, .. } = self else { return Ok(()) };
+    pub(crate) fn redirect_solids(&mut self, level: usize, time: f64) -> Result<(), StepError> {
+        let Subdomain { program, grid, walls, bodies: Some(bodies), .. } = self else { return Ok(()) };
         bodies.redirect(program.device(), grid, walls, level, time)?;
-        let populations = &mut fields.populations[state.current.index()];
-        bodies.refill(program, grid, places.as_ref(), level, &state.params, populations)
+        bodies.uncover(level)
     }
 
     /// Sets the states of surfaces that slide; false if they are not as many.

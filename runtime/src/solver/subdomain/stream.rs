@@ -9,17 +9,17 @@ use crate::solver::arrays::fields::Fields;
 use crate::solver::arrays::params::LevelState;
 use crate::solver::arrays::walls::Walls;
 use crate::solver::error::StepError;
-use crate::solver::halo::edges::Edges;
 use crate::solver::inbox::Inbox;
 use crate::solver::plan::phase::{Items, Phase};
 use crate::solver::plan::task::{PopulationSet, Side};
 use crate::solver::solids::bodies::Bodies;
 use crate::solver::subdomain::one_pass::OnePass;
+use crate::solver::subdomain::streamed::Streamed;
 use crate::solver::subdomain::{Subdomain, own_level};
 
 impl Subdomain {
     /// Stores the values that cells of a level expose to their neighbours; `start`: whether the step of the level is the first of two.
-    /// Blocks with solids are in two lists: the second launch gives the right values.
+    /// If blocks with solids are in two lists, the second launch gives the right values.
     pub(super) fn expose(
         &mut self,
         LevelState { params, current }: &LevelState,
@@ -29,7 +29,7 @@ impl Subdomain {
         let lists = Lists {
             grid: &self.grid,
             owned: self.owned.as_ref(),
-            edges: self.edges.as_ref().map(|edges| (edges, Side::All)),
+            streamed: self.streamed.as_ref().map(|streamed| (streamed, Side::All)),
             bodies: self.bodies.as_ref(),
             inbox: self.inbox.as_ref(),
         };
@@ -64,7 +64,7 @@ impl Subdomain {
         let lists = Lists {
             grid: &self.grid,
             owned: self.owned.as_ref(),
-            edges: self.edges.as_ref().map(|edges| (edges, side)),
+            streamed: self.streamed.as_ref().map(|streamed| (streamed, side)),
             bodies: self.bodies.as_ref(),
             inbox: self.inbox.as_ref(),
         };
@@ -127,15 +127,15 @@ fn sources<'a>(
 pub(super) struct Lists<'a> {
     pub(super) grid: &'a Grid,
     pub(super) owned: Option<&'a Owned>,
-    /// If there are several subdomains: the lists of edge blocks and interior blocks, and which of these to take.
-    pub(super) edges: Option<(&'a Edges, Side)>,
+    /// The blocks that phases stream, if these are not all of a level and group, and which of them to take.
+    pub(super) streamed: Option<(&'a Streamed, Side)>,
     pub(super) bodies: Option<&'a Bodies>,
     pub(super) inbox: Option<&'a Inbox>,
 }
 
 /// The blocks, or cells, that a phase works on in a step of a level.
 pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Slice<'a, Int> {
-    let Lists { grid, owned, edges, bodies, inbox } = lists;
+    let Lists { grid, owned, streamed, bodies, inbox } = lists;
     let (tables, levels) = (grid.tables(), grid.levels());
     let listed = own_level(grid, owned, level);
     let of_finer = |group: Group| match level + 1 < levels.len() {
@@ -144,8 +144,8 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Slice<
     };
     let stores_covered = grid.forest().stores_covered();
     let together = inbox.and_then(|inbox| inbox.together(level));
-    let of_group = |group: Group| match edges {
-        Some((edges, side)) => edges.group(level, group, side),
+    let of_group = |group: Group| match streamed {
+        Some((streamed, side)) => streamed.group(level, group, side),
         None => tables.leaves.slice(listed.group(group)),
     };
     let range = match phase.items() {
@@ -153,8 +153,8 @@ pub(super) fn blocks<'a>(lists: Lists<'a>, phase: Phase, level: usize) -> Slice<
             Some(bodies) => return bodies.list.slice(bodies.own.of(at_interfaces)[level].clone()),
             None => 0..0,
         },
-        _ if together == Some(phase) => match edges {
-            Some((edges, _)) => return edges.level(level),
+        _ if together == Some(phase) => match streamed {
+            Some((streamed, _)) => return streamed.level(level),
             None => levels[level].leaves.clone(),
         },
         _ if together.is_some() && Phase::STREAMING.contains(&phase) => 0..0,
