@@ -9,8 +9,9 @@
 //! | `^` | most, from the right | `2^3^2` is `2^(3^2)` |
 //!
 //! Further there are numbers (`12`, `1_000`, `.5`, `1.5e-3`), parentheses, functions of [`Function`] (`sqrt(a)`, `if(a < b, c, d)`), names, which
-//! whoever computes a formula knows, and [tables](Table) of files (`table("inflow.csv", t)`), which others read. All numbers are of 64 bits. A text
-//! is a [`Formula`] and back: `Display` writes what parses to the same tree, and so do manifests.
+//! whoever computes a formula knows, [tables](Table) of files (`table("inflow.csv", t)`), which others read, and [noise](Noise)
+//! (`noise(7, x / 8, y / 8, t / 20)`). All numbers are of 64 bits. A text is a [`Formula`] and back: `Display` writes what parses to the same tree,
+//! and so do manifests.
 //!
 //! Texts are not trusted: length and depth are limited, and so is recursion.
 
@@ -20,9 +21,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+mod noise;
 mod parse;
 mod table;
 
+pub use noise::Noise;
 pub use parse::{FormulaError, Parsed};
 pub use table::{Points, Table};
 
@@ -38,6 +41,9 @@ pub const DEEPEST: usize = 512;
 /// What a table is called in formulas.
 pub const TABLE: &str = "table";
 
+/// What noise is called in formulas.
+pub const NOISE: &str = "noise";
+
 /// A formula of named values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Formula {
@@ -49,6 +55,8 @@ pub enum Formula {
     Apply(Function, Vec<Formula>),
     /// A table at a value: straight lines between its points, and beyond its ends what it has there.
     Table(Table, Box<Formula>),
+    /// Noise at a point.
+    Noise(Noise, Box<[Formula; 3]>),
 }
 
 macro_rules! functions {
@@ -252,6 +260,10 @@ impl Formula {
                 Some(function.of(&values[..operands.len()]))
             }
             Formula::Table(table, at) => table.at(at.value(named)?),
+            Formula::Noise(noise, point) => {
+                let [x, y, z] = &**point;
+                Some(noise.at([x.value(named)?, y.value(named)?, z.value(named)?]))
+            }
         }
     }
 
@@ -267,6 +279,7 @@ impl Formula {
             Formula::Name(name) => BTreeSet::from([&name[..]]),
             Formula::Apply(_, operands) => operands.iter().flat_map(Formula::names).collect(),
             Formula::Table(_, at) => at.names(),
+            Formula::Noise(_, point) => point.iter().flat_map(Formula::names).collect(),
         }
     }
 
@@ -276,6 +289,7 @@ impl Formula {
             Formula::Number(_) | Formula::Name(_) => BTreeSet::new(),
             Formula::Apply(_, operands) => operands.iter().flat_map(Formula::tables).collect(),
             Formula::Table(table, at) => at.tables().into_iter().chain([&table.file[..]]).collect(),
+            Formula::Noise(_, point) => point.iter().flat_map(Formula::tables).collect(),
         }
     }
 
@@ -289,6 +303,9 @@ impl Formula {
             Formula::Table(Table { file, points: old }, at) => {
                 let points_of = points(file).unwrap_or_else(|| old.clone());
                 Formula::Table(Table { file: file.clone(), points: points_of }, Box::new(at.with_tables(points)))
+            }
+            Formula::Noise(noise, point) => {
+                Formula::Noise(*noise, Box::new(point.each_ref().map(|at| at.with_tables(points))))
             }
         }
     }
@@ -306,6 +323,22 @@ impl Formula {
                 let formula = Formula::Table(table.clone(), Box::new(at.with(given)));
                 formula.constant().map_or(formula, Formula::number)
             }
+            Formula::Noise(noise, point) => {
+                let formula = Formula::Noise(*noise, Box::new(point.each_ref().map(|at| at.with(given))));
+                formula.constant().map_or(formula, Formula::number)
+            }
+        }
+    }
+
+    /// The formula with zero in the place of noise.
+    pub fn without_noise(&self) -> Formula {
+        match self {
+            Formula::Number(_) | Formula::Name(_) => self.clone(),
+            Formula::Apply(function, operands) => {
+                Formula::Apply(*function, operands.iter().map(Formula::without_noise).collect())
+            }
+            Formula::Table(table, at) => Formula::Table(table.clone(), Box::new(at.without_noise())),
+            Formula::Noise(..) => Formula::Number(0.0),
         }
     }
 
@@ -325,6 +358,18 @@ impl Formula {
             Formula::Table(table, at) => {
                 write!(out, "table(\"{}\", ", table.file)?;
                 at.write(out, 0)?;
+                out.write_str(")")
+            }
+            Formula::Noise(Noise { seed, periods }, point) => {
+                write!(out, "{NOISE}({seed}")?;
+                for at in &**point {
+                    out.write_str(", ")?;
+                    at.write(out, 0)?;
+                }
+                if *periods != [0; 3] {
+                    let [x, y, z] = periods;
+                    write!(out, ", {x}, {y}, {z}")?;
+                }
                 out.write_str(")")
             }
         }

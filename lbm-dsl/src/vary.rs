@@ -188,8 +188,8 @@ fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
     Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span }
 }
 
-/// A formula of a case as one of the text, which has these vectors among its fields. Tables are no functions of the text: here they are what
-/// they are read at.
+/// A formula of a case as one of the text, which has these vectors among its fields. Tables and noise are no functions of the text: here they
+/// are what they are read at.
 fn expr(formula: &Formula, vectors: &BTreeSet<String>, span: Span) -> Expr {
     let of = |kind| Expr { kind, span };
     match formula {
@@ -220,6 +220,10 @@ fn expr(formula: &Formula, vectors: &BTreeSet<String>, span: Span) -> Expr {
             }
         }
         Formula::Table(_, at) => expr(at, vectors, span),
+        Formula::Noise(_, point) => {
+            let [x, y, z] = point.each_ref().map(|at| expr(at, vectors, span));
+            binary(Binary::Add, binary(Binary::Add, x, y, span), z, span)
+        }
     }
 }
 

@@ -38,6 +38,10 @@ enum {
 {{<tables_of />}}
 
 {% endif -%}
+{% if noise -%}
+{{<noise_of />}}
+
+{% endif -%}
 // ==== levels ========================================================================================================
 
 // Target levels of a cell: bit l for level l or finer, bit 16 + l for level l at least if it is there.

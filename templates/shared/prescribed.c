@@ -7,6 +7,10 @@
 {{<tables_of />}}
 
 {% endif -%}
+{% if noise -%}
+{{<noise_of />}}
+
+{% endif -%}
 // ==== formulas of place and time ====================================================================================
 {% for formula in formulas %}
 {{ function }} double formula_{{ loop.index0 }}(const double x, const double y, const double z, const double t)

@@ -32,6 +32,10 @@ enum {
 {{<tables_of />}}
 
 {% endif -%}
+{% if noise -%}
+{{<noise_of />}}
+
+{% endif -%}
 {% for statistic in statistics -%}
 // ==== statistic {{ statistic.number }} ===================================================================================================
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{DEEPEST, Formula, Function, LONGEST, MOST_TABLES, TABLE, Table, binding};
+use super::{DEEPEST, Formula, Function, LONGEST, MOST_TABLES, NOISE, Noise, TABLE, Table, binding};
 
 /// Operators between two operands, those first that begin like others.
 const INFIX: [Function; 11] = [
@@ -275,6 +275,45 @@ impl<'a> Parser<'a> {
         Ok((Formula::Table(Table { file: file.into(), points: Arc::new([]) }, Box::new(at)), depth + 1))
     }
 
+    /// What is between the parentheses of a function, with the second of them.
+    fn operands(&mut self, open: usize, inside: usize) -> Result<Vec<(Formula, usize)>, FormulaError> {
+        let mut operands = vec![self.formula(0, inside + 1)?];
+        self.skip_blanks();
+        while self.take(",") {
+            operands.push(self.formula(0, inside + 1)?);
+            self.skip_blanks();
+        }
+        self.close(open)?;
+        Ok(operands)
+    }
+
+    /// `7, x, y, z)` of noise; three periods may follow.
+    fn noise(&mut self, name: Range<usize>, open: usize, inside: usize) -> Read {
+        let help = "write `noise(7, x, y, z)`: its seed and a point";
+        let operands = self.operands(open, inside)?;
+        let depth = 1 + operands.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
+        self.limit(name.start, depth)?;
+        let wrong = |message: &str| Parser::wrong(name.clone(), message.into(), "wrong arguments", help);
+        let formulas: Vec<Formula> = operands.into_iter().map(|(formula, _)| formula).collect();
+        let (seed, point, periods) = match &formulas[..] {
+            [seed, x, y, z] => (seed, [x, y, z], [0; 3]),
+            [seed, x, y, z, periods @ ..] if periods.len() == 3 => {
+                let mut whole_periods = [0; 3];
+                for (period, formula) in whole_periods.iter_mut().zip(periods) {
+                    match whole(formula).filter(|period| *period < 1 << 31) {
+                        Some(1) => return wrong("a period of one eddy: it would meet itself"),
+                        Some(found) => *period = found,
+                        None => return wrong("a period of `noise` is a whole number below 2^31; 0 for none"),
+                    }
+                }
+                (seed, [x, y, z], whole_periods)
+            }
+            others => return wrong(&format!("`noise` has 4 argument(s), or 7 with periods, not {}", others.len())),
+        };
+        let Some(seed) = whole(seed) else { return wrong("the seed of `noise` is a whole number below 2^32") };
+        Ok((Formula::Noise(Noise { seed, periods }, Box::new(point.map(Formula::clone))), depth))
+    }
+
     /// A name, or a function if a parenthesis follows at once.
     fn name(&mut self, inside: usize) -> Read {
         let start = self.at;
@@ -287,23 +326,28 @@ impl<'a> Parser<'a> {
         if name == TABLE {
             return self.table(start, open, inside);
         }
+        if name == NOISE {
+            return self.noise(at, open, inside);
+        }
         let Some(function) = Function::called(name) else {
             let help = format!("functions: {}", Function::names().collect::<Vec<_>>().join(", "));
             let error = FormulaError::new(at, format!("there is no function `{name}`"), "unknown name", help);
             return Err(FormulaError { unknown: Some(name.into()), ..error });
         };
-        let mut operands = vec![self.formula(0, inside + 1)?];
-        self.skip_blanks();
-        while self.take(",") {
-            operands.push(self.formula(0, inside + 1)?);
-            self.skip_blanks();
-        }
-        self.close(open)?;
+        let operands = self.operands(open, inside)?;
         let wanted = function.operands();
         if operands.len() == wanted.len() {
             return self.apply(start, function, operands);
         }
         let message = format!("`{name}` has {} argument(s), not {}", wanted.len(), operands.len());
         Parser::wrong(at, message, "wrong arguments", &format!("write `{name}({})`", wanted.join(", ")))
+    }
+}
+
+/// A whole number of 32 bits.
+fn whole(formula: &Formula) -> Option<u32> {
+    match formula {
+        Formula::Number(value) if value.fract() == 0.0 && *value <= f64::from(u32::MAX) => Some(*value as u32),
+        _ => None,
     }
 }

@@ -41,6 +41,7 @@ struct View {
     reads_positions: bool,
     rounds: bool,
     tables: Vec<Vec<String>>,
+    noise: bool,
     criteria: Vec<Criterion>,
     packed: Vec<view::Packed>,
 }
@@ -108,6 +109,7 @@ pub fn criteria(
             || !beyond(manifest, size).is_empty(),
         rounds: criteria.iter().flatten().any(|level| !matches!(level, TargetLevel::Above { .. })),
         tables: tables.lines(),
+        noise: tables.noise,
         criteria: kernels.collect(),
         packed: manifest.kernels.iter().map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };

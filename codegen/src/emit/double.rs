@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use lbm_bundle::Formula;
-use lbm_bundle::formula::{Function, Points};
+use lbm_bundle::formula::{Function, Noise, Points};
 
 use super::formula::wrap;
 use super::function::library;
@@ -21,12 +21,17 @@ enum Node {
     Apply(Function, Vec<Value>),
     /// The table of that number, which has so many points, at a value.
     Table(usize, usize, Value),
+    /// Noise at a point.
+    Noise(Noise, [Value; 3]),
 }
 
-/// The points of the tables that formulas of a file read: data, which a function `table_at` reads.
+/// What formulas of a file read that is not in their text: the points of tables, which a function `table_at` reads, and noise, which a function
+/// `noise_at` computes.
 #[derive(Default)]
 pub struct Tables {
     points: Vec<Points>,
+    /// Whether any reads noise.
+    pub noise: bool,
 }
 
 impl Tables {
@@ -86,6 +91,12 @@ impl Doubles {
             Formula::Table(table, at) => {
                 Node::Table(tables.number(&table.points), table.points.len(), self.node(at, spell, tables)?)
             }
+            Formula::Noise(noise, point) => {
+                tables.noise = true;
+                let [x, y, z] = &**point;
+                let mut node = |formula: &Formula| self.node(formula, spell, tables);
+                Node::Noise(*noise, [node(x)?, node(y)?, node(z)?])
+            }
             Formula::Apply(function, operands) => match formula.constant() {
                 Some(value) => Node::Number(value.to_bits()),
                 None => {
@@ -102,8 +113,10 @@ impl Doubles {
             let times = if *function == Function::Power { 2 } else { 1 };
             operands.iter().for_each(|operand| self.uses[operand.0] += times);
         }
-        if let Node::Table(_, _, at) = &node {
-            self.uses[at.0] += 1;
+        match &node {
+            Node::Table(_, _, at) => self.uses[at.0] += 1,
+            Node::Noise(_, point) => point.iter().for_each(|at| self.uses[at.0] += 1),
+            _ => {}
         }
         let value = Value(self.nodes.len());
         self.nodes.push(node.clone());
@@ -113,7 +126,7 @@ impl Doubles {
     }
 
     fn is_named(&self, value: Value) -> bool {
-        self.uses[value.0] > 1 && matches!(self.nodes[value.0], Node::Apply(..) | Node::Table(..))
+        self.uses[value.0] > 1 && matches!(self.nodes[value.0], Node::Apply(..) | Node::Table(..) | Node::Noise(..))
     }
 
     /// Statements that compute what has a name, in lines.
@@ -143,6 +156,10 @@ impl Doubles {
             Node::Given(text) => (text.clone(), true),
             Node::Apply(function, operands) => call(*function, operands, self),
             Node::Table(number, count, at) => (format!("table_at(table_{number}, {count}, {})", self.text(*at)), true),
+            Node::Noise(Noise { seed, periods: [x, y, z] }, point) => {
+                let point = point.map(|at| self.text(at)).join(", ");
+                (format!("noise_at({seed}u, {x}, {y}, {z}, {point})"), true)
+            }
         }
     }
 
@@ -247,6 +264,15 @@ mod tests {
         let lines = tables.lines();
         assert_eq!((lines.len(), lines[1].len()), (2, 250));
         assert_eq!(lines[1][0], "{0.0, -0.0}, {1.0, -1.5}, {2.0, -3.0}, {3.0, -4.5},");
+    }
+
+    #[test]
+    fn noise_is_a_function_of_a_point() {
+        let text: Formula = "noise(7, a + b, 0.5, b, 0, 6, 0)^2".parse().unwrap();
+        let (mut doubles, mut tables) = (Doubles::default(), Tables::default());
+        let value = doubles.add(&text, 1, &|name| Some(name.into()), &mut tables).unwrap();
+        assert_eq!(doubles.statements(), ["const double t4 = noise_at(7u, 0, 6, 0, a + b, 0.5, b);"]);
+        assert_eq!((doubles.text(value), tables.noise), ("t4 * t4".into(), true));
     }
 
     #[test]

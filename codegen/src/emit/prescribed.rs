@@ -24,6 +24,8 @@ struct View {
     real: &'static str,
     /// Points of tables, in lines.
     tables: Vec<Vec<String>>,
+    /// Whether formulas read noise.
+    noise: bool,
     /// Lines of the function of each formula.
     formulas: Vec<Vec<String>>,
     prescribe: view::Head,
@@ -54,6 +56,7 @@ pub fn prescribed(manifest: &PrescribedManifest, formulas: &[Formula]) -> Result
         ],
         real,
         tables: tables.lines(),
+        noise: tables.noise,
         formulas: bodies,
         prescribe: head(0, Items::Entries),
         tick: head(1, Items::Once),

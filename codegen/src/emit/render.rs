@@ -7,7 +7,7 @@ use super::storage::Storage;
 use super::target::Dialect;
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 28] = [
+const SHARED: [(&str, &str); 29] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("states", include_str!("../../../templates/shared/states.c")),
     ("fields", include_str!("../../../templates/shared/fields.c")),
@@ -32,6 +32,7 @@ const SHARED: [(&str, &str); 28] = [
     ("slopes", include_str!("../../../templates/shared/slopes.c")),
     ("slope", include_str!("../../../templates/shared/slope.c")),
     ("tables", include_str!("../../../templates/shared/tables.c")),
+    ("noise", include_str!("../../../templates/shared/noise.c")),
     ("nodes", include_str!("../../../templates/shared/nodes.c")),
     ("around", include_str!("../../../templates/shared/around.c")),
     ("gather", include_str!("../../../templates/shared/gather.c")),

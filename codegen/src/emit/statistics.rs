@@ -45,6 +45,7 @@ struct View {
     children: usize,
     fields: usize,
     tables: Vec<Vec<String>>,
+    noise: bool,
     statistics: Vec<Kernels>,
     packed: Vec<view::Packed>,
 }
@@ -140,6 +141,7 @@ pub fn statistics(manifest: &StatisticsManifest, statistics: &[Statistic]) -> Re
         children: 1 << manifest.dim,
         fields: manifest.components.len(),
         tables: tables.lines(),
+        noise: tables.noise,
         statistics: kernels,
         packed: all.map(|kernel| packed(&kernel.symbol, &kernel.args, &types)).collect(),
     };

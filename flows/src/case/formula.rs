@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use lbm_bundle::formula::{FormulaError, Function, Parsed, Points, TABLE};
+use lbm_bundle::formula::{FormulaError, Function, NOISE, Parsed, Points, TABLE};
 
 use super::words;
 
@@ -25,7 +25,7 @@ fn values() -> impl Iterator<Item = &'static str> {
 }
 
 fn suggest(name: &str) -> String {
-    words::suggest(name, &values().chain(Function::names()).chain([TABLE]).collect::<Vec<_>>())
+    words::suggest(name, &values().chain(Function::names()).chain([TABLE, NOISE]).collect::<Vec<_>>())
 }
 
 /// What is wrong with a name that stands for nothing.

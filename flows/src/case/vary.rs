@@ -148,13 +148,13 @@ impl RawCase {
                 Ok(formula) => formulas.push(formula),
                 Err(Mixed) => {
                     let message = format!(
-                        "a table of `{}` is read at a value that depends on fields, or on place and time",
+                        "a table or noise of `{}` is read at a value that depends on fields, or on place and time",
                         param.name
                     );
                     return refuse(
                         report,
                         message,
-                        "tables are read at values of the position alone, or of the time alone",
+                        "these are read at values of the position alone, or of the time alone",
                     );
                 }
             }
@@ -211,7 +211,7 @@ struct Parts<'a> {
     numbers: Vec<Number>,
 }
 
-/// A table is read at what is no value of a place or of a time.
+/// A table or noise is read at what is no value of a place or of a time.
 struct Mixed;
 
 impl Parts<'_> {
@@ -242,7 +242,9 @@ impl Parts<'_> {
                     Ok(lbm_bundle::Formula::Apply(*function, operands?))
                 }
                 lbm_bundle::Formula::Name(name) => Ok(self.of_field(name, formula)),
-                lbm_bundle::Formula::Number(_) | lbm_bundle::Formula::Table(..) => Err(Mixed),
+                lbm_bundle::Formula::Number(_) | lbm_bundle::Formula::Table(..) | lbm_bundle::Formula::Noise(..) => {
+                    Err(Mixed)
+                }
             },
         }
     }
