@@ -102,7 +102,7 @@ fn question(case: &Case, axis: usize) -> Option<Question> {
     }
     // The velocity at the middle of the face that has one; else that of the case.
     let middle: [f64; 3] = case.size.map(|cells| 0.5 * cells as f64);
-    let stated = open.iter().find_map(|wall| wall.stated_velocity(middle, 0.0).filter(|u| u[axis] != 0.0));
+    let stated = open.iter().find_map(|wall| wall.mean_velocity(middle).filter(|u| u[axis] != 0.0));
     let velocity: Vec<f64> = match stated {
         Some(velocity) => velocity[..case.dim].to_vec(),
         None => (0..case.dim).map(|other| if other == axis { case.scales.velocity } else { 0.0 }).collect(),

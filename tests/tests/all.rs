@@ -65,6 +65,7 @@ mod statistics;
 mod stored;
 mod stream;
 mod surfaces;
+mod turbulence;
 mod ui;
 mod walls;
 

@@ -181,6 +181,11 @@ impl Formula {
         self.0.value(&value).unwrap_or(f64::NAN)
     }
 
+    /// Its value where all noise is zero.
+    pub(super) fn without_noise_at(&self, position: [f64; 3], time: f64) -> f64 {
+        Formula(self.0.without_noise()).at(position, time)
+    }
+
     /// The files of tables in it.
     pub(super) fn tables(&self) -> std::collections::BTreeSet<&str> {
         self.0.tables()

@@ -178,7 +178,9 @@ impl RawCase {
     /// Whether it needs kernels for links that are cut one by one: it has solids, or faces along which values vary.
     pub fn cuts_links(&self) -> bool {
         let varies = |param: &RawParam| param.values.iter().any(|(value, _)| value.varies_in_place());
-        !self.solids.is_empty() || self.faces().any(|face| !face.patches.is_empty() || face.params.iter().any(varies))
+        let is_cut =
+            |face: &RawFace| !face.patches.is_empty() || face.turbulence.is_some() || face.params.iter().any(varies);
+        !self.solids.is_empty() || self.faces().any(is_cut)
     }
 
     /// The boundary rule of the upper face of each axis, and whether blocks may reach beyond that face as far as the case says it: not if the axis

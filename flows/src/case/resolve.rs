@@ -21,6 +21,7 @@ mod solids;
 mod start;
 mod statistics;
 mod thickness;
+mod turbulence;
 mod values;
 
 use lbm_bundle::Manifest;

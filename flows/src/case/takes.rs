@@ -59,10 +59,28 @@ pub(super) const PLANE: Takes = Takes::Table(&[("normal", DIRECTION), ("at", QUA
 pub(super) const BOXES: Takes = Takes::List(&Takes::Table(&[("level", COUNT), ("from", POINT), ("to", POINT)]));
 /// Layers around a surface.
 pub(super) const SHELLS: Takes = Takes::List(&Takes::Table(&[("level", COUNT), ("within", QUANTITY)]));
+/// Eddies at a face.
+pub(super) const TURBULENCE: Takes = Takes::Table(&[
+    ("stresses", STRESSES),
+    ("intensity", FORMULA),
+    ("length", Takes::Either(&[QUANTITY, POINT])),
+    ("velocity", POINT),
+    ("seed", Takes::Whole(0)),
+]);
+/// Covariances of components of the velocity.
+const STRESSES: Takes = Takes::Table(&[
+    ("uu", FORMULA),
+    ("uv", FORMULA),
+    ("uw", FORMULA),
+    ("vv", FORMULA),
+    ("vw", FORMULA),
+    ("ww", FORMULA),
+]);
 /// Parts of a surface with boundary conditions of their own, and parameters of these.
-pub(super) const PATCHES: Takes = Takes::List(&Takes::Open(&[("rule", TEXT)]));
+pub(super) const PATCHES: Takes = Takes::List(&Takes::Open(&[("rule", TEXT), ("turbulence", TURBULENCE)]));
 /// A boundary condition, alone or with its parameters.
-pub(super) const FACE: Takes = Takes::Either(&[TEXT, Takes::Open(&[("rule", TEXT), ("patches", PATCHES)])]);
+pub(super) const FACE: Takes =
+    Takes::Either(&[TEXT, Takes::Open(&[("rule", TEXT), ("turbulence", TURBULENCE), ("patches", PATCHES)])]);
 /// Faces by their names.
 pub(super) const SIDES: Takes = Takes::List(&Takes::Word(&FACES));
 /// A field at the start.

@@ -66,6 +66,7 @@ impl Dimension {
             Dimension::TIME => ("a time", "0.5 s"),
             Dimension::VELOCITY => ("a velocity", "1.5 m/s"),
             Dimension::VISCOSITY => ("a kinematic viscosity or a diffusivity", "1e-6 m^2/s"),
+            Dimension::KINEMATIC_STRESS => ("a stress over the density", "0.1 m^2/s^2"),
             Dimension::DENSITY => ("a density", "998 kg/m^3"),
             Dimension::TEMPERATURE => ("a number or a temperature", "300 K"),
             Dimension::FREQUENCY => ("a frequency", "50 Hz"),

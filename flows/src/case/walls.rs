@@ -89,9 +89,18 @@ impl Wall {
     /// The rule's parameter `velocity` at a point of the face and a time, if it has one: what the case wants there, which the flow need not
     /// have.
     pub fn stated_velocity(&self, point: [f64; 3], time: f64) -> Option<[f64; 3]> {
+        self.stated(point, |formula| formula.at(point, time))
+    }
+
+    /// The same at the start, without eddies.
+    pub fn mean_velocity(&self, point: [f64; 3]) -> Option<[f64; 3]> {
+        self.stated(point, |formula| formula.without_noise_at(point, 0.0))
+    }
+
+    fn stated(&self, point: [f64; 3], value: impl Fn(&Formula) -> f64) -> Option<[f64; 3]> {
         let wall = self.at(point);
         if let Some((_, formulas)) = wall.formulas.iter().find(|(name, _)| name == "velocity") {
-            return Some(std::array::from_fn(|axis| formulas.get(axis).map_or(0.0, |formula| formula.at(point, time))));
+            return Some(std::array::from_fn(|axis| formulas.get(axis).map_or(0.0, &value)));
         }
         let (_, values) = wall.values.iter().find(|(name, _)| name == "velocity")?;
         Some(std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(0.0)))

@@ -74,8 +74,12 @@ const FLOWS: [(&str, &[&str], Option<f64>); 18] = [
     ("cylinder.toml", &[FLAT, "stop.steps=6"], None),
     // solids that move
     ("stirrer", &[FLAT, "stop.steps=12"], None),
-    // values of time at walls
-    ("womersley", &[FLAT, "stop.steps=6"], None),
+    // values of time at walls, with eddies
+    (
+        "womersley",
+        &[FLAT, "faces.left.turbulence={ intensity = 0.1, length = 4, velocity = [0.1, 0] }", "stop.steps=6"],
+        None,
+    ),
     // values of neighbours, in one pass between blocks at walls, and statistics with slopes
     ("turbulent_channel", &[LONG, "size=[32,20,12]", "stop.steps=6", "statistics.from=2", "statistics.every=1"], None),
     // values of neighbours of other levels

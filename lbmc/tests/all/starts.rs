@@ -153,6 +153,7 @@ const SET: &[(&str, &[&str])] = &[
         "turbulent_channel_refined",
         &["size=[16, 48, 16]", "refinement.boxes=[{level = 1, from = [0, 0, 0], to = [16, 8, 16]}]"],
     ),
+    ("turbulent_inlet", &["size=[32, 16, 16]", "pictures=[]"]),
 ];
 
 /// Flows that no shipped case is: methods that read their neighbours, each with its parameters and its start.

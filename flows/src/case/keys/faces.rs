@@ -3,6 +3,7 @@
 use super::params::RawParam;
 use super::reader::Reader;
 use super::table::{Key, key};
+use super::turbulence::RawTurbulence;
 use super::values::RawVector;
 use crate::case::diag::{Span, Spanned};
 use crate::case::formula::Formula;
@@ -21,7 +22,7 @@ pub(in crate::case) const KEYS: &[Key] = &[
         "faces.left",
         FACE,
         "boundary condition at the lowest x; its parameters are numbers, or formulas of position and time; `patches` are parts of the \
-         face with others",
+         face with others, and `turbulence` adds eddies to its velocity",
     ),
     key("faces.right", FACE, "boundary condition at the highest x"),
     key("faces.bottom", FACE, "boundary condition at the lowest y"),
@@ -36,6 +37,7 @@ pub(in crate::case) const KEYS: &[Key] = &[
 pub(in crate::case) struct RawFace {
     pub(in crate::case) rule: Spanned<String>,
     pub(in crate::case) params: Vec<RawParam>,
+    pub(in crate::case) turbulence: Option<Spanned<RawTurbulence>>,
     pub(in crate::case) patches: Vec<RawPatch>,
 }
 
@@ -48,8 +50,17 @@ impl RawFace {
     /// All formulas of parameters and regions, each with a place that shows it.
     pub(in crate::case) fn formulas(&mut self) -> impl Iterator<Item = (&Span, &mut Formula)> {
         let of_patches = self.patches.iter_mut().flat_map(RawPatch::formulas);
-        self.params.iter_mut().flat_map(RawParam::formulas).chain(of_patches)
+        own_formulas(&mut self.params, &mut self.turbulence).chain(of_patches)
     }
+}
+
+/// Those of parameters and of eddies.
+fn own_formulas<'a>(
+    params: &'a mut [RawParam],
+    turbulence: &'a mut Option<Spanned<RawTurbulence>>,
+) -> impl Iterator<Item = (&'a Span, &'a mut Formula)> {
+    let of_eddies = turbulence.iter_mut().flat_map(|turbulence| turbulence.value.formulas());
+    params.iter_mut().flat_map(RawParam::formulas).chain(of_eddies)
 }
 
 /// `[faces]`.
@@ -77,7 +88,7 @@ impl RawPatch {
             RawRegion::Where(formula) => Some((&formula.span, &mut formula.value)),
             _ => None,
         };
-        region.into_iter().chain(self.face.params.iter_mut().flat_map(RawParam::formulas))
+        region.into_iter().chain(own_formulas(&mut self.face.params, &mut self.face.turbulence))
     }
 }
 
@@ -111,7 +122,7 @@ impl Reader {
         let face = match &entry.value.kind {
             Kind::Text(rule) => {
                 let rule = Spanned { value: rule.clone(), span: entry.value.span.clone() };
-                RawFace { rule, params: vec![], patches: vec![] }
+                RawFace { rule, params: vec![], turbulence: None, patches: vec![] }
             }
             Kind::Table(inner) => {
                 if inner.get("rule").is_none() {
@@ -119,10 +130,10 @@ impl Reader {
                     let help = String::from("for example `{ rule = \"moving_wall\", velocity = [0.1, 0] }`");
                     return self.missing(&entry.value.span, &key, "the boundary condition", help);
                 }
-                let is_param = |key: &str| key != "rule" && key != "patches";
+                let is_param = |key: &str| !["rule", "patches", "turbulence"].contains(&key);
                 let rest: Vec<_> = inner.entries.iter().filter(|entry| is_param(&entry.key)).cloned().collect();
-                let (params, patches) = (self.params(&rest), self.patches(inner));
-                RawFace { rule: self.text(inner, "rule")?, params, patches: patches? }
+                let (params, turbulence, patches) = (self.params(&rest), self.turbulence(inner), self.patches(inner));
+                RawFace { rule: self.text(inner, "rule")?, params, turbulence: turbulence?, patches: patches? }
             }
             _ => {
                 let help = String::from(

@@ -12,7 +12,7 @@
 //! | `lists` | lists of tables |
 //! | `top`, `units`, `domain` | those at the top of the file, `[units]`, `[domain]` |
 //! | `params`, `fluid` | `[params]`, `[fluid]` |
-//! | `faces`, `patches` | `[faces]`, patches of faces and of surfaces |
+//! | `faces`, `patches`, `turbulence` | `[faces]`, patches of faces and of surfaces, eddies at faces |
 //! | `absorbing`, `start`, `refinement`, `stop` | `[absorbing]`, `[start]`, `[refinement]`, `[stop]` |
 //! | `shapes`, `solids`, `free`, `layer` | `[[solids]]`: those of shapes, all others, those of bodies that the fluid moves, and of boundary layers |
 //! | `output`, `fields`, `report` | `[output]`, `[fields]`, `[report]` |
@@ -45,6 +45,7 @@ pub(super) mod start;
 pub(super) mod statistics;
 pub(super) mod stop;
 pub(super) mod top;
+pub(super) mod turbulence;
 pub(super) mod units;
 pub(super) mod values;
 pub(super) mod views;

@@ -46,7 +46,7 @@ impl Reader {
             let (name, rule) = (self.text(table, "solid"), self.text(table, "rule"));
             let is_param = |key: &str| key != "solid" && key != "rule";
             let rest: Vec<_> = table.entries.iter().filter(|entry| is_param(&entry.key)).cloned().collect();
-            let face = RawFace { rule: rule?, params: self.params(&rest), patches: vec![] };
+            let face = RawFace { rule: rule?, params: self.params(&rest), turbulence: None, patches: vec![] };
             let name = name?;
             Some(RawPatch { span: name.span.clone(), region: RawRegion::Solid(name), face })
         };
@@ -62,10 +62,10 @@ impl Reader {
         }
         self.exclusive(table, &REGIONS, true, "which part of the face the patch is");
         let region = table.entries.iter().find(|entry| REGIONS.contains(&&entry.key[..]))?;
-        let is_param = |key: &str| !REGIONS.contains(&key) && key != "rule";
+        let is_param = |key: &str| !REGIONS.contains(&key) && key != "rule" && key != "turbulence";
         let rest: Vec<_> = table.entries.iter().filter(|entry| is_param(&entry.key)).cloned().collect();
-        let (rule, params) = (self.text(table, "rule"), self.params(&rest));
-        let face = RawFace { rule: rule?, params, patches: vec![] };
+        let (rule, params, turbulence) = (self.text(table, "rule"), self.params(&rest), self.turbulence(table));
+        let face = RawFace { rule: rule?, params, turbulence: turbulence?, patches: vec![] };
         Some(RawPatch { region: self.region(&region.key, &region.value)?, span: region.span.clone(), face })
     }
 

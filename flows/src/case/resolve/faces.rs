@@ -4,6 +4,7 @@ use lbm_bundle::Boundary;
 
 use super::resolver::{Grid, Resolver};
 use crate::case::diag::{self, Span, Spanned};
+use crate::case::formula::Formula;
 use crate::case::keys::faces::{RawFace, RawPatch, RawRegion};
 use crate::case::keys::params::RawParam;
 use crate::case::keys::values::RawVector;
@@ -11,6 +12,9 @@ use crate::case::region::Region;
 use crate::case::units::Units;
 use crate::case::walls::{FACES, Face, Patch, Wall, points};
 use crate::case::words;
+
+/// The parameter to which turbulence is added.
+const VELOCITY: &str = "velocity";
 
 /// What other programs call a boundary condition, and what it is here.
 const ELSEWHERE: &[(&[&str], &[&str])] = &[
@@ -97,6 +101,9 @@ impl Resolver<'_> {
                 }
                 for param in &face.value.params {
                     self.surplus(param, "periodic", &[]);
+                }
+                if let Some(turbulence) = &face.value.turbulence {
+                    self.no_eddies::<()>(&turbulence.span, "periodic");
                 }
                 if let Some(patch) = face.value.patches.first() {
                     self.no_patches::<()>(&patch.span, "periodic");
@@ -224,25 +231,18 @@ impl Resolver<'_> {
             match params.iter().find(|param| param.name.value == wanted.name) {
                 Some(param) if param.values.iter().any(|(value, _)| value.constant().is_none()) => {
                     let along = param.values.iter().any(|(value, _)| value.varies_in_place());
-                    if along && !boundary.nodes && !self.manifest.solid_rules.contains(&boundary.code) {
-                        let message = format!("`{}` of `{}` cannot vary along the face", wanted.name, boundary.name);
-                        let help = "parameters of other boundary conditions can: `moving_wall`, `equilibrium`, \
-                             `anti_bounce_back`, `zou_he_velocity`"
-                            .to_string();
-                        return self.report.add(diag::CANNOT_VARY, &param.span, message, "a formula", help);
+                    if along {
+                        self.may_vary(boundary, &wanted.name, &param.span)?;
                     }
                     let in_time = param.values.iter().any(|(value, _)| value.varies_in_time());
                     let unsaid = if in_time { Some("time") } else { (along && region.is_some()).then_some("place") };
-                    let unsaid = unsaid.filter(|_| wanted.name == "velocity");
+                    let unsaid = unsaid.filter(|_| wanted.name == VELOCITY);
                     if unsaid.is_some_and(|what| self.reference_velocity(&param.span, what).is_none()) {
                         sound = false;
                         continue;
                     }
                     let first = if along { usize::MAX } else { 1 };
-                    let depth = if boundary.nodes { 0.5 } else { 0.0 };
-                    let points = points(grid.size, self.dim, at, depth);
-                    let here = |point: &[f64; 3]| region.is_none_or(|region| region.contains(at.axis, *point));
-                    let points: Vec<[f64; 3]> = points.filter(here).take(first).collect();
+                    let points: Vec<[f64; 3]> = self.points_of(at, boundary, grid, region).take(first).collect();
                     let units = units?;
                     let lattice = self.formulas(param, wanted, units, grid, &points);
                     // That of a whole face which does not depend on time is a speed of the case.
@@ -266,10 +266,58 @@ impl Resolver<'_> {
                 }
             }
         }
+        if let Some(turbulence) = &face.turbulence {
+            let Some(param) = params.iter().find(|param| param.name.value == VELOCITY && known.contains(&VELOCITY))
+            else {
+                return self.no_eddies(&turbulence.span, &boundary.name);
+            };
+            self.may_vary(boundary, VELOCITY, &turbulence.span)?;
+            let mean: Vec<Formula> = match values.iter().position(|(name, _)| name == VELOCITY) {
+                Some(at) => values.remove(at).1.into_iter().map(Formula::number).collect(),
+                None => formulas.remove(formulas.iter().position(|(name, _)| name == VELOCITY)?).1,
+            };
+            let points: Vec<[f64; 3]> = self.points_of(at, boundary, grid, region).collect();
+            let velocity = self.turbulent(at, turbulence, &mean, &points, (units?, grid))?;
+            self.subsonic(param, &velocity, &points, units?)?;
+            formulas.push((VELOCITY.to_string(), velocity));
+        }
         let velocity = if formulas.is_empty() { wall_velocity(&values) } else { None };
         let at_face = boundary.at_face;
         let rule = boundary.name.clone();
         sound.then(|| Wall { face: at, rule, values, formulas, velocity, at_face, patches: vec![] })
+    }
+
+    /// Where a face has values of its own, cell by cell of the coarsest level: in a region of it, if one is given.
+    fn points_of<'a>(
+        &self,
+        at: Face,
+        boundary: &Boundary,
+        grid: Grid,
+        region: Option<&'a Region>,
+    ) -> impl Iterator<Item = [f64; 3]> + use<'a> {
+        let depth = if boundary.nodes { 0.5 } else { 0.0 };
+        let points = points(grid.size, self.dim, at, depth);
+        points.filter(move |point| region.is_none_or(|region| region.contains(at.axis, *point)))
+    }
+
+    /// Refuses values that vary along a face whose rule reads the same everywhere.
+    fn may_vary(&mut self, boundary: &Boundary, name: &str, span: &Span) -> Option<()> {
+        if boundary.nodes || self.manifest.solid_rules.contains(&boundary.code) {
+            return Some(());
+        }
+        let message = format!("`{name}` of `{}` cannot vary along the face", boundary.name);
+        let help = "parameters of other boundary conditions can: `moving_wall`, `equilibrium`, `anti_bounce_back`, \
+                    `zou_he_velocity`"
+            .to_string();
+        self.report.add(diag::CANNOT_VARY, span, message, "a formula", help)
+    }
+
+    fn no_eddies<T>(&mut self, span: &Span, rule: &str) -> Option<T> {
+        let message = format!("`{rule}` prescribes no velocity to which eddies could be added");
+        let help = "boundary conditions with a velocity are for example `regularized_velocity`, `zou_he_velocity`, \
+                    `characteristic_velocity` and `moving_wall`"
+            .to_string();
+        self.report.add(diag::RULE_PARAMETER, span, message, "turbulence without a velocity", help)
     }
 
     /// Demands that the case says which velocity is the scale of the flow, where a wall has one that depends on `what`.
@@ -294,7 +342,7 @@ fn wall_velocity(values: &[(String, Vec<f64>)]) -> Option<[f64; 3]> {
     if values.is_empty() {
         return Some([0.0; 3]);
     }
-    let (_, components) = values.iter().find(|(name, _)| name == "velocity")?;
+    let (_, components) = values.iter().find(|(name, _)| name == VELOCITY)?;
     Some(std::array::from_fn(|axis| components.get(axis).copied().unwrap_or(0.0)))
 }
 
