@@ -2,12 +2,15 @@
 //
 // options: cuda
 
+
+
 // Thread blocks that a processor shall hold at the same time: on sm_75, no more than its 1024 threads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 #define RESIDENT(blocks) ((blocks) < 4 ? (blocks) : 4)
 #else
 #define RESIDENT(blocks) (blocks)
 #endif
+
 
 
 // The type of distances and of walls' values.
