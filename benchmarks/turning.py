@@ -24,7 +24,7 @@ def write_ellipsoid(path):
     around, down = np.linspace(0, 2 * np.pi, ROUND, endpoint=False), np.linspace(0, np.pi, ROUND + 1)
 
     def corner(i, j):
-        u, v = around[i % ROUND], down[j]
+        u, v = around[i % ROUND], np.full(len(i), down[j])
         return np.stack([AXES[0] * np.sin(v) * np.cos(u), AXES[1] * np.sin(v) * np.sin(u), AXES[2] * np.cos(v)], -1)
 
     i, triangles = np.arange(ROUND), []
@@ -45,7 +45,7 @@ def case(turns, devices):
     lines = [
         'spec = "d3q19_bgk"',
         'precision = "f32"',
-        f"devices = {devices}" if devices > 1 else "",
+        f"devices = {devices}",
         "domain.size = [208, 208, 208]",
         f"fluid = {{ re = 100, velocity = 0.03, length = {AXES[0]} }}",
         'faces.others = "periodic"',
