@@ -166,6 +166,7 @@ fn cuda_compiles_without_warnings_and_uses_the_registers_in_the_table() {
 /// Registers of vectors, and bytes of a thread in memory of its own in the place of spills.
 #[test]
 fn hip_uses_the_registers_in_the_table() {
+    lbm_tests::in_turn!();
     let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let of_spec = |spec: &&str| {
@@ -203,6 +204,7 @@ fn registers_agree(table: &str, mut lines: Vec<String>, is_of: impl Fn(&str) -> 
 
 #[test]
 fn populations_of_16_bits_compile_at_interfaces_and_solids() {
+    lbm_tests::in_turn!();
     let compilers = Compilers::find();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     for (spec, block) in sample([("d2q9_bgk", [8, 8, 1]), ("d3q19_bgk", [4, 4, 4])]) {
@@ -386,6 +388,7 @@ fn kernels_of_moments_compile_for_all_targets() {
 
 #[test]
 fn nvrtc_accepts_every_way_of_writing_kernels() {
+    lbm_tests::in_turn!();
     let Some(toolkit) = toolchain::cuda() else { return };
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let mut command = Command::new("python3");

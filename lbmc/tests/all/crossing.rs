@@ -17,6 +17,7 @@ fn close(what: &str, found: &[f64], due: &[f64]) {
 /// the change in time leave less than half behind at last, and reflect half.
 #[test]
 fn couplings_have_the_noise_of_an_independent_code() {
+    crate::in_turn!();
     let device = Device::host(1).unwrap();
     let mut crossings = Crossings::new(Spec::find("d2q9_bgk").unwrap()).unwrap();
     for (coupling, way, noise, reflected) in sample([
