@@ -21,12 +21,15 @@
 enum {
     DIM = 3,
     NEAR = 27,  // places around a block, its own included
-    LISTED = 32,  // integers of a place in the list of shapes near it
+    MOST = 31,  // shapes near a place, at most
+    LISTED = 64,  // integers of a place in the list of shapes near it
+    LEAVES = 64,  // integers of a place in the list of leaves near it
     INTS = 8,  // integers of a shape
     NUMBERS = 38,  // numbers of a shape
     RATES = 12,  // numbers of a solid that moves
     DIRECTIONS = 14,  // where the directions begin in `form`
     DEEPEST = 64,  // nodes of a tree that wait, at most
+    SETTLED = 2,  // moves after which nothing changes in a place whose cells have been alike
 };
 
 // Kinds of shapes.
@@ -39,11 +42,17 @@ enum { SPHERE, BOX, CYLINDER, SURFACE, IMAGE };
 // Distances are not smaller, because rules may divide by twice the distance.
 #define LEAST_DISTANCE 1e-6
 
+// How far the cells next to one are, in cells: a bit more, for round-off.
+#define NEXT 1.000001
+
 // A path that is inside a solid for less than this fraction of its length only touches the solid.
 #define TOUCH 1e-9
 
 // Positions closer than this are equal: in voxels, or as a fraction of a path.
 #define SLACK 1e-9
+
+// What is farther from a triangle than this, as a fraction of a path, need not be looked at closely.
+#define AWAY 1e-6
 
 typedef struct {
     double x, y, z;
@@ -54,15 +63,22 @@ typedef struct {
     int x, y, z;
 } Spot;
 
-// All shapes, of which some may be met: those of a list, or the first so many.
+// What is known of a cell, a bit each: whether it is solid, and has been before; whether a surface is so near that it may cut links.
+enum { IS_SOLID = 1, WAS_SOLID = 2, MAY_CUT = 4 };
+
+// How the cells of a place are: each for itself, or all of them alike.
+enum { MIXED, EMPTY, FILLED };
+
+// All shapes, of which some may be met: those of a list, or the first so many. With a list, maybe also the leaves of their trees that are near:
+// those of a shape begin where those of the one before it end.
 typedef struct {
     int count;
-    const int *list;
+    const int *list, *leaves;
     const int *kinds;
     const double *numbers;
     const int *tree;
     const double *boxes, *triangles;
-    const int *meets, *bits;
+    const int *meets, *bits, *columns;
 } Solids;
 
 // A block and what is around it.
@@ -147,6 +163,17 @@ static __device__ __forceinline__ Point in_frame(const double *numbers, const Po
     return found;
 }
 
+// Half of the box in the frame of a shape that contains a box in space, of which this is half.
+static __device__ __forceinline__ Point reach_in_frame(const double *numbers, const Point half)
+{
+    const Point found = {
+        fabs(numbers[0]) * half.x + fabs(numbers[1]) * half.y + fabs(numbers[2]) * half.z,
+        fabs(numbers[3]) * half.x + fabs(numbers[4]) * half.y + fabs(numbers[5]) * half.z,
+        fabs(numbers[6]) * half.x + fabs(numbers[7]) * half.y + fabs(numbers[8]) * half.z
+    };
+    return found;
+}
+
 static __device__ __forceinline__ int is_between(const Point at, const Point low, const Point high)
 {
     return low.x <= at.x && at.x <= high.x && low.y <= at.y && at.y <= high.y && low.z <= at.z && at.z <= high.z;
@@ -164,38 +191,37 @@ static __device__ __forceinline__ int passes(const double *from, const double *t
     const int up = from[2] < to[2];
     const double *const low = up ? from : to, *const high = up ? to : from;
     if (!(low[2] <= at.z && at.z < high[2])) return 0;
+    if (at.y >= fmax(low[1], high[1])) return 0;
     const double cut = low[1] + (at.z - low[2]) / (high[2] - low[2]) * (high[1] - low[1]);
     return at.y < cut ? up ? 1 : -1 : 0;
 }
 
-// Whether a point is inside a surface: a ray from it along x leaves more often than it enters, or less often.
+// The interval of a range, divided into so many, in which a number lies; those at the ends reach beyond it.
+static __device__ __forceinline__ int interval_of(const double at, const double low, const double high, const int count)
+{
+    return (int)fmin(fmax(floor((at - low) / (high - low) * (double)count), 0.0), (double)(count - 1));
+}
+
+// Whether a point is inside a surface: a ray from it along x leaves more often than it enters, or less often. The triangles that it may
+// meet are those of its column.
 static __device__ __noinline__ int surrounds(const Solids solids, const int *kinds, const double *numbers, const Point at)
 {
     if (!is_between(at, point(numbers + 15), point(numbers + 18))) return 0;
-    int open[DEEPEST], count = 1, windings = 0;
-    open[0] = 0;
-    while (count > 0) {
-        const int node = open[--count];
-        const int *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
-        const double *const box = solids.boxes + 6 * (size_t)(kinds[4] + node);
-        if (!(box[1] <= at.y && at.y <= box[4] && box[2] <= at.z && at.z <= box[5] && box[3] > at.x)) continue;
-        if (of[2] != 0 && count + 2 <= DEEPEST) {
-            open[count++] = of[2];
-            open[count++] = node + 1;
-            continue;
-        }
-        for (int number = of[0]; number < of[1]; ++number) {
-            const double *const corners = solids.triangles + 9 * (size_t)(kinds[7] + number);
-            const int leaves = passes(corners, corners + 3, at) + passes(corners + 3, corners + 6, at) + passes(corners + 6, corners, at);
-            if (leaves == 0) continue;
-            const Point first = point(corners);
-            const Point normal = cross(minus(point(corners + 3), first), minus(point(corners + 6), first));
-            const double low = fmin(fmin(corners[0], corners[3]), corners[6]), high = fmax(fmax(corners[0], corners[3]), corners[6]);
-            double where = at.x - dot(normal, minus(at, first)) / normal.x;
-            // Anywhere on a triangle along the ray.
-            where = is_finite(where) ? fmin(fmax(where, low), high) : low;
-            if (where > at.x) windings += leaves;
-        }
+    const int *const columns = solids.columns + kinds[6];
+    const int y = interval_of(at.y, numbers[16], numbers[19], columns[0]), z = interval_of(at.z, numbers[17], numbers[20], columns[1]);
+    const int *const begin = columns + 2 + z * columns[0] + y, *const listed = columns + 3 + columns[0] * columns[1];
+    int windings = 0;
+    for (int number = begin[0]; number < begin[1]; ++number) {
+        const double *const corners = solids.triangles + 9 * (size_t)(kinds[7] + listed[number]);
+        const int leaves = passes(corners, corners + 3, at) + passes(corners + 3, corners + 6, at) + passes(corners + 6, corners, at);
+        if (leaves == 0) continue;
+        const Point first = point(corners);
+        const Point normal = cross(minus(point(corners + 3), first), minus(point(corners + 6), first));
+        const double low = fmin(fmin(corners[0], corners[3]), corners[6]), high = fmax(fmax(corners[0], corners[3]), corners[6]);
+        double where = at.x - dot(normal, minus(at, first)) / normal.x;
+        // Anywhere on a triangle along the ray.
+        where = is_finite(where) ? fmin(fmax(where, low), high) : low;
+        if (where > at.x) windings += leaves;
     }
     return windings != 0;
 }
@@ -205,30 +231,63 @@ static __device__ __forceinline__ double pierces(const double *corners, const Po
 {
     const Point first = point(corners), one = minus(point(corners + 3), first), other = minus(point(corners + 6), first);
     const Point across = cross(way, other), off = minus(from, first), turned = cross(off, one);
-    const double scale = dot(one, across), u = dot(off, across) / scale, v = dot(way, turned) / scale, part = dot(other, turned) / scale;
+    const double scale = dot(one, across), most = fabs(scale), sign = scale < 0 ? -1 : 1;
+    const double over_u = dot(off, across), over_v = dot(way, turned), over_part = dot(other, turned);
+    // Far from it, without a division.
+    const double least = fmin(fmin(sign * over_u, sign * over_v), fmin(most - sign * (over_u + over_v), fmin(sign * over_part, most - sign * over_part)));
+    if (least < -AWAY * most) return NEVER;
+    const double u = over_u / scale, v = over_v / scale, part = over_part / scale;
     return is_finite(part) && u >= -SLACK && v >= -SLACK && u + v <= 1 + SLACK ? part : NEVER;
 }
 
-static __device__ __noinline__ double meets_surface(const Solids solids, const int *kinds, const Point from, const Point to)
+// Where the leaves near a place that are those of a listed shape begin, if they are listed.
+static __device__ __forceinline__ int leaves_from(const Solids solids, const int number)
+{
+    return number > 0 ? solids.list[MOST + number - 1] : 0;
+}
+
+static __device__ __forceinline__ int leaves_to(const Solids solids, const int number)
+{
+    return solids.list[MOST + number];
+}
+
+// The fraction of a path at which it first meets the triangles of a node.
+static __device__ __forceinline__ double meets_node(const Solids solids, const int *kinds, const int node, const Point from, const Point way)
+{
+    const int *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
+    double nearest = NEVER;
+    for (int number = of[0]; number < of[1]; ++number) {
+        if (kinds[5] >= 0 && !solids.meets[(size_t)(kinds[5] + number)]) continue;
+        nearest = nearer(nearest, pierces(solids.triangles + 9 * (size_t)(kinds[7] + number), from, way));
+    }
+    return nearest;
+}
+
+// The same of the surface that has a number among the shapes that may be met.
+static __device__ __noinline__ double meets_surface(const Solids solids, const int at, const int *kinds, const Point from, const Point to)
 {
     const Point way = minus(to, from);
     const Point low = { fmin(from.x, to.x), fmin(from.y, to.y), fmin(from.z, to.z) };
     const Point high = { fmax(from.x, to.x), fmax(from.y, to.y), fmax(from.z, to.z) };
-    int open[DEEPEST], count = 1;
+    const double *const boxes = solids.boxes + 6 * (size_t)kinds[4];
     double nearest = NEVER;
+    if (solids.leaves) {
+        for (int leaf = leaves_from(solids, at); leaf < leaves_to(solids, at); ++leaf) {
+            const int node = solids.leaves[leaf];
+            if (overlap(boxes + 6 * (size_t)node, low, high)) nearest = nearer(nearest, meets_node(solids, kinds, node, from, way));
+        }
+        return nearest;
+    }
+    int open[DEEPEST], count = 1;
     open[0] = 0;
     while (count > 0) {
-        const int node = open[--count];
-        const int *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
-        if (!overlap(solids.boxes + 6 * (size_t)(kinds[4] + node), low, high)) continue;
-        if (of[2] != 0 && count + 2 <= DEEPEST) {
-            open[count++] = of[2];
+        const int node = open[--count], second = solids.tree[3 * (size_t)(kinds[4] + node) + 2];
+        if (!overlap(boxes + 6 * (size_t)node, low, high)) continue;
+        if (second != 0 && count + 2 <= DEEPEST) {
+            open[count++] = second;
             open[count++] = node + 1;
-            continue;
-        }
-        for (int number = of[0]; number < of[1]; ++number) {
-            if (kinds[5] >= 0 && !solids.meets[(size_t)(kinds[5] + number)]) continue;
-            nearest = nearer(nearest, pierces(solids.triangles + 9 * (size_t)(kinds[7] + number), from, way));
+        } else {
+            nearest = nearer(nearest, meets_node(solids, kinds, node, from, way));
         }
     }
     return nearest;
@@ -345,7 +404,7 @@ static __device__ __forceinline__ double root(const double a, const double b, co
 }
 
 // The fraction of a path at which it first meets the surface of a shape other than a sphere, in its frame.
-static __device__ __noinline__ double crossing_of(const Solids solids, const int *kinds, const double *numbers, const Point from, const Point to)
+static __device__ __noinline__ double crossing_of(const Solids solids, const int at, const int *kinds, const double *numbers, const Point from, const Point to)
 {
     const double *const of = numbers + 15;
     const Point way = minus(to, from);
@@ -356,8 +415,8 @@ static __device__ __noinline__ double crossing_of(const Solids solids, const int
                 const double part = (of[3 * side + axis] - of_axis(from, axis)) / of_axis(way, axis);
                 int on_face = is_finite(part);
                 for (int other = 0; other < 3 && on_face; ++other) {
-                    const double at = of_axis(from, other) + part * of_axis(way, other);
-                    on_face = other == axis || (of[other] <= at && at <= of[3 + other]);
+                    const double where = of_axis(from, other) + part * of_axis(way, other);
+                    on_face = other == axis || (of[other] <= where && where <= of[3 + other]);
                 }
                 if (on_face) nearest = nearer(nearest, part);
             }
@@ -369,34 +428,117 @@ static __device__ __noinline__ double crossing_of(const Solids solids, const int
         nearest = root(dot(run, run), dot(across, run), dot(across, across) - radius * radius, rise, slope, half);
         for (int side = -1; side <= 1; side += 2) {
             const double part = (side * half - rise) / slope;
-            const Point at = along(across, part, run);
-            if (is_finite(part) && dot(at, at) <= radius * radius) nearest = nearer(nearest, part);
+            const Point where = along(across, part, run);
+            if (is_finite(part) && dot(where, where) <= radius * radius) nearest = nearer(nearest, part);
         }
     } else if (kinds[0] == SURFACE) {
-        nearest = meets_surface(solids, kinds, from, to);
+        nearest = meets_surface(solids, at, kinds, from, to);
     } else {
         nearest = meets_image(solids, kinds, numbers, from, to);
     }
     return nearest;
 }
 
-// The fraction of a path at which it first meets the surface of a shape.
-static __device__ __forceinline__ double crossing(const Solids solids, const int shape, const Point begin, const Point end)
+// The shape of a number among those that may be met.
+static __device__ __forceinline__ int shape_of(const Solids solids, const int number)
 {
+    return solids.list ? solids.list[number] : number;
+}
+
+// The fraction of a path at which it first meets the surface of a shape, by its number among those that may be met.
+static __device__ __forceinline__ double crossing(const Solids solids, const int at, const Point begin, const Point end)
+{
+    const int shape = shape_of(solids, at);
     const int *const kinds = solids.kinds + INTS * (size_t)shape;
     const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
     const Point low = { fmin(begin.x, end.x), fmin(begin.y, end.y), fmin(begin.z, end.z) };
     const Point high = { fmax(begin.x, end.x), fmax(begin.y, end.y), fmax(begin.z, end.z) };
     if (!overlap(numbers + 23, low, high)) return NEVER;
     const Point from = in_frame(numbers, begin), to = in_frame(numbers, end), way = minus(to, from), off = minus(from, point(of));
-    if (kinds[0] != SPHERE) return crossing_of(solids, kinds, numbers, from, to);
+    if (kinds[0] != SPHERE) return crossing_of(solids, at, kinds, numbers, from, to);
     return root(dot(way, way), dot(off, way), dot(off, off) - of[3] * of[3], 0, 0, 1);
 }
 
-// The shape of a number among those that may be met.
-static __device__ __forceinline__ int shape_of(const Solids solids, const int number)
+// Whether the plane of a triangle of a node passes through a box, by its middle and half of it.
+static __device__ __forceinline__ int cuts_box(const Solids solids, const int *kinds, const int node, const Point middle, const Point half)
 {
-    return solids.list ? solids.list[number] : number;
+    const int *const of = solids.tree + 3 * (size_t)(kinds[4] + node);
+    int found = 0;
+    for (int number = of[0]; number < of[1] && !found; ++number) {
+        const double *const corners = solids.triangles + 9 * (size_t)(kinds[7] + number);
+        const Point first = point(corners), normal = cross(minus(point(corners + 3), first), minus(point(corners + 6), first));
+        const double reach = fabs(normal.x) * half.x + fabs(normal.y) * half.y + fabs(normal.z) * half.z;
+        found = fabs(dot(normal, minus(middle, first))) <= reach * NEXT;
+    }
+    return found;
+}
+
+// Whether a path from a point in space to one that is next to it along axes and diagonals may meet a shape, by its number among those that may be met.
+static __device__ __noinline__ int is_near(const Solids solids, const int at, const Point from, const Point reach)
+{
+    const int shape = shape_of(solids, at);
+    const int *const kinds = solids.kinds + INTS * (size_t)shape;
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape, *const of = numbers + 15;
+    if (!overlap(numbers + 23, along(from, -1, reach), along(from, 1, reach))) return 0;
+    const Point here = in_frame(numbers, from), half = reach_in_frame(numbers, reach), off = minus(here, point(of));
+    const double far = sqrt(dot(half, half));
+    int found = 1;
+    if (kinds[0] == SPHERE) {
+        found = fabs(sqrt(dot(off, off)) - of[3]) <= far;
+    } else if (kinds[0] == CYLINDER) {
+        const double rise = dot(off, point(of + 3));
+        const Point across = along(off, -rise, point(of + 3));
+        const double out = sqrt(dot(across, across)) - of[6], beyond = fabs(rise) - of[7];
+        found = out <= far && beyond <= far && (out >= -far || beyond >= -far);
+    } else if (kinds[0] == SURFACE && solids.leaves) {
+        const Point low = along(here, -1, half), high = along(here, 1, half);
+        found = 0;
+        for (int leaf = leaves_from(solids, at); leaf < leaves_to(solids, at) && !found; ++leaf) {
+            const int node = solids.leaves[leaf];
+            found = overlap(solids.boxes + 6 * (size_t)(kinds[4] + node), low, high) && cuts_box(solids, kinds, node, here, half);
+        }
+    }
+    return found;
+}
+
+// Lists the leaves of the tree of a surface that overlap a box of space, behind so many; returns how many there are then, `LEAVES` if there is no
+// room for all of them.
+static __device__ __noinline__ int list_leaves(const Solids solids, const int shape, const Point low, const Point high, int *listed, int count)
+{
+    const int *const kinds = solids.kinds + INTS * (size_t)shape;
+    const double *const numbers = solids.numbers + NUMBERS * (size_t)shape;
+    const Point middle = along(low, 0.5, minus(high, low)), here = in_frame(numbers, middle);
+    const Point half = reach_in_frame(numbers, minus(high, middle)), from = along(here, -1, half), to = along(here, 1, half);
+    int open[DEEPEST], waiting = 1;
+    open[0] = 0;
+    while (waiting > 0 && count < LEAVES) {
+        const int node = open[--waiting], second = solids.tree[3 * (size_t)(kinds[4] + node) + 2];
+        if (!overlap(solids.boxes + 6 * (size_t)(kinds[4] + node), from, to)) continue;
+        if (second != 0 && waiting + 2 <= DEEPEST) {
+            open[waiting++] = second;
+            open[waiting++] = node + 1;
+            continue;
+        }
+        if (count < LEAVES - 1) listed[count] = node;
+        ++count;
+    }
+    return count;
+}
+
+// The shapes of a list, of those that are all.
+static __device__ __forceinline__ Solids those_near(Solids all, const int *near, const int *leaves)
+{
+    if (near[0] < 0) return all;
+    all.count = near[0];
+    all.list = near + 1;
+    all.leaves = leaves[0] < 0 ? 0 : leaves + 1;
+    return all;
+}
+
+// Whether the cells of a place and their links are what they were before the last moves.
+static __device__ __forceinline__ int is_settled(const int *near)
+{
+    return near[LISTED - 1] >> 2 == SETTLED;
 }
 
 // The first shape that contains a point, -1 if none does.
@@ -496,15 +638,15 @@ static __device__ __forceinline__ int state_of(const Block block, const Spot at)
 static __device__ __forceinline__ int is_solid(const Block block, const Spot at)
 {
     const int state = state_of(block, at);
-    return state >= 0 && (state & 1);
+    return state >= 0 && (state & IS_SOLID);
 }
 
 // Where a path through a symmetry plane meets a shape: it is shorter after reflection.
-static __device__ __noinline__ double crossing_in_mirror(const Solids solids, const Block block, const int shape, const Point from, const Point to)
+static __device__ __noinline__ double crossing_in_mirror(const Solids solids, const Block block, const int at, const Point from, const Point to)
 {
     const Point middle = { 0.5 * (from.x + to.x), 0.5 * (from.y + to.y), 0.5 * (from.z + to.z) }, turn = seen(block, middle);
-    const double before = crossing(solids, shape, seen(block, from), turn);
-    return before <= 1 ? 0.5 * before : 0.5 + 0.5 * crossing(solids, shape, turn, seen(block, to));
+    const double before = crossing(solids, at, seen(block, from), turn);
+    return before <= 1 ? 0.5 * before : 0.5 + 0.5 * crossing(solids, at, turn, seen(block, to));
 }
 
 // The surface that is first on the path from one cell to another.
@@ -514,10 +656,9 @@ static __device__ __forceinline__ Met met(const Solids solids, const Block block
     const int is_straight = dot(straight, straight) == dot(way, way);
     Met found = { -1, NEVER };
     for (int number = 0; number < solids.count; ++number) {
-        const int shape = shape_of(solids, number);
-        const double part = is_straight ? crossing(solids, shape, begin, end) : crossing_in_mirror(solids, block, shape, from, to);
+        const double part = is_straight ? crossing(solids, number, begin, end) : crossing_in_mirror(solids, block, number, from, to);
         if (part <= 1 && part < found.part) {
-            found.shape = shape;
+            found.shape = shape_of(solids, number);
             found.part = part;
         }
     }
@@ -581,7 +722,7 @@ static __device__ __forceinline__ Met cut_by(const Solids solids, const Block bl
 {
     const Point from = centre(block, here), to = centre(block, upwind);
     Met found = met(solids, block, from, to);
-    const int is_in = state >= 0 && (state & 1);
+    const int is_in = state >= 0 && (state & IS_SOLID);
     if (found.shape < 0 && is_in) {
         // A centre on a surface may be inside without a crossing, because of round-off.
         found.shape = shape_at(solids, seen(block, to));
@@ -639,48 +780,15 @@ cutting_3d_place(
     }
 }
 
-// The shapes near the listed places: those whose bounding boxes come within a cell of them.
+// The shapes near the listed places: those whose bounding boxes, or whose triangles, come within a cell of them. The next kernels
 extern "C" __global__ void __launch_bounds__(64)
 cutting_3d_list(
-    const int *__restrict__ items,       // places [count]
-    const int count,                     // entries of `items`
-    const int *__restrict__ form,        // the method and the grid [form]
-    const int level,                     // level of the places
-    const int *__restrict__ places,      // row and slot of each place, and its lowest cell [place][5]
-    const int shapes,                    // how many shapes there are
-    const double *__restrict__ numbers,  // numbers of each shape [shape][38]
-    int *__restrict__ near_shapes)       // how many shapes are near, or -1 if they are too many, and which
-                                         //   [place][32]
-{
-    const int at = blockIdx.x * 64 + threadIdx.x;
-    if (at >= count) return;
-    const int item = items[at], *const place = places + 5 * (size_t)item;
-    int *const list = near_shapes + LISTED * (size_t)item;
-    const double width = 1.0 / (1 << level);
-    double low[3] = {0}, high[3] = {0};
-    for (int axis = 0; axis < DIM; ++axis) {
-        low[axis] = (double)(place[2 + axis] - 1) * width;
-        high[axis] = (double)(place[2 + axis] + form[axis] + 1) * width;
-    }
-    int found = 0;
-    for (int shape = 0; shape < shapes; ++shape) {
-        if (!overlap(numbers + NUMBERS * (size_t)shape + 23, point(low), point(high))) continue;
-        if (++found < LISTED) list[found] = shape;
-    }
-    list[0] = found < LISTED ? found : -1;
-}
-
-// Which cells of the listed ones are solid, and which have been before.
-extern "C" __global__ void __launch_bounds__(64)
-cutting_3d_occupy(
-    const int *__restrict__ items,         // cells of places [count]
+    const int *__restrict__ items,         // places [count]
     const int count,                       // entries of `items`
     const int *__restrict__ form,          // the method and the grid [form]
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
     const int shapes,                      // how many shapes there are
-    const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, and which
-                                           //   [place][32]
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape [shape][38]
     const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
@@ -688,30 +796,111 @@ cutting_3d_occupy(
     const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
     const double *__restrict__ triangles,  // corners of each triangle [triangle][9]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
-    int *__restrict__ states)              // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
+    const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
+                                           //   triangles of each begin and where the last end, and these triangles
+                                           //   [entry]
+    int *__restrict__ near_shapes,         // how many shapes are near, or -1 if they are too many, which, and how
+                                           //   many leaves are of each [place][64]
+    int *__restrict__ near_leaves)         // how many leaves of surfaces are near, or -1 if they are too many, and
+                                           //   which [place][64]
 {
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
-    const int cells = form[3];
-    const int item = items[at], *const place = places + 5 * (size_t)(item / cells), *const near = near_shapes + LISTED * (size_t)(item / cells);
-    const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, 0, bits };
+    const int item = items[at], *const place = places + 5 * (size_t)item;
+    int *const list = near_shapes + LISTED * (size_t)item, *const leaves = near_leaves + LEAVES * (size_t)item;
+    const Solids solids = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
     const Block block = { form, place, level, 0, 0, 0 };
-    const int cell = item % cells, is_in = shape_at(solids, seen(block, centre(block, spot_of(block, cell)))) >= 0;
-    int *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
-    *state = is_in | (*state & 1) << 1;
+    const Spot first = { -1, -1, DIM == 3 ? -1 : 0 }, last = { form[0], form[1], DIM == 3 ? form[2] : 0 };
+    const Point low = along(centre(block, first), NEXT - 1, minus(centre(block, first), centre(block, last)));
+    const Point high = along(centre(block, last), NEXT - 1, minus(centre(block, last), centre(block, first)));
+    int found = 0, near = 0, cells = EMPTY;
+    for (int shape = 0; shape < shapes; ++shape) {
+        if (!overlap(numbers + NUMBERS * (size_t)shape + 23, low, high)) continue;
+        if (kinds[INTS * (size_t)shape] == SURFACE) {
+            const int before = near;
+            near = list_leaves(solids, shape, low, high, leaves + 1, before);
+            if (near == before && near < LEAVES) {
+                // None of its triangles is near: each cell is inside, or none.
+                if (contains(solids, shape, along(low, 0.5, minus(high, low)))) cells = FILLED;
+                continue;
+            }
+        }
+        if (found < MOST) list[1 + found] = shape, list[1 + MOST + found] = near;
+        ++found;
+    }
+    list[0] = cells == FILLED ? 0 : found <= MOST ? found : -1;
+    leaves[0] = near < LEAVES ? near : -1;
+    if (cells == EMPTY && found > 0) cells = MIXED;
+    const int before = list[LISTED - 1], times = cells != MIXED && (before & 3) == cells ? (before >> 2) + 1 : 0;
+    list[LISTED - 1] = cells | (times < SETTLED ? times : SETTLED) << 2;
 }
 
-// The listed links, and the distances on them.
-extern "C" __global__ void __launch_bounds__(64, RESIDENT(6))
-cutting_3d_cut(
-    const int *__restrict__ items,         // links of places, (place * q + direction) * CELLS + cell [count]
+// Which cells of the listed ones are solid, and which have been before; their links as if no surface cut them.
+extern "C" __global__ void __launch_bounds__(64, RESIDENT(8))
+cutting_3d_occupy(
+    const int *__restrict__ items,         // cells of places [count]
     const int count,                       // entries of `items`
     const int *__restrict__ form,          // the method and the grid [form]
     const int level,                       // level of the places
     const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
     const int shapes,                      // how many shapes there are
-    const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, and which
-                                           //   [place][32]
+    const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, which, and how
+                                           //   many leaves are of each [place][64]
+    const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are too many, and
+                                           //   which [place][64]
+    const int *__restrict__ kinds,         // integers of each shape [shape][8]
+    const double *__restrict__ numbers,    // numbers of each shape [shape][38]
+    const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
+                                           //   or 0 [node][3]
+    const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
+    const double *__restrict__ triangles,  // corners of each triangle [triangle][9]
+    const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
+                                           //   triangles of each begin and where the last end, and these triangles
+                                           //   [entry]
+    int *__restrict__ states,              // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is
+                                           //   so near that it may cut links [row][cells]
+    int *__restrict__ links,               // -1 where a cell is solid, else 0 [row][q][cells]
+    REAL *__restrict__ distances)          // one half [row][q][cells]
+{
+    const int at = blockIdx.x * 64 + threadIdx.x;
+    if (at >= count) return;
+    const int cells = form[3], q = form[4];
+    const int item = items[at], of = item / cells, *const place = places + 5 * (size_t)of, *const near = near_shapes + LISTED * (size_t)of;
+    if (is_settled(near)) return;
+    const Block block = { form, place, level, 0, 0, 0 };
+    const int cell = item % cells, alike = near[LISTED - 1] & 3;
+    int found = alike == FILLED ? IS_SOLID : 0;
+    if (alike == MIXED) {
+        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, 0, bits, columns };
+        const Solids solids = those_near(all, near, near_leaves + LEAVES * (size_t)of);
+        const double width = NEXT / (1 << level);
+        const Point here = seen(block, centre(block, spot_of(block, cell))), reach = { width, width, DIM == 3 ? width : 0 };
+        if (shape_at(solids, here) >= 0) found = IS_SOLID;
+        for (int number = 0; number < solids.count && !found; ++number) found = is_near(solids, number, here, reach) ? MAY_CUT : 0;
+    }
+    int *const state = states + (size_t)place[0] * (size_t)cells + (size_t)cell;
+    *state = found | (*state & IS_SOLID ? WAS_SOLID : 0);
+    for (int direction = 0; direction < q; ++direction) {
+        const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+        links[link] = found & IS_SOLID ? -1 : 0;
+        distances[link] = (REAL)0.5;
+    }
+}
+
+// Those of the listed links that surfaces cut, and the distances on them.
+extern "C" __global__ void __launch_bounds__(64, RESIDENT(8))
+cutting_3d_cut(
+    const int *__restrict__ items,         // links of places, (place * CELLS + cell) * q + direction [count]
+    const int count,                       // entries of `items`
+    const int *__restrict__ form,          // the method and the grid [form]
+    const int level,                       // level of the places
+    const int *__restrict__ places,        // row and slot of each place, and its lowest cell [place][5]
+    const int shapes,                      // how many shapes there are
+    const int *__restrict__ near_shapes,   // how many shapes are near, or -1 if they are too many, which, and how
+                                           //   many leaves are of each [place][64]
+    const int *__restrict__ near_leaves,   // how many leaves of surfaces are near, or -1 if they are too many, and
+                                           //   which [place][64]
     const int *__restrict__ kinds,         // integers of each shape [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape [shape][38]
     const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
@@ -720,10 +909,14 @@ cutting_3d_cut(
     const double *__restrict__ triangles,  // corners of each triangle [triangle][9]
     const int *__restrict__ meets,         // 1 where paths meet a triangle, else 0 [triangle]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
+                                           //   triangles of each begin and where the last end, and these triangles
+                                           //   [entry]
     const int *__restrict__ neighbours,    // slots of the neighbours, -(w + 1) for wall w, or the least integer
                                            //   [slot][27]
     const int *__restrict__ rows,          // row of each slot, -1 for none [slot]
-    const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
+    const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is
+                                           //   so near that it may cut links [row][cells]
     int *__restrict__ links,               // where directions come from: 0 from where they always do, w + 1 off wall
                                            //   w, -1 the cell is solid [row][q][cells]
     REAL *__restrict__ distances,          // distance of the surface on the way to it, over the length of the link
@@ -738,21 +931,26 @@ cutting_3d_cut(
     const int at = blockIdx.x * 64 + threadIdx.x;
     if (at >= count) return;
     const int cells = form[3], q = form[4], stride = form[12];
-    const int item = items[at], cell = item % cells, direction = item / cells % q, *const place = places + 5 * (size_t)(item / cells / q);
-    const int *const c = form + DIRECTIONS + 4 * direction, *const near = near_shapes + LISTED * (size_t)(item / cells / q);
-    const Solids solids = { near[0] < 0 ? shapes : near[0], near[0] < 0 ? 0 : near + 1, kinds, numbers, tree, boxes, triangles, meets, bits };
+    // All links of a cell, one after the other.
+    const int item = items[at], direction = item % q, cell = item / q % cells, of_place = item / q / cells;
+    const int *const c = form + DIRECTIONS + 4 * direction, *const place = places + 5 * (size_t)of_place;
+    const int *const near = near_shapes + LISTED * (size_t)of_place;
+    if (is_settled(near)) return;
+    const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_left = !(own & IS_SOLID) && (own & WAS_SOLID);
+    if (!(own & MAY_CUT || is_left)) return;
+    const size_t of_link = ((size_t)of_place * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
+    const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
     const Block block = { form, place, level, neighbours, rows, states };
     const Spot here = spot_of(block, cell), upwind = { here.x - c[0], here.y - c[1], here.z - c[2] };
-    const int own = states[(size_t)place[0] * (size_t)cells + (size_t)cell], is_in = own & 1, is_left = own == 2;
-    const size_t link = ((size_t)place[0] * (size_t)q + (size_t)direction) * (size_t)cells + (size_t)cell;
-    links[link] = is_in ? -1 : 0;
-    distances[link] = (REAL)0.5;
-    if (is_left) beside[item] = 0;
-    if (is_in || (near[0] == 0 && !is_left) || leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) return;
+    if (is_left) beside[of_link] = 0;
+    if (leaves(block, upwind) || (c[0] == 0 && c[1] == 0 && c[2] == 0)) return;
     const int state = state_of(block, upwind);
     Met found = { -1, NEVER };
-    if (near[0] != 0) found = cut_by(solids, block, here, upwind, state);
-    if (is_left && state == 0 && found.shape < 0 && !is_beyond(block, upwind)) beside[item] = 1;
+    if (own & MAY_CUT) {
+        const Solids all = { shapes, 0, 0, kinds, numbers, tree, boxes, triangles, meets, bits, columns };
+        found = cut_by(those_near(all, near, near_leaves + LEAVES * (size_t)of_place), block, here, upwind, state);
+    }
+    if (is_left && state >= 0 && !(state & (IS_SOLID | WAS_SOLID)) && found.shape < 0 && !is_beyond(block, upwind)) beside[of_link] = 1;
     if (found.shape < 0) return;
     const double distance = found.part < LEAST_DISTANCE ? LEAST_DISTANCE : found.part;
     const int *const of = kinds + INTS * (size_t)found.shape;
@@ -761,7 +959,7 @@ cutting_3d_cut(
     links[link] = surface + 1;
     if (of[3] < 0) return;
     // Each link that meets a solid that rotates has a wall of its own, with the local velocity.
-    const int wall = form[11] + item;
+    const int wall = form[11] + (int)of_link;
     const Point from = centre(block, here), to = centre(block, upwind);
     const double *const rate = numbers + NUMBERS * (size_t)found.shape + 29;
     const Point arm = minus(seen(block, along(from, distance, minus(to, from))), point(rate)), turn = cross(point(rate + 6), arm);
@@ -784,14 +982,15 @@ cutting_3d_uncover(
     const int shapes,                      // how many shapes there were before the solids moved
     const int *__restrict__ kinds,         // integers of each shape then [shape][8]
     const double *__restrict__ numbers,    // numbers of each shape then [shape][38]
-    const int *__restrict__ tree,          // first triangle of each node, one beyond its last, and its second child
-                                           //   or 0 [node][3]
-    const double *__restrict__ boxes,      // lower and upper corner of each node [node][6]
     const double *__restrict__ triangles,  // corners of each triangle [triangle][9]
     const int *__restrict__ bits,          // bit x % 32 of word x / 32 of a row: whether a voxel is solid [word]
+    const int *__restrict__ columns,       // of each surface how many columns it has along y and z, where the
+                                           //   triangles of each begin and where the last end, and these triangles
+                                           //   [entry]
     const double *__restrict__ rates,      // of each solid its velocity at this time, its rotation vector, and the
                                            //   displacement of its pivot since then [solid][9]
-    const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before [row][cells]
+    const int *__restrict__ states,        // bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is
+                                           //   so near that it may cut links [row][cells]
     const int *__restrict__ beside,        // of cells that a solid has left: whether the cell that the link comes
                                            //   from is fluid, and has been so [place][q][cells]
     int *__restrict__ around,              // bit i: the next cell along direction i is fluid, and has been so; -1
@@ -803,18 +1002,18 @@ cutting_3d_uncover(
     if (at >= count) return;
     const int cells = form[3], q = form[4], carriers = form[13];
     const int item = items[at], *const place = places + 5 * (size_t)(item / cells);
-    const Solids solids = { shapes, 0, kinds, numbers, tree, boxes, triangles, 0, bits };
+    const Solids solids = { shapes, 0, 0, kinds, numbers, 0, 0, triangles, 0, bits, columns };
     const Block block = { form, place, level, 0, 0, 0 };
     const int cell = item % cells, own = states[(size_t)place[0] * (size_t)cells + (size_t)cell];
     around[item] = -1;
-    if ((own & 1) == (own >> 1 & 1)) return;
+    if (!(own & IS_SOLID) == !(own & WAS_SOLID)) return;
     around[item] = 0;
     towards[item] = -1;
     for (int axis = 0; axis < DIM; ++axis) velocities[(size_t)item * DIM + (size_t)axis] = 0;
     // A cell that a solid has entered is at rest.
     const Spot here = spot_of(block, cell);
     const Point from = seen(block, centre(block, here));
-    const int shape = own & 1 ? -1 : shape_at(solids, from);
+    const int shape = own & IS_SOLID ? -1 : shape_at(solids, from);
     if (shape < 0) return;
     const double *const rate = rates + 9 * (size_t)kinds[INTS * (size_t)shape + 1];
     // The pivot has moved since.

@@ -7,8 +7,8 @@
 //! # Memory
 //!
 //! Solids are a list of shapes, periodic images included, those at rest first. A point belongs to the first shape that contains it. Each has integers
-//! ([`SHAPE_INTS`]) and numbers ([`SHAPE_NUMBERS`]); surfaces of triangles have a tree of boxes, in `tree` and `boxes`, and images have their voxels
-//! in `bits`. Positions are in cells of level 0.
+//! ([`SHAPE_INTS`]) and numbers ([`SHAPE_NUMBERS`]); surfaces of triangles have a tree of boxes, in `tree` and `boxes`, and columns of triangles along x,
+//! in `columns`; images have their voxels in `bits`. Positions are in cells of level 0.
 //!
 //! A *place* is a block that moving solids may touch; an item of a launch is a cell of a place, `place * CELLS + cell`.
 
@@ -19,7 +19,7 @@ use crate::{Arg, File, Target};
 
 /// Integers of a shape: its kind ([`ShapeKind`]); the number of its solid; 1 if it is the outside of what follows; where the velocity is
 /// among the values of its wall, -1 if it does not rotate; then of a surface the first node of its tree, its first entry in `meets` or -1,
-/// 0, and its first triangle; of an image its first word in `bits` and the voxels along each axis.
+/// its first entry in `columns`, and its first triangle; of an image its first word in `bits` and the voxels along each axis.
 pub const SHAPE_INTS: usize = 8;
 
 /// Numbers of a shape: a rotation (three rows), a place in space and a place in the frame of the shape: a point `x` in space is at
@@ -34,8 +34,17 @@ pub const SHAPE_NUMBERS: usize = 38;
 /// displacement of its pivot, and the velocity of its pivot in the next step.
 pub const SOLID_NUMBERS: usize = 12;
 
-/// Integers of a place in the list of the shapes near it: their number, or -1 if there are more than fit, then the shapes in their order.
-pub const NEAR_SHAPES: usize = 32;
+/// Shapes near a place that are listed, at most.
+pub const MOST_NEAR: usize = 31;
+
+/// Integers of a place in the list of the shapes near it: their number, or -1 if there are more than fit; the shapes in their order; for each of them,
+/// how many leaves of trees are listed up to its own; and what [`List`](crate::cutting_kernels) keeps from move to move: whether all cells are alike, and
+/// since when.
+pub const NEAR_SHAPES: usize = 2 * MOST_NEAR + 2;
+
+/// Integers of a place in the list of leaves near it: how many there are, or -1 if there are more than fit, then the leaves, numbered as the nodes of the
+/// tree of their surface.
+pub const NEAR_LEAVES: usize = 64;
 
 /// Kinds of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,40 +95,59 @@ macro_rules! cutting_kernels {
                 frames: write Double [solid][axes] in lattice "velocity that each solid moves with",
                 wall_values: write Real [wall][stride] in lattice "parameters of each wall",
             }
-            /// The shapes near the listed places: those whose bounding boxes come within a cell of them.
+            /// The shapes near the listed places: those whose bounding boxes, or whose triangles, come within a cell of them. The next kernels
+            /// pass over places of which all cells have been fluid, or solid, for some moves.
             List = "list" {
                 items: list Int [count] "places",
                 form: read Int [form] "the method and the grid",
                 level: value Int "level of the places",
                 places: read Int [place][5] "row and slot of each place, and its lowest cell",
                 shapes: value Int "how many shapes there are",
-                numbers: read Double [shape][38] "numbers of each shape",
-                near_shapes: write Int [place][32] "how many shapes are near, or -1 if they are too many, and which",
-            }
-            /// Which cells of the listed ones are solid, and which have been before.
-            Occupy = "occupy" {
-                items: list Int [count] "cells of places",
-                form: read Int [form] "the method and the grid",
-                level: value Int "level of the places",
-                places: read Int [place][5] "row and slot of each place, and its lowest cell",
-                shapes: value Int "how many shapes there are",
-                near_shapes: read Int [place][32] "how many shapes are near, or -1 if they are too many, and which",
                 kinds: read Int [shape][8] "integers of each shape",
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
                 boxes: read Double [node][6] "lower and upper corner of each node",
                 triangles: read Double [triangle][9] "corners of each triangle",
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
-                states: write Int [row][cells] "bit 0: a cell is solid; bit 1: it was solid before",
+                columns: read Int [entry]
+                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+                near_shapes: write Int [place][64]
+                    "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
+                near_leaves: write Int [place][64] "how many leaves of surfaces are near, or -1 if they are too many, and which",
             }
-            /// The listed links, and the distances on them.
-            Cut = "cut" {
-                items: list Int [count] "links of places, (place * q + direction) * CELLS + cell",
+            /// Which cells of the listed ones are solid, and which have been before; their links as if no surface cut them.
+            Occupy = "occupy" {
+                items: list Int [count] "cells of places",
                 form: read Int [form] "the method and the grid",
                 level: value Int "level of the places",
                 places: read Int [place][5] "row and slot of each place, and its lowest cell",
                 shapes: value Int "how many shapes there are",
-                near_shapes: read Int [place][32] "how many shapes are near, or -1 if they are too many, and which",
+                near_shapes: read Int [place][64]
+                    "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
+                near_leaves: read Int [place][64] "how many leaves of surfaces are near, or -1 if they are too many, and which",
+                kinds: read Int [shape][8] "integers of each shape",
+                numbers: read Double [shape][38] "numbers of each shape",
+                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
+                boxes: read Double [node][6] "lower and upper corner of each node",
+                triangles: read Double [triangle][9] "corners of each triangle",
+                bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
+                columns: read Int [entry]
+                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
+                states: write Int [row][cells]
+                    "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is so near that it may cut links",
+                links: write Int [row][q][cells] "-1 where a cell is solid, else 0",
+                distances: write Real [row][q][cells] "one half",
+            }
+            /// Those of the listed links that surfaces cut, and the distances on them.
+            Cut = "cut" {
+                items: list Int [count] "links of places, (place * CELLS + cell) * q + direction",
+                form: read Int [form] "the method and the grid",
+                level: value Int "level of the places",
+                places: read Int [place][5] "row and slot of each place, and its lowest cell",
+                shapes: value Int "how many shapes there are",
+                near_shapes: read Int [place][64]
+                    "how many shapes are near, or -1 if they are too many, which, and how many leaves are of each",
+                near_leaves: read Int [place][64] "how many leaves of surfaces are near, or -1 if they are too many, and which",
                 kinds: read Int [shape][8] "integers of each shape",
                 numbers: read Double [shape][38] "numbers of each shape",
                 tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
@@ -127,9 +155,12 @@ macro_rules! cutting_kernels {
                 triangles: read Double [triangle][9] "corners of each triangle",
                 meets: read Int [triangle] "1 where paths meet a triangle, else 0",
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
+                columns: read Int [entry]
+                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
                 neighbours: read Int [slot][near] "slots of the neighbours, -(w + 1) for wall w, or the least integer",
                 rows: read Int [slot] "row of each slot, -1 for none",
-                states: read Int [row][cells] "bit 0: a cell is solid; bit 1: it was solid before",
+                states: read Int [row][cells]
+                    "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is so near that it may cut links",
                 links: write Int [row][q][cells]
                     "where directions come from: 0 from where they always do, w + 1 off wall w, -1 the cell is solid",
                 distances: write Real [row][q][cells] "distance of the surface on the way to it, over the length of the link",
@@ -148,13 +179,14 @@ macro_rules! cutting_kernels {
                 shapes: value Int "how many shapes there were before the solids moved",
                 kinds: read Int [shape][8] "integers of each shape then",
                 numbers: read Double [shape][38] "numbers of each shape then",
-                tree: read Int [node][3] "first triangle of each node, one beyond its last, and its second child or 0",
-                boxes: read Double [node][6] "lower and upper corner of each node",
                 triangles: read Double [triangle][9] "corners of each triangle",
                 bits: read Int [word] "bit x % 32 of word x / 32 of a row: whether a voxel is solid",
+                columns: read Int [entry]
+                    "of each surface how many columns it has along y and z, where the triangles of each begin and where the last end, and these triangles",
                 rates: read Double [solid][9]
                     "of each solid its velocity at this time, its rotation vector, and the displacement of its pivot since then",
-                states: read Int [row][cells] "bit 0: a cell is solid; bit 1: it was solid before",
+                states: read Int [row][cells]
+                    "bit 0: a cell is solid; bit 1: it was solid before; bit 2: a surface is so near that it may cut links",
                 beside: read Int [place][q][cells]
                     "of cells that a solid has left: whether the cell that the link comes from is fluid, and has been so",
                 around: write Int [item] "bit i: the next cell along direction i is fluid, and has been so; -1 where nothing has changed",

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use lbm_bundle::File;
 use lbm_bundle::cutting::{
-    CutManifest, CutRole, FORM, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS, UNCHANGED,
+    CutManifest, CutRole, FORM, MOST_NEAR, NEAR_LEAVES, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS,
+    UNCHANGED,
 };
 use serde::Serialize;
 
@@ -17,8 +18,8 @@ use super::view;
 
 const TEMPLATE: &str = include_str!("../../../templates/shared/cutting.c");
 
-/// Thread blocks of the kernel with long formulas that a processor shall hold at the same time: 168 registers a thread.
-const RESIDENT: u32 = 6;
+/// Thread blocks of the kernels with long formulas that a processor shall hold at the same time: 128 registers a thread.
+const RESIDENT: u32 = 8;
 
 /// What the template prints.
 #[derive(Serialize)]
@@ -30,7 +31,9 @@ struct View {
     near: usize,
     middle: usize,
     form: usize,
+    most: usize,
     listed: usize,
+    leaves: usize,
     ints: usize,
     numbers: usize,
     rates: usize,
@@ -50,7 +53,8 @@ pub fn cutting(manifest: &CutManifest) -> File {
         let work = items::around(target, Items::Entries, launch, None);
         let args = declarations(&kernel.args, &types(), &dialect, ")");
         let head = plain_head(&kernel.symbol, kernel.role.doc(), args, kernel.threads, work);
-        let resident = (kernel.role == CutRole::Cut && dialect.resident).then_some(RESIDENT);
+        let is_long = matches!(kernel.role, CutRole::Occupy | CutRole::Cut);
+        let resident = (is_long && dialect.resident).then_some(RESIDENT);
         (kernel.role.name(), view::Head { resident, ..head })
     };
     let near = 3usize.pow(dim);
@@ -65,7 +69,9 @@ pub fn cutting(manifest: &CutManifest) -> File {
         near,
         middle: near / 2,
         form: FORM,
+        most: MOST_NEAR,
         listed: NEAR_SHAPES,
+        leaves: NEAR_LEAVES,
         ints: SHAPE_INTS,
         numbers: SHAPE_NUMBERS,
         rates: SOLID_NUMBERS,

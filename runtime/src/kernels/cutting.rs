@@ -105,7 +105,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use lbm_bundle::cutting::NEAR_SHAPES;
+    use lbm_bundle::cutting::{NEAR_LEAVES, NEAR_SHAPES};
     use lbm_bundle::{Direction, Manifest};
 
     use super::*;
@@ -139,18 +139,17 @@ mod tests {
         manifest
     }
 
-    /// The links and distances of all blocks, by kernels: `[block][direction][cell]`. Also the values of walls and the shapes that meet the
-    /// links that have walls of their own.
+    /// The links and distances of all blocks after some moves, by kernels: `[block][direction][cell]`. Also the values of walls.
     fn by_kernels(
         manifest: &Manifest,
-        cutters: &Cutters,
+        moves: &[Cutters],
         blocks: &[Block],
         rate: Option<Rate>,
     ) -> (Vec<i32>, Vec<f64>, Vec<f64>) {
         let (dim, device) = (manifest.dim as usize, Device::host(1).unwrap());
         let (cells, q, stride) = (manifest.cells(), manifest.q(), manifest.wall_stride as usize);
-        let (flat, links) = (Flat::new(&cutters.solids), cutters.first + cutters.solids.count());
-        let shapes = flat.shapes(&cutters.solids, |_| rate.map(|rate| (0, rate)));
+        let solids = &moves[0].solids;
+        let (flat, first) = (Flat::new(solids), moves[0].first + solids.count());
         let around = BOX / SIDE;
         let neighbour = |block: &Block, code: usize| {
             let mut number = 0;
@@ -179,75 +178,93 @@ mod tests {
         let all = blocks.len() * cells;
         let kernels = Cutting::load(&device, dim, Precision::F64).unwrap();
         let items = ints(&(0..(all * q) as i32).collect::<Vec<_>>());
-        let form = ints(&cutters.form(manifest, links));
+        let form = ints(&moves[0].form(manifest, first));
         let places = ints(&blocks.iter().enumerate().flat_map(place).collect::<Vec<_>>());
-        let (kinds, numbers) = (ints(&shapes.kinds), doubles(&shapes.numbers));
-        let (tree, meets, bits) = (ints(&flat.tree), ints(&flat.meets), ints(&flat.bits));
+        let (tree, meets, bits, columns) = (ints(&flat.tree), ints(&flat.meets), ints(&flat.bits), ints(&flat.columns));
         let (boxes, triangles) = (doubles(&flat.boxes), doubles(&flat.triangles));
         let rows = ints(&(0..blocks.len() as i32).collect::<Vec<_>>());
         let mut states = device.alloc_ints(all).unwrap();
-        let (level, count) = (0, shapes.count() as i32);
-        let mut near_shapes = device.alloc_ints(blocks.len() * NEAR_SHAPES).unwrap();
-        kernels
-            .launch(List {
-                items: items.slice(0..blocks.len()),
-                form: &form,
-                level,
-                places: &places,
-                shapes: count,
-                numbers: &numbers,
-                near_shapes: &mut near_shapes,
-            })
-            .unwrap();
-        kernels
-            .launch(Occupy {
-                items: items.slice(0..all),
-                form: &form,
-                level,
-                places: &places,
-                shapes: count,
-                near_shapes: &near_shapes,
-                kinds: &kinds,
-                numbers: &numbers,
-                tree: &tree,
-                boxes: &boxes,
-                triangles: &triangles,
-                bits: &bits,
-                states: &mut states,
-            })
-            .unwrap();
-        let mut found = (device.alloc_ints(all * q).unwrap(), device.alloc_reals(Precision::F64, all * q).unwrap());
-        let walls = links + all * q;
+        let mut links = device.alloc_ints(all * q).unwrap();
+        let mut distances = device.alloc_reals(Precision::F64, all * q).unwrap();
+        let walls = first + all * q;
         let (mut rules, mut owners) = (device.alloc_ints(walls).unwrap(), device.alloc_ints(walls).unwrap());
         let mut values = device.alloc_reals(Precision::F64, walls * stride).unwrap();
-        kernels
-            .launch(Cut {
-                items: items.slice(0..all * q),
-                form: &form,
-                level,
-                places: &places,
-                shapes: count,
-                near_shapes: &near_shapes,
-                kinds: &kinds,
-                numbers: &numbers,
-                tree: &tree,
-                boxes: &boxes,
-                triangles: &triangles,
-                meets: &meets,
-                bits: &bits,
-                neighbours: &ints(&neighbours),
-                rows: &rows,
-                states: &states,
-                links: &mut found.0,
-                distances: &mut found.1,
-                wall_rules: &mut rules,
-                wall_values: &mut values,
-                owners: &mut owners,
-                beside: &mut device.alloc_ints(all * q).unwrap(),
-            })
-            .unwrap();
+        let mut near_shapes = device.alloc_ints(blocks.len() * NEAR_SHAPES).unwrap();
+        let mut near_leaves = device.alloc_ints(blocks.len() * NEAR_LEAVES).unwrap();
+        for cutters in moves {
+            let shapes = flat.shapes(&cutters.solids, |_| rate.map(|rate| (0, rate)));
+            let (level, count) = (0, shapes.count() as i32);
+            let (kinds, numbers) = (ints(&shapes.kinds), doubles(&shapes.numbers));
+            kernels
+                .launch(List {
+                    items: items.slice(0..blocks.len()),
+                    form: &form,
+                    level,
+                    places: &places,
+                    shapes: count,
+                    kinds: &kinds,
+                    numbers: &numbers,
+                    tree: &tree,
+                    boxes: &boxes,
+                    triangles: &triangles,
+                    bits: &bits,
+                    columns: &columns,
+                    near_shapes: &mut near_shapes,
+                    near_leaves: &mut near_leaves,
+                })
+                .unwrap();
+            kernels
+                .launch(Occupy {
+                    items: items.slice(0..all),
+                    form: &form,
+                    level,
+                    places: &places,
+                    shapes: count,
+                    near_shapes: &near_shapes,
+                    near_leaves: &near_leaves,
+                    kinds: &kinds,
+                    numbers: &numbers,
+                    tree: &tree,
+                    boxes: &boxes,
+                    triangles: &triangles,
+                    bits: &bits,
+                    columns: &columns,
+                    states: &mut states,
+                    links: &mut links,
+                    distances: &mut distances,
+                })
+                .unwrap();
+            kernels
+                .launch(Cut {
+                    items: items.slice(0..all * q),
+                    form: &form,
+                    level,
+                    places: &places,
+                    shapes: count,
+                    near_shapes: &near_shapes,
+                    near_leaves: &near_leaves,
+                    kinds: &kinds,
+                    numbers: &numbers,
+                    tree: &tree,
+                    boxes: &boxes,
+                    triangles: &triangles,
+                    meets: &meets,
+                    bits: &bits,
+                    columns: &columns,
+                    neighbours: &ints(&neighbours),
+                    rows: &rows,
+                    states: &states,
+                    links: &mut links,
+                    distances: &mut distances,
+                    wall_rules: &mut rules,
+                    wall_values: &mut values,
+                    owners: &mut owners,
+                    beside: &mut device.alloc_ints(all * q).unwrap(),
+                })
+                .unwrap();
+        }
         let values = values.read_reals(0..walls * stride).unwrap();
-        (found.0.read_ints(0..all * q).unwrap(), found.1.read_reals(0..all * q).unwrap(), values)
+        (links.read_ints(0..all * q).unwrap(), distances.read_reals(0..all * q).unwrap(), values)
     }
 
     fn cutters(
@@ -286,7 +303,13 @@ mod tests {
     fn check(shapes: Vec<Shape>, motion: Option<Motion>, dim: usize, symmetry_planes: [bool; 6], what: &str) -> usize {
         let manifest = method(dim);
         let (cutters, blocks) = cutters(shapes, motion, dim, symmetry_planes);
-        let (links, distances, _) = by_kernels(&manifest, &cutters, &blocks, None);
+        check_moves(&manifest, &[cutters], &blocks, what)
+    }
+
+    /// The same after some moves.
+    fn check_moves(manifest: &Manifest, moves: &[Cutters], blocks: &[Block], what: &str) -> usize {
+        let (links, distances, _) = by_kernels(manifest, moves, blocks, None);
+        let cutters = moves.last().expect("moves");
         let length = manifest.q() * manifest.cells();
         let mut count = 0;
         for (at, block) in blocks.iter().enumerate() {
@@ -320,6 +343,24 @@ mod tests {
             if octant.count_ones() % 2 == 1 { [x, y, z] } else { [y, x, z] }
         };
         Shape::Surface(Surface::new((0..8).map(face).collect()))
+    }
+
+    /// A sphere about the origin, with so many triangles around its axis and half of that along a meridian.
+    fn ball(radius: f64, around: usize) -> Surface {
+        let down = around / 2;
+        let corner = |i: usize, j: usize| {
+            let turn = std::f64::consts::TAU / around as f64;
+            let (u, v) = ((i % around) as f64 * turn, j as f64 * turn);
+            let out = if j == 0 || j == down { 0.0 } else { radius * v.sin() };
+            [out * u.cos(), out * u.sin(), radius * v.cos()]
+        };
+        let faces = |at: usize| {
+            let (i, j) = (at % around, at / around);
+            let [one, next, below, across] =
+                [(i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)].map(|(i, j)| corner(i, j));
+            [[one, below, across], [one, across, next]]
+        };
+        Surface::new((0..around * down).flat_map(faces).collect())
     }
 
     #[test]
@@ -378,6 +419,36 @@ mod tests {
     }
 
     #[test]
+    fn links_are_those_of_the_last_move_also_where_nothing_has_changed_for_some() {
+        // Of the leaves of its tree more lie near a block than are listed, or fewer.
+        for around in [120, 24] {
+            let ball = ball(5.1, around);
+            let place = |at: f64| {
+                Arc::new(Shape::Surface(ball.clone())).turned(&Turn::new(
+                    [0.6, 0.0, 0.8],
+                    at,
+                    [0.0; 3],
+                    [at, 12.2, 11.9],
+                ))
+            };
+            let moves = |places: &[f64]| {
+                let all = places.iter().map(|at| cutters(vec![place(*at)], None, 3, [false; 6]));
+                all.unzip::<_, _, Vec<_>, Vec<_>>()
+            };
+            for places in [
+                &[6.0, 6.1, 6.2, 6.3][..],
+                &[6.0, 9.0, 12.0, 15.0],
+                &[6.0, 15.0, 15.0, 15.0, 15.0, 6.0],
+                &[15.0, 15.0, 15.0, 6.0, 15.0],
+            ] {
+                let (moves, blocks) = moves(places);
+                let count = check_moves(&method(3), &moves, &blocks[0], &format!("{around} {places:?}"));
+                assert!(count > 1000, "{around} {places:?}: {count}");
+            }
+        }
+    }
+
+    #[test]
     fn a_link_that_meets_a_solid_that_rotates_has_a_wall_with_the_local_velocity() {
         let manifest = method(2);
         let pivot = [12.0, 11.0, 0.0];
@@ -385,7 +456,7 @@ mod tests {
         let shape = Shape::Box { from: [6.0, 9.0, -9.0], to: [17.0, 12.0, 9.0] };
         let (cutters, blocks) = cutters(vec![shape], Some(motion.clone()), 2, [false; 6]);
         let rate = motion.rate(7.0, 8.0);
-        let (links, distances, values) = by_kernels(&manifest, &cutters, &blocks, Some(rate));
+        let (links, distances, values) = by_kernels(&manifest, &[cutters], &blocks, Some(rate));
         let (cells, q) = (manifest.cells(), manifest.q());
         let mut count = 0;
         for (at, link) in links.iter().enumerate().filter(|(_, link)| **link > 0) {

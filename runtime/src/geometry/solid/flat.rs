@@ -17,7 +17,7 @@ const MARGIN: f64 = 1e-6;
 /// The data of all surfaces and images of some solids, which do not change when solids move.
 #[derive(Default)]
 pub struct Flat {
-    /// `tree[node][3]`, `boxes[node][6]`, `triangles[triangle][9]`, `meets[triangle]`, `bits[word]`
+    /// `tree[node][3]`, `boxes[node][6]`, `triangles[triangle][9]`, `meets[triangle]`, `bits[word]`, `columns[entry]`
     pub tree: Vec<i32>,
     /// See [`Flat::tree`].
     pub boxes: Vec<f64>,
@@ -27,8 +27,10 @@ pub struct Flat {
     pub meets: Vec<i32>,
     /// See [`Flat::tree`].
     pub bits: Vec<i32>,
-    /// Each surface with its first node, entry in `meets` or -1, and triangle.
-    surfaces: Vec<(Surface, [i32; 3])>,
+    /// See [`Flat::tree`].
+    pub columns: Vec<i32>,
+    /// Each surface with its first node, entry in `meets` or -1, entry in `columns`, and triangle.
+    surfaces: Vec<(Surface, [i32; 4])>,
     /// Each image with its first word.
     images: Vec<(Arc<Voxels>, i32)>,
 }
@@ -117,14 +119,16 @@ impl Flat {
         match shape {
             Shape::Surface(surface) if self.surface(surface).is_none() => {
                 let (tree, boxes) = surface.tree();
-                let first = [self.tree.len() / 3, self.meets.len(), self.triangles.len() / 9].map(|at| at as i32);
+                let first = [self.tree.len() / 3, self.meets.len(), self.columns.len(), self.triangles.len() / 9];
+                let first = first.map(|at| at as i32);
                 self.tree.extend(tree);
                 self.boxes.extend(boxes);
                 let (triangles, meets) = surface.in_tree_order();
+                self.columns.extend(surface.columns());
                 self.triangles.extend(triangles.iter().flatten().flatten());
                 let meets_all = meets.is_none();
                 self.meets.extend(meets.into_iter().flatten().map(i32::from));
-                let first = if meets_all { [first[0], -1, first[2]] } else { first };
+                let first = if meets_all { [first[0], -1, first[2], first[3]] } else { first };
                 self.surfaces.push((surface.clone(), first));
             }
             Shape::Image(image) if self.image(image.voxels()).is_none() => {
@@ -138,7 +142,7 @@ impl Flat {
         }
     }
 
-    fn surface(&self, surface: &Surface) -> Option<[i32; 3]> {
+    fn surface(&self, surface: &Surface) -> Option<[i32; 4]> {
         self.surfaces.iter().find(|(known, _)| known.shares_data(surface)).map(|(_, first)| *first)
     }
 
@@ -201,8 +205,7 @@ impl Flat {
                 let (low, high) = surface.bounds();
                 of[..3].copy_from_slice(&low);
                 of[3..6].copy_from_slice(&high);
-                let [node, meets, triangle] = self.surface(surface).expect("all surfaces are known");
-                (kinds[4], kinds[5], kinds[7]) = (node, meets, triangle);
+                kinds[4..].copy_from_slice(&self.surface(surface).expect("all surfaces are known"));
                 ShapeKind::Surface
             }
             Shape::Image(image) => {

@@ -9,6 +9,7 @@
 //! | `shape` | spheres, ellipsoids, boxes, cylinders |
 //! | `surface` | closed surfaces of triangles, which `stl` reads; `tree` finds triangles near a place |
 //! | `mesh` | its triangles, and how often rays leave through them |
+//! | `columns` | the triangles that rays along x may meet, for kernels |
 //! | `open`, `lids` | surfaces with holes: generalised winding numbers; what closes the holes |
 //! | `thickness` | how a grid resolves the inside of a surface |
 //! | `section`, `holes`, `weld` | sections of surfaces by a plane; small holes closed; nearly coincident corners merged |
@@ -29,6 +30,7 @@
 //!
 //! Blocks with cut links and all blocks that touch them are on one level: see [`Solids::level`].
 
+mod columns;
 mod contact;
 mod cut;
 mod error;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::columns::columns;
 use super::lids::Lids;
 use super::mesh::Mesh;
 use super::stl;
@@ -109,6 +110,11 @@ impl Surface {
         let nodes = || self.mesh.tree().nodes();
         let corners = |(_, (low, high)): ([usize; 3], (Vector, Vector))| low.into_iter().chain(high);
         (nodes().flat_map(|(of, _)| of.map(|at| at as i32)).collect(), nodes().flat_map(corners).collect())
+    }
+
+    /// Columns of its triangles in the order of the tree, as kernels read them.
+    pub(super) fn columns(&self) -> Vec<i32> {
+        columns(&self.in_tree_order().0, self.bounds())
     }
 
     /// Its triangles in the order of the tree, and whether paths meet each, if not all.

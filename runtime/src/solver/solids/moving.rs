@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lbm_bundle::Manifest;
-use lbm_bundle::cutting::{NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS};
+use lbm_bundle::cutting::{NEAR_LEAVES, NEAR_SHAPES, SHAPE_INTS, SHAPE_NUMBERS, SOLID_NUMBERS};
 
 use crate::device::{Buffer, Device, DeviceError, Double, Int};
 use crate::geometry::Block;
@@ -75,6 +75,7 @@ pub(crate) struct Surfaces {
     pub(crate) triangles: Buffer<Double>,
     pub(crate) meets: Buffer<Int>,
     pub(crate) bits: Buffer<Int>,
+    pub(crate) columns: Buffer<Int>,
 }
 
 /// Shapes on the device, at one time.
@@ -108,6 +109,8 @@ pub(crate) struct SweptBlocks {
     pub(crate) items: Buffer<Int>,
     /// The shapes near each place: see [`NEAR_SHAPES`].
     pub(crate) near_shapes: Buffer<Int>,
+    /// The leaves of surfaces near each place: see [`NEAR_LEAVES`].
+    pub(crate) near_leaves: Buffer<Int>,
     /// What [`Cut`](crate::kernels::cutting::Cut) finds of each link for [`Uncover`](crate::kernels::cutting::Uncover).
     pub(crate) beside: Buffer<Int>,
     /// What [`Uncover`](crate::kernels::cutting::Uncover) finds of each cell.
@@ -182,6 +185,7 @@ impl Surfaces {
             triangles: reals(&flat.triangles)?,
             meets: ints(&flat.meets)?,
             bits: ints(&flat.bits)?,
+            columns: ints(&flat.columns)?,
         })
     }
 }
@@ -204,6 +208,7 @@ impl SweptBlocks {
         Ok(SweptBlocks {
             items: device.ints(&numbers)?,
             near_shapes: device.alloc_ints(blocks.len() * NEAR_SHAPES)?,
+            near_leaves: device.alloc_ints(blocks.len() * NEAR_LEAVES)?,
             beside: device.alloc_ints(numbers.len())?,
             around: device.alloc_ints(cells)?,
             towards: device.alloc_ints(cells)?,
@@ -295,7 +300,13 @@ impl Moving {
         own.start * self.cells..own.end * self.cells
     }
 
-    /// Restricts the places whose cells are filled to a subdomain's own blocks, which are contiguous on each level.
+    /// The links of a level that are cut, among all links of places.
+    pub(crate) fn own_links(&self, level: usize) -> Range<usize> {
+        let own = &self.swept.own[level];
+        own.start * self.links..own.end * self.links
+    }
+
+    /// Restricts the places whose links are cut and whose cells are filled to a subdomain's own blocks, which are contiguous on each level.
     pub(crate) fn keep_own(&mut self, owned: &Owned) {
         let Moving { leaves, swept: SweptBlocks { blocks, levels, own, .. }, .. } = self;
         for (own, level) in own.iter_mut().zip(levels) {
@@ -320,7 +331,7 @@ pub(crate) fn bytes_of_place(manifest: &Manifest, turns: bool) -> usize {
     let of_cell = (3 + 2 * manifest.q()) * int
         + manifest.dim as usize * size_of::<f64>()
         + usize::from(turns) * manifest.q() * wall;
-    cells * of_cell + NEAR_SHAPES * int
+    cells * of_cell + (NEAR_SHAPES + NEAR_LEAVES) * int
 }
 
 /// The states of the cells of a row, from the links of its first direction.

@@ -113,12 +113,14 @@ impl Bodies {
             self.make_walls(device, manifest, places.len(), walls)?;
         }
         let moving = self.moving.as_mut().expect("something moves");
-        if moving.swept.around.len() == places.len() * manifest.cells() {
-            let levels = SweptBlocks::levels_of(&places, count);
-            moving.swept.own.clone_from(&levels);
-            (moving.swept.levels, moving.swept.blocks) = (levels, places);
+        let swept = &mut moving.swept;
+        if swept.around.len() == places.len() * manifest.cells() {
+            // The places are others, of whose cells nothing is known.
+            swept.near_shapes.write_ints(0, &vec![0; swept.near_shapes.len()])?;
+            swept.levels = SweptBlocks::levels_of(&places, count);
+            (swept.own, swept.blocks) = (swept.levels.clone(), places);
         } else {
-            moving.swept = SweptBlocks::new(device, manifest, places, count)?;
+            *swept = SweptBlocks::new(device, manifest, places, count)?;
         }
         self.list_again(device, grid, owned)?;
         self.show(device)?;
@@ -186,9 +188,10 @@ impl Bodies {
         Ok(true)
     }
 
-    /// Finds the cells of all places of a level that the shapes on the device fill, and keeps which were solid before.
+    /// Finds the cells of all places of a level that the shapes on the device fill, and keeps which were solid before. Criteria read that of
+    /// blocks of other subdomains, too, and links at the boundary of a subdomain depend on it.
     pub(crate) fn occupy(&mut self, level: usize) -> Result<(), StepError> {
-        let Bodies { of_links, moving: Some(moving), .. } = self else { return Ok(()) };
+        let Bodies { links, distances, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
         let Some(places) = moving.swept.levels.get(level).cloned() else { return Ok(()) };
         let OfLinks { form, places: table, shapes, .. } = of_links;
         let (level, count, surfaces) = (level as i32, shapes.room as i32, &moving.surfaces);
@@ -198,8 +201,15 @@ impl Bodies {
             level,
             places: table,
             shapes: count,
+            kinds: &shapes.kinds,
             numbers: &shapes.numbers,
+            tree: &surfaces.tree,
+            boxes: &surfaces.boxes,
+            triangles: &surfaces.triangles,
+            bits: &surfaces.bits,
+            columns: &surfaces.columns,
             near_shapes: &mut moving.swept.near_shapes,
+            near_leaves: &mut moving.swept.near_leaves,
         })?;
         Ok(moving.kernels.launch(kernels::cutting::Occupy {
             items: moving.swept.items.slice(places.start * moving.cells..places.end * moving.cells),
@@ -208,29 +218,36 @@ impl Bodies {
             places: table,
             shapes: count,
             near_shapes: &moving.swept.near_shapes,
+            near_leaves: &moving.swept.near_leaves,
             kinds: &shapes.kinds,
             numbers: &shapes.numbers,
             tree: &surfaces.tree,
             boxes: &surfaces.boxes,
             triangles: &surfaces.triangles,
             bits: &surfaces.bits,
+            columns: &surfaces.columns,
             states: &mut moving.states,
+            links,
+            distances,
         })?)
     }
 
-    /// Cuts the links of all places of a level, for the shapes as they are on the device and the cells that they fill.
+    /// Cuts the links of a level, of a subdomain those of its own places, for the shapes as they are on the device and the cells that they fill.
     pub(crate) fn cut(&mut self, level: usize, grid: &Grid, walls: &mut Walls) -> Result<(), StepError> {
         let Bodies { rows, links, distances, owners, of_links, moving: Some(moving), .. } = self else { return Ok(()) };
-        let Some(places) = moving.swept.levels.get(level).cloned() else { return Ok(()) };
+        if level >= moving.swept.own.len() {
+            return Ok(());
+        }
         let OfLinks { form, places: table, shapes, .. } = of_links;
         let surfaces = &moving.surfaces;
         Ok(moving.kernels.launch(kernels::cutting::Cut {
-            items: moving.swept.items.slice(places.start * moving.links..places.end * moving.links),
+            items: moving.swept.items.slice(moving.own_links(level)),
             form,
             level: level as i32,
             places: table,
             shapes: shapes.room as i32,
             near_shapes: &moving.swept.near_shapes,
+            near_leaves: &moving.swept.near_leaves,
             kinds: &shapes.kinds,
             numbers: &shapes.numbers,
             tree: &surfaces.tree,
@@ -238,6 +255,7 @@ impl Bodies {
             triangles: &surfaces.triangles,
             meets: &surfaces.meets,
             bits: &surfaces.bits,
+            columns: &surfaces.columns,
             neighbours: &grid.tables().neighbours,
             rows,
             states: &moving.states,
