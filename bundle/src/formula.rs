@@ -23,6 +23,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 mod noise;
 mod parse;
+mod slope;
 mod table;
 
 pub use noise::Noise;

@@ -14,6 +14,8 @@ pub enum Action {
     Expose,
     /// It computes the values that neighbours read, of its cells and of those around them, and collides: in one pass.
     ExposeCollide,
+    /// It makes derivatives of an objective by them, of derivatives by what they become.
+    CollideAdjoint,
 }
 
 /// Where populations come from. Without a source they are those of the cell itself: nothing streams.
@@ -61,6 +63,12 @@ pub(crate) fn arguments(action: Action, sources: Sources) -> Vec<Declared> {
         },
         Action::Expose => declared! {
             populations: write Stored [slot][rows][pitch] in lattice "post-collision populations, and what cells show",
+        },
+        Action::CollideAdjoint => declared! {
+            src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
+            adjoint: write Stored [slot][rows][pitch] "derivatives by what cells become, replaced by those by what arrives in them",
+            by_members: write Double [slot][members][cells]
+                "derivatives by the parameters as each cell takes them, which are added to what is there: {members}",
         },
     };
     let all = [

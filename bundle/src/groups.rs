@@ -71,6 +71,15 @@ macro_rules! method_groups {
                 after: read Stored [slot][rows][pitch] in lattice "populations of the fine level after it",
                 inbox: write Real [row][ROW] in lattice "what enters blocks from other levels in this step",
             }
+            /// What goes backwards through walls, of an adjoint.
+            Backwards {
+                src: read Stored [slot][rows][pitch] in lattice "post-collision populations before the step",
+                arrived: read Stored [slot][rows][pitch] "derivatives by what arrives in cells",
+                groups: read Int [wall] "group of each wall by whose values is derived, or -1",
+                asked: value Int "groups of such walls",
+                by_walls: write Double [slot][asked][stride][cells]
+                    "derivatives by the values of walls of each group, as each cell takes them, which are added to what is there",
+            }
             /// Both sets of populations.
             Sets {
                 sets: value Int "bit l: which set is current on level l",

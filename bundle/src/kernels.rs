@@ -347,6 +347,55 @@ is not finite, or a place behind all; the square of the largest change of veloci
                     "sums over fluid cells of the density, of half the square of the velocity, and of half that of its curl, per cell of \
 the level at hand, each a sum and what rounding took from it; the square of the largest speed",
             }
+            /// Derivatives by what arrives in cells of the listed blocks, from those by what they become in the collision.
+            ///
+            /// Of a bundle with an adjoint, as the next ones; of a method without boundary rules.
+            CollideAdjoint = "collide_adjoint" { gathers CollideAdjoint [neighbours] }
+            /// The same where neighbours may be walls.
+            CollideAdjointWalls = "collide_adjoint_walls" { gathers CollideAdjoint [neighbours walls] }
+            /// The same for blocks which have solids in them.
+            CollideAdjointSolid = "collide_adjoint_solid" { gathers CollideAdjoint [neighbours walls links] }
+            /// Derivatives by populations of the listed blocks, from those by what arrives in cells.
+            ///
+            /// Of a method without boundary rules. A cell takes the derivative by a population from the cell that reads it.
+            StreamAdjoint = "stream_adjoint" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}",
+                arrived: read Stored [slot][rows][pitch] "derivatives by what arrives in cells",
+                adjoint: write Stored [slot][rows][pitch] "derivatives by populations",
+            }
+            /// The same where neighbours may be walls.
+            ///
+            /// What a wall sends to a cell is made of populations of the cell, and of values of the wall.
+            StreamAdjointWalls = "stream_adjoint_walls" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                walls: group Walls,
+                backwards: group Backwards,
+                adjoint: write Stored [slot][rows][pitch] "derivatives by populations",
+            }
+            /// The same for blocks which have solids in them; the objective may contain forces on these.
+            StreamAdjointSolid = "stream_adjoint_solid" {
+                ids: list Int [count] "slots to work on",
+                neighbours: read Int [slot][near] "slots of the neighbours at {place}, or -(w + 1) for wall w",
+                walls: group Walls,
+                links: group Links,
+                owners: read Int [wall] "the solid whose surface each wall is, or less than 0",
+                pulls: read Double [bodies][axes] "derivatives by the force on each solid in the step that begins",
+                backwards: group Backwards,
+                adjoint: write Stored [slot][rows][pitch] "derivatives by populations",
+            }
+            /// Adds derivatives by populations of the listed blocks, from those by their macroscopic fields.
+            MacroscopicAdjoint = "macroscopic_adjoint" {
+                ids: list Int [count] "slots to work on",
+                src: read Stored [slot][rows][pitch] in lattice "post-collision populations",
+                level: value Int "level of the blocks",
+                by_fields: read Real [slot][fields][cells] "derivatives by the macroscopic fields: {fields}",
+                adjoint: write Stored [slot][rows][pitch] "derivatives by populations, which are added to what is there",
+                by_members: write Double [slot][members][cells]
+                    "derivatives by the parameters as each cell takes them, which are added to what is there: {members}",
+                params: value Params "parameters of the method",
+            }
             /// Macroscopic fields of the listed blocks from their populations.
             Macroscopic = "macroscopic" {
                 ids: list Int [count] "slots to work on",
@@ -468,11 +517,14 @@ impl Role {
         use Role::{Average, AverageFields, Fill, FillFields, Relocate, RelocateFields};
         use Role::{CheckFields, Hold, Keep, Means, Prolong, Refill, Restrict, Send, Slide, Sums};
         use Role::{InterfaceCells, InterfaceMasks, ToCoarse, ToCoarseWalls, ToFine, ToFineWalls};
+        use Role::{StreamAdjoint, StreamAdjointSolid, StreamAdjointWalls};
+        let is_backwards = matches!(self, StreamAdjoint | StreamAdjointWalls | StreamAdjointSolid);
         let moves = matches!(self, Average | Fill | AverageFields | FillFields | Relocate | RelocateFields);
         let crosses = matches!(self, InterfaceMasks | InterfaceCells | ToFine | ToFineWalls | ToCoarse | ToCoarseWalls)
             || self == Role::ExposeAcross;
         !moves
             && !crosses
+            && !is_backwards
             && !matches!(self, CheckFields | Sums | Means | Restrict | Send | Prolong | Hold | Keep | Refill | Slide)
     }
 

@@ -7,6 +7,8 @@
 //! | --- | --- | --- |
 //! | [`tangent`] | changes `df`, `dp` | `dF/df df + dF/dp dp` |
 //! | [`adjoint`] | derivatives `a` of an objective by `F` | `(dF/df)^T a`, then `(dF/dp)^T a` |
+//! | [`of_fields`] | derivatives by fields that are computed of populations | the same |
+//! | [`of_link`] | the derivative by what a wall sends along a direction | those by populations of the cell and by values of the wall |
 //!
 //! After: they have a few times the operations of the kernel. A value with a name has its change or its derivative under the same name with
 //! `d_` or `a_` in front. Nothing here knows where populations lie or how they stream.
@@ -15,7 +17,7 @@
 //! linear algebra found for the populations holds for derivatives by them, backwards.
 
 use lbm_dsl::derivative::{adjoints, changes};
-use lbm_dsl::expr::{Expr, ExprId, Exprs, Symbol};
+use lbm_dsl::expr::{Expr, ExprId, Exprs, Pop, Symbol};
 
 use crate::ir::{Dag, KernelIr, Named, Output};
 
@@ -46,31 +48,57 @@ pub fn tangent(kernel: &Dag) -> KernelIr {
 
 /// Derivatives of an objective by populations, then by `params`, from those by what populations become.
 pub fn adjoint(kernel: &Dag, params: &[(Symbol, String)]) -> KernelIr {
+    let populations = || kernel.outputs.iter().map(|own| own.population.expect("it makes populations"));
+    let weights: Vec<_> = populations().map(|pop| (Symbol::Adjoint(pop), format!("adjoint_{}", pop.index()))).collect();
+    backwards(kernel, &weights, &by(populations(), params))
+}
+
+/// The same, of a kernel that computes fields of so many `populations`, from derivatives by these: `fields` lists their components.
+pub fn of_fields(kernel: &Dag, fields: &[Symbol], populations: usize, params: &[(Symbol, String)]) -> KernelIr {
+    let weights = fields.iter().zip(&kernel.outputs);
+    let weights: Vec<_> =
+        weights.map(|(field, own)| (*field, format!("by_{}", own.name.trim_end_matches('_')))).collect();
+    backwards(kernel, &weights, &by((0..populations).map(|at| Pop(at as u16)), params))
+}
+
+/// What derivatives are by, and what they are called.
+fn by(populations: impl Iterator<Item = Pop>, params: &[(Symbol, String)]) -> Vec<(Symbol, String)> {
+    let params = params.iter().map(|(symbol, name)| (*symbol, format!("by_{}", name.trim_end_matches('_'))));
+    populations.map(|pop| (Symbol::Population(pop), format!("back_{}", pop.index()))).chain(params).collect()
+}
+
+/// Derivatives by all that the output at a position reads, from that by the output, whose name is `weight`; and what they are by.
+pub fn of_link(kernel: &Dag, at: usize) -> (Vec<Symbol>, KernelIr) {
+    let own = &kernel.outputs[at];
+    let read: Vec<Symbol> = kernel.exprs.symbols(&[own.value]).filter(|symbol| is_changing(*symbol)).collect();
+    let named = read.iter().map(|symbol| {
+        let known = kernel.symbols.iter().find(|(other, _)| other == symbol);
+        (*symbol, format!("by_{}", known.map_or("", |(_, name)| name).trim_end_matches('_')))
+    });
+    let named: Vec<_> = named.collect();
+    let alone = Dag { outputs: vec![own.clone()], lets: vec![], ..kernel.clone() };
+    let weight = Symbol::Adjoint(own.population.expect("links give populations"));
+    (read, backwards(&alone, &[(weight, "weight".into())], &named))
+}
+
+/// Derivatives of an objective by symbols, from those by outputs, which have the names of `weights`.
+fn backwards(kernel: &Dag, weights: &[(Symbol, String)], by: &[(Symbol, String)]) -> KernelIr {
     let mut kernel = by_reciprocals(kernel);
     let mut exprs = std::mem::take(&mut kernel.exprs);
-    let populations: Vec<_> = kernel.outputs.iter().map(|own| own.population.expect("it makes populations")).collect();
-    let weights = kernel.outputs.iter().zip(&populations);
-    let weights: Vec<(ExprId, ExprId)> =
-        weights.map(|(own, pop)| (own.value, exprs.symbol(Symbol::Adjoint(*pop)))).collect();
-    let found = adjoints(&mut exprs, &weights, |symbol| change(symbol).is_some());
-    let mut by = |symbol: Symbol| {
-        let own = exprs.symbol(symbol);
-        found.get(own.index()).copied().flatten().unwrap_or_else(|| exprs.int(0))
+    let of = kernel.outputs.iter().zip(weights).map(|(own, (weight, _))| (own.value, exprs.symbol(*weight)));
+    let of: Vec<(ExprId, ExprId)> = of.collect();
+    let found = adjoints(&mut exprs, &of, is_changing);
+    let output = |(symbol, name): &(Symbol, String)| {
+        let own = exprs.symbol(*symbol);
+        let value = found.get(own.index()).copied().flatten().unwrap_or_else(|| exprs.int(0));
+        let population = if let Symbol::Population(pop) = symbol { Some(*pop) } else { None };
+        Output { name: name.clone(), value, population }
     };
-    let mut outputs: Vec<Output> = Vec::new();
-    for pop in &populations {
-        let value = by(Symbol::Population(*pop));
-        outputs.push(Output { name: format!("back_{}", pop.index()), value, population: Some(*pop) });
-    }
-    for (symbol, name) in params {
-        let name = format!("by_{}", name.trim_end_matches('_'));
-        outputs.push(Output { name, value: by(*symbol), population: None });
-    }
+    let outputs = by.iter().map(output).collect();
     // What was computed last is derived first.
     let back = kernel.lets.iter().rev().filter_map(|own| derived(own, "a", &found));
     let lets = kernel.lets.iter().cloned().chain(back).collect();
-    let symbols = populations.iter().map(|pop| (Symbol::Adjoint(*pop), format!("adjoint_{}", pop.index())));
-    finished(&kernel, "adjoint", exprs, lets, outputs, symbols.collect())
+    finished(&kernel, "adjoint", exprs, lets, outputs, weights.to_vec())
 }
 
 /// The same kernel, whose quotients are products with reciprocals: derivatives divide by the same divisors again.
@@ -93,6 +121,11 @@ fn by_reciprocals(kernel: &Dag) -> KernelIr {
         symbols: kernel.symbols.clone(),
         exprs,
     }
+}
+
+/// Whether something is derived by a symbol.
+fn is_changing(symbol: Symbol) -> bool {
+    change(symbol).is_some() || matches!(symbol, Symbol::WallParam { .. })
 }
 
 /// The change of what may change.

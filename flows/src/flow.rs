@@ -21,8 +21,9 @@
 //! | `outbox` | the thread that writes files from copies |
 //! | `watch`, `mass` | when to check, and the last finite state kept on the host; drift of mass |
 //! | `setup` | allocates and initialises the flow of a case |
+//! | `backwards` | what steps backwards work on, for derivatives of an objective |
 //! | `run` | a flow and the state of its run |
-//! | `steady`, `exchanges`, `probes`, `statistics`, `blowup` | parts of a run, one subject each |
+//! | `steady`, `exchanges`, `probes`, `statistics`, `gradient`, `blowup` | parts of a run, one subject each |
 //! | `begin` | start of a run, and its state in restart files |
 //! | `record`, `visits`, `advance`, `end` | output during the run; questions of pages between steps; the steps; output at the end |
 //! | `complete` | combines all of these for [`run()`] |
@@ -32,6 +33,7 @@
 //! Invariant: no module imports one below it in the table.
 
 mod advance;
+mod backwards;
 mod begin;
 mod blowup;
 mod complete;
@@ -41,6 +43,7 @@ pub mod devices;
 mod end;
 mod error;
 mod exchanges;
+mod gradient;
 mod grid;
 mod mass;
 mod outbox;

@@ -129,7 +129,7 @@ pub struct Gen {
     /// Also write kernels for blocks with solids, and for the force on solids.
     #[arg(long)]
     pub solids: bool,
-    /// Also write the tangent and the adjoint of a step, for gradients (docs/adjoint.md); needs `--layout soa`.
+    /// Also write the adjoint of a step, for gradients (docs/adjoint.md); with `--layout soa` its tangent, too.
     #[arg(long)]
     pub adjoint: bool,
     /// Folder for the files; it is created if it does not exist.

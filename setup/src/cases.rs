@@ -20,7 +20,7 @@ macro_rules! shipped {
 /// Every shipped case.
 pub const SHIPPED: &[Shipped] = shipped!("cases":
     "building" "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "coarse_channel" "cylinder_on_springs" "double_shear_layer" "natural_convection" "oscillating_cylinder"
-    "pipe_stl" "porous_channel" "porous_spheres" "power_foil" "propeller" "rayleigh_taylor" "rising_bubble" "rising_bubble_adaptive" "rotating_cylinder" "scalar_cavity"
+    "pipe_bend" "pipe_stl" "porous_channel" "porous_spheres" "power_foil" "propeller" "rayleigh_taylor" "rising_bubble" "rising_bubble_adaptive" "rotating_cylinder" "scalar_cavity"
     "schaefer_turek_2d1" "schaefer_turek_2d2" "sedimenting_sphere" "square_cylinder" "stirrer" "taylor_green3d" "turbulent_channel"
     "turbulent_channel_refined" "turbulent_inlet" "womersley"
 );

@@ -153,6 +153,7 @@ codes! {
     "L0521" "a body that does not turn, and that is to be turned" "With `rotation` in its `hold` a body has no angular velocity, and torques have no effect on it.";
     "L0522" "a law of the wall where it has no effect, or none where one is needed"
         "Surfaces with the rule `sliding_wall` follow a law of the wall. No solid of the flow may move.";
+    "L0523" "a flow that has no adjoint" "docs/adjoint.md lists what gradients go with.";
 
     "L0601" "no C compiler" "Kernels for the host are compiled before a run. Install a compiler, or name it in the environment variable `CC`.";
     "L0602" "kernels that a compiler refuses"

@@ -156,6 +156,11 @@ impl Ready {
         let (target, real, solids) = (device.target(), raw.real(), raw.cuts_links() || is_padded);
         let options = Options { target, real, layout: Layout::Blocks, block, coupling, solids };
         let method = match raw.storage() {
+            Storage::Moments if raw.is_derived() => {
+                return Err(raw.reject_adjoint("there is no adjoint of moments in the place of populations").into());
+            }
+            _ if raw.is_derived() => spec::compile_adjoint(&model, &options)
+                .map_err(|error| Report::new(raw.reject_adjoint(&error.to_string())))?,
             Storage::Populations => spec::compile(&model, &options)?,
             Storage::Moments => spec::compile_stored(&model, &options, true)
                 .map_err(|error| Report::new(raw.reject_storage(&error.to_string())))?,

@@ -271,22 +271,40 @@ pub fn compile(model: &Model, options: &Options) -> Result<Bundle> {
     compile_stored(model, options, false)
 }
 
-/// The same, of moments that are stored in the place of populations if that is asked for.
-pub fn compile_stored(model: &Model, options: &Options, in_moments: bool) -> Result<Bundle> {
+/// The same with the adjoint of a step.
+pub fn compile_adjoint(model: &Model, options: &Options) -> Result<Bundle> {
     let mut cache = Cache::find();
-    let bundle = compile_with(&mut cache, model, options, in_moments);
+    let bundle = compile_with(&mut cache, model, options, Form { in_moments: false, adjoint: true });
     cache.notices.iter().for_each(|notice| notes::note(notice));
     bundle
 }
 
-fn compile_with(cache: &mut Cache, model: &Model, options: &Options, in_moments: bool) -> Result<Bundle> {
-    let name = entry(model, options, in_moments);
+/// In which form a method is compiled.
+#[derive(Clone, Copy, Debug, Default)]
+struct Form {
+    /// With moments in the place of populations.
+    in_moments: bool,
+    /// With the adjoint of a step.
+    adjoint: bool,
+}
+
+/// The same, of moments that are stored in the place of populations if that is asked for.
+pub fn compile_stored(model: &Model, options: &Options, in_moments: bool) -> Result<Bundle> {
+    let mut cache = Cache::find();
+    let bundle = compile_with(&mut cache, model, options, Form { in_moments, adjoint: false });
+    cache.notices.iter().for_each(|notice| notes::note(notice));
+    bundle
+}
+
+fn compile_with(cache: &mut Cache, model: &Model, options: &Options, form: Form) -> Result<Bundle> {
+    let name = entry(model, options, form);
     let earlier = name.as_ref().and_then(|name| cache.fetch(name));
     if let Some(bundle) = earlier.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
         return Ok(bundle);
     }
     let plans = pipeline::plan(model, options.layout, &mut |_| ());
-    let plans = if in_moments { plans.and_then(Plans::in_moments) } else { plans };
+    let plans = if form.in_moments { plans.and_then(Plans::in_moments) } else { plans };
+    let plans = if form.adjoint { plans.and_then(Plans::with_adjoint) } else { plans };
     let compiled = plans.and_then(|plans| plans.emit(options)).map_err(|error| miette!(code = "L0108", "{error}"))?;
     if let Some(name) = name {
         let bytes = serde_json::to_vec(&compiled.bundle).expect("a bundle is plain data");
@@ -307,10 +325,10 @@ pub(crate) fn program() -> Option<&'static str> {
 }
 
 /// Name of the kernels of a model in the cache: they depend on the model, the options and the compiler.
-fn entry(model: &Model, options: &Options, in_moments: bool) -> Option<String> {
+fn entry(model: &Model, options: &Options, form: Form) -> Option<String> {
     let mut key = Key::new("bundle");
     key.add(program()?);
-    key.add(format!("{options:?} {in_moments}"));
+    key.add(format!("{options:?} {form:?}"));
     key.add(format!("{model:?}"));
     Some(key.file_name("json"))
 }
@@ -389,8 +407,8 @@ mod tests {
     fn cached_kernels_are_those_that_were_made() {
         let folder = tempfile::tempdir().unwrap();
         let (model, options) = (model("d2q9_trt"), options(Real::F64));
-        let made = compile_with(&mut cache(&folder), &model, &options, false).unwrap();
-        let name = entry(&model, &options, false).unwrap();
+        let made = compile_with(&mut cache(&folder), &model, &options, Form::default()).unwrap();
+        let name = entry(&model, &options, Form::default()).unwrap();
         let cached: Bundle = serde_json::from_slice(&cache(&folder).fetch(&name).unwrap()).unwrap();
         assert_eq!(cached, made);
     }
@@ -399,17 +417,18 @@ mod tests {
     fn kernels_of_an_earlier_run_are_taken() {
         let folder = tempfile::tempdir().unwrap();
         let (model, options) = (model("d2q9_bgk"), options(Real::F32));
-        let mut bundle = compile_with(&mut cache(&folder), &model, &options, false).unwrap();
+        let mut bundle = compile_with(&mut cache(&folder), &model, &options, Form::default()).unwrap();
         bundle.source.text.push_str("// of an earlier run");
-        let name = entry(&model, &options, false).unwrap();
+        let name = entry(&model, &options, Form::default()).unwrap();
         cache(&folder).store(&name, &serde_json::to_vec(&bundle).unwrap());
-        assert_eq!(compile_with(&mut cache(&folder), &model, &options, false).unwrap(), bundle);
+        assert_eq!(compile_with(&mut cache(&folder), &model, &options, Form::default()).unwrap(), bundle);
     }
 
     #[test]
     fn kernels_of_other_methods_and_options_have_other_names() {
         let names = [("d2q9_bgk", Real::F32), ("d2q9_bgk", Real::F64), ("d2q9_trt", Real::F32)];
-        let names: BTreeSet<_> = names.map(|(spec, real)| entry(&model(spec), &options(real), false).unwrap()).into();
+        let names: BTreeSet<_> =
+            names.map(|(spec, real)| entry(&model(spec), &options(real), Form::default()).unwrap()).into();
         assert_eq!(names.len(), 3);
     }
 
@@ -417,9 +436,9 @@ mod tests {
     fn what_cannot_be_read_back_is_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let (model, options) = (model("d2q9_bgk"), options(Real::F32));
-        let name = entry(&model, &options, false).unwrap();
+        let name = entry(&model, &options, Form::default()).unwrap();
         cache(&folder).store(&name, b"{}");
-        let made = compile_with(&mut cache(&folder), &model, &options, false).unwrap();
+        let made = compile_with(&mut cache(&folder), &model, &options, Form::default()).unwrap();
         assert_eq!(made, pipeline::compile(&model, &options).unwrap().bundle);
     }
 }

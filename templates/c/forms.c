@@ -163,12 +163,12 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
     _Alignas(64) {{ real }} before[{% if of.exposes %}Q{% else %}{{ inputs }}{% endif %} * SLAB];
 {%- if of.links %}
     if (link_rows[slot] == 0) {  // all is solid
-{%- if not of.exposes %}
+{%- if of.collides %}
         {{<copy_values to="dst" into="slot" from="src" of="slot" />}}
 {%- endif %}
         continue;
     }
-{%- elif not of.exposes %}
+{%- elif of.collides %}
     const int past = past_cache(count, dst);
 {%- endif %}
 {%- if moments and not of.stored %}
@@ -219,10 +219,17 @@ static inline __attribute__((always_inline)) void {{ of.gather }}(
 {% component finish_cells(of, @param_names, @stored_rows) %}
 {%- if of.exposes %}
     expose_{% if of.stored %}stored_{% endif %}slab(before, populations, slot, row * BX{{ param_names }});
+{%- elif not of.collides %}
+    for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
+{%- if of.links %}
+        if (of_row[cell] < 0) continue;
+{%- endif %}
+        collide_backwards(before + (cell - row * BX), slot, cell, adjoint, by_members{{ param_names }});
+    }
 {%- else %}
     collide_slab(before, dst, slot, row * BX, {% if of.links %}0{% else %}past{% endif %}{{ param_names }});
 {%- endif %}
-{%- if of.links and not of.exposes %}
+{%- if of.links and of.collides %}
     for (int cell = row * BX; cell < row * BX + SLAB; ++cell) {
         if (of_row[cell] >= 0) continue;
         for (int i = 0; i < {{ stored_rows }}; ++i) dst[at(slot, i, cell)] = src[at(slot, i, cell)];

@@ -18,7 +18,7 @@
 {% component cells_at_once(of, @real, @stored_rows) %}
 {%- if not of.links %}
 {{- body }}
-{%- elif of.exposes %}
+{%- elif not of.collides %}
     if (of_row[cell] < 0) {{ of.signature.skip }};
 {{- body }}
 {%- else %}
@@ -81,7 +81,7 @@
 {%- if pull.seen is number or (of.exposes or of.in_one_pass) and not pull.own %}
 {%- elif pull.rest or of.stored %}
     f[{{ pull.at }}] = load(src, slot, {{ pull.row }}, cell);
-{%- elif of.links and not of.exposes %}
+{%- elif of.links and of.collides %}
     f[{{ pull.at }}] = {% if of.inbox %}mask >> ({{ pull.entry }}) & 1 ? in[inbox_at({{ pull.at }}, here)]
         : {% endif %}{{ pull.near }} < 0 ? 0 : load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- elif of.walls %}
@@ -94,7 +94,7 @@
     f[{{ pull.at }}] = load(src, {{ pull.near }}, {{ pull.row }}, {{ pull.cell }});
 {%- endif %}
 {%- endfor %}
-{%- if of.links and not of.exposes %}
+{%- if of.links and of.collides %}
 {%- for pull in pulls %}
 {%- if not pull.rest and pull.seen is not number %}
     if ({{ pull.near }} < 0{% if of.inbox %} && !(mask >> ({{ pull.entry }}) & 1){% endif %}) f[{{ pull.at }}] = from_wall(-1 - {{ pull.near }}, {{ pull.at }}, here, src, near, wall_rules, wall_values);
@@ -258,7 +258,7 @@ static __device__ __noinline__ Seen all_seen_behind(
 {%- endcomponent each_of_them %}
 
 {% component off_links(of) %}
-{%- if of.exposes %}
+{%- if not of.collides %}
     {{<link_by_link of={of} />}}
 {%- else %}
     UNROLL for (int i = 0; i < Q; ++i) {
@@ -267,12 +267,14 @@ static __device__ __noinline__ Seen all_seen_behind(
 {%- endif %}
 {%- endcomponent off_links %}
 
-{% component finish_cells(of, @moments, @around) %}
+{% component finish_cells(of, @moments, @around, @param_names) %}
 
 {%- if of.stored %}
     {{<expose form={around.expose_stored} />}}
 {%- elif of.exposes %}
     {{<expose form={around.expose} />}}
+{%- elif not of.collides %}
+    collide_backwards(f, slot, cell, adjoint, by_members{{ param_names }});
 {%- elif moments and not of.links and not of.nodes and not around %}
     {{<finish_moments />}}
 {%- else %}

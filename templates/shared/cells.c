@@ -28,7 +28,7 @@
 // The set of populations that each direction belongs to.
 {{ table }} signed char SET[Q] = { {{- reduce.set_of -}} };
 
-{% if (packets and walls) or solids -%}
+{% if (packets and walls) or solids or adjoint -%}
 // The opposite of each direction.
 {{ table }} signed char OPPOSITE[Q] = { {{- opposites -}} };
 
@@ -38,14 +38,14 @@
 {{ table }} signed char NUMBER[NEAR] = { {{- numbers -}} };
 
 {% endif -%}
-{% if walls or interface -%}
+{% if walls or interface or adjoint -%}
 {{<spot />}}
 
 {% if numbered -%}
 {{<spot_of />}}
 
 {% endif -%}
-{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or solids or around -%}
+{% set upwind_places = interface or (walls and (walls.mirrors or walls.inside)) or solids or around or adjoint -%}
 {% if upwind_places -%}
 // Which of a block's neighbours a cell lies in.
 {{ inline }} int neighbour_of(const Spot spot)

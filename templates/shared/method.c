@@ -19,6 +19,9 @@
 {% if around -%}
 {% include "around" %}
 {% endif -%}
+{% if adjoint -%}
+{% include "adjoint" %}
+{% endif -%}
 {% include "gather" %}
 {% if remap -%}
 {% include "transfer" %}{% include "remap" %}

@@ -115,11 +115,10 @@ fn gradients_after_two_hundred_steps_between_walls_are_limits_of_differences() {
 }
 
 #[test]
-fn a_method_that_reads_neighbours_and_kernels_on_blocks_have_no_adjoint() {
-    let refused = |spec: &str, layout| {
-        let model = compiled::model(spec);
-        pipeline::plan(&model, layout, &mut |_| ()).and_then(|plans| plans.with_adjoint()).err()
-    };
-    assert_eq!(refused("d2q9_shan_chen", Layout::Soa), Some(CompileError::NoAdjoint("psi".into())));
-    assert_eq!(refused("d2q9_bgk", Layout::Blocks), Some(CompileError::AdjointOfBlocks));
+fn a_method_that_reads_neighbours_has_no_adjoint() {
+    let model = compiled::model("d2q9_shan_chen");
+    for layout in [Layout::Soa, Layout::Blocks] {
+        let refused = pipeline::plan(&model, layout, &mut |_| ()).and_then(|plans| plans.with_adjoint()).err();
+        assert_eq!(refused, Some(CompileError::NoAdjoint("psi".into())));
+    }
 }

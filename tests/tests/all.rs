@@ -26,6 +26,7 @@ mod fluxes;
 mod forest;
 mod free;
 mod ghosts;
+mod gradients;
 mod half;
 mod half_moments;
 mod heat;

@@ -20,6 +20,7 @@ pub fn banner(method: &Method, target: &str) -> Vec<Comment> {
 pub fn origin(method: &Method, options: &str) -> Vec<Comment> {
     let name = method.name;
     let layout = match method.manifest.layout {
+        Layout::Blocks if method.derivatives.is_some() => " --adjoint",
         Layout::Blocks => "",
         Layout::Soa if method.derivatives.is_some() => " --layout soa --adjoint",
         Layout::Soa => " --layout soa",

@@ -23,7 +23,9 @@ pub struct Gather {
     pub inbox: bool,
     /// Whether something may come off solids.
     pub links: bool,
-    /// Whether it stores what neighbours read, and does not collide.
+    /// Whether it collides.
+    pub collides: bool,
+    /// Whether it stores what neighbours read.
     pub exposes: bool,
     /// Whether it computes what neighbours show itself, and collides.
     pub in_one_pass: bool,
@@ -59,7 +61,10 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
     let nodes = manifest.boundaries.iter().any(|boundary| boundary.nodes);
     let roles = manifest.kernels.iter().filter_map(|kernel| Some((kernel.role, product(kernel.role)?)));
     let found = roles.map(|(role, (action, Sources { neighbours, walls, inbox, links, .. }))| {
+        let is_usual = role == Role::StreamCollide;
+        let fast = is_usual && if manifest.target.is_gpu() { in_pairs(manifest, role) } else { lines };
         let function = match (walls, inbox) {
+            (false, false) if fast => "upwind",
             (false, false) => "gather",
             (true, false) => "gather_walls",
             (false, true) => "gather_inbox",
@@ -76,11 +81,11 @@ pub fn view(manifest: &Manifest, lines: bool, kernel: impl Fn(Role) -> Kernel) -
             walls,
             inbox,
             links,
+            collides: matches!(action, Action::Collide | Action::ExposeCollide),
             exposes: action == Action::Expose,
             in_one_pass: action == Action::ExposeCollide,
             nodes: walls && nodes,
-            fast: role == Role::StreamCollide
-                && if manifest.target.is_gpu() { in_pairs(manifest, role) } else { lines },
+            fast,
             gather: function,
             defines,
         }

@@ -4,6 +4,7 @@ use lbm_bundle::{HALF_SCALE, Kernel as Signature, Manifest, Real, Role};
 use lbm_dsl::expr::{LevelSymbol, Symbol};
 use serde::Serialize;
 
+use super::adjoint;
 use super::arithmetic::{computes_again, formulas, reads};
 use super::around;
 use super::banner;
@@ -99,6 +100,8 @@ pub struct View {
     pub gathers: Vec<gather::Gather>,
     /// Rules of walls, if the spec has some.
     pub walls: Option<walls::Walls>,
+    /// The adjoint of a step, if it is wanted.
+    pub adjoint: Option<adjoint::Adjoint>,
     /// Blocks at refinement interfaces, if kernels for them are wanted.
     pub interface: Option<interface::Interface>,
     /// What enters blocks from other levels, if the coupling is one of packets.
@@ -215,6 +218,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
     let solids = manifest.kernel(Role::StreamCollideSolid).is_some();
     let numbered = method.interface.is_some()
         || solids
+        || method.derivatives.is_some()
         || walls
             .as_ref()
             .is_some_and(|walls| !walls.nodes.is_empty() && (walls.inside && walls.thin || !dialect.threads));
@@ -271,6 +275,7 @@ pub fn view(method: &Method, dialect: &Dialect) -> View {
         remap: method.interface.as_ref().map(|_| remap(kernel)),
         reduce: reduce(manifest, kernel),
         walls,
+        adjoint: method.derivatives.as_ref().map(|own| adjoint::view(method, own, |role| kernel(role, None))),
         level: match reads(method.macroscopic, |symbol| *symbol == Symbol::Level(LevelSymbol::Width)) {
             true => format!("const {real} width = ({real})1 / ({real})(1 << level);"),
             false => "(void)level;".into(),

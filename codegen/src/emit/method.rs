@@ -1,7 +1,7 @@
 //! What a bundle is printed from: the arithmetic of a method beside its manifest.
 
 use lbm_bundle::{Cost, Manifest, Role};
-use lbm_dsl::expr::Rational;
+use lbm_dsl::expr::{Rational, Symbol};
 
 use crate::ir::Plan;
 
@@ -35,8 +35,7 @@ pub struct Method<'a> {
     pub turned: Vec<Option<&'a Plan>>,
 }
 
-/// Arithmetic of the derivatives of a collision.
-#[derive(Clone, Copy)]
+/// Arithmetic of the derivatives of a step.
 pub struct Derivatives<'a> {
     /// Changes of populations from changes of those before and of parameters.
     pub tangent: &'a Plan,
@@ -44,6 +43,18 @@ pub struct Derivatives<'a> {
     pub adjoint: &'a Plan,
     /// The same, and derivatives by parameters.
     pub adjoint_parameters: &'a Plan,
+    /// Derivatives by populations and parameters, from those by fields.
+    pub of_fields: &'a Plan,
+    /// Of each boundary rule, in the order of their codes, for each direction; nothing on plain arrays.
+    pub links: Vec<Vec<OfLink<'a>>>,
+}
+
+/// Arithmetic of derivatives by what a wall makes of something that it sends along a direction.
+pub struct OfLink<'a> {
+    /// What the outputs are derivatives by: populations of the cell and values of the wall.
+    pub by: &'a [Symbol],
+    /// From `weight`, the derivative by what is sent.
+    pub plan: &'a Plan,
 }
 
 /// Arithmetic of moments that are stored in the place of populations. `collide` of the method gives moments from moments then.
@@ -127,7 +138,7 @@ pub struct NodeForm<'a> {
 impl<'a> Method<'a> {
     /// Arithmetic of a role.
     pub fn plan(&self, role: Role) -> &'a Plan {
-        match (role, self.derivatives) {
+        match (role, &self.derivatives) {
             (Role::Init, _) => self.init,
             (Role::Macroscopic, _) => self.macroscopic,
             (Role::StreamCollideTangent, Some(own)) => own.tangent,

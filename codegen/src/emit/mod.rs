@@ -8,12 +8,13 @@
 //! - `target`: what targets write differently; `storage`: what differs by what is stored of a cell
 //! - `method`: what is printed; `view`: what templates print of every kernel; `render`: the templates
 //! - `banner`, `constants`, `gather`, `items`, `arithmetic`, `signature`: parts of every file and kernel
-//! - `walls`, `around`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: what templates print of a subject, and what
+//! - `walls`, `adjoint`, `around`, `solids`, `moments`, `packets`, `interface`, `transfer`, `inbox`, `ghosts`: what templates print of a subject, and what
 //!   fills it; `layout`: all of it, a `View`
 //! - `mesh`: kernels that change the forest; `criteria`: those that say which levels blocks should have;
 //!   `prescribed`: those of values at walls; `statistics`: those of statistics over time; `cutting`: those that cut links at moving solids
 //! - `soa`: kernels on plain arrays; `header`, `rust`, `bindings`: what embeds kernels
 
+mod adjoint;
 mod arithmetic;
 mod around;
 mod banner;
@@ -53,7 +54,9 @@ mod walls;
 pub use criteria::criteria;
 pub use cutting::cutting;
 pub use mesh::mesh;
-pub use method::{Around, Derivatives, Interface, Method, Moments, NodeForm, PointSet, Rescaled, Stencil, Wall};
+pub use method::{
+    Around, Derivatives, Interface, Method, Moments, NodeForm, OfLink, PointSet, Rescaled, Stencil, Wall,
+};
 pub use prescribed::prescribed;
 pub use statistics::statistics;
 

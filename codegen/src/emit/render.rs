@@ -7,7 +7,7 @@ use super::storage::Storage;
 use super::target::Dialect;
 
 /// What the kernel templates of both targets include.
-const SHARED: [(&str, &str); 29] = [
+const SHARED: [(&str, &str); 30] = [
     ("kernel", include_str!("../../../templates/shared/kernel.c")),
     ("states", include_str!("../../../templates/shared/states.c")),
     ("fields", include_str!("../../../templates/shared/fields.c")),
@@ -25,6 +25,7 @@ const SHARED: [(&str, &str); 29] = [
     ("places", include_str!("../../../templates/shared/places.c")),
     ("moments", include_str!("../../../templates/shared/moments.c")),
     ("cells", include_str!("../../../templates/shared/cells.c")),
+    ("adjoint", include_str!("../../../templates/shared/adjoint.c")),
     ("walls", include_str!("../../../templates/shared/walls.c")),
     ("rule", include_str!("../../../templates/shared/rule.c")),
     ("arrives", include_str!("../../../templates/shared/arrives.c")),

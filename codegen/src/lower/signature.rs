@@ -285,6 +285,24 @@ pub fn exposes(role: Role) -> bool {
     role.gathers().is_some_and(|(action, _)| action == Action::Expose)
 }
 
+/// Whether a kernel collides backwards.
+pub fn is_adjoint(role: Role) -> bool {
+    role.gathers().is_some_and(|(action, _)| action == Action::CollideAdjoint)
+}
+
+/// Kernels of the adjoint of a step on blocks. Where the method has boundary rules, they serve all blocks.
+pub fn derivatives(manifest: &Manifest, cost: impl Fn(Role) -> Cost) -> Vec<Kernel> {
+    let mut roles = match manifest.boundaries.is_empty() {
+        true => vec![Role::CollideAdjoint, Role::StreamAdjoint],
+        false => vec![Role::CollideAdjointWalls, Role::StreamAdjointWalls],
+    };
+    if manifest.kernel(Role::StreamCollideSolid).is_some() {
+        roles.extend([Role::CollideAdjointSolid, Role::StreamAdjointSolid]);
+    }
+    roles.push(Role::MacroscopicAdjoint);
+    roles.into_iter().map(|role| kernel(manifest, role, FEW_THREADS, cost(role))).collect()
+}
+
 fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Kernel {
     let [q, rows, components, members] =
         [manifest.q(), manifest.rows(), manifest.field_components(), manifest.members.len()].map(|count| count as u32);
@@ -302,6 +320,8 @@ fn kernel(manifest: &Manifest, role: Role, threads: u32, arithmetic: Cost) -> Ke
         Role::StreamCollideTangent => (2 * rows, rows),
         Role::StreamCollideAdjoint => (2 * rows, rows),
         Role::StreamCollideAdjointParameters => (2 * rows + members, rows + members),
+        Role::MacroscopicAdjoint => (2 * rows + components + members, rows + members),
+        role if is_adjoint(role) => (2 * rows + members, rows + members),
         Role::Collide => (q, q),
         role if exposes(role) => (manifest.first_state() as u32, shown.end - shown.start),
         Role::CheckFields | Role::Means => (components, 0),

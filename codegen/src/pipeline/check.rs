@@ -23,6 +23,12 @@ pub fn options(plans: &Plans, options: &Options) -> Result<(), CompileError> {
     if soa && options.real == Real::F16F32 {
         return Err(CompileError::Whole);
     }
+    if plans.derivatives.is_some() && options.real == Real::F16F32 {
+        return Err(CompileError::AdjointOfHalves);
+    }
+    if plans.derivatives.is_some() && options.coupling.is_some() {
+        return Err(CompileError::AdjointOfLevels);
+    }
     match model.shown().first() {
         Some(shown) if soa => Err(CompileError::Neighbours(shown.name.clone())),
         _ => Ok(()),

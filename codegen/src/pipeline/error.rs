@@ -37,8 +37,14 @@ pub enum CompileError {
     Plain,
     /// The method reads this value of neighbours, by which nothing is derived.
     NoAdjoint(String),
-    /// There are no derivatives of steps on blocks.
-    AdjointOfBlocks,
+    /// There are no derivatives by moments that are stored in the place of populations.
+    AdjointOfMoments,
+    /// There are no derivatives by populations in 16 bits.
+    AdjointOfHalves,
+    /// There is no adjoint of what crosses refinement interfaces.
+    AdjointOfLevels,
+    /// There is no adjoint of the boundary rule of this name.
+    AdjointOfRule(String),
     /// Threads of a GPU have not the memory to exchange populations of moments in blocks of these cells.
     Exchange([u32; 3], Target),
     /// Simplification gave up.
@@ -108,9 +114,17 @@ impl fmt::Display for CompileError {
                 out,
                 "there is no adjoint: `{name}` is read of neighbours, so that a collision depends on cells around it; take a method whose collision reads populations of its own cell alone"
             ),
-            Self::AdjointOfBlocks => {
-                write!(out, "the tangent and the adjoint are kernels on plain arrays: add `--layout soa`")
+            Self::AdjointOfMoments => {
+                write!(out, "there is no adjoint of moments in the place of populations: store populations")
             }
+            Self::AdjointOfHalves => write!(out, "there is no adjoint of populations in 16 bits: take f32 or f64"),
+            Self::AdjointOfLevels => {
+                write!(out, "there is no adjoint of what crosses refinement interfaces: take a uniform grid")
+            }
+            Self::AdjointOfRule(rule) => write!(
+                out,
+                "there is no adjoint of the boundary condition `{rule}`: what it sends to a cell depends on more than populations of that cell; take a link-wise one, half-way between cells, such as `bounce_back`"
+            ),
             Self::Exchange(block, target) => write!(
                 out,
                 "{block:?} is too large a block for moments on a GPU, which has 1024 threads and {} KiB for it: take {}",

@@ -4,7 +4,7 @@ use lbm_bundle::{Manifest, Role};
 use lbm_dsl::model::levels::{Exchange, PointSet, Stencil};
 use lbm_dsl::model::{Boundary, NodeForm, Rule};
 
-use super::plans::{Kernel, Plans};
+use super::plans::{Kernel, OfLink, Plans};
 use crate::emit::{self, Method, Wall};
 use crate::options::Options;
 
@@ -30,6 +30,8 @@ impl Plans<'_> {
                 tangent: &own.tangent.plan,
                 adjoint: &own.adjoint.plan,
                 adjoint_parameters: &own.adjoint_parameters.plan,
+                of_fields: &own.of_fields.plan,
+                links: own.links.iter().map(|rule| rule.iter().map(OfLink::view).collect()).collect(),
             }),
             walls: self.walls(&self.kernels.walls),
             around: self.around.as_ref().map(|around| emit::Around {
@@ -88,5 +90,11 @@ impl Plans<'_> {
             }
         };
         self.model.boundaries().iter().map(wall).collect()
+    }
+}
+
+impl OfLink {
+    fn view(&self) -> emit::OfLink<'_> {
+        emit::OfLink { by: &self.by, plan: &self.kernel.plan }
     }
 }

@@ -111,7 +111,10 @@ impl Plans<'_> {
         let cost = |role: Role| if role.is_arithmetic() { self.of_role(role).simplified } else { Cost::default() };
         let mut manifest = signature::manifest(self.model, options, &self.findings, &self.rest, moments, live, cost);
         if self.derivatives.is_some() {
-            manifest.kernels.extend(signature::soa::derivatives(&manifest, cost));
+            manifest.kernels.extend(match self.layout {
+                Layout::Blocks => signature::derivatives(&manifest, cost),
+                Layout::Soa => signature::soa::derivatives(&manifest, cost),
+            });
         }
         manifest
     }

@@ -1,9 +1,9 @@
 //! The arithmetic of a method's kernels, in its final order: what no option changes but the layout.
 
 use lbm_bundle::{Cost, Layout, Role};
-use lbm_dsl::expr::{Expr, ExprId, Rational};
+use lbm_dsl::expr::{Expr, ExprId, Rational, Symbol};
 use lbm_dsl::model::levels::{Coupling, Stencil};
-use lbm_dsl::model::{Model, Param};
+use lbm_dsl::model::{Boundary, Model, Param, Rule};
 use lbm_dsl::prove::Findings;
 use lbm_dsl::prove::moments::{self, Moment};
 use num_traits::Zero;
@@ -13,7 +13,7 @@ use super::error::CompileError;
 use crate::count::count;
 use crate::derive;
 use crate::ir::{Dag, KernelIr, Output, Plan};
-use crate::lower::signature::exposes;
+use crate::lower::signature::{exposes, is_adjoint};
 use crate::lower::{self, stored};
 use crate::schedule::schedule;
 use crate::simplify::{TooLarge, fuse, simplify, simplify_in_phases};
@@ -82,6 +82,17 @@ pub struct Derivatives {
     /// Derivatives by populations alone, and those by parameters with them.
     pub adjoint: Kernel,
     pub adjoint_parameters: Kernel,
+    /// Derivatives by populations and by parameters, from those by fields.
+    pub of_fields: Kernel,
+    /// Of each boundary rule, for each direction: what is derived by, and derivatives by that. Nothing on plain arrays.
+    pub links: Vec<Vec<OfLink>>,
+}
+
+/// The arithmetic of derivatives by all that a wall makes of something that it sends along a direction.
+pub struct OfLink {
+    /// Populations of the cell, and values of the wall.
+    pub by: Vec<Symbol>,
+    pub kernel: Kernel,
 }
 
 /// The arithmetic at refinement interfaces.
@@ -208,6 +219,22 @@ fn scheduled(naive: Cost, dag: Dag) -> Kernel {
     Kernel { naive, simplified: count(dag.exprs(), &values(dag.outputs())), plan: schedule(dag.trimmed()) }
 }
 
+/// A kernel that is made of a simplified one.
+fn derived(kernel: KernelIr) -> Result<Kernel, CompileError> {
+    let naive = count(&kernel.exprs, &values(&kernel.outputs));
+    Ok(scheduled(naive, fuse(&kernel)?))
+}
+
+/// The components of all fields, observables that are asked for behind those of the method.
+fn fields(model: &Model) -> Vec<Symbol> {
+    let components = model.fields().iter().map(|field| field.components.len());
+    let components = components.chain(model.asked().iter().map(|found| found.components.len()));
+    let of_field = |(field, count): (u16, usize)| {
+        (0..count).map(move |component| Symbol::Field { field, component: component as u8 })
+    };
+    (0..).zip(components).flat_map(of_field).collect()
+}
+
 fn values(outputs: &[Output]) -> Vec<ExprId> {
     outputs.iter().map(|output| output.value).collect()
 }
@@ -234,23 +261,53 @@ impl Plans<'_> {
         if let Some(shown) = self.model.shown().first() {
             return Err(CompileError::NoAdjoint(shown.name.clone()));
         }
-        if self.layout == Layout::Blocks {
-            return Err(CompileError::AdjointOfBlocks);
+        if self.moments.is_some() {
+            return Err(CompileError::AdjointOfMoments);
         }
         // What a kernel in phases computes again, for want of registers, would be derived again.
         let collide = self.kernels.collide.plan.dag();
         let in_phases = collide.exprs().iter().any(|(_, node)| matches!(node, Expr::Again(_)));
-        let collide = if in_phases { &simplify(&lower::collide(self.model))? } else { collide };
-        let derived = |kernel: KernelIr| {
-            let naive = count(&kernel.exprs, &values(&kernel.outputs));
-            Ok::<_, CompileError>(scheduled(naive, fuse(&kernel)?))
+        let form = Form { model: self.model, rest: &self.rest };
+        let collide = if in_phases { &simplify(&form.lowered(lower::collide(self.model), &[]).1)? } else { collide };
+        let params = lower::params(self.model);
+        let links = match self.layout {
+            Layout::Blocks => self.links_backwards()?,
+            Layout::Soa => vec![],
         };
         self.derivatives = Some(Derivatives {
             tangent: derived(derive::tangent(collide))?,
             adjoint: derived(derive::adjoint(collide, &[]))?,
-            adjoint_parameters: derived(derive::adjoint(collide, &lower::params(self.model)))?,
+            adjoint_parameters: derived(derive::adjoint(collide, &params))?,
+            of_fields: derived(derive::of_fields(
+                self.kernels.macroscopic.plan.dag(),
+                &fields(self.model),
+                self.model.q(),
+                &params,
+            ))?,
+            links,
         });
         Ok(self)
+    }
+
+    /// Of each boundary rule, for each direction, derivatives by what it makes of it.
+    fn links_backwards(&self) -> Result<Vec<Vec<OfLink>>, CompileError> {
+        let mut kernels = self.kernels.walls.iter();
+        let of_rule = |boundary: &Boundary| {
+            let local =
+                |symbol: &(Symbol, String)| matches!(symbol.0, Symbol::Population(_) | Symbol::WallParam { .. });
+            let dag = match &boundary.rule {
+                Rule::Link(_) => kernels.next().map(|kernel| kernel.plan.dag()),
+                Rule::Node(_) => None,
+            };
+            let dag = dag.filter(|dag| dag.symbols().iter().all(local));
+            let dag = dag.ok_or_else(|| CompileError::AdjointOfRule(boundary.name.clone()))?;
+            let link = |at: usize| {
+                let (by, kernel) = derive::of_link(dag, at);
+                Ok(OfLink { by, kernel: derived(kernel)? })
+            };
+            (0..dag.outputs().len()).into_par_iter().map(link).collect::<Result<Vec<_>, CompileError>>()
+        };
+        self.model.boundaries().iter().map(of_rule).collect()
     }
 
     /// The kernel of a role.
@@ -259,6 +316,8 @@ impl Plans<'_> {
             (Role::StreamCollideTangent, Some(own)) => return &own.tangent,
             (Role::StreamCollideAdjoint, Some(own)) => return &own.adjoint,
             (Role::StreamCollideAdjointParameters, Some(own)) => return &own.adjoint_parameters,
+            (Role::MacroscopicAdjoint, Some(own)) => return &own.of_fields,
+            (role, Some(own)) if is_adjoint(role) => return &own.adjoint_parameters,
             _ => {}
         }
         match (role, &self.around) {
@@ -281,7 +340,10 @@ impl Plans<'_> {
             self.around.iter().flat_map(|around| around.beyond.iter().chain([&around.expose, &around.expose_stored])),
         );
         let cells = [collide, init, macroscopic].into_iter().chain(walls);
-        let derivatives = self.derivatives.iter().flat_map(|own| [&own.tangent, &own.adjoint, &own.adjoint_parameters]);
+        let derivatives = self.derivatives.iter().flat_map(|own| {
+            let links = own.links.iter().flatten().map(|link| &link.kernel);
+            [&own.tangent, &own.adjoint, &own.adjoint_parameters, &own.of_fields].into_iter().chain(links)
+        });
         cells.chain(levels).chain(self.solids.iter().flatten()).chain(moments).chain(derivatives)
     }
 }

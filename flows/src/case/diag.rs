@@ -61,6 +61,7 @@ codes! {
     NOT_STORED        "C0140" error   "populations that cannot be stored as moments";
     UNSEEN            "C0144" error   "a character that is not seen";
     NO_LAYER          "C0145" error   "an absorbing layer that cannot be";
+    NOT_DERIVED       "C0146" error   "a flow that has no adjoint";
     MISSING_UNIT      "C0201" error   "a value that needs a unit";
     UNKNOWN_UNIT      "C0202" error   "a unit that does not exist";
     WRONG_UNIT        "C0203" error   "a unit of the wrong kind";

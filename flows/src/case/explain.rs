@@ -242,6 +242,14 @@ const LONG: &[Long] = &[
         "[absorbing]\nfaces = [\"right\"]\nwidth = 20",
     ),
     long(
+        diag::NOT_DERIVED,
+        "Derivatives of an objective come from the adjoint of each step, from the last to the first. There is one for a uniform grid on one \
+         device, with populations of 32 or 64 bits, boundary conditions whose links depend on populations of the own cell alone, and solids at \
+         rest; nothing may depend on time.",
+        "[gradient]\nobjective = \"ux^2\"\n\n[refinement]\nfinest = 1",
+        "[gradient]\nobjective = \"ux^2\"",
+    ),
+    long(
         diag::MISSING_UNIT,
         "With a table `[units]` the case is in SI units, and every quantity needs a unit: a bare number could be metres \
          or cells.",

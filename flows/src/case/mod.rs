@@ -115,6 +115,7 @@
 //! | `image`, `table`, `saved`, `samples` | files that a case reads: voxels, tables of formulas, restart files, fields to start from |
 //! | `slice`, `vtk`, `region`, `walls`, `refinement`, `heat`, `solids`, `layer`, `start` | parts of a case, in lattice units: the flow |
 //! | `reference`, `fluxes`, `statistics`, `probes`, `pictures`, `views`, `report`, `output` | the same: what is written |
+//! | `gradient` | the objective whose derivatives are wanted |
 //! | `sound`, `density` | velocities against the speed of sound; walls that want another density than the start |
 //! | `tree`, `takes`, `keys`, `schema` | the text as a tree; values that keys take; the keys by subject; all keys |
 //! | `address`, `overrides` | which value `--set KEY=VALUE` means; the tree with overrides |
@@ -136,6 +137,7 @@ mod fluxes;
 mod formula;
 #[cfg(test)]
 mod fuzz;
+mod gradient;
 mod heat;
 mod image;
 mod keys;
@@ -185,6 +187,7 @@ pub use explain::Long;
 pub use fluxes::FluxPlane;
 pub use formula::Formula;
 pub(crate) use formula::is_timed;
+pub use gradient::Gradient;
 pub use heat::{Nusselt, Scalar};
 pub use image::nrrd;
 pub use layer::Layer;

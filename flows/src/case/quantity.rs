@@ -169,6 +169,13 @@ impl Quantity {
         Quantity { name: name.to_string(), kind, dim: manifest.dim as usize }
     }
 
+    /// A number in lattice units that is no field of the method, by its position among the components of a snapshot.
+    pub(crate) fn plain(name: &str, at: usize, dim: usize) -> Quantity {
+        let columns = vec![name.to_string()];
+        let kind = Kind::Stored { first: at, columns, dimension: Dimension::NUMBER, unknown: true };
+        Quantity { name: name.to_string(), kind, dim }
+    }
+
     /// All that tells it from another: its name, and its formula if it is one of the case.
     pub fn definition(&self) -> String {
         match &self.kind {

@@ -15,6 +15,7 @@ use super::keys::faces::{RawFace, RawFaces};
 use super::keys::fields::RawField;
 use super::keys::fluid::RawFluid;
 use super::keys::fluxes::RawFlux;
+use super::keys::gradient::RawGradient;
 use super::keys::output::RawOutput;
 use super::keys::params::RawParam;
 use super::keys::pictures::RawPicture;
@@ -60,6 +61,7 @@ pub struct RawCase {
     pub(super) stop: RawStop,
     pub(super) output: RawOutput,
     pub(super) report: Vec<RawReport>,
+    pub(super) gradient: Option<RawGradient>,
     pub(super) fields: Vec<RawField>,
     pub(super) probes: Vec<Spanned<RawProbe>>,
     pub(super) pictures: Vec<Spanned<RawPicture>>,
@@ -173,6 +175,20 @@ impl RawCase {
 
     fn faces(&self) -> impl Iterator<Item = &RawFace> {
         self.faces.named.iter().flatten().chain(&self.faces.others).map(|face| &face.value)
+    }
+
+    /// Whether derivatives are wanted, for which it needs kernels of the adjoint.
+    pub fn is_derived(&self) -> bool {
+        self.gradient.is_some()
+    }
+
+    /// The error that the method, its boundary conditions or its storage have no adjoint.
+    pub fn reject_adjoint(&self, message: &str) -> CaseError {
+        let mut report = Report::default();
+        let span = self.gradient.as_ref().map_or(&self.top.spec.span, |gradient| &gradient.objective.span);
+        let help = "docs/adjoint.md lists what gradients go with".to_string();
+        report.add::<()>(diag::NOT_DERIVED, span, message, "asked for here", help);
+        report.finish::<()>(&self.name, None).expect_err("there is no value")
     }
 
     /// Whether it needs kernels for links that are cut one by one: it has solids, or faces along which values vary.

@@ -7,6 +7,7 @@ use lbm_bundle::plain::shown_line;
 use super::address::Parameter;
 use super::diag::{self, CaseError, Report};
 use super::keys::absorbing::RawAbsorbing;
+use super::keys::gradient::RawGradient;
 use super::keys::reader::Reader;
 use super::keys::top::RawTop;
 use super::overrides;
@@ -16,7 +17,7 @@ use super::tree::{Kind, Table, Value};
 use super::words::{nearest, suggest};
 
 /// Keys at the top of the file that may change when a flow is resumed: all others tell it from other flows.
-const NOT_OF_THE_FLOW: [&str; 15] = [
+const NOT_OF_THE_FLOW: [&str; 16] = [
     "name",
     "spec",
     "target",
@@ -32,6 +33,7 @@ const NOT_OF_THE_FLOW: [&str; 15] = [
     "statistics",
     "fluxes",
     "report",
+    "gradient",
 ];
 
 impl RawCase {
@@ -88,6 +90,7 @@ impl Reader {
         let output = table(self, "output");
         let fields = table(self, "fields");
         let report = table(self, "report");
+        let gradient = table(self, "gradient");
 
         let span = &root.span;
         let si = self.units(&units, &units.span);
@@ -109,6 +112,10 @@ impl Reader {
         let output = self.output(&output, &output.span);
         let (probes, pictures, views) = (self.probes(root), self.pictures(root), self.views(root));
         let (statistics, fluxes) = (self.statistics(root), self.fluxes(root));
+        let gradient = match root.get("gradient") {
+            Some(_) => Some(RawGradient::read(self, &gradient, &gradient.span)?),
+            None => None,
+        };
         let (fields, report) = (self.own_fields(&fields), self.report_formulas(&report));
         let output = output?;
         let averaged = !probes.is_empty() || !fluxes.is_empty() || output.forces.is_some() || output.heat.is_some();
@@ -143,6 +150,7 @@ impl Reader {
             statistics,
             fluxes,
             report,
+            gradient,
             tables: BTreeMap::new(),
             keys: root.values(&NOT_OF_THE_FLOW),
             warnings: vec![],

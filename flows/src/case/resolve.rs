@@ -7,6 +7,7 @@ mod fields;
 mod fluid;
 mod fluxes;
 mod free;
+mod gradient;
 mod layer;
 mod motion;
 mod output;
@@ -97,6 +98,7 @@ impl<'a> Resolver<'a> {
         let solids = solids?;
         let probes = self.probes(size, periodic, &units, &solids, stop);
         let statistics = self.statistics(&units, stop);
+        let gradient = self.gradient(grid, stop, &units);
         let finest = refinement.as_ref().map_or(0, |refinement| refinement.finest);
         let fluxes = self.fluxes(size, &units, finest, stop);
         let (pictures, views) = self.pictures(size, &units, statistics.as_deref())?;
@@ -120,6 +122,7 @@ impl<'a> Resolver<'a> {
             solids,
             refinement,
             stop,
+            gradient: gradient?,
             output: Output {
                 probes: probes?,
                 statistics: statistics?,

@@ -7,6 +7,7 @@ use lbm_bundle::variation::FAR_DENSITY;
 
 use super::devices::{Devices, TargetChoice};
 use super::formula::{Formula, is_timed};
+use super::gradient::Gradient;
 use super::heat::Scalar;
 use super::output::Output;
 use super::refinement::Refinement;
@@ -79,6 +80,8 @@ pub struct Case {
     pub refinement: Option<Refinement>,
     /// When to stop.
     pub stop: Stop,
+    /// What is derived, if anything is.
+    pub gradient: Option<Gradient>,
     /// What to write.
     pub output: Output,
     /// The names of what is written.

@@ -9,6 +9,7 @@ use super::keys::absorbing::RawAbsorbing;
 use super::keys::faces::is_face;
 use super::keys::fluid::RawFluid;
 use super::keys::fluxes::RawFlux;
+use super::keys::gradient::RawGradient;
 use super::keys::output::RawOutput;
 use super::keys::pictures::RawPicture;
 use super::keys::statistics::RawStatistics;
@@ -42,6 +43,7 @@ const TABLES: &[&[Key]] = &[
     RawOutput::KEYS,
     fields::KEYS,
     report::KEYS,
+    RawGradient::KEYS,
     probes::KEYS,
     RawPicture::KEYS,
     RawView::KEYS,

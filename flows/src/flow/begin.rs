@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use super::backwards::Backwards;
 use super::control::Kernels;
 use super::error::FlowError;
 use super::exchanges;
@@ -50,6 +51,7 @@ impl<'a> Run<'a> {
         if case.stop.steady.is_some() && flow.reference_step().is_none() {
             flow.set_reference()?;
         }
+        let backwards = Backwards::new(case, kernels, placement, &flow)?;
         let (good, saved, first_step) = (Good::new(Kept::bytes(&flow)), None, 0.0);
         let (probes, planes) = (probes::of(case), probes::planes_of(case));
         let drift = Drift::new(is_closed(case, &kernels.method.manifest), well);
@@ -75,6 +77,7 @@ impl<'a> Run<'a> {
             planes,
             sampled,
             drift,
+            backwards,
             asked: None,
         })
     }

@@ -64,6 +64,9 @@ impl<'a> Run<'a> {
         self.record_last(recorder)?;
         self.write_statistics(recorder)?;
         let end = self.schedule.ends_with_fields().then(|| self.flow.snapshot()).transpose()?;
+        if !stop.is_early() {
+            self.derive(recorder)?;
+        }
         match recorder {
             Some(recorder) => Ok(recorder.finish(end.as_ref(), manifest, &measured)?),
             None => Ok(Summary::new(about.clone(), manifest, &measured)),

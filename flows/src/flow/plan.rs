@@ -2,6 +2,7 @@
 
 use lbm_bundle::Manifest;
 use lbm_runtime::device::{Available, Bytes, Device, DeviceError, Devices, copy_bandwidth_of};
+use lbm_runtime::solver::adjoint::revolve::forward_steps;
 use lbm_runtime::solver::memory::Memory;
 
 use super::control::{Control, Kernels};
@@ -112,6 +113,16 @@ impl Plan {
         let each = if self.memory.devices() > 1 { " on each GPU" } else { "" };
         let total = if each.is_empty() { self.memory.total() } else { self.memory.on_device() };
         text += &format!("memory {}{available}{each}: {}\n", Bytes(total), parts.join(", "));
+        if let Some(gradient) = &case.gradient {
+            let states = gradient.states.min(self.steps);
+            text += &format!(
+                "gradient: {states} states of {} and {} of derivatives in memory; {} more steps and {} backwards\n",
+                Bytes(self.memory.populations / 2),
+                Bytes(self.memory.populations),
+                forward_steps(self.steps, gradient.states) + 1,
+                self.steps,
+            );
+        }
         let earlier = if case.stop.steady.is_some() { "; earlier if the flow becomes steady" } else { "" };
         text += &format!(
             "{} steps take about {}, at {ASSUMED_FRACTION} of the memory bandwidth of {:.1} GB/s that was measured now{earlier}\n",

@@ -8,6 +8,7 @@ use lbm_runtime::solver::memory::Memory;
 use lbm_runtime::solver::probe::Probe;
 use lbm_runtime::solver::snapshot::Snapshot;
 
+use super::backwards::Backwards;
 use super::error::FlowError;
 use super::mass::Drift;
 use super::outbox::Outbox;
@@ -55,6 +56,8 @@ pub(super) struct Run<'a> {
     pub(super) sampled: Vec<Option<Sampled>>,
     /// When to check the mass.
     pub(super) drift: Drift,
+    /// What steps backwards work on, if derivatives are wanted.
+    pub(super) backwards: Option<Backwards>,
     /// The last section that a page has asked for, whose probe knows its stencils.
     pub(super) asked: Option<(Ask, Probe)>,
 }

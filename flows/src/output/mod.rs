@@ -89,4 +89,4 @@ pub mod vtk;
 pub use bits::Bits;
 pub use canvas::Canvas;
 pub use recorded::Recorded;
-pub use recorder::{Data, Recorder, Sampled, Schedule, Source};
+pub use recorder::{Data, Derivatives, Recorder, Sampled, Schedule, Source, Taken};

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::sample::sample;
 
 /// Each with the kernels that it brings.
-const FLOWS: [(&str, &[&str]); 11] = [
+const FLOWS: [(&str, &[&str]); 12] = [
     // packets, criteria, the forest, and what moves when it changes
     ("cavity2d_adaptive", &["size=[32,32]", "refinement.finest=2", "stop.steps=70"]),
     // ghosts
@@ -19,6 +19,8 @@ const FLOWS: [(&str, &[&str]); 11] = [
     ("sedimenting_sphere", &["resolution=20", "units.step=4 ms", "precision=f64", "stop.time=40 ms"]),
     // values of time at walls
     ("womersley", &["stop.steps=6"]),
+    // steps backwards, at walls and where values vary along them
+    ("pipe_bend", &["stop.steps=6", "gradient.states=2"]),
     // values of neighbours, and statistics with slopes
     ("turbulent_channel", &["size=[16,16,16]", "stop.steps=6", "statistics.from=2", "statistics.every=1"]),
     // values of neighbours of other levels

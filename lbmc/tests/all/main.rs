@@ -8,6 +8,7 @@ mod emulated;
 mod faces;
 mod followed;
 mod geometry;
+mod gradients;
 mod mpi;
 mod restart;
 mod results;

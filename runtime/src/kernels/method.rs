@@ -64,6 +64,15 @@ pub enum Action<'a> {
         /// Post-collision populations, and what cells show.
         populations: &'a mut Buffer<Stored>,
     },
+    /// It makes derivatives of an objective by what arrives, of derivatives by what becomes of it.
+    CollideAdjoint {
+        /// Post-collision populations.
+        src: &'a Buffer<Stored>,
+        /// Derivatives.
+        adjoint: &'a mut Buffer<Stored>,
+        /// Derivatives by parameters, cell by cell.
+        by_members: &'a mut Buffer<Double>,
+    },
 }
 
 impl<'a> Launch<'a> for Gather<'a> {
@@ -77,6 +86,7 @@ impl<'a> Launch<'a> for Gather<'a> {
             Action::Collide { .. } => lbm_bundle::Action::Collide,
             Action::ExposeCollide { .. } => lbm_bundle::Action::ExposeCollide,
             Action::Expose { .. } => lbm_bundle::Action::Expose,
+            Action::CollideAdjoint { .. } => lbm_bundle::Action::CollideAdjoint,
         };
         let sources = lbm_bundle::Sources {
             neighbours: neighbours.is_some(),
@@ -106,6 +116,11 @@ impl<'a> Put<'a> for Gather<'a> {
                 arguments.write(dst);
             }
             Action::Expose { populations } => arguments.write(populations),
+            Action::CollideAdjoint { src, adjoint, by_members } => {
+                arguments.read(src);
+                arguments.write(adjoint);
+                arguments.write(by_members);
+            }
         }
         arguments.params(params);
     }
@@ -120,7 +135,7 @@ mod tests {
     use crate::fixture::manifest;
 
     /// The arrays of all kernels that gather; here that at each position has one more value than it has before it.
-    const ARRAYS: [&str; 15] = [
+    const ARRAYS: [&str; 17] = [
         "ids",
         "neighbours",
         "rows",
@@ -136,6 +151,8 @@ mod tests {
         "src",
         "dst",
         "populations",
+        "adjoint",
+        "by_members",
     ];
 
     fn len(name: &str) -> usize {
@@ -150,8 +167,9 @@ mod tests {
                 .map(|name| device.ints(&vec![0; len(name)]).unwrap());
         let [inbox, wall_values, distances, mut saved] = ["inbox", "wall_values", "distances", "saved"]
             .map(|name| device.alloc_reals(Precision::F64, len(name)).unwrap());
-        let [src, mut dst, mut populations] =
-            ["src", "dst", "populations"].map(|name| device.alloc_stored(Precision::F64, len(name)).unwrap());
+        let [src, mut dst, mut populations, mut adjoint] = ["src", "dst", "populations", "adjoint"]
+            .map(|name| device.alloc_stored(Precision::F64, len(name)).unwrap());
+        let mut by_members = device.alloc_doubles(len("by_members")).unwrap();
         let params = Params::new(&manifest(), &[vec![1.0]]);
         for role in Role::ALL {
             let Some((action, of)) = role.gathers() else { continue };
@@ -168,6 +186,9 @@ mod tests {
                     lbm_bundle::Action::Collide => Action::Collide { src: &src, dst: &mut dst },
                     lbm_bundle::Action::ExposeCollide => Action::ExposeCollide { src: &src, dst: &mut dst },
                     lbm_bundle::Action::Expose => Action::Expose { populations: &mut populations },
+                    lbm_bundle::Action::CollideAdjoint => {
+                        Action::CollideAdjoint { src: &src, adjoint: &mut adjoint, by_members: &mut by_members }
+                    }
                 },
                 params: &params,
             };

@@ -292,6 +292,14 @@ pub enum StepError {
         spec: String,
     },
 
+    /// Steps of the flow have no adjoint.
+    #[error("there is no adjoint of this flow: {why}")]
+    #[diagnostic(code(L0523), help("docs/adjoint.md lists what gradients go with"))]
+    NoAdjoint {
+        /// Why.
+        why: String,
+    },
+
     /// A snapshot has another size than the grid.
     #[error("the snapshot has {found:?} cells, the grid {expected:?}")]
     #[diagnostic(code(L0515))]

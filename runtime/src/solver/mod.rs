@@ -1,5 +1,6 @@
 //! A simulation: a method's kernels on a grid, advanced step by step.
 
+pub mod adjoint;
 mod arrays;
 mod decomposition;
 mod error;

@@ -15,7 +15,7 @@
 //! | `faces`, `patches`, `turbulence` | `[faces]`, patches of faces and of surfaces, eddies at faces |
 //! | `absorbing`, `start`, `refinement`, `stop` | `[absorbing]`, `[start]`, `[refinement]`, `[stop]` |
 //! | `shapes`, `solids`, `free`, `layer` | `[[solids]]`: those of shapes, all others, those of bodies that the fluid moves, and of boundary layers |
-//! | `output`, `fields`, `report` | `[output]`, `[fields]`, `[report]` |
+//! | `output`, `fields`, `report`, `gradient` | `[output]`, `[fields]`, `[report]`, `[gradient]` |
 //! | `probes`, `pictures`, `views`, `statistics`, `fluxes` | `[[probes]]`, `[[pictures]]`, `[[views]]`, `[[statistics]]`, `[[fluxes]]` |
 
 #[macro_use]
@@ -29,6 +29,7 @@ pub(super) mod fluid;
 pub(super) mod fluxes;
 pub(super) mod free;
 mod given;
+pub(super) mod gradient;
 pub(super) mod layer;
 mod lists;
 pub(super) mod output;

@@ -25,6 +25,8 @@ impl Resolver<'_> {
         own.extend(fixed(output.heat.is_some(), &["heat.csv"]));
         own.extend(fixed(!output.fluxes.is_empty(), &["fluxes.csv"]));
         own.extend(fixed(output.picture, &["velocity.png", "vorticity.png"]));
+        own.extend(fixed(case.gradient.is_some(), &["gradient.json"]));
+        own.extend(case.gradient.iter().map(|_| ResultName::one(format!("gradient.{}", format.ending()))));
         if output.picture {
             let drawn = self.manifest.fields.iter().filter(|field| field.components == 1 && field.is_own());
             own.extend(drawn.map(|field| ResultName::one(format!("{}.png", field.name))));

@@ -5,6 +5,7 @@ use super::fields::Fields;
 use super::films::Films;
 use super::fluxes::Fluxes;
 use super::forces::Forces;
+use super::gradient::Gradient;
 use super::heat::Heat;
 use super::output::Output;
 use super::overview::Overview;
@@ -28,6 +29,7 @@ pub(super) fn outputs(case: &Case) -> Vec<Box<dyn Output + '_>> {
         Box::new(Probes::new(case)),
         Box::new(Fluxes::new(case)),
         Box::new(Statistics::new(case)),
+        Box::new(Gradient(case)),
         Box::new(Surfaces(case)),
         Box::new(Overview(case)),
         Box::new(Drawings(case)),

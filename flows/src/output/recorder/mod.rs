@@ -7,7 +7,7 @@
 //! | module | content |
 //! | --- | --- |
 //! | `output` | what an output is, what it is made of, and where it writes |
-//! | `fields`, `profiles`, `residual`, `series`, `forces`, `heat`, `probes`, `fluxes`, `statistics`, `surfaces`, `overview`, `drawings`, `films` | an output each |
+//! | `fields`, `profiles`, `residual`, `series`, `forces`, `heat`, `probes`, `fluxes`, `statistics`, `gradient`, `surfaces`, `overview`, `drawings`, `films` | an output each |
 //! | `list` | all outputs |
 //! | `schedule` | when outputs are due, for the flow |
 //! | `record` | the recorder, while a run goes on |
@@ -19,6 +19,7 @@ mod films;
 mod finish;
 mod fluxes;
 mod forces;
+mod gradient;
 mod heat;
 mod list;
 mod output;
@@ -32,6 +33,7 @@ mod series;
 mod statistics;
 mod surfaces;
 
+pub use gradient::{Derivatives, Taken};
 pub use output::{Data, Sampled, Source};
 pub use record::Recorder;
 pub use schedule::Schedule;

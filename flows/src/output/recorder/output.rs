@@ -8,6 +8,7 @@ use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::probe::Reading;
 use lbm_runtime::solver::snapshot::Snapshot;
 
+use super::gradient::Derivatives;
 use crate::output::canvas::Canvas;
 use crate::output::recorded::Recorded;
 use crate::output::sink::{OutputError, Sink};
@@ -52,6 +53,8 @@ pub enum Data<'d> {
     Flux(usize, u64, &'d [Reading]),
     /// Statistics at the end.
     Statistics(Sampled<'d>),
+    /// Derivatives of the objective of the case, at the end.
+    Gradient(&'d Derivatives),
     /// The statistics with this number have no samples in a run that ended at a step.
     NoSamples(usize, u64),
 }

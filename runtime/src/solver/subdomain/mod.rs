@@ -208,6 +208,11 @@ impl Subdomain {
         self.grid.targets().1
     }
 
+    /// The walls behind the faces and on solids.
+    pub(crate) fn walls(&self) -> &Walls {
+        &self.walls
+    }
+
     /// The solids, and faces along which values vary.
     pub(crate) fn bodies(&self) -> Option<&Bodies> {
         self.bodies.as_ref()

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Gradients of cases: the time of a step backwards over that of a step of the flow, and gradients on a device beside those of the host.
+
+usage: gradient.py LBMC [cpu | cuda | hip] [small]     prints a JSON object; without a target: cpu; `small`: boxes for a try
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+BOXES = {
+    "cpu": {"d2q9_bgk": [1024, 1024], "d3q19_bgk": [96, 96, 96], "d3q27_cumulant": [80, 80, 80]},
+    "gpu": {"d2q9_bgk": [4096, 2048], "d3q19_bgk": [256, 256, 128], "d3q27_cumulant": [256, 256, 96]},
+}
+STEPS, STATES, TIMES = 40, 10, 3
+
+# A closed box with a lid, and a body in it if there is one.
+BOX = """
+spec = "{spec}"
+precision = "{real}"
+[domain]
+size = {size}
+[fluid]
+viscosity = 0.02
+velocity = 0.05
+[faces]
+{lid} = {{ rule = "moving_wall", velocity = {velocity} }}
+others = "bounce_back"
+{body}
+[stop]
+steps = {steps}
+[gradient]
+objective = "ux^2"
+steps = {mean}
+states = {states}
+"""
+
+BODY = """
+[[solids]]
+shape = "{shape}"
+centre = {centre}
+radius = 5.2
+"""
+
+
+def run(lbmc, target, case, *settings):
+    """What `gradient.json` and `summary.json` of a run have."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        if "\n" in case:
+            (folder / "box.toml").write_text(case)
+            case = "box.toml"
+        command = [lbmc, "run", case, "--quiet", "--out", "out"]
+        for setting in (f"target={target}", *settings):
+            command += ["--set", setting]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(done.stderr)
+        return [json.loads((folder / "out" / f"{name}.json").read_text()) for name in ("gradient", "summary")]
+
+
+def box(spec, real, size, steps, mean=1, states=STATES, body=False):
+    dim = len(size)
+    centre = [side / 2 + 0.3 for side in size]
+    shape = "cylinder" if dim == 2 else "sphere"
+    return BOX.format(
+        spec=spec, real=real, size=size, steps=steps, mean=mean, states=states, lid="top" if dim == 2 else "front",
+        velocity=[0.05, 0, 0][:dim], body=BODY.format(shape=shape, centre=centre) if body else "",
+    )
+
+
+def times(lbmc, target, spec, real, size):
+    """Milliseconds of a step, of one backwards, and of a whole gradient for each step: the least of some runs."""
+    rows = []
+    for _ in range(TIMES):
+        gradient, summary = run(lbmc, target, box(spec, real, size, STEPS))
+        rows.append((summary["seconds"], gradient["seconds_backwards"], gradient["seconds"]))
+    step, back, whole = (1e3 * min(column) / STEPS for column in zip(*rows))
+    return {
+        "method": spec, "real": real, "size": size, "step_ms": step, "backwards_ms": back, "backwards_over_step": back / step,
+        "gradient_ms": whole, "device": summary.get("device"),
+    }
+
+
+def numbers(value, at=""):
+    """All numbers of a gradient by their path."""
+    if isinstance(value, dict):
+        return {path: number for key, own in value.items() for path, number in numbers(own, f"{at}/{key}").items()}
+    if isinstance(value, list):
+        return {path: number for key, own in enumerate(value) for path, number in numbers(own, f"{at}/{key}").items()}
+    return {at: value}
+
+
+def agreement(lbmc, target):
+    """The largest relative difference of gradients in f64 on a device and on the host, for each case."""
+    flows = {
+        "pipe_bend": ("pipe_bend", "stop.steps=300"),
+        "d2q9_bgk, body": (box("d2q9_bgk", "f64", [48, 32], 200, mean=5, body=True),),
+        "d3q19_bgk, body": (box("d3q19_bgk", "f64", [32, 24, 16], 100, mean=5, body=True),),
+        "d3q27_cumulant, body": (box("d3q27_cumulant", "f64", [32, 24, 16], 100, mean=5, body=True),),
+    }
+    found = {}
+    for name, flow in flows.items():
+        host, device = (
+            numbers({key: gradient[key] for key in ("objective", "by")})
+            for gradient, _ in (run(lbmc, where, *flow) for where in ("cpu", target))
+        )
+        values = [(host[path], device[path]) for path in host if isinstance(host[path], float)]
+        most = max(abs(one) for one, _ in values)
+        found[name] = max(abs(one - other) / max(abs(one), 1e-12 * most) for one, other in values)
+    return found
+
+
+def main():
+    lbmc, *more = sys.argv[1:]
+    lbmc = str(pathlib.Path(lbmc).resolve())
+    target = next((word for word in more if word != "small"), "cpu")
+    boxes = BOXES["cpu" if target == "cpu" else "gpu"]
+    if "small" in more:
+        boxes = {spec: [32] * len(size) for spec, size in boxes.items()}
+    rows = [times(lbmc, target, spec, real, size) for spec, size in boxes.items() for real in ("f64", "f32")]
+    found = {"target": target, "times": rows}
+    if target != "cpu":
+        found["agreement"] = agreement(lbmc, target)
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+//! `[gradient]`.
+
+use super::reader::Reader;
+use crate::case::diag::Spanned;
+use crate::case::formula::Formula;
+use crate::case::takes::{COUNT, FORMULA};
+use crate::case::tree::Table;
+use crate::case::units::Dimension;
+
+/// States of a flow in memory, where a case does not say how many.
+const STATES: f64 = 30.0;
+
+keys! {
+    /// `[gradient]`.
+    RawGradient, "gradient." {
+        objective: Spanned<lbm_bundle::Formula> = objective(), FORMULA,
+            "what each cell of the fluid adds to an objective: a formula of components of fields, \"(ux^2 + uy^2) / 2\", in lattice units; \
+             derivatives of it by parameters and walls are in gradient.json",
+            else "of what derivatives are wanted", "`objective = \"(ux^2 + uy^2) / 2\"`";
+        weight: Spanned<Formula> = position_formula(), FORMULA,
+            "factor of each cell, a formula of its position: `x > 64` for a part of the domain; default: 1";
+        steps: Spanned<f64> = count(), COUNT,
+            "how many of the last steps the objective is the mean of; default: 1, the end alone";
+        states: f64 = number_of_states(), COUNT,
+            "how many states of the flow may be in memory at a time; with fewer of them more steps are computed again; default: 30", or STATES;
+    }
+}
+
+impl Reader {
+    fn objective(&mut self, table: &Table, key: &str) -> Option<Spanned<lbm_bundle::Formula>> {
+        let value = &table.get(key)?.value;
+        let example = "objective = \"(ux^2 + uy^2) / 2\"";
+        let (_, formula) = self.formula_of_names(value, "a formula of fields", example)?;
+        Some(Spanned { value: formula, span: value.span.clone() })
+    }
+
+    fn position_formula(&mut self, table: &Table, key: &str) -> Option<Spanned<Formula>> {
+        let value = &table.get(key)?.value;
+        let formula = self.formula(value, Dimension::NUMBER)?;
+        Some(Spanned { value: formula, span: value.span.clone() })
+    }
+
+    fn number_of_states(&mut self, table: &Table, key: &str) -> Option<f64> {
+        Some(self.count(table, key)?.value)
+    }
+}

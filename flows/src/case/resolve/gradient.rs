@@ -1,0 +1,71 @@
+//! The gradient of a case against its method and what else it asks for.
+
+use lbm_bundle::Formula;
+
+use super::resolver::{Grid, Resolver};
+use crate::case::diag;
+use crate::case::gradient::{Gradient, Kept};
+use crate::case::stop::Stop;
+use crate::case::units::Units;
+use crate::case::varied::Varied;
+use crate::case::words;
+
+impl Resolver<'_> {
+    /// What is derived, if anything is; it is refused beside what has no adjoint.
+    pub(super) fn gradient(&mut self, grid: Grid, stop: Stop, units: &Units) -> Option<Option<Gradient>> {
+        let raw = self.raw;
+        let Some(given) = &raw.gradient else { return Some(None) };
+        let components = self.manifest.component_names();
+        let span = &given.objective.span;
+        let objective =
+            given.objective.value.with(&|name| (name == "pi").then(|| Formula::number(std::f64::consts::PI)));
+        if let Some(unknown) = objective.names().into_iter().find(|name| !components.iter().any(|known| known == name))
+        {
+            let message = format!("`{}` has no component `{unknown}`", self.manifest.spec);
+            let known: Vec<&str> = components.iter().map(String::as_str).collect();
+            return self.report.add(diag::FORMULA, span, message, "unknown name", words::suggest(unknown, &known));
+        }
+        let timed = raw.params.iter().find(|param| param.values.iter().any(|(value, _)| value.varies_in_time()));
+        let refused = [
+            (raw.refinement.is_some(), "a refined grid", "take a uniform one"),
+            (raw.moves(), "solids that move", "keep them at rest"),
+            (timed.is_some(), "parameters of the method that depend on time", "take constant ones"),
+            (
+                raw.top.devices.as_ref().is_some_and(|devices| devices.value.count() > 1) || raw.processes > 1,
+                "several devices or processes",
+                "take one",
+            ),
+        ];
+        if let Some((_, what, help)) = refused.into_iter().find(|(is, ..)| *is) {
+            let message = format!("there are no gradients of a flow with {what}");
+            return self.report.add(diag::NOT_DERIVED, span, message, "asked for here", help.to_string());
+        }
+        let steps = given.steps.as_ref().map_or(1, |steps| steps.value as u64);
+        if let Some(too_many) = given.steps.as_ref().filter(|_| steps > stop.steps) {
+            let message = format!("the objective is the mean of {steps} steps, and the run has {}", stop.steps);
+            return self.report.add(diag::BAD_VALUE, &too_many.span, message, "more than there are", None);
+        }
+        let Some(slopes) = Gradient::slopes(&objective, &components) else {
+            return self.report.add(diag::FORMULA, span, "tables and noise are not derived", "it has one", None);
+        };
+        let weight = given.weight.as_ref().map(|weight| weight.value.on(grid.size, grid.cell));
+        let of_units = |varied: &Varied| kept(varied, 1.0 / units.scale(varied.dimension));
+        let kept = raw.varied.iter().flat_map(of_units).collect();
+        let made = raw.varied.iter().map(|varied| &varied.variation);
+        let made = made.flat_map(|variation| variation.numbers.iter().chain(&variation.unit)).cloned().collect();
+        Some(Some(Gradient { objective, slopes, weight, steps, states: given.states as u64, kept, made }))
+    }
+}
+
+/// The components of a parameter that are what cells keep, and no more than that.
+fn kept(varied: &Varied, unit: f64) -> Vec<Kept> {
+    let formulas = &varied.variation.formulas;
+    let alone = |(axis, formula): (usize, &Formula)| match formula {
+        Formula::Name(state) if formulas.iter().filter(|other| other.names().contains(&state[..])).count() == 1 => {
+            let axis = if formulas.len() > 1 { ["x", "y", "z"][axis] } else { "" };
+            Some(Kept { state: state.clone(), param: format!("{}{axis}", varied.param.name), unit })
+        }
+        _ => None,
+    };
+    formulas.iter().enumerate().filter_map(alone).collect()
+}

@@ -1,0 +1,219 @@
+//! Derivatives of the objective of a case: the flow again from its start, and then backwards.
+
+use std::time::Instant;
+
+use lbm_runtime::geometry::Cell;
+use lbm_runtime::solver::adjoint::revolve::{Visit, backward, forward_steps};
+use lbm_runtime::solver::adjoint::{Adjoint, WallGroup};
+use lbm_runtime::solver::snapshot::{Component, Snapshot};
+use lbm_runtime::solver::{Simulation, fields};
+
+use super::backwards::Backwards;
+use super::error::FlowError;
+use super::run::Run;
+use super::setup::fill;
+use crate::case::{Case, Gradient};
+use crate::output::{Data, Derivatives, Recorder, Taken};
+
+impl<'a> Run<'a> {
+    /// Derives the objective of the case, if it has one, and records the result. The flow is then at its start.
+    pub(super) fn derive(&mut self, recorder: &mut Option<Recorder<'a>>) -> Result<(), FlowError> {
+        let (Some(mut backwards), Some(gradient)) = (self.backwards.take(), &self.case.gradient) else { return Ok(()) };
+        let (case, flow) = (self.case, &mut self.flow);
+        let (steps, names) = (flow.step(), fields::component_names(flow.manifest()));
+        let last = gradient.steps.min(steps);
+        let from = steps + 1 - last.max(1);
+        fill(case, flow)?;
+        let (began, mut objective) = (Instant::now(), 0.0);
+        let pulls = vec![[0.0; 3]; case.solids.len()];
+        backward(flow, (steps, from), gradient.states, &mut |flow: &mut Simulation, visit: Visit| {
+            if visit == Visit::Back {
+                backwards.adjoint.step_back(flow, &pulls)?;
+            }
+            let seen = flow.step() >= from && (visit == Visit::Forward || flow.step() < steps);
+            if !seen {
+                return Ok::<(), FlowError>(());
+            }
+            let seen = Seen { snapshot: flow.snapshot()?, gradient, names: &names, share: 1.0 / last.max(1) as f64 };
+            if visit == Visit::Forward {
+                objective += seen.objective();
+            }
+            // Of the state at the end, derivatives are there before the first step backwards.
+            if visit == Visit::Back || flow.step() == steps {
+                backwards.adjoint.add_by_fields(flow, |cell, out| seen.slopes(cell.at, out))?;
+            }
+            Ok(())
+        })?;
+        let again = forward_steps(steps, gradient.states) + 1;
+        let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
+        let taken = Taken { steps, again, seconds, of_backwards };
+        let mut cells = Cells::new(flow, &backwards.adjoint)?;
+        cells.add_start(case, flow, &backwards.adjoint)?;
+        let found = found(gradient, flow, &backwards, cells, objective, taken)?;
+        recorder.as_mut().map_or(Ok(()), |recorder| Ok(recorder.record(Data::Gradient(&found))?))
+    }
+}
+
+/// The fields of a step of which the objective is made.
+struct Seen<'a> {
+    snapshot: Snapshot,
+    gradient: &'a Gradient,
+    names: &'a [String],
+    share: f64,
+}
+
+impl Seen<'_> {
+    /// The components in a cell, if it is fluid, with its factor.
+    fn at(&self, [x, y, z]: [usize; 3]) -> Option<(Vec<f64>, f64)> {
+        let at = self.snapshot.index(x, y, z);
+        let values: Vec<f64> = self.snapshot.components.iter().map(|component| component.data[at]).collect();
+        let centre = [x, y, z].map(|at| at as f64 + 0.5);
+        let fluid = values.iter().all(|value| !value.is_nan());
+        fluid.then(|| (values, self.share * self.gradient.weight_at(centre)))
+    }
+
+    fn objective(&self) -> f64 {
+        let [nx, ny, nz] = self.snapshot.size();
+        let cells = (0..nz).flat_map(|z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])));
+        let of_cell =
+            |(values, weight): (Vec<f64>, f64)| weight * Gradient::value(&self.gradient.objective, self.names, &values);
+        cells.filter_map(|cell| self.at(cell)).map(of_cell).sum()
+    }
+
+    fn slopes(&self, cell: [usize; 3], out: &mut [f64]) {
+        let Some((values, weight)) = self.at(cell) else { return };
+        for (at, slope) in &self.gradient.slopes {
+            out[*at] = weight * Gradient::value(slope, self.names, &values);
+        }
+    }
+}
+
+/// Derivatives by what each cell takes: by parameters as members of their struct, then by values that it keeps.
+struct Cells {
+    /// Of each of them, all cells of a snapshot.
+    by: Vec<Vec<f64>>,
+    members: usize,
+}
+
+impl Cells {
+    /// What steps backwards have found.
+    fn new(flow: &Simulation, adjoint: &Adjoint) -> Result<Cells, FlowError> {
+        let manifest = flow.manifest();
+        let [nx, ny, nz] = flow.grid().domain().size;
+        let members = manifest.members.len();
+        let mut cells = Cells { by: vec![vec![0.0; nx * ny * nz]; members + manifest.states.len()], members };
+        adjoint.visit_params(flow, |cell, values| cells.put(index(flow, cell), 0, values))?;
+        let first = manifest.first_state();
+        adjoint.visit(flow, |cell, values| cells.put(index(flow, cell), members, &values[first..]))?;
+        Ok(cells)
+    }
+
+    fn put(&mut self, at: Option<usize>, first: usize, values: &[f64]) {
+        let Some(at) = at else { return };
+        self.by[first..].iter_mut().zip(values).for_each(|(by, value)| by[at] += value);
+    }
+
+    /// Adds what comes of the start: populations there may depend on a force, say. They are polynomials of low order in it, so wide differences
+    /// are exact.
+    fn add_start(&mut self, case: &Case, flow: &mut Simulation, adjoint: &Adjoint) -> Result<(), FlowError> {
+        const WIDTH: f64 = 1e-3;
+        let manifest = flow.manifest().clone();
+        let populations = manifest.first_state();
+        let mut weights = vec![];
+        adjoint.visit(flow, |_, values| weights.extend_from_slice(&values[..populations]))?;
+        let add = |flow: &mut Simulation, change: f64, kept: Option<usize>, by: &mut [f64]| {
+            flow.init_cells(|cell, out| {
+                case.start.at(cell.centre(), out);
+                kept.into_iter().for_each(|at| out[at] += change);
+            })?;
+            let mut next = weights.chunks(populations.max(1));
+            Ok::<(), FlowError>(flow.visit_populations(|cell, values| {
+                let sum: f64 = next.next().unwrap_or_default().iter().zip(values).map(|(weight, f)| weight * f).sum();
+                if let Some(at) = index(flow, cell) {
+                    by[at] += sum / (2.0 * change);
+                }
+            })?)
+        };
+        let (of_members, of_kept) = self.by.split_at_mut(self.members);
+        for (member, by) in manifest.members.iter().zip(of_members) {
+            let Some((_, values)) = case.params.iter().find(|(name, _)| *name == member.param) else { continue };
+            let value = values[member.component as usize];
+            let range = manifest.params.iter().find(|param| param.name == member.param).and_then(|param| param.range);
+            let width = range.map_or(WIDTH, |(low, high)| WIDTH.min(value - low).min(high - value) / 2.0);
+            for change in [width, -width] {
+                let mut changed = values.clone();
+                changed[member.component as usize] += change;
+                flow.set_param(&member.param, &changed)?;
+                add(flow, change, None, by)?;
+            }
+            flow.set_param(&member.param, values)?;
+        }
+        let components = manifest.component_names();
+        for (state, by) in manifest.states.iter().zip(of_kept) {
+            let Some(at) = components.iter().position(|name| *name == state.name) else { continue };
+            for change in [WIDTH, -WIDTH] {
+                add(flow, change, Some(at), by)?;
+            }
+        }
+        fill(case, flow)
+    }
+}
+
+/// Where the numbers of a cell are in those of all cells of the domain.
+fn index(flow: &Simulation, cell: Cell) -> Option<usize> {
+    let domain = flow.grid().domain();
+    let [nx, ny, _] = domain.size;
+    let [x, y, z] = cell.at;
+    domain.contains(cell).then_some((z * ny + y) * nx + x)
+}
+
+/// What steps backwards have found.
+fn found(
+    gradient: &Gradient,
+    flow: &mut Simulation,
+    Backwards { adjoint, groups }: &Backwards,
+    Cells { by, members }: Cells,
+    objective: f64,
+    taken: Taken,
+) -> Result<Derivatives, FlowError> {
+    let manifest = flow.manifest().clone();
+    let mut params: Vec<(String, Vec<f64>)> = vec![];
+    for (member, by) in manifest.members.iter().zip(&by) {
+        let sum = by.iter().sum();
+        match params.iter_mut().find(|(name, _)| *name == member.param) {
+            Some((_, values)) => values.push(sum),
+            None => params.push((member.param.clone(), vec![sum])),
+        }
+    }
+    let mut cells = flow.snapshot()?;
+    let solid: Vec<bool> = cells.components[0].data.iter().map(|value| value.is_nan()).collect();
+    let named = manifest.members.iter().map(|member| (member.name.trim_end_matches('_'), &member.param));
+    let named = named.chain(manifest.states.iter().map(|state| (&state.name[..], &state.name)));
+    let mut components = vec![];
+    for (at, ((name, param), mut data)) in named.zip(by).enumerate() {
+        data.iter_mut().zip(&solid).filter(|(_, solid)| **solid).for_each(|(value, _)| *value = f64::NAN);
+        let kept = gradient.kept.iter().filter(|_| at >= members).find(|kept| kept.state == name);
+        data.iter_mut().for_each(|value| *value /= kept.map_or(1.0, |kept| kept.unit));
+        let name = kept.map_or(name, |kept| &kept.param);
+        if !gradient.made.contains(param) {
+            components.push(Component { name: format!("by_{name}"), data });
+        }
+    }
+    params.retain(|(name, _)| !gradient.made.contains(name));
+    cells.components = components;
+    let (mut faces, mut solids) = (vec![], vec![]);
+    for (group, values) in groups.iter().zip(adjoint.by_walls(flow)?) {
+        let Some(rule) = manifest.boundaries.iter().find(|rule| rule.name == group.rule) else { continue };
+        let mut next = values.into_iter();
+        let of_rule = rule
+            .params
+            .iter()
+            .map(|param| (param.name.clone(), next.by_ref().take(param.components as usize).collect::<Vec<f64>>()));
+        let named = (group.owner.clone(), of_rule.collect());
+        match group.walls {
+            WallGroup::Face(_) => faces.push(named),
+            WallGroup::Solid(_) => solids.push(named),
+        }
+    }
+    Ok(Derivatives { objective, taken, params, faces, solids, cells })
+}

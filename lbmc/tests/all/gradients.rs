@@ -1,0 +1,154 @@
+//! Gradients of cases, as `gradient.json` and `gradient.vti` have them, beside differences of whole runs.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A run on the host in a folder, with these settings.
+fn lbmc(folder: &Path, case: &str, out: &str, set: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+    command.args(["run", case, "--quiet", "--out", out, "--set", "target=cpu"]).current_dir(folder);
+    command.args(set.iter().flat_map(|set| ["--set", set])).output().expect("lbmc starts")
+}
+
+/// What `gradient.json` of a run has.
+fn gradient(folder: &Path, case: &str, out: &str, set: &[&str]) -> Value {
+    let output = lbmc(folder, case, out, set);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read(folder.join(out).join("gradient.json")).expect("a gradient");
+    serde_json::from_slice(&text).expect("JSON")
+}
+
+/// The derivative at 0 of the objective: central differences of order four of runs with a setting.
+fn slope(folder: &Path, case: &str, set: &[&str], width: f64, setting: impl Fn(f64) -> String) -> f64 {
+    let at = |change: f64| {
+        let found = gradient(folder, case, "changed", &[set, &[&setting(change)]].concat());
+        found["objective"]["value"].as_f64().expect("a number")
+    };
+    (8.0 * (at(width) - at(-width)) - (at(2.0 * width) - at(-2.0 * width))) / (12.0 * width)
+}
+
+/// An array of 64 bits in a file of fields.
+fn array(path: &Path, name: &str) -> Vec<f64> {
+    let (bytes, marker) = (std::fs::read(path).expect("fields"), b"<AppendedData encoding=\"raw\">_");
+    let begin = bytes.windows(marker.len()).position(|window| window == marker).expect("arrays");
+    let head = String::from_utf8_lossy(&bytes[..begin]).into_owned();
+    let own = head.split_once(&format!("Name=\"{name}\"")).unwrap_or_else(|| panic!("no {name}: {head}")).1;
+    let offset = own.split_once("offset=\"").and_then(|(_, rest)| rest.split('"').next()).expect("an offset");
+    let at = begin + marker.len() + offset.parse::<usize>().expect("a number");
+    let word = |at: usize| <[u8; 8]>::try_from(&bytes[at..at + 8]).expect("eight bytes");
+    let count = u64::from_le_bytes(word(at)) as usize / 8;
+    (1..=count).map(|number| f64::from_le_bytes(word(at + 8 * number))).collect()
+}
+
+fn check(what: &str, found: f64, expected: f64) {
+    let apart = (found - expected).abs() / expected.abs();
+    println!("{what}: {found:e} {expected:e} {apart:.1e}");
+    assert!(apart < 1e-6, "{what}: {found:e} {expected:e} {apart:.1e}");
+}
+
+#[test]
+fn the_gradient_of_the_pressure_loss_of_a_bend_is_that_of_differences() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let set = ["stop.steps=300"];
+    let found = gradient(folder.path(), "pipe_bend", "out", &set);
+    let by_drag = array(&folder.path().join("out/gradient.vti"), "by_drag");
+    let bump = |at: usize| {
+        let [x, y] = [at % 48, at / 48].map(|at| at as f64 + 0.5);
+        (-((x - 20.0).powi(2) + (y - 26.0).powi(2)) / 40.0).exp()
+    };
+    let along: f64 = by_drag.iter().enumerate().map(|(at, by)| by * bump(at)).sum();
+    let with = |change: f64| {
+        let bump = "exp(-((x - 20)^2 + (y - 26)^2) / 40)";
+        format!("params.drag=\"if(abs(sqrt(x^2 + y^2) - 36) < 6, 0, 0.1) + {change} * {bump}\"")
+    };
+    check("drag", along, slope(folder.path(), "pipe_bend", &set, 2e-4, with));
+    let with = |change: f64| format!("fluid.viscosity={:?}", (1.0 / (1.25 + change) - 0.5) / 3.0);
+    let by_omega = found["by"]["params"]["omega"].as_f64().expect("a number");
+    check("omega", by_omega, slope(folder.path(), "pipe_bend", &set, 1e-3, with));
+}
+
+/// A flow that a force and a lid drive past a body, in several fields of an objective over several steps.
+const DRIVEN: &str = r#"
+spec = "d2q9_guo"
+precision = "f64"
+[domain]
+size = [32, 24]
+[fluid]
+viscosity = 0.05
+velocity = 0.05
+[params]
+force = [1e-5, 2e-6]
+[faces]
+left = "periodic"
+right = "periodic"
+bottom = "bounce_back"
+top = { rule = "moving_wall", velocity = [0.05, 0] }
+[start]
+velocity = ["0.02 * sin(2*pi*x/lx)", 0]
+[[solids]]
+shape = "cylinder"
+centre = [12.3, 11]
+radius = 4.2
+rule = "moving_wall"
+velocity = [0, 0.01]
+[stop]
+steps = 200
+[gradient]
+objective = "rho * (ux^2 + uy^2) / 2 + 0.01 * rho^2"
+weight = "x > 16"
+steps = 3
+states = 9
+[output]
+directory = "unused"
+"#;
+
+#[test]
+fn derivatives_by_a_force_a_lid_and_the_surface_of_a_body_are_those_of_differences() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("driven.toml"), DRIVEN).expect("written");
+    let found = gradient(folder.path(), "driven.toml", "out", &[]);
+    let number = |path: &str| found["by"].pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{found:#}"));
+    let slope = |width: f64, with: &dyn Fn(f64) -> String| slope(folder.path(), "driven.toml", &[], width, with);
+    let with = |change: f64| format!("params.force=[{:?}, 2e-6]", 1e-5 + change);
+    check("force", number("/params/force/0"), slope(1e-5, &with));
+    let with = |change: f64| format!("faces.top.velocity=[{:?}, 0]", 0.05 + change);
+    check("lid", number("/faces/top/velocity/0"), slope(1e-3, &with));
+    let with = |change: f64| format!("solids.0.velocity=[0, {:?}]", 0.01 + change);
+    check("surface", number("/solids/1/velocity/1"), slope(1e-3, &with));
+    // Those of cells are parts of the sum; in the body there are none.
+    let cells = array(&folder.path().join("out/gradient.vti"), "by_forcex");
+    assert_eq!(cells[11 * 32 + 12], 0.0);
+    let sum: f64 = cells.iter().sum();
+    check("cells", sum, number("/params/force/0"));
+}
+
+#[test]
+fn a_plan_tells_the_states_and_steps_of_a_gradient() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lbmc"));
+    command.args(["run", "pipe_bend", "--dry-run", "--set", "target=cpu", "--set", "stop.steps=200"]);
+    let output = command.args(["--set", "gradient.states=8"]).current_dir(folder.path()).output().expect("lbmc starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("gradient: 8 states of") && text.contains("581 more steps and 200 backwards"), "{text}");
+}
+
+#[test]
+fn what_a_gradient_does_not_go_with_is_refused_with_a_code() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("driven.toml"), DRIVEN).expect("written");
+    for (set, code, what) in [
+        ("precision=f16/f32", "C0146", "16 bits"),
+        ("solids.0.rule=interpolated_moving_wall", "C0146", "interpolated_moving_wall"),
+        ("faces.bottom=free_slip", "C0146", "free_slip"),
+        ("faces.top.velocity=[\"0.05 * sin(t / 10)\", 0]", "L0523", "time"),
+        ("params.force=[\"1e-5 * sin(t / 10)\", 0]", "C0146", "time"),
+        ("devices=2", "C0146", "several devices"),
+        ("gradient.objective=noise(1, ux, uy, 0)", "C0110", "not derived"),
+    ] {
+        let output = lbmc(folder.path(), "driven.toml", "refused", &[set]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(code) && said.contains(what), "{set}: {said}");
+    }
+}
