@@ -37,6 +37,16 @@ def loft(rings):
     return found
 
 
+def outwards(triangles):
+    """With normals that point outwards: a positive volume."""
+
+    def volume(corners):
+        (a, b, c), (d, e, f), (g, h, i) = corners
+        return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+
+    return triangles if sum(map(volume, triangles)) > 0 else [(a, c, b) for a, b, c in triangles]
+
+
 def write(path, title, triangles):
     with open(path, "wb") as file:
         file.write(title.encode().ljust(80) + struct.pack("<I", len(triangles)))

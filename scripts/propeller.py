@@ -9,7 +9,7 @@ cylinder with round ends. Blades begin inside the hub: what is inside of either 
 import math
 import sys
 
-from naca import loft, outline, write
+from naca import loft, outline, outwards, write
 
 PITCH = 1.5
 THICKNESS = 0.18  # over the chord
@@ -38,16 +38,6 @@ def section(radius, turned, points):
 def ring(radius, height, points):
     angles = [2 * math.pi * at / points for at in range(points)]
     return [(radius * math.cos(angle), radius * math.sin(angle), height) for angle in angles]
-
-
-def outwards(triangles):
-    """With normals that point outwards: a positive volume."""
-
-    def volume(corners):
-        (a, b, c), (d, e, f), (g, h, i) = corners
-        return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-
-    return triangles if sum(map(volume, triangles)) > 0 else [(a, c, b) for a, b, c in triangles]
 
 
 def main(blades, path):
