@@ -114,7 +114,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "runtime/src/solver/solids",
-        &["levels", "surfaces", "slides", "exchanges", "moving", "bodies", "sliding", "rows", "motion"],
+        &["levels", "surfaces", "layers", "slides", "exchanges", "moving", "bodies", "sliding", "rows", "motion"],
     ),
     (
         "runtime/src/solver/measure",

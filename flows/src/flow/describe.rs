@@ -42,6 +42,9 @@ pub fn describe(summary: &Summary, folder: &Path) -> String {
     for force in &summary.forces {
         text += &force.describe();
     }
+    for y_plus in &summary.y_plus {
+        text += &y_plus.describe();
+    }
     for heat in &summary.heat {
         text += &heat.describe();
     }

@@ -16,6 +16,7 @@ use super::probes::ProbeMean;
 use super::profile::Comparison;
 use super::series::Decay;
 use super::settling::Settled;
+use super::surfaces::YPlus;
 use crate::case::{Case, StopReason};
 
 /// How a run ended.
@@ -307,6 +308,9 @@ pub struct Summary {
     /// Converged force on each solid.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub forces: Vec<Settled>,
+    /// y+ on the surface of each solid at the end, with `output.surfaces`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub y_plus: Vec<YPlus>,
     /// Mean release of scalars from each solid to the fluid.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub heat: Vec<HeatMean>,
@@ -376,6 +380,7 @@ impl Summary {
             fluxes: None,
             observed: vec![],
             forces: vec![],
+            y_plus: vec![],
             heat: vec![],
             planes: vec![],
             report: vec![],

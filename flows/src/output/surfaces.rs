@@ -6,7 +6,8 @@
 //! linearly, `2 p(1) - p(2)`, of second order in the cell size. The friction is the viscosity times the gradient of the
 //! tangential velocity at the wall, `(-3 u(0) + 4 u(1) - u(2)) / 2`, where u(0) is prescribed by the boundary
 //! condition. As the interpolated velocity is of second order, its gradient is of first. If one of the two evaluation
-//! points lies in a solid, the value is NaN.
+//! points lies in a solid, the value is NaN. The friction of a surface with a law of the wall is that of the law
+//! ([`Layers`](lbm_runtime::solver::layers::Layers)).
 
 mod files;
 
@@ -16,8 +17,9 @@ use lbm_runtime::geometry::solid::Solids;
 use lbm_runtime::solver::at_points::AtPoints;
 use lbm_runtime::solver::snapshot::Snapshot;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::hull::{Hull, Point, chained, dot};
+use super::hull::{Hull, Point, chained, dot, normal};
 use super::march::Tile;
 use crate::case::{Body, Case, Slice, Surfaces};
 
@@ -33,6 +35,8 @@ pub(super) struct Load {
     pub(super) pressure: f64,
     /// Tangential force per area; 0 along the normal.
     pub(super) friction: [f64; 3],
+    /// y+ of the height at which the law of the wall applies; without a law, of the middle of a cell at the wall.
+    pub(super) y_plus: f64,
 }
 
 /// The surface of a body with its loads.
@@ -46,6 +50,30 @@ pub(super) struct Loaded {
     /// In two dimensions curves instead of triangles, with the solid on their left, as point indices; a closed curve
     /// repeats its first point.
     pub(super) curves: Vec<Vec<usize>>,
+}
+
+/// How fine the grid is at the surface of a solid, in wall units, at the end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct YPlus {
+    /// The number of the solid in the case.
+    pub solid: usize,
+    /// Whether it is that of the height at which a law of the wall applies, not of the middle of a cell at the wall.
+    pub law: bool,
+    /// Its least value.
+    pub least: f64,
+    /// Its mean over the area of the surface.
+    pub mean: f64,
+    /// Its greatest value.
+    pub greatest: f64,
+}
+
+impl YPlus {
+    /// One line of text.
+    pub fn describe(&self) -> String {
+        let YPlus { solid, law, least, mean, greatest } = self;
+        let of = if *law { "of the law of the wall" } else { "of the middle of a cell at the wall" };
+        format!("solid {solid}: y+ {of} {least:.3} to {greatest:.3}, mean {mean:.3}\n")
+    }
 }
 
 /// The solids of a case in a snapshot.
@@ -102,6 +130,30 @@ impl<'a> Bodies<'a> {
         Loaded { points, loads, entries, triangles, curves }
     }
 
+    /// Least, mean and greatest y+ on the surface of a body, the mean over its area; nothing if it is known nowhere.
+    pub(super) fn y_plus(&self, body: &Body<'_>, loaded: &Loaded) -> Option<YPlus> {
+        let corner = |point: &usize| loaded.points[*point].at;
+        let mut elements: Vec<(f64, &[usize])> = vec![];
+        for corners in &loaded.triangles {
+            let normal = normal(corners.map(|at| corner(&at)));
+            elements.push((0.5 * dot(normal, normal).sqrt(), corners));
+        }
+        for ends in loaded.curves.iter().flat_map(|curve| curve.windows(2)) {
+            let way = [0, 1, 2].map(|axis| corner(&ends[1])[axis] - corner(&ends[0])[axis]);
+            elements.push((dot(way, way).sqrt(), ends));
+        }
+        let (mut sum, mut size, mut range) = (0.0, 0.0, [f64::INFINITY, f64::NEG_INFINITY]);
+        for (area, points) in elements {
+            for value in points.iter().map(|point| loaded.loads[*point].y_plus).filter(|value| value.is_finite()) {
+                let part = area / points.len() as f64;
+                (sum, size) = (sum + part * value, size + part);
+                range = [range[0].min(value), range[1].max(value)];
+            }
+        }
+        let law = self.case.solids[body.entries.start].layer.is_some();
+        (size > 0.0).then(|| YPlus { solid: body.solid, law, least: range[0], mean: sum / size, greatest: range[1] })
+    }
+
     /// The curves where a plane cuts the surface of a body, with the solid on their left as seen against the normal of
     /// the plane.
     fn section(&self, body: &Body<'_>, whole: &Loaded, plane: &Slice) -> Loaded {
@@ -154,16 +206,27 @@ impl<'a> Bodies<'a> {
             let of = |field: &crate::case::Quantity| field.at(|at| values[at], &[[0.0; 3]; 3], 0);
             Some((of(pressure)[0], of(density)[0], of(velocity)))
         };
+        let of_layer = self.case.solids[entry].layer.as_ref().map(|_| {
+            let layers = self.snapshot.layers.as_ref();
+            let found = layers.and_then(|layers| layers.at(&self.snapshot.domain, entry, point.at, point.normal));
+            found.map_or(([f64::NAN; 3], f64::NAN), |found| (found.friction, found.y_plus))
+        });
         let (Some(near), Some(far)) = (read(1.0), read(2.0)) else {
-            return Load { pressure: f64::NAN, friction: [f64::NAN; 3] };
+            let (friction, y_plus) = of_layer.unwrap_or(([f64::NAN; 3], f64::NAN));
+            return Load { pressure: f64::NAN, friction, y_plus };
         };
+        let pressure = 2.0 * near.0 - far.0;
+        if let Some((friction, y_plus)) = of_layer {
+            return Load { pressure, friction, y_plus };
+        }
         let wall = self.wall_velocity(entry, point.at);
         let slope = [0, 1, 2].map(|axis| (-3.0 * wall[axis] + 4.0 * near.2[axis] - far.2[axis]) / (2.0 * width));
         let across = dot(slope, point.normal);
         let density = 2.0 * near.1 - far.1;
-        let viscosity = density * self.case.scales.viscosity.unwrap_or(f64::NAN);
-        let friction = [0, 1, 2].map(|axis| viscosity * (slope[axis] - across * point.normal[axis]));
-        Load { pressure: 2.0 * near.0 - far.0, friction }
+        let viscosity = self.case.scales.viscosity.unwrap_or(f64::NAN);
+        let friction = [0, 1, 2].map(|axis| density * viscosity * (slope[axis] - across * point.normal[axis]));
+        let y_plus = (dot(friction, friction).sqrt() / density).sqrt() * 0.5 * width / viscosity;
+        Load { pressure, friction, y_plus }
     }
 
     /// Wall velocity at a point on an entry of the case's solids: that of its motion, or the parameter `velocity` of
@@ -193,7 +256,6 @@ mod tests {
     use super::*;
     use crate::case::{Part, Quantity, REST, SolidBody};
     use crate::output::fixture;
-    use crate::output::hull::normal;
 
     const VISCOSITY: f64 = 0.02;
 
@@ -274,7 +336,7 @@ mod tests {
             bodies.write_section(&body, &whole, &plane, &mut table).unwrap();
             let table = String::from_utf8(table).unwrap();
             let mut rows = table.lines().filter(|line| !line.starts_with('#'));
-            let head = "curve,arc,x,y,z,angle,pressure,friction_x,friction_y,friction_z,cp,cf";
+            let head = "curve,arc,x,y,z,angle,pressure,friction_x,friction_y,friction_z,y_plus,cp,cf";
             assert_eq!(rows.next(), Some(head), "{table}");
             let rows: Vec<Vec<f64>> =
                 rows.map(|row| row.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
@@ -334,7 +396,7 @@ mod tests {
         bodies.write(&case.bodies().next().unwrap(), &loaded, &mut table).unwrap();
         let table = String::from_utf8(table).unwrap();
         let mut rows = table.lines().filter(|line| !line.starts_with('#'));
-        assert_eq!(rows.next(), Some("curve,arc,x,y,angle,pressure,friction_x,friction_y,cp,cf"));
+        assert_eq!(rows.next(), Some("curve,arc,x,y,angle,pressure,friction_x,friction_y,y_plus,cp,cf"));
         let rows: Vec<Vec<f64>> = rows.map(|row| row.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
         assert!(
             rows.windows(2).all(|pair| pair[1][1] > pair[0][1]) && rows[0][4].abs() < 8.0,

@@ -9,6 +9,7 @@ mod faces;
 mod followed;
 mod geometry;
 mod gradients;
+mod layers;
 mod mpi;
 mod restart;
 mod results;

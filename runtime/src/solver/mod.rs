@@ -26,6 +26,7 @@ pub use plan::phase::Phase;
 pub use remesh::Adaptations;
 pub use setup::prepare::Prepared;
 pub use simulation::Simulation;
+pub use solids::layers;
 pub use spec::{
     Adaptivity, Course, FaceSpec, GridSpec, Patch, Profile, Region, SHARE_OF_MEMORY, Varying, WallLaw, WallSpec,
 };

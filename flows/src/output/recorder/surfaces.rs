@@ -6,15 +6,17 @@ use super::output::{Data, End, Files, Output, Source, Taken};
 use crate::case::Case;
 use crate::output::sink::OutputError;
 use crate::output::summary::Summary;
-use crate::output::surfaces::Bodies;
+use crate::output::surfaces::{Bodies, YPlus};
 
 #[derive(Debug)]
 pub(super) struct Surfaces<'a>(pub(super) &'a Case);
 
 impl Surfaces<'_> {
-    fn write(&self, snapshot: &Snapshot, files: &mut Files) -> Result<(), OutputError> {
+    /// Writes the files of a snapshot, and returns what is known of y+ on each body.
+    fn write(&self, snapshot: &Snapshot, files: &mut Files) -> Result<Vec<YPlus>, OutputError> {
         let case = self.0;
-        let Some(surfaces) = &case.output.surfaces else { return Ok(()) };
+        let mut found = vec![];
+        let Some(surfaces) = &case.output.surfaces else { return Ok(found) };
         let bodies = Bodies::new(case, snapshot, surfaces);
         for body in case.bodies() {
             let loaded = bodies.surface(&body);
@@ -23,8 +25,9 @@ impl Surfaces<'_> {
                 let name = bodies.section_name(&body, number);
                 files.write(&name, |out| bodies.write_section(&body, &loaded, plane, out))?;
             }
+            found.extend(bodies.y_plus(&body, &loaded));
         }
-        Ok(())
+        Ok(found)
     }
 }
 
@@ -40,12 +43,13 @@ impl Output for Surfaces<'_> {
 
     fn record(&mut self, data: &Data<'_>, files: &mut Files) -> Result<(), OutputError> {
         match data {
-            Data::Fields(snapshot) if self.is_due(snapshot.step) => self.write(snapshot, files),
+            Data::Fields(snapshot) if self.is_due(snapshot.step) => self.write(snapshot, files).map(drop),
             _ => Ok(()),
         }
     }
 
-    fn finish(&mut self, end: End<'_>, files: &mut Files, _: &mut Summary) -> Result<(), OutputError> {
-        end.snapshot.map_or(Ok(()), |snapshot| self.write(snapshot, files))
+    fn finish(&mut self, end: End<'_>, files: &mut Files, summary: &mut Summary) -> Result<(), OutputError> {
+        summary.y_plus = end.snapshot.map_or(Ok(vec![]), |snapshot| self.write(snapshot, files))?;
+        Ok(())
     }
 }

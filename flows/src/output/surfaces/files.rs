@@ -61,6 +61,7 @@ impl Bodies<'_> {
             .scales
             .viscosity
             .map(|_| loaded.loads.iter().map(|load| load.friction.map(|part| part * stress)).collect());
+        let y_plus: Vec<f64> = loaded.loads.iter().map(|load| load.y_plus).collect();
         // A triangle across the border of two parts belongs to the one with two of its corners.
         let part = |corners: &[usize; 3]| {
             let [a, b, c] = corners.map(|at| loaded.entries[at]);
@@ -69,7 +70,8 @@ impl Bodies<'_> {
         let parts: Option<Vec<i32>> = self.has_parts(body).then(|| loaded.triangles.iter().map(part).collect());
         let surface =
             vtk::Polygons { points: &points, triangles: &loaded.triangles, normals: &normals, parts: parts.as_deref() };
-        vtk::write_polygons(out, &surface, &pressure, friction.as_deref(), self.snapshot, units)
+        let friction = friction.as_deref().map(|friction| (friction, &y_plus[..]));
+        vtk::write_polygons(out, &surface, &pressure, friction, self.snapshot, units)
     }
 
     /// Writes curves in a plane with this normal.
@@ -105,6 +107,12 @@ impl Bodies<'_> {
             out,
             "# pressure: that above a fluid at rest; friction: force of the fluid on an area along the surface"
         )?;
+        if has_friction {
+            writeln!(
+                out,
+                "# y_plus: of the height of the law of the wall; without a law, of the middle of a cell at the wall"
+            )?;
+        }
         if has_coefficients {
             writeln!(
                 out,
@@ -123,6 +131,7 @@ impl Bodies<'_> {
         columns.extend(["angle", "pressure"]);
         let friction_columns = ["friction_x", "friction_y", "friction_z"];
         columns.extend(friction_columns.into_iter().take(if has_friction { case.dim } else { 0 }));
+        columns.extend(has_friction.then_some("y_plus"));
         columns.extend(has_coefficients.then_some("cp"));
         columns.extend((has_friction && has_coefficients).then_some("cf"));
         writeln!(out, "{}", columns.join(","))?;
@@ -137,7 +146,7 @@ impl Bodies<'_> {
                     let way = [0, 1, 2].map(|axis| at(number)[axis] - last[axis]);
                     arc += dot(way, way).sqrt();
                 }
-                let (here, Load { pressure, friction }) = (at(number), loaded.loads[*number]);
+                let (here, Load { pressure, friction, y_plus }) = (at(number), loaded.loads[*number]);
                 let off = |axis: usize| here[axis] - middle[axis];
                 let angle = off(across[1]).atan2(off(across[0])).to_degrees();
                 let mut row = vec![arc * length];
@@ -145,6 +154,7 @@ impl Bodies<'_> {
                 row.extend([angle, pressure * stress]);
                 if has_friction {
                     row.extend(friction[..case.dim].iter().map(|part| part * stress));
+                    row.push(y_plus);
                 }
                 if has_coefficients {
                     row.push(pressure / dynamic);

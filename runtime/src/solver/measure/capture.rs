@@ -15,6 +15,7 @@ use crate::solver::error::StepError;
 use crate::solver::measure::gather;
 use crate::solver::measure::snapshot::Snapshot;
 use crate::solver::simulation::Simulation;
+use crate::solver::solids::layers::Layers;
 
 /// Fields of a step, with their grid. Any thread may make a snapshot of them.
 pub struct Capture(Fields);
@@ -32,6 +33,7 @@ struct Copied {
     domain: Domain,
     leaves: Arc<[Leaf]>,
     cutters: Option<Arc<Cutters>>,
+    layers: Option<Layers>,
     /// The slot whose values are the first of the copy.
     first: usize,
     staging: Staging,
@@ -60,6 +62,7 @@ impl Simulation {
             domain: self.grid().domain(),
             leaves,
             cutters: self.cutters().cloned(),
+            layers: self.layers()?,
             first,
             staging,
         }))))
@@ -70,7 +73,7 @@ impl Capture {
     /// The fields on the host, as [`Simulation::snapshot`] would have given them; waits for the copy. The memory of the copy is then
     /// free.
     pub fn snapshot(self) -> Result<Snapshot, StepError> {
-        let Copied { step, manifest, domain, leaves, cutters, first, staging } = match self.0 {
+        let Copied { step, manifest, domain, leaves, cutters, layers, first, staging } = match self.0 {
             Fields::Copied(copied) => *copied,
             Fields::There(snapshot) => return Ok(*snapshot),
         };
@@ -80,6 +83,7 @@ impl Capture {
         let mut snapshot = gather::gather(read, gather::of_fields(&manifest), domain, &leaves, step)?;
         drop(staging);
         gather::mask_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
+        snapshot.layers = layers;
         Ok(snapshot)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::geometry::solid::BodyState;
 use crate::geometry::{Block, Cell, Domain};
+use crate::solver::solids::layers::Layers;
 
 /// One scalar on every cell of the domain.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub struct Snapshot {
     pub solid: Vec<bool>,
     /// The states of the bodies that the fluid moves, with the numbers of their solids.
     pub bodies: Vec<(usize, BodyState)>,
+    /// What laws of the wall have found for the surfaces that slide, if there are any.
+    pub layers: Option<Layers>,
     block: [usize; 3],
     blocks: Vec<Block>,
     /// Position of a block in `blocks`.
@@ -51,7 +54,7 @@ impl Snapshot {
         components: Vec<Component>,
     ) -> Snapshot {
         let places = blocks.iter().zip(0..).map(|(block, at)| (*block, at)).collect();
-        Snapshot { step, domain, components, solid: vec![], bodies: vec![], block, blocks, places }
+        Snapshot { step, domain, components, solid: vec![], bodies: vec![], layers: None, block, blocks, places }
     }
 
     /// Number of axes.

@@ -3,6 +3,7 @@
 use crate::geometry::solid::{BodyState, Change, Pose, Rate, Unchanged};
 use crate::solver::error::StepError;
 use crate::solver::simulation::Simulation;
+use crate::solver::solids::layers::Layers;
 
 impl Simulation {
     /// The states of the bodies that the fluid moves, with the numbers of their solids, at the end of the last step.
@@ -19,6 +20,13 @@ impl Simulation {
     /// The states of surfaces under boundary layers: numbers that a flow which is [continued](Self::set_slips) needs; a collective call.
     pub fn slips(&self) -> Result<Vec<f64>, StepError> {
         self.subdomains.slips()
+    }
+
+    /// What the laws of the wall of such surfaces have found in the last step, if there are any; a collective call.
+    pub(crate) fn layers(&self) -> Result<Option<Layers>, StepError> {
+        let slides = self.subdomains.first().bodies().and_then(|bodies| bodies.slides.as_ref());
+        let Some(beside) = slides.map(|slides| slides.beside.clone()) else { return Ok(None) };
+        Ok(Some(Layers { beside, states: self.slips()? }))
     }
 
     /// Sets states of surfaces under boundary layers; false, and none is set, if they are not those of such surfaces.

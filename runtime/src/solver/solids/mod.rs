@@ -2,6 +2,7 @@
 
 pub(crate) mod bodies;
 pub(crate) mod exchanges;
+pub mod layers;
 pub(crate) mod levels;
 pub(crate) mod motion;
 pub(crate) mod moving;

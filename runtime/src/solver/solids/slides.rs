@@ -13,6 +13,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use lbm_bundle::{Manifest, slides};
 
@@ -21,6 +22,7 @@ use crate::geometry::Block;
 use crate::geometry::solid::{Cutters, Layered, Rows, SurfacePatch, Tables};
 use crate::solver::arrays::walls::Instance;
 use crate::solver::error::StepError;
+use crate::solver::solids::layers::Beside;
 use crate::solver::solids::surfaces::surface_rule;
 use crate::solver::spec::GridSpec;
 
@@ -28,6 +30,8 @@ use crate::solver::spec::GridSpec;
 pub(crate) struct Slides {
     /// For each patch its level, and the places of its blocks in the list of blocks with cut links.
     pub(super) patches: Vec<(usize, Vec<usize>)>,
+    /// The cells beside the surfaces.
+    pub(crate) beside: Arc<Beside>,
     /// The patches that this subdomain works on, and the range of each level in them.
     pub(super) ids: Buffer<Int>,
     pub(super) levels: Vec<Range<usize>>,
@@ -93,6 +97,11 @@ impl Slides {
         let first = instances.len();
         let places: HashMap<Block, usize> = list.iter().enumerate().map(|(place, block)| (*block, place)).collect();
         let (mut ranges, mut cells, mut normals, mut shapes) = (vec![], vec![], vec![], vec![]);
+        let mut beside = Beside::default();
+        for (of, patch) in patches.iter().enumerate() {
+            let sides = manifest.block.map(|side| side as usize);
+            patch.cells.iter().for_each(|cell| beside.add(of, patch.solid, (blocks[cell.block], cell.cell), sides));
+        }
         for patch in &patches {
             let (solid, begin) = (patch.solid, cells.len() / 4);
             for of in &patch.cells {
@@ -141,6 +150,7 @@ impl Slides {
             dim: manifest.dim as usize,
             stride: manifest.wall_stride as usize,
             patches: of_patches,
+            beside: Arc::new(beside),
             at,
         };
         slides.keep(device, |_| true)?;

@@ -73,14 +73,14 @@ impl Bodies {
         Ok(slides.patches.iter().map(of_patch).collect())
     }
 
-    /// The states of all patches, those of patches that are not worked on here NaN: velocity, source and density of each.
+    /// The states of all patches, those of patches that are not worked on here NaN.
     pub(crate) fn slips(&self) -> Result<Vec<f64>, StepError> {
         let Some(slides) = &self.slides else { return Ok(vec![]) };
-        let (all, kept) = (slides.slips.read_reals(0..slides.slips.len())?, slides.dim + 2);
-        let mut states = vec![f64::NAN; slides.patches.len() * kept];
+        let all = slides.slips.read_reals(0..slides.slips.len())?;
+        let mut states = vec![f64::NAN; all.len()];
         for patch in slides.ids.read_ints(0..slides.ids.len())? {
-            let (from, to) = (patch as usize * slides.state, patch as usize * kept);
-            states[to..to + kept].copy_from_slice(&all[from..from + kept]);
+            let own = patch as usize * slides.state..(patch as usize + 1) * slides.state;
+            states[own.clone()].copy_from_slice(&all[own]);
         }
         Ok(states)
     }
@@ -89,15 +89,12 @@ impl Bodies {
     pub(crate) fn set_slips(&mut self, walls: &mut Walls, states: &[f64]) -> Result<bool, StepError> {
         let Some(slides) = &mut self.slides else { return Ok(states.is_empty()) };
         let Slides { ranges, normals, slips, walls: own, state, dim, stride, at, patches, .. } = slides;
-        let kept = *dim + 2;
-        if states.len() != patches.len() * kept {
+        if states.len() != patches.len() * *state {
             return Ok(false);
         }
         let (ranges, normals) = (ranges.read_ints(0..ranges.len())?, normals.read_reals(0..normals.len())?);
         let mut values = walls.values.read_reals(own.start * *stride..own.end * *stride)?;
-        let mut all = vec![0.0; slips.len()];
-        for (number, slid) in states.chunks_exact(kept).enumerate() {
-            all[number * *state..][..kept].copy_from_slice(slid);
+        for (number, slid) in states.chunks_exact(*state).enumerate() {
             for entry in ranges[2 * number] as usize..ranges[2 * number + 1] as usize {
                 let (normal, wall) = (&normals[entry * *dim..][..*dim], &mut values[entry * *stride..][..*stride]);
                 let out: f64 = normal.iter().zip(slid).map(|(normal, slip)| normal * slip).sum();
@@ -105,7 +102,7 @@ impl Bodies {
                 wall[at.1] = slid[*dim];
             }
         }
-        slips.write_reals(0, &all)?;
+        slips.write_reals(0, states)?;
         walls.values.write_reals(own.start * *stride, &values)?;
         Ok(true)
     }

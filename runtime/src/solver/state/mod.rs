@@ -161,7 +161,7 @@ impl Simulation {
     /// The same, gathered on the processes `to`.
     pub(crate) fn snapshot_for(&mut self, to: For) -> Result<Snapshot, StepError> {
         let (step, domain, leaves) = (self.step(), self.grid().domain(), self.grid().shared_leaves()?);
-        let cutters = self.cutters().cloned();
+        let (cutters, layers) = (self.cutters().cloned(), self.layers()?);
         let Simulation { subdomains, stepper, .. } = self;
         let manifest = subdomains.first().program().manifest().clone();
         let layout = Layout::fields(&manifest);
@@ -186,6 +186,7 @@ impl Simulation {
         };
         let mut snapshot = gather::gather(read, gather::of_fields(&manifest), domain, &leaves, step)?;
         gather::mask_solid(&mut snapshot, &manifest, &leaves, cutters.as_deref());
+        snapshot.layers = layers;
         Ok(snapshot)
     }
 }

@@ -1,0 +1,89 @@
+//! What is written of walls under boundary layers, in channels whose friction follows from the force that drives them.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Half the width of the channel, viscosity, and stress of its walls.
+const HALF: f64 = 12.0;
+const VISCOSITY: f64 = 0.02;
+const STRESS: f64 = 1e-4;
+
+fn lbmc(folder: &Path, arguments: &[&str]) {
+    let output = Command::new(env!("CARGO_BIN_EXE_lbmc")).args(arguments).current_dir(folder).output().expect("starts");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A channel between y = 4 and 28, in a box that repeats, with walls of this rule, that starts near its steady state: a parabola that has the velocity `slip` at the height
+/// `above` its walls.
+fn channel(rule: &str, slip: f64, above: f64) -> String {
+    let parabola = STRESS / HALF / (2.0 * VISCOSITY);
+    let rise = (HALF - above).powi(2);
+    format!(
+        "spec = \"d2q9_guo\"\ntarget = \"cpu\"\nprecision = \"f64\"\nblock = [8, 8]\n[domain]\nsize = [32, 32]\n\
+         [fluid]\nviscosity = {VISCOSITY}\nvelocity = 0.1\nlength = {HALF}\n[params]\nforce = [{force}, 0]\n[faces]\nothers = \"periodic\"\n\
+         [[solids]]\nshape = \"box\"\nfrom = [-40, -4]\nto = [80, 4]\nrule = {rule}\n[start]\nvelocity = [\"if(abs(y - 16) < 12, {slip} + {parabola} * ({rise} - (y - 16)^2), 0)\", 0]\n\
+         [stop]\nsteps = 10_000\n[output]\nsurfaces = 5_000\n",
+        force = STRESS / HALF,
+    )
+}
+
+fn columns(table: &str, names: [&str; 3]) -> Vec<[f64; 3]> {
+    let mut lines = table.lines().filter(|line| !line.starts_with('#'));
+    let head: Vec<&str> = lines.next().expect("a head").split(',').collect();
+    let at =
+        names.map(|name| head.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name}: {head:?}")));
+    lines.map(|line| at.map(|at| line.split(',').nth(at).expect("a value").parse().expect("a number"))).collect()
+}
+
+/// Friction, its part across the channel and y+ of both walls at the end.
+fn ends(folder: &Path) -> Vec<[f64; 3]> {
+    columns(&read(&folder.join("surface_1_00010000.csv")), ["friction_x", "friction_y", "y_plus"])
+}
+
+/// The law u+ = 3, the same at all heights, has the stress (u / 3)^2 and, at the height y, y+ = sqrt(stress) y / viscosity.
+#[test]
+fn a_wall_that_slides_has_the_friction_of_its_law() {
+    let here = tempfile::tempdir().expect("a folder");
+    let rule = "\"sliding_wall\"\nlayer = { law = \"3\", sample = 2.5 }";
+    std::fs::write(here.path().join("slides.toml"), channel(rule, 3.0 * STRESS.sqrt(), 2.5)).expect("written");
+    lbmc(here.path(), &["run", "slides.toml", "--out", "one"]);
+    let found = ends(&here.path().join("one"));
+    assert!(found.len() > 20, "{found:?}");
+    for [along, across, y_plus] in found {
+        assert!((along / STRESS - 1.0).abs() < 1e-3 && across.abs() < 1e-12, "{along} {across}");
+        assert!((y_plus / (along.sqrt() * 2.5 / VISCOSITY) - 1.0).abs() < 1e-6, "{y_plus} of {along}");
+    }
+    let summary: serde_json::Value = serde_json::from_str(&read(&here.path().join("one/summary.json"))).expect("JSON");
+    let of_law = &summary["y_plus"][0];
+    assert_eq!((of_law["solid"].as_u64(), of_law["law"].as_bool()), (Some(1), Some(true)), "{of_law}");
+    assert!((of_law["mean"].as_f64().expect("a mean") / 1.25 - 1.0).abs() < 1e-3, "{of_law}");
+
+    // In three subdomains, and resumed in the middle.
+    lbmc(here.path(), &["run", "slides.toml", "--out", "three", "--devices", "3"]);
+    lbmc(here.path(), &["run", "slides.toml", "--out", "parts", "--set", "steps=5000", "--set", "output.restart=5000"]);
+    lbmc(here.path(), &["run", "slides.toml", "--out", "parts", "--set", "output.restart=5000", "--resume"]);
+    for folder in ["three", "parts"] {
+        let [other, one] = [folder, "one"].map(|folder| read(&here.path().join(folder).join("surface_1_00010000.csv")));
+        assert!(other == one, "{folder}");
+    }
+}
+
+/// Without a law the friction is that of the slope, and y+ that of half a cell.
+#[test]
+fn a_wall_at_rest_has_the_y_plus_of_its_friction() {
+    let here = tempfile::tempdir().expect("a folder");
+    std::fs::write(here.path().join("rests.toml"), channel("\"bounce_back\"", 0.0, 0.0)).expect("written");
+    lbmc(here.path(), &["run", "rests.toml", "--out", "out"]);
+    let found = ends(&here.path().join("out"));
+    assert!(found.len() > 20, "{found:?}");
+    for [along, _, y_plus] in found {
+        assert!((along / STRESS - 1.0).abs() < 0.05, "{along}");
+        assert!((y_plus / (along.sqrt() * 0.5 / VISCOSITY) - 1.0).abs() < 1e-3, "{y_plus} of {along}");
+    }
+    let summary: serde_json::Value = serde_json::from_str(&read(&here.path().join("out/summary.json"))).expect("JSON");
+    assert_eq!(summary["y_plus"][0]["law"].as_bool(), Some(false));
+}
