@@ -19,10 +19,10 @@ macro_rules! shipped {
 
 /// Every shipped case.
 pub const SHIPPED: &[Shipped] = shipped!("cases":
-    "building" "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "coarse_channel" "cylinder_on_springs" "double_shear_layer" "natural_convection" "oscillating_cylinder"
+    "ahmed_body" "building" "cavity2d" "cavity2d_adaptive" "cavity2d_refined" "cavity2d_si" "cavity3d" "channel" "coarse_channel" "cylinder_on_springs" "double_shear_layer" "natural_convection" "oscillating_cylinder"
     "pipe_bend" "pipe_stl" "porous_channel" "porous_spheres" "power_foil" "propeller" "rayleigh_taylor" "rising_bubble" "rising_bubble_adaptive" "rotating_cylinder" "scalar_cavity"
     "schaefer_turek_2d1" "schaefer_turek_2d2" "sedimenting_sphere" "square_cylinder" "stirrer" "taylor_green3d" "turbulent_channel"
-    "turbulent_channel_refined" "turbulent_inlet" "womersley"
+    "turbulent_channel_refined" "turbulent_inlet" "wall_cube" "womersley"
 );
 
 /// Cases that are there to be timed (`lbmc bench`): they can be run by name, too, but most want a GPU.
@@ -32,6 +32,8 @@ const BENCHMARKS: &[Shipped] = shipped!("benchmarks":
 
 /// The files that shipped cases read, by name.
 const FILES: &[(&str, &[u8])] = &[
+    ("ahmed_25.stl", include_bytes!("../../cases/ahmed_25.stl")),
+    ("ahmed_35.stl", include_bytes!("../../cases/ahmed_35.stl")),
     ("naca0015.stl", include_bytes!("../../cases/naca0015.stl")),
     ("pipe.stl", include_bytes!("../../cases/pipe.stl")),
     ("porous_spheres.nrrd", include_bytes!("../../cases/porous_spheres.nrrd")),

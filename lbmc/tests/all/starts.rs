@@ -115,6 +115,15 @@ fn what_is_no_start_is_told() {
 
 /// What is set of shipped cases beside their own settings: sizes on which they take no time, and grids that change soon.
 const SET: &[(&str, &[&str])] = &[
+    (
+        "ahmed_body",
+        &[
+            "solids.0.centre=[\"2.522 m\", \"0.96 m\", \"0.4 m\"]",
+            "solids.1.to=[\"8 m\", \"3 m\", \"0.06 m\"]",
+            "refinement.finest=1",
+            "refinement.boxes=[]",
+        ],
+    ),
     ("cavity2d", &["size=[32, 32]"]),
     ("cavity2d_adaptive", &["refinement.every=2"]),
     ("cavity3d", &["size=[32, 16, 16]"]),
@@ -154,6 +163,17 @@ const SET: &[(&str, &[&str])] = &[
         &["size=[16, 48, 16]", "refinement.boxes=[{level = 1, from = [0, 0, 0], to = [16, 8, 16]}]"],
     ),
     ("turbulent_inlet", &["size=[32, 16, 16]", "pictures=[]"]),
+    (
+        "wall_cube",
+        &[
+            "size=[\"200 mm\", \"100 mm\", \"66.6666666667 mm\"]",
+            "resolution=48",
+            "solids.0.from=[\"100 mm\", \"37.5 mm\", \"0 mm\"]",
+            "solids.0.to=[\"125 mm\", \"62.5 mm\", \"29.1666666667 mm\"]",
+            "refinement.boxes=[]",
+            "probes=[]",
+        ],
+    ),
 ];
 
 /// Flows that no shipped case is: methods that read their neighbours, each with its parameters and its start.
