@@ -42,6 +42,7 @@ BODY = """
 shape = "{shape}"
 centre = {centre}
 radius = 5.2
+rule = "bounce_back"
 """
 
 

@@ -201,7 +201,9 @@ impl Ready {
 
 /// How many GPUs may share a flow, from the first on.
 fn free_gpus(raw: &RawCase, device: &Device, processes: &Processes) -> usize {
-    let is_free = device.ordinal() == Some(0) && !raw.names_devices() && !processes.are_several();
+    // Derivatives are those of a flow on one device.
+    let is_alone = raw.names_devices() || raw.is_derived() || processes.are_several();
+    let is_free = device.ordinal() == Some(0) && !is_alone;
     if is_free { Device::gpus(device.target()).unwrap_or(1) } else { 1 }
 }
 

@@ -361,7 +361,7 @@ mod tests {
                 let most = 3.0 / (8.0 * radius);
                 assert!(place[normal] == at && (dot(off, off).sqrt() - radius).abs() < most, "{row:?}");
                 assert!((row[6] - (density(place) - 1.0) / 3.0).abs() < 1e-8, "{row:?}");
-                assert!((row[10] / row[6] - 200.0).abs() < 1e-4 && row[11].abs() < 1e-9, "{row:?}");
+                assert!((row[11] / row[6] - 200.0).abs() < 1e-4 && row[12].abs() < 1e-9, "{row:?}");
             }
         }
     }
@@ -406,7 +406,7 @@ mod tests {
         for row in &rows {
             assert!(
                 (row[5] - (density([row[2], row[3], 0.0]) - 1.0) / 3.0).abs() < 1e-8
-                    && (row[8] / row[5] - 200.0).abs() < 1e-4
+                    && (row[9] / row[5] - 200.0).abs() < 1e-4
             );
         }
     }
