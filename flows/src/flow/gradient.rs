@@ -13,7 +13,7 @@ use super::error::FlowError;
 use super::run::Run;
 use super::setup::fill;
 use crate::case::{Case, Gradient};
-use crate::output::{Data, Derivatives, Recorder, Taken};
+use crate::output::{Data, Derivatives, Recorder, Work};
 
 impl<'a> Run<'a> {
     /// Derives the objective of the case, if it has one, and records the result. The flow is then at its start.
@@ -46,10 +46,10 @@ impl<'a> Run<'a> {
         })?;
         let again = forward_steps(steps, gradient.states) + 1;
         let (seconds, of_backwards) = (began.elapsed().as_secs_f64(), backwards.adjoint.seconds());
-        let taken = Taken { steps, again, seconds, of_backwards };
+        let work = Work { steps, again, seconds, of_backwards };
         let mut cells = Cells::new(flow, &backwards.adjoint)?;
         cells.add_start(case, flow, &backwards.adjoint)?;
-        let found = found(gradient, flow, &backwards, cells, objective, taken)?;
+        let found = found(gradient, flow, &backwards, cells, objective, work)?;
         recorder.as_mut().map_or(Ok(()), |recorder| Ok(recorder.record(Data::Gradient(&found))?))
     }
 }
@@ -174,7 +174,7 @@ fn found(
     Backwards { adjoint, groups }: &Backwards,
     Cells { by, members }: Cells,
     objective: f64,
-    taken: Taken,
+    work: Work,
 ) -> Result<Derivatives, FlowError> {
     let manifest = flow.manifest().clone();
     let mut params: Vec<(String, Vec<f64>)> = vec![];
@@ -215,5 +215,5 @@ fn found(
             WallGroup::Solid(_) => solids.push(named),
         }
     }
-    Ok(Derivatives { objective, taken, params, faces, solids, cells })
+    Ok(Derivatives { objective, work, params, faces, solids, cells })
 }

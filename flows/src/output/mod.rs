@@ -44,6 +44,7 @@ pub mod chart;
 pub mod colours;
 mod contours;
 mod csv;
+mod derivatives;
 pub mod derived;
 mod error;
 mod film;
@@ -88,5 +89,6 @@ pub mod vtk;
 
 pub use bits::Bits;
 pub use canvas::Canvas;
+pub use derivatives::{Derivatives, Work};
 pub use recorded::Recorded;
-pub use recorder::{Data, Derivatives, Recorder, Sampled, Schedule, Source, Taken};
+pub use recorder::{Data, Recorder, Sampled, Schedule, Source};

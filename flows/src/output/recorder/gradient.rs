@@ -2,45 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use lbm_runtime::solver::snapshot::Snapshot;
-
 use super::fields::{format_of, write_vtk};
 use super::output::{Data, Files, Output};
 use crate::case::{Case, Quantity};
+use crate::output::derivatives::Named;
 use crate::output::sink::OutputError;
-
-/// Values by name, each with all its components.
-type Named = Vec<(String, Vec<f64>)>;
-
-/// What was done for derivatives.
-#[derive(Clone, Copy, Debug)]
-pub struct Taken {
-    /// Steps of the flow, and as many backwards.
-    pub steps: u64,
-    /// Steps that were taken again.
-    pub again: u64,
-    /// How long both took.
-    pub seconds: f64,
-    /// How long steps backwards took.
-    pub of_backwards: f64,
-}
-
-/// Derivatives of an objective, in lattice units.
-#[derive(Clone, Debug)]
-pub struct Derivatives {
-    /// Its value.
-    pub objective: f64,
-    /// What was done for them.
-    pub taken: Taken,
-    /// By parameters of the method.
-    pub params: Named,
-    /// By values of walls at faces: what these are called, and their values.
-    pub faces: Vec<(String, Named)>,
-    /// By values of surfaces of solids.
-    pub solids: Vec<(String, Named)>,
-    /// By parameters as each cell takes them, and by states that cells have at the start.
-    pub cells: Snapshot,
-}
 
 /// The output.
 #[derive(Debug)]
@@ -55,9 +21,9 @@ impl Output for Gradient<'_> {
         let content = json!({
             "units": "lattice",
             "objective": { "formula": gradient.objective.to_string(), "value": found.objective },
-            "steps": { "of_the_flow": found.taken.steps, "of_the_objective": gradient.steps, "taken_again": found.taken.again },
-            "seconds": found.taken.seconds,
-            "seconds_backwards": found.taken.of_backwards,
+            "steps": { "of_the_flow": found.work.steps, "of_the_objective": gradient.steps, "taken_again": found.work.again },
+            "seconds": found.work.seconds,
+            "seconds_backwards": found.work.of_backwards,
             "states": gradient.states,
             "by": {
                 "params": by_name(&found.params),

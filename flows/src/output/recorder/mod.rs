@@ -33,7 +33,6 @@ mod series;
 mod statistics;
 mod surfaces;
 
-pub use gradient::{Derivatives, Taken};
 pub use output::{Data, Sampled, Source};
 pub use record::Recorder;
 pub use schedule::Schedule;

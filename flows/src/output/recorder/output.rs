@@ -8,8 +8,8 @@ use lbm_runtime::solver::observe::Means;
 use lbm_runtime::solver::probe::Reading;
 use lbm_runtime::solver::snapshot::Snapshot;
 
-use super::gradient::Derivatives;
 use crate::output::canvas::Canvas;
+use crate::output::derivatives::Derivatives;
 use crate::output::recorded::Recorded;
 use crate::output::sink::{OutputError, Sink};
 use crate::output::summary::Summary;
