@@ -187,7 +187,8 @@ fn all_methods_whose_cells_collide_alone_have_steps_backwards() {
         // Some have branches and square roots: differences are narrow.
         let expected = slope(1e-4, |along| subject.after(subject.flow(&device, along)));
         println!("{spec}: {found:e} {:.1e}", apart(found, expected));
-        wrong.extend((!(apart(found, expected) < 1e-8)).then(|| format!("{spec}: {found:e} {expected:e}")));
+        let agrees = apart(found, expected) < 1e-8;
+        wrong.extend((!agrees).then(|| format!("{spec}: {found:e} {expected:e}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
