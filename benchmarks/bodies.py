@@ -7,7 +7,7 @@
 Runs the shipped cases `ahmed_body` and `wall_cube` with cells of domain.resolution along x, in all for so many minutes: a few steps first, which
 tell how many are possible, then these. Writes OUT/ahmed.json, with the force coefficients of each slant, or OUT/cube.json, with lengths and
 profiles. Means are those of the last half of the time; errors are standard errors of them. With the 216 cells that are the default the Ahmed
-body is in 21 million cells, 72 of them along its height, and with 288 the cube in 17 million, 48 of them along its side.
+body is in 14 million cells, 72 of them along its height, and with 288 the cube in 17 million, 48 of them along its side.
 """
 
 import argparse
